@@ -1,0 +1,90 @@
+import { availableParallelism, hostname } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models/settings';
+import { z } from 'zod';
+
+const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
+
+const integer = (min: number, max: number, otherwise: number) =>
+  z.coerce.number().int().min(min).max(max).default(otherwise);
+
+const environmentSchema = z.object({
+  HOLDPOINT_DATA: z.string().min(1).default(join(projectDir, '.holdpoint')),
+  REDIS_URL: z.string().min(1).default('redis://127.0.0.1:6379'),
+  HOLDPOINT_LOG: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  HOLDPOINT_WORKER_STEPS: integer(1, 1000, Math.max(4, availableParallelism() * 2)),
+  HOLDPOINT_WORKER_TURNS: integer(1, 1000, 16),
+  HOLDPOINT_LOCK_MS: integer(1000, 600_000, 15_000),
+  HOLDPOINT_STALLED_MS: integer(500, 600_000, 5000),
+  HOLDPOINT_SWEEP_MS: integer(250, 600_000, 5000),
+  HOLDPOINT_DRAIN_MS: integer(0, 3_600_000, 10_000),
+  HOLDPOINT_SANDBOX: z.enum(['require', 'best-effort']).default('require'),
+  HOLDPOINT_ALLOW_UNSANDBOXED: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((value) => value === 'true'),
+  HOLDPOINT_TOOLCHAINS: z.string().default(''),
+  HOLDPOINT_SANDBOX_UID_BASE: integer(1000, 2_000_000_000, 200_000),
+  PATH: z.string().default('/usr/local/bin:/usr/bin:/bin'),
+});
+
+/** The worker's settings. Times in milliseconds. */
+export interface Config {
+  projectDir: string;
+  dataDir: string;
+  /** `redis://…`, or the absolute path of a unix socket. */
+  redis: string;
+  log: string;
+  host: string;
+  /** Steps and turns that run at once in this process. */
+  steps: number;
+  turns: number;
+  /** Time after which a job whose worker is silent counts as lost, and how often that is looked for. */
+  lockMs: number;
+  stalledMs: number;
+  sweepMs: number;
+  /** How long a worker that is told to end waits for running steps before it hands them back. */
+  drainMs: number;
+  sandboxPolicy: 'require' | 'best-effort';
+  allowUnsandboxed: boolean;
+  /** Directories outside /usr that are mounted read-only into every sandbox; `<dir>/bin` goes on PATH. */
+  toolchains: string[];
+  /** On a root host each run gets a uid of its own, counted from here. */
+  uidBase: number;
+  path: string;
+  models: ModelSettings;
+}
+
+/** Reads the environment. @throws ConfigError naming the variable */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const parsed = environmentSchema.safeParse(env);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+    throw new ConfigError(`The environment does not fit. ${lines.join('; ')}`);
+  }
+  const of = parsed.data;
+  return {
+    projectDir,
+    dataDir: resolve(of.HOLDPOINT_DATA),
+    redis: of.REDIS_URL,
+    log: of.HOLDPOINT_LOG,
+    host: hostname(),
+    steps: of.HOLDPOINT_WORKER_STEPS,
+    turns: of.HOLDPOINT_WORKER_TURNS,
+    lockMs: of.HOLDPOINT_LOCK_MS,
+    stalledMs: of.HOLDPOINT_STALLED_MS,
+    sweepMs: of.HOLDPOINT_SWEEP_MS,
+    drainMs: of.HOLDPOINT_DRAIN_MS,
+    sandboxPolicy: of.HOLDPOINT_SANDBOX,
+    allowUnsandboxed: of.HOLDPOINT_ALLOW_UNSANDBOXED,
+    toolchains: of.HOLDPOINT_TOOLCHAINS.split(':').filter((path) => path !== ''),
+    uidBase: of.HOLDPOINT_SANDBOX_UID_BASE,
+    path: of.PATH,
+    models: modelSettingsFrom(env),
+  };
+}
+
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}

@@ -1,0 +1,43 @@
+import type { WorkerDeps } from '@holdpoint/engine/deps';
+import { HandBack, type JobContext, type JobEnd } from '@holdpoint/engine/handlers/job';
+import { capDelay } from '@holdpoint/engine/queues/queues';
+import { DelayedError, type Job, WaitingError } from 'bullmq';
+
+type Handler<Data> = (deps: WorkerDeps, data: Data, context: JobContext) => Promise<JobEnd>;
+
+/**
+ * A handler as BullMQ calls it. A job that sleeps goes to the delayed set; what happened between its look at the log and that moment
+ * would be a lost wake-up, so it looks once more and wakes itself.
+ */
+export function processor<Data>(
+  deps: WorkerDeps,
+  handle: Handler<Data>,
+  options: { running: Set<Job<Data>>; mayStillSleep?: (deps: WorkerDeps, data: Data) => Promise<boolean> },
+) {
+  const run = async (job: Job<Data>, token: string | undefined, context: JobContext): Promise<void> => {
+    const end = await handle(deps, job.data, context).catch(async (error: unknown) => {
+      if (!(error instanceof HandBack)) throw error;
+      await job.moveToWait(token);
+      throw new WaitingError();
+    });
+    if (end.kind === 'done') return;
+    await job.moveToDelayed(deps.now() + capDelay(end.until - deps.now()), token);
+    if (options.mayStillSleep && !(await options.mayStillSleep(deps, job.data))) {
+      await job.promote().catch((error: unknown) => deps.logger.debug({ job: job.id, err: error }, 'already awake'));
+    }
+    throw new DelayedError();
+  };
+  // Three declared parameters: BullMQ makes a signal only for those who take it.
+  return async (job: Job<Data>, token: string | undefined, signal: AbortSignal | undefined): Promise<void> => {
+    const context: JobContext = {
+      signal: signal ?? new AbortController().signal,
+      lastTry: job.attemptsMade + 1 >= (job.opts.attempts ?? 1),
+    };
+    options.running.add(job);
+    try {
+      await run(job, token, context);
+    } finally {
+      options.running.delete(job);
+    }
+  };
+}

@@ -1,0 +1,108 @@
+import type { WorkerDeps } from '@holdpoint/engine/deps';
+import { handlePublication } from '@holdpoint/engine/handlers/handle-publication';
+import { handleStep, mayStillSleep } from '@holdpoint/engine/handlers/handle-step';
+import { handleTurn } from '@holdpoint/engine/handlers/handle-turn';
+import type { AbortReason } from '@holdpoint/engine/handlers/job';
+import { sweep } from '@holdpoint/engine/handlers/sweep';
+import {
+  backoffOf,
+  type PublicationJob,
+  queueNames,
+  queuePrefix,
+  type StepJob,
+  type TurnJob,
+} from '@holdpoint/engine/queues/queues';
+import type { Connections } from '@holdpoint/engine/redis/connect';
+import { type Job, type Telemetry, Worker, type WorkerOptions } from 'bullmq';
+import type { Config } from '../config.ts';
+import { processor } from './processor.ts';
+
+export interface RunningWorkers {
+  /** Ids of the runs that this process works on now. */
+  active(): Set<string>;
+  /** Aborts what this process does for a run. */
+  cancelRun(runId: string): void;
+  /** Takes no more jobs, waits for the running ones, and after `drainMs` hands back those that are left. */
+  drain(drainMs: number): Promise<void>;
+}
+
+interface Start {
+  deps: WorkerDeps;
+  config: Config;
+  connections: Connections;
+  telemetry?: Telemetry;
+}
+
+/** Starts one BullMQ worker per queue and the sweeper's schedule. */
+export async function startWorkers({ deps, config, connections, telemetry }: Start): Promise<RunningWorkers> {
+  const running = {
+    turns: new Set<Job<TurnJob>>(),
+    steps: new Set<Job<StepJob>>(),
+    publications: new Set<Job<PublicationJob>>(),
+  };
+  const options = (concurrency: number): WorkerOptions => ({
+    connection: connections.worker(),
+    prefix: queuePrefix,
+    concurrency,
+    lockDuration: config.lockMs,
+    stalledInterval: config.stalledMs,
+    // A step's own attempts are counted in the log; the queue must never give up on a wake-up.
+    maxStalledCount: 1_000_000,
+    removeOnComplete: { count: 0 },
+    removeOnFail: { count: 0 },
+    settings: {
+      backoffStrategy: (made, _type, error) => backoffOf(made, retryAfterOf(error), Math.random),
+    },
+    ...(telemetry === undefined ? {} : { telemetry }),
+  });
+
+  const turns = new Worker<TurnJob>(
+    queueNames.turns,
+    processor(deps, handleTurn, { running: running.turns }),
+    options(config.turns),
+  );
+  const steps = new Worker<StepJob>(
+    queueNames.steps,
+    processor(deps, handleStep, { running: running.steps, mayStillSleep }),
+    options(config.steps),
+  );
+  const publications = new Worker<PublicationJob>(
+    queueNames.publications,
+    processor(deps, handlePublication, { running: running.publications }),
+    options(2),
+  );
+  const ending = new AbortController();
+  const sweeps = new Worker(queueNames.sweeps, () => sweep(deps, ending.signal), options(1));
+  const perRun = [turns, steps, publications];
+  const all = [...perRun, sweeps];
+  for (const worker of all) {
+    worker.on('error', (error) => deps.logger.warn({ queue: worker.name, err: error }, 'queue worker error'));
+    // Losing a lock does not abort the job by itself: another worker has it now, so this one must stop.
+    worker.on('lockRenewalFailed', (ids) => {
+      for (const id of ids) worker.cancelJob(id, 'lock-lost' satisfies AbortReason);
+    });
+  }
+  await Promise.all(all.map((worker) => worker.waitUntilReady()));
+  await deps.queues.sweeps.upsertJobScheduler('sweep', { every: config.sweepMs }, { name: 'sweep' });
+
+  return {
+    active: () => new Set([...running.turns, ...running.steps, ...running.publications].map((job) => job.data.run_id)),
+    cancelRun(runId) {
+      const reason: AbortReason = 'canceled';
+      for (const job of running.turns) if (job.data.run_id === runId) turns.cancelJob(String(job.id), reason);
+      for (const job of running.steps) if (job.data.run_id === runId) steps.cancelJob(String(job.id), reason);
+    },
+    async drain(drainMs) {
+      ending.abort();
+      const deadline = setTimeout(() => {
+        for (const worker of perRun) worker.cancelAllJobs('shutdown' satisfies AbortReason);
+      }, drainMs);
+      await Promise.all(all.map((worker) => worker.close()));
+      clearTimeout(deadline);
+    },
+  };
+}
+
+function retryAfterOf(error: Error | undefined): number | undefined {
+  return error && 'retryAfterMs' in error && typeof error.retryAfterMs === 'number' ? error.retryAfterMs : undefined;
+}

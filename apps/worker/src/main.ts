@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
+import type { WorkerDeps } from '@holdpoint/engine/deps';
+import { newId } from '@holdpoint/engine/domain/ids';
+import { scriptedPlanner } from '@holdpoint/engine/planners/scripted';
+import { openQueues } from '@holdpoint/engine/queues/queues';
+import { connect } from '@holdpoint/engine/redis/connect';
+import { openModels } from '@holdpoint/models/open-models';
+import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
+import { createRegistry } from '@holdpoint/tools/registry';
+import { holdpoint } from '@holdpoint/tools/toolsets/holdpoint';
+import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
+import pino from 'pino';
+import { createExecutor } from './adapters/executor.ts';
+import { ownerAllocator } from './adapters/owner.ts';
+import { createWorkspacePort } from './adapters/workspace-port.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
+import { startHeartbeat } from './heartbeat.ts';
+import { startWorkers } from './jobs/start-workers.ts';
+import { watchCancels } from './jobs/watch-cancels.ts';
+import { createModelPlanner } from './planners/model.ts';
+
+/** Starts a worker and resolves to the function that ends it. */
+async function startWorker(config: Config, logger: pino.Logger): Promise<() => Promise<void>> {
+  const connections = connect(config.redis, logger);
+  const queues = openQueues(connections.state, Date.now);
+  const sandbox = await openSandbox({
+    policy: config.sandboxPolicy,
+    allowUnsandboxed: config.allowUnsandboxed,
+    stateDir: join(config.dataDir, 'sandbox'),
+    logger,
+  });
+  const workspaces = openWorkspaces({
+    dataDir: config.dataDir,
+    allocateOwner: ownerAllocator(connections.state, config.uidBase),
+  });
+  const registry = createRegistry([holdpoint]);
+  const model = openModels({ settings: config.models });
+  const deps: WorkerDeps = {
+    workerId: `${config.host}-${process.pid}-${randomBytes(3).toString('hex')}`,
+    redis: connections.state,
+    queues,
+    blobs: openBlobStore(join(config.dataDir, 'blobs')),
+    logger,
+    newId,
+    now: Date.now,
+    executor: createExecutor({ registry, sandbox, workspaces }),
+    workspaces: createWorkspacePort(workspaces, sandbox),
+    planners: { scripted: scriptedPlanner, model: createModelPlanner({ model, registry }) },
+  };
+  const workers = await startWorkers({ deps, config, connections });
+  const cancels = await watchCancels(deps, { subscriber: connections.subscriber, workers });
+  const heartbeat = await startHeartbeat(deps, {
+    host: config.host,
+    concurrency: config.steps,
+    capabilities: sandbox.capabilities,
+    workers,
+  });
+  logger.info({ event: 'ready', worker: deps.workerId, steps: config.steps }, 'worker ready');
+
+  return async () => {
+    logger.info({ active: [...workers.active()] }, 'worker draining');
+    await workers.drain(config.drainMs);
+    cancels.stop();
+    await heartbeat.stop();
+    await sandbox[Symbol.asyncDispose]();
+    await queues.close();
+    await connections.close();
+    logger.info('worker ended; nothing is lost');
+  };
+}
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const logger = pino({ level: config.log, base: { app: 'worker', pid: process.pid } });
+  const end = await startWorker(config, logger);
+  let ending = false;
+  const onSignal = (): void => {
+    if (ending) return;
+    ending = true;
+    // Redis may be gone: then the locks expire, and another worker takes over.
+    setTimeout(() => process.exit(1), config.drainMs + 10_000).unref();
+    end().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        logger.error({ err: error }, 'the worker did not end cleanly');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}
+
+main().catch((error: unknown) => {
+  const text = error instanceof ConfigError ? error.message : error;
+  pino({ base: { app: 'worker' } }).fatal({ err: text }, 'the worker could not start');
+  process.exit(1);
+});

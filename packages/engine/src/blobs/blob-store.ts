@@ -1,0 +1,80 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { inlineLimit, type Payload } from '../domain/payload.ts';
+import { EngineError } from '../errors.ts';
+
+/** Content-addressed files under one directory: `ab/cdef…` by SHA-256. Written once, never changed. */
+export interface BlobStore {
+  put(content: Buffer): Promise<string>;
+  get(sha256: string): Promise<Buffer>;
+}
+
+/** @param directory created when missing. @throws EngineError `blob_missing`, `blob_damaged` */
+export function openBlobStore(directory: string): BlobStore {
+  const fileOf = (sha256: string): string => join(directory, sha256.slice(0, 2), sha256.slice(2));
+  return {
+    async put(content) {
+      const sha256 = digest(content);
+      const file = fileOf(sha256);
+      if (await exists(file)) return sha256;
+      const created = await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+      if (created !== undefined) await syncDirectory(dirname(created));
+      await writeDurably(file, content);
+      return sha256;
+    },
+    async get(sha256) {
+      const content = await readFile(fileOf(sha256)).catch((cause: unknown) => {
+        throw new EngineError('blob_missing', `the blob ${sha256} is not in ${directory}`, { cause });
+      });
+      if (digest(content) !== sha256) throw new EngineError('blob_damaged', `the blob ${sha256} has other content`);
+      return content;
+    },
+  };
+}
+
+const previewLength = 512;
+
+/** A JSON value as it goes into the log: itself when small, a blob and a preview when not. `undefined` becomes null. */
+export async function toPayload(blobs: BlobStore, value: unknown): Promise<Payload> {
+  const text = JSON.stringify(value ?? null);
+  const content = Buffer.from(text);
+  if (content.byteLength <= inlineLimit) return { json: JSON.parse(text) };
+  return { sha256: await blobs.put(content), bytes: content.byteLength, preview: text.slice(0, previewLength) };
+}
+
+export async function fromPayload(blobs: BlobStore, payload: Payload): Promise<unknown> {
+  if ('json' in payload) return payload.json;
+  return JSON.parse((await blobs.get(payload.sha256)).toString('utf8'));
+}
+
+const digest = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
+
+async function exists(file: string): Promise<boolean> {
+  const handle = await open(file, 'r').catch(() => undefined);
+  await handle?.close();
+  return handle !== undefined;
+}
+
+/** Temporary file, fsync, rename, fsync of the directory: a blob is there whole or not at all, and stays after a power cut. */
+async function writeDurably(file: string, content: Buffer): Promise<void> {
+  const temporary = `${file}.${randomUUID()}.tmp`;
+  const handle = await open(temporary, 'wx', 0o600);
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(temporary, file);
+  await syncDirectory(dirname(file));
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}

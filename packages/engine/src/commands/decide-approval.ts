@@ -1,0 +1,163 @@
+import { isDeepStrictEqual } from 'node:util';
+import { fromPayload, toPayload } from '../blobs/blob-store.ts';
+import type { EngineDeps } from '../deps.ts';
+import { actionDigest } from '../domain/digest.ts';
+import { judge } from '../domain/policy.ts';
+import type { ApprovalState, RunState, StepState } from '../domain/state.ts';
+import { type Decision, decide, expire } from '../domain/transitions/decide.ts';
+import type { DecisionKind } from '../domain/vocabulary.ts';
+import { EngineError } from '../errors.ts';
+import { append } from '../log/append.ts';
+import { ownerOf, untrackApproval } from '../log/indexes.ts';
+import { readSpec } from '../log/read-spec.ts';
+import { readApproval, readStep } from '../log/read-state.ts';
+import type { ToolCatalog } from '../ports.ts';
+import { retryWhileContended } from './steer-run.ts';
+
+export interface DecisionRequest {
+  decision: DecisionKind;
+  action_digest: string;
+  args?: Record<string, unknown>;
+  message?: string;
+  by: string;
+}
+
+/** An approval with its step, its run, the call's arguments, and the digest that a decision must name now. */
+export interface ApprovalView {
+  run: RunState;
+  step: StepState;
+  approval: ApprovalState;
+  args: unknown;
+  digest: string;
+}
+
+/** @throws EngineError `approval_not_found` */
+export async function viewApproval(
+  deps: Pick<EngineDeps, 'redis' | 'blobs'>,
+  approvalId: string,
+): Promise<ApprovalView> {
+  const runId = await ownerOf(deps.redis, approvalId);
+  const approval = runId === null ? undefined : await readApproval(deps.redis, runId, approvalId);
+  const found = approval && runId !== null ? await readStep(deps.redis, runId, approval.request.step_id) : undefined;
+  if (!approval || !found) throw new EngineError('approval_not_found', `there is no approval ${approvalId}`);
+  const args = await fromPayload(deps.blobs, found.step.args);
+  const { toolset } = found.run.header;
+  const digest =
+    approval.decision?.action_digest ??
+    actionDigest({ toolset, tool: found.step.call.tool, args, snapshot: found.run.snapshot ?? '' });
+  return { ...found, approval, args, digest };
+}
+
+/**
+ * Records a decision; the first one wins. The same decision again is answered as the first was, another one is a conflict.
+ * @throws EngineError `approval_not_found`, `already_decided`, `action_changed`, `decision_not_allowed`, `invalid_decision`,
+ * `run_not_active`
+ */
+export async function decideApproval(
+  deps: EngineDeps & { catalog: ToolCatalog },
+  approvalId: string,
+  request: DecisionRequest,
+): Promise<ApprovalView> {
+  await retryWhileContended(approvalId, async () => {
+    const view = await viewApproval(deps, approvalId);
+    if (view.approval.status !== 'pending') return settledAlready(deps, view, request);
+    if (Date.parse(view.approval.request.expires_at) <= deps.now()) return expireNow(deps, view);
+    const decision = await check(deps, view, request);
+    const { run, step, approval } = view;
+    const appended = await append(deps, run.id, decide(run, step, approval, decision));
+    if (!appended.ok) return false;
+    await afterwards(deps, view);
+    return true;
+  });
+  return viewApproval(deps, approvalId);
+}
+
+/** The decision is in the log: the rest is wake-ups, which the sweeper sends too. */
+async function afterwards(deps: EngineDeps, { run, step, approval }: ApprovalView): Promise<void> {
+  try {
+    await untrackApproval(deps.redis, approval.id);
+    await deps.queues.wakeStep(run.id, step.id);
+  } catch (error) {
+    deps.logger.warn({ run_id: run.id, step_id: step.id, err: error }, 'the wake-up was not sent; the sweeper will');
+  }
+}
+
+/** The same decision again gets the answer of the first; anything else is too late. */
+async function settledAlready(
+  deps: EngineDeps & { catalog: ToolCatalog },
+  view: ApprovalView,
+  request: DecisionRequest,
+): Promise<boolean> {
+  const { approval } = view;
+  const { decision } = approval;
+  const same =
+    decision?.decision === request.decision &&
+    decision.action_digest === request.action_digest &&
+    decision.message === request.message &&
+    isDeepStrictEqual(await editedArgs(deps, view), askedArgs(deps, view, request));
+  if (same) return true;
+  throw new EngineError('already_decided', `the approval ${approval.id} is ${approval.status}`);
+}
+
+async function editedArgs(deps: EngineDeps, { approval }: ApprovalView): Promise<unknown> {
+  return approval.decision?.args === undefined ? undefined : fromPayload(deps.blobs, approval.decision.args);
+}
+
+/** The arguments as a decision would record them: with defaults filled in. */
+function askedArgs(deps: { catalog: ToolCatalog }, { run, step }: ApprovalView, { args }: DecisionRequest): unknown {
+  if (args === undefined) return undefined;
+  const described = deps.catalog.describe({ toolset: run.header.toolset, tool: step.call.tool, args });
+  return described.ok ? described.args : args;
+}
+
+async function expireNow(deps: EngineDeps, view: ApprovalView): Promise<boolean> {
+  const { run, step, approval } = view;
+  const appended = await append(deps, run.id, expire(run, step, approval));
+  if (!appended.ok) return false;
+  await afterwards(deps, view);
+  throw new EngineError('already_decided', `the approval ${approval.id} expired at ${approval.request.expires_at}`);
+}
+
+/** Everything that can be wrong with a decision is found here, before anything is written. */
+async function check(
+  deps: EngineDeps & { catalog: ToolCatalog },
+  view: ApprovalView,
+  request: DecisionRequest,
+): Promise<Decision> {
+  const { run, approval, digest } = view;
+  if (run.status !== 'running' && run.status !== 'waiting' && run.status !== 'paused') {
+    throw new EngineError('run_not_active', `the run ${run.id} is ${run.status}`);
+  }
+  if (request.action_digest !== digest) {
+    throw new EngineError('action_changed', `the digest of this action is ${digest} now`);
+  }
+  const allowed = approval.request.allowed_decisions;
+  if (!allowed.includes(request.decision)) {
+    throw new EngineError('decision_not_allowed', `this approval takes ${allowed.join(', ')}`);
+  }
+  if (request.decision === 'respond' && request.message === undefined) {
+    throw new EngineError('invalid_decision', 'respond needs a message: the answer');
+  }
+  if ((request.decision === 'edit') !== (request.args !== undefined)) {
+    throw new EngineError('invalid_decision', 'args belong to the decision edit, and edit needs them');
+  }
+  return {
+    kind: request.decision,
+    digest,
+    by: request.by,
+    ...(request.message === undefined ? {} : { message: request.message }),
+    ...(request.args === undefined ? {} : { edited: await checkEdited(deps, view, request.args) }),
+  };
+}
+
+async function checkEdited(deps: EngineDeps & { catalog: ToolCatalog }, { run, step }: ApprovalView, args: unknown) {
+  const { tool } = step.call;
+  const described = deps.catalog.describe({ toolset: run.header.toolset, tool, args });
+  if (!described.ok) throw new EngineError('invalid_decision', described.error.message);
+  const { policy } = await readSpec(deps, run);
+  const verdict = judge(policy, { tool, effect: described.effect, risk: described.risk });
+  if (verdict.action === 'deny') {
+    throw new EngineError('invalid_decision', `the policy denies the edited call: ${verdict.reason}`);
+  }
+  return { args: await toPayload(deps.blobs, described.args), effect: described.effect };
+}

@@ -1,0 +1,104 @@
+import type { EngineDeps } from '../deps.ts';
+import type { RunState } from '../domain/state.ts';
+import type { Transition } from '../domain/transition.ts';
+import { requestDiscard, requestPublish } from '../domain/transitions/publication.ts';
+import { cancelRun, resumeRun } from '../domain/transitions/run-life.ts';
+import { isTerminal } from '../domain/vocabulary.ts';
+import { EngineError } from '../errors.ts';
+import { append } from '../log/append.ts';
+import { trackActive } from '../log/indexes.ts';
+import { controlChannel } from '../log/keys.ts';
+import { readRun } from '../log/read-state.ts';
+
+/** @throws EngineError `run_not_found` */
+export async function getRun(deps: Pick<EngineDeps, 'redis'>, runId: string): Promise<RunState> {
+  const run = await readRun(deps.redis, runId);
+  if (!run) throw new EngineError('run_not_found', `there is no run ${runId}`);
+  return run;
+}
+
+/**
+ * Cancels a run: nothing of it starts any more, running attempts are killed, open approvals close. Again on a canceled run: nothing.
+ * @throws EngineError `run_not_found`, `run_not_active` (it succeeded or failed)
+ */
+export async function requestCancel(
+  deps: EngineDeps,
+  runId: string,
+  request: { by: string; message?: string },
+): Promise<void> {
+  const run = await getRun(deps, runId);
+  if (run.status === 'canceling' || run.status === 'canceled') return;
+  const appended = await append(deps, runId, cancelRun(request.by, request.message));
+  if (!appended.ok) {
+    const now = await getRun(deps, runId);
+    if (now.status === 'canceling' || now.status === 'canceled') return;
+    throw new EngineError('run_not_active', `the run ${runId} is ${now.status}`);
+  }
+  await deps.redis.publish(controlChannel, JSON.stringify({ kind: 'cancel', run_id: runId }));
+  await nudge(deps, run);
+}
+
+/** @throws EngineError `run_not_found`, `run_not_paused` */
+export async function requestResume(deps: EngineDeps, runId: string): Promise<void> {
+  await retryWhileContended(runId, async () => {
+    const run = await getRun(deps, runId);
+    if (run.status !== 'paused') throw new EngineError('run_not_paused', `the run ${runId} is ${run.status}`);
+    const appended = await append(deps, runId, resumeRun(run));
+    if (appended.ok) await nudge(deps, run);
+    return appended.ok;
+  });
+}
+
+/**
+ * Asks for the change set to be brought to the source.
+ * @param request.snapshot the snapshot that was reviewed; another one now → `snapshot_changed`
+ * @throws EngineError `run_not_found`, `run_not_finished`, `run_not_succeeded`, `snapshot_changed`, `publication_closed`
+ */
+export async function requestPublication(
+  deps: EngineDeps,
+  runId: string,
+  request: { by: string; message: string; snapshot?: string },
+): Promise<void> {
+  const run = await getRun(deps, runId);
+  if (!isTerminal(run.status)) throw new EngineError('run_not_finished', `the run ${runId} is ${run.status}`);
+  if (run.status !== 'succeeded') throw new EngineError('run_not_succeeded', `the run ${runId} ${run.status}`);
+  if (request.snapshot !== undefined && request.snapshot !== run.snapshot) {
+    throw new EngineError('snapshot_changed', `the run's final snapshot is ${run.snapshot}`);
+  }
+  if (run.publication === 'requested' || run.publication === 'published') return;
+  await recordRequest(deps, run, requestPublish(run, { message: request.message, by: request.by }));
+}
+
+/** @throws EngineError `run_not_found`, `run_not_finished`, `publication_closed` */
+export async function requestDiscarding(deps: EngineDeps, runId: string, by: string): Promise<void> {
+  const run = await getRun(deps, runId);
+  if (!isTerminal(run.status)) throw new EngineError('run_not_finished', `the run ${runId} is ${run.status}`);
+  if (run.publication === 'discarding' || run.publication === 'discarded') return;
+  await recordRequest(deps, run, requestDiscard(run, by));
+}
+
+async function recordRequest(deps: EngineDeps, run: RunState, transition: Transition): Promise<void> {
+  await trackActive(deps.redis, run.id);
+  const appended = await append(deps, run.id, transition);
+  if (!appended.ok) {
+    throw new EngineError('publication_closed', `the change set of ${run.id} is ${appended.actual ?? 'gone'}`);
+  }
+  await deps.queues.addPublication(run.id).catch((error: unknown) => {
+    deps.logger.warn({ run_id: run.id, err: error }, 'the wake-up was not sent; the sweeper will');
+  });
+}
+
+/** Has a worker look at the run. A lost nudge only costs time: the sweeper looks too. */
+async function nudge(deps: EngineDeps, run: RunState): Promise<void> {
+  await deps.queues.addTurn(run.id, run.turn + 1).catch((error: unknown) => {
+    deps.logger.warn({ run_id: run.id, err: error }, 'the wake-up was not sent; the sweeper will');
+  });
+}
+
+const mostTries = 20;
+
+/** Repeats an optimistic change until its conditions held. @throws EngineError `contended` */
+export async function retryWhileContended(subject: string, change: () => Promise<boolean>): Promise<void> {
+  for (let count = 0; count < mostTries; count++) if (await change()) return;
+  throw new EngineError('contended', `other writers kept changing ${subject}`);
+}

@@ -1,0 +1,229 @@
+import type { RunEvent } from './events.ts';
+import { approvalField, runField, stepField } from './fields.ts';
+import type { ApprovalStatus, DecisionKind, RunStatus, StepStatus } from './vocabulary.ts';
+
+/** What events do to the state hash. `set` wins over what was there; `add` is an increment of an integer field, absent = 0. */
+export interface Changes {
+  set: Record<string, string>;
+  add: Record<string, number>;
+}
+
+/** The changes of one event. Pure, and the only place which says what an event means for the state: appending and folding both use it. */
+export function changesOf(event: RunEvent): Changes {
+  const changes = meaningOf(event);
+  changes.add[runField.seq] = 1;
+  return changes;
+}
+
+/** The changes of several events in their order, as one. */
+export function mergeChanges(all: readonly Changes[]): Changes {
+  const merged: Changes = { set: {}, add: {} };
+  for (const { set, add } of all) {
+    for (const [field, value] of Object.entries(set)) {
+      merged.set[field] = value;
+      delete merged.add[field];
+    }
+    for (const [field, by] of Object.entries(add)) {
+      const base = merged.set[field];
+      if (base === undefined) merged.add[field] = (merged.add[field] ?? 0) + by;
+      else merged.set[field] = String(Number(base) + by);
+    }
+  }
+  return merged;
+}
+
+function meaningOf(event: RunEvent): Changes {
+  switch (event.type) {
+    case 'run.created':
+      return set({
+        [runField.status]: status('queued'),
+        [runField.spec]: JSON.stringify(event.data.spec),
+        [runField.header]: JSON.stringify({
+          title: event.data.title,
+          toolset: event.data.toolset,
+          planner: event.data.planner,
+          model: event.data.model,
+          labels: event.data.labels,
+        }),
+        [runField.createdAt]: event.time,
+        [runField.turn]: '0',
+        [runField.turnSteps]: '[]',
+        [runField.open]: '0',
+        [runField.parked]: '0',
+        [runField.budgetFrom]: '0',
+        [runField.publication]: 'none',
+      });
+    case 'run.started':
+      return set({ [runField.status]: status('running'), [runField.startedAt]: event.time });
+    case 'run.waiting':
+      return set({ [runField.status]: status('waiting') });
+    case 'run.resumed':
+      return set({
+        [runField.status]: status(event.data.status),
+        ...(event.data.after === 'pause'
+          ? { [runField.budgetFrom]: String(event.data.turn), [runField.reason]: '' }
+          : {}),
+      });
+    case 'run.paused':
+      return set({ [runField.status]: status('paused'), [runField.reason]: JSON.stringify(event.data.reason) });
+    case 'run.canceling':
+      return set({ [runField.status]: status('canceling') });
+    case 'run.canceled':
+      return set({ [runField.status]: status('canceled'), [runField.endedAt]: event.time });
+    case 'run.succeeded':
+      return set({
+        [runField.status]: status('succeeded'),
+        [runField.endedAt]: event.time,
+        [runField.message]: event.data.message,
+      });
+    case 'run.failed':
+      return set({
+        [runField.status]: status('failed'),
+        [runField.endedAt]: event.time,
+        [runField.reason]: JSON.stringify(event.data.reason),
+      });
+    case 'turn.planned':
+      return set({
+        [runField.turn]: String(event.data.turn),
+        [runField.turnSteps]: JSON.stringify(event.data.steps),
+        [runField.open]: String(event.data.steps.length),
+      });
+    case 'step.created': {
+      const { args, ...call } = event.data;
+      return set({
+        [stepField(event.step_id, 'call')]: JSON.stringify(call),
+        [stepField(event.step_id, 'args')]: JSON.stringify(args),
+        [stepField(event.step_id, 'effect')]: event.data.effect,
+        [stepField(event.step_id, 'status')]: stepStatus('pending'),
+        [stepField(event.step_id, 'attempt')]: '0',
+        [stepField(event.step_id, 'created_at')]: event.time,
+        ...(event.data.name === undefined ? {} : { [runField.named(event.data.name)]: event.step_id }),
+      });
+    }
+    case 'step.queued':
+      return set({
+        [stepField(event.step_id, 'status')]: stepStatus('queued'),
+        ...(event.data.args === undefined
+          ? {}
+          : { [stepField(event.step_id, 'args')]: JSON.stringify(event.data.args) }),
+        ...(event.data.effect === undefined ? {} : { [stepField(event.step_id, 'effect')]: event.data.effect }),
+      });
+    case 'step.started':
+      return set({
+        [stepField(event.step_id, 'status')]: stepStatus('running'),
+        [stepField(event.step_id, 'attempt')]: String(event.data.attempt),
+        [stepField(event.step_id, 'started_at')]: event.time,
+        [stepField(event.step_id, 'worker')]: event.data.worker,
+      });
+    case 'step.retried':
+      return set({ [stepField(event.step_id, 'status')]: stepStatus('queued') });
+    case 'step.unknown':
+      return set({ [stepField(event.step_id, 'status')]: stepStatus('unknown') });
+    case 'step.succeeded':
+    case 'step.failed':
+    case 'step.killed':
+    case 'step.timed_out':
+    case 'step.rejected':
+    case 'step.expired':
+    case 'step.canceled': {
+      const { value, error, attempt, duration_ms } = event.data;
+      return {
+        set: {
+          [stepField(event.step_id, 'status')]: stepStatus(settledStatus[event.type]),
+          [stepField(event.step_id, 'outcome')]: JSON.stringify({ attempt, value, error, duration_ms }),
+          [stepField(event.step_id, 'settled_at')]: event.time,
+        },
+        add: { [runField.open]: -1 },
+      };
+    }
+    case 'approval.requested': {
+      const { approval_id, snapshot, ...request } = event.data;
+      return {
+        set: {
+          [approvalField(approval_id, 'request')]: JSON.stringify({
+            ...request,
+            step_id: event.step_id,
+            requested_at: event.time,
+          }),
+          [approvalField(approval_id, 'status')]: approvalStatus('pending'),
+          [stepField(event.step_id, 'approval')]: approval_id,
+          ...(request.kind === 'in_doubt' ? {} : { [stepField(event.step_id, 'status')]: stepStatus('parked') }),
+        },
+        add: { [runField.parked]: 1 },
+      };
+    }
+    case 'approval.decided': {
+      const { approval_id, snapshot, ...decision } = event.data;
+      return {
+        set: {
+          [stepField(event.step_id, 'approved_snapshot')]: snapshot,
+          [approvalField(approval_id, 'status')]: approvalStatus(decided[event.data.decision]),
+          [approvalField(approval_id, 'decision')]: JSON.stringify({ ...decision, decided_at: event.time }),
+        },
+        add: { [runField.parked]: -1 },
+      };
+    }
+    case 'approval.expired':
+    case 'approval.canceled':
+      return {
+        set: {
+          [approvalField(event.data.approval_id, 'status')]: approvalStatus(
+            event.type === 'approval.expired' ? 'expired' : 'canceled',
+          ),
+        },
+        add: { [runField.parked]: -1 },
+      };
+    case 'workspace.materialised':
+      return set({ [runField.snapshot]: event.data.snapshot, [runField.base]: event.data.snapshot });
+    case 'workspace.snapshotted':
+      return set({
+        [runField.snapshot]: event.data.snapshot,
+        [stepField(event.step_id, 'snapshot')]: event.data.snapshot,
+      });
+    case 'workspace.publish_requested':
+      return set({
+        [runField.publication]: 'requested',
+        [runField.publicationDetail]: JSON.stringify({ message: event.data.message }),
+      });
+    case 'workspace.published':
+      return set({
+        [runField.publication]: 'published',
+        [runField.publicationDetail]: JSON.stringify({ published: event.data.published }),
+      });
+    case 'workspace.conflicted':
+      return set({
+        [runField.publication]: 'conflicted',
+        [runField.publicationDetail]: JSON.stringify({ conflicts: event.data.conflicts }),
+      });
+    case 'workspace.discard_requested':
+      return set({ [runField.publication]: 'discarding' });
+    case 'workspace.discarded':
+      return set({ [runField.publication]: 'discarded' });
+    default:
+      return event satisfies never;
+  }
+}
+
+const settledStatus = {
+  'step.succeeded': 'succeeded',
+  'step.failed': 'failed',
+  'step.killed': 'killed',
+  'step.timed_out': 'timed_out',
+  'step.rejected': 'rejected',
+  'step.expired': 'expired',
+  'step.canceled': 'canceled',
+} as const satisfies Record<string, StepStatus>;
+
+const decided = {
+  approve: 'approved',
+  edit: 'edited',
+  reject: 'rejected',
+  respond: 'responded',
+} as const satisfies Record<DecisionKind, ApprovalStatus>;
+
+const set = (fields: Record<string, string>): Changes => ({ set: fields, add: {} });
+
+// Identity functions that make the compiler check each literal against its vocabulary.
+const status = (value: RunStatus): string => value;
+const stepStatus = (value: StepStatus): string => value;
+const approvalStatus = (value: ApprovalStatus): string => value;

@@ -1,0 +1,19 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * What a decision is bound to: the exact call (tool, arguments) on the exact workspace state. The same call on another snapshot has
+ * another digest. `sha256:` and 64 hex digits.
+ */
+export function actionDigest(action: { toolset: string; tool: string; args: unknown; snapshot: string }): string {
+  const text = canonicalJson([action.toolset, action.tool, action.args, action.snapshot]);
+  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
+}
+
+/** JSON with sorted keys, so that equal values have equal text. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}

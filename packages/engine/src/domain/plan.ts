@@ -1,0 +1,76 @@
+import { z } from 'zod';
+
+/** Stands in an argument for a value out of an earlier step's result. `pointer` is a JSON pointer (RFC 6901). */
+export const referenceSchema = z.strictObject({ $from: z.string(), pointer: z.string().default('') });
+export type Reference = z.infer<typeof referenceSchema>;
+
+const planStepSchema = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[a-z][a-z0-9_]{0,63}$/, 'lower-case letters, digits and underscores, starting with a letter')
+    .optional()
+    .describe('Lets a later step refer to the result of this one'),
+  tool: z.string().min(1),
+  args: z.record(z.string(), z.json()).default({}),
+});
+
+/** A scripted plan: groups run one after the other, the steps of a group at once. */
+export const planSchema = z
+  .strictObject({
+    groups: z
+      .array(
+        z.strictObject({
+          on_error: z.enum(['stop', 'continue']).default('stop'),
+          steps: z.array(planStepSchema).min(1).max(64),
+        }),
+      )
+      .min(1)
+      .max(5000),
+  })
+  .superRefine((plan, context) => {
+    const known = new Set<string>();
+    plan.groups.forEach((group, g) => {
+      const here: string[] = [];
+      group.steps.forEach((step, s) => {
+        const path = ['groups', g, 'steps', s];
+        if (step.name !== undefined) {
+          if (known.has(step.name) || here.includes(step.name)) {
+            context.addIssue({
+              code: 'custom',
+              path: [...path, 'name'],
+              message: `the name ${step.name} is taken; give each step a name of its own`,
+            });
+          }
+          here.push(step.name);
+        }
+        for (const { $from } of references(step.args)) {
+          if (!known.has($from)) {
+            context.addIssue({
+              code: 'custom',
+              path: [...path, 'args'],
+              message: `$from names ${$from}, but no step of an earlier group has that name`,
+            });
+          }
+        }
+      });
+      for (const name of here) known.add(name);
+    });
+  });
+export type Plan = z.infer<typeof planSchema>;
+export type PlanStep = Plan['groups'][number]['steps'][number];
+
+/** Whether a JSON value is a reference. An object with `$from` is nothing else. */
+export function asReference(value: unknown): Reference | undefined {
+  if (typeof value !== 'object' || value === null || !('$from' in value)) return undefined;
+  const parsed = referenceSchema.safeParse(value);
+  return parsed.success ? parsed.data : undefined;
+}
+
+/** All references inside a JSON value, in the order they are written. */
+export function references(value: unknown): Reference[] {
+  const reference = asReference(value);
+  if (reference) return [reference];
+  if (Array.isArray(value)) return value.flatMap(references);
+  if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(references);
+  return [];
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { planSchema } from './plan.ts';
+import { policySchema } from './policy.ts';
+
+export const limitsSchema = z.strictObject({
+  max_turns: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(200)
+    .describe('Turns until the run pauses; resume grants as many again'),
+  step_wall_s: z.int().min(1).max(86_400).default(600).describe('Seconds of wall time one command may take at most'),
+});
+
+/** What decides the run's turns. */
+export const taskSchema = z.discriminatedUnion('planner', [
+  z.strictObject({ planner: z.literal('scripted'), plan: planSchema }),
+  z.strictObject({ planner: z.literal('model'), model: z.string(), prompt: z.string().min(1).max(200_000) }),
+]);
+export type Task = z.infer<typeof taskSchema>;
+
+/** All that a run was asked to do. Written once, with `run.created`. `source` belongs to the workspace room; the engine only hands it on. */
+export const runSpecSchema = z.strictObject({
+  title: z.string().max(200).optional(),
+  toolset: z.string(),
+  task: taskSchema,
+  source: z.json(),
+  policy: policySchema,
+  limits: limitsSchema,
+  labels: z.record(z.string().min(1).max(63), z.string().max(255)),
+});
+export type RunSpec = z.infer<typeof runSpecSchema>;

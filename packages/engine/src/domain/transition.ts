@@ -1,0 +1,33 @@
+import type { NewEvent } from './events.ts';
+import { approvalField, runField, stepField } from './fields.ts';
+import type { ApprovalStatus, RunStatus, StepStatus } from './vocabulary.ts';
+
+/** A field must have one of these values now; an empty list: it must be absent. */
+export interface Condition {
+  field: string;
+  is: readonly string[];
+}
+
+/** What to append, if every condition holds. The state changes follow from the events (`changesOf`). */
+export interface Transition {
+  if: Condition[];
+  events: NewEvent[];
+}
+
+export const runIs = (...status: RunStatus[]): Condition => ({ field: runField.status, is: status });
+export const parkedIs = (parked: number): Condition => ({ field: runField.parked, is: [String(parked)] });
+export const openIs = (open: number): Condition => ({ field: runField.open, is: [String(open)] });
+export const turnIs = (turn: number): Condition => ({ field: runField.turn, is: [String(turn)] });
+export const stepIs = (id: string, ...status: StepStatus[]): Condition => ({
+  field: stepField(id, 'status'),
+  is: status,
+});
+export const attemptIs = (id: string, attempt: number): Condition => ({
+  field: stepField(id, 'attempt'),
+  is: [String(attempt)],
+});
+export const approvalIs = (id: string, ...status: ApprovalStatus[]): Condition => ({
+  field: approvalField(id, 'status'),
+  is: status,
+});
+export const snapshotIs = (snapshot: string): Condition => ({ field: runField.snapshot, is: [snapshot] });

@@ -1,0 +1,139 @@
+import type { NewEvent } from '../events.ts';
+import type { Payload } from '../payload.ts';
+import type { ApprovalState, RunState, StepState } from '../state.ts';
+import { approvalIs, snapshotIs, stepIs, type Transition } from '../transition.ts';
+import type { DecisionKind, Effect, Problem } from '../vocabulary.ts';
+import { parkedChange } from './waiting.ts';
+
+/** A person's decision, checked: the digest fits, edited arguments are valid and passed the policy. */
+export interface Decision {
+  kind: DecisionKind;
+  digest: string;
+  by: string;
+  message?: string;
+  edited?: { args: Payload; effect: Effect };
+}
+
+/** The first decision wins: the approval must be pending, and the workspace as it was when the digest was made. */
+export function decide(run: RunState, step: StepState, approval: ApprovalState, decision: Decision): Transition {
+  const waiting = parkedChange(run, -1);
+  return {
+    if: [
+      ...waiting.if,
+      approvalIs(approval.id, 'pending'),
+      stepIs(step.id, step.status),
+      snapshotIs(run.snapshot ?? ''),
+    ],
+    events: [
+      {
+        type: 'approval.decided',
+        step_id: step.id,
+        data: {
+          approval_id: approval.id,
+          decision: decision.kind,
+          action_digest: decision.digest,
+          snapshot: run.snapshot ?? '',
+          ...(decision.edited === undefined ? {} : { args: decision.edited.args }),
+          ...(decision.message === undefined ? {} : { message: decision.message }),
+          by: decision.by,
+        },
+      },
+      consequence(step, approval, decision),
+      ...waiting.events,
+    ],
+  };
+}
+
+/** The deadline came first: the step settles and nothing ran. */
+export function expire(run: RunState, step: StepState, approval: ApprovalState): Transition {
+  const waiting = parkedChange(run, -1);
+  const error: Problem = {
+    code: 'EEXPIRED',
+    message: `Not run: nobody decided before ${approval.request.expires_at}.`,
+    next: 'Go on without this call, or ask again.',
+  };
+  const inDoubt = approval.request.kind === 'in_doubt';
+  return {
+    if: [...waiting.if, approvalIs(approval.id, 'pending'), stepIs(step.id, step.status)],
+    events: [
+      { type: 'approval.expired', step_id: step.id, data: { approval_id: approval.id } },
+      inDoubt
+        ? { type: 'step.failed', step_id: step.id, data: { attempt: step.attempt, error: unknownOutcome } }
+        : { type: 'step.expired', step_id: step.id, data: { attempt: null, error } },
+      ...waiting.events,
+    ],
+  };
+}
+
+const unknownOutcome: Problem = {
+  code: 'EUNKNOWN',
+  message: 'It is not known whether this call took effect: its worker was lost, and nobody said before the deadline.',
+  next: 'Find out what happened before you try it again.',
+};
+
+function consequence(step: StepState, approval: ApprovalState, decision: Decision): NewEvent {
+  const step_id = step.id;
+  const says = decision.message === undefined ? '' : ` They say: ${decision.message}`;
+  const inDoubt = approval.request.kind === 'in_doubt';
+  const attempt = inDoubt ? step.attempt : null;
+  switch (decision.kind) {
+    case 'approve':
+      return {
+        type: 'step.queued',
+        step_id,
+        data: { reason: inDoubt ? `run again on the word of ${decision.by}` : `approved by ${decision.by}` },
+      };
+    case 'edit':
+      return {
+        type: 'step.queued',
+        step_id,
+        data: {
+          reason: `approved with other arguments by ${decision.by}`,
+          ...(decision.edited === undefined ? {} : { args: decision.edited.args, effect: decision.edited.effect }),
+        },
+      };
+    case 'reject':
+      if (inDoubt) {
+        const error = { code: 'EDIDNOTHAPPEN', message: `A person found that this call did not take effect.${says}` };
+        return { type: 'step.failed', step_id, data: { attempt, error } };
+      }
+      return {
+        type: 'step.rejected',
+        step_id,
+        data: {
+          attempt: null,
+          error: {
+            code: 'EREJECTED',
+            message: `Not run: a person rejected this call.${says}`,
+            next: 'Do not repeat the call as it was. Follow what the person said, or find another way.',
+          },
+        },
+      };
+    case 'respond':
+      if (step.call.gate === 'input') {
+        return {
+          type: 'step.succeeded',
+          step_id,
+          data: { attempt, value: { json: { answer: decision.message ?? '' } } },
+        };
+      }
+      if (inDoubt) {
+        const value = { json: { confirmed_by: decision.by, message: decision.message ?? '' } };
+        return { type: 'step.succeeded', step_id, data: { attempt, value } };
+      }
+      return {
+        type: 'step.rejected',
+        step_id,
+        data: {
+          attempt: null,
+          error: {
+            code: 'ERESPONDED',
+            message: `Not run: a person answered instead.${says}`,
+            next: 'Go on with this answer.',
+          },
+        },
+      };
+    default:
+      return decision.kind satisfies never;
+  }
+}

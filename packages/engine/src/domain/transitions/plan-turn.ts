@@ -1,0 +1,44 @@
+import type { NewEvent } from '../events.ts';
+import type { Payload } from '../payload.ts';
+import type { RunState } from '../state.ts';
+import { openIs, runIs, type Transition, turnIs } from '../transition.ts';
+import type { Effect, Problem, Risk } from '../vocabulary.ts';
+
+/** A call of a turn that is about to be recorded. With `error` it settles at once and nothing runs. */
+export interface TurnStep {
+  id: string;
+  name?: string;
+  call_id?: string;
+  tool: string;
+  args: Payload;
+  effect: Effect;
+  risk: Risk;
+  gate?: 'input';
+  error?: Problem;
+}
+
+/** A planner's whole decision becomes one entry in the log: the turn and all of its steps, or nothing. */
+export function planTurn(run: RunState, turn: { message: string; answer?: Payload; steps: TurnStep[] }): Transition {
+  const number = run.turn + 1;
+  return {
+    if: [runIs('running'), turnIs(run.turn), openIs(0)],
+    events: [
+      {
+        type: 'turn.planned',
+        data: {
+          turn: number,
+          steps: turn.steps.map((step) => step.id),
+          message: turn.message,
+          ...(turn.answer === undefined ? {} : { answer: turn.answer }),
+        },
+      },
+      ...turn.steps.flatMap((step, index) => created(step, number, index)),
+    ],
+  };
+}
+
+function created({ id, error, ...call }: TurnStep, turn: number, index: number): NewEvent[] {
+  const event: NewEvent = { type: 'step.created', step_id: id, data: { turn, index, ...call } };
+  if (error === undefined) return [event];
+  return [event, { type: 'step.failed', step_id: id, data: { attempt: null, error } }];
+}

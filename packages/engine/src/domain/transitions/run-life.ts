@@ -1,0 +1,63 @@
+import type { EventOf, NewEvent } from '../events.ts';
+import type { Payload } from '../payload.ts';
+import type { RunState } from '../state.ts';
+import { openIs, parkedIs, runIs, type Transition, turnIs } from '../transition.ts';
+import type { Problem } from '../vocabulary.ts';
+
+/** The workspace is there: the run begins. */
+export const startRun = (materialised: EventOf<'workspace.materialised'>['data']): Transition => ({
+  if: [runIs('queued')],
+  events: [
+    { type: 'workspace.materialised', data: materialised },
+    { type: 'run.started', data: {} },
+  ],
+});
+
+/** A planner's last word is a turn without steps, with the answer it gave. */
+interface LastWord {
+  message: string;
+  answer?: Payload;
+}
+
+/** The planner is done, with every step settled. */
+export const succeedRun = (run: RunState, word: LastWord): Transition => ({
+  if: [runIs('running'), turnIs(run.turn), openIs(0)],
+  events: [...lastTurn(run, word), { type: 'run.succeeded', data: { message: word.message } }],
+});
+
+export const failRun = (run: RunState, reason: Problem, word: LastWord): Transition => ({
+  if: [runIs('running'), turnIs(run.turn), openIs(0)],
+  events: [...lastTurn(run, word), { type: 'run.failed', data: { reason } }],
+});
+
+function lastTurn(run: RunState, { message, answer }: LastWord): NewEvent[] {
+  if (answer === undefined) return [];
+  return [{ type: 'turn.planned', data: { turn: run.turn + 1, steps: [], message, answer } }];
+}
+
+/** The run stops where it is, and can be resumed. Approvals stay open; decisions are kept. */
+export const pauseRun = (reason: Problem): Transition => ({
+  if: [runIs('queued', 'running', 'waiting')],
+  events: [{ type: 'run.paused', data: { reason } }],
+});
+
+export const resumeRun = (run: RunState): Transition => ({
+  if: [runIs('paused'), parkedIs(run.parked)],
+  events: [
+    {
+      type: 'run.resumed',
+      data: { after: 'pause', status: run.parked > 0 ? 'waiting' : 'running', turn: run.turn },
+    },
+  ],
+});
+
+export const cancelRun = (by: string, message?: string): Transition => ({
+  if: [runIs('queued', 'running', 'waiting', 'paused')],
+  events: [{ type: 'run.canceling', data: { by, ...(message === undefined ? {} : { message }) } }],
+});
+
+/** Nothing of the run is left that could run. */
+export const finishCancel = (): Transition => ({
+  if: [runIs('canceling'), openIs(0)],
+  events: [{ type: 'run.canceled', data: {} }],
+});

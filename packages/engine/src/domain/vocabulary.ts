@@ -1,0 +1,75 @@
+import { z } from 'zod';
+
+export const effectSchema = z.enum(['read', 'workspace', 'external']);
+/** What a call may change: nothing, the staging workspace only, or anything else. */
+export type Effect = z.infer<typeof effectSchema>;
+
+export const riskSchema = z.enum(['low', 'medium', 'high']);
+export type Risk = z.infer<typeof riskSchema>;
+
+export const runStatusSchema = z.enum([
+  'queued',
+  'running',
+  'waiting',
+  'paused',
+  'canceling',
+  'canceled',
+  'succeeded',
+  'failed',
+]);
+export type RunStatus = z.infer<typeof runStatusSchema>;
+
+export const stepStatusSchema = z.enum([
+  'pending',
+  'parked',
+  'queued',
+  'running',
+  'succeeded',
+  'failed',
+  'killed',
+  'timed_out',
+  'rejected',
+  'expired',
+  'canceled',
+  'unknown',
+]);
+export type StepStatus = z.infer<typeof stepStatusSchema>;
+
+export const approvalStatusSchema = z.enum([
+  'pending',
+  'approved',
+  'edited',
+  'rejected',
+  'responded',
+  'expired',
+  'canceled',
+]);
+export type ApprovalStatus = z.infer<typeof approvalStatusSchema>;
+
+export const decisionKindSchema = z.enum(['approve', 'edit', 'reject', 'respond']);
+export type DecisionKind = z.infer<typeof decisionKindSchema>;
+
+export const publicationStatusSchema = z.enum([
+  'none',
+  'requested',
+  'published',
+  'conflicted',
+  'discarding',
+  'discarded',
+]);
+export type PublicationStatus = z.infer<typeof publicationStatusSchema>;
+
+const terminalRuns: readonly RunStatus[] = ['canceled', 'succeeded', 'failed'];
+const unsettledSteps: readonly StepStatus[] = ['pending', 'parked', 'queued', 'running', 'unknown'];
+
+export const isTerminal = (status: RunStatus): boolean => terminalRuns.includes(status);
+/** A settled step has its outcome; nothing of it will run again. */
+export const isSettled = (status: StepStatus): boolean => !unsettledSteps.includes(status);
+
+/** An error as data: a stable code, what happened, what to do next. */
+export const problemSchema = z.strictObject({
+  code: z.string(),
+  message: z.string(),
+  next: z.string().optional(),
+});
+export type Problem = z.infer<typeof problemSchema>;

@@ -1,0 +1,38 @@
+/** What went wrong in the engine, with a stable code. `retryable`: the queue may try again. */
+export class EngineError extends Error {
+  readonly code: EngineErrorCode;
+  readonly retryable: boolean;
+  readonly next: string;
+
+  constructor(code: EngineErrorCode, message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.name = 'EngineError';
+    this.code = code;
+    this.retryable = registry[code].retryable;
+    this.next = registry[code].next;
+  }
+}
+
+const registry = {
+  run_not_found: { retryable: false, next: 'List the runs with GET /v1/runs.' },
+  step_not_found: { retryable: false, next: "List the run's steps with GET /v1/runs/{id}/steps." },
+  approval_not_found: { retryable: false, next: 'List the open approvals with GET /v1/approvals?status=pending.' },
+  already_decided: { retryable: false, next: 'The first decision stands. Read the approval to see it.' },
+  action_changed: { retryable: false, next: 'Read the approval again and decide on the digest it shows now.' },
+  decision_not_allowed: { retryable: false, next: 'Use one of the allowed_decisions of the approval.' },
+  invalid_decision: { retryable: false, next: 'Correct the decision and send it again; nothing was decided.' },
+  run_not_active: { retryable: false, next: 'Read the run to see how it ended.' },
+  run_not_paused: { retryable: false, next: 'Only a paused run can be resumed.' },
+  run_not_finished: { retryable: false, next: 'Wait until the run has ended, or cancel it.' },
+  run_not_succeeded: { retryable: false, next: 'Read the diff, or download it as a patch and apply it yourself.' },
+  publication_closed: { retryable: false, next: 'Read the run: its change set is published or discarded already.' },
+  snapshot_changed: { retryable: false, next: 'Read the diff again and publish the snapshot it names.' },
+  idempotency_key_reused: { retryable: false, next: 'Use a new Idempotency-Key for a different request.' },
+  blob_missing: { retryable: false, next: 'Restore the data directory: the blob store and Redis belong together.' },
+  blob_damaged: {
+    retryable: false,
+    next: 'Restore the data directory from a backup: the content is not what was written.',
+  },
+  contended: { retryable: true, next: 'Send the request again.' },
+} as const;
+export type EngineErrorCode = keyof typeof registry;

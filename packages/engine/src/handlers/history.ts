@@ -1,0 +1,100 @@
+import { fromPayload } from '../blobs/blob-store.ts';
+import type { EngineDeps } from '../deps.ts';
+import type { EventOf, LoggedEvent } from '../domain/events.ts';
+import { runField } from '../domain/fields.ts';
+import type { RunSpec } from '../domain/run-spec.ts';
+import type { RunState, StepState } from '../domain/state.ts';
+import type { StepStatus } from '../domain/vocabulary.ts';
+import { readWholeLog } from '../log/read-log.ts';
+import { readFields, readStep, readTurnSteps } from '../log/read-state.ts';
+import type { PastTurn, PlannerInput, SettledStep } from '../ports.ts';
+
+type Deps = Pick<EngineDeps, 'redis' | 'blobs'>;
+
+/** The run as a planner may look at it. Each look reads only what it needs. */
+export function plannerInput(deps: Deps, run: RunState, spec: RunSpec): PlannerInput {
+  return {
+    runId: run.id,
+    spec,
+    turn: run.turn + 1,
+    async named(name) {
+      const field = runField.named(name);
+      const id = (await readFields(deps.redis, run.id, [field]))[field];
+      const found = id ? await readStep(deps.redis, run.id, id) : undefined;
+      return found && settledStep(deps, found.step);
+    },
+    async previous() {
+      const steps = await readTurnSteps(deps.redis, run);
+      return Promise.all(steps.map((step) => settledStep(deps, step)));
+    },
+    history: () => history(deps, run.id),
+  };
+}
+
+async function settledStep(deps: Deps, step: StepState): Promise<SettledStep> {
+  const { outcome, call } = step;
+  return {
+    id: step.id,
+    ...(call.name === undefined ? {} : { name: call.name }),
+    ...(call.call_id === undefined ? {} : { call_id: call.call_id }),
+    tool: call.tool,
+    args: await fromPayload(deps.blobs, step.args),
+    status: step.status,
+    ...(outcome?.value === undefined ? {} : { value: await fromPayload(deps.blobs, outcome.value) }),
+    ...(outcome?.error === undefined ? {} : { error: outcome.error }),
+  };
+}
+
+type Settled = EventOf<
+  | 'step.succeeded'
+  | 'step.failed'
+  | 'step.killed'
+  | 'step.timed_out'
+  | 'step.rejected'
+  | 'step.expired'
+  | 'step.canceled'
+>;
+
+/** The turns so far, as the log tells them. */
+async function history(deps: Deps, runId: string): Promise<PastTurn[]> {
+  const turns: PastTurn[] = [];
+  const steps = new Map<string, SettledStep>();
+  for await (const event of readWholeLog(deps.redis, runId)) {
+    if (event.type === 'turn.planned') {
+      const { turn, message, answer } = event.data;
+      const recorded = answer === undefined ? {} : { answer: await fromPayload(deps.blobs, answer) };
+      turns.push({ turn, message, ...recorded, steps: [] });
+    } else if (event.type === 'step.created') {
+      const { name, call_id, tool } = event.data;
+      const step: SettledStep = {
+        id: event.step_id,
+        ...(name === undefined ? {} : { name }),
+        ...(call_id === undefined ? {} : { call_id }),
+        tool,
+        args: await fromPayload(deps.blobs, event.data.args),
+        status: 'pending',
+      };
+      steps.set(step.id, step);
+      turns.at(-1)?.steps.push(step);
+    } else if (isSettledEvent(event)) {
+      const step = steps.get(event.step_id);
+      if (!step) continue;
+      step.status = event.type.slice('step.'.length) as StepStatus;
+      if (event.data.value !== undefined) step.value = await fromPayload(deps.blobs, event.data.value);
+      if (event.data.error !== undefined) step.error = event.data.error;
+    }
+  }
+  return turns;
+}
+
+const isSettledEvent = (event: LoggedEvent): event is Settled & { seq: number } => settledTypes.has(event.type);
+
+const settledTypes: ReadonlySet<string> = new Set<Settled['type']>([
+  'step.succeeded',
+  'step.failed',
+  'step.killed',
+  'step.timed_out',
+  'step.rejected',
+  'step.expired',
+  'step.canceled',
+]);

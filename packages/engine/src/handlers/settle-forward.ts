@@ -1,0 +1,149 @@
+import { fromPayload, toPayload } from '../blobs/blob-store.ts';
+import type { WorkerDeps } from '../deps.ts';
+import { isAbandoned } from '../domain/id-time.ts';
+import { judge, type Policy, type PolicyVerdict } from '../domain/policy.ts';
+import type { RunState, StepState } from '../domain/state.ts';
+import { cancelStep } from '../domain/transitions/attempt.ts';
+import { type Gate, gateSteps, releasable } from '../domain/transitions/gate-steps.ts';
+import { finishCancel } from '../domain/transitions/run-life.ts';
+import { isSettled } from '../domain/vocabulary.ts';
+import { EngineError } from '../errors.ts';
+import { append } from '../log/append.ts';
+import { claimOwner, trackApproval, untrackActive, untrackApproval } from '../log/indexes.ts';
+import { readSpec } from '../log/read-spec.ts';
+import { readApproval, readRun, readTurnSteps } from '../log/read-state.ts';
+
+const mostRounds = 50;
+
+/**
+ * Looks at a run and makes sure that whatever comes next is under way: pending steps pass the gate, queued ones have a job that will
+ * run, parked ones a job that sleeps, a settled turn has its successor, a canceled run ends. Idempotent: handlers call it after they
+ * recorded an outcome, and the sweeper calls it for every active run.
+ */
+export async function settleForward(deps: WorkerDeps, runId: string, signal: AbortSignal): Promise<void> {
+  for (let round = 0; round < mostRounds; round++) {
+    const run = await readRun(deps.redis, runId);
+    if (!run) {
+      if (isAbandoned(runId, deps.now())) await untrackActive(deps.redis, runId);
+      return;
+    }
+    if ((await advance(deps, run, signal)) === 'settled') return;
+  }
+  throw new EngineError('contended', `other writers kept changing the run ${runId}`);
+}
+
+/** One look. `again`: something was appended, or somebody else was faster. */
+async function advance(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<'settled' | 'again'> {
+  switch (run.status) {
+    case 'queued':
+      await deps.queues.addTurn(run.id, 1);
+      return 'settled';
+    case 'running':
+    case 'waiting':
+      return openTurn(deps, run, signal);
+    case 'canceling':
+      return closeTurn(deps, run);
+    case 'paused':
+      return 'settled';
+    case 'succeeded':
+    case 'failed':
+    case 'canceled':
+      if (run.publication === 'requested' || run.publication === 'discarding') await deps.queues.addPublication(run.id);
+      else await untrackActive(deps.redis, run.id);
+      return 'settled';
+    default:
+      return run.status satisfies never;
+  }
+}
+
+async function openTurn(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<'settled' | 'again'> {
+  if (run.open === 0) {
+    await deps.queues.addTurn(run.id, run.turn + 1);
+    return 'settled';
+  }
+  const steps = await readTurnSteps(deps.redis, run);
+  if (steps.some((step) => step.status === 'pending')) {
+    const { policy } = await readSpec(deps, run);
+    const ready = releasable(steps, (step) => verdict(policy, step).action);
+    if (ready.length > 0) {
+      await openGates(deps, run, policy, ready, signal);
+      return 'again';
+    }
+  }
+  await Promise.all(steps.map((step) => ensureJob(deps, run, step)));
+  return 'settled';
+}
+
+/** A question to a person parks whatever the policy says, unless the policy denies it. */
+function verdict(policy: Policy, step: StepState): PolicyVerdict {
+  const { action, reason } = judge(policy, { tool: step.call.tool, effect: step.effect, risk: step.call.risk });
+  if (step.call.gate === 'input' && action !== 'deny') return { action: 'hold', reason: 'the agent asks a person' };
+  return { action, reason };
+}
+
+async function openGates(
+  deps: WorkerDeps,
+  run: RunState,
+  policy: Policy,
+  steps: StepState[],
+  signal: AbortSignal,
+): Promise<void> {
+  const gates = await Promise.all(
+    steps.map(async (step): Promise<Gate> => {
+      const { action, reason } = verdict(policy, step);
+      if (action !== 'hold') return { step, action, reason };
+      const approvalId = deps.newId('approval');
+      await trackApproval(deps.redis, approvalId, run.id);
+      const expiresAt = new Date(deps.now() + policy.approval_timeout_s * 1000).toISOString();
+      const preview = await previewOf(deps, run, step, signal);
+      return { step, action, reason, approvalId, expiresAt, ...(preview === undefined ? {} : { preview }) };
+    }),
+  );
+  const appended = await append(deps, run.id, gateSteps(run, gates));
+  if (appended.ok) return;
+  for (const gate of gates) if (gate.action === 'hold') await untrackApproval(deps.redis, gate.approvalId);
+}
+
+async function previewOf(deps: WorkerDeps, run: RunState, step: StepState, signal: AbortSignal) {
+  const args = await fromPayload(deps.blobs, step.args);
+  const call = { toolset: run.header.toolset, tool: step.call.tool, args };
+  const preview = await deps.executor.preview(call, { runId: run.id, signal });
+  return preview === undefined ? undefined : toPayload(deps.blobs, preview);
+}
+
+/** The job that a step's state calls for. */
+async function ensureJob(deps: WorkerDeps, run: RunState, step: StepState): Promise<void> {
+  switch (step.status) {
+    case 'queued':
+    case 'running':
+      await claimOwner(deps.redis, run.id, [step.id]);
+      return deps.queues.wakeStep(run.id, step.id);
+    case 'parked':
+    case 'unknown': {
+      const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
+      return deps.queues.addStep(run.id, step.id, approval ? Date.parse(approval.request.expires_at) : undefined);
+    }
+    default:
+      return;
+  }
+}
+
+/** Settles what will not run any more; a running attempt settles itself when its worker hears of the cancel. */
+async function closeTurn(deps: WorkerDeps, run: RunState): Promise<'settled' | 'again'> {
+  if (run.open === 0) {
+    await append(deps, run.id, finishCancel());
+    return 'again';
+  }
+  const steps = (await readTurnSteps(deps.redis, run)).filter((step) => !isSettled(step.status));
+  const idle = steps.filter((step) => step.status !== 'running');
+  for (const step of idle) {
+    const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
+    const appended = await append(deps, run.id, cancelStep(step, approval?.status === 'pending'));
+    if (!appended.ok) continue;
+    if (step.approval !== undefined) await untrackApproval(deps.redis, step.approval);
+    await deps.queues.wakeStep(run.id, step.id);
+  }
+  if (idle.length > 0) return 'again';
+  await Promise.all(steps.map((step) => deps.queues.wakeStep(run.id, step.id)));
+  return 'settled';
+}

@@ -1,0 +1,41 @@
+import type { WorkerDeps } from '../deps.ts';
+import { isAbandoned } from '../domain/id-time.ts';
+import { idsAfter, ownerOf, untrackApproval } from '../log/indexes.ts';
+import { activeIndex, approvalIndex } from '../log/keys.ts';
+import { readApproval } from '../log/read-state.ts';
+import { settleForward } from './settle-forward.ts';
+
+const page = 200;
+
+/**
+ * Mends what a process left half done that died between two writes: every active run gets the wake-ups that its state calls for, and
+ * the index of approvals loses entries that are not pending.
+ */
+export async function sweep(deps: WorkerDeps, signal: AbortSignal): Promise<void> {
+  for await (const runId of walk(deps, activeIndex)) {
+    if (signal.aborted) return;
+    await settleForward(deps, runId, signal).catch((error: unknown) => {
+      deps.logger.warn(
+        { run_id: runId, err: error },
+        'the sweeper could not mend a run; it tries again at the next sweep',
+      );
+    });
+  }
+  for await (const approvalId of walk(deps, approvalIndex)) {
+    if (signal.aborted) return;
+    const runId = await ownerOf(deps.redis, approvalId);
+    const approval = runId === null ? undefined : await readApproval(deps.redis, runId, approvalId);
+    if (approval ? approval.status !== 'pending' : isAbandoned(approvalId, deps.now()))
+      await untrackApproval(deps.redis, approvalId);
+  }
+}
+
+async function* walk(deps: WorkerDeps, index: string): AsyncGenerator<string> {
+  let after: string | undefined;
+  for (;;) {
+    const ids = await idsAfter(deps.redis, index, after, page);
+    yield* ids;
+    after = ids.at(-1);
+    if (ids.length < page) return;
+  }
+}

@@ -1,0 +1,57 @@
+-- The one way in which a run changes: test the conditions, apply the changes, add the events with the next sequence numbers.
+-- KEYS 1: state hash  2: log stream
+-- ARGV: channel,
+--       conditions: n, then n times: field, k, k values (k = 0: the field must be absent),
+--       sets: n, then n times: field, value,
+--       increments: n, then n times: field, integer,
+--       counters to return: n, then n fields,
+--       events: n, then n JSON texts
+-- Returns {1, seq, counter, ...} or {0, failed field, its value or false}.
+local at = 1
+local function take()
+  local value = ARGV[at]
+  at = at + 1
+  return value
+end
+
+local channel = take()
+
+for _ = 1, tonumber(take()) do
+  local field = take()
+  local wanted = tonumber(take())
+  local actual = redis.call('HGET', KEYS[1], field)
+  local holds = wanted == 0 and not actual
+  for _ = 1, wanted do
+    if take() == actual then holds = true end
+  end
+  if not holds then return {0, field, actual} end
+end
+
+local seq = tonumber(redis.call('HGET', KEYS[1], 'seq') or '0')
+
+for _ = 1, tonumber(take()) do
+  local field = take()
+  redis.call('HSET', KEYS[1], field, take())
+end
+
+for _ = 1, tonumber(take()) do
+  local field = take()
+  redis.call('HINCRBY', KEYS[1], field, take())
+end
+
+local counters = {}
+for index = 1, tonumber(take()) do
+  counters[index] = take()
+end
+
+for _ = 1, tonumber(take()) do
+  seq = seq + 1
+  redis.call('XADD', KEYS[2], seq .. '-0', 'e', take())
+end
+
+local answer = {1, seq}
+for _, field in ipairs(counters) do
+  answer[#answer + 1] = redis.call('HGET', KEYS[1], field)
+end
+redis.call('PUBLISH', channel, seq)
+return answer

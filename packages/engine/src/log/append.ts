@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Redis } from 'ioredis';
+import { changesOf, mergeChanges } from '../domain/changes.ts';
+import { eventSchema, type NewEvent, type RunEvent } from '../domain/events.ts';
+import { runField } from '../domain/fields.ts';
+import type { NewId } from '../domain/ids.ts';
+import type { Transition } from '../domain/transition.ts';
+import { logKey, newsChannel, stateKey } from './keys.ts';
+
+export interface AppendDeps {
+  redis: Redis;
+  newId: NewId;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+}
+
+export type Appended =
+  | { ok: true; seq: number; open: number; parked: number; status: string }
+  | { ok: false; field: string; actual: string | null };
+
+const source = readFileSync(new URL('./append.lua', import.meta.url), 'utf8');
+const sha = createHash('sha1').update(source).digest('hex');
+
+/**
+ * Appends a transition to a run's log, atomically with its state. Every event is checked against its schema first: what does not parse
+ * is never written.
+ * @returns the last sequence number and the run's counters, or the condition that did not hold (nothing changed then).
+ */
+export async function append(deps: AppendDeps, runId: string, transition: Transition): Promise<Appended> {
+  const events = transition.events.map((draft) => stamp(deps, runId, draft));
+  const { set, add } = mergeChanges(events.map(changesOf));
+  const argv = [
+    newsChannel(runId),
+    transition.if.length,
+    ...transition.if.flatMap(({ field, is }) => [field, is.length, ...is]),
+    ...listOf(Object.entries(set)),
+    ...listOf(Object.entries(add)),
+    3,
+    runField.open,
+    runField.parked,
+    runField.status,
+    events.length,
+    ...events.map((event) => JSON.stringify(event)),
+  ];
+  const reply = await evaluate(deps.redis, [stateKey(runId), logKey(runId)], argv);
+  if (reply[0] === 0)
+    return { ok: false, field: String(reply[1]), actual: reply[2] === null ? null : String(reply[2]) };
+  const [, seq, open, parked, status] = reply;
+  return { ok: true, seq: Number(seq), open: Number(open), parked: Number(parked), status: String(status) };
+}
+
+function stamp(deps: AppendDeps, runId: string, draft: NewEvent): RunEvent {
+  const time = new Date(deps.now()).toISOString();
+  return eventSchema.parse({ id: deps.newId('event'), run_id: runId, time, ...draft });
+}
+
+const listOf = (entries: [string, string | number][]): (string | number)[] => [entries.length, ...entries.flat()];
+
+/** EVALSHA, and EVAL once where the server does not know the script (a new or restarted one). */
+async function evaluate(redis: Redis, keys: string[], argv: (string | number)[]): Promise<unknown[]> {
+  try {
+    return (await redis.evalsha(sha, keys.length, ...keys, ...argv)) as unknown[];
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+    return (await redis.eval(source, keys.length, ...keys, ...argv)) as unknown[];
+  }
+}

@@ -1,0 +1,20 @@
+/** Redis keys. Everything of one run shares its hash tag, so that one script may touch it all, on a cluster too. */
+export const stateKey = (runId: string): string => `hp:{${runId}}:state`;
+export const logKey = (runId: string): string => `hp:{${runId}}:log`;
+/** Pub/sub channel on which each append announces its last sequence number. A wake-up only: readers read the log. */
+export const newsChannel = (runId: string): string => `hp:{${runId}}:news`;
+export const newsPattern = 'hp:{run_*}:news';
+export const runOfChannel = (channel: string): string => channel.slice('hp:{'.length, channel.indexOf('}'));
+/** Pub/sub channel on which workers hear of cancellations. A wake-up only: the run's state is the truth. */
+export const controlChannel = 'hp:control';
+
+/** Which run a step or an approval belongs to. */
+export const ownerKey = (id: string): string => `hp:owner:${id}`;
+/** Sorted sets of equal scores: ids sort by the time they were made. */
+export const runIndex = 'hp:index:runs';
+/** Runs which may need a wake-up; what the sweeper looks at. */
+export const activeIndex = 'hp:index:active';
+export const approvalIndex = 'hp:index:approvals';
+export const idempotencyKey = (key: string): string => `hp:idempotency:${key}`;
+export const workerKey = (workerId: string): string => `hp:worker:${workerId}`;
+export const workerIndex = 'hp:index:workers';

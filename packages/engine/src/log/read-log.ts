@@ -1,0 +1,28 @@
+import type { Redis } from 'ioredis';
+import { eventSchema, type LoggedEvent } from '../domain/events.ts';
+import { logKey } from './keys.ts';
+
+/** The events after sequence number `after`, oldest first, at most `limit`. */
+export async function readLog(
+  redis: Redis,
+  runId: string,
+  { after = 0, limit = 500 }: { after?: number; limit?: number } = {},
+): Promise<LoggedEvent[]> {
+  const entries = await redis.xrange(logKey(runId), `${after + 1}-0`, '+', 'COUNT', limit);
+  return entries.map(([id, [, text]]) => {
+    const seq = Number(id.slice(0, id.indexOf('-')));
+    return { ...eventSchema.parse(JSON.parse(text ?? '')), seq };
+  });
+}
+
+/** The whole log, page by page. */
+export async function* readWholeLog(redis: Redis, runId: string): AsyncGenerator<LoggedEvent> {
+  let after = 0;
+  for (;;) {
+    const page = await readLog(redis, runId, { after });
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined) return;
+    after = last.seq;
+  }
+}

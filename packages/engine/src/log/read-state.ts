@@ -1,0 +1,57 @@
+import type { Redis } from 'ioredis';
+import {
+  type ApprovalState,
+  approvalFieldNames,
+  parseApproval,
+  parseRun,
+  parseStep,
+  type RunState,
+  runFieldNames,
+  type StepState,
+  stepFieldNames,
+} from '../domain/state.ts';
+import { stateKey } from './keys.ts';
+
+/** Reads only a run's own fields, however many steps it has. */
+export async function readRun(redis: Redis, runId: string): Promise<RunState | undefined> {
+  return parseRun(runId, await readFields(redis, runId, runFieldNames));
+}
+
+/** One step and its run, in one round trip. */
+export async function readStep(
+  redis: Redis,
+  runId: string,
+  stepId: string,
+): Promise<{ run: RunState; step: StepState } | undefined> {
+  const fields = await readFields(redis, runId, [...runFieldNames, ...stepFieldNames(stepId)]);
+  const run = parseRun(runId, fields);
+  const step = parseStep(stepId, fields);
+  return run && step ? { run, step } : undefined;
+}
+
+/** The steps of the current turn, in their order. */
+export async function readTurnSteps(redis: Redis, run: RunState): Promise<StepState[]> {
+  if (run.turn_steps.length === 0) return [];
+  const fields = await readFields(redis, run.id, run.turn_steps.flatMap(stepFieldNames));
+  return run.turn_steps.map((id) => parseStep(id, fields)).filter((step) => step !== undefined);
+}
+
+export async function readApproval(
+  redis: Redis,
+  runId: string,
+  approvalId: string,
+): Promise<ApprovalState | undefined> {
+  return parseApproval(approvalId, await readFields(redis, runId, approvalFieldNames(approvalId)));
+}
+
+/** The whole hash: grows with the run. For views, not for handlers. */
+export const readAll = (redis: Redis, runId: string): Promise<Record<string, string>> => redis.hgetall(stateKey(runId));
+
+export async function readFields(
+  redis: Redis,
+  runId: string,
+  names: readonly string[],
+): Promise<Record<string, string | null>> {
+  const values = await redis.hmget(stateKey(runId), ...names);
+  return Object.fromEntries(names.map((name, index) => [name, values[index] ?? null]));
+}

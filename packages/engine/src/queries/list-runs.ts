@@ -1,0 +1,84 @@
+import { getRun } from '../commands/steer-run.ts';
+import type { EngineDeps } from '../deps.ts';
+import {
+  type ApprovalState,
+  parseAllApprovals,
+  parseAllSteps,
+  type RunState,
+  type StepState,
+} from '../domain/state.ts';
+import type { RunStatus } from '../domain/vocabulary.ts';
+import { EngineError } from '../errors.ts';
+import { idsBefore, ownerOf } from '../log/indexes.ts';
+import { runIndex } from '../log/keys.ts';
+import { readAll, readRun, readStep } from '../log/read-state.ts';
+
+type Deps = Pick<EngineDeps, 'redis'>;
+
+export interface RunFilter {
+  status?: readonly RunStatus[];
+  label?: { name: string; value: string };
+  /** RFC 3339. */
+  created_after?: string;
+}
+
+/** One page of a list, newest first. `next`: the id to go on from, when there is more. */
+export interface Page<Item> {
+  items: Item[];
+  next?: string;
+}
+
+const batch = 100;
+
+/** @param page.cursor the last id of the page before */
+export async function listRuns(
+  deps: Deps,
+  filter: RunFilter,
+  page: { limit: number; cursor?: string },
+): Promise<Page<RunState>> {
+  const items: RunState[] = [];
+  for await (const id of walkBack(deps, runIndex, page.cursor)) {
+    const run = await readRun(deps.redis, id);
+    if (!run) continue;
+    if (filter.created_after !== undefined && Date.parse(run.created_at) <= Date.parse(filter.created_after)) break;
+    if (!matches(run, filter)) continue;
+    const last = items.at(-1);
+    if (items.length === page.limit && last) return { items, next: last.id };
+    items.push(run);
+  }
+  return { items };
+}
+
+function matches(run: RunState, { status, label }: RunFilter): boolean {
+  if (status && !status.includes(run.status)) return false;
+  return label === undefined || run.header.labels[label.name] === label.value;
+}
+
+/** The ids of an index, newest first, read in batches. */
+export async function* walkBack(deps: Deps, index: string, cursor?: string): AsyncGenerator<string> {
+  let before = cursor;
+  for (;;) {
+    const ids = await idsBefore(deps.redis, index, before, batch);
+    yield* ids;
+    before = ids.at(-1);
+    if (ids.length < batch) return;
+  }
+}
+
+/** All steps of a run in the order they were planned, and its approvals in the order they were requested. @throws `run_not_found` */
+export async function listSteps(
+  deps: Deps,
+  runId: string,
+): Promise<{ run: RunState; steps: StepState[]; approvals: ApprovalState[] }> {
+  const run = await getRun(deps, runId);
+  const fields = await readAll(deps.redis, runId);
+  return { run, steps: parseAllSteps(fields), approvals: parseAllApprovals(fields) };
+}
+
+/** @throws EngineError `step_not_found` */
+export async function getStep(deps: Deps, stepId: string): Promise<{ run: RunState; step: StepState }> {
+  const runId = await ownerOf(deps.redis, stepId);
+  const found = runId === null ? undefined : await readStep(deps.redis, runId, stepId);
+  if (!found) throw new EngineError('step_not_found', `there is no step ${stepId}`);
+  return found;
+}

@@ -1,0 +1,115 @@
+import { type JobsOptions, Queue, type Telemetry } from 'bullmq';
+import type { Redis } from 'ioredis';
+
+/** Queues carry wake-ups, never truth: which run, and which of its steps. */
+export interface TurnJob {
+  run_id: string;
+  turn: number;
+}
+export interface StepJob {
+  run_id: string;
+  step_id: string;
+}
+export interface PublicationJob {
+  run_id: string;
+}
+
+/** All queues of a shard share its hash tag. One shard today; a run's shard will be a hash of its id. */
+export const queuePrefix = '{hp-0}';
+export const queueNames = { turns: 'turns', steps: 'steps', publications: 'publications', sweeps: 'sweeps' } as const;
+export type QueueName = keyof typeof queueNames;
+
+/** Deterministic: adding a wake-up twice is adding it once. */
+export const jobIds = {
+  turn: (runId: string, turn: number): string => `turn-${runId}-${turn}`,
+  step: (stepId: string): string => stepId,
+  publication: (runId: string): string => `publication-${runId}`,
+};
+
+export interface Queues {
+  readonly turns: Queue<TurnJob>;
+  readonly steps: Queue<StepJob>;
+  readonly publications: Queue<PublicationJob>;
+  readonly sweeps: Queue<Record<string, never>>;
+  addTurn(runId: string, turn: number): Promise<void>;
+  /** @param notBefore milliseconds since the epoch: the job is delayed until then */
+  addStep(runId: string, stepId: string, notBefore?: number): Promise<void>;
+  /** Makes a step's job run soon: promotes it when it is parked, adds it when it is gone. */
+  wakeStep(runId: string, stepId: string): Promise<void>;
+  addPublication(runId: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Infrastructure errors are retried this often, with exponential backoff and jitter; then the run pauses. */
+const retries: JobsOptions = {
+  attempts: 8,
+  backoff: { type: 'holdpoint' },
+  removeOnComplete: true,
+  // A job that stays in the failed set would block its own id for ever. The log keeps the history.
+  removeOnFail: true,
+};
+
+/** Milliseconds until retry n: what the error asks for, or 0.25 s, 0.5 s, … up to 30 s, each ± half. */
+export function backoffOf(attemptsMade: number, retryAfterMs: number | undefined, random: () => number): number {
+  if (retryAfterMs !== undefined) return Math.min(retryAfterMs, 3_600_000);
+  const base = Math.min(250 * 2 ** (attemptsMade - 1), 30_000);
+  return Math.round(base * (0.5 + random()));
+}
+
+/** BullMQ's scores lose precision after 2039. */
+const longestDelay = 10 * 365 * 24 * 3600 * 1000;
+export const capDelay = (ms: number): number => Math.max(0, Math.min(ms, longestDelay));
+
+/** A job whose retry is due within this time is in backoff, not parked: leave it. */
+const backoffHorizon = 60_000;
+
+export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetry): Queues {
+  const options = {
+    connection: redis,
+    prefix: queuePrefix,
+    defaultJobOptions: retries,
+    ...(telemetry === undefined ? {} : { telemetry }),
+  };
+  const turns = new Queue<TurnJob>(queueNames.turns, options);
+  const steps = new Queue<StepJob>(queueNames.steps, options);
+  const publications = new Queue<PublicationJob>(queueNames.publications, options);
+  const sweeps = new Queue<Record<string, never>>(queueNames.sweeps, options);
+  const all = [turns, steps, publications, sweeps];
+  for (const queue of all) queue.on('error', ignoreHere);
+
+  const addStep: Queues['addStep'] = async (runId, stepId, notBefore) => {
+    const delay = notBefore === undefined ? {} : { delay: capDelay(notBefore - now()) };
+    await steps.add('step', { run_id: runId, step_id: stepId }, { jobId: jobIds.step(stepId), ...delay });
+  };
+  return {
+    turns,
+    steps,
+    publications,
+    sweeps,
+    async addTurn(runId, turn) {
+      await turns.add('turn', { run_id: runId, turn }, { jobId: jobIds.turn(runId, turn) });
+    },
+    addStep,
+    async wakeStep(runId, stepId) {
+      const job = await steps.getJob(jobIds.step(stepId));
+      if (!job) return addStep(runId, stepId);
+      if (job.delay === 0 || (job.attemptsMade > 0 && job.delay < backoffHorizon)) return;
+      await job.promote().catch(unlessNotDelayed);
+    },
+    async addPublication(runId) {
+      await publications.add('publication', { run_id: runId }, { jobId: jobIds.publication(runId) });
+    },
+    async close() {
+      await Promise.all(all.map((queue) => queue.close()));
+    },
+  };
+}
+
+// The shared connection reports its own errors once (redis/connect.ts); an unheard 'error' event would end the process.
+const ignoreHere = (): void => {};
+
+function unlessNotDelayed(error: unknown): void {
+  // Somebody was faster: it runs, waits to run, or is done.
+  if (error instanceof Error && /not in the delayed state|Missing key for job/i.test(error.message)) return;
+  throw error;
+}

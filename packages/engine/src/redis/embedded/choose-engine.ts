@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import { EmbeddedRedisError } from './error.ts';
+
+/** The server that wrote the data last, kept beside the data. */
+const engineSchema = z.strictObject({
+  engine: z.enum(['redis', 'valkey']),
+  version: z.string().regex(/^\d+(\.\d+)+$/),
+});
+export type Engine = z.infer<typeof engineSchema>;
+
+/**
+ * The first of the binaries that runs and can read the data. Formats only grow: a newer server reads what an older one
+ * wrote and not the other way round, and the two engines have gone separate ways since 7.2.
+ */
+export async function chooseEngine(
+  binaries: readonly string[],
+  engineFile: string,
+): Promise<Engine & { binary: string }> {
+  const written = await readEngine(engineFile);
+  const seen: string[] = [];
+  for (const binary of binaries) {
+    const engine = await engineOf(binary);
+    if (engine === undefined) continue;
+    if (written === undefined || canRead(engine, written)) return { ...engine, binary };
+    seen.push(`${engine.engine} ${engine.version} (${binary})`);
+  }
+  if (written === undefined || seen.length === 0) {
+    throw new EmbeddedRedisError(
+      'redis_not_found',
+      `No Redis to start: ${binaries.length === 0 ? 'none is installed' : `none of ${binaries.join(', ')} runs`}.`,
+      'Run `npm run setup`, or set REDIS_URL to a Redis of your own.',
+    );
+  }
+  throw new EmbeddedRedisError(
+    'redis_engine_changed',
+    `The data was written by ${written.engine} ${written.version}; there is only ${seen.join(', ')}.`,
+    `Put ${written.engine} ${written.version} or newer on PATH, or choose an empty data directory.`,
+  );
+}
+
+export function canRead(engine: Engine, written: Engine): boolean {
+  if (engine.engine !== written.engine) return false;
+  const [major = 0, minor = 0] = engine.version.split('.').map(Number);
+  const [writtenMajor = 0, writtenMinor = 0] = written.version.split('.').map(Number);
+  return major > writtenMajor || (major === writtenMajor && minor >= writtenMinor);
+}
+
+/** `Redis server v=7.0.15 sha=…`, `Valkey server v=8.1.1 sha=…`, and in Valkey 7.2 only `Server v=7.2.5 sha=…` */
+export function parseVersionLine(line: string): Engine | undefined {
+  const match = /^(.*?)server v=(\d+(?:\.\d+)+)/i.exec(line.trim());
+  if (match === null) return undefined;
+  return { engine: /^redis/i.test(match[1] ?? '') ? 'redis' : 'valkey', version: match[2] ?? '' };
+}
+
+export async function recordEngine(engineFile: string, { engine, version }: Engine): Promise<void> {
+  await writeFile(`${engineFile}.new`, `${JSON.stringify({ engine, version })}\n`, { mode: 0o600 });
+  await rename(`${engineFile}.new`, engineFile);
+}
+
+async function engineOf(binary: string): Promise<Engine | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)(binary, ['--version'], { env: {}, timeout: 10_000 });
+    return parseVersionLine(stdout);
+  } catch {
+    return undefined;
+  }
+}
+
+async function readEngine(engineFile: string): Promise<Engine | undefined> {
+  let text: string;
+  try {
+    text = await readFile(engineFile, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+  return engineSchema.parse(JSON.parse(text));
+}

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { chmod, lstat, mkdir, realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { EmbeddedRedisError } from './error.ts';
+
+/** Where the embedded Redis of one data directory keeps its things. All paths are absolute. */
+export interface Place {
+  /** The server's working directory: the append-only files, the log, the record of the engine. */
+  directory: string;
+  socket: string;
+  pidFile: string;
+  logFile: string;
+  engineFile: string;
+  lock: string;
+}
+
+/** Socket addresses end at 104 bytes on macOS and at 108 on Linux, the closing zero included. */
+const longestSocket = 100;
+
+/** Creates what is missing, for this user alone. */
+export async function openPlace(dataDir: string): Promise<Place> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const root = await realpath(dataDir);
+  const place = await findPlace(root);
+  for (const directory of [root, place.directory, path.dirname(place.socket)]) await makePrivate(directory);
+  return place;
+}
+
+/** Throws ENOENT when there is no such data directory. */
+export async function findPlace(dataDir: string): Promise<Place> {
+  const root = await realpath(dataDir);
+  const directory = path.join(root, 'redis');
+  return {
+    directory,
+    socket: socketOf(root),
+    pidFile: path.join(directory, 'server.pid'),
+    logFile: path.join(directory, 'server.log'),
+    engineFile: path.join(directory, 'engine.json'),
+    lock: path.join(root, 'redis.starting'),
+  };
+}
+
+/**
+ * `/tmp`, not the `TMPDIR` of the moment: two shells must find the same socket for the same data.
+ * The folder is named for the user and checked to be theirs, since anyone may create names in `/tmp`.
+ */
+function socketOf(root: string): string {
+  const beside = path.join(root, 'redis.sock');
+  if (Buffer.byteLength(beside) <= longestSocket) return beside;
+  const name = createHash('sha256').update(root).digest('hex').slice(0, 32);
+  return path.join('/tmp', `holdpoint-${process.getuid?.() ?? 'user'}`, `${name}.sock`);
+}
+
+async function makePrivate(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const before = await lstat(directory);
+    if (!before.isDirectory()) throw new Error('it is not a directory');
+    if (before.uid !== process.getuid?.()) throw new Error(`it belongs to user ${before.uid}`);
+    if ((before.mode & 0o077) !== 0) await chmod(directory, 0o700);
+  } catch (cause) {
+    throw new EmbeddedRedisError(
+      'data_directory_unusable',
+      `${directory} cannot be made private to this user: ${cause instanceof Error ? cause.message : cause}`,
+      'Choose a data directory that belongs to the user who runs this.',
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,121 @@
+import {
+  AISDKError,
+  APICallError,
+  generateText,
+  InvalidResponseDataError,
+  JSONParseError,
+  jsonSchema,
+  type ToolSet,
+} from 'ai';
+import { toSentMessages } from './conversation.ts';
+import { ModelError } from './errors.ts';
+import { describeFailure, type Failure } from './failure.ts';
+import { parseModelName } from './model-name.ts';
+import type { Model, ModelAnswer, ModelRequest } from './port.ts';
+import { openProviderModel, type ProviderDeps } from './providers.ts';
+import { type AnswerPart, type RawAnswer, readAnswer } from './read-answer.ts';
+
+type Generated = Awaited<ReturnType<typeof generateText>>;
+
+export interface AdapterDeps extends ProviderDeps {
+  now: () => number;
+  newCallId: () => string;
+}
+
+/** The one place that speaks to the AI SDK. */
+export function createAiSdkModel(deps: AdapterDeps): Model {
+  // The SDK prints warnings with parts of the conversation in them; this is the one switch it has.
+  globalThis.AI_SDK_LOG_WARNINGS = false;
+  return { generate: (request) => generate(deps, request) };
+}
+
+async function generate(deps: AdapterDeps, request: ModelRequest): Promise<ModelAnswer> {
+  const { model, options } = openProviderModel(deps, request.model);
+  request.signal.throwIfAborted();
+  // Without `execute` the SDK stops at the first answer: one request.
+  const tools: ToolSet = Object.fromEntries(
+    request.tools.map((tool) => [
+      tool.name,
+      { description: tool.description, inputSchema: jsonSchema(tool.parameters) },
+    ]),
+  );
+  const result = await generateText({
+    model,
+    ...(request.system === '' ? {} : { instructions: request.system }),
+    messages: toSentMessages(request.messages, request.model),
+    tools,
+    maxRetries: 0,
+    maxOutputTokens: request.maxOutputTokens ?? 8192,
+    abortSignal: request.signal,
+    providerOptions: options,
+  }).catch((error: unknown) => {
+    // An abort is the caller's own wish and no failure of the model.
+    request.signal.throwIfAborted();
+    throw toModelError(deps, error, request.model);
+  });
+  return readAnswer(deps, rawAnswer(request.model, result), request.messages);
+}
+
+function rawAnswer(model: string, result: Generated): RawAnswer {
+  const { provider } = parseModelName(model);
+  const dropped = result.rawFinishReason === 'MALFORMED_FUNCTION_CALL';
+  const note = result.providerMetadata?.google?.finishMessage;
+  return {
+    model,
+    parts: result.content.flatMap(answerPart),
+    finish: result.finishReason,
+    droppedCall: dropped ? String(note ?? 'the provider says no more about it') : undefined,
+    argsAsText: provider !== 'anthropic' && provider !== 'google',
+    inputTokens: result.usage.inputTokens,
+    outputTokens: result.usage.outputTokens,
+  };
+}
+
+/** Other kinds (sources, files, results of the provider's own tools) come only with tools that are never offered here. */
+function answerPart(part: Generated['content'][number]): AnswerPart[] {
+  switch (part.type) {
+    case 'text':
+    case 'reasoning':
+      return [{ type: part.type, text: part.text, metadata: part.providerMetadata }];
+    case 'tool-call': {
+      const { toolCallId: id, toolName: tool, input, providerMetadata: metadata } = part;
+      return [{ type: 'call', id, tool, input, refused: part.invalid === true, metadata }];
+    }
+    default:
+      return [];
+  }
+}
+
+function toModelError(deps: AdapterDeps, error: unknown, model: string): ModelError {
+  if (error instanceof ModelError) return error;
+  if (APICallError.isInstance(error)) return describeFailure(deps, readFailure(error), model);
+  const message = error instanceof Error ? error.message : String(error);
+  const headers = {};
+  if (InvalidResponseDataError.isInstance(error)) {
+    return describeFailure(deps, { kind: 'unreadable', status: 200, headers, body: error.data, message }, model);
+  }
+  // The SDK's other errors judge what was given to it, before any request.
+  if (AISDKError.isInstance(error)) {
+    return describeFailure(deps, { kind: 'refused', status: 400, headers, body: undefined, message }, model);
+  }
+  return new ModelError(
+    { code: 'EMODELUNKNOWN', message: `${model} could not be asked: ${message}`, next: 'Look at the cause.' },
+    { cause: error },
+  );
+}
+
+function readFailure(error: APICallError): Failure {
+  const { statusCode: status, responseHeaders: headers = {}, responseBody: body, message } = error;
+  const of = { status, headers, body, message };
+  if (status === undefined) return { ...of, kind: 'unreachable' };
+  // `response.error` of the Responses API: a 200 which the SDK reports as 400, with the parsed body.
+  if (typeof body !== 'string' && body !== undefined) return { ...of, kind: 'unreadable' };
+  if (status >= 300) return { ...of, kind: 'refused' };
+  return { ...of, kind: isBroken(error) ? 'broken' : 'unreadable' };
+}
+
+/** The connection ended inside the body, or the JSON did. An HTML page ends nowhere: it is no answer at all. */
+function isBroken(error: APICallError): boolean {
+  const cut = JSONParseError.isInstance(error.cause) && /^\s*(\{|\[|$)/.test(error.responseBody ?? '');
+  return cut || error.isRetryable || (error.cause instanceof TypeError && error.cause.message === 'terminated');
+}

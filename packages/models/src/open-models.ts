@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto';
+import { createAiSdkModel } from './ai-sdk-adapter.ts';
+import type { Model } from './port.ts';
+import type { ModelSettings } from './settings.ts';
+
+export interface ModelsOptions {
+  settings: ModelSettings;
+  /** Sends the requests. Node's own gives up when no answer has begun after 300 s. @default globalThis.fetch */
+  fetch?: typeof globalThis.fetch;
+  /** Epoch milliseconds, for retry-after dates. @default Date.now */
+  now?: () => number;
+  /** Ids for calls that come without one of their own. @default call_ + 32 hex digits */
+  newCallId?: () => string;
+}
+
+/**
+ * Opens the model port. Makes no request and holds no connection of its own.
+ *
+ * @example
+ * const model = openModels({ settings: modelSettingsFrom(env) });
+ * const answer = await model.generate({ model: 'anthropic/claude-sonnet-4-5', system, messages, tools, signal });
+ */
+export function openModels({ settings, fetch, now, newCallId }: ModelsOptions): Model {
+  const send = fetch ?? globalThis.fetch;
+  return createAiSdkModel({
+    settings,
+    // Followed to another host, a redirect would take the key and the conversation along. It is reported as a refusal.
+    fetch: (input, init) => send(input, { ...init, redirect: 'manual' }),
+    now: now ?? Date.now,
+    newCallId: newCallId ?? (() => `call_${randomUUID().replaceAll('-', '')}`),
+  });
+}

@@ -1,0 +1,72 @@
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createGoogle } from '@ai-sdk/google';
+import { createOpenAI } from '@ai-sdk/openai';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { ModelError } from './errors.ts';
+import { parseModelName } from './model-name.ts';
+import { describeModelProblem } from './model-problem.ts';
+import type { ModelSettings } from './settings.ts';
+
+export interface ProviderDeps {
+  settings: ModelSettings;
+  fetch: typeof globalThis.fetch;
+}
+
+/** What each request carries for its provider. */
+type RequestOptions = Record<string, Record<string, boolean>>;
+
+/**
+ * The provider's model behind a name, and the options each of its requests carries. Makes no request.
+ * Keys and URLs are always given: the provider packages read the process's environment where one is absent.
+ * @throws ModelError EMODELNAME, EMODELSETTINGS
+ */
+export function openProviderModel({ settings, fetch }: ProviderDeps, name: string) {
+  const problem = describeModelProblem(name, settings);
+  if (problem !== null) throw new ModelError(problem);
+  const { provider, model } = parseModelName(name);
+  const none: RequestOptions = {};
+  switch (provider) {
+    case 'openai':
+      return {
+        model: openai().responses(model),
+        // The conversation lives here: nothing may depend on what the provider stores, or for how long. Encrypted reasoning comes back with the answer.
+        options: { openai: { store: false } },
+      };
+    case 'openai-chat':
+      return { model: openai().chat(model), options: none };
+    case 'anthropic': {
+      const baseURL = baseUrl(settings.anthropic?.baseUrl, 'https://api.anthropic.com', '/v1');
+      return { model: createAnthropic({ apiKey: key(settings.anthropic), baseURL, fetch })(model), options: none };
+    }
+    case 'google': {
+      const baseURL = baseUrl(settings.google?.baseUrl, 'https://generativelanguage.googleapis.com', '/v1beta');
+      return { model: createGoogle({ apiKey: key(settings.google), baseURL, fetch })(model), options: none };
+    }
+    case 'openai-compatible': {
+      // No usual path: such servers differ.
+      const baseURL = baseUrl(settings.openaiCompatible?.baseUrl, '', '');
+      const apiKey = key(settings.openaiCompatible);
+      return { model: createOpenAICompatible({ name: provider, apiKey, baseURL, fetch })(model), options: none };
+    }
+    case 'ollama': {
+      const baseURL = baseUrl(settings.ollama?.baseUrl, 'http://127.0.0.1:11434', '/v1');
+      return { model: createOpenAICompatible({ name: provider, apiKey: '', baseURL, fetch })(model), options: none };
+    }
+    default:
+      return provider satisfies never;
+  }
+
+  function openai() {
+    const baseURL = baseUrl(settings.openai?.baseUrl, 'https://api.openai.com', '/v1');
+    return createOpenAI({ apiKey: key(settings.openai), baseURL, fetch });
+  }
+}
+
+function key(of: { apiKey?: string | undefined } | undefined): string {
+  return of?.apiKey ?? '';
+}
+
+function baseUrl(given: string | undefined, origin: string, path: string): string {
+  const url = (given ?? origin).replace(/\/+$/, '');
+  return new URL(url).pathname === '/' ? `${url}${path}` : url;
+}

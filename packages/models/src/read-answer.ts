@@ -1,0 +1,98 @@
+import { isJsonObject, readCallArgs } from './call-args.ts';
+import type { ModelAnswer, ModelMessage, ModelToolCall } from './port.ts';
+import { packReplay } from './replay.ts';
+
+/** One part of an answer as the SDK hands it over, in order. */
+export type AnswerPart =
+  | { type: 'text' | 'reasoning'; text: string; metadata: unknown }
+  | { type: 'call'; id: string; tool: string; input: unknown; refused: boolean; metadata: unknown };
+
+export interface RawAnswer {
+  model: string;
+  parts: readonly AnswerPart[];
+  finish: string;
+  /** Set when the provider dropped a call because it could not read it itself (Gemini); what it says about it. */
+  droppedCall?: string | undefined;
+  /** Whether call arguments arrive as JSON text, which shows by itself that it is whole, or as parsed values. */
+  argsAsText: boolean;
+  inputTokens: number | undefined;
+  outputTokens: number | undefined;
+}
+
+/** The stand-in for the name of a call that the provider could not read. */
+const UNREADABLE_CALL = 'unreadable_call';
+
+/** Turns what came back into our own format: unique ids, arguments read, every part kept for the replay. */
+export function readAnswer(
+  deps: { newCallId: () => string },
+  raw: RawAnswer,
+  messages: readonly ModelMessage[],
+): ModelAnswer {
+  const used = usedIds(messages);
+  const calls: ModelToolCall[] = [];
+  const parts: unknown[] = [];
+  for (const [index, part] of raw.parts.entries()) {
+    if (part.type !== 'call') {
+      parts.push({ type: part.type, text: part.text, providerOptions: part.metadata });
+      continue;
+    }
+    const cut = raw.finish === 'length' && index === raw.parts.length - 1;
+    const call = readCall(part, claim(part.id), cut && !raw.argsAsText, cut);
+    calls.push(call);
+    parts.push({
+      type: 'tool-call',
+      toolCallId: call.id,
+      toolName: call.tool,
+      // Providers take an object only; the result of an invalid call says what was wrong with it.
+      input: call.invalid === undefined && isJsonObject(call.args) ? call.args : {},
+      providerOptions: part.metadata,
+    });
+  }
+  if (raw.droppedCall !== undefined) {
+    const args = raw.droppedCall;
+    calls.push({ id: claim(''), tool: UNREADABLE_CALL, args, invalid: `The call could not be read: ${args}` });
+  }
+  return {
+    model: raw.model,
+    text: textOf(raw.parts),
+    calls,
+    finish: finishOf(raw.finish, calls.length > 0),
+    usage: { input_tokens: raw.inputTokens ?? 0, output_tokens: raw.outputTokens ?? 0 },
+    provider: packReplay(parts),
+  };
+
+  /** Some servers leave the id out and some count from zero in each answer; a result must find its own call. */
+  function claim(id: string): string {
+    const unique = id === '' || used.has(id) ? deps.newCallId() : id;
+    used.add(unique);
+    return unique;
+  }
+}
+
+function readCall(part: AnswerPart & { type: 'call' }, id: string, doubtful: boolean, cut: boolean): ModelToolCall {
+  const read = readCallArgs(part.input, part.refused);
+  const named = { id, tool: part.tool };
+  const limit = 'The call was cut off at the output limit.';
+  // A cut object looks like a whole one: half a file's content would be written.
+  if (doubtful) return { ...named, args: read.args, invalid: limit };
+  if (read.invalid === undefined) return { ...named, args: read.args };
+  return { ...named, args: read.args, invalid: cut ? `${limit} ${read.invalid}` : read.invalid };
+}
+
+function finishOf(finish: string, hasCalls: boolean): ModelAnswer['finish'] {
+  if (finish === 'length') return 'length';
+  if (finish === 'content-filter') return 'content_filter';
+  // Servers exist that say `stop` beside calls.
+  if (hasCalls) return 'tool_calls';
+  return finish === 'stop' ? 'stop' : 'other';
+}
+
+function textOf(parts: readonly AnswerPart[]): string {
+  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+function usedIds(messages: readonly ModelMessage[]): Set<string> {
+  return new Set(
+    messages.flatMap((message) => (message.role === 'assistant' ? message.answer.calls.map(({ id }) => id) : [])),
+  );
+}

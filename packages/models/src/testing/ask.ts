@@ -1,0 +1,105 @@
+import { LLMock } from '@copilotkit/aimock';
+import { ModelError } from '../errors.ts';
+import { openModels } from '../open-models.ts';
+import { type ModelAnswer, type ModelMessage, type ModelTool, modelAnswerSchema, modelMessageSchema } from '../port.ts';
+import { modelSettingsFrom } from '../settings.ts';
+
+export const readFile: ModelTool = {
+  name: 'read_file',
+  description: 'Reads a file of the workspace.',
+  parameters: {
+    type: 'object',
+    properties: { path: { type: 'string', minLength: 1 }, limit: { type: 'integer' } },
+    required: ['path'],
+    additionalProperties: false,
+  },
+};
+
+const question: ModelMessage = { role: 'user', text: 'compare the two files' };
+
+export interface Ask {
+  (messages?: ModelMessage[], options?: { maxOutputTokens?: number; signal?: AbortSignal }): Promise<ModelAnswer>;
+  /** What went over the wire: one entry for each HTTP request. */
+  sent: { url: string; headers: Headers; body: Record<string, unknown> }[];
+  /** The list under `field` in the body of the request with this number, from 0. */
+  list(request: number, field: string): Record<string, unknown>[];
+}
+
+/** Asks one model at `url` through real HTTP requests, all of which are recorded. `now` stands at the epoch. */
+export function asking(model: string, url: string): Ask {
+  const sent: Ask['sent'] = [];
+  const port = openModels({
+    settings: modelSettingsFrom(Object.fromEntries(VARIABLES.map((name) => [name, name.endsWith('URL') ? url : KEY]))),
+    fetch: (input, init) => {
+      sent.push({ url: String(input), headers: new Headers(init?.headers), body: JSON.parse(String(init?.body)) });
+      return fetch(input, init);
+    },
+    now: () => 0,
+  });
+  const ask = async (messages: ModelMessage[] = [question], options: Parameters<Ask>[1] = {}) =>
+    port.generate({
+      model,
+      system: 'Work carefully.',
+      messages,
+      tools: [readFile],
+      signal: options.signal ?? AbortSignal.timeout(20_000),
+      ...(options.maxOutputTokens === undefined ? {} : { maxOutputTokens: options.maxOutputTokens }),
+    });
+  const list: Ask['list'] = (request, field) => {
+    const value = sent[request]?.body[field];
+    if (!Array.isArray(value)) throw new Error(`request ${request} has no list ${field}`);
+    return value;
+  };
+  return Object.assign(ask, { sent, list });
+}
+
+export const KEY = 'test-key-1234567890';
+
+const VARIABLES = [
+  ...['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', 'GEMINI_API_KEY'],
+  ...['GOOGLE_BASE_URL', 'OPENAI_COMPATIBLE_API_KEY', 'OPENAI_COMPATIBLE_BASE_URL', 'OLLAMA_BASE_URL'],
+];
+
+/** The failure of a request that must fail. */
+export async function failure(answer: Promise<unknown>): Promise<ModelError> {
+  const error = await answer.then(
+    () => new Error('the request succeeded'),
+    (reason: unknown) => reason,
+  );
+  if (error instanceof ModelError) return error;
+  throw error;
+}
+
+/** Through the log and back, as a worker on another machine would read it. */
+export function persisted<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value));
+}
+
+/** The conversation after an answer: persisted, parsed by our schemas, one good and one failed result. */
+export function continued(answer: ModelAnswer): ModelMessage[] {
+  const recorded = modelAnswerSchema.parse(persisted(answer));
+  const results = recorded.calls.map(({ id, tool }, index) => ({
+    ...{ id, tool, text: index === 0 ? 'alpha' : 'Denied by a reviewer: not this file.' },
+    is_error: index > 0,
+  }));
+  return modelMessageSchema
+    .array()
+    .parse(persisted([question, { role: 'assistant', answer: recorded }, { role: 'tool', results }]));
+}
+
+/** aimock with the two turns every format is tested with: two calls in parallel, then an end. It finds no rate limit for `slow down`. */
+export async function openProviderMock(): Promise<LLMock> {
+  const mock = await LLMock.create({ port: 0, host: '127.0.0.1' });
+  const toolCalls = ['a.txt', 'b.txt'].map((path, index) => ({
+    name: 'read_file',
+    arguments: JSON.stringify({ path }),
+    id: `call_${'ab'[index]}`,
+  }));
+  mock.on({ userMessage: 'compare', hasToolResult: false }, { content: 'Reading both.', toolCalls });
+  mock.on({ userMessage: 'compare', hasToolResult: true }, { content: 'They differ.' });
+  mock.on(
+    { userMessage: 'slow down' },
+    { error: { message: 'too many requests', type: 'rate_limit_error' }, status: 429, retryAfter: 7 },
+  );
+  return mock;
+}

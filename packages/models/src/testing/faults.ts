@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { asking, failure, openProviderMock } from './ask.ts';
+import { openWireServer } from './wire-server.ts';
+
+/** The faults that read the same in every format. `whole` is a valid answer of the format, as JSON. */
+export function testFaults(model: string, whole: unknown): void {
+  const body = JSON.stringify(whole);
+
+  test('the whole answer, of which the tests below send a part, is taken', async () => {
+    await using server = await openWireServer({ body });
+    await expect(asking(model, server.url)()).resolves.toMatchObject({ model });
+  });
+
+  test('a rate limit is retryable after the time the provider names, and is not retried here', async () => {
+    const mock = await openProviderMock();
+    try {
+      const ask = asking(model, mock.url);
+      const error = await failure(ask([{ role: 'user', text: 'slow down' }]));
+      expect(error).toMatchObject({ code: 'EMODELRATELIMIT', retryable: true, retryAfterMs: 7000, status: 429 });
+      expect(error.message).toContain('too many requests');
+      expect(ask.sent).toHaveLength(1);
+    } finally {
+      await mock.stop();
+    }
+  });
+
+  // aimock breaks an answer off before its first byte or replaces it, but never sends half of it.
+  test.for(['dropped', 'ended'] as const)('an answer cut off in the middle (%s) is retryable', async (cut) => {
+    await using server = await openWireServer({ body: body.slice(0, body.length / 2), cut });
+    const error = await failure(asking(model, server.url)());
+    expect(error).toMatchObject({ code: 'EMODELCUTOFF', retryable: true });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('a page instead of an answer is not retried: the base URL is wrong', async () => {
+    await using server = await openWireServer({ body: '<html>Welcome</html>' });
+    expect(await failure(asking(model, server.url)())).toMatchObject({ code: 'EMODELANSWER', retryable: false });
+  });
+
+  test('a redirect is not followed: it would take the key along', async () => {
+    await using other = await openWireServer({ body });
+    await using server = await openWireServer({ status: 307, headers: { location: other.url }, body: '' });
+    expect(await failure(asking(model, server.url)())).toMatchObject({ code: 'EMODELREQUEST', status: 307 });
+    expect(other.requests).toEqual([]);
+  });
+
+  test('a server that does not listen is retryable', async () => {
+    const server = await openWireServer({ body });
+    await server[Symbol.asyncDispose]();
+    expect(await failure(asking(model, server.url)())).toMatchObject({ code: 'EMODELUNAVAILABLE', retryable: true });
+  });
+
+  test('an aborted request throws the reason of the signal', async () => {
+    const stop = new AbortController();
+    const reason = new Error('run canceled');
+    await using server = await openWireServer({ body, held: () => stop.abort(reason) });
+    await expect(asking(model, server.url)(undefined, { signal: stop.signal })).rejects.toBe(reason);
+    expect(server.requests).toHaveLength(1);
+  });
+}

@@ -1,0 +1,48 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface WireAnswer {
+  status?: number;
+  headers?: Record<string, string>;
+  /** The bytes of the body, exactly. */
+  body: string;
+  /** `dropped`: announces more bytes than it sends and closes the connection; `ended`: ends the body there, in good order. */
+  cut?: 'dropped' | 'ended';
+  /** Called in place of answering. */
+  held?: () => void;
+}
+
+export interface WireServer extends AsyncDisposable {
+  url: string;
+  /** The bodies of the requests so far, parsed. */
+  requests: unknown[];
+}
+
+/**
+ * A loopback server that gives prepared answers, in order, byte for byte: for the faults that aimock does not produce
+ * (it always writes well-formed call arguments, and never half a body). The last answer is repeated.
+ */
+export async function openWireServer(...answers: readonly WireAnswer[]): Promise<WireServer> {
+  const requests: unknown[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const answer = answers[Math.min(requests.length, answers.length - 1)];
+    if (answer === undefined) throw new Error('no answer was prepared');
+    requests.push(JSON.parse(Buffer.concat(chunks).toString()));
+    if (answer.held) return answer.held();
+    const length = answer.cut === 'dropped' ? { 'content-length': String(answer.body.length + 100) } : {};
+    response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...length, ...answer.headers });
+    if (answer.cut === 'dropped') response.write(answer.body, () => response.destroy());
+    else response.end(answer.body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,44 @@
+# Looks at the sandbox from inside. One finding per line, name=value; anything else on stdout is a broken sandbox.
+# Arguments: a file of the host, a port on which the host listens.
+canary=$1 port=$2
+
+while read -r name value _; do
+  case $name in
+    CapEff: | CapPrm: | CapBnd:) printf '%s=%s\n' "${name%:}" "$value" ;;
+    NoNewPrivs: | Seccomp:) printf '%s=%s\n' "${name%:}" "$value" ;;
+  esac
+done </proc/self/status
+for namespace in mnt pid net user ipc uts; do printf '%s=%s\n' "$namespace" "$(readlink "/proc/self/ns/$namespace")"; done
+
+check() {
+  local name=$1
+  shift
+  if "$@" 2>/dev/null; then printf '%s=yes\n' "$name"; else printf '%s=no\n' "$name"; fi
+}
+connects() { : <>"/dev/tcp/127.0.0.1/$port"; }
+first_environment() { [[ -n $(tr -d '\0' </proc/1/environ) ]]; }
+write_to() { : >"$1"; }
+unshares() { unshare --user true; }
+extra_descriptors() {
+  local path
+  for path in /proc/self/fd/*; do
+    # bash keeps 255 for the script it reads; /proc/self/fd itself is already closed again
+    [[ ${path##*/} -gt 2 && -e $path ]] && return 0
+  done
+  return 1
+}
+
+check canary test -e "$canary"
+check shadow test -e /etc/shadow
+check core_pattern test -w /proc/sys/kernel/core_pattern
+check connects connects
+check first_environment first_environment
+check write_root write_to /written
+check write_usr write_to /usr/written
+check write_dev write_to /dev/written
+check unshares unshares
+check extra_descriptors extra_descriptors
+check workspace write_to /workspace/written
+check node "/opt/holdpoint/node/bin/node" -e 0
+runs_ripgrep() { /opt/holdpoint/bin/rg --version >/dev/null; }
+check ripgrep runs_ripgrep

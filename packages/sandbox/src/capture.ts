@@ -1,0 +1,60 @@
+import type { CapturedStream } from './port.ts';
+
+/** Bytes kept from each end. */
+const KEPT = 32 * 1024;
+
+/** Keeps the first and last 32 KiB of a stream in constant memory. */
+export class Capture {
+  #bytes = 0;
+  #head = Buffer.alloc(0);
+  #tail: Buffer[] = [];
+  #tailBytes = 0;
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  push(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    const room = KEPT - this.#head.length;
+    if (room > 0) this.#head = Buffer.concat([this.#head, chunk.subarray(0, room)]);
+    const rest = chunk.subarray(Math.max(room, 0));
+    if (rest.length === 0) return;
+    this.#tail.push(rest);
+    this.#tailBytes += rest.length;
+    for (let first = this.#tail[0]; first && this.#tailBytes - first.length >= KEPT; first = this.#tail[0]) {
+      this.#tail.shift();
+      this.#tailBytes -= first.length;
+    }
+  }
+
+  /** Decodes once, so that a character is only ever lost at the cut, where both halves are dropped. */
+  end(): CapturedStream {
+    const tail = Buffer.concat(this.#tail);
+    const omitted = this.#bytes - this.#head.length - Math.min(tail.length, KEPT);
+    if (omitted <= 0) {
+      return { text: Buffer.concat([this.#head, tail]).toString('utf8'), bytes: this.#bytes, truncated: false };
+    }
+    const head = withoutPartialEnd(this.#head);
+    const end = withoutPartialStart(tail.subarray(tail.length - KEPT));
+    const dropped = this.#bytes - head.length - end.length;
+    const text = `${head.toString('utf8')}\n[… ${dropped} bytes omitted …]\n${end.toString('utf8')}`;
+    return { text, bytes: this.#bytes, truncated: true };
+  }
+}
+
+const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80;
+
+function withoutPartialEnd(bytes: Buffer): Buffer {
+  let start = bytes.length - 1;
+  while (start > bytes.length - 4 && isContinuation(bytes[start])) start--;
+  const lead = bytes[start] ?? 0;
+  const needed = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+  return start + needed > bytes.length ? bytes.subarray(0, start) : bytes;
+}
+
+function withoutPartialStart(bytes: Buffer): Buffer {
+  let start = 0;
+  while (start < 3 && isContinuation(bytes[start])) start++;
+  return bytes.subarray(start);
+}

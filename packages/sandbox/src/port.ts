@@ -1,0 +1,169 @@
+/**
+ * What the rest of Holdpoint knows of isolation. A driver (bubblewrap today; containers and gVisor later) implements
+ * `Sandbox`; nothing outside this package names a driver.
+ */
+
+/** How far a promise holds on this host: by the kernel, in part, or not at all. */
+export type Enforcement = 'enforced' | 'partial' | 'absent';
+
+/** What was enforced for an attempt. Kept with every attempt, shown by `holdpoint doctor`. */
+export interface CapabilityReport {
+  driver: 'bubblewrap' | 'none';
+  fs: Enforcement;
+  net: Enforcement;
+  pids: Enforcement;
+  memory: Enforcement;
+  cpu: Enforcement;
+  disk: Enforcement;
+  seccomp: Enforcement;
+  uid_drop: Enforcement;
+  /** One sentence per gap: what is missing and what would close it. */
+  notes: string[];
+}
+
+/** A workspace as the sandbox sees it: one host directory, mounted read-write at `/workspace`, and nothing else of the host's files. */
+export interface WorkspaceMount {
+  /** Names the workspace: one tool host is kept per id. The run's id. */
+  id: string;
+  /** Absolute host path of the tree. */
+  path: string;
+  /** Host uid and gid that own the tree. On a root host the sandbox runs as these; otherwise they are the caller's own. */
+  uid: number;
+  gid: number;
+}
+
+/** Bounds of one command. Sizes in bytes, times in milliseconds unless the name says otherwise. */
+export interface Limits {
+  /** @default 120_000 */
+  wall_ms: number;
+  /** CPU seconds of one process. @default 120 */
+  cpu_seconds: number;
+  /** @default 512 */
+  processes: number;
+  /** Largest file that may be written. @default 1 GiB */
+  file_bytes: number;
+  /** @default 1024 */
+  open_files: number;
+  /** stdout and stderr together; past it the command is killed. @default 10 MiB */
+  output_bytes: number;
+  /** Address space of one process. @default 4 GiB */
+  memory_bytes: number;
+}
+
+export interface Command {
+  workspace: WorkspaceMount;
+  /** Run as is; for a shell line use `['/bin/bash', '-c', line]`. */
+  argv: readonly [string, ...string[]];
+  /** Relative to the workspace root. @default '.' */
+  cwd?: string;
+  /** The command's whole environment, beside the sandbox's own PATH, HOME, LANG and TMPDIR. */
+  env?: Readonly<Record<string, string>>;
+  stdin?: string;
+  limits?: Partial<Limits>;
+  /** Aborting kills the whole process tree. */
+  signal: AbortSignal;
+}
+
+/** One output stream: the first and last 32 KiB when it was longer, decoded as UTF-8. */
+export interface CapturedStream {
+  text: string;
+  bytes: number;
+  truncated: boolean;
+}
+
+export type CommandEnd =
+  | { status: 'exited'; exit_code: number; signal: string | null }
+  | { status: 'timed_out'; after_ms: number }
+  | { status: 'quota'; quota: 'output' | 'cpu' | 'file_size' | 'memory'; limit: number }
+  | { status: 'killed'; reason: string };
+
+export interface CommandResult {
+  end: CommandEnd;
+  stdout: CapturedStream;
+  stderr: CapturedStream;
+  duration_ms: number;
+  capabilities: CapabilityReport;
+}
+
+export type EntryType = 'file' | 'directory' | 'symlink' | 'other';
+
+export interface FileStat {
+  type: EntryType;
+  bytes: number;
+  /** Permission bits, e.g. 0o644. */
+  mode: number;
+  mtime_ms: number;
+}
+
+export interface FileContent {
+  data: Buffer;
+  /** Size of the whole file, not of `data`. */
+  bytes: number;
+  /** sha256 (hex) of the whole file; null when the file is larger than `max_bytes`. */
+  sha256: string | null;
+  mode: number;
+}
+
+export interface DirectoryEntry {
+  name: string;
+  type: EntryType;
+  bytes: number;
+}
+
+/** What a write requires of the file as it is now; the check and the write are one step. */
+export type WriteExpectation = { exists: false } | { sha256: string } | { any: true };
+
+export interface GlobQuery {
+  /** Relative to the root. @default '.' */
+  cwd?: string;
+  patterns: readonly string[];
+  ignore?: readonly string[];
+  /** Include names that start with a dot. @default false */
+  dot?: boolean;
+  /** @default 'file' */
+  type?: 'file' | 'directory' | 'any';
+  /** @default 1000 */
+  limit?: number;
+}
+
+/**
+ * Files of one workspace, read and written by the tool host inside the sandbox. Paths are relative to the workspace root or start
+ * with `/workspace`; a path whose real location is outside is refused with `EOUTSIDE`. Every failure is a `FileError`; a broken or
+ * lying tool host is a `SandboxError` with `retryable: true`.
+ */
+export interface WorkspaceFiles {
+  stat(path: string, signal?: AbortSignal): Promise<FileStat>;
+  /** @param options.max_bytes bytes returned at most. @default 10 MiB. @param options.offset @default 0 */
+  read(path: string, options?: { max_bytes?: number; offset?: number }, signal?: AbortSignal): Promise<FileContent>;
+  /**
+   * Writes a temporary file and renames it, so a failed write leaves the old content whole. Keeps the mode of a file it replaces.
+   * @param options.parents create missing directories. @default true
+   */
+  write(
+    path: string,
+    data: Buffer,
+    options: { expect: WriteExpectation; parents?: boolean },
+    signal?: AbortSignal,
+  ): Promise<{ bytes: number; created: boolean; sha256: string }>;
+  /** Sorted by name in byte order. `total` counts all entries. */
+  list(path: string, options?: { limit?: number }, signal?: AbortSignal): Promise<{ entries: DirectoryEntry[]; total: number }>;
+  /** Paths relative to the root, sorted in byte order. Symbolic links are not followed. */
+  glob(query: GlobQuery, signal?: AbortSignal): Promise<{ paths: string[]; total: number; truncated: boolean }>;
+}
+
+/** One host's isolation, probed at boot. */
+export interface Sandbox extends AsyncDisposable {
+  readonly capabilities: CapabilityReport;
+  /** Path of the bundled ripgrep inside the sandbox. */
+  readonly ripgrep: string;
+  /** Runs one command in a fresh sandbox. Resolves once the whole process tree is dead. Throws `SandboxError` when it could not be set up. */
+  run(command: Command): Promise<CommandResult>;
+  /** The files of a workspace; its tool host starts at the first call and ends when idle. */
+  files(workspace: WorkspaceMount): WorkspaceFiles;
+  /**
+   * Kills every sandboxed process of this workspace on this host, those of other (dead, stopped or superseded) workers included.
+   * Called before a workspace is restored, so that nothing of an earlier attempt can still write to it.
+   */
+  killAll(workspaceId: string): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}

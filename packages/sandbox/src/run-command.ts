@@ -1,0 +1,125 @@
+import { availableParallelism } from 'node:os';
+import type { Readable } from 'node:stream';
+import { Capture } from './capture.ts';
+import { checkCommand } from './check-command.ts';
+import { SandboxError } from './errors.ts';
+import { resolveLimits } from './limits.ts';
+import type { CapabilityReport, Command, CommandEnd, CommandResult, Limits } from './port.ts';
+import type { Driver, Tree, TreeEnd } from './tree.ts';
+
+export interface RunDeps {
+  driver: Driver;
+  capabilities: CapabilityReport;
+  limits: Partial<Limits> | undefined;
+  /** Aborts when the sandbox is disposed. */
+  closing: AbortSignal;
+  /** Milliseconds of a clock that only goes forward. */
+  now(): number;
+}
+
+/** Why we killed the tree; the first reason counts. */
+type Cut = Exclude<CommandEnd, { status: 'exited' }>;
+
+export async function runCommand(deps: RunDeps, command: Command): Promise<CommandResult> {
+  const cwd = checkCommand(command);
+  const limits = resolveLimits(deps.limits, command.limits);
+  const stdout = new Capture();
+  const stderr = new Capture();
+  const started = deps.now();
+  const settle = (end: CommandEnd): CommandResult => ({
+    end,
+    stdout: stdout.end(),
+    stderr: stderr.end(),
+    duration_ms: Math.round(deps.now() - started),
+    capabilities: deps.capabilities,
+  });
+  const signal = AbortSignal.any([command.signal, deps.closing]);
+  if (signal.aborted) return settle(killedBy(signal));
+
+  const tree = deps.driver.start({
+    workspace: command.workspace,
+    argv: command.argv,
+    cwd,
+    env: command.env ?? {},
+    limits,
+    stdin: command.stdin !== undefined,
+    toolHost: false,
+  });
+  let cut: Cut | null = null;
+  const kill = (reason: Cut) => {
+    cut ??= reason;
+    tree.kill();
+  };
+  const onAbort = () => kill(killedBy(signal));
+  signal.addEventListener('abort', onAbort, { once: true });
+  const timer = setTimeout(() => kill({ status: 'timed_out', after_ms: limits.wall_ms }), limits.wall_ms);
+  const collect = (stream: Readable, capture: Capture) => {
+    stream.on('data', (chunk: Buffer) => {
+      const room = limits.output_bytes - stdout.bytes - stderr.bytes;
+      capture.push(chunk.subarray(0, Math.max(room, 0)));
+      if (chunk.length <= room) return;
+      kill({ status: 'quota', quota: 'output', limit: limits.output_bytes });
+      tree.stdout.destroy();
+      tree.stderr.destroy();
+    });
+    stream.on('error', () => {}); // a reset by the end of the other side is an end
+  };
+  collect(tree.stdout, stdout);
+  collect(tree.stderr, stderr);
+  writeStdin(tree, command.stdin);
+  try {
+    const end = await tree.ended;
+    return settle(cut ?? judge(end, { limits, elapsed: deps.now() - started, stderr }));
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function writeStdin(tree: Tree, text: string | undefined): void {
+  tree.stdin?.on('error', () => {}); // a command need not read its input
+  tree.stdin?.end(text);
+}
+
+function killedBy(signal: AbortSignal): Cut {
+  return { status: 'killed', reason: signal.reason instanceof Error ? signal.reason.message : String(signal.reason) };
+}
+
+function judge(end: TreeEnd, run: { limits: Limits; elapsed: number; stderr: Capture }): CommandEnd {
+  switch (end.status) {
+    case 'taken_over':
+      return { status: 'killed', reason: 'every process of the workspace was killed' };
+    case 'setup_failed':
+      throw setupError(end.detail ?? run.stderr.end().text.trim());
+    case 'exited':
+      break;
+    default:
+      end satisfies never;
+  }
+  const { exit_code, signal } = end;
+  // No CPU second passes faster than on all processors at once; an earlier 152 was the command's own choice.
+  if (signal === 'SIGXCPU' && run.elapsed * availableParallelism() >= run.limits.cpu_seconds * 1000) {
+    return { status: 'quota', quota: 'cpu', limit: run.limits.cpu_seconds };
+  }
+  if (signal === 'SIGXFSZ') return { status: 'quota', quota: 'file_size', limit: run.limits.file_bytes };
+  return { status: 'exited', exit_code, signal };
+}
+
+export function setupError(detail: string): SandboxError {
+  if (/^bwrap: Can't chdir to /m.test(detail)) {
+    return new SandboxError('ECOMMANDINVALID', `The working directory does not exist: ${detail}`, {
+      retryable: false,
+      next: 'Create it, or name another one.',
+    });
+  }
+  if (detail.includes('E2BIG')) {
+    return new SandboxError('ECOMMANDINVALID', 'The arguments are longer together than Linux passes on.', {
+      retryable: false,
+      next: 'Write them to a file, or pass them as stdin.',
+    });
+  }
+  return new SandboxError('ESANDBOXSETUP', `The sandbox could not be set up: ${detail || 'it ended without a word'}`, {
+    retryable: true,
+    next: 'Run `holdpoint doctor` on this host when it happens again.',
+  });
+}

@@ -1,0 +1,62 @@
+import type { z } from 'zod';
+import { ToolsError } from './errors.ts';
+import { isZod4, type JsonSchema, toJsonSchema } from './json-schema.ts';
+import type { Tool } from './tool.ts';
+import { fromZod3, type Zod3Schema, type Zod3Tool } from './zod3.ts';
+
+/**
+ * Checks a tool when the program starts and returns it typed.
+ *
+ * @param tool its `input` is a zod 4 object, strict by preference, or a zod 3 object, which is adapted
+ * @throws ToolsError `EINVALIDTOOL` when the name is not snake_case of at most 64 characters, the description is empty, or the
+ * input is not an object schema that JSON Schema can express
+ * @example
+ * const shout = defineTool({
+ *   name: 'shout',
+ *   description: 'Returns the text in capitals.',
+ *   effect: 'read',
+ *   risk: 'low',
+ *   input: z.strictObject({ text: z.string() }),
+ *   execute: async (_context, { text }) => ({ status: 'succeeded', value: { text: text.toUpperCase() } }),
+ * });
+ */
+export function defineTool<Input extends z.ZodType>(tool: Tool<Input>): Tool<Input>;
+export function defineTool<Output>(tool: Zod3Tool<Output>): Tool<z.ZodType<Output>>;
+export function defineTool(tool: Tool | Zod3Tool): Tool {
+  if (!SNAKE_CASE.test(tool.name) || tool.name.length > MAX_NAME) {
+    throw invalid(tool.name, `its name is not snake_case of at most ${MAX_NAME} characters`);
+  }
+  if (tool.description.trim() === '')
+    throw invalid(tool.name, 'its description is empty, so that no model can choose it');
+  if (inputSchema(tool).type !== 'object') throw invalid(tool.name, 'its input is not an object schema');
+  return isZod4Tool(tool) ? tool : { ...tool, input: fromZod3(tool.input) };
+}
+
+/** Providers accept at most 64 characters of `[a-zA-Z0-9_-]`. */
+const MAX_NAME = 64;
+const SNAKE_CASE = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
+
+function inputSchema(tool: { name: string; input: z.ZodType | Zod3Schema }): JsonSchema {
+  try {
+    return toJsonSchema(tool.input);
+  } catch (cause) {
+    throw invalid(
+      tool.name,
+      `its input has no JSON Schema: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { cause },
+    );
+  }
+}
+
+function isZod4Tool(tool: Tool | Zod3Tool): tool is Tool {
+  return isZod4(tool.input);
+}
+
+function invalid(name: string, reason: string, options?: ErrorOptions): ToolsError {
+  return new ToolsError(
+    'EINVALIDTOOL',
+    `The tool "${name}" cannot be defined: ${reason}.`,
+    'Correct the definition.',
+    options,
+  );
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { zodToJsonSchema } from 'zod-to-json-schema';
+import type { Zod3Schema } from './zod3.ts';
+
+export type JsonSchema = Record<string, unknown>;
+
+/**
+ * JSON Schema (2020-12, without `$schema`) of what a caller may pass in: a field with a default is optional.
+ *
+ * zod 4 brings its own converter. `zod-to-json-schema` knows only zod 3 and answers a zod 4 schema with an empty object, silently,
+ * which tells a model that a tool takes no arguments; so the two kinds are told apart here and nowhere else.
+ *
+ * @throws Error when a part of the schema has no JSON Schema, e.g. `z.date()`
+ */
+export function toJsonSchema(schema: z.ZodType | Zod3Schema): JsonSchema {
+  const converted: JsonSchema = isZod4(schema)
+    ? { ...z.toJSONSchema(schema, { io: 'input' }) }
+    : fromZod3Schema(schema);
+  delete converted.$schema;
+  return converted;
+}
+
+export function isZod4(schema: z.ZodType | Zod3Schema): schema is z.ZodType {
+  return '_zod' in schema;
+}
+
+function fromZod3Schema(schema: Zod3Schema): JsonSchema {
+  // The converter's parameter is the class of zod/v3; what users bring is that class from whichever copy of zod 3 they installed.
+  const convertible = schema as Parameters<typeof zodToJsonSchema>[0];
+  return {
+    ...zodToJsonSchema(convertible, { target: 'jsonSchema2019-09', definitionPath: '$defs', pipeStrategy: 'input' }),
+  };
+}

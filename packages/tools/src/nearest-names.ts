@@ -1,0 +1,44 @@
+/**
+ * The names most like a mistaken one, best first: those within half its length of edits, or else all of them while there are few.
+ * Case and separators do not count, so that `ReadFile` finds `read_file`; a part of a name is nearer than any misspelling.
+ */
+export function nearestNames(wanted: string, names: readonly string[], limit = 3): string[] {
+  const target = plain(wanted);
+  const ranked = names
+    .map((name) => ({ name, distance: distance(target, plain(name)) }))
+    .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1));
+  const near = ranked.filter(({ distance }) => distance <= Math.ceil(target.length / 2));
+  return (near.length > 0 ? near : ranked).slice(0, limit).map(({ name }) => name);
+}
+
+/** Longest prefix compared; a model's made-up name can be of any length, and the distance costs its square. */
+const MAX_COMPARED = 64;
+
+function plain(name: string): string {
+  return name
+    .slice(0, MAX_COMPARED)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, '');
+}
+
+function distance(wanted: string, name: string): number {
+  if (wanted === name) return 0;
+  const [shorter, longer] = wanted.length < name.length ? [wanted, name] : [name, wanted];
+  return shorter.length >= MIN_PART && longer.includes(shorter) ? 0.5 : editDistance(wanted, name);
+}
+
+const MIN_PART = 3;
+
+/** Levenshtein's distance, one row at a time. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substituted = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(substituted, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

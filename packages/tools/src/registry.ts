@@ -1,0 +1,157 @@
+import { FileError } from '@holdpoint/sandbox/errors';
+import { ToolsError } from './errors.ts';
+import { type ArgumentIssue, invalidArgs } from './invalid-args.ts';
+import { type JsonSchema, toJsonSchema } from './json-schema.ts';
+import { nearestNames } from './nearest-names.ts';
+import type { Effect, Preview, Risk, Tool, ToolContext, ToolError, ToolOutcome } from './tool.ts';
+import type { Toolset } from './toolset.ts';
+
+/** A tool as it is shown to models, clients and people. */
+export interface ToolDefinition {
+  name: string;
+  description: string;
+  /** `by arguments`: only a call's arguments say what it may change. */
+  effect: Effect | 'by arguments';
+  risk: Risk;
+  gate?: 'input';
+  input_schema: JsonSchema;
+}
+
+export interface ToolCall {
+  toolset: string;
+  tool: string;
+  args: unknown;
+}
+
+/** What the policy needs to know of a call before it becomes runnable. `args` are parsed: defaults filled in. */
+export type CallDescription =
+  | { ok: true; args: unknown; effect: Effect; risk: Risk; gate?: 'input' }
+  | { ok: false; error: ToolError; issues: ArgumentIssue[] };
+
+export interface Registry {
+  /** Names of the toolsets, in the order they were given. */
+  toolsets(): string[];
+  /** @throws ToolsError `EUNKNOWNTOOLSET` */
+  list(toolset: string): ToolDefinition[];
+  /** Never throws for what a model wrote: `EUNKNOWNTOOLSET`, `EUNKNOWNTOOL` and `EINVALIDARGS` come back as data. */
+  describe(call: ToolCall): CallDescription;
+  /**
+   * Runs a call. The arguments are validated again, as a decision may have edited them.
+   * What the planner can act on comes back as an outcome, a `FileError` of the sandbox included; an aborted call is `killed`.
+   * @throws whatever else was thrown, a `SandboxError` above all: the infrastructure failed, and the queue tries again
+   */
+  execute(call: ToolCall & { context: ToolContext }): Promise<ToolOutcome>;
+  /** What a person sees before deciding; null when the tool has nothing to show beyond its arguments. Changes nothing. */
+  preview(call: ToolCall & { context: ToolContext }): Promise<Preview | null>;
+}
+
+/** @throws ToolsError `EINVALIDTOOL` when two toolsets have one name */
+export function createRegistry(toolsets: readonly Toolset[]): Registry {
+  const byName = indexToolsets(toolsets);
+  return {
+    toolsets: () => [...byName.keys()],
+
+    list(toolset) {
+      const tools = byName.get(toolset);
+      if (tools) return [...tools.values()].map(definition);
+      const { message, next = '' } = unknownToolset(toolset, byName);
+      throw new ToolsError('EUNKNOWNTOOLSET', message, next);
+    },
+
+    describe(call) {
+      const found = find(byName, call);
+      if (!found.ok) return found;
+      const { tool, args } = found;
+      const effect = typeof tool.effect === 'function' ? tool.effect(args) : tool.effect;
+      return { ok: true, args, effect, risk: tool.risk, ...gate(tool) };
+    },
+
+    async execute(call) {
+      const found = find(byName, call);
+      if (!found.ok) return { status: 'failed', error: found.error };
+      try {
+        return await found.tool.execute(call.context, found.args);
+      } catch (error) {
+        if (call.context.signal.aborted) return killed(call);
+        if (error instanceof FileError) return { status: 'failed', error: asData(error) };
+        throw error;
+      }
+    },
+
+    async preview(call) {
+      const found = find(byName, call);
+      if (!found.ok) return { kind: 'problem', message: found.error.message };
+      try {
+        return (await found.tool.preview?.(call.context, found.args)) ?? null;
+      } catch (error) {
+        if (error instanceof FileError) return { kind: 'problem', message: error.message };
+        throw error;
+      }
+    },
+  };
+}
+
+type Index = ReadonlyMap<string, ReadonlyMap<string, Tool>>;
+
+function indexToolsets(toolsets: readonly Toolset[]): Index {
+  const index = new Map<string, Map<string, Tool>>();
+  for (const { name, tools } of toolsets) {
+    if (index.has(name)) {
+      throw new ToolsError('EINVALIDTOOL', `Two toolsets are named "${name}".`, 'Rename one of them.');
+    }
+    index.set(name, new Map(tools.map((tool) => [tool.name, tool])));
+  }
+  return index;
+}
+
+function definition(tool: Tool): ToolDefinition {
+  return {
+    name: tool.name,
+    description: tool.description,
+    effect: typeof tool.effect === 'function' ? 'by arguments' : tool.effect,
+    risk: tool.risk,
+    ...gate(tool),
+    input_schema: toJsonSchema(tool.input),
+  };
+}
+
+function gate(tool: Tool): { gate?: 'input' } {
+  return tool.gate ? { gate: tool.gate } : {};
+}
+
+type Found = { ok: true; tool: Tool; args: unknown } | Extract<CallDescription, { ok: false }>;
+
+function find(byName: Index, call: ToolCall): Found {
+  const tools = byName.get(call.toolset);
+  if (!tools) return { ok: false, error: unknownToolset(call.toolset, byName), issues: [] };
+  const tool = tools.get(call.tool);
+  if (!tool) return { ok: false, error: unknownTool(call, [...tools.keys()]), issues: [] };
+  const parsed = tool.input.safeParse(call.args);
+  return parsed.success
+    ? { ok: true, tool, args: parsed.data }
+    : { ok: false, ...invalidArgs(call.tool, parsed.error) };
+}
+
+function unknownToolset(toolset: string, byName: Index): ToolError {
+  return {
+    code: 'EUNKNOWNTOOLSET',
+    message: `There is no toolset named "${toolset}".`,
+    next: `Use one of: ${[...byName.keys()].join(', ')}.`,
+  };
+}
+
+function unknownTool({ tool, toolset }: ToolCall, names: readonly string[]): ToolError {
+  return {
+    code: 'EUNKNOWNTOOL',
+    message: `The toolset "${toolset}" has no tool named "${tool}".`,
+    next: `Nearest: ${nearestNames(tool, names).join(', ')}. All: ${names.join(', ')}.`,
+  };
+}
+
+function asData({ code, message, next }: FileError): ToolError {
+  return { code, message, next };
+}
+
+function killed({ tool }: ToolCall): ToolOutcome {
+  return { status: 'killed', error: { code: 'EKILLED', message: `${tool} was stopped before it had finished.` } };
+}

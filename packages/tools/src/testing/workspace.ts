@@ -1,0 +1,101 @@
+import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox/port';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import { createRegistry } from '../registry.ts';
+import type { Preview, ToolContext, ToolOutcome } from '../tool.ts';
+import { holdpoint } from '../toolsets/holdpoint/toolset.ts';
+import { openTestSandbox } from './sandbox.ts';
+
+/** A throw-away workspace in the real sandbox of this host, with the tools as a worker calls them. */
+export interface TestWorkspace {
+  /** Absolute host path of the tree. */
+  path: string;
+  call(tool: string, args: unknown, signal?: AbortSignal): Promise<ToolOutcome>;
+  /** The value of a call that must succeed. */
+  value(tool: string, args: unknown): Promise<unknown>;
+  preview(tool: string, args: unknown): Promise<Preview | null>;
+  put(path: string, content: string | Buffer): Promise<void>;
+  get(path: string): Promise<Buffer>;
+}
+
+/** One sandbox per test file, one fresh workspace per test. */
+export function useWorkspace(): () => TestWorkspace {
+  let sandbox: Sandbox | undefined;
+  let mount: WorkspaceMount | undefined;
+  let workspace: TestWorkspace | undefined;
+  let count = 0;
+
+  beforeAll(async () => {
+    sandbox = await openTestSandbox();
+  });
+  beforeEach(async () => {
+    if (!sandbox) throw new Error('the sandbox did not open');
+    mount = await makeMount(count++);
+    workspace = openWorkspace(sandbox, mount);
+  });
+  afterEach(async () => {
+    if (!mount) return;
+    await sandbox?.killAll(mount.id);
+    await rm(mount.path, { recursive: true, force: true });
+  });
+  afterAll(async () => {
+    await sandbox?.[Symbol.asyncDispose]();
+  });
+
+  return () => {
+    if (!workspace) throw new Error('only inside a test');
+    return workspace;
+  };
+}
+
+const registry = createRegistry([holdpoint]);
+
+function openWorkspace(sandbox: Sandbox, mount: WorkspaceMount): TestWorkspace {
+  const context = (signal = new AbortController().signal): ToolContext => ({
+    files: sandbox.files(mount),
+    run: (command) => sandbox.run({ ...command, workspace: mount, signal }),
+    ripgrep: sandbox.ripgrep,
+    signal,
+    idempotencyKey: 'step_1',
+  });
+  const call = (tool: string, args: unknown, signal?: AbortSignal) =>
+    registry.execute({ toolset: 'holdpoint', tool, args, context: context(signal) });
+  return {
+    path: mount.path,
+    call,
+    async value(tool, args) {
+      const outcome = await call(tool, args);
+      if (outcome.status === 'succeeded') return outcome.value;
+      throw new Error(`${tool} ${outcome.status}: ${outcome.error.code} ${outcome.error.message}`);
+    },
+    preview: (tool, args) => registry.preview({ toolset: 'holdpoint', tool, args, context: context() }),
+    async put(path, content) {
+      await giveDirectory(mount, dirname(path));
+      await writeFile(join(mount.path, path), content);
+      await chown(join(mount.path, path), mount.uid, mount.gid);
+    },
+    get: (path) => readFile(join(mount.path, path)),
+  };
+}
+
+async function makeMount(number: number): Promise<WorkspaceMount> {
+  const path = await mkdtemp(join(tmpdir(), 'holdpoint-tools-'));
+  const root = process.getuid?.() === 0;
+  // On a root host each workspace belongs to a uid of its own, taken from a range that no account uses.
+  const uid = root ? FIRST_UID + ((process.pid * 16 + number) % UIDS) : (process.getuid?.() ?? 0);
+  const gid = root ? uid : (process.getgid?.() ?? 0);
+  await chown(path, uid, gid);
+  return { id: `run_tools_${process.pid}_${number}`, path, uid, gid };
+}
+
+const FIRST_UID = 410_000;
+const UIDS = 50_000;
+
+async function giveDirectory(mount: WorkspaceMount, path: string): Promise<void> {
+  if (path === '.') return;
+  await giveDirectory(mount, dirname(path));
+  await mkdir(join(mount.path, path), { recursive: true });
+  await chown(join(mount.path, path), mount.uid, mount.gid);
+}

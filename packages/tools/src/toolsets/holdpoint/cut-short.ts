@@ -1,0 +1,56 @@
+import type { CommandEnd } from '@holdpoint/sandbox/port';
+import type { ToolError } from '../../tool.ts';
+
+/** The status and error of a command that did not come to its own end. @param name how the command is called in messages */
+export function cutShort(
+  end: Exclude<CommandEnd, { status: 'exited' }>,
+  name: string,
+): { status: 'failed' | 'timed_out' | 'killed'; error: ToolError } {
+  switch (end.status) {
+    case 'timed_out':
+      return {
+        status: 'timed_out',
+        error: {
+          code: 'ETIMEOUT',
+          message: `${name} was still running after ${end.after_ms / 1000} s and was killed with everything it had started.`,
+          next: 'Do less in one call, or raise timeout_s. A server or watcher never ends by itself.',
+        },
+      };
+    case 'quota':
+      return {
+        status: 'failed',
+        error: {
+          code: 'EQUOTA',
+          message: `${name} was killed: it passed its ${QUOTAS[end.quota]} of ${end.limit}.`,
+          next: NEXT[end.quota],
+        },
+      };
+    case 'killed':
+      return {
+        status: 'killed',
+        error: {
+          code: 'EKILLED',
+          message: `${name} was killed: ${end.reason}`,
+          next: 'Do not take its effects for complete.',
+        },
+      };
+    default:
+      return end satisfies never;
+  }
+}
+
+type Quota = Extract<CommandEnd, { status: 'quota' }>['quota'];
+
+const QUOTAS = {
+  output: 'limit of output bytes',
+  cpu: 'limit of CPU seconds',
+  file_size: 'limit of bytes in one file',
+  memory: 'limit of memory bytes',
+} as const satisfies Record<Quota, string>;
+
+const NEXT = {
+  output: 'Make it print less, e.g. with head, tail or grep, or send its output to a file.',
+  cpu: 'Make it compute less, or look for an endless loop.',
+  file_size: 'Make it write smaller files.',
+  memory: 'Make it use less memory.',
+} as const satisfies Record<Quota, string>;

@@ -1,0 +1,123 @@
+import { FileError } from '@holdpoint/sandbox/errors';
+import { z } from 'zod';
+import { defineTool } from '../../define-tool.ts';
+import type { ToolOutcome } from '../../tool.ts';
+import { changedPaths } from './changed-paths.ts';
+import { type Failure, failure } from './failure.ts';
+import { cutDiff, unifiedDiff } from './patch.ts';
+import { pathArgument, relativePath } from './path-argument.ts';
+import { readTextFile } from './read-text.ts';
+import { type ReplaceResult, replaceText } from './replace-text.ts';
+import { decodeText, textArgument } from './text.ts';
+
+const input = z
+  .strictObject({
+    path: pathArgument.describe('File to change, relative to the workspace root'),
+    old_string: textArgument
+      .min(1)
+      .describe('Text to replace, exactly as it stands in the file, whitespace and line endings included'),
+    new_string: textArgument.describe('Text to put in its place, taken literally'),
+    replace_all: z.boolean().default(false).describe('Replace every occurrence instead of requiring exactly one'),
+  })
+  .refine(({ old_string, new_string }) => old_string !== new_string, {
+    path: ['new_string'],
+    error: 'equals old_string, so that nothing would change',
+  });
+type Args = z.output<typeof input>;
+
+export const edit = defineTool({
+  name: 'edit',
+  description: `Replaces one text by another in a file of the workspace; every other byte stays as it is. Returns {path, replacements, lines, bytes, sha256, diff, diff_truncated}.
+old_string must occur exactly once: include enough of the lines around it, or set replace_all. Take it from read_file's content (no line numbers). ENOMATCH names the nearest line of the file and says when only whitespace or line endings differ; EMULTIPLE lists the line numbers. A new file is made with write_file.`,
+  effect: 'workspace',
+  risk: 'medium',
+  input,
+  async execute(context, args) {
+    for (let round = 1; ; round++) {
+      const read = await readTextFile(context, args.path);
+      if (!read.ok) return read.failure;
+      const { data: before, sha256 } = read.file;
+      const result = replaceText(before, args);
+      if (result.status !== 'replaced') return refusal(args, result);
+      try {
+        const written = await context.files.write(args.path, result.data, { expect: { sha256 } }, context.signal);
+        const value = report(args, { before, result, sha256: written.sha256 });
+        return { status: 'succeeded', value, ...(await changedPaths(context, args.path)) };
+      } catch (error) {
+        // Somebody else wrote in between: nothing of theirs is lost, the edit is made again on what is there now.
+        if (!(error instanceof FileError && error.code === 'ECHANGED') || round === MAX_ROUNDS) throw error;
+      }
+    }
+  },
+  async preview(context, args) {
+    const read = await readTextFile(context, args.path);
+    if (!read.ok) return { kind: 'problem', message: read.failure.error.message };
+    const result = replaceText(read.file.data, args);
+    if (result.status !== 'replaced') return { kind: 'problem', message: refusal(args, result).error.message };
+    return { kind: 'diff', path: relativePath(args.path), patch: diffOf(args, read.file.data, result.data) };
+  },
+});
+
+/** Of n concurrent edits one gets through each round. */
+const MAX_ROUNDS = 10;
+/** UTF-8 bytes of the diff in a result. */
+const MAX_DIFF = 32 * 1024;
+const MAX_LINES_LISTED = 50;
+
+type Replaced = Extract<ReplaceResult, { status: 'replaced' }>;
+
+function report(
+  args: Args,
+  { before, result, sha256 }: { before: Buffer; result: Replaced; sha256: string },
+): ToolOutcome['value'] {
+  return {
+    path: relativePath(args.path),
+    replacements: result.lines.length,
+    lines: result.lines.slice(0, MAX_LINES_LISTED),
+    bytes: result.data.length,
+    sha256,
+    ...cutDiff(diffOf(args, before, result.data), MAX_DIFF),
+  };
+}
+
+function diffOf({ path }: Args, before: Buffer, after: Buffer): string {
+  return unifiedDiff({ path: relativePath(path), before: decodeText(before).text, after: decodeText(after).text });
+}
+
+function refusal({ path }: Args, result: Exclude<ReplaceResult, Replaced>): Failure {
+  switch (result.status) {
+    case 'multiple': {
+      const lines = result.lines.slice(0, MAX_LINES_LISTED);
+      const listed = lines.join(', ') + (result.count > lines.length ? ', …' : '');
+      return failure(
+        'EMULTIPLE',
+        `old_string occurs ${result.count} times in ${path}, on the lines ${listed}.`,
+        'Include more of the lines around the one you mean, or set replace_all.',
+        { count: result.count, lines },
+      );
+    }
+    case 'no_match': {
+      const { nearest } = result;
+      const seen = nearest ? ` The nearest is line ${nearest.line}: ${JSON.stringify(nearest.text)}.` : '';
+      return failure('ENOMATCH', `old_string does not occur in ${path}.${seen}`, noMatchHint(nearest?.differs_in), {
+        nearest,
+      });
+    }
+    default:
+      return result satisfies never;
+  }
+}
+
+function noMatchHint(differsIn: 'line_endings' | 'whitespace' | null | undefined): string {
+  switch (differsIn) {
+    case 'line_endings':
+      return 'Only line endings differ (CRLF against LF, or no newline at the end of the file): repeat the call with the line endings of the file.';
+    case 'whitespace':
+      return 'Only whitespace differs: repeat the call with the whitespace of the file.';
+    case null:
+    case undefined:
+      return 'Read the file again and copy old_string from its content.';
+    default:
+      return differsIn satisfies never;
+  }
+}

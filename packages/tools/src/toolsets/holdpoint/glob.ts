@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { defineTool } from '../../define-tool.ts';
+import { pathArgument } from './path-argument.ts';
+
+const pattern = z.string().min(1).max(1000);
+
+export const glob = defineTool({
+  name: 'glob',
+  description: `Finds files by name, e.g. "**/*.ts" or "src/{a,b}/*.test.js". Returns {paths, total, truncated}; paths are relative to the workspace root and sorted. Symbolic links are not followed. To search the contents of files use grep.`,
+  effect: 'read',
+  risk: 'low',
+  input: z.strictObject({
+    pattern: pattern.describe('Glob pattern, relative to path: *, **, ?, [a-z], {a,b}'),
+    path: pathArgument.default('.').describe('Directory to search, relative to the workspace root'),
+    ignore: z
+      .array(pattern)
+      .max(50)
+      .default(['**/node_modules/**', '**/.git/**'])
+      .describe('Patterns of paths to leave out; pass [] to leave out none'),
+    include_hidden: z.boolean().default(false).describe('Include names that start with a dot'),
+    type: z.enum(['file', 'directory', 'any']).default('file').describe('What to find'),
+    limit: z.int().min(1).max(2000).default(500).describe('How many paths to return at most'),
+  }),
+  async execute(context, { pattern, path, ignore, include_hidden, type, limit }) {
+    const query = { cwd: path, patterns: [pattern], ignore, dot: include_hidden, type, limit };
+    const { paths, total, truncated } = await context.files.glob(query, context.signal);
+    return { status: 'succeeded', value: { paths, total, truncated } };
+  },
+});

@@ -1,0 +1,78 @@
+import { decodeText, splitLines } from './text.ts';
+
+/** Where a text that was not found would most likely have been meant. */
+export interface NearestLine {
+  /** Counted from 1. */
+  line: number;
+  /** The file's own text there: as many lines as were searched for when only whitespace differs, otherwise one. */
+  text: string;
+  /** The one thing that differs, or null when the words do. */
+  differs_in: 'line_endings' | 'whitespace' | null;
+}
+
+/** Finds what is nearest to a text that does not occur in the file; null when nothing is like it. */
+export function nearestLine(data: Buffer, wanted: string): NearestLine | null {
+  const lines = splitLines(decodeText(data).text);
+  return (
+    sameLines(lines, wanted, 'line_endings') ?? sameLines(lines, wanted, 'whitespace') ?? likestLine(lines, wanted)
+  );
+}
+
+const NORMAL_FORMS = {
+  line_endings: (line: string) => line.replace(/\r?\n$/, ''),
+  whitespace: (line: string) => line.trim().replaceAll(/\s+/g, ' '),
+};
+
+/** Finds consecutive lines that are the wanted ones but for one kind of difference. */
+function sameLines(lines: readonly string[], wanted: string, kind: keyof typeof NORMAL_FORMS): NearestLine | null {
+  const normal = NORMAL_FORMS[kind];
+  const target = splitLines(wanted).map(normal);
+  const [first, ...rest] = target;
+  if (first === undefined || target.every((line) => line === '')) return null;
+  const file = lines.map(normal);
+  // The wanted text may begin within a line, and end within one unless it ends with a newline.
+  const open = !wanted.endsWith('\n');
+  const matches = (start: number) =>
+    (target.length === 1 && open ? file[start]?.includes(first) : file[start]?.endsWith(first)) === true &&
+    rest.every((line, index) => {
+      const candidate = file[start + 1 + index];
+      return index === rest.length - 1 && open ? candidate?.startsWith(line) : candidate === line;
+    });
+  const start = file.findIndex((_, index) => matches(index));
+  if (start === -1) return null;
+  return { line: start + 1, text: shown(lines.slice(start, start + target.length).join('')), differs_in: kind };
+}
+
+/** The line most like the first line of the wanted text that is not blank. */
+function likestLine(lines: readonly string[], wanted: string): NearestLine | null {
+  const target = bigrams(splitLines(wanted).find((line) => line.trim() !== '') ?? '');
+  let best = { index: -1, likeness: MIN_LIKENESS };
+  for (const [index, line] of lines.slice(0, MAX_LINES).entries()) {
+    const likeness = dice(target, bigrams(line));
+    if (likeness > best.likeness) best = { index, likeness };
+  }
+  const line = lines[best.index];
+  return line === undefined ? null : { line: best.index + 1, text: shown(line), differs_in: null };
+}
+
+const MIN_LIKENESS = 0.3;
+/** 20,000 lines take about 60 ms; the hint is not worth more. */
+const MAX_LINES = 20_000;
+const MAX_LINE_LENGTH = 300;
+const MAX_SHOWN = 1000;
+
+function shown(text: string): string {
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}
+
+function bigrams(line: string): Set<string> {
+  const text = line.trim().slice(0, MAX_LINE_LENGTH);
+  return new Set(Array.from({ length: Math.max(text.length - 1, 0) }, (_, index) => text.slice(index, index + 2)));
+}
+
+function dice(a: Set<string>, b: Set<string>): number {
+  if (a.size === 0 || b.size === 0) return 0;
+  let shared = 0;
+  for (const pair of a) if (b.has(pair)) shared += 1;
+  return (2 * shared) / (a.size + b.size);
+}

@@ -1,0 +1,40 @@
+import type { ToolContext } from '../../tool.ts';
+import { type Failure, failure } from './failure.ts';
+import { isBinary } from './text.ts';
+
+/** Bytes of the largest file that is read whole. */
+export const MAX_TEXT_FILE = 10 * 1024 * 1024;
+
+export interface TextFile {
+  data: Buffer;
+  sha256: string;
+}
+
+/** Reads a whole text file, or says why it cannot be taken for one. Throws what `files.read` throws. */
+export async function readTextFile(
+  context: ToolContext,
+  path: string,
+): Promise<{ ok: true; file: TextFile } | { ok: false; failure: Failure }> {
+  const { data, bytes, sha256 } = await context.files.read(path, { max_bytes: MAX_TEXT_FILE }, context.signal);
+  if (sha256 === null) return { ok: false, failure: tooLarge(path, bytes) };
+  if (isBinary(data)) return { ok: false, failure: binary(path, bytes, sha256) };
+  return { ok: true, file: { data, sha256 } };
+}
+
+function tooLarge(path: string, bytes: number): Failure {
+  return failure(
+    'EFILETOOLARGE',
+    `${path} has ${bytes} bytes; files of more than ${MAX_TEXT_FILE} bytes are not read whole.`,
+    "Search it with grep, or cut out a part with bash, e.g. sed -n '1,200p'.",
+    { bytes },
+  );
+}
+
+function binary(path: string, bytes: number, sha256: string): Failure {
+  return failure(
+    'EBINARY',
+    `${path} is a binary file of ${bytes} bytes, not UTF-8 text.`,
+    'Look into it with bash, e.g. file, xxd or strings; UTF-16 text can be converted with iconv.',
+    { bytes, sha256 },
+  );
+}

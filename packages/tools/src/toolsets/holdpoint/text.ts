@@ -1,0 +1,51 @@
+import { z } from 'zod';
+
+/** Text as an argument. A lone surrogate has no UTF-8 form and would be written as something else. */
+export const textArgument = z
+  .string()
+  .refine((text) => text.isWellFormed(), 'the text has a lone surrogate, which UTF-8 cannot carry');
+
+export interface DecodedText {
+  /** Without the byte order mark. */
+  text: string;
+  bom: boolean;
+  /** Some bytes are not UTF-8; they are shown as U+FFFD. */
+  lossy: boolean;
+}
+
+export function decodeText(data: Buffer): DecodedText {
+  const bom = data.subarray(0, BOM.length).equals(BOM);
+  const body = bom ? data.subarray(BOM.length) : data;
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body), bom, lossy: false };
+  } catch {
+    return { text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(body), bom, lossy: true };
+  }
+}
+
+/** Text has no NUL. UTF-16 has many, and counts as binary. */
+export function isBinary(data: Buffer): boolean {
+  return data.includes(0);
+}
+
+/** Lines with their endings. A final newline ends the last line and starts no other; the empty text has none. */
+export function splitLines(text: string): string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+}
+
+export type LineEndings = 'lf' | 'crlf' | 'mixed' | 'none';
+
+export function lineEndings(text: string): LineEndings {
+  const all = text.split('\n').length - 1;
+  const crlf = text.split('\r\n').length - 1;
+  if (all === 0) return 'none';
+  if (crlf === 0) return 'lf';
+  return crlf === all ? 'crlf' : 'mixed';
+}
+
+/** The longest start of a text that fits into so many bytes of UTF-8, never half a character. */
+export function cutText(text: string, bytes: number): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Buffer.from(text).subarray(0, bytes), { stream: true });
+}
+
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { defineTool } from '../../define-tool.ts';
+
+const todo = z.strictObject({
+  content: z.string().trim().min(1).max(500).describe('What is to be done'),
+  status: z.enum(['pending', 'in_progress', 'completed']),
+});
+
+export const todoWrite = defineTool({
+  name: 'todo_write',
+  description: `Records the plan of a longer task, shown to the person who follows the run. Pass the whole list every time; it replaces the last one. Keep exactly one item in_progress while you work, and mark an item completed as soon as it is. Returns {todos, counts}.`,
+  effect: 'read',
+  risk: 'low',
+  input: z.strictObject({
+    todos: z
+      .array(todo)
+      .max(100)
+      .refine(
+        (todos) => todos.filter(({ status }) => status === 'in_progress').length <= 1,
+        'at most one item may be in_progress',
+      )
+      .describe('The whole list, in order'),
+  }),
+  async execute(_context, { todos }) {
+    const count = (status: (typeof todos)[number]['status']) => todos.filter((item) => item.status === status).length;
+    const counts = {
+      pending: count('pending'),
+      in_progress: count('in_progress'),
+      completed: count('completed'),
+      total: todos.length,
+    };
+    return { status: 'succeeded', value: { todos, counts } };
+  },
+});

@@ -1,0 +1,34 @@
+import type { Git } from './git.ts';
+import type { Owner } from './port.ts';
+import type { RunStates } from './run-state.ts';
+import type { ScanLimits } from './scan.ts';
+
+/** What every verb of this package works with. */
+export interface Deps {
+  /** Real path of the data directory. */
+  readonly dataDir: string;
+  readonly git: Git;
+  readonly states: RunStates;
+  readonly limits: Limits;
+  readonly logger: Logger;
+  readonly allocateOwner: (runId: string) => Promise<Owner> | Owner;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Whether files can be given to another user. */
+  readonly isRoot: boolean;
+  /** Named moments between durable steps. */
+  readonly onPoint: (point: string) => void;
+}
+
+export interface Limits extends ScanLimits {
+  /** Output of one diff or patch, bytes. */
+  diffBytes: number;
+  /** Text files larger than this are shown as binary in `diff`; patches hold them whole. Bytes. */
+  hunkBytes: number;
+}
+
+/** The part of a pino logger that is used. */
+export interface Logger {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}

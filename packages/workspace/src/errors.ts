@@ -1,0 +1,50 @@
+/** Every way a workspace can fail: stable code → may the same call succeed later, and what to do next. */
+const registry = {
+  ESOURCEMISSING: { retryable: false, next: 'Check the path; it must exist on the host of the worker.' },
+  ESOURCENOTDIRECTORY: { retryable: false, next: 'Give the absolute path of a directory.' },
+  ESOURCENOTGIT: {
+    retryable: false,
+    next: 'Give the top folder of a git work tree or a bare repository, or use a source of type directory.',
+  },
+  ESOURCEFORMAT: { retryable: false, next: 'Use a repository with SHA-1 object ids, or a source of type directory.' },
+  ESOURCEUNREADABLE: { retryable: false, next: 'Let the user that runs the worker read the source.' },
+  ESOURCEINDATADIR: { retryable: false, next: 'Use a source outside of the data directory.' },
+  EREFUNKNOWN: { retryable: false, next: 'Give a branch, tag or commit that exists in the repository.' },
+  ERUNIDINVALID: { retryable: false, next: 'Run ids have 1 to 128 letters, digits, "_" or "-".' },
+  EPATHINVALID: { retryable: false, next: 'Give a path relative to the workspace, without ".." in it.' },
+  EWORKSPACEMISSING: { retryable: false, next: 'Materialise the run first; a discarded workspace does not come back.' },
+  EWORKSPACEBUSY: { retryable: true, next: 'Stop the processes that write to the workspace, then try again.' },
+  EWORKSPACECORRUPT: { retryable: false, next: 'Restore the folder of the run from a backup, or discard the run.' },
+  ESNAPSHOTUNKNOWN: { retryable: false, next: 'Use the id of a snapshot that was taken in this run.' },
+  ETOOMANYFILES: { retryable: false, next: 'Remove generated files from the tree, or raise the limit on entries.' },
+  EDIFFTOOLARGE: { retryable: false, next: 'Ask for one path at a time.' },
+  ENOTPUBLISHABLE: { retryable: false, next: 'Download the patch.' },
+  EGITMISSING: { retryable: false, next: 'Install git 2.30 or newer, or configure the path of the executable.' },
+  EGITFAILED: { retryable: true, next: 'Read the message of git, mend the repository and try again.' },
+  EIO: { retryable: true, next: 'Check free space and permissions of the data directory, then try again.' },
+} as const satisfies Record<string, { retryable: boolean; next: string }>;
+
+export type WorkspaceErrorCode = keyof typeof registry;
+
+/** A failure of this package. `message` says what happened, `next` what to do about it. */
+export class WorkspaceError extends Error {
+  override readonly name = 'WorkspaceError';
+  readonly code: WorkspaceErrorCode;
+  /** Whether the same call may succeed later without anybody changing anything. */
+  readonly retryable: boolean;
+  readonly next: string;
+
+  constructor(code: WorkspaceErrorCode, message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.code = code;
+    this.retryable = registry[code].retryable;
+    this.next = registry[code].next;
+  }
+}
+
+/** The errno name of a system error (`ENOENT`), or undefined for any other value. */
+export function errnoOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || error instanceof WorkspaceError) return undefined;
+  const { code } = error as NodeJS.ErrnoException;
+  return typeof code === 'string' ? code : undefined;
+}

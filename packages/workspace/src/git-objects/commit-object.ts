@@ -1,0 +1,33 @@
+/** Who Holdpoint's commits are by. */
+export const signature = { name: 'Holdpoint', email: 'holdpoint@localhost' } as const;
+
+/**
+ * Content of a commit object. The date is given, not taken from the clock: the same inputs make the same id, which is how a
+ * repeated call after a crash finds its own work.
+ * @param input.seconds date, seconds since 1970
+ */
+export function commitContent(input: {
+  tree: string;
+  parent: string | null;
+  seconds: number;
+  message: string;
+}): Buffer {
+  const who = `${signature.name} <${signature.email}> ${input.seconds} +0000`;
+  const lines = [`tree ${input.tree}`];
+  if (input.parent !== null) lines.push(`parent ${input.parent}`);
+  lines.push(`author ${who}`, `committer ${who}`, '', input.message.replaceAll('\0', '').trimEnd(), '');
+  return Buffer.from(lines.join('\n'));
+}
+
+/** Parent and message of a commit's content. */
+export function readCommit(content: Buffer): { tree: string; parent: string | null; message: string } {
+  const text = content.toString('utf8');
+  const end = text.indexOf('\n\n');
+  const head = end === -1 ? text : text.slice(0, end);
+  const field = (name: string) => new RegExp(`^${name} ([0-9a-f]{40})$`, 'm').exec(head)?.[1];
+  return {
+    tree: field('tree') ?? '',
+    parent: field('parent') ?? null,
+    message: end === -1 ? '' : text.slice(end + 2),
+  };
+}

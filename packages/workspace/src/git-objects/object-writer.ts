@@ -1,0 +1,82 @@
+import type { Folder } from '../tree.ts';
+import { isFolder } from '../tree.ts';
+import { commitContent } from './commit-object.ts';
+import { writeLooseBlob } from './loose.ts';
+import { emptyTreeId, objectId } from './object-id.ts';
+import type { ObjectType } from './object-id.ts';
+import type { PackedObject } from './pack.ts';
+import { packObject, writePack } from './pack.ts';
+import { treeContent } from './tree-object.ts';
+
+/** Compressed bytes kept in memory before a pack is written. */
+const flushAt = 32 * 1024 * 1024;
+/** Files from this size on become loose blobs, written as a stream. */
+export const largeFrom = 4 * 1024 * 1024;
+
+/**
+ * Collects objects and brings them to disk together. Nothing is known to git before `flush` has returned.
+ * @param deps.known ids that are on disk already; grows with every flush
+ */
+export interface ObjectWriter {
+  blob(content: Uint8Array): string;
+  largeBlob(fd: number, size: number): Promise<string>;
+  /** Whether the object is on disk or will be with the next flush. */
+  has(oid: string): boolean;
+  /** Gives the folder and everything below it an object id. The root of an empty tree gets git's empty tree. */
+  root(folder: Folder): string;
+  commit(input: { tree: string; parent: string | null; seconds: number; message: string }): string;
+  /** Writes a pack when enough has come together; keeps memory bounded on long walks. */
+  relieve(): Promise<void> | undefined;
+  flush(): Promise<void>;
+}
+
+export function createObjectWriter(deps: { gitDir: string; known: Set<string> }): ObjectWriter {
+  let pending = new Map<string, PackedObject>();
+  let bytes = 0;
+
+  const add = (type: ObjectType, content: Uint8Array): string => {
+    const oid = objectId(type, content);
+    if (!deps.known.has(oid) && !pending.has(oid)) {
+      const packed = packObject(oid, type, content);
+      pending.set(oid, packed);
+      bytes += packed.bytes.length;
+    }
+    return oid;
+  };
+
+  const flush = async () => {
+    if (pending.size === 0) return;
+    const objects = pending;
+    await writePack(deps.gitDir, [...objects.values()]);
+    for (const oid of objects.keys()) deps.known.add(oid);
+    pending = new Map();
+    bytes = 0;
+  };
+
+  const seal = (folder: Folder): string | null => {
+    if (folder.oid !== undefined) return folder.oid;
+    for (const entry of folder.entries.values()) if (isFolder(entry)) seal(entry);
+    const content = treeContent(folder);
+    folder.oid = content === null ? null : add('tree', content);
+    return folder.oid;
+  };
+
+  return {
+    blob: (content) => add('blob', content),
+    largeBlob: async (fd, size) => {
+      const oid = await writeLooseBlob(deps.gitDir, fd, size);
+      deps.known.add(oid);
+      return oid;
+    },
+    has: (oid) => deps.known.has(oid) || pending.has(oid),
+    root: (folder) => {
+      const oid = seal(folder);
+      if (oid !== null) return oid;
+      add('tree', Buffer.alloc(0));
+      return emptyTreeId;
+    },
+    commit: (input) => add('commit', commitContent(input)),
+    relieve: () => (bytes >= flushAt ? flush() : undefined),
+    flush,
+  };
+}

@@ -1,0 +1,14 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { syncFolder, writeDurably } from '../write-durably.ts';
+
+/** Points a ref of a repository that only this package writes at an object. On disk when it returns. */
+export async function writeRef(gitDir: string, ref: string, oid: string): Promise<void> {
+  const path = join(gitDir, ref);
+  const folder = dirname(path);
+  if (!existsSync(folder)) {
+    mkdirSync(folder, { recursive: true });
+    await syncFolder(dirname(folder));
+  }
+  await writeDurably(path, `${oid}\n`, 0o644);
+}

@@ -1,0 +1,28 @@
+import type { Entry, Folder } from '../tree.ts';
+import { isLeaf } from '../tree.ts';
+
+/** Content of a tree object, or null when nothing in the folder is a file. Sub-folders must be sealed already. */
+export function treeContent(folder: Folder): Buffer | null {
+  const rows: { key: string; mode: string; name: string; oid: string }[] = [];
+  for (const [name, entry] of folder.entries) {
+    const oid = idOf(entry);
+    if (oid === null) continue;
+    // git sorts a folder as if its name ended with a slash
+    rows.push(
+      isLeaf(entry)
+        ? { key: name, mode: entry.mode.toString(8), name, oid }
+        : { key: `${name}/`, mode: '40000', name, oid },
+    );
+  }
+  if (rows.length === 0) return null;
+  rows.sort((a, b) => (a.key < b.key ? -1 : 1));
+  return Buffer.concat(
+    rows.flatMap((row) => [Buffer.from(`${row.mode} ${row.name}\0`, 'latin1'), Buffer.from(row.oid, 'hex')]),
+  );
+}
+
+function idOf(entry: Entry): string | null {
+  if (isLeaf(entry)) return entry.oid;
+  if (entry.oid === undefined) throw new TypeError('tree written before its sub-trees');
+  return entry.oid;
+}

@@ -1,0 +1,77 @@
+/**
+ * Names are bytes. Inside this package a name or path is a `latin1` string, one character per byte, so that every name of a
+ * file system has exactly one representation, maps work and comparison is byte order. At the port a path is text: UTF-8 as it
+ * is, everything else quoted as git does (`"caf\351"`), which keeps two different names different.
+ */
+export type BytePath = string;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const escapes: Readonly<Record<string, string>> = {
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\v': '\\v',
+  '\f': '\\f',
+  '\r': '\\r',
+  '"': '\\"',
+  '\\': '\\\\',
+};
+const unescapes = new Map(Object.entries(escapes).map(([raw, escaped]) => [escaped.slice(1), raw]));
+
+/** The text form of a path. A name that starts with a double quote is quoted too, so that the form can be read back. */
+export function toText(path: BytePath): string {
+  if (!path.startsWith('"')) {
+    try {
+      return utf8.decode(Buffer.from(path, 'latin1'));
+    } catch {
+      // not UTF-8: quoted below
+    }
+  }
+  const quoted = path.replace(/[\0-\x1f"\\\x7f-\xff]/g, (c) => {
+    return escapes[c] ?? `\\${c.charCodeAt(0).toString(8).padStart(3, '0')}`;
+  });
+  return `"${quoted}"`;
+}
+
+/** The bytes of a text form made by `toText`. */
+export function fromText(text: string): BytePath {
+  if (!/^".*"$/s.test(text)) return Buffer.from(text, 'utf8').toString('latin1');
+  return text.slice(1, -1).replace(/\\([0-3][0-7]{2}|.)/gs, (_, escaped: string) => {
+    return escaped.length === 3
+      ? String.fromCharCode(Number.parseInt(escaped, 8))
+      : (unescapes.get(escaped) ?? escaped);
+  });
+}
+
+/** Bytes of plain text that was never quoted, e.g. a path given by a file tool. */
+export function fromPlain(text: string): BytePath {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+/** Characters that HFS+ ignores in names (zero-width joiners and the like), as UTF-8 bytes. */
+const ignoredByHfs = /\xe2\x80[\x8c-\x8f\xaa-\xae]|\xe2\x81[\xaa-\xaf]|\xef\xbb\xbf/g;
+
+/**
+ * Whether some file system would take the name for `.git`: another case, characters HFS+ ignores, trailing dots and spaces,
+ * NTFS streams and the short name. Such an entry must never reach a source: it would be the user's repository.
+ */
+export function isDotGit(name: string): boolean {
+  const folded = name.replace(ignoredByHfs, '').toLowerCase();
+  return /^(\.git|git~1)([ .]*(:.*)?)?$/s.test(folded) || /^(\.git|git~1)[ .]*\\/s.test(folded);
+}
+
+/** Whether a name of a foreign tree object may become a file at all. */
+export function isPlainName(name: string): boolean {
+  return name !== '' && name !== '.' && name !== '..' && !name.includes('/') && !name.includes('\0') && !isDotGit(name);
+}
+
+/** `a/b` from `a` and `b`; the root is the empty path. */
+export function join(path: BytePath, name: string): BytePath {
+  return path === '' ? name : `${path}/${name}`;
+}
+
+/** Whether `path` is `folder` or lies below it. */
+export function isWithin(path: BytePath, folder: BytePath): boolean {
+  return folder === '' || path === folder || path.startsWith(`${folder}/`);
+}

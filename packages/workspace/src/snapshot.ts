@@ -1,0 +1,170 @@
+import type { Deps } from './deps.ts';
+import { WorkspaceError } from './errors.ts';
+import type { ObjectWriter } from './git-objects/object-writer.ts';
+import { createObjectWriter } from './git-objects/object-writer.ts';
+import { writeRef } from './git-objects/ref-file.ts';
+import type { LoadedSnapshot } from './load-snapshot.ts';
+import { loadSnapshot, snapshotRef } from './load-snapshot.ts';
+import type { Manifest } from './manifest.ts';
+import { skippedPaths, snapshotMessage } from './manifest.ts';
+import type { Directory } from './open-directory.ts';
+import { openChild, openTop, statIn } from './open-directory.ts';
+import { createPace } from './pace.ts';
+import { fromPlain, isDotGit, isWithin, join } from './path-name.ts';
+import type { Snapshot, SnapshotId } from './port.ts';
+import type { RunFolder } from './run-folder.ts';
+import { runFolder } from './run-folder.ts';
+import type { RunState } from './run-state.ts';
+import { remember } from './run-state.ts';
+import type { Scan } from './scan.ts';
+import { scanChildren, scanEntry } from './scan.ts';
+import { fileSystemClock } from './stat-cache.ts';
+import type { Entry, Folder } from './tree.ts';
+import { changesBetween, emptyFolders, isFolder, withEntry } from './tree.ts';
+import { requireRecord } from './workspace-record.ts';
+
+/**
+ * Commits the tree as it is. Order: objects, fsync, ref, and only then the answer. Fails closed: whatever cannot be read for a
+ * reason that is not a skip fails the whole snapshot.
+ */
+export async function takeSnapshot(
+  deps: Deps,
+  input: { runId: string; parent: SnapshotId; message: string; paths?: readonly string[] },
+): Promise<Snapshot> {
+  const folder = runFolder(deps.dataDir, input.runId);
+  const record = requireRecord(folder);
+  const paths = input.paths?.map(bytePath);
+  const state = deps.states.of(folder);
+  const parent = await loadSnapshot(deps, { folder, state, id: input.parent });
+  const writer = createObjectWriter({ gitDir: folder.shadow, known: state.known });
+  const scan = startScan(deps, { folder, state, content: writer });
+
+  using top = openTop(folder.tree);
+  const root =
+    paths === undefined
+      ? await scanChildren(scan, top, '', parent.root)
+      : await rescan(scan, { top, root: parent.root, paths });
+  const manifest = {
+    skipped: paths === undefined ? scan.skipped : mergeSkipped(parent.manifest, scan, paths),
+    empty: emptyFolders(root),
+  };
+  deps.onPoint('snapshot.scanned');
+  const taken = await commitTree(deps, {
+    folder,
+    state,
+    writer,
+    root,
+    manifest,
+    parent,
+    message: input.message,
+    seconds: record.created_at,
+  });
+  if (paths === undefined) {
+    state.stats.keepOnly(scan.seen);
+    state.stats.save(state.known);
+  }
+  return taken;
+}
+
+export function startScan(
+  deps: Pick<Deps, 'limits'>,
+  input: { folder: RunFolder; state: RunState; content: Scan['content']; signal?: AbortSignal },
+): Scan {
+  return {
+    content: input.content,
+    stats: input.state.stats,
+    pace: createPace(input.signal),
+    clock: fileSystemClock(input.folder),
+    limits: deps.limits,
+    skipped: new Map(),
+    seen: new Set(),
+    entries: 0,
+  };
+}
+
+/** Writes tree, commit and ref; the parent itself is the answer when nothing at all differs from it. */
+export async function commitTree(
+  deps: Pick<Deps, 'onPoint'>,
+  input: {
+    folder: RunFolder;
+    state: RunState;
+    writer: ObjectWriter;
+    root: Folder;
+    manifest: Manifest;
+    parent: LoadedSnapshot | null;
+    message: string;
+    seconds: number;
+  },
+): Promise<Snapshot> {
+  const { folder, state, writer, root, manifest, parent } = input;
+  const skipped = skippedPaths(manifest);
+  const changed = changesBetween(parent?.root, root).length;
+  if (parent !== null && changed === 0 && isSameManifest(parent.manifest, manifest)) {
+    return { id: parent.id, parent: parent.parent, files_changed: 0, skipped };
+  }
+  const tree = writer.root(root);
+  const message = snapshotMessage(input.message, manifest);
+  const id = writer.commit({ tree, parent: parent?.id ?? null, seconds: input.seconds, message });
+  await writer.flush();
+  deps.onPoint('snapshot.objects');
+  await writeRef(folder.shadow, snapshotRef(id), id);
+  deps.onPoint('snapshot.ref');
+  remember(state, { id, parent: parent?.id ?? null, tree, root, manifest });
+  return { id, parent: parent?.id ?? null, files_changed: changed, skipped };
+}
+
+/** Reads only the given paths anew. */
+async function rescan(
+  scan: Scan,
+  input: { top: Directory; root: Folder; paths: readonly string[] },
+): Promise<Folder> {
+  let root = input.root;
+  for (const path of input.paths) {
+    if (path === '') return scanChildren(scan, input.top, '', root);
+    const next = await rescanPath(scan, { directory: openTop(input.top.self), folder: root, path: '' }, path.split('/'));
+    if (isFolder(next)) root = next;
+  }
+  return root;
+}
+
+/** The folder with one path below it read anew. Closes the directory it was given. */
+async function rescanPath(
+  scan: Scan,
+  at: { directory: Directory; folder: Entry | undefined; path: string },
+  names: readonly string[],
+): Promise<Folder> {
+  using directory = at.directory;
+  const [name = '', ...rest] = names;
+  const path = join(at.path, name);
+  if (isDotGit(name) && isFolder(at.folder)) return at.folder;
+  const before = isFolder(at.folder) ? at.folder.entries.get(name) : undefined;
+  const isDirectory = rest.length > 0 && statIn(directory, name)?.isDirectory() === true;
+  const entry = isDirectory
+    ? await rescanPath(scan, { directory: openChild(directory, name), folder: before, path }, rest)
+    : await scanEntry(scan, { directory, name, path }, before);
+  if (entry === before && isFolder(at.folder)) return at.folder;
+  return withEntry(isFolder(at.folder) ? at.folder : { entries: new Map() }, [name], entry);
+}
+
+/** What the parent skipped elsewhere, and what was skipped now. */
+function mergeSkipped(parent: Manifest, scan: Scan, paths: readonly string[]): Manifest['skipped'] {
+  const elsewhere = [...parent.skipped].filter(([path]) => !paths.some((known) => isWithin(path, known)));
+  return new Map([...elsewhere, ...scan.skipped]);
+}
+
+function isSameManifest(a: Manifest, b: Manifest): boolean {
+  return (
+    a.empty.length === b.empty.length &&
+    a.empty.every((path, index) => path === b.empty[index]) &&
+    a.skipped.size === b.skipped.size &&
+    [...a.skipped].every(([path, reason]) => b.skipped.get(path) === reason)
+  );
+}
+
+function bytePath(path: string): string {
+  const names = path.split('/').filter((name) => name !== '' && name !== '.');
+  if (path.startsWith('/') || path.includes('\0') || names.includes('..')) {
+    throw new WorkspaceError('EPATHINVALID', `${JSON.stringify(path)} does not lie in the workspace.`);
+  }
+  return fromPlain(names.join('/'));
+}

@@ -1,0 +1,107 @@
+/** In-memory form of a git tree. Immutable once sealed; snapshots share what did not change. */
+
+export const modes = { file: 0o100644, executable: 0o100755, symlink: 0o120000, submodule: 0o160000 } as const;
+export type Mode = (typeof modes)[keyof typeof modes];
+
+export interface Leaf {
+  readonly mode: Mode;
+  readonly oid: string;
+}
+
+export interface Folder {
+  readonly entries: Map<string, Entry>;
+  /** Object id of the tree; null when nothing below it is a file (git has no empty trees inside trees); absent until sealed. */
+  oid?: string | null;
+}
+
+export type Entry = Leaf | Folder;
+
+export function isFolder(entry: Entry | undefined): entry is Folder {
+  return entry !== undefined && 'entries' in entry;
+}
+
+export function isLeaf(entry: Entry | undefined): entry is Leaf {
+  return entry !== undefined && 'mode' in entry;
+}
+
+export function emptyFolder(): Folder {
+  return { entries: new Map() };
+}
+
+/** The entry at a path, if any. */
+export function find(root: Folder, names: readonly string[]): Entry | undefined {
+  let current: Entry | undefined = root;
+  for (const name of names) {
+    if (!isFolder(current)) return undefined;
+    current = current.entries.get(name);
+  }
+  return current;
+}
+
+/** A copy of `root` with the entry at a path replaced, or removed when `entry` is undefined. Folders on the way are made. */
+export function withEntry(root: Folder, names: readonly string[], entry: Entry | undefined): Folder {
+  const [name, ...rest] = names;
+  if (name === undefined) return isFolder(entry) ? entry : emptyFolder();
+  const entries = new Map(root.entries);
+  const child = entries.get(name);
+  const next = rest.length === 0 ? entry : withEntry(isFolder(child) ? child : emptyFolder(), rest, entry);
+  if (next === undefined) entries.delete(name);
+  else entries.set(name, next);
+  return { entries };
+}
+
+/** `previous` itself when the children are the same, so that its object id and memory are shared. */
+export function shared(previous: Entry | undefined, entries: Map<string, Entry>): Folder {
+  if (!isFolder(previous) || previous.entries.size !== entries.size) return { entries };
+  for (const [name, entry] of entries) {
+    if (!isSame(previous.entries.get(name), entry)) return { entries };
+  }
+  return previous;
+}
+
+export function isSame(a: Entry | undefined, b: Entry | undefined): boolean {
+  if (a === b) return true;
+  return isLeaf(a) && isLeaf(b) && a.mode === b.mode && a.oid === b.oid;
+}
+
+/** Paths of folders without any entry: git cannot hold them, so they are kept beside the tree. */
+export function emptyFolders(root: Folder): string[] {
+  const found: string[] = [];
+  const visit = (folder: Folder, path: string) => {
+    for (const [name, entry] of folder.entries) {
+      if (!isFolder(entry)) continue;
+      const below = path === '' ? name : `${path}/${name}`;
+      if (entry.entries.size === 0) found.push(below);
+      else visit(entry, below);
+    }
+  };
+  visit(root, '');
+  return found.sort();
+}
+
+export interface Change {
+  readonly path: string;
+  readonly old: Leaf | null;
+  readonly new: Leaf | null;
+}
+
+/** Files that differ between two trees, in byte order of their paths. */
+export function changesBetween(from: Folder | undefined, to: Folder | undefined): Change[] {
+  const changes: Change[] = [];
+  const visit = (a: Entry | undefined, b: Entry | undefined, path: string) => {
+    if (isSame(a, b)) return;
+    if (isFolder(a) && isFolder(b) && typeof a.oid === 'string' && a.oid === b.oid) return;
+    const old = isLeaf(a) ? a : null;
+    const now = isLeaf(b) ? b : null;
+    if (old !== null || now !== null) changes.push({ path, old, new: now });
+    const before = isFolder(a) ? a.entries : none;
+    const after = isFolder(b) ? b.entries : none;
+    for (const name of new Set([...before.keys(), ...after.keys()])) {
+      visit(before.get(name), after.get(name), path === '' ? name : `${path}/${name}`);
+    }
+  };
+  visit(from, to, '');
+  return changes.sort((x, y) => (x.path < y.path ? -1 : x.path > y.path ? 1 : 0));
+}
+
+const none: ReadonlyMap<string, Entry> = new Map();

@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import { close, closeSync, fsync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+const fsyncAsync = promisify(fsync);
+const closeAsync = promisify(close);
+
+/** Replaces a file so that after any crash it is wholly the old or wholly the new one: tmp, fsync, rename, fsync of the folder. */
+export async function writeDurably(path: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
+  const temporary = join(dirname(path), `.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    await writeSynced(temporary, content, mode);
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+  await syncFolder(dirname(path));
+}
+
+/** Writes a new file and waits until its bytes are on disk. */
+export async function writeSynced(path: string, content: string | Uint8Array, mode: number): Promise<void> {
+  const fd = openSync(path, 'wx', mode);
+  try {
+    writeAll(fd, typeof content === 'string' ? Buffer.from(content) : content);
+    await fsyncAsync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Waits until the entries of a folder (creations, renames, removals) are on disk. */
+export async function syncFolder(path: string | Buffer): Promise<void> {
+  const fd = openSync(path, 'r');
+  try {
+    await fsyncAsync(fd);
+  } finally {
+    await closeAsync(fd);
+  }
+}
+
+/** Waits until the bytes of an open file are on disk. */
+export async function syncOpen(fd: number): Promise<void> {
+  await fsyncAsync(fd);
+}
+
+/** Writes all bytes; a single `write` may take fewer. */
+export function writeAll(fd: number, bytes: Uint8Array): void {
+  let offset = 0;
+  while (offset < bytes.length) offset += writeSync(fd, bytes, offset);
+}

@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, constants, openSync, renameSync, symlinkSync } from 'node:fs';
+import type { Bring, Wanted } from './bring-tree.ts';
+import { WorkspaceError } from './errors.ts';
+import { giveFile, giveLink } from './give-away.ts';
+import type { Directory } from './open-directory.ts';
+import { openChain, statIn } from './open-directory.ts';
+import { toText } from './path-name.ts';
+import type { BlobReceiver } from './stream-blobs.ts';
+import { streamBlobs } from './stream-blobs.ts';
+import { modes } from './tree.ts';
+import { writeAll } from './write-durably.ts';
+
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+
+/** Writes files from the shadow repository into the tree: each to a temporary name first, then renamed over what is there. */
+export async function writeLeaves(bring: Bring, input: { top: Directory; wanted: readonly Wanted[] }): Promise<void> {
+  const receiver = createReceiver(bring, input);
+  try {
+    await streamBlobs(
+      { git: bring.git },
+      {
+        gitDir: bring.gitDir,
+        oids: input.wanted.map(({ leaf }) => leaf.oid),
+        ...(bring.signal && { signal: bring.signal }),
+      },
+      receiver,
+    );
+  } finally {
+    receiver.close();
+  }
+}
+
+interface Open {
+  readonly wanted: Wanted;
+  readonly directory: Directory;
+  readonly name: string;
+  readonly temporary: string;
+  /** Absent for a symbolic link, whose target is gathered in `pieces`. */
+  readonly fd: number | undefined;
+  readonly pieces: Buffer[];
+}
+
+function createReceiver(bring: Bring, input: { top: Directory; wanted: readonly Wanted[] }) {
+  let open: Open | undefined;
+  const close = () => {
+    if (open?.fd !== undefined) closeSync(open.fd);
+    open?.directory[Symbol.dispose]();
+    open = undefined;
+  };
+  const receiver: BlobReceiver & { close(): void } = {
+    begin: (index) => {
+      const wanted = input.wanted[index];
+      if (wanted !== undefined) open = openTarget(input.top, wanted);
+    },
+    piece: (bytes) => {
+      if (open?.fd !== undefined) writeAll(open.fd, bytes);
+      else open?.pieces.push(Buffer.from(bytes));
+    },
+    end: () => {
+      if (open !== undefined) finish(bring, open);
+      close();
+      return bring.scan.pace();
+    },
+    close,
+  };
+  return receiver;
+}
+
+function openTarget(top: Directory, wanted: Wanted): Open {
+  const names = wanted.path.split('/');
+  const name = names.pop() ?? '';
+  const directory = openChain(top, names);
+  if (directory === undefined) {
+    throw new WorkspaceError('EWORKSPACEBUSY', `The folder of ${toText(wanted.path)} vanished during a restore.`);
+  }
+  const temporary = `.holdpoint-${randomBytes(8).toString('hex')}`;
+  const isLink = wanted.leaf.mode === modes.symlink;
+  const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+  const fd = isLink ? undefined : openSync(directory.at(temporary), flags, 0o600);
+  return { wanted, directory, name, temporary, fd, pieces: [] };
+}
+
+function finish(bring: Bring, open: Open): void {
+  const { directory, temporary, name, wanted, fd } = open;
+  if (fd === undefined) {
+    symlinkSync(Buffer.concat(open.pieces), directory.at(temporary));
+    giveLink(directory.at(temporary), bring.owner);
+  } else {
+    giveFile(fd, bring.owner, permissions(directory, name, wanted.leaf.mode === modes.executable));
+  }
+  renameSync(directory.at(temporary), directory.at(name));
+  const status = fd === undefined ? undefined : statIn(directory, name);
+  // The clock here is the end of the world: what was just written is known, not read. A file of the current tick is dropped by
+  // the next scan's own clock only if it is touched again, so it is learned a tick later, when its time has passed.
+  if (status !== undefined) bring.scan.stats.learn(wanted.path, status, wanted.leaf.oid, bring.scan.clock);
+}
+
+/** Those of the file that is replaced, with git's executable bit put right; otherwise git's own two modes. */
+function permissions(directory: Directory, name: string, executable: boolean): number {
+  const status = statIn(directory, name);
+  if (status?.isFile() !== true) return executable ? 0o755 : 0o644;
+  const mode = Number(status.mode & 0o777n) | 0o600;
+  return executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;
+}

@@ -1,0 +1,55 @@
+#!/bin/sh
+# Unpacks a package of the distribution into a directory, without installing it and without root:
+#
+#   get-debian-package.sh DESTINATION STATE "PACKAGE [ITS OTHER PARTS]" ["ALTERNATIVE ..."]...
+#
+# apt checks the signatures as always, and resolves against what is installed, so that only the missing libraries
+# come along. Its lists and archives live in STATE, which may be kept for the next call and deleted afterwards.
+# Prints the name of the package it took; 3 when the distribution has none of them.
+set -eu
+destination=$1 state=$2
+shift 2
+mkdir -p "$destination" "$state/lists/partial"
+destination=$(cd "$destination" && pwd) state=$(cd "$state" && pwd)
+archives=$state/archives-$$
+mkdir -p "$archives/partial"
+trap 'rm -rf "$archives"' EXIT
+user=$(id -un 2>/dev/null || true)
+
+# APT::Sandbox::User: as root, apt would drop to _apt, which cannot read a home of mode 0700.
+# Debug::NoLocking: the locks of the system's own directories are root's, and nothing is written there.
+apt() {
+  command=$1
+  shift
+  LC_ALL=C DEBIAN_FRONTEND=noninteractive "$command" -q \
+    -o "Dir::State::Lists=$state/lists" -o "Dir::Cache=$state" -o "Dir::Cache::archives=$archives" \
+    -o Debug::NoLocking=1 -o "APT::Sandbox::User=$user" -o Acquire::Languages=none -o Acquire::Retries=2 \
+    -o Acquire::http::Timeout=30 -o Acquire::https::Timeout=30 "$@" < /dev/null
+}
+
+if [ ! -e "$state/updated" ]; then
+  # One broken third-party source must not stop us: what counts is whether the package is found.
+  apt apt-get update > "$state/update.log" 2>&1 || true
+  : > "$state/updated"
+fi
+
+for group in "$@"; do
+  package=${group%% *}
+  apt apt-cache policy "$package" 2> /dev/null | grep -q 'Candidate: [0-9]' || continue
+  # --reinstall: also when the package is installed but not on PATH.
+  # shellcheck disable=SC2086
+  apt apt-get -y --download-only --no-install-recommends --reinstall install $group > "$state/download.log" 2>&1 || {
+    tail -n 8 "$state/download.log" >&2
+    exit 1
+  }
+  for archive in "$archives"/*.deb; do
+    dpkg-deb -x "$archive" "$destination"
+  done
+  rm -rf "$destination/etc" "$destination/var" "$destination/usr/share" "$destination/usr/lib/sysctl.d"
+  echo "$package"
+  exit 0
+done
+
+tail -n 4 "$state/update.log" >&2
+echo "none of these packages is in the sources of this system: $*" >&2
+exit 3

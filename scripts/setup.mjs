@@ -1,0 +1,63 @@
+// Makes a fresh clone runnable: a recent Node, the dependencies, a Redis and a sandbox, without root.
+// Runs before `npm start`, `npm test` and `npm run check`. Built-ins only, and any Node from 18 on, because it is
+// what brings everything else. Does nothing, quickly, when nothing is missing.
+//
+//   node scripts/setup.mjs [--production]     --production leaves the development dependencies out
+import path from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import * as bubblewrap from './setup/bubblewrap.mjs';
+import { removeLists } from './setup/debian-package.mjs';
+import * as dependencies from './setup/dependencies.mjs';
+import { SetupError } from './setup/error.mjs';
+import { withLock } from './setup/lock.mjs';
+import * as nodeRuntime from './setup/node-runtime.mjs';
+import { checkPrograms } from './setup/programs.mjs';
+import { createProgress } from './setup/progress.mjs';
+import * as redis from './setup/redis.mjs';
+
+const parts = [nodeRuntime, dependencies, redis, bubblewrap];
+
+/** @param {import('./setup/machine.mjs').Machine} machine */
+async function setUp(machine) {
+  checkPrograms(machine);
+  if (parts.every((part) => part.isReady(machine))) return;
+  await withLock({ path: path.join(machine.root, '.cache/setup.lock'), progress: machine.progress }, async () => {
+    // Asked again under the lock: another set-up may have done the work meanwhile. The parts are independent and
+    // mostly wait for the network, so they run at once.
+    const results = await Promise.allSettled(
+      parts.filter((part) => !part.isReady(machine)).map((part) => part.prepare(machine)),
+    );
+    removeLists(machine);
+    const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    if (failures.length > 0) throw failures.length === 1 ? failures[0] : new AggregateError(failures);
+    nodeRuntime.link(machine);
+  });
+  for (const note of bubblewrap.notes(machine)) machine.progress(note);
+  machine.progress('ready');
+}
+
+/** @param {unknown} error */
+function report(error) {
+  const errors = error instanceof AggregateError ? error.errors : [error];
+  for (const one of errors) {
+    const text = one instanceof SetupError ? `${one.message}\n${one.next}` : String(one?.stack ?? one);
+    process.stderr.write(`\nSet-up failed: ${text}\n`);
+  }
+}
+
+try {
+  await setUp({
+    root: path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..'),
+    platform: process.platform,
+    arch: process.arch,
+    nodeVersion: process.versions.node,
+    execPath: process.execPath,
+    env: process.env,
+    production: process.argv.includes('--production'),
+    progress: createProgress(),
+  });
+} catch (error) {
+  report(error);
+  process.exitCode = 1;
+}

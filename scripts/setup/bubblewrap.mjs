@@ -1,0 +1,65 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { canUnpackPackages, unpackPackage, writeLauncher } from './debian-package.mjs';
+import { SetupError } from './error.mjs';
+import { findProgram, isExecutable } from './find-program.mjs';
+
+const next = [
+  'Tools run inside a sandbox, which needs bubblewrap. Do one of these and run the command again:',
+  '  Debian, Ubuntu   sudo apt-get install bubblewrap',
+  '  Fedora, RHEL     sudo dnf install bubblewrap',
+  '  Arch             sudo pacman -S bubblewrap',
+  '  Alpine           sudo apk add bubblewrap',
+].join('\n');
+
+/**
+ * `.cache/bubblewrap/bin/bwrap` is the one place where the sandbox looks: a link to the system's bubblewrap, or the
+ * launcher of the one unpacked here. Only Linux has it.
+ *
+ * @param {import('./machine.mjs').Machine} machine
+ */
+export function isReady(machine) {
+  return machine.platform !== 'linux' || isExecutable(path.join(place(machine), 'bin/bwrap'));
+}
+
+/** @param {import('./machine.mjs').Machine} machine */
+export async function prepare(machine) {
+  const directory = place(machine);
+  const installed = findProgram(machine, 'bwrap');
+  if (installed !== undefined) return linkTo(directory, installed);
+  if (isExecutable(path.join(directory, 'usr/bin/bwrap'))) {
+    return writeLauncher({ directory, programs: ['bwrap'], next });
+  }
+  if (!canUnpackPackages(machine)) throw new SetupError('bubblewrap (bwrap) not found.', next);
+  machine.progress('no bubblewrap found: unpacking the package of this distribution (.cache/bubblewrap)');
+  await unpackPackage(machine, { directory, groups: ['bubblewrap'], programs: ['bwrap'], next });
+  machine.progress('bubblewrap unpacked');
+}
+
+/**
+ * What a reader must know about isolation on this platform.
+ *
+ * @param {Pick<import('./machine.mjs').Machine, 'platform'>} machine
+ */
+export function notes({ platform }) {
+  if (platform === 'linux') return [];
+  return [
+    `the sandbox (bubblewrap) exists on Linux only: on ${platform} neither files, network nor processes of a tool are isolated, so tools are refused unless you allow that, or run the worker in a Linux container or VM`,
+  ];
+}
+
+/**
+ * @param {string} directory
+ * @param {string} program
+ */
+function linkTo(directory, program) {
+  const place = path.join(directory, 'bin/bwrap');
+  fs.mkdirSync(path.dirname(place), { recursive: true });
+  fs.rmSync(place, { force: true });
+  fs.symlinkSync(program, place);
+}
+
+/** @param {import('./machine.mjs').Machine} machine */
+function place({ root }) {
+  return path.join(root, '.cache/bubblewrap');
+}

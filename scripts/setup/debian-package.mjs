@@ -1,0 +1,131 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { findProgram } from './find-program.mjs';
+import { replaceDirectory } from './replace-directory.mjs';
+import { run } from './run.mjs';
+
+/**
+ * @typedef {object} Unpacking
+ * @property {string} directory where to
+ * @property {string[]} groups packages to choose from, see get-debian-package.sh
+ * @property {string[]} programs what to launch: the first that exists
+ * @property {string} next what to do when it fails
+ */
+
+/** @param {import('./machine.mjs').Machine} machine */
+export function canUnpackPackages(machine) {
+  return (
+    machine.platform === 'linux' && ['apt-get', 'apt-cache', 'dpkg-deb'].every((name) => findProgram(machine, name))
+  );
+}
+
+/**
+ * Unpacks one of the packages into a directory, together with a launcher `bin/<program>` that finds the libraries
+ * which came along.
+ *
+ * @param {import('./machine.mjs').Machine} machine
+ * @param {Unpacking} options
+ * @returns {Promise<void>}
+ */
+export function unpackPackage(machine, options) {
+  const mine = turn.then(() => unpack(machine, options));
+  turn = mine.catch(() => undefined);
+  return mine;
+}
+
+/** Packages are unpacked one after another, so that the second finds the package lists of the first. */
+let turn = Promise.resolve();
+
+/**
+ * Forgets the package lists (40 MB).
+ *
+ * @param {import('./machine.mjs').Machine} machine
+ */
+export function removeLists({ root }) {
+  fs.rmSync(listsOf(root), { recursive: true, force: true });
+}
+
+/** @type {(machine: import('./machine.mjs').Machine, options: Unpacking) => Promise<void>} */
+async function unpack(machine, { directory, groups, programs, next }) {
+  const fresh = `${directory}.new`;
+  fs.rmSync(fresh, { recursive: true, force: true });
+  try {
+    await run(
+      ['sh', path.join(machine.root, 'scripts/get-debian-package.sh'), fresh, listsOf(machine.root), ...groups],
+      {
+        cwd: machine.root,
+        env: machine.env,
+        what: `cannot get ${groups.join(' or ')} from this system's package sources`,
+        next,
+      },
+    );
+    await writeLauncher({ directory: fresh, programs, next });
+    replaceDirectory(fresh, directory);
+  } finally {
+    fs.rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Writes `bin/<program>`: a link when the program finds its libraries on this system, otherwise a script which starts
+ * it through the dynamic loader. LD_LIBRARY_PATH would do too, but would be inherited by whatever the program starts.
+ * Both are relative, so that the directory can be moved.
+ *
+ * @param {Pick<Unpacking, 'directory' | 'programs' | 'next'>} options
+ */
+export async function writeLauncher({ directory, programs, next }) {
+  const program = programs.find((name) => fs.existsSync(path.join(directory, 'usr/bin', name))) ?? programs[0] ?? '';
+  const launcher = path.join(directory, 'bin', program);
+  fs.mkdirSync(path.dirname(launcher), { recursive: true });
+  fs.rmSync(launcher, { force: true });
+  fs.symlinkSync(path.join('../usr/bin', program), launcher);
+  const check = () =>
+    run([launcher, '--version'], { cwd: directory, env: {}, what: `${program} was unpacked but does not run`, next });
+  try {
+    await check();
+  } catch {
+    fs.rmSync(launcher);
+    fs.writeFileSync(launcher, loaderScript(directory, program), { mode: 0o755 });
+    await check();
+  }
+}
+
+/**
+ * @param {string} directory
+ * @param {string} program
+ */
+function loaderScript(directory, program) {
+  const libraries = ['usr/lib', 'lib']
+    .flatMap((place) => subdirectories(path.join(directory, place)))
+    .filter((place) => fs.readdirSync(place).some((file) => file.includes('.so.')))
+    .map((place) => `$here/${path.relative(directory, place)}`);
+  return [
+    '#!/bin/sh',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's own
+    'here=${0%/bin/*}',
+    `exec ${interpreterOf(path.join(directory, 'usr/bin', program))} --library-path "${libraries.join(':')}" "$here/usr/bin/${program}" "$@"`,
+    '',
+  ].join('\n');
+}
+
+/** @param {string} directory */
+function subdirectories(directory) {
+  if (!fs.existsSync(directory)) return [];
+  const inside = fs.readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return [directory, ...inside.map((entry) => path.join(directory, entry.name))];
+}
+
+/**
+ * The dynamic loader that a program names; it stands as a string in the first bytes of the file.
+ *
+ * @param {string} program
+ */
+function interpreterOf(program) {
+  const head = fs.readFileSync(program).subarray(0, 4096).toString('latin1');
+  return /\/lib[\w/.-]*\/ld-[\w.-]+/.exec(head)?.[0] ?? '/lib64/ld-linux-x86-64.so.2';
+}
+
+/** @param {string} root */
+function listsOf(root) {
+  return path.join(root, '.cache/apt');
+}

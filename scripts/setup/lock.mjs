@@ -1,0 +1,102 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import { setTimeout } from 'node:timers/promises';
+import { SetupError } from './error.mjs';
+
+const pollMs = 200;
+/** A lock made on another machine (a shared folder) cannot be asked whether its owner lives; it ages instead. */
+const foreignStaleMs = 30 * 60_000;
+
+/**
+ * Runs `work` while no other set-up of this clone runs. The lock is a symbolic link whose target names its owner:
+ * it appears with its content in one system call, so there is never a lock without an owner.
+ *
+ * @template T
+ * @param {{path: string, progress: (text: string) => void}} options
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+export async function withLock({ path: lock, progress }, work) {
+  fs.mkdirSync(path.dirname(lock), { recursive: true });
+  let told = false;
+  while (!take(lock)) {
+    if (breakStale(lock)) continue;
+    if (!told) progress(`another set-up is running (${readOwner(lock) ?? 'just ended'}); waiting for it`);
+    told = true;
+    await setTimeout(pollMs);
+  }
+  try {
+    return await work();
+  } finally {
+    fs.rmSync(lock, { force: true });
+  }
+}
+
+/** @param {string} lock */
+function take(lock) {
+  try {
+    fs.symlinkSync(`${process.pid}@${os.hostname()}`, lock);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw new SetupError(`cannot write ${lock}: ${error}`, 'Make the project directory writable for this user.');
+  }
+}
+
+/**
+ * Removes a lock whose owner is gone. Only one process may do so at a time: otherwise a slow second one would remove
+ * the fresh lock of the first.
+ *
+ * @param {string} lock
+ * @returns {boolean} whether the lock may be tried again at once
+ */
+function breakStale(lock) {
+  if (!isStale(lock)) return false;
+  const guard = `${lock}.break`;
+  if (!take(guard)) {
+    if (isStale(guard)) fs.rmSync(guard, { force: true });
+    return false;
+  }
+  try {
+    if (isStale(lock)) fs.rmSync(lock, { force: true });
+    return true;
+  } finally {
+    fs.rmSync(guard, { force: true });
+  }
+}
+
+/** @param {string} lock */
+export function isStale(lock) {
+  const owner = readOwner(lock);
+  if (owner === undefined) return false;
+  const at = owner.indexOf('@');
+  if (owner.slice(at + 1) !== os.hostname()) return ageMs(lock) > foreignStaleMs;
+  try {
+    process.kill(Number(owner.slice(0, at)), 0);
+    return false;
+  } catch (error) {
+    return codeOf(error) === 'ESRCH';
+  }
+}
+
+/** @param {string} lock */
+function readOwner(lock) {
+  try {
+    return fs.readlinkSync(lock);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param {string} lock */
+function ageMs(lock) {
+  const stat = fs.lstatSync(lock, { throwIfNoEntry: false });
+  return stat === undefined ? 0 : Date.now() - stat.mtimeMs;
+}
+
+/** @param {unknown} error */
+function codeOf(error) {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}

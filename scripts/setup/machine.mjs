@@ -1,0 +1,17 @@
+/**
+ * What the parts of the set-up know about the machine they run on.
+ *
+ * @typedef {object} Machine
+ * @property {string} root the project's directory, absolute
+ * @property {NodeJS.Platform} platform
+ * @property {string} arch
+ * @property {string} nodeVersion version of the running Node, such as `22.22.0`
+ * @property {string} execPath the running Node
+ * @property {NodeJS.ProcessEnv} env
+ * @property {boolean} production leave development dependencies out
+ * @property {(text: string) => void} progress says one line on standard error
+ */
+
+/** The part of a {@link Machine} which finds programs. @typedef {Pick<Machine, 'env'>} WithEnvironment */
+
+export {};

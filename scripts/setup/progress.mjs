@@ -1,0 +1,9 @@
+import process from 'node:process';
+
+/** Lines on standard error with the seconds since the start; silent until there is something to say. */
+export function createProgress() {
+  const start = Date.now();
+  return (/** @type {string} */ text) => {
+    process.stderr.write(`[setup ${((Date.now() - start) / 1000).toFixed(1).padStart(5)} s] ${text}\n`);
+  };
+}

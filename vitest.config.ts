@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['{packages,apps}/*/{src,tests}/**/*.test.ts', '{scripts,tests,examples}/**/*.test.ts'],
+    exclude: ['**/node_modules/**', '**/.cache/**', 'examples/repos/**'],
+    // Tests start real servers and sandboxes: processes of their own, and no more of them than a small machine bears.
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    reporters: ['default', 'json'],
+    outputFile: { json: '.cache/test-report.json' },
+  },
+});
