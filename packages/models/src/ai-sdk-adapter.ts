@@ -90,16 +90,17 @@ function toModelError(deps: AdapterDeps, error: unknown, model: string): ModelEr
   if (error instanceof ModelError) return error;
   if (APICallError.isInstance(error)) return describeFailure(deps, readFailure(error), model);
   const message = error instanceof Error ? error.message : String(error);
-  const headers = {};
   if (InvalidResponseDataError.isInstance(error)) {
-    return describeFailure(deps, { kind: 'unreadable', status: 200, headers, body: error.data, message }, model);
+    return describeFailure(deps, { kind: 'unreadable', status: 200, headers: {}, body: error.data, message }, model);
   }
-  // The SDK's other errors judge what was given to it, before any request.
+  // The SDK's other errors judge what was given to it, before any request. As a cause they would carry the conversation along.
   if (AISDKError.isInstance(error)) {
-    return describeFailure(deps, { kind: 'refused', status: 400, headers, body: undefined, message }, model);
+    const next = 'Check the conversation and the tools: each call needs its result.';
+    return new ModelError({ code: 'EMODELREQUEST', message: `${model} was not asked: ${message}`, next });
   }
+  const next = 'Look at the cause of this error.';
   return new ModelError(
-    { code: 'EMODELUNKNOWN', message: `${model} could not be asked: ${message}`, next: 'Look at the cause.' },
+    { code: 'EMODELUNKNOWN', message: `Asking ${model} failed: ${message}`, next },
     { cause: error },
   );
 }

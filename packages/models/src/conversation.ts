@@ -40,7 +40,7 @@ export function toSentMessages(messages: readonly ModelMessage[], model: string)
 }
 
 function sentAnswer(answer: ModelAnswer, model: string, ids: Map<string, string>): ReplayPart[] {
-  const parts = unpackReplay(answer, model) ?? [];
+  const parts = unpackReplay(answer, model) ?? rebuilt(answer, ids);
   for (const part of parts) {
     if (part.type === 'tool-call' && !ids.has(part.toolCallId)) ids.set(part.toolCallId, part.toolCallId);
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { asking, continued, KEY, openProviderMock, persisted, readFile } from './testing/ask.ts';
+import { asking, continued, failure, KEY, openProviderMock, persisted, readFile } from './testing/ask.ts';
 import { testFaults } from './testing/faults.ts';
 import { openWireServer } from './testing/wire-server.ts';
 
@@ -109,6 +109,20 @@ test('an answer at the output limit keeps its whole calls and marks the cut one'
   expect(answer.finish).toBe('length');
   expect(answer.calls[0]).toEqual({ id: 'c1', tool: 'read_file', args: { path: 'a.txt' } });
   expect(answer.calls[1]).toMatchObject({ id: 'c2', invalid: expect.stringContaining('cut off at the output limit') });
+});
+
+test('an answer without any choice is no answer', async () => {
+  await using server = await openWireServer({ body: JSON.stringify({ ...completion([]), choices: [] }) });
+  expect(await failure(asking(MODEL, server.url)())).toMatchObject({ code: 'EMODELANSWER', retryable: false });
+});
+
+test('a conversation in which a call has no result is refused before any request', async () => {
+  await using server = await openWireServer({ body: JSON.stringify(completion([call('c1', '{}')])) });
+  const ask = asking(MODEL, server.url);
+  const conversation = continued(await ask()).slice(0, 2);
+  const refused = await failure(ask([...conversation, { role: 'user', text: 'go on' }]));
+  expect(refused).toMatchObject({ code: 'EMODELREQUEST', retryable: false, status: undefined });
+  expect(ask.sent).toHaveLength(1);
 });
 
 function call(id: string | null, args: string, name = 'read_file') {
