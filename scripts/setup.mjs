@@ -10,6 +10,7 @@ import * as bubblewrap from './setup/bubblewrap.mjs';
 import { removeLists } from './setup/debian-package.mjs';
 import * as dependencies from './setup/dependencies.mjs';
 import { SetupError } from './setup/error.mjs';
+import { waitForLeftRunning } from './setup/left-running.mjs';
 import { withLock } from './setup/lock.mjs';
 import * as nodeRuntime from './setup/node-runtime.mjs';
 import { checkPrograms } from './setup/programs.mjs';
@@ -23,6 +24,7 @@ async function setUp(machine) {
   checkPrograms(machine);
   if (parts.every((part) => part.isReady(machine))) return;
   await withLock({ path: path.join(machine.root, '.cache/setup.lock'), progress: machine.progress }, async () => {
+    await waitForLeftRunning(machine);
     // Asked again under the lock: another set-up may have done the work meanwhile. The parts are independent and
     // mostly wait for the network, so they run at once.
     const results = await Promise.allSettled(

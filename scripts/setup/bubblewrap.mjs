@@ -28,7 +28,7 @@ export async function prepare(machine) {
   const installed = findProgram(machine, 'bwrap');
   if (installed !== undefined) return linkTo(directory, installed);
   if (isExecutable(path.join(directory, 'usr/bin/bwrap'))) {
-    return writeLauncher({ directory, programs: ['bwrap'], next });
+    return writeLauncher(machine, { directory, programs: ['bwrap'], next });
   }
   if (!canUnpackPackages(machine)) throw new SetupError('bubblewrap (bwrap) not found.', next);
   machine.progress('no bubblewrap found: unpacking the package of this distribution (.cache/bubblewrap)');

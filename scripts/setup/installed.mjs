@@ -3,7 +3,7 @@
  * what is installed, whoever installed it, so no stamp of our own can disagree with npm. It costs about 4 ms.
  *
  * @typedef {{version?: string, integrity?: string, link?: boolean, dev?: boolean, optional?: boolean, devOptional?: boolean,
- *   os?: string[], cpu?: string[], bin?: Record<string, string>}} LockedPackage
+ *   os?: string | string[], cpu?: string | string[], bin?: Record<string, string>}} LockedPackage
  * @typedef {{packages: Record<string, LockedPackage>}} LockFile
  */
 

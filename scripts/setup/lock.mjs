@@ -4,10 +4,12 @@ import path from 'node:path';
 import process from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { SetupError } from './error.mjs';
+import { codeOf, isAlive } from './process.mjs';
 
 const pollMs = 200;
-/** A lock made on another machine (a shared folder) cannot be asked whether its owner lives; it ages instead. */
-const foreignStaleMs = 30 * 60_000;
+const refreshMs = 20_000;
+/** An owner refreshes its lock, so an old one has no owner, whatever lives under its process id by now. */
+const staleMs = 5 * 60_000;
 
 /**
  * Runs `work` while no other set-up of this clone runs. The lock is a symbolic link whose target names its owner:
@@ -19,7 +21,6 @@ const foreignStaleMs = 30 * 60_000;
  * @returns {Promise<T>}
  */
 export async function withLock({ path: lock, progress }, work) {
-  fs.mkdirSync(path.dirname(lock), { recursive: true });
   let told = false;
   while (!take(lock)) {
     if (breakStale(lock)) continue;
@@ -27,9 +28,14 @@ export async function withLock({ path: lock, progress }, work) {
     told = true;
     await setTimeout(pollMs);
   }
+  const refresh = setInterval(() => {
+    const now = new Date();
+    fs.lutimes(lock, now, now, () => undefined);
+  }, refreshMs);
   try {
     return await work();
   } finally {
+    clearInterval(refresh);
     fs.rmSync(lock, { force: true });
   }
 }
@@ -37,6 +43,7 @@ export async function withLock({ path: lock, progress }, work) {
 /** @param {string} lock */
 function take(lock) {
   try {
+    fs.mkdirSync(path.dirname(lock), { recursive: true });
     fs.symlinkSync(`${process.pid}@${os.hostname()}`, lock);
     return true;
   } catch (error) {
@@ -68,17 +75,13 @@ function breakStale(lock) {
 }
 
 /** @param {string} lock */
-export function isStale(lock) {
+function isStale(lock) {
   const owner = readOwner(lock);
-  if (owner === undefined) return false;
-  const at = owner.indexOf('@');
-  if (owner.slice(at + 1) !== os.hostname()) return ageMs(lock) > foreignStaleMs;
-  try {
-    process.kill(Number(owner.slice(0, at)), 0);
-    return false;
-  } catch (error) {
-    return codeOf(error) === 'ESRCH';
-  }
+  const stat = fs.lstatSync(lock, { throwIfNoEntry: false });
+  if (owner === undefined || stat === undefined) return false;
+  if (Date.now() - stat.mtimeMs > staleMs) return true;
+  const [pid, host] = owner.split('@');
+  return host === os.hostname() && !isAlive(Number(pid));
 }
 
 /** @param {string} lock */
@@ -88,15 +91,4 @@ function readOwner(lock) {
   } catch {
     return undefined;
   }
-}
-
-/** @param {string} lock */
-function ageMs(lock) {
-  const stat = fs.lstatSync(lock, { throwIfNoEntry: false });
-  return stat === undefined ? 0 : Date.now() - stat.mtimeMs;
-}
-
-/** @param {unknown} error */
-function codeOf(error) {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { SetupError } from './error.mjs';
 import { isExecutable } from './find-program.mjs';
-import { npm } from './npm.mjs';
+import { checkRegistry, npm } from './npm.mjs';
 import { readJson } from './read-json.mjs';
 import { replaceDirectory } from './replace-directory.mjs';
 import { run } from './run.mjs';
@@ -59,7 +59,8 @@ export function link(machine) {
  */
 export function platformPackage(lock, platform, arch) {
   for (const [place, { os = [], cpu = [], bin = {}, version, integrity }] of Object.entries(lock.packages)) {
-    if (os.includes(platform) && cpu.includes(arch) && bin.node) return { place, bin: bin.node, version, integrity };
+    if ([os].flat().includes(platform) && [cpu].flat().includes(arch) && bin.node)
+      return { place, bin: bin.node, version, integrity };
   }
   return undefined;
 }
@@ -102,13 +103,18 @@ async function install(machine, wanted) {
     fs.copyFileSync(path.join(root, 'scripts/runtime', file), path.join(fresh, file));
   }
   await npm(machine, fresh, ['ci']);
-  await run([path.join(fresh, wanted.place, wanted.bin), '--version'], {
+  const binary = path.join(fresh, wanted.place, wanted.bin);
+  // The packages are optional, one for each platform, so npm does not fail when ours could not be fetched.
+  if (!isExecutable(binary)) {
+    throw new SetupError(`npm could not fetch Node ${wanted.version} (${path.basename(wanted.place)}).`, checkRegistry);
+  }
+  await run(machine, [binary, '--version'], {
     cwd: root,
     env: machine.env,
     what: `Node ${wanted.version} for ${machine.platform}-${machine.arch} does not run on this machine`,
     next: `Install Node ${minimumNode} or newer with this system's own package manager and run the command again.`,
   });
-  // 65 MB of headers, which only native add-ons would need.
+  // 67 MB of headers, which only native add-ons would need.
   fs.rmSync(path.join(fresh, wanted.place, 'include'), { recursive: true, force: true });
   replaceDirectory(fresh, final);
   progress(`Node ${wanted.version} installed`);

@@ -6,6 +6,9 @@ import { run } from './run.mjs';
 /** Nothing here needs a package's install script: every native part ships as a package of its own platform. */
 const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
 
+export const checkRegistry =
+  'Check that the package registry can be reached (`npm ping`; behind a proxy: `npm config get proxy`), then run the command again.';
+
 /**
  * Runs npm with the Node that runs this set-up.
  *
@@ -16,11 +19,11 @@ const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-progress', '
 export function npm(machine, cwd, args) {
   const cli = findCli(machine);
   const command = cli === undefined ? ['npm'] : [machine.execPath, cli];
-  return run([...command, ...args, ...quiet, '--prefix', cwd], {
+  return run(machine, [...command, ...args, ...quiet, '--prefix', cwd], {
     cwd,
     env: environment(machine, cli),
     what: `npm ${args.join(' ')} failed in ${cwd}`,
-    next: 'Check that the package registry can be reached (`npm ping`; behind a proxy: `npm config get proxy`), then run the command again.',
+    next: checkRegistry,
   });
 }
 

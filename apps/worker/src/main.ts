@@ -29,6 +29,9 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     policy: config.sandboxPolicy,
     allowUnsandboxed: config.allowUnsandboxed,
     stateDir: join(config.dataDir, 'sandbox'),
+    bwrapPath: [join(config.projectDir, '.cache/bubblewrap/bin/bwrap')],
+    path: config.path,
+    toolchains: config.toolchains,
     logger,
   });
   const workspaces = openWorkspaces({

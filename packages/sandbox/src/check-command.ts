@@ -15,12 +15,18 @@ export function checkCommand(command: Pick<Command, 'argv' | 'cwd' | 'env'>): st
   for (const argument of command.argv) {
     if (argument.includes('\0')) throw invalid('An argument holds a NUL byte.', 'Remove it.');
     if (Buffer.byteLength(argument) >= MAX_ARGUMENT_BYTES) {
-      throw invalid('An argument is longer than 128 KiB, which Linux does not pass on.', 'Write it to a file, or pass it as stdin.');
+      throw invalid(
+        'An argument is longer than 128 KiB, which Linux does not pass on.',
+        'Write it to a file, or pass it as stdin.',
+      );
     }
   }
   for (const [name, value] of Object.entries(command.env ?? {})) {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || value.includes('\0')) {
-      throw invalid(`The environment variable ${JSON.stringify(name)} cannot be set.`, 'Use letters, digits and underscores; no NUL.');
+      throw invalid(
+        `The environment variable ${JSON.stringify(name)} cannot be set.`,
+        'Use letters, digits and underscores; no NUL.',
+      );
     }
   }
   return checkDirectory(command.cwd ?? '.');
@@ -30,7 +36,10 @@ function checkDirectory(cwd: string): string {
   const relative = cwd === '/workspace' || cwd.startsWith('/workspace/') ? `.${cwd.slice('/workspace'.length)}` : cwd;
   const normal = posix.normalize(relative === '' ? '.' : relative).replace(/(.)\/$/, '$1');
   if (normal.startsWith('/') || normal === '..' || normal.startsWith('../') || normal.includes('\0')) {
-    throw invalid(`The working directory ${JSON.stringify(cwd)} is outside the workspace.`, 'Use a path relative to the workspace root.');
+    throw invalid(
+      `The working directory ${JSON.stringify(cwd)} is outside the workspace.`,
+      'Use a path relative to the workspace root.',
+    );
   }
   return normal;
 }

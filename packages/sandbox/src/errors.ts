@@ -30,11 +30,7 @@ export class SandboxError extends Error {
   readonly retryable: boolean;
   readonly next: string;
 
-  constructor(
-    code: SandboxErrorCode,
-    message: string,
-    options: { retryable: boolean; next: string; cause?: unknown },
-  ) {
+  constructor(code: SandboxErrorCode, message: string, options: { retryable: boolean; next: string; cause?: unknown }) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.retryable = options.retryable;

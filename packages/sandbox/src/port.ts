@@ -146,7 +146,11 @@ export interface WorkspaceFiles {
     signal?: AbortSignal,
   ): Promise<{ bytes: number; created: boolean; sha256: string }>;
   /** Sorted by name in byte order. `total` counts all entries. */
-  list(path: string, options?: { limit?: number }, signal?: AbortSignal): Promise<{ entries: DirectoryEntry[]; total: number }>;
+  list(
+    path: string,
+    options?: { limit?: number },
+    signal?: AbortSignal,
+  ): Promise<{ entries: DirectoryEntry[]; total: number }>;
   /** Paths relative to the root, sorted in byte order. Symbolic links are not followed. */
   glob(query: GlobQuery, signal?: AbortSignal): Promise<{ paths: string[]; total: number; truncated: boolean }>;
 }

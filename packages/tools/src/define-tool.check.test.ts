@@ -23,9 +23,14 @@ describe('defineTool', () => {
     expectTypeOf(tool).toExtend<Tool>();
   });
 
-  it.each(['Echo', 'echo-text', 'echo__text', '_echo', 'echo_', '1echo', '', 'a'.repeat(65)])('refuses the name %j', (name) => {
-    expect(() => defineTool({ ...echo, name })).toThrow(expect.objectContaining({ code: 'EINVALIDTOOL', retryable: false }));
-  });
+  it.each(['Echo', 'echo-text', 'echo__text', '_echo', 'echo_', '1echo', '', 'a'.repeat(65)])(
+    'refuses the name %j',
+    (name) => {
+      expect(() => defineTool({ ...echo, name })).toThrow(
+        expect.objectContaining({ code: 'EINVALIDTOOL', retryable: false }),
+      );
+    },
+  );
 
   it('refuses an empty description', () => {
     expect(() => defineTool({ ...echo, description: ' \n' })).toThrow(/description is empty/);

@@ -16,7 +16,10 @@ const wanted = {
 
 describe('toJsonSchema', () => {
   const native = z.strictObject({ path: z.string().describe('where'), limit: z.int().min(1).max(9).default(5) });
-  const older = z3.strictObject({ path: z3.string().describe('where'), limit: z3.number().int().min(1).max(9).default(5) });
+  const older = z3.strictObject({
+    path: z3.string().describe('where'),
+    limit: z3.number().int().min(1).max(9).default(5),
+  });
 
   it('converts a zod 4 schema as its caller sees it', () => {
     expect(toJsonSchema(native)).toEqual(wanted);
@@ -38,7 +41,12 @@ describe('toJsonSchema', () => {
   });
 
   it('describes the input of a pipe, in both versions', () => {
-    const text = { type: 'object', properties: { n: { type: 'string' } }, required: ['n'], additionalProperties: false };
+    const text = {
+      type: 'object',
+      properties: { n: { type: 'string' } },
+      required: ['n'],
+      additionalProperties: false,
+    };
     expect(toJsonSchema(z.strictObject({ n: z.string().transform(Number) }))).toEqual(text);
     expect(toJsonSchema(z3.strictObject({ n: z3.string().pipe(z3.coerce.number()) }))).toEqual(text);
   });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { defineTool } from './define-tool.ts';
 import { formats } from './formats.ts';
 import { createRegistry } from './registry.ts';
-import type { ToolContext } from './tool.ts';
+import { bareContext } from './testing/bare-context.ts';
 import { defineToolset } from './toolset.ts';
 import { holdpoint } from './toolsets/holdpoint/toolset.ts';
 
@@ -12,7 +12,11 @@ const copy = defineTool({
   name: 'copy_text',
   description: 'Copies.',
   risk: 'medium',
-  input: z.strictObject({ to: z.enum(['file', 'mail']), times: z.int().max(9).default(1), 'a/b~c': z.string().optional() }),
+  input: z.strictObject({
+    to: z.enum(['file', 'mail']),
+    times: z.int().max(9).default(1),
+    'a/b~c': z.string().optional(),
+  }),
   effect: ({ to }) => (to === 'mail' ? 'external' : 'workspace'),
   execute: async (_context, args) => ({ status: 'succeeded', value: args }),
 });
@@ -27,13 +31,6 @@ function failing(error: Error) {
     execute: () => Promise.reject(error),
     preview: () => Promise.reject(error),
   });
-}
-
-/** For tools that use nothing of it but the signal. */
-function bareContext(signal = new AbortController().signal): ToolContext {
-  const refuse = () => Promise.reject(new Error('this tool uses no files and no commands'));
-  const files = { stat: refuse, read: refuse, write: refuse, list: refuse, glob: refuse };
-  return { files, run: refuse, ripgrep: '', signal, idempotencyKey: 'step_1' };
 }
 
 const registry = createRegistry([holdpoint, defineToolset({ name: 'office', tools: [copy] })]);
@@ -69,7 +66,11 @@ describe('registry.describe', () => {
   });
 
   it.each([undefined, null, 'text', []])('refuses %j as arguments', (args) => {
-    expect(registry.describe(call(args))).toMatchObject({ ok: false, error: { code: 'EINVALIDARGS' }, issues: [{ pointer: '' }] });
+    expect(registry.describe(call(args))).toMatchObject({
+      ok: false,
+      error: { code: 'EINVALIDARGS' },
+      issues: [{ pointer: '' }],
+    });
   });
 
   it('names the nearest tools and toolsets', () => {
@@ -118,13 +119,18 @@ describe('registry.execute', () => {
   });
 
   it('reports an aborted call as killed', async () => {
-    const outcome = await run(new SandboxError('ETOOLHOSTLOST', 'gone', { retryable: true, next: '' }), AbortSignal.abort());
+    const outcome = await run(
+      new SandboxError('ETOOLHOSTLOST', 'gone', { retryable: true, next: '' }),
+      AbortSignal.abort(),
+    );
     expect(outcome).toMatchObject({ status: 'killed', error: { code: 'EKILLED' } });
   });
 
   it('never answers a question by itself', async () => {
     const args = { question: 'Which?' };
-    await expect(registry.execute({ toolset: 'holdpoint', tool: 'ask_user', args, context: bareContext() })).rejects.toMatchObject({
+    await expect(
+      registry.execute({ toolset: 'holdpoint', tool: 'ask_user', args, context: bareContext() }),
+    ).rejects.toMatchObject({
       code: 'ENEEDSPERSON',
     });
   });
@@ -154,7 +160,9 @@ describe('registry.preview', () => {
 
   it('shows a problem instead of throwing it', async () => {
     expect(await preview('office', 'copy_text', {})).toMatchObject({ kind: 'problem' });
-    const bad = createRegistry([{ name: 'bad', tools: [failing(new FileError('EOUTSIDE', '/etc', '/etc is outside'))] }]);
+    const bad = createRegistry([
+      { name: 'bad', tools: [failing(new FileError('EOUTSIDE', '/etc', '/etc is outside'))] },
+    ]);
     const shown = await bad.preview({ toolset: 'bad', tool: 'fail', args: {}, context: bareContext() });
     expect(shown).toEqual({ kind: 'problem', message: '/etc is outside' });
   });
@@ -163,9 +171,17 @@ describe('registry.preview', () => {
 describe('registry.list', () => {
   it('defines every tool with an object schema', () => {
     const tools = registry.list('holdpoint');
-    expect(tools.map(({ name }) => name)).toEqual(
-      ['read_file', 'write_file', 'edit', 'list_directory', 'glob', 'grep', 'bash', 'ask_user', 'todo_write'],
-    );
+    expect(tools.map(({ name }) => name)).toEqual([
+      'read_file',
+      'write_file',
+      'edit',
+      'list_directory',
+      'glob',
+      'grep',
+      'bash',
+      'ask_user',
+      'todo_write',
+    ]);
     for (const { input_schema } of tools) {
       expect(input_schema).toMatchObject({ type: 'object', additionalProperties: false });
       expect(Object.keys(input_schema.properties as object)).not.toHaveLength(0);
@@ -195,9 +211,16 @@ describe('formats', () => {
 
   it('tells MCP clients the worst that a tool may do', () => {
     expect(formats.mcp(registry.list('office'))).toEqual([
-      { name, description, inputSchema: input_schema, annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true } },
+      {
+        name,
+        description,
+        inputSchema: input_schema,
+        annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+      },
     ]);
-    const hints = Object.fromEntries(formats.mcp(registry.list('holdpoint')).map((tool) => [tool.name, tool.annotations]));
+    const hints = Object.fromEntries(
+      formats.mcp(registry.list('holdpoint')).map((tool) => [tool.name, tool.annotations]),
+    );
     expect(hints.grep).toEqual({ readOnlyHint: true, destructiveHint: false, openWorldHint: false });
     expect(hints.bash).toEqual({ readOnlyHint: false, destructiveHint: true, openWorldHint: false });
   });

@@ -1,8 +1,8 @@
 import { FileError } from '@holdpoint/sandbox/errors';
 import { ToolsError } from './errors.ts';
-import { type ArgumentIssue, invalidArgs } from './invalid-args.ts';
+import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
+import type { ArgumentIssue } from './invalid-args.ts';
 import { type JsonSchema, toJsonSchema } from './json-schema.ts';
-import { nearestNames } from './nearest-names.ts';
 import type { Effect, Preview, Risk, Tool, ToolContext, ToolError, ToolOutcome } from './tool.ts';
 import type { Toolset } from './toolset.ts';
 
@@ -15,12 +15,6 @@ export interface ToolDefinition {
   risk: Risk;
   gate?: 'input';
   input_schema: JsonSchema;
-}
-
-export interface ToolCall {
-  toolset: string;
-  tool: string;
-  args: unknown;
 }
 
 /** What the policy needs to know of a call before it becomes runnable. `args` are parsed: defaults filled in. */
@@ -59,7 +53,7 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
     },
 
     describe(call) {
-      const found = find(byName, call);
+      const found = findTool(byName, call);
       if (!found.ok) return found;
       const { tool, args } = found;
       const effect = typeof tool.effect === 'function' ? tool.effect(args) : tool.effect;
@@ -67,8 +61,8 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
     },
 
     async execute(call) {
-      const found = find(byName, call);
-      if (!found.ok) return { status: 'failed', error: found.error };
+      const found = findTool(byName, call);
+      if (!found.ok) return { status: 'failed', error: found.error, touched: [] };
       try {
         return await found.tool.execute(call.context, found.args);
       } catch (error) {
@@ -79,7 +73,7 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
     },
 
     async preview(call) {
-      const found = find(byName, call);
+      const found = findTool(byName, call);
       if (!found.ok) return { kind: 'problem', message: found.error.message };
       try {
         return (await found.tool.preview?.(call.context, found.args)) ?? null;
@@ -89,19 +83,6 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
       }
     },
   };
-}
-
-type Index = ReadonlyMap<string, ReadonlyMap<string, Tool>>;
-
-function indexToolsets(toolsets: readonly Toolset[]): Index {
-  const index = new Map<string, Map<string, Tool>>();
-  for (const { name, tools } of toolsets) {
-    if (index.has(name)) {
-      throw new ToolsError('EINVALIDTOOL', `Two toolsets are named "${name}".`, 'Rename one of them.');
-    }
-    index.set(name, new Map(tools.map((tool) => [tool.name, tool])));
-  }
-  return index;
 }
 
 function definition(tool: Tool): ToolDefinition {
@@ -117,35 +98,6 @@ function definition(tool: Tool): ToolDefinition {
 
 function gate(tool: Tool): { gate?: 'input' } {
   return tool.gate ? { gate: tool.gate } : {};
-}
-
-type Found = { ok: true; tool: Tool; args: unknown } | Extract<CallDescription, { ok: false }>;
-
-function find(byName: Index, call: ToolCall): Found {
-  const tools = byName.get(call.toolset);
-  if (!tools) return { ok: false, error: unknownToolset(call.toolset, byName), issues: [] };
-  const tool = tools.get(call.tool);
-  if (!tool) return { ok: false, error: unknownTool(call, [...tools.keys()]), issues: [] };
-  const parsed = tool.input.safeParse(call.args);
-  return parsed.success
-    ? { ok: true, tool, args: parsed.data }
-    : { ok: false, ...invalidArgs(call.tool, parsed.error) };
-}
-
-function unknownToolset(toolset: string, byName: Index): ToolError {
-  return {
-    code: 'EUNKNOWNTOOLSET',
-    message: `There is no toolset named "${toolset}".`,
-    next: `Use one of: ${[...byName.keys()].join(', ')}.`,
-  };
-}
-
-function unknownTool({ tool, toolset }: ToolCall, names: readonly string[]): ToolError {
-  return {
-    code: 'EUNKNOWNTOOL',
-    message: `The toolset "${toolset}" has no tool named "${tool}".`,
-    next: `Nearest: ${nearestNames(tool, names).join(', ')}. All: ${names.join(', ')}.`,
-  };
 }
 
 function asData({ code, message, next }: FileError): ToolError {

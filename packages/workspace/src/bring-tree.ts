@@ -1,8 +1,8 @@
 import type { BigIntStats } from 'node:fs';
 import { mkdirSync } from 'node:fs';
+import type { Git } from './git.ts';
 import { hashLargeBlob } from './git-objects/loose.ts';
 import { objectId } from './git-objects/object-id.ts';
-import type { Git } from './git.ts';
 import { giveFolder } from './give-away.ts';
 import type { Directory } from './open-directory.ts';
 import { namesIn, openForOwner, openTop, statIn } from './open-directory.ts';
@@ -22,6 +22,8 @@ export interface Bring {
   readonly scan: Scan;
   readonly gitDir: string;
   readonly tree: string;
+  /** The file system's time, ns. */
+  readonly clock: () => bigint;
   /** Owner of what is written; undefined on a host that cannot give files away. */
   readonly owner: Owner | undefined;
   /** Whether an entry is left exactly as it is. */

@@ -1,9 +1,8 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { execa } from 'execa';
-import { WorkspaceError, errnoOf } from './errors.ts';
+import { errnoOf, WorkspaceError } from './errors.ts';
 import { signature } from './git-objects/commit-object.ts';
-import { writeDurably } from './write-durably.ts';
 
 /**
  * git of the host, run on bare repositories and on sources, never inside a tree that an agent writes: opening one runs its
@@ -46,12 +45,13 @@ const flags = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'core.sshComm
   .flatMap((setting) => ['-c', setting]);
 
 /** @param deps.folder where git's only configuration file is kept */
-export async function createGit(deps: { gitPath?: string; folder: string }): Promise<Git> {
+export function createGit(deps: { gitPath?: string; folder: string }): Git {
   mkdirSync(deps.folder, { recursive: true, mode: 0o711 });
   const config = join(deps.folder, 'config');
   // Not by `-c`: fetch drops command-line configuration before it starts upload-pack, which then refuses the repository of
   // another user ("dubious ownership"). The file reaches both.
-  await writeDurably(config, '[safe]\n\tdirectory = *\n', 0o644);
+  writeFileSync(`${config}.${process.pid}`, '[safe]\n\tdirectory = *\n', { mode: 0o644 });
+  renameSync(`${config}.${process.pid}`, config);
   const launch = { file: deps.gitPath ?? 'git', env: environment(config, deps.gitPath) };
   return {
     run: (args, options = {}) => run(launch, args, options),

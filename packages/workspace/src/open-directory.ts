@@ -1,5 +1,5 @@
-import { chmodSync, closeSync, constants, existsSync, lstatSync, openSync, readdirSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
+import { chmodSync, closeSync, constants, existsSync, lstatSync, openSync, readdirSync } from 'node:fs';
 import { errnoOf } from './errors.ts';
 
 /**

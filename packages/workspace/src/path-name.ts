@@ -28,10 +28,13 @@ export function toText(path: BytePath): string {
       // not UTF-8: quoted below
     }
   }
-  const quoted = path.replace(/[\0-\x1f"\\\x7f-\xff]/g, (c) => {
-    return escapes[c] ?? `\\${c.charCodeAt(0).toString(8).padStart(3, '0')}`;
-  });
-  return `"${quoted}"`;
+  return `"${Array.from(path, quote).join('')}"`;
+}
+
+function quote(byte: string): string {
+  const code = byte.charCodeAt(0);
+  if (byte in escapes) return escapes[byte] ?? '';
+  return code < 0x20 || code >= 0x7f ? `\\${code.toString(8).padStart(3, '0')}` : byte;
 }
 
 /** The bytes of a text form made by `toText`. */

@@ -2,7 +2,10 @@ import { z } from 'zod';
 
 /** Where a run's files come from. Wire shape of `workspace.source`. */
 export const sourceSchema = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('directory'), path: z.string().min(1).describe('Absolute path of a directory on the worker host') }),
+  z.strictObject({
+    type: z.literal('directory'),
+    path: z.string().min(1).describe('Absolute path of a directory on the worker host'),
+  }),
   z.strictObject({
     type: z.literal('git'),
     path: z.string().min(1).describe('Absolute path of a git work tree or bare repository on the worker host'),
@@ -81,7 +84,9 @@ export interface Conflict {
   reason: 'changed_in_source' | 'branch_moved' | 'source_missing';
   detail: string;
 }
-export type PublishResult = { status: 'published'; published: Published } | { status: 'conflict'; conflicts: Conflict[] };
+export type PublishResult =
+  | { status: 'published'; published: Published }
+  | { status: 'conflict'; conflicts: Conflict[] };
 
 /**
  * Staging workspaces of this host. Every method is idempotent and safe to call again after the process died in the middle of it.

@@ -1,5 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync } from 'node:fs';
 import { errnoOf, WorkspaceError } from './errors.ts';
 import { largeFrom } from './git-objects/object-writer.ts';
 import type { Directory } from './open-directory.ts';
@@ -23,6 +23,8 @@ export interface Scan {
   /** Paths of the regular files seen. */
   readonly seen: Set<string>;
   entries: number;
+  /** Sizes of the regular files seen, added up. */
+  bytes: number;
 }
 
 export interface ScanLimits {
@@ -68,6 +70,7 @@ export async function scanEntry(
   const special = specialKind(status);
   if (special !== undefined) return skip(special);
   scan.seen.add(at.path);
+  scan.bytes += Number(status.size);
   if (status.size > scan.limits.fileBytes) return skip('too_large');
   const cached = scan.stats.lookup(at.path, status);
   if (cached !== undefined && scan.content.has(cached)) return { mode: modeOf(status), oid: cached };

@@ -79,6 +79,7 @@ export function startScan(
     skipped: new Map(),
     seen: new Set(),
     entries: 0,
+    bytes: 0,
   };
 }
 
@@ -114,14 +115,15 @@ export async function commitTree(
 }
 
 /** Reads only the given paths anew. */
-async function rescan(
-  scan: Scan,
-  input: { top: Directory; root: Folder; paths: readonly string[] },
-): Promise<Folder> {
+async function rescan(scan: Scan, input: { top: Directory; root: Folder; paths: readonly string[] }): Promise<Folder> {
   let root = input.root;
   for (const path of input.paths) {
     if (path === '') return scanChildren(scan, input.top, '', root);
-    const next = await rescanPath(scan, { directory: openTop(input.top.self), folder: root, path: '' }, path.split('/'));
+    const next = await rescanPath(
+      scan,
+      { directory: openTop(input.top.self), folder: root, path: '' },
+      path.split('/'),
+    );
     if (isFolder(next)) root = next;
   }
   return root;

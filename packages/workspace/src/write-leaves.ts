@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { BigIntStats } from 'node:fs';
 import { closeSync, constants, openSync, renameSync, symlinkSync } from 'node:fs';
 import type { Bring, Wanted } from './bring-tree.ts';
 import { WorkspaceError } from './errors.ts';
@@ -15,7 +16,8 @@ const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 
 /** Writes files from the shadow repository into the tree: each to a temporary name first, then renamed over what is there. */
 export async function writeLeaves(bring: Bring, input: { top: Directory; wanted: readonly Wanted[] }): Promise<void> {
-  const receiver = createReceiver(bring, input);
+  const written: Written[] = [];
+  const receiver = createReceiver(bring, { ...input, written });
   try {
     await streamBlobs(
       { git: bring.git },
@@ -29,6 +31,15 @@ export async function writeLeaves(bring: Bring, input: { top: Directory; wanted:
   } finally {
     receiver.close();
   }
+  // Learned at the end, when the clock has left the ticks in which the files were written.
+  const clock = bring.clock();
+  for (const { path, status, oid } of written) bring.scan.stats.learn(path, status, oid, clock);
+}
+
+interface Written {
+  path: string;
+  status: BigIntStats;
+  oid: string;
 }
 
 interface Open {
@@ -41,7 +52,7 @@ interface Open {
   readonly pieces: Buffer[];
 }
 
-function createReceiver(bring: Bring, input: { top: Directory; wanted: readonly Wanted[] }) {
+function createReceiver(bring: Bring, input: { top: Directory; wanted: readonly Wanted[]; written: Written[] }) {
   let open: Open | undefined;
   const close = () => {
     if (open?.fd !== undefined) closeSync(open.fd);
@@ -58,7 +69,8 @@ function createReceiver(bring: Bring, input: { top: Directory; wanted: readonly 
       else open?.pieces.push(Buffer.from(bytes));
     },
     end: () => {
-      if (open !== undefined) finish(bring, open);
+      const done = open === undefined ? undefined : finish(bring, open);
+      if (done !== undefined) input.written.push(done);
       close();
       return bring.scan.pace();
     },
@@ -81,7 +93,8 @@ function openTarget(top: Directory, wanted: Wanted): Open {
   return { wanted, directory, name, temporary, fd, pieces: [] };
 }
 
-function finish(bring: Bring, open: Open): void {
+/** Puts the file in its place; answers with what is now known of it. */
+function finish(bring: Bring, open: Open): Written | undefined {
   const { directory, temporary, name, wanted, fd } = open;
   if (fd === undefined) {
     symlinkSync(Buffer.concat(open.pieces), directory.at(temporary));
@@ -91,9 +104,7 @@ function finish(bring: Bring, open: Open): void {
   }
   renameSync(directory.at(temporary), directory.at(name));
   const status = fd === undefined ? undefined : statIn(directory, name);
-  // The clock here is the end of the world: what was just written is known, not read. A file of the current tick is dropped by
-  // the next scan's own clock only if it is touched again, so it is learned a tick later, when its time has passed.
-  if (status !== undefined) bring.scan.stats.learn(wanted.path, status, wanted.leaf.oid, bring.scan.clock);
+  return status === undefined ? undefined : { path: wanted.path, status, oid: wanted.leaf.oid };
 }
 
 /** Those of the file that is replaced, with git's executable bit put right; otherwise git's own two modes. */

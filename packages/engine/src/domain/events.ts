@@ -41,7 +41,11 @@ const runEvents = [
   }),
   event('run.started', {}),
   event('run.waiting', { for: z.literal('approval') }),
-  event('run.resumed', { after: z.enum(['approval', 'pause']), status: z.enum(['running', 'waiting']), turn: z.int() }),
+  event('run.resumed', {
+    after: z.enum(['approval', 'pause']),
+    status: z.enum(['queued', 'running', 'waiting']),
+    turn: z.int(),
+  }),
   event('run.paused', { reason: problemSchema }),
   event('run.canceling', { by: z.string(), message: z.string().optional() }),
   event('run.canceled', {}),

@@ -93,7 +93,7 @@ async function attempt(
   if (result.kind === 'doubt') {
     const running = { ...step, attempt: number, status: 'running' as const };
     await recoverAttempt(deps, run, running, { ...result.doubt, lastTry: context.lastTry });
-    if (result.doubt.error !== undefined && !context.lastTry) throw result.doubt.error;
+    if (result.doubt.retryable !== false && !context.lastTry) throw result.doubt.error;
     return forward(deps, run, context);
   }
   const settled = await append(deps, run.id, settleAttempt(step.id, result.result));

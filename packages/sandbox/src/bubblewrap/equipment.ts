@@ -43,7 +43,10 @@ export function gatherEquipment(input: { node: string; ripgrep: string; toolchai
       { host: node, inside: `${INSIDE}/node/bin/node` },
       { host: realpathSync(input.ripgrep), inside: `${INSIDE}/bin/rg` },
       ...(hasNpm ? [{ host: realpathSync(npm), inside: `${INSIDE}/node/lib/node_modules/npm` }] : []),
-      ...['passwd', 'group', 'hosts'].map((name) => ({ host: join(insideDirectory, 'etc', name), inside: `/etc/${name}` })),
+      ...['passwd', 'group', 'hosts'].map((name) => ({
+        host: join(insideDirectory, 'etc', name),
+        inside: `/etc/${name}`,
+      })),
       ...toolchains.map((path) => ({ host: path, inside: path })),
     ],
     toolHost: [
@@ -61,10 +64,14 @@ export function gatherEquipment(input: { node: string; ripgrep: string; toolchai
 function checkToolchain(path: string): string {
   const hidden = ['/', '/proc', '/dev', '/tmp', '/workspace', '/opt', '/etc'];
   if (!path.startsWith('/') || hidden.includes(path.replace(/\/+$/, '') || '/') || !existsSync(path)) {
-    throw new SandboxError('ESANDBOXMISSING', `The toolchain ${JSON.stringify(path)} is not a directory that can be shown.`, {
-      retryable: false,
-      next: 'Name the absolute path of one existing toolchain directory.',
-    });
+    throw new SandboxError(
+      'ESANDBOXMISSING',
+      `The toolchain ${JSON.stringify(path)} is not a directory that can be shown.`,
+      {
+        retryable: false,
+        next: 'Name the absolute path of one existing toolchain directory.',
+      },
+    );
   }
   return path;
 }

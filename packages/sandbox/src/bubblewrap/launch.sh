@@ -1,6 +1,7 @@
 # Becomes bubblewrap with a clean environment and only the descriptors it was given, or ends when the worker is already gone.
-# Arguments: worker's pid, highest descriptor to keep, 'stdin' or '-', then bubblewrap and its arguments.
-worker=$1 highest=$2 stdin=$3
+# Arguments: worker's pid, highest descriptor to keep, stdio ('stdin': there is one; 'output': there is none; 'direct': leave all as it
+# is), then bubblewrap and its arguments.
+worker=$1 highest=$2 stdio=$3
 shift 3
 
 # The death signal is set by now, but a worker that died before it was set would never send it.
@@ -16,13 +17,15 @@ done
 # The worker's ends are sockets, and opening /dev/stdout or /dev/stderr fails on a socket (ENXIO). Pipes make them work.
 close_extra=
 for ((descriptor = 3; descriptor <= highest; descriptor++)); do close_extra+=" $descriptor>&-"; done
-if [[ $stdin == stdin ]]; then
+if [[ $stdio == stdin ]]; then
   exec {socket}<&0
   eval "exec 0< <(exec cat <&\$socket 2>&- $close_extra)"
   exec {socket}<&-
 fi
-eval "exec 1> >(exec cat 2>&- $close_extra)"
-eval "exec 2> >(exec cat >&2 2>&- $close_extra)"
+if [[ $stdio != direct ]]; then
+  eval "exec 1> >(exec cat 2>&- $close_extra)"
+  eval "exec 2> >(exec cat >&2 2>&- $close_extra)"
+fi
 
 # -c: without any environment, because programs inside can read that of bubblewrap's first process
 exec -c -a bwrap "$@"

@@ -41,7 +41,9 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
   const { workspace, limits } = request;
   const owner = { uid: workspace.uid, gid: workspace.gid };
   const mounts = [...deps.equipment.command, ...(request.toolHost ? deps.equipment.toolHost : [])];
-  const view = deps.root ? planView([workspace.path, deps.tools.bwrap, ...mounts.map(({ host }) => host)], owner) : null;
+  const view = deps.root
+    ? planView([workspace.path, deps.tools.bwrap, ...mounts.map(({ host }) => host)], owner)
+    : null;
   const hostPath = (path: string) => view?.hostPath(path) ?? path;
 
   const bwrapOptions = [
@@ -50,7 +52,13 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
   ];
   const enter = [
     ...['/bin/bash', '-p', `${INSIDE}/inside/enter.sh`, LIFELINE, deps.filter ? 2 : 0],
-    ...[limits.processes, Math.ceil(limits.file_bytes / 1024), limits.open_files, Math.ceil(limits.memory_bytes / 1024), limits.cpu_seconds],
+    ...[
+      limits.processes,
+      Math.ceil(limits.file_bytes / 1024),
+      limits.open_files,
+      Math.ceil(limits.memory_bytes / 1024),
+      limits.cpu_seconds,
+    ],
   ].map(String);
   const bwrap = [hostPath(deps.tools.bwrap), '--args', String(ARGUMENTS), '--', ...enter, ...request.argv];
   const dropped = [
@@ -58,7 +66,7 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
     // the uid goes before bubblewrap starts: with the host's uid 0 it would act as root on every file it can see
     ...(deps.root ? [`--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups'] : []),
     ...['--pdeathsig', 'KILL', '--', deps.tools.bash, '-p', '-c', launchScript, 'holdpoint'],
-    ...[process.pid, LIFELINE, request.stdin ? 'stdin' : '-'].map(String),
+    ...[process.pid, LIFELINE, request.toolHost ? 'direct' : request.stdin ? 'stdin' : 'output'].map(String),
     ...bwrap,
   ];
   const [program = '', ...args] = view ? showFirst(deps.tools, view, dropped) : dropped;
@@ -73,15 +81,16 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
     detached: true,
   });
   const { stdin, stdout, stderr } = subprocess;
+  const descriptors: readonly (Readable | Writable | null | undefined)[] = subprocess.stdio; // typed as five, whatever was asked for
   if (!stdout || !stderr) throw new TypeError('no stdout');
   const failure = new Promise<string>((resolve) => subprocess.once('error', (error) => resolve(error.message)));
   const { pid } = subprocess;
   if (pid === undefined) return failedTree({ stdout, stderr }, failure);
 
-  feed(subprocess.stdio[ARGUMENTS], nulTerminated(bwrapOptions)).end();
-  feed(subprocess.stdio[SECCOMP], deps.filter ?? Buffer.alloc(0)).end();
+  feed(descriptors[ARGUMENTS], nulTerminated(bwrapOptions)).end();
+  feed(descriptors[SECCOMP], deps.filter ?? Buffer.alloc(0)).end();
   // an empty record ends the environment; the descriptor stays open, so that its end tells the sandbox of the worker's
-  const lifeline = feed(subprocess.stdio[LIFELINE], nulTerminated([...environment(deps.equipment, request.env), '']));
+  const lifeline = feed(descriptors[LIFELINE], nulTerminated([...environment(deps.equipment, request.env), '']));
 
   const outer = identify(pid);
   if (outer) deps.records.write(workspace.id, [outer]);
@@ -93,7 +102,7 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
     if (inner) killProcess(inner);
     else subprocess.kill('SIGKILL');
   };
-  const status = readStatus(readable(subprocess.stdio[STATUS]), (childPid) => {
+  const status = readStatus(readable(descriptors[STATUS]), (childPid) => {
     inner = identify(childPid);
     if (!inner || !outer) return;
     const claimed = !deps.records.has(workspace.id, outer);
@@ -113,7 +122,10 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
     await Promise.all([closed(stdout), closed(stderr)]);
     const takenOver = outer !== null && deps.records.remove(workspace.id, outer).killed;
     if (takenOver) return { status: 'taken_over' };
-    if (exitCode === null) return killed ? { status: 'exited', exit_code: 137, signal: 'SIGKILL' } : { status: 'setup_failed', detail: null };
+    if (exitCode === null)
+      return killed
+        ? { status: 'exited', exit_code: 137, signal: 'SIGKILL' }
+        : { status: 'setup_failed', detail: null };
     return { status: 'exited', exit_code: exitCode, signal: signalOfExitCode(exitCode) };
   };
   return { stdin, stdout, stderr, kill, ended: finish() };
@@ -121,10 +133,14 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
 
 function showFirst(tools: HostTools, view: View, command: readonly string[]): string[] {
   if (!tools.unshare) {
-    throw new SandboxError('ESANDBOXMISSING', `${view.directories.join(', ')} cannot be reached by the workspace's uid.`, {
-      retryable: false,
-      next: 'Install `unshare` (package `util-linux`), or move the data directory and the project out of closed directories.',
-    });
+    throw new SandboxError(
+      'ESANDBOXMISSING',
+      `${view.directories.join(', ')} cannot be reached by the workspace's uid.`,
+      {
+        retryable: false,
+        next: 'Install `unshare` (package `util-linux`), or move the data directory and the project out of closed directories.',
+      },
+    );
   }
   return [
     ...[tools.unshare, '--mount', '--propagation', 'private', '--', tools.bash, '-p', '-c', viewScript, 'holdpoint'],

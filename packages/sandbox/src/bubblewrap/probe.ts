@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { chownSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import type { CapabilityReport, Enforcement } from '../port.ts';
@@ -43,7 +52,9 @@ export async function probe(deps: ProbeDeps): Promise<CapabilityReport> {
       },
     );
     deps.signal.throwIfAborted();
-    const found = new Map(result.stdout.text.split('\n').map((line) => line.split('=', 2) as [string, string | undefined]));
+    const found = new Map(
+      result.stdout.text.split('\n').map((line) => line.split('=', 2) as [string, string | undefined]),
+    );
     return judge(report, found, {
       ...deps,
       connected: listener.connected(),
@@ -63,7 +74,11 @@ interface Outside extends Pick<ProbeDeps, 'root' | 'owner' | 'hasFilter'> {
 }
 
 /** Every promise needs all of its findings; a finding that is not there counts against it. */
-function judge(report: CapabilityReport, found: ReadonlyMap<string, string | undefined>, outside: Outside): CapabilityReport {
+function judge(
+  report: CapabilityReport,
+  found: ReadonlyMap<string, string | undefined>,
+  outside: Outside,
+): CapabilityReport {
   const notes: string[] = [];
   const is = (name: string, expected: string) => found.get(name) === expected;
   const separate = (namespace: string) => {
@@ -71,7 +86,9 @@ function judge(report: CapabilityReport, found: ReadonlyMap<string, string | und
     return value?.startsWith(`${namespace}:[`) === true && value !== readlinkSync(`/proc/self/ns/${namespace}`);
   };
   const require = (promise: string, facts: Record<string, boolean>): Enforcement => {
-    const missing = Object.entries(facts).filter(([, holds]) => !holds).map(([fact]) => fact);
+    const missing = Object.entries(facts)
+      .filter(([, holds]) => !holds)
+      .map(([fact]) => fact);
     if (missing.length === 0) return 'enforced';
     notes.push(`${promise} is not enforced; it failed on: ${missing.join(', ')}. ${outside.complaint}`.trim());
     return 'absent';
@@ -104,7 +121,8 @@ function judge(report: CapabilityReport, found: ReadonlyMap<string, string | und
     ? require('The system call filter', { 'filter mode': is('Seccomp', '2') })
     : require('The system call filter', { [`a filter for ${process.arch}`]: false });
   const uid_drop = require('Running as another user than root', {
-    'files belong to the workspace owner': outside.writtenBy !== 0 && (!outside.root || outside.writtenBy === outside.owner.uid),
+    'files belong to the workspace owner':
+      outside.writtenBy !== 0 && (!outside.root || outside.writtenBy === outside.owner.uid),
   });
   notes.push(
     'Memory is limited per process (RLIMIT_DATA), not per command; a cgroup would close this.',
@@ -118,7 +136,16 @@ function emptyReport(): CapabilityReport {
   const absent = 'absent' as const;
   return {
     driver: 'bubblewrap',
-    ...{ fs: absent, net: absent, pids: absent, memory: absent, cpu: absent, disk: absent, seccomp: absent, uid_drop: absent },
+    ...{
+      fs: absent,
+      net: absent,
+      pids: absent,
+      memory: absent,
+      cpu: absent,
+      disk: absent,
+      seccomp: absent,
+      uid_drop: absent,
+    },
     notes: [],
   };
 }

@@ -45,7 +45,9 @@ export function planView(paths: readonly string[], owner: Owner): View | null {
 /** Any directory will do whose content no sandbox needs: only the sandbox's own set-up sees the mount. */
 function chooseMountPoint(paths: readonly string[]): string {
   const free = ['/mnt', '/media', '/srv', '/opt', '/run', '/home', '/var'].find(
-    (candidate) => statSync(candidate, { throwIfNoEntry: false })?.isDirectory() && !paths.some((path) => isInside(realpathSync(path), candidate)),
+    (candidate) =>
+      statSync(candidate, { throwIfNoEntry: false })?.isDirectory() &&
+      !paths.some((path) => isInside(realpathSync(path), candidate)),
   );
   if (free) return free;
   throw new SandboxError('ESANDBOXSETUP', 'No directory of this host is free to show hidden paths in.', {

@@ -14,10 +14,14 @@ export async function untilGone(processes: readonly ProcessIdentity[]): Promise<
   let waited = 0;
   for (let pause = 1; left.length > 0; pause = Math.min(pause * 2, 50)) {
     if (waited > PATIENCE_MS) {
-      throw new SandboxError('EKILLFAILED', `Processes ${left.map((p) => p.pid).join(', ')} did not end after SIGKILL.`, {
-        retryable: true,
-        next: 'Look at their state with ps (D means that they hang in a disk or network call).',
-      });
+      throw new SandboxError(
+        'EKILLFAILED',
+        `Processes ${left.map((p) => p.pid).join(', ')} did not end after SIGKILL.`,
+        {
+          retryable: true,
+          next: 'Look at their state with ps (D means that they hang in a disk or network call).',
+        },
+      );
     }
     await delay(pause);
     waited += pause;

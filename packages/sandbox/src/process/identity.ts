@@ -28,9 +28,17 @@ export function isAlive({ pid, start }: ProcessIdentity): boolean {
 
 /** Sends SIGKILL if it is still the same process. */
 export function killProcess(identity: ProcessIdentity): void {
-  if (!isAlive(identity)) return;
+  if (isAlive(identity)) sendKill(identity.pid);
+}
+
+/** Sends SIGKILL to the group that this process leads. A group's number is not given out again while it has members. */
+export function killGroup(leader: number): void {
+  sendKill(-leader);
+}
+
+function sendKill(target: number): void {
   try {
-    process.kill(identity.pid, 'SIGKILL');
+    process.kill(target, 'SIGKILL');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
@@ -44,6 +52,10 @@ export function childrenOf(pid: number): ProcessIdentity[] {
   } catch {
     return [];
   }
-  const children = list.trim().split(' ').filter(Boolean).map((child) => identify(Number(child)));
+  const children = list
+    .trim()
+    .split(' ')
+    .filter(Boolean)
+    .map((child) => identify(Number(child)));
   return children.filter((child) => child !== null);
 }

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { SandboxError } from '../errors.ts';
@@ -36,7 +45,8 @@ export class ProcessRecords {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       try {
         writeFileSync(temporary, data, { mode: 0o600 });
-        return renameSync(temporary, path);
+        renameSync(temporary, path);
+        return;
       } catch (error) {
         // another process removed the directory, empty for a moment, between the two calls
         if (!isMissing(error) || tries === 5) throw error;
@@ -94,10 +104,14 @@ export class ProcessRecords {
 
   #directory(workspaceId: string): string {
     if (!/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(workspaceId)) {
-      throw new SandboxError('ECOMMANDINVALID', `The workspace id ${JSON.stringify(workspaceId)} cannot be a directory name.`, {
-        retryable: false,
-        next: 'Use letters, digits, dots, hyphens and underscores; at most 200 of them.',
-      });
+      throw new SandboxError(
+        'ECOMMANDINVALID',
+        `The workspace id ${JSON.stringify(workspaceId)} cannot be a directory name.`,
+        {
+          retryable: false,
+          next: 'Use letters, digits, dots, hyphens and underscores; at most 200 of them.',
+        },
+      );
     }
     return join(this.#stateDir, workspaceId);
   }

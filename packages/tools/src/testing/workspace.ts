@@ -22,26 +22,26 @@ export interface TestWorkspace {
 
 /** One sandbox per test file, one fresh workspace per test. */
 export function useWorkspace(): () => TestWorkspace {
-  let sandbox: Sandbox | undefined;
+  let opened: Awaited<ReturnType<typeof openTestSandbox>> | undefined;
   let mount: WorkspaceMount | undefined;
   let workspace: TestWorkspace | undefined;
   let count = 0;
 
   beforeAll(async () => {
-    sandbox = await openTestSandbox();
+    opened = await openTestSandbox();
   });
   beforeEach(async () => {
-    if (!sandbox) throw new Error('the sandbox did not open');
+    if (!opened) throw new Error('the sandbox did not open');
     mount = await makeMount(count++);
-    workspace = openWorkspace(sandbox, mount);
+    workspace = openWorkspace(opened.sandbox, mount);
   });
   afterEach(async () => {
     if (!mount) return;
-    await sandbox?.killAll(mount.id);
+    await opened?.sandbox.killAll(mount.id);
     await rm(mount.path, { recursive: true, force: true });
   });
   afterAll(async () => {
-    await sandbox?.[Symbol.asyncDispose]();
+    await opened?.close();
   });
 
   return () => {

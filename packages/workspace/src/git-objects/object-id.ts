@@ -1,5 +1,5 @@
-import { createHash, hash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 
 export type ObjectType = 'blob' | 'tree' | 'commit';
 

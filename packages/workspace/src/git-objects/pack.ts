@@ -23,10 +23,7 @@ export async function writePack(gitDir: string, objects: readonly PackedObject[]
   const { pack, index, name } = layOut(objects);
   const temporary = join(folder, `tmp_${randomBytes(6).toString('hex')}`);
   try {
-    await Promise.all([
-      writeSynced(`${temporary}.pack`, pack, 0o444),
-      writeSynced(`${temporary}.idx`, index, 0o444),
-    ]);
+    await Promise.all([writeSynced(`${temporary}.pack`, pack, 0o444), writeSynced(`${temporary}.idx`, index, 0o444)]);
     renameSync(`${temporary}.pack`, join(folder, `pack-${name}.pack`));
     renameSync(`${temporary}.idx`, join(folder, `pack-${name}.idx`));
   } catch (error) {

@@ -41,15 +41,16 @@ export const pauseRun = (reason: Problem): Transition => ({
   events: [{ type: 'run.paused', data: { reason } }],
 });
 
+/** A run goes on from where it was paused: before its start, among open approvals, or in the middle of its work. */
 export const resumeRun = (run: RunState): Transition => ({
   if: [runIs('paused'), parkedIs(run.parked)],
-  events: [
-    {
-      type: 'run.resumed',
-      data: { after: 'pause', status: run.parked > 0 ? 'waiting' : 'running', turn: run.turn },
-    },
-  ],
+  events: [{ type: 'run.resumed', data: { after: 'pause', status: resumedStatus(run), turn: run.turn } }],
 });
+
+function resumedStatus(run: RunState): 'queued' | 'waiting' | 'running' {
+  if (run.started_at === undefined) return 'queued';
+  return run.parked > 0 ? 'waiting' : 'running';
+}
 
 export const cancelRun = (by: string, message?: string): Transition => ({
   if: [runIs('queued', 'running', 'waiting', 'paused')],

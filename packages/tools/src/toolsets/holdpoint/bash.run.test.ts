@@ -8,7 +8,14 @@ describe('bash', () => {
   it('returns the output of a pipe', async () => {
     expect(await bash('printf "b\\na\\n" | sort; echo problem >&2')).toMatchObject({
       status: 'succeeded',
-      value: { exit_code: 0, signal: null, stdout: 'a\nb\n', stderr: 'problem\n', stdout_truncated: false, stdout_bytes: 4 },
+      value: {
+        exit_code: 0,
+        signal: null,
+        stdout: 'a\nb\n',
+        stderr: 'problem\n',
+        stdout_truncated: false,
+        stdout_bytes: 4,
+      },
       capabilities: { fs: 'enforced', net: 'enforced', pids: 'enforced' },
     });
   });
@@ -16,7 +23,9 @@ describe('bash', () => {
   it('runs in the workspace, or a directory of it', async () => {
     await workspace().put('src/a.txt', 'x');
     expect(await bash('pwd; ls')).toMatchObject({ value: { stdout: '/workspace\nsrc\n' } });
-    expect(await bash('pwd; ls', { cwd: '/workspace/src' })).toMatchObject({ value: { stdout: '/workspace/src\na.txt\n' } });
+    expect(await bash('pwd; ls', { cwd: '/workspace/src' })).toMatchObject({
+      value: { stdout: '/workspace/src\na.txt\n' },
+    });
   });
 
   it('changes the workspace, and does not claim to know where', async () => {
@@ -48,7 +57,10 @@ describe('bash', () => {
   });
 
   it('does not wait for background children, and ends them', async () => {
-    expect(await bash('(sleep 600; echo late > late.txt) & echo done')).toMatchObject({ status: 'succeeded', value: { stdout: 'done\n' } });
+    expect(await bash('(sleep 600; echo late > late.txt) & echo done')).toMatchObject({
+      status: 'succeeded',
+      value: { stdout: 'done\n' },
+    });
     expect(await bash('pgrep sleep || echo none')).toMatchObject({ value: { stdout: 'none\n' } });
   });
 
@@ -82,7 +94,9 @@ describe('bash', () => {
   });
 
   it('has no network and no standard input', async () => {
-    expect(await bash('cat; (exec 3<>/dev/tcp/127.0.0.1/6379) 2>/dev/null && echo reached || echo unreachable')).toMatchObject({
+    expect(
+      await bash('cat; (exec 3<>/dev/tcp/127.0.0.1/6379) 2>/dev/null && echo reached || echo unreachable'),
+    ).toMatchObject({
       value: { stdout: 'unreachable\n' },
     });
   });

@@ -2,16 +2,16 @@ import type { ToolContext } from '../../tool.ts';
 import { relativePath } from './path-argument.ts';
 
 /**
- * What a write to `path` changed, for `ToolOutcome.touched`. Empty of knowledge (no field) where a link or `..` makes the changed
- * file another than the one named: the snapshot then walks the tree.
+ * What a write to `path` has changed, for `ToolOutcome.touched`. Without the field where a link or `..` makes the changed file another
+ * than the one named: the snapshot then walks the tree.
  */
 export async function changedPaths(context: ToolContext, path: string): Promise<{ touched?: readonly string[] }> {
   const relative = relativePath(path);
-  const parts = relative.split('/');
-  if (relative.startsWith('/') || parts.includes('..')) return {};
-  for (let length = 1; length <= parts.length; length++) {
-    const { type } = await context.files.stat(parts.slice(0, length).join('/'), context.signal);
-    if (type === 'symlink') return {};
-  }
-  return { touched: [relative] };
+  if (relative.startsWith('/') || relative.split('/').includes('..')) return {};
+  // stat follows links; a glob does not, and so finds the path only where every part of it is what it seems.
+  const query = { patterns: [relative.replaceAll(GLOB_SYNTAX, '\\$&')], dot: true };
+  const { paths } = await context.files.glob(query, context.signal);
+  return paths.length === 1 && paths[0] === relative ? { touched: [relative] } : {};
 }
+
+const GLOB_SYNTAX = /[$^*+?()[\]{}|!@\\]/g;

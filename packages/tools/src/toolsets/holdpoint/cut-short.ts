@@ -13,7 +13,7 @@ export function cutShort(
         error: {
           code: 'ETIMEOUT',
           message: `${name} was still running after ${end.after_ms / 1000} s and was killed with everything it had started.`,
-          next: 'Do less in one call, or raise timeout_s. A server or watcher never ends by itself.',
+          next: 'Do less in one call, or raise timeout_s where there is one. A server or watcher never ends by itself.',
         },
       };
     case 'quota':

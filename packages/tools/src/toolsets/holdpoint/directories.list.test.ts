@@ -60,12 +60,18 @@ describe('glob', () => {
     expect(await paths({ pattern: '**/*.ts', ignore: ['**/*.test.ts', '-f.ts'] })).toContain('node_modules/m/e.ts');
     expect(await paths({ pattern: '*.ts', include_hidden: true })).toContain('.hidden.ts');
     expect(await paths({ pattern: '*', type: 'directory' })).toEqual(['src']);
-    expect(await workspace().value('glob', { pattern: '**/*.ts', limit: 1 })).toMatchObject({ paths: ['-f.ts'], total: 5, truncated: true });
+    expect(await workspace().value('glob', { pattern: '**/*.ts', limit: 1 })).toMatchObject({
+      paths: ['-f.ts'],
+      total: 5,
+      truncated: true,
+    });
   });
 
   it('finds nothing without failing, and nothing outside', async () => {
     expect(await paths({ pattern: '*.rs' })).toEqual([]);
     expect(await paths({ pattern: 'out/passwd' })).toEqual([]);
-    expect(await workspace().call('glob', { pattern: '*', path: '../..' })).toMatchObject({ error: { code: 'EOUTSIDE' } });
+    expect(await workspace().call('glob', { pattern: '*', path: '../..' })).toMatchObject({
+      error: { code: 'EOUTSIDE' },
+    });
   });
 });

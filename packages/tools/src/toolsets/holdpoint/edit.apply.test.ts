@@ -12,16 +12,27 @@ describe('edit', () => {
     ['a missing last newline', Buffer.from('a\nb'), 'a', 'A', Buffer.from('A\nb')],
     ['a byte order mark', Buffer.from('\uFEFFa\n'), 'a', 'b', Buffer.from('\uFEFFb\n')],
     ['a literal replacement', Buffer.from('cost\n'), 'cost', "$& $1 $$ $` $'", Buffer.from("$& $1 $$ $` $'\n")],
-    ['bytes that are not UTF-8', Buffer.from('caf\xe9 one\n', 'latin1'), 'one', 'two', Buffer.from('caf\xe9 two\n', 'latin1')],
+    [
+      'bytes that are not UTF-8',
+      Buffer.from('caf\xe9 one\n', 'latin1'),
+      'one',
+      'two',
+      Buffer.from('caf\xe9 two\n', 'latin1'),
+    ],
   ])('keeps %s, byte for byte', async (_name, before, old_string, new_string, after) => {
     await workspace().put('a.txt', before);
-    expect(await edit({ path: 'a.txt', old_string, new_string })).toMatchObject({ status: 'succeeded', touched: ['a.txt'] });
+    expect(await edit({ path: 'a.txt', old_string, new_string })).toMatchObject({
+      status: 'succeeded',
+      touched: ['a.txt'],
+    });
     expect(await workspace().get('a.txt')).toEqual(after);
   });
 
   it('reports what it did', async () => {
     await workspace().put('src/a.js', 'let a;\nlet b;\nlet c;\n');
-    expect(await workspace().value('edit', { path: 'src/a.js', old_string: 'let', new_string: 'const', replace_all: true })).toEqual({
+    expect(
+      await workspace().value('edit', { path: 'src/a.js', old_string: 'let', new_string: 'const', replace_all: true }),
+    ).toEqual({
       path: 'src/a.js',
       replacements: 3,
       lines: [1, 2, 3],
@@ -45,6 +56,7 @@ describe('edit', () => {
       status: 'failed',
       error: { code: 'EMULTIPLE', message: expect.stringContaining('lines 1, 3') },
       value: { count: 2, lines: [1, 3] },
+      touched: [],
     });
     expect((await workspace().get('a.txt')).toString()).toBe('x\ny\nx\n');
   });
@@ -58,7 +70,9 @@ describe('edit', () => {
     expect(await edit({ path: 'a.txt', old_string: 'three\nfour', new_string: 'x' })).toMatchObject({
       error: { code: 'ENOMATCH', next: expect.stringContaining('line endings') },
     });
-    expect(await edit({ path: 'a.txt', old_string: 'zzz', new_string: 'x' })).toMatchObject({ value: { nearest: null } });
+    expect(await edit({ path: 'a.txt', old_string: 'zzz', new_string: 'x' })).toMatchObject({
+      value: { nearest: null },
+    });
   });
 
   it('loses nothing to writers at the same time', async () => {
@@ -81,12 +95,33 @@ describe('edit', () => {
   ])('refuses %s', async (_name, args, code) => {
     await symlink('/etc/passwd', join(workspace().path, 'out'));
     await workspace().put('bin', Buffer.from('root\0'));
-    expect(await edit({ old_string: 'root', new_string: 'toor', ...args })).toMatchObject({ status: 'failed', error: { code } });
+    expect(await edit({ old_string: 'root', new_string: 'toor', ...args })).toMatchObject({
+      status: 'failed',
+      error: { code },
+    });
+  });
+
+  it('knows that a refused edit has changed nothing', async () => {
+    await workspace().put('bin', Buffer.from('x\0'));
+    await workspace().put('a.txt', 'x');
+    expect(await edit({ path: 'bin', old_string: 'x', new_string: 'y' })).toMatchObject({
+      status: 'failed',
+      touched: [],
+    });
+    expect(await edit({ path: 'a.txt', old_string: 'q', new_string: 'y' })).toMatchObject({
+      status: 'failed',
+      touched: [],
+    });
   });
 
   it('bounds the diff it returns', async () => {
     await workspace().put('long.txt', 'x\n'.repeat(20_000));
-    const value = await workspace().value('edit', { path: 'long.txt', old_string: 'x', new_string: 'y', replace_all: true });
+    const value = await workspace().value('edit', {
+      path: 'long.txt',
+      old_string: 'x',
+      new_string: 'y',
+      replace_all: true,
+    });
     expect(value).toMatchObject({ replacements: 20_000, bytes: 40_000, diff_truncated: true });
     expect((value as { diff: string }).diff.length).toBeLessThanOrEqual(32 * 1024);
   });
@@ -105,7 +140,13 @@ describe('the preview of edit', () => {
   it('shows why the edit would fail', async () => {
     await workspace().put('a.txt', 'x x');
     const preview = (args: object) => workspace().preview('edit', { path: 'a.txt', new_string: 'y', ...args });
-    expect(await preview({ old_string: 'x' })).toMatchObject({ kind: 'problem', message: expect.stringContaining('2 times') });
-    expect(await preview({ old_string: 'q' })).toMatchObject({ kind: 'problem', message: expect.stringContaining('does not occur') });
+    expect(await preview({ old_string: 'x' })).toMatchObject({
+      kind: 'problem',
+      message: expect.stringContaining('2 times'),
+    });
+    expect(await preview({ old_string: 'q' })).toMatchObject({
+      kind: 'problem',
+      message: expect.stringContaining('does not occur'),
+    });
   });
 });

@@ -35,10 +35,10 @@ old_string must occur exactly once: include enough of the lines around it, or se
   async execute(context, args) {
     for (let round = 1; ; round++) {
       const read = await readTextFile(context, args.path);
-      if (!read.ok) return read.failure;
+      if (!read.ok) return { ...read.failure, touched: [] };
       const { data: before, sha256 } = read.file;
       const result = replaceText(before, args);
-      if (result.status !== 'replaced') return refusal(args, result);
+      if (result.status !== 'replaced') return { ...refusal(args, result), touched: [] };
       try {
         const written = await context.files.write(args.path, result.data, { expect: { sha256 } }, context.signal);
         const value = report(args, { before, result, sha256: written.sha256 });

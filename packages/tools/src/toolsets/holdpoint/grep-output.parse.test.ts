@@ -28,7 +28,8 @@ describe('parseMatches', () => {
   });
 
   it('keeps notices about binary files out of the next path', () => {
-    const notice = './bin: WARNING: stopped searching binary file after match (found "\\0" byte around offset 288894)\n';
+    const notice =
+      './bin: WARNING: stopped searching binary file after match (found "\\0" byte around offset 288894)\n';
     const output = `./bin\0${1}:x\n${notice}./c\0${1}:x\n./d: binary file matches (found "\\0" byte around offset 6)\n${stats(3, 3)}`;
     expect(parseMatches(output, 0)).toEqual({
       items: [
@@ -43,7 +44,7 @@ describe('parseMatches', () => {
 describe('parseFiles and parseCounts', () => {
   it('read names and numbers', () => {
     expect(parseFiles(`./a\0./b\nc\0${stats(2, 2)}`).items).toEqual(['a', 'b\nc']);
-    expect(parseCounts(`./a\0${12}\n./b\nc\0${3}\n${stats(15, 2)}`).items).toEqual([
+    expect(parseCounts(`./a\0${12}\n./b\nc\0${3}\r\n${stats(15, 2)}`).items).toEqual([
       { path: 'a', matches: 12 },
       { path: 'b\nc', matches: 3 },
     ]);

@@ -44,9 +44,10 @@ export function parseFiles(output: string): GrepOutput<string> {
   return { items: paths, binary };
 }
 
+/** With `--crlf` ripgrep ends these lines with CR LF. */
 export function parseCounts(output: string): GrepOutput<{ path: string; matches: number }> {
   const binary: string[] = [];
-  const items = Array.from(output.matchAll(/([^\0]+)\0(\d+)\n/g), ([, path = '', count]) => {
+  const items = Array.from(output.matchAll(/([^\0]+)\0(\d+)\r?\n/g), ([, path = '', count]) => {
     const cleaned = withoutNotices([path]);
     binary.push(...cleaned.binary);
     return { path: cleaned.paths[0] ?? path, matches: Number(count) };

@@ -1,4 +1,4 @@
-import { symlink } from 'node:fs/promises';
+import { chmod, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { useWorkspace } from '../../testing/workspace.ts';
@@ -23,7 +23,10 @@ describe('grep', () => {
   });
 
   it('reports the capabilities of the sandbox it ran in', async () => {
-    expect(await grep({ pattern: 'x' })).toMatchObject({ status: 'succeeded', capabilities: { fs: 'enforced', net: 'enforced' } });
+    expect(await grep({ pattern: 'x' })).toMatchObject({
+      status: 'succeeded',
+      capabilities: { fs: 'enforced', net: 'enforced' },
+    });
   });
 
   it('shows the lines around a match', async () => {
@@ -57,7 +60,8 @@ describe('grep', () => {
 
   it('searches one file or directory, or by glob', async () => {
     for (const path of ['a.ts', 'src/b.ts', 'src/c.js']) await workspace().put(path, 'x\n');
-    const files = async (args: object) => ((await value({ pattern: 'x', output_mode: 'files', ...args })) as { files: string[] }).files;
+    const files = async (args: object) =>
+      ((await value({ pattern: 'x', output_mode: 'files', ...args })) as { files: string[] }).files;
     expect(await files({ path: 'src' })).toEqual(['src/b.ts', 'src/c.js']);
     expect(await files({ path: '/workspace/src/b.ts' })).toEqual(['src/b.ts']);
     expect(await files({ glob: '*.ts' })).toEqual(['a.ts', 'src/b.ts']);
@@ -65,9 +69,10 @@ describe('grep', () => {
   });
 
   it('honours .gitignore without a repository, unless told not to', async () => {
-    for (const path of ['a.txt', 'dist/b.txt', '.env', '.git/config']) await workspace().put(path, 'x\n');
+    for (const path of ['a.txt', 'dist/b.txt', '.env']) await workspace().put(path, 'x\n');
     await workspace().put('.gitignore', 'dist/\n');
     expect(await value({ pattern: '^x', output_mode: 'files' })).toMatchObject({ files: ['a.txt'] });
+    await workspace().put('.git/config', 'x\n');
     expect(await value({ pattern: '^x', output_mode: 'files', include_ignored: true })).toMatchObject({
       files: ['.env', 'a.txt', 'dist/b.txt'],
     });
@@ -85,20 +90,31 @@ describe('grep', () => {
   });
 
   it.each(['needle(', '[z-a]', '(?=x)', 'a\\nb', '*'])('reports the invalid pattern %s as data', async (pattern) => {
-    expect(await grep({ pattern })).toMatchObject({ status: 'failed', error: { code: 'EINVALIDPATTERN', message: expect.any(String) } });
+    expect(await grep({ pattern })).toMatchObject({
+      status: 'failed',
+      error: { code: 'EINVALIDPATTERN', message: expect.any(String) },
+    });
   });
 
   it('reports an invalid glob and paths that cannot be searched as data', async () => {
-    expect(await grep({ pattern: 'x', glob: '{a' })).toMatchObject({ status: 'failed', error: { code: 'EINVALIDGLOB' } });
+    expect(await grep({ pattern: 'x', glob: '{a' })).toMatchObject({
+      status: 'failed',
+      error: { code: 'EINVALIDGLOB' },
+    });
     expect(await grep({ pattern: 'x', path: 'nope' })).toMatchObject({ status: 'failed', error: { code: 'ENOENT' } });
-    expect(await grep({ pattern: 'x', path: '../..' })).toMatchObject({ status: 'failed', error: { code: 'EOUTSIDE' } });
+    expect(await grep({ pattern: 'x', path: '../..' })).toMatchObject({
+      status: 'failed',
+      error: { code: 'EOUTSIDE' },
+    });
   });
 
   it('does not follow links out of the workspace', async () => {
     await workspace().put('a.txt', 'root:\n');
     await symlink('/etc', join(workspace().path, 'out'));
     await symlink('/etc/passwd', join(workspace().path, 'passwd'));
-    expect(await value({ pattern: 'root:', output_mode: 'files', include_ignored: true })).toMatchObject({ files: ['a.txt'] });
+    expect(await value({ pattern: 'root:', output_mode: 'files', include_ignored: true })).toMatchObject({
+      files: ['a.txt'],
+    });
     const outcome = await grep({ pattern: 'root:', path: 'out/passwd' });
     expect(outcome).toMatchObject({ status: 'failed', error: { code: 'EOUTSIDE' } });
   });
@@ -106,7 +122,10 @@ describe('grep', () => {
   it('leaves binary files out, and names one that was asked for', async () => {
     await workspace().put('bin', Buffer.from('needle\0\n'));
     await workspace().put('latin1.txt', Buffer.from('caf\xe9 needle\n', 'latin1'));
-    expect(await value({ pattern: 'needle' })).toMatchObject({ matches: [{ path: 'latin1.txt', text: 'caf\uFFFD needle' }], total: 1 });
+    expect(await value({ pattern: 'needle' })).toMatchObject({
+      matches: [{ path: 'latin1.txt', text: 'caf\uFFFD needle' }],
+      total: 1,
+    });
     expect(await value({ pattern: 'needle', path: 'bin' })).toMatchObject({ matches: [], binary_files: ['bin'] });
   });
 
@@ -114,7 +133,9 @@ describe('grep', () => {
     await workspace().put('a.txt', 'needle\n'.repeat(300));
     expect(await value({ pattern: 'needle', max_results: 5 })).toMatchObject({ total: 300, truncated: true });
     await workspace().put('long.txt', `needle ${'y'.repeat(300)}\n`.repeat(5000));
-    const long = (await value({ pattern: 'needle', path: 'long.txt', max_results: 1000 })) as { matches: { line: number; text: string }[] };
+    const long = (await value({ pattern: 'needle', path: 'long.txt', max_results: 1000 })) as {
+      matches: { line: number; text: string }[];
+    };
     expect(long).toMatchObject({ total: 5000, truncated: true });
     expect(long.matches.map(({ line }) => line)).toEqual(long.matches.map((_, index) => index + 1));
     expect(new Set(long.matches.map(({ text }) => text)).size).toBe(1);
@@ -127,5 +148,28 @@ describe('grep', () => {
     const { matches } = (await value({ pattern: 'needle' })) as { matches: { path: string; text: string }[] };
     expect(matches.map(({ path }) => path)).toEqual(['a.min.js', 'b.js']);
     expect(matches[0]?.text.length).toBeLessThan(600);
+  });
+
+  it('ends a search that finds too much, and does not know the total then', async () => {
+    await workspace().put('huge.txt', `needle ${'y'.repeat(380)}\n`.repeat(40_000));
+    const outcome = await grep({ pattern: 'needle', max_results: 3 });
+    expect(outcome).toMatchObject({
+      status: 'succeeded',
+      value: { matches: [{ line: 1 }, { line: 2 }, { line: 3 }], total: null, truncated: true },
+    });
+  });
+
+  it('searches on when a file cannot be read, and says so', async () => {
+    await workspace().put('closed.txt', 'needle\n');
+    await workspace().put('open.txt', 'needle\n');
+    await chmod(join(workspace().path, 'closed.txt'), 0);
+    expect(await value({ pattern: 'needle' })).toMatchObject({
+      matches: [{ path: 'open.txt' }],
+      warnings: [expect.stringContaining('closed.txt')],
+    });
+    expect(await value({ pattern: 'nope' })).toMatchObject({
+      matches: [],
+      warnings: [expect.stringContaining('closed.txt')],
+    });
   });
 });

@@ -1,35 +1,10 @@
 import type { CapturedStream, CommandResult } from '@holdpoint/sandbox/port';
-import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
 import type { ToolOutcome } from '../../tool.ts';
 import { cutShort } from './cut-short.ts';
 import { type Failure, failure } from './failure.ts';
 import { type GrepOutput, parseCounts, parseFiles, parseMatches, parseStats } from './grep-output.ts';
-import { pathArgument, relativePath } from './path-argument.ts';
-
-const withoutNul = z.string().refine((text) => !text.includes('\0'), 'has a NUL byte');
-
-const input = z.strictObject({
-  pattern: withoutNul
-    .min(1)
-    .max(10_000)
-    .describe('Regular expression in the syntax of ripgrep; no look-around, no back-references'),
-  path: pathArgument.default('.').describe('Directory or file to search, relative to the workspace root'),
-  glob: withoutNul
-    .min(1)
-    .max(1000)
-    .optional()
-    .describe('Search only files whose path matches, e.g. "*.ts", or "!*.test.ts" to leave some out'),
-  case_insensitive: z.boolean().default(false),
-  output_mode: z
-    .enum(['content', 'files', 'count'])
-    .default('content')
-    .describe('content: matching lines; files: paths of files with a match; count: matches per file'),
-  context: z.int().min(0).max(10).default(0).describe('Lines to show before and after each match, in the content mode'),
-  max_results: z.int().min(1).max(1000).default(200).describe('How many matches, paths or counts to return at most'),
-  include_ignored: z.boolean().default(false).describe('Search hidden files and those that .gitignore names, too'),
-});
-type Args = z.output<typeof input>;
+import { type GrepArgs, grepInput, ripgrepFlags } from './ripgrep-flags.ts';
 
 export const grep = defineTool({
   name: 'grep',
@@ -37,47 +12,18 @@ export const grep = defineTool({
 No match is an empty list, not an error. Long lines are cut. Hidden files and those that .gitignore names are left out unless include_ignored is set; binary files always are, and are named in binary_files when they match. Escape ( ) [ ] { } . * + ? | ^ $ \\ to find them literally.`,
   effect: 'read',
   risk: 'low',
-  input,
+  input: grepInput,
   async execute(context, args) {
     // Tells a path that is missing or outside, as every other tool does; ripgrep would only say that it cannot open it.
     await context.files.stat(args.path, context.signal);
-    const result = await context.run({ argv: [context.ripgrep, ...flags(args)], limits: { wall_ms: WALL_MS } });
+    const result = await context.run({ argv: [context.ripgrep, ...ripgrepFlags(args)], limits: { wall_ms: WALL_MS } });
     return { ...outcome(result, args), capabilities: result.capabilities };
   },
 });
 
 const WALL_MS = 60_000;
 
-function flags(args: Args): string[] {
-  return [
-    '--no-config',
-    '--color=never',
-    '--null',
-    '--with-filename',
-    '--stats',
-    '--crlf',
-    // One thread, but the same answer each time.
-    '--sort=path',
-    // A copy of a repository's tree need not be a repository.
-    '--no-require-git',
-    ...MODE_FLAGS[args.output_mode],
-    ...(args.output_mode === 'content' && args.context > 0 ? [`--context=${args.context}`] : []),
-    ...(args.case_insensitive ? ['--ignore-case'] : []),
-    ...(args.include_ignored ? ['--no-ignore', '--hidden', '--glob=!.git'] : []),
-    ...(args.glob === undefined ? [] : [`--glob=${args.glob}`]),
-    `--regexp=${args.pattern}`,
-    '--',
-    relativePath(args.path),
-  ];
-}
-
-const MODE_FLAGS = {
-  content: ['--line-number', '--no-heading', '--no-context-separator', '--max-columns=400', '--max-columns-preview'],
-  files: ['--files-with-matches'],
-  count: ['--count-matches'],
-} as const satisfies Record<Args['output_mode'], readonly string[]>;
-
-function outcome({ end, stdout, stderr }: CommandResult, args: Args): ToolOutcome {
+function outcome({ end, stdout, stderr }: CommandResult, args: GrepArgs): ToolOutcome {
   const flooded = end.status === 'quota' && end.quota === 'output';
   if (end.status !== 'exited' && !flooded) return cutShort(end, 'The search');
   const stats = flooded ? null : parseStats(stdout.text);
@@ -94,7 +40,11 @@ function outcome({ end, stdout, stderr }: CommandResult, args: Args): ToolOutcom
 
 const MAX_WARNINGS = 20;
 
-function results(stdout: CapturedStream, args: Args, stats: ReturnType<typeof parseStats>): Record<string, unknown> {
+function results(
+  stdout: CapturedStream,
+  args: GrepArgs,
+  stats: ReturnType<typeof parseStats>,
+): Record<string, unknown> {
   const output = beginning(stdout);
   const limited = <Item>({ items, binary }: GrepOutput<Item>, total: number | undefined) => ({
     items: items.slice(0, args.max_results),
@@ -127,10 +77,10 @@ function beginning({ text, truncated }: CapturedStream): string {
   return truncated ? Buffer.from(text).subarray(0, KEPT_BYTES).toString() : text;
 }
 
-/** The sandbox keeps so many bytes from the beginning of a stream. */
-const KEPT_BYTES = 32 * 1024;
+/** The sandbox keeps 32 KiB from the beginning of a stream, less a character that was cut; then it puts a line that says so. */
+const KEPT_BYTES = 32 * 1024 - 4;
 
-function refused(stderr: CapturedStream, { glob }: Args): Failure {
+function refused(stderr: CapturedStream, { glob }: GrepArgs): Failure {
   const said = stderr.text.trim();
   if (glob !== undefined && said.includes('error parsing glob')) {
     return failure('EINVALIDGLOB', said, 'Correct the glob.');

@@ -13,7 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-const numbered = (count: number, text: string) => Array.from({ length: count }, (_, index) => `${text} ${index}\n`).join('');
+const numbered = (count: number, text: string) =>
+  Array.from({ length: count }, (_, index) => `${text} ${index}\n`).join('');
 
 describe('unifiedDiff', () => {
   it.each<[string, string, string | null, string]>([
@@ -27,7 +28,8 @@ describe('unifiedDiff', () => {
     ['a file filled', 'filled.txt', '', 'a\nb'],
     ['a name with a space', 'with space.txt', 'a\n', 'b\n'],
     ['a name with more than ASCII', 'größe "x".txt', 'a\n', 'b\n'],
-    ['a file replaced past the search limit', 'long.txt', numbered(3000, 'old'), `${numbered(3000, 'new')}end`],
+    ['a file replaced past the search limit', 'long.txt', `${numbered(3000, 'old')}end`, numbered(3000, 'new')],
+    ['the same the other way round', 'longer.txt', numbered(3000, 'old'), `${numbered(3000, 'new')}end`],
   ])('makes a patch that git apply accepts: %s', async (_name, path, before, after) => {
     if (before !== null) await writeFile(join(directory, path), before);
     await writeFile(join(directory, 'change.patch'), unifiedDiff({ path, before, after }));

@@ -38,13 +38,20 @@ describe('read_file', () => {
       truncated: true,
       next_offset: 4,
     });
-    expect(await workspace().value('read_file', { path: 'a.txt', offset: 4 })).toMatchObject({ content: '4\n', truncated: false });
+    expect(await workspace().value('read_file', { path: 'a.txt', offset: 4 })).toMatchObject({
+      content: '4\n',
+      truncated: false,
+    });
   });
 
   it('reads an empty file, and refuses a line past the end of another', async () => {
     await workspace().put('empty', '');
     await workspace().put('short', 'one\n');
-    expect(await workspace().value('read_file', { path: 'empty' })).toMatchObject({ content: '', total_lines: 0, truncated: false });
+    expect(await workspace().value('read_file', { path: 'empty' })).toMatchObject({
+      content: '',
+      total_lines: 0,
+      truncated: false,
+    });
     expect(await read({ path: 'short', offset: 2 })).toMatchObject({
       status: 'failed',
       error: { code: 'ERANGE' },
@@ -57,7 +64,10 @@ describe('read_file', () => {
     await workspace().put('long.txt', text);
     const parts: string[] = [];
     for (let offset: number | undefined = 1; offset !== undefined; ) {
-      const part = (await workspace().value('read_file', { path: 'long.txt', offset })) as { content: string; next_offset?: number };
+      const part = (await workspace().value('read_file', { path: 'long.txt', offset })) as {
+        content: string;
+        next_offset?: number;
+      };
       expect(Buffer.byteLength(part.content)).toBeLessThanOrEqual(64 * 1024);
       parts.push(part.content);
       offset = part.next_offset;
@@ -79,12 +89,19 @@ describe('read_file', () => {
 
   it('leaves out a byte order mark and says so', async () => {
     await workspace().put('bom.txt', '\uFEFFtext\n');
-    expect(await workspace().value('read_file', { path: 'bom.txt' })).toMatchObject({ content: 'text\n', bom: true, bytes: 8 });
+    expect(await workspace().value('read_file', { path: 'bom.txt' })).toMatchObject({
+      content: 'text\n',
+      bom: true,
+      bytes: 8,
+    });
   });
 
   it('shows bytes that are not UTF-8 and says so', async () => {
     await workspace().put('latin1.txt', Buffer.from('caf\xe9\n', 'latin1'));
-    expect(await workspace().value('read_file', { path: 'latin1.txt' })).toMatchObject({ content: 'caf\uFFFD\n', lossy: true });
+    expect(await workspace().value('read_file', { path: 'latin1.txt' })).toMatchObject({
+      content: 'caf\uFFFD\n',
+      lossy: true,
+    });
   });
 
   it('refuses a binary file, with its fingerprint', async () => {

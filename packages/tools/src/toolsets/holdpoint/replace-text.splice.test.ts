@@ -46,7 +46,11 @@ describe('replaceText, when nothing matches', () => {
   };
 
   it('tells that only line endings differ', () => {
-    expect(nearest('one\r\ntwo\r\nthree\r\n', 'one\ntwo\n')).toEqual({ line: 1, text: 'one\r\ntwo\r\n', differs_in: 'line_endings' });
+    expect(nearest('one\r\ntwo\r\nthree\r\n', 'one\ntwo\n')).toEqual({
+      line: 1,
+      text: 'one\r\ntwo\r\n',
+      differs_in: 'line_endings',
+    });
     expect(nearest('one\ntwo', 'two\n')).toEqual({ line: 2, text: 'two', differs_in: 'line_endings' });
   });
 

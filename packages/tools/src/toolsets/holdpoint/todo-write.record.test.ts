@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { bareContext } from '../../testing/bare-context.ts';
 import { todoWrite } from './todo-write.ts';
 
 const parse = (todos: unknown) => todoWrite.input.safeParse({ todos });
@@ -14,10 +15,7 @@ describe('todo_write', () => {
       ],
     });
     expect(todos[0]).toEqual({ content: 'read', status: 'completed' });
-    const unused = Promise.reject.bind(Promise, new Error('a list needs no files'));
-    const files = { stat: unused, read: unused, write: unused, list: unused, glob: unused };
-    const context = { files, run: unused, ripgrep: '', signal: new AbortController().signal, idempotencyKey: 'step_1' };
-    expect(await todoWrite.execute(context, { todos })).toEqual({
+    expect(await todoWrite.execute(bareContext(), { todos })).toEqual({
       status: 'succeeded',
       value: { todos, counts: { pending: 2, in_progress: 1, completed: 1, total: 4 } },
     });
@@ -28,7 +26,13 @@ describe('todo_write', () => {
   });
 
   it.each([
-    ['two items in progress', [{ content: 'a', status: 'in_progress' }, { content: 'b', status: 'in_progress' }]],
+    [
+      'two items in progress',
+      [
+        { content: 'a', status: 'in_progress' },
+        { content: 'b', status: 'in_progress' },
+      ],
+    ],
     ['an unknown status', [{ content: 'a', status: 'done' }]],
     ['an empty item', [{ content: '  ', status: 'pending' }]],
     ['an unknown field', [{ content: 'a', status: 'pending', id: 1 }]],

@@ -29,7 +29,9 @@ describe('write_file', () => {
       error: { code: 'EEXIST' },
     });
     expect((await workspace().get('a.txt')).toString()).toBe('old');
-    expect(await write({ path: 'b.txt', content: 'new', create_only: true })).toMatchObject({ value: { created: true } });
+    expect(await write({ path: 'b.txt', content: 'new', create_only: true })).toMatchObject({
+      value: { created: true },
+    });
   });
 
   it('refuses to write outside', async () => {
@@ -47,10 +49,23 @@ describe('write_file', () => {
   it('does not claim to know what it changed behind a link', async () => {
     await workspace().put('real/a.txt', 'old');
     await symlink('real', join(workspace().path, 'alias'));
-    const outcome = await write({ path: 'alias/a.txt', content: 'new' });
-    expect(outcome).toMatchObject({ status: 'succeeded' });
-    expect(outcome).not.toHaveProperty('touched');
-    expect((await workspace().get('real/a.txt')).toString()).toBe('new');
+    await symlink('real/a.txt', join(workspace().path, 'b.txt'));
+    for (const path of ['alias/a.txt', 'b.txt', 'real/../real/a.txt']) {
+      const outcome = await write({ path, content: path });
+      expect(outcome).toMatchObject({ status: 'succeeded' });
+      expect(outcome).not.toHaveProperty('touched');
+      expect((await workspace().get('real/a.txt')).toString()).toBe(path);
+    }
+  });
+
+  it('knows what it changed under any name', async () => {
+    for (const path of ['.hidden/a', '-n', 'sp ace/[x]{y}*?!(z)$^+@|\\.txt', '!a', 'größe', 'node_modules/.git/a']) {
+      expect(await write({ path, content: 'x' })).toMatchObject({
+        status: 'succeeded',
+        value: { path },
+        touched: [path],
+      });
+    }
   });
 });
 
@@ -76,7 +91,10 @@ describe('the preview of write_file', () => {
   it('shows why it cannot be', async () => {
     await workspace().put('bin', Buffer.from([0]));
     await workspace().put('a.txt', 'x');
-    expect(await preview({ path: 'bin', content: 'x' })).toMatchObject({ kind: 'problem', message: expect.stringContaining('binary') });
+    expect(await preview({ path: 'bin', content: 'x' })).toMatchObject({
+      kind: 'problem',
+      message: expect.stringContaining('binary'),
+    });
     expect(await preview({ path: 'a.txt', content: 'y', create_only: true })).toMatchObject({ kind: 'problem' });
     expect(await preview({ path: '../a.txt', content: 'y' })).toMatchObject({ kind: 'problem' });
   });

@@ -1,0 +1,19 @@
+import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import type { ApiDeps } from '../deps.ts';
+import { ApiProblem } from '../errors/api-problem.ts';
+
+/** Paths that are open to everybody who can connect: they tell nothing of any run. */
+const isOpen = (path: string): boolean => openPaths.has(path) || path.startsWith('/docs/');
+const openPaths = new Set(['/healthz', '/readyz', '/openapi.json', '/docs']);
+
+/** Lets in who has the key. */
+export const requireKey =
+  ({ isKey }: Pick<ApiDeps, 'isKey'>): onRequestAsyncHookHandler =>
+  async (request) => {
+    if (isOpen(pathOf(request))) return;
+    const key = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
+    if (key === undefined) throw new ApiProblem('unauthorized', 'this request carries no key');
+    if (!isKey(key)) throw new ApiProblem('unauthorized', 'this is not the key of this server');
+  };
+
+const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0] ?? '';

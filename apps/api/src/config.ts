@@ -1,0 +1,61 @@
+import { resolve } from 'node:path';
+import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models/settings';
+import { z } from 'zod';
+
+export interface Config {
+  /** Absolute path. */
+  dataDir: string;
+  host: string;
+  /** 0: any free port. */
+  port: number;
+  /** `redis://…`, `rediss://…` or the absolute path of a unix socket. */
+  redis: string;
+  logLevel: z.infer<typeof levelSchema>;
+  models: ModelSettings;
+}
+
+/** Something is wrong with the environment. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly code = 'invalid_configuration';
+  readonly next = 'Correct the environment of this process and start it again.';
+}
+
+/**
+ * Reads an environment. An empty variable counts as unset.
+ * @throws ConfigError naming every variable that is wrong; ModelError for those of the models
+ */
+export function readConfig(env: Record<string, string | undefined>): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const parsed = environmentSchema.safeParse(given);
+  if (!parsed.success) {
+    const wrong = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+    throw new ConfigError(wrong.join('; '));
+  }
+  const { HOLDPOINT_DATA, HOLDPOINT_HOST, HOLDPOINT_PORT, REDIS_URL, HOLDPOINT_LOG } = parsed.data;
+  return {
+    dataDir: resolve(HOLDPOINT_DATA),
+    host: HOLDPOINT_HOST,
+    port: HOLDPOINT_PORT,
+    redis: REDIS_URL,
+    logLevel: HOLDPOINT_LOG,
+    models: modelSettingsFrom(env),
+  };
+}
+
+const levelSchema = z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']);
+
+/** Not strict: an environment holds everybody's variables. */
+const environmentSchema = z.object({
+  /** @default .holdpoint in the working directory */
+  HOLDPOINT_DATA: z.string().default('.holdpoint'),
+  /** @default 127.0.0.1 */
+  HOLDPOINT_HOST: z.string().default('127.0.0.1'),
+  /** @default 4747 */
+  HOLDPOINT_PORT: z.coerce.number().pipe(z.int().min(0).max(65_535)).default(4747),
+  REDIS_URL: z
+    .string('not set; give a redis:// URL or the absolute path of a unix socket')
+    .regex(/^(rediss?:\/\/|\/)/, 'expected a redis:// or rediss:// URL, or the absolute path of a unix socket'),
+  /** @default info */
+  HOLDPOINT_LOG: levelSchema.default('info'),
+});

@@ -1,0 +1,32 @@
+import type { EngineDeps } from '@holdpoint/engine/deps';
+import type { ModelSettings } from '@holdpoint/models/settings';
+import type { Registry } from '@holdpoint/tools/registry';
+import type { Workspaces } from '@holdpoint/workspace/port';
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { KeyCheck } from './auth/api-key.ts';
+import type { News } from './live/news.ts';
+
+/** What the routes work with. */
+export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
+  logger: FastifyBaseLogger;
+  catalog: Registry;
+  workspaces: Pick<Workspaces, 'check' | 'diff' | 'patch'>;
+  models: ModelSettings;
+  news: News;
+  isKey: KeyCheck;
+  /** The address that the server is bound to: when it is loopback, so must be the names it is asked by. */
+  host: string;
+  /** Aborted when the server closes: ends streams and waiting requests. */
+  closing: AbortSignal;
+  /** Milliseconds between two signs of life on a quiet stream. */
+  heartbeatMs: number;
+  /** Milliseconds a request waits for a worker to publish or discard. */
+  publicationWaitMs: number;
+}
+
+export type App = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>;
+
+/** One key, one name: who decided and who canceled, as the log tells it. */
+export const operator = 'the operator';

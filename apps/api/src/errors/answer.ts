@@ -1,0 +1,50 @@
+import type { ProblemDetails } from '@holdpoint/client/wire/problem';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { App } from '../deps.ts';
+import { ApiProblem } from './api-problem.ts';
+import { type Problem, toProblem } from './to-problem.ts';
+
+/** Every error leaves as a problem (RFC 9457); what is the server's own fault is logged with its cause. */
+export function answerErrors(app: App): void {
+  const routes: { method: string; pattern: RegExp }[] = [];
+  app.addHook('onRoute', ({ method, url }) => {
+    for (const one of [method].flat()) routes.push({ method: one, pattern: patternOf(url) });
+  });
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
+  app.setNotFoundHandler((request, reply) => {
+    const path = pathOf(request);
+    const methods = routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+    if (methods.length === 0) throw new ApiProblem('not_found', `there is no ${path}`);
+    reply.header('allow', methods.join(', '));
+    throw new ApiProblem('method_not_allowed', `${path} does not take ${request.method}`);
+  });
+}
+
+export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const problem = toProblem(error);
+  if (problem.status >= 500) request.log.error({ err: error, code: problem.code }, 'a request failed');
+  if (problem.status === 401) reply.header('www-authenticate', 'Bearer');
+  if (problem.status === 503) reply.header('retry-after', '1');
+  const body: ProblemDetails = { ...problem, instance: pathOf(request), request_id: request.id };
+  return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(body));
+}
+
+/** What is no HTTP never becomes a request. */
+export function rawProblem(error: unknown, requestId: string): string {
+  const problem: Problem = toProblem(new ApiProblem('bad_request', 'this is not a valid HTTP request'));
+  const tooLarge = error instanceof Error && 'code' in error && error.code === 'HPE_HEADER_OVERFLOW';
+  const body = JSON.stringify({ ...problem, ...(tooLarge ? { status: 431 } : {}), instance: '', request_id: requestId });
+  return [
+    tooLarge ? 'HTTP/1.1 431 Request Header Fields Too Large' : 'HTTP/1.1 400 Bad Request',
+    'Content-Type: application/problem+json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+    '',
+    body,
+  ].join('\r\n');
+}
+
+const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0] ?? '';
+
+const patternOf = (url: string): RegExp =>
+  new RegExp(`^${url.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll(/:[a-z_]+/g, '[^/]+')}$`);

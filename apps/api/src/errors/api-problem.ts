@@ -1,0 +1,26 @@
+import type { Conflict, PointerError } from '@holdpoint/client/wire/problem';
+import { type ApiProblemCode, apiProblems } from './registry.ts';
+
+interface Details {
+  errors?: readonly PointerError[];
+  conflicts?: readonly Conflict[];
+  /** @default what the registry says of the code */
+  next?: string | undefined;
+}
+
+/** What a route refuses, with a code of the registry. */
+export class ApiProblem extends Error {
+  override readonly name = 'ApiProblem';
+  readonly code: ApiProblemCode;
+  readonly next: string;
+  readonly errors: readonly PointerError[] | undefined;
+  readonly conflicts: readonly Conflict[] | undefined;
+
+  constructor(code: ApiProblemCode, detail: string, { errors, conflicts, next }: Details = {}) {
+    super(detail);
+    this.code = code;
+    this.next = next ?? apiProblems[code].next;
+    this.errors = errors;
+    this.conflicts = conflicts;
+  }
+}

@@ -1,0 +1,124 @@
+import type { EngineErrorCode } from '@holdpoint/engine/errors';
+import type { WorkspaceErrorCode } from '@holdpoint/workspace/errors';
+
+/** HTTP status and title of a problem. */
+export interface ProblemKind {
+  status: number;
+  title: string;
+}
+
+/** What the API itself has to say, and what to do about it. */
+export const apiProblems = {
+  unauthorized: {
+    status: 401,
+    title: 'Not authorized',
+    next: 'Send `Authorization: Bearer <key>`. The key is in the file api-key of the server’s data directory.',
+  },
+  misdirected_request: {
+    status: 421,
+    title: 'Wrong host name',
+    next: 'Use http://127.0.0.1 or http://localhost with the port of the server.',
+  },
+  origin_not_allowed: {
+    status: 403,
+    title: 'Origin not allowed',
+    next: 'Call the API from a program, or from a page that this server itself serves.',
+  },
+  not_found: { status: 404, title: 'Not found', next: 'Read /openapi.json or /docs for what there is.' },
+  method_not_allowed: { status: 405, title: 'Method not allowed', next: 'Use one of the methods in the header Allow.' },
+  bad_request: { status: 400, title: 'Bad request', next: 'Correct the request and send it again.' },
+  malformed_json: { status: 400, title: 'Malformed JSON', next: 'Send a JSON object as the body.' },
+  unsupported_media_type: {
+    status: 415,
+    title: 'Unsupported media type',
+    next: 'Send the body as application/json.',
+  },
+  body_too_large: { status: 413, title: 'Body too large', next: 'Send at most 10 MiB.' },
+  invalid_request: {
+    status: 422,
+    title: 'Invalid request',
+    next: 'Correct what `errors` names and send the request again; nothing was changed.',
+  },
+  unknown_toolset: {
+    status: 422,
+    title: 'Unknown toolset',
+    next: 'Use one of the toolsets in GET /v1/toolsets; nothing was changed.',
+  },
+  invalid_plan: {
+    status: 422,
+    title: 'Invalid plan',
+    next: 'Correct the steps that `errors` names; GET /v1/tools shows what each tool takes. Nothing was changed.',
+  },
+  model_not_configured: {
+    status: 422,
+    title: 'No model configured',
+    next: 'Set HOLDPOINT_MODEL=provider/model and the key of the provider, restart, and try again; or send a plan.',
+  },
+  invalid_model_name: { status: 422, title: 'Invalid model name', next: 'Name a model as provider/model.' },
+  toolset_not_found: { status: 404, title: 'No such toolset', next: 'Use one of the toolsets in GET /v1/toolsets.' },
+  snapshot_not_found: {
+    status: 404,
+    title: 'No such snapshot',
+    next: 'Use a snapshot that the events of this run name, or leave the parameter out.',
+  },
+  workspace_not_ready: {
+    status: 409,
+    title: 'No workspace yet',
+    next: 'Wait until the run has started; GET /v1/runs/{id}/events tells when.',
+  },
+  publish_conflict: {
+    status: 409,
+    title: 'Nothing was published',
+    next: 'Read `conflicts`, bring the source to a state that fits, and publish again; or download the patch.',
+  },
+  unavailable: { status: 503, title: 'Unavailable', next: 'Send the request again in a moment.' },
+  internal: {
+    status: 500,
+    title: 'Internal error',
+    next: 'Look for the request_id in the log of the server, and report it.',
+  },
+} as const satisfies Record<string, ProblemKind & { next: string }>;
+export type ApiProblemCode = keyof typeof apiProblems;
+
+export const engineProblems: Record<EngineErrorCode, ProblemKind> = {
+  run_not_found: { status: 404, title: 'No such run' },
+  step_not_found: { status: 404, title: 'No such step' },
+  approval_not_found: { status: 404, title: 'No such approval' },
+  already_decided: { status: 409, title: 'Already decided' },
+  action_changed: { status: 409, title: 'The action has changed' },
+  decision_not_allowed: { status: 422, title: 'Decision not allowed' },
+  invalid_decision: { status: 422, title: 'Invalid decision' },
+  run_not_active: { status: 409, title: 'The run is not active' },
+  run_not_paused: { status: 409, title: 'The run is not paused' },
+  run_not_finished: { status: 409, title: 'The run has not ended' },
+  run_not_succeeded: { status: 409, title: 'The run did not succeed' },
+  publication_closed: { status: 409, title: 'The change set is closed' },
+  snapshot_changed: { status: 409, title: 'The snapshot has changed' },
+  idempotency_key_reused: { status: 422, title: 'Idempotency key used again' },
+  blob_missing: { status: 500, title: 'Stored data is missing' },
+  blob_damaged: { status: 500, title: 'Stored data is damaged' },
+  contended: { status: 503, title: 'Too many writers' },
+};
+
+/** The codes of the workspace room are errno-like; on the wire all codes have one form. */
+export const workspaceProblems: Record<WorkspaceErrorCode, ProblemKind & { code: string }> = {
+  ESOURCEMISSING: { status: 422, code: 'source_missing', title: 'The source does not exist' },
+  ESOURCENOTDIRECTORY: { status: 422, code: 'source_not_directory', title: 'The source is no directory' },
+  ESOURCENOTGIT: { status: 422, code: 'source_not_git', title: 'The source is no git repository' },
+  ESOURCEFORMAT: { status: 422, code: 'source_format', title: 'The source cannot be read' },
+  ESOURCEUNREADABLE: { status: 422, code: 'source_unreadable', title: 'The source cannot be read' },
+  ESOURCEINDATADIR: { status: 422, code: 'source_in_data_directory', title: 'The source is in the data directory' },
+  EREFUNKNOWN: { status: 422, code: 'ref_unknown', title: 'Unknown git ref' },
+  ERUNIDINVALID: { status: 404, code: 'run_not_found', title: 'No such run' },
+  EPATHINVALID: { status: 422, code: 'path_invalid', title: 'Invalid path' },
+  EWORKSPACEMISSING: { status: 410, code: 'workspace_gone', title: 'The workspace is gone' },
+  EWORKSPACEBUSY: { status: 503, code: 'workspace_busy', title: 'The workspace is busy' },
+  EWORKSPACECORRUPT: { status: 500, code: 'workspace_corrupt', title: 'The workspace is damaged' },
+  ESNAPSHOTUNKNOWN: { status: 404, code: 'snapshot_not_found', title: 'No such snapshot' },
+  ETOOMANYFILES: { status: 422, code: 'too_many_files', title: 'Too many files' },
+  EDIFFTOOLARGE: { status: 422, code: 'diff_too_large', title: 'The diff is too large' },
+  ENOTPUBLISHABLE: { status: 409, code: 'not_publishable', title: 'Nothing to publish to' },
+  EGITMISSING: { status: 500, code: 'git_missing', title: 'git is not installed' },
+  EGITFAILED: { status: 503, code: 'git_failed', title: 'git failed' },
+  EIO: { status: 503, code: 'storage_failed', title: 'Storage failed' },
+};

@@ -1,0 +1,55 @@
+import type { ProblemDetails } from '@holdpoint/client/wire/problem';
+import { EngineError } from '@holdpoint/engine/errors';
+import { WorkspaceError } from '@holdpoint/workspace/errors';
+import { ApiProblem } from './api-problem.ts';
+import { isRedisAway } from './redis-away.ts';
+import { type ApiProblemCode, apiProblems, engineProblems, type ProblemKind, workspaceProblems } from './registry.ts';
+
+/** A problem without what only the request knows. */
+export type Problem = Omit<ProblemDetails, 'instance' | 'request_id'>;
+
+/** What an error is to a client. What is not known here is an internal error, and says nothing of itself. */
+export function toProblem(error: unknown): Problem {
+  if (error instanceof ApiProblem) {
+    const { errors, conflicts } = error;
+    return {
+      ...problem(error.code, apiProblems[error.code], error.message, error.next),
+      ...(errors === undefined ? {} : { errors: [...errors] }),
+      ...(conflicts === undefined ? {} : { conflicts: [...conflicts] }),
+    };
+  }
+  if (error instanceof EngineError) return problem(error.code, engineProblems[error.code], error.message, error.next);
+  if (error instanceof WorkspaceError) {
+    const { code, ...kind } = workspaceProblems[error.code];
+    return problem(code, kind, error.message, error.next);
+  }
+  if (isRedisAway(error)) return own('unavailable', 'Redis does not answer');
+  return ofFramework(error) ?? own('internal', 'something failed inside the server');
+}
+
+const own = (code: ApiProblemCode, detail: string): Problem =>
+  problem(code, apiProblems[code], detail, apiProblems[code].next);
+
+const problem = (code: string, { status, title }: ProblemKind, detail: string, next: string): Problem => ({
+  type: `urn:holdpoint:problem:${code}`,
+  title,
+  status,
+  detail,
+  code,
+  next,
+});
+
+/** Fastify's own errors about a request. */
+function ofFramework(error: unknown): Problem | undefined {
+  if (!(error instanceof Error) || !('statusCode' in error) || typeof error.statusCode !== 'number') return undefined;
+  if (error.statusCode < 400 || error.statusCode > 499) return undefined;
+  const code = 'code' in error ? String(error.code) : '';
+  return own(frameworkCodes[code] ?? (error instanceof SyntaxError ? 'malformed_json' : 'bad_request'), error.message);
+}
+
+const frameworkCodes: Record<string, ApiProblemCode> = {
+  FST_ERR_CTP_INVALID_JSON_BODY: 'malformed_json',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'malformed_json',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+};

@@ -1,0 +1,80 @@
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { CliError } from './errors.ts';
+
+const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
+
+/** An empty variable counts as one that is not set. */
+const text = z
+  .string()
+  .optional()
+  .transform((value) => (value === '' ? undefined : value));
+
+const environmentSchema = z.object({
+  HOLDPOINT_DATA: text,
+  HOLDPOINT_URL: text.pipe(z.url({ protocol: /^https?$/, error: 'expected a URL such as http://127.0.0.1:4747' }).optional()),
+  HOLDPOINT_KEY: text,
+  HOLDPOINT_LOG: text,
+  HOLDPOINT_TOOLCHAINS: text,
+  HOLDPOINT_DRAIN_MS: text.pipe(z.coerce.number().int().min(0).max(3_600_000).default(10_000)),
+  REDIS_URL: text,
+  PATH: z.string().default('/usr/local/bin:/usr/bin:/bin'),
+  NO_COLOR: text,
+  FORCE_COLOR: text,
+  TERM: text,
+});
+
+/** What the command takes from its environment. */
+export interface Config {
+  projectDir: string;
+  /** Absolute. @default `<project>/.holdpoint` */
+  dataDir: string;
+  /** Undefined: the system that runs on the data directory. */
+  url: string | undefined;
+  key: string | undefined;
+  /** Undefined: the embedded Redis of the data directory. */
+  redisUrl: string | undefined;
+  path: string;
+  /** Directories outside /usr that workers mount into sandboxes. */
+  toolchains: string[];
+  /** Time that a worker takes at most to bring running steps to an end. */
+  drainMs: number;
+  /** Undefined: colour on a terminal. */
+  color: boolean | undefined;
+  /** What the children of `up` inherit. */
+  childEnvironment: Readonly<Record<string, string>>;
+}
+
+/** Reads the environment. @throws CliError `bad_environment` naming the variable */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const parsed = environmentSchema.safeParse(env);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+    throw new CliError('bad_environment', lines.join('\n'));
+  }
+  const of = parsed.data;
+  return {
+    projectDir,
+    dataDir: resolve(of.HOLDPOINT_DATA ?? join(projectDir, '.holdpoint')),
+    url: of.HOLDPOINT_URL,
+    key: of.HOLDPOINT_KEY,
+    redisUrl: of.REDIS_URL,
+    path: of.PATH,
+    toolchains: (of.HOLDPOINT_TOOLCHAINS ?? '').split(':').filter((path) => path !== ''),
+    drainMs: of.HOLDPOINT_DRAIN_MS,
+    color: colorOf(of),
+    childEnvironment: childEnvironmentOf(env, of.HOLDPOINT_LOG),
+  };
+}
+
+function colorOf(of: { NO_COLOR?: string | undefined; FORCE_COLOR?: string | undefined; TERM?: string | undefined }) {
+  if (of.NO_COLOR !== undefined || of.TERM === 'dumb' || of.FORCE_COLOR === '0') return false;
+  return of.FORCE_COLOR === undefined ? undefined : true;
+}
+
+/** `up` reads in the logs that a child is ready, so they may not be quieter than `info`. */
+function childEnvironmentOf(env: NodeJS.ProcessEnv, log: string | undefined): Record<string, string> {
+  const defined = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return { ...Object.fromEntries(defined), HOLDPOINT_LOG: log === 'debug' ? 'debug' : 'info' };
+}

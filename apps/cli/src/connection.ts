@@ -1,0 +1,39 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from './config.ts';
+import { CliError } from './errors.ts';
+import { isAlive } from './system/process-identity.ts';
+import { readSystemRecord } from './system/system-record.ts';
+
+const defaultUrl = 'http://127.0.0.1:4747';
+
+export const keyFileOf = (config: Pick<Config, 'dataDir'>): string => join(config.dataDir, 'api-key');
+
+/**
+ * Where the API is: as given, HOLDPOINT_URL, the system that runs on the data directory, or the usual place. The key: HOLDPOINT_KEY, or
+ * the data directory's.
+ *
+ * @throws CliError `usage`, `no_key`, `key_file_open`
+ */
+export function findConnection(config: Config, given?: string): { url: string; key: string } {
+  if (given !== undefined && !/^https?:\/\//.test(given)) {
+    throw new CliError('usage', `--url takes an address such as ${defaultUrl}, not ${given}`);
+  }
+  const url = given ?? config.url ?? runningAt(config) ?? defaultUrl;
+  return { url: url.replace(/\/+$/, ''), key: config.key ?? readKey(keyFileOf(config)) };
+}
+
+function runningAt({ dataDir }: Config): string | undefined {
+  const record = readSystemRecord(dataDir);
+  return record !== undefined && isAlive(record) ? (record.address ?? undefined) : undefined;
+}
+
+/** @throws CliError `no_key`, `key_file_open` */
+export function readKey(file: string): string {
+  const mode = statSync(file, { throwIfNoEntry: false })?.mode;
+  if (mode === undefined) {
+    throw new CliError('no_key', `There is no key: HOLDPOINT_KEY is not set, and ${file} does not exist.`);
+  }
+  if ((mode & 0o077) !== 0) throw new CliError('key_file_open', `Other users may read the key in ${file}.`);
+  return readFileSync(file, 'utf8').trim();
+}

@@ -1,0 +1,52 @@
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+
+/** A failure of the command itself. `message` says what happened, `next` what to do about it. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly code: CliErrorCode;
+  readonly retryable: boolean;
+  readonly exitCode: ExitCode;
+  readonly next: string;
+
+  constructor(code: CliErrorCode, message: string, options: { next?: string; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    const known = registry[code];
+    this.code = code;
+    this.retryable = known.retryable;
+    this.exitCode = known.exit;
+    this.next = options.next ?? known.next;
+  }
+}
+
+const registry = {
+  usage: { exit: exitCodes.usage, retryable: false, next: 'Add --help to the command to see what it takes.' },
+  bad_environment: { exit: exitCodes.usage, retryable: false, next: 'Correct or unset the variable.' },
+  bad_plan: { exit: exitCodes.usage, retryable: false, next: 'Correct the plan and run it again; nothing was submitted.' },
+  no_key: {
+    exit: exitCodes.auth,
+    retryable: false,
+    next: 'Start the system on this machine with `npm start`, or set HOLDPOINT_KEY.',
+  },
+  key_file_open: {
+    exit: exitCodes.auth,
+    retryable: false,
+    next: 'Close the file to other users (chmod 600), or set HOLDPOINT_KEY.',
+  },
+  timeout: { exit: exitCodes.timeout, retryable: true, next: 'Nothing is lost: look again, or give more time.' },
+  port_taken: {
+    exit: exitCodes.conflict,
+    retryable: false,
+    next: 'Choose another port, for example HOLDPOINT_PORT=4848, or 0 for any free one.',
+  },
+  not_ours: { exit: exitCodes.conflict, retryable: false, next: 'Remove the file if you know that nothing runs.' },
+  redis_unreachable: {
+    exit: exitCodes.failed,
+    retryable: true,
+    next: 'Correct REDIS_URL, or unset it to use the embedded Redis.',
+  },
+  child_failed: { exit: exitCodes.failed, retryable: false, next: 'Read the log.' },
+  crash_loop: { exit: exitCodes.failed, retryable: false, next: 'Read the log; nothing acknowledged is lost.' },
+  does_not_end: { exit: exitCodes.failed, retryable: true, next: 'Look at the process, and end it yourself.' },
+  stream_ended: { exit: exitCodes.failed, retryable: true, next: 'Follow the run again; it goes on without you.' },
+} as const;
+export type CliErrorCode = keyof typeof registry;

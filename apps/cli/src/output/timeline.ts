@@ -1,0 +1,141 @@
+import type { RunEvent } from '@holdpoint/client/wire/event';
+import type { Problem } from '@holdpoint/engine/domain/vocabulary';
+import type { Colors } from './colors.ts';
+import { valueOf } from './payload.ts';
+import { oneLine } from './plain.ts';
+import { shortArgs } from './short-args.ts';
+import { clock, duration } from './time.ts';
+
+const typeWidth = 'workspace.publish_requested'.length;
+
+export interface TimelineOptions {
+  colors: Colors;
+  /** Characters of a line. */
+  width: number;
+  /** Lines that follow an approval's: how to decide it. */
+  howToDecide(approvalId: string): string[];
+}
+
+/** Turns a run's events, in order and from the first, into lines for people: time, what, tool and arguments, duration. */
+export function timeline({ colors, width, howToDecide }: TimelineOptions): (event: RunEvent) => string[] {
+  const calls = new Map<string, string>();
+  return (event) => {
+    if (event.type === 'step.created') calls.set(event.step_id, callText(event.data));
+    const call = 'step_id' in event ? (calls.get(event.step_id) ?? event.step_id) : '';
+    const detail = oneLine(detailOf(event, call), Math.max(40, width - typeWidth - 12));
+    const line = `${colors.dim(clock(event.time))}  ${paintOf(event, colors)(event.type.padEnd(typeWidth))}  ${detail}`;
+    const more = event.type === 'approval.requested' ? howToDecide(event.data.approval_id) : [];
+    return [line.trimEnd(), ...more.map((text) => `          ${text}`)];
+  };
+}
+
+function callText({ name, tool, args }: Extract<RunEvent, { type: 'step.created' }>['data']): string {
+  const label = name === undefined ? tool : `${name}: ${tool}`;
+  return `${label} ${shortArgs(valueOf(args))}`.trim();
+}
+
+/** What the event says, call and time aside. */
+function detailOf(event: RunEvent, call: string): string {
+  switch (event.type) {
+    case 'run.created':
+      return `${event.run_id} ${event.data.title}`;
+    case 'run.started':
+    case 'run.canceled':
+    case 'workspace.discarded':
+      return '';
+    case 'run.waiting':
+      return `for an ${event.data.for}`;
+    case 'run.resumed':
+      return `after ${event.data.after === 'approval' ? 'the decision' : 'the pause'}`;
+    case 'run.paused':
+    case 'run.failed':
+      return problemText(event.data.reason);
+    case 'run.canceling':
+      return `by ${event.data.by}${event.data.message === undefined ? '' : `: ${event.data.message}`}`;
+    case 'run.succeeded':
+      return event.data.message;
+    case 'turn.planned':
+      return `${event.data.turn}: ${event.data.message}`;
+    case 'step.created':
+      return `${call} (${event.data.effect}, ${event.data.risk} risk)`;
+    case 'step.queued':
+      return `${call} (${event.data.reason})`;
+    case 'step.started':
+      return `${call}${event.data.attempt > 1 ? ` (attempt ${event.data.attempt})` : ''}`;
+    case 'step.retried':
+    case 'step.unknown':
+      return `${call}  ${problemText(event.data.reason)}`;
+    case 'step.succeeded':
+    case 'step.failed':
+    case 'step.killed':
+    case 'step.timed_out':
+    case 'step.rejected':
+    case 'step.expired':
+    case 'step.canceled':
+      return [call, took(event.data.duration_ms), event.data.error && problemText(event.data.error)].filter(Boolean).join('  ');
+    case 'approval.requested':
+      return `${call} (${event.data.risk} risk; ${event.data.reason})`;
+    case 'approval.decided':
+      return `${call}: ${event.data.decision} by ${event.data.by}${event.data.message === undefined ? '' : `: ${event.data.message}`}`;
+    case 'approval.expired':
+      return call;
+    case 'approval.canceled':
+      return `${call} (${event.data.reason})`;
+    case 'workspace.materialised':
+      return `${event.data.files} files, ${event.data.bytes} bytes${event.data.base_commit === null ? '' : ` of commit ${short(event.data.base_commit)}`}`;
+    case 'workspace.snapshotted':
+      return `${short(event.data.snapshot)}: ${event.data.files_changed} changed after ${call}`;
+    case 'workspace.publish_requested':
+      return `${short(event.data.snapshot)} by ${event.data.by}`;
+    case 'workspace.published':
+      return publishedText(event.data.published);
+    case 'workspace.conflicted':
+      return 'the source has changed meanwhile; nothing was published';
+    case 'workspace.discard_requested':
+      return `by ${event.data.by}`;
+    default:
+      return event satisfies never;
+  }
+}
+
+const problemText = ({ code, message }: Problem): string => `${code}: ${message}`;
+const took = (ms: number | undefined): string => (ms === undefined ? '' : duration(ms));
+const short = (id: string): string => id.slice(0, 10);
+
+function publishedText(published: unknown): string {
+  if (typeof published !== 'object' || published === null) return '';
+  if ('branch' in published) return `branch ${String(published.branch)}`;
+  return 'path' in published ? `directory ${String(published.path)}` : '';
+}
+
+function paintOf({ type }: RunEvent, colors: Colors): (text: string) => string {
+  switch (type) {
+    case 'run.succeeded':
+    case 'step.succeeded':
+    case 'workspace.published':
+      return colors.green;
+    case 'run.failed':
+    case 'step.failed':
+    case 'step.killed':
+    case 'step.timed_out':
+    case 'workspace.conflicted':
+      return colors.red;
+    case 'run.waiting':
+    case 'run.paused':
+    case 'run.canceling':
+    case 'run.canceled':
+    case 'approval.requested':
+    case 'approval.expired':
+    case 'step.rejected':
+    case 'step.expired':
+    case 'step.retried':
+    case 'step.unknown':
+      return colors.yellow;
+    case 'step.created':
+    case 'step.queued':
+    case 'workspace.snapshotted':
+      return colors.dim;
+    default:
+      return colors.cyan;
+  }
+}

@@ -1,0 +1,46 @@
+import { type Plan, planSchema } from '@holdpoint/engine/domain/plan';
+import { policySchema } from '@holdpoint/engine/domain/policy';
+import { limitsSchema } from '@holdpoint/engine/domain/run-spec';
+import { z } from 'zod';
+
+/** A plan file: the plan's groups, and beside them what else the run is to be given. */
+const headSchema = z.strictObject({
+  title: z.string().min(1).max(200).optional(),
+  toolset: z.string().min(1).max(64).optional(),
+  policy: policySchema.optional(),
+  limits: limitsSchema.optional(),
+  labels: z.record(z.string().min(1).max(63), z.string().max(255)).optional(),
+  groups: z.unknown(),
+});
+
+export type PlanFile = Omit<z.infer<typeof headSchema>, 'groups'> & { plan: Plan };
+
+export interface PlanMistake {
+  path: PropertyKey[];
+  /** The key itself is wrong, not its value. */
+  key?: string;
+  message: string;
+}
+
+/** Checks everything there is to check without a server, and tells every mistake at once. */
+export function checkPlanFile(value: unknown): { ok: true; file: PlanFile } | { ok: false; mistakes: PlanMistake[] } {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { ok: false, mistakes: [{ path: [], message: 'a plan is a mapping with groups' }] };
+  }
+  const groups: unknown = 'groups' in value ? value.groups : undefined;
+  const head = headSchema.safeParse(value);
+  const plan = planSchema.safeParse({ groups });
+  if (head.success && plan.success) {
+    const { groups: _, ...rest } = head.data;
+    return { ok: true, file: { ...rest, plan: plan.data } };
+  }
+  return { ok: false, mistakes: [...mistakesOf(head.error), ...mistakesOf(plan.error)] };
+}
+
+function mistakesOf(error: z.ZodError | undefined): PlanMistake[] {
+  return (error?.issues ?? []).flatMap((issue): PlanMistake[] => {
+    const { path, message } = issue;
+    if (issue.code !== 'unrecognized_keys') return [{ path, message }];
+    return issue.keys.map((key) => ({ path, key, message: `${key} is not known here` }));
+  });
+}

@@ -1,0 +1,89 @@
+import { ApiError, ConnectionError } from '@holdpoint/client/errors';
+import { CommanderError } from 'commander';
+import { CliError } from './errors.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { Interrupted } from './interrupt.ts';
+import { plain } from './output/plain.ts';
+import type { Shell } from './shell.ts';
+
+/** An error as it is told: what happened, what exactly, what to do next. */
+export interface Told {
+  exitCode: ExitCode;
+  code: string;
+  message: string;
+  details: string[];
+  next?: string;
+}
+
+/** The one place where errors become exit codes and words. */
+export function tell(error: unknown): Told {
+  if (error instanceof CliError) {
+    return { exitCode: error.exitCode, code: error.code, message: error.message, details: [], next: error.next };
+  }
+  if (error instanceof ApiError) {
+    const details = [
+      ...error.errors.map(({ pointer, detail }) => `${pointer}: ${detail}`),
+      ...error.conflicts.map(({ path, reason, detail }) => `${path}: ${reason} (${detail})`),
+      ...(error.status >= 500 && error.requestId !== undefined ? [`request ${error.requestId}`] : []),
+    ];
+    return { exitCode: exitOfStatus(error.status), code: error.code, message: error.detail, details, next: error.next };
+  }
+  if (error instanceof ConnectionError) {
+    const next = 'Start the system with `npm start`, or give its address with --url or HOLDPOINT_URL.';
+    return { exitCode: exitCodes.failed, code: error.code, message: error.message, details: [], next };
+  }
+  if (error instanceof Interrupted) {
+    return { exitCode: exitCodes.interrupted, code: 'interrupted', message: error.message, details: [] };
+  }
+  if (error instanceof CommanderError) {
+    const exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    return { exitCode, code: 'usage', message: error.message.replace(/^error: /, ''), details: [] };
+  }
+  return tellOther(error);
+}
+
+/** Errors of the packages say what to do next, too; any other is a mistake of this program, and its stack helps. */
+function tellOther(error: unknown): Told {
+  if (!(error instanceof Error)) return { exitCode: exitCodes.failed, code: 'unknown', message: String(error), details: [] };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
+  if ('next' in error && typeof error.next === 'string') {
+    return { exitCode: exitCodes.failed, code, message: error.message, details: [], next: error.next };
+  }
+  const details = code === 'unknown' ? [error.stack ?? ''] : [];
+  return { exitCode: exitCodes.failed, code, message: error.message, details };
+}
+
+function exitOfStatus(status: number): ExitCode {
+  switch (status) {
+    case 400:
+    case 413:
+    case 415:
+    case 422:
+      return exitCodes.usage;
+    case 401:
+    case 403:
+      return exitCodes.auth;
+    case 404:
+      return exitCodes.not_found;
+    case 408:
+    case 504:
+      return exitCodes.timeout;
+    case 409:
+      return exitCodes.conflict;
+    default:
+      return exitCodes.failed;
+  }
+}
+
+/** Words on stderr; with `json` also one object on stdout, so that a script always finds one there. */
+export function reportError(shell: Shell, error: unknown, json: boolean): void {
+  const { exitCode, code, message, details, next } = tell(error);
+  shell.exitCode = exitCode;
+  // Commander has written help and its own errors already.
+  if (error instanceof CommanderError && exitCode === exitCodes.ok) return;
+  if (json) shell.printJson({ error: { code, message, details, next: next ?? null } });
+  if (error instanceof CommanderError || error instanceof Interrupted) return;
+  shell.say(`${shell.errColors.red('error:')} ${plain(message)}`);
+  for (const detail of details) shell.say(`  ${plain(detail)}`);
+  if (next !== undefined) shell.say(next);
+}

@@ -1,0 +1,70 @@
+import type { Client } from '@holdpoint/client/client';
+import type { Config } from './config.ts';
+import { findConnection } from './connection.ts';
+import type { ExitCode } from './exit-codes.ts';
+import { exitCodes } from './exit-codes.ts';
+import { type Colors, colorsFor } from './output/colors.ts';
+
+/** The process around a command. `main.ts` gives the real one. */
+export interface Terminal {
+  stdout: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
+  stderr: NodeJS.WritableStream & { isTTY?: boolean };
+  stdin: NodeJS.ReadableStream & { isTTY?: boolean };
+}
+
+/** What every command has at hand. */
+export interface Shell {
+  config: Config;
+  /** A person sits there: both questions and answers reach them. */
+  interactive: boolean;
+  /** Characters of a line on stdout. */
+  width: number;
+  colors: Colors;
+  /** For stderr, which may be a terminal when stdout is none. */
+  errColors: Colors;
+  /** One line of result, on stdout. */
+  print(text: string): void;
+  /** One JSON value on a line of its own, on stdout. */
+  printJson(value: unknown): void;
+  /** One line of progress, on stderr. */
+  say(text: string): void;
+  /** Text given on standard input. */
+  readInput(): Promise<string>;
+  exitCode: ExitCode;
+  /** @param url as given with --url */
+  connect(url?: string): Promise<Client>;
+  close(): Promise<void>;
+}
+
+export function openShell(config: Config, terminal: Terminal): Shell {
+  const { stdout, stderr, stdin } = terminal;
+  const clients: Client[] = [];
+  return {
+    config,
+    interactive: stdin.isTTY === true && stdout.isTTY === true,
+    width: stdout.columns ?? 120,
+    colors: colorsFor(config.color ?? stdout.isTTY === true),
+    errColors: colorsFor(config.color ?? stderr.isTTY === true),
+    print: (text) => stdout.write(`${text}\n`),
+    printJson: (value) => stdout.write(`${JSON.stringify(value)}\n`),
+    say: (text) => stderr.write(`${text}\n`),
+    async readInput() {
+      let text = '';
+      stdin.setEncoding('utf8');
+      for await (const chunk of stdin) text += chunk;
+      return text;
+    },
+    exitCode: exitCodes.ok,
+    async connect(url) {
+      const connection = findConnection(config, url);
+      // Loaded here, so that commands which need no server start faster.
+      const { createClient } = await import('@holdpoint/client/client');
+      const client = createClient({ baseUrl: connection.url, key: connection.key });
+      clients.push(client);
+      return client;
+    },
+    async close() {
+      await Promise.all(clients.map((client) => client.close()));
+    },
+  };
+}

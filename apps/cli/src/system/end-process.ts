@@ -1,0 +1,52 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { CliError } from '../errors.ts';
+import { isAlive, type ProcessIdentity } from './process-identity.ts';
+
+const pollMs = 25;
+/** A killed process is gone at once, unless the kernel holds it in a call. */
+const killedMs = 5000;
+
+export interface EndOptions {
+  /** Time to end by itself after SIGTERM; then its whole process group is killed. */
+  graceMs: number;
+  /** Aborted: no more patience, kill it now. */
+  hurry?: AbortSignal;
+}
+
+/**
+ * Ends a process that leads a process group, whoever started it, and waits until it is gone.
+ *
+ * @returns `gone`: there was none; `ended`: by itself after SIGTERM; `killed`: it had to be
+ * @throws CliError `does_not_end`
+ */
+export async function endProcess(
+  identity: ProcessIdentity,
+  { graceMs, hurry }: EndOptions,
+): Promise<'gone' | 'ended' | 'killed'> {
+  if (!isAlive(identity)) return 'gone';
+  if (hurry?.aborted !== true) {
+    send(identity.pid, 'SIGTERM');
+    if (await isGoneWithin(identity, graceMs, hurry)) return 'ended';
+  }
+  send(-identity.pid, 'SIGKILL');
+  if (await isGoneWithin(identity, killedMs)) return 'killed';
+  throw new CliError('does_not_end', `The process ${identity.pid} does not end, not even by SIGKILL.`);
+}
+
+export async function isGoneWithin(identity: ProcessIdentity, ms: number, hurry?: AbortSignal): Promise<boolean> {
+  const deadline = performance.now() + ms;
+  while (isAlive(identity)) {
+    if (hurry?.aborted === true || performance.now() >= deadline) return false;
+    await wait(pollMs);
+  }
+  return true;
+}
+
+/** A negative pid is a process group. */
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}

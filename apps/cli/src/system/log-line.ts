@@ -1,0 +1,30 @@
+import { z } from 'zod';
+
+const lineSchema = z.looseObject({
+  level: z.number(),
+  msg: z.string().default(''),
+  event: z.string().optional(),
+  address: z.string().optional(),
+  err: z.union([z.string(), z.looseObject({ message: z.string(), code: z.string().optional() })]).optional(),
+});
+/** A line of a child's log, as far as `up` reads it. */
+export type LogLine = z.infer<typeof lineSchema>;
+
+/** Undefined for what is no JSON line, such as a crash's stack trace. */
+export function parseLogLine(text: string): LogLine | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    return lineSchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+const warning = 40;
+
+/** A line worth telling a person, in few words; undefined for the others. */
+export function problemOf(line: LogLine): string | undefined {
+  if (line.level < warning) return undefined;
+  const error = typeof line.err === 'string' ? line.err : line.err?.message;
+  return [line.msg, error].filter((part) => part !== undefined && part !== '').join(': ');
+}

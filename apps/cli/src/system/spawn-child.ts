@@ -1,0 +1,69 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { CliError } from '../errors.ts';
+import { identify, type ProcessIdentity } from './process-identity.ts';
+
+const largestLog = 16 * 1024 * 1024;
+
+export interface ChildSpec {
+  /** `api`, `worker-1`, …: names the log too. */
+  name: string;
+  /** Absolute path of the program's main file. */
+  script: string;
+  environment: Readonly<Record<string, string>>;
+  logFile: string;
+}
+
+export interface Child {
+  spec: ChildSpec;
+  identity: ProcessIdentity;
+  /** Where in the log this process begins. */
+  logStart: number;
+  /** Resolves when it is gone: to `exit 1`, `SIGKILL`, … */
+  ended: Promise<string>;
+}
+
+/**
+ * Starts a part of the system in a process group of its own: Ctrl-C in the terminal must not reach it, because the order in which
+ * the parts end matters. It writes to a file, not to a pipe, so that it goes on when this process is killed.
+ */
+export function spawnChild(spec: ChildSpec): Child {
+  mkdirSync(dirname(spec.logFile), { recursive: true, mode: 0o700 });
+  rotate(spec.logFile);
+  const log = openSync(spec.logFile, 'a', 0o600);
+  try {
+    const logStart = fstatSync(log).size;
+    const child = spawn(process.execPath, [spec.script], {
+      cwd: dirname(spec.script),
+      detached: true,
+      env: { ...spec.environment },
+      stdio: ['ignore', log, log],
+    });
+    const ended = endOf(child);
+    const identity = child.pid === undefined ? undefined : identify(child.pid);
+    if (identity === undefined) throw new CliError('child_failed', `${spec.name} could not be started (${spec.script}).`);
+    return { spec, identity, logStart, ended };
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** The last lines that this process wrote, without the stack traces' tail. */
+export function endOfLog({ spec, logStart }: Pick<Child, 'spec' | 'logStart'>, lines = 5): string[] {
+  const text = readFileSync(spec.logFile).toString('utf8', logStart);
+  return text.trimEnd().split('\n').slice(-lines);
+}
+
+function endOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => resolve(signal ?? `exit ${code}`));
+  });
+}
+
+/** Keeps one older log. */
+function rotate(logFile: string): void {
+  const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > largestLog) renameSync(logFile, `${logFile}.1`);
+}

@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import type { CliError } from '../errors.ts';
+import type { LogLine } from './log-line.ts';
+import { openRedis } from './open-redis.ts';
+import type { ProcessIdentity } from './process-identity.ts';
+import { Supervised } from './supervised.ts';
+import { waitForLine } from './wait-for-line.ts';
+
+/** The first start on a slow machine reads every file from a cold disk. */
+const readyMs = 60_000;
+const apiGraceMs = 10_000;
+/** Beyond the time a worker gives its steps: closing connections, ending sandboxes. */
+const drainMarginMs = 12_000;
+
+export interface RunningSystem {
+  /** Of the API. */
+  address: string;
+  /** Of Redis, in a few words. */
+  redis: string;
+  /** Workers first, so that they drain; then the API; then the embedded Redis. */
+  stop(hurry: AbortSignal): Promise<void>;
+}
+
+export interface StartInput {
+  config: Config;
+  workers: number;
+  signal: AbortSignal;
+  /** What is running now, after every start of a process. */
+  onChildren(children: { name: string; pid: number; began: string }[]): void;
+  /** A part keeps ending: the system cannot go on. */
+  onFailure(error: CliError): void;
+  report(text: string): void;
+}
+
+/**
+ * Starts Redis, then the API and the workers at once, and waits until all are ready. When that fails, what was started is ended.
+ *
+ * @throws CliError, EmbeddedRedisError, or the signal's reason
+ */
+export async function startSystem(input: StartInput): Promise<RunningSystem> {
+  const { config, signal } = input;
+  const redis = await openRedis(config, signal);
+  input.report(`redis     ${redis.label}`);
+  const parts = partsOf(input, redis.address);
+  const stop = async (hurry: AbortSignal): Promise<void> => {
+    const graceMs = config.drainMs + drainMarginMs;
+    await Promise.all(parts.workers.map((worker) => worker.stop({ graceMs, hurry })));
+    await parts.api.stop({ graceMs: apiGraceMs, hurry });
+    await redis.stop();
+  };
+  try {
+    const address = await startParts(parts, input);
+    return { address, redis: redis.label, stop };
+  } catch (error) {
+    await stop(AbortSignal.abort());
+    throw error;
+  }
+}
+
+interface Parts {
+  api: Supervised;
+  workers: Supervised[];
+  environment: Readonly<Record<string, string>>;
+}
+
+function partsOf({ config, workers, ...input }: StartInput, redisAddress: string): Parts {
+  const environment = { ...config.childEnvironment, HOLDPOINT_DATA: config.dataDir, REDIS_URL: redisAddress };
+  const all: Supervised[] = [];
+  const part = (name: string, app: 'api' | 'worker'): Supervised => {
+    const supervised = new Supervised(
+      {
+        onSpawn: () => input.onChildren(all.flatMap(identityOf)),
+        onCrashLoop: input.onFailure,
+        report: input.report,
+        now: Date.now,
+      },
+      {
+        name,
+        script: join(config.projectDir, 'apps', app, 'src/main.ts'),
+        environment,
+        logFile: join(config.dataDir, 'logs', `${name}.log`),
+      },
+    );
+    all.push(supervised);
+    return supervised;
+  };
+  const api = part('api', 'api');
+  return { api, workers: Array.from({ length: workers }, (_, i) => part(`worker-${i + 1}`, 'worker')), environment };
+}
+
+const identityOf = ({ name, child }: Supervised): (ProcessIdentity & { name: string })[] =>
+  child === undefined ? [] : [{ name, ...child.identity }];
+
+/** @returns the API's address */
+async function startParts({ api, workers, environment }: Parts, { report, signal }: StartInput): Promise<string> {
+  const failed = new AbortController();
+  const wait = { timeoutMs: readyMs, signal: AbortSignal.any([signal, failed.signal]) };
+  const apiReady = waitForLine(api.start(), { ...wait, find: addressIn }).then((address) => {
+    report(`api       ready at ${address}`);
+    return address;
+  });
+  const workersReady = workers.map(async (worker) => {
+    await waitForLine(worker.start(), { ...wait, find: ({ event }) => event === 'ready' || undefined });
+    report(`${worker.name.padEnd(9)} ready`);
+  });
+  const [address] = await Promise.all([apiReady, ...workersReady]).catch((error: unknown) => {
+    failed.abort(error);
+    throw error;
+  });
+  // Started again, it must be found where it was, also when the system chose the port.
+  api.watch({ ...environment, HOLDPOINT_PORT: new URL(address).port });
+  for (const worker of workers) worker.watch(environment);
+  return address;
+}
+
+const addressIn = ({ event, address }: LogLine): string | undefined => (event === 'ready' ? address : undefined);

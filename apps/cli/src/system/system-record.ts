@@ -1,0 +1,111 @@
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { CliError } from '../errors.ts';
+import { isAlive } from './process-identity.ts';
+
+const processSchema = z.strictObject({ pid: z.int().positive(), began: z.string() });
+
+const recordSchema = z.strictObject({
+  format: z.literal(1),
+  ...processSchema.shape,
+  started_at: z.iso.datetime(),
+  /** Null until the API listens. */
+  address: z.url().nullable(),
+  embedded_redis: z.boolean(),
+  children: z.array(z.strictObject({ name: z.string(), ...processSchema.shape })),
+});
+
+/** What runs on a data directory: the `up` process and its children. Kept in `<data>/up.json` while it runs. */
+export type SystemRecord = z.infer<typeof recordSchema>;
+
+const fileOf = (dataDir: string): string => join(dataDir, 'up.json');
+
+/** Undefined when there is none. @throws CliError `not_ours` */
+export function readSystemRecord(dataDir: string): SystemRecord | undefined {
+  const file = fileOf(dataDir);
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    return recordSchema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new CliError('not_ours', `${file} is not a record of a running system.`, { cause });
+  }
+}
+
+/**
+ * Takes the data directory for this process. Nobody else can, until it is released or this process is gone.
+ *
+ * @returns the record of the living `up` that has it; or `taken: true`, with what a dead one left behind
+ */
+export function claim(
+  dataDir: string,
+  record: SystemRecord,
+): { taken: true; left?: SystemRecord } | { taken: false; by: SystemRecord } {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  let left: SystemRecord | undefined;
+  for (;;) {
+    if (linkNew(dataDir, record)) return left === undefined ? { taken: true } : { taken: true, left };
+    const found = readSystemRecord(dataDir);
+    if (found === undefined) continue;
+    if (isAlive(found)) return { taken: false, by: found };
+    if (removeDead(dataDir, found)) left = found;
+  }
+}
+
+/** Only the process that claimed the directory may call this. */
+export function updateSystemRecord(dataDir: string, record: SystemRecord): void {
+  renameSync(writeAside(dataDir, record), fileOf(dataDir));
+}
+
+export function release(dataDir: string, pid: number): void {
+  if (readSystemRecord(dataDir)?.pid === pid) rmSync(fileOf(dataDir), { force: true });
+}
+
+/** Appears with its whole content, and only if there is none. */
+function linkNew(dataDir: string, record: SystemRecord): boolean {
+  const aside = writeAside(dataDir, record);
+  try {
+    linkSync(aside, fileOf(dataDir));
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
+
+/** Of several that find the dead record one moves it away; whoever moved away a fresh one by that puts it back. */
+function removeDead(dataDir: string, dead: SystemRecord): boolean {
+  const aside = `${fileOf(dataDir)}.${process.pid}.dead`;
+  try {
+    renameSync(fileOf(dataDir), aside);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+  try {
+    const moved = recordSchema.parse(JSON.parse(readFileSync(aside, 'utf8')));
+    if (moved.pid === dead.pid && moved.began === dead.began) return true;
+    linkSync(aside, fileOf(dataDir));
+    return false;
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
+
+function writeAside(dataDir: string, record: SystemRecord): string {
+  const aside = `${fileOf(dataDir)}.${process.pid}.new`;
+  writeFileSync(aside, `${JSON.stringify(record, null, 1)}\n`, { mode: 0o600 });
+  return aside;
+}
+
+function errnoOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}

@@ -1,0 +1,47 @@
+import { CliError } from '../errors.ts';
+import { followLines } from './follow-lines.ts';
+import { type LogLine, parseLogLine, problemOf } from './log-line.ts';
+import { type Child, endOfLog } from './spawn-child.ts';
+
+const pollMs = 20;
+
+/**
+ * Waits until a child logs what `find` looks for.
+ *
+ * @throws CliError `port_taken`, `child_failed` (it ended before), `timeout`; or the signal's reason
+ */
+export async function waitForLine<Found>(
+  child: Child,
+  { find, timeoutMs, signal }: { find: (line: LogLine) => Found | undefined; timeoutMs: number; signal: AbortSignal },
+): Promise<Found> {
+  const gone = new AbortController();
+  const late = AbortSignal.timeout(timeoutMs);
+  const ended = child.ended.then((how) => {
+    gone.abort();
+    return how;
+  });
+  const reading = AbortSignal.any([signal, gone.signal, late]);
+  for await (const text of followLines(child.spec.logFile, { from: child.logStart, everyMs: () => pollMs, signal: reading })) {
+    const line = parseLogLine(text);
+    const found = line === undefined ? undefined : find(line);
+    if (found !== undefined) return found;
+  }
+  signal.throwIfAborted();
+  if (gone.signal.aborted) throw endedEarly(child, await ended);
+  throw new CliError('timeout', `${child.spec.name} was not ready within ${timeoutMs / 1000} s.`, {
+    next: `Read ${child.spec.logFile}.`,
+  });
+}
+
+function endedEarly(child: Child, how: string): CliError {
+  const lines = endOfLog(child);
+  const parsed = lines.map(parseLogLine).filter((line) => line !== undefined);
+  const taken = parsed.some(({ err }) => typeof err === 'object' && err.code === 'EADDRINUSE');
+  const reasons = parsed.map(problemOf).filter((text) => text !== undefined);
+  // A crash before the logger exists leaves plain text.
+  const why = reasons.at(-1) ?? lines.filter((line) => line.trim() !== '').join('\n');
+  if (taken) return new CliError('port_taken', `The API could not listen: ${why}.`);
+  return new CliError('child_failed', `${child.spec.name} ended while starting (${how}). ${why}`.trim(), {
+    next: `Read ${child.spec.logFile}.`,
+  });
+}

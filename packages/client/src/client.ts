@@ -1,0 +1,252 @@
+import { isTerminal } from '@holdpoint/engine/domain/vocabulary';
+import { type Fetch, openTransport, read, type Transport } from './request.ts';
+import { follow } from './stream.ts';
+import { type Approval, approvalPageSchema, approvalSchema, type Decide } from './wire/approval.ts';
+import { type Diff, diffSchema } from './wire/diff.ts';
+import { endOfStream, eventPageSchema, type RunEvent, runChanged, runEventSchema } from './wire/event.ts';
+import {
+  healthSchema,
+  type Queue,
+  queueListSchema,
+  type Readiness,
+  readinessSchema,
+  type Worker,
+  workerListSchema,
+} from './wire/operation.ts';
+import type { Page } from './wire/page.ts';
+import { type Publication, type Publish, publicationSchema } from './wire/published.ts';
+import { type CreateRun, type Run, type RunDetail, runDetailSchema, runPageSchema, runSchema } from './wire/run.ts';
+import {
+  type Attempt,
+  attemptListSchema,
+  type Step,
+  type StepDetail,
+  stepDetailSchema,
+  stepPageSchema,
+} from './wire/step.ts';
+import {
+  type Tool,
+  type ToolFormat,
+  type Toolset,
+  toolListSchema,
+  toolsetListSchema,
+  toolsetSchema,
+} from './wire/tool.ts';
+
+export interface ClientOptions {
+  /** For example `http://127.0.0.1:4747`. */
+  baseUrl: string;
+  key: string;
+  /** @default undici's */
+  fetch?: Fetch;
+}
+
+export interface Options {
+  signal?: AbortSignal | undefined;
+}
+export interface PageQuery {
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+export interface Snapshots {
+  /** @default the snapshot the run began with */
+  from?: string | undefined;
+  /** @default the snapshot the run is at */
+  to?: string | undefined;
+  path?: string | undefined;
+}
+
+/** The API as functions. Each throws `ApiError` for what the server refuses and `ConnectionError` when there is no answer. */
+export type Client = ReturnType<typeof createClient>;
+
+/**
+ * @example
+ * const client = createClient({ baseUrl: 'http://127.0.0.1:4747', key });
+ * const { run } = await client.createRun({ prompt: 'Mend the failing test', workspace: { source: { type: 'directory', path } } });
+ * for await (const event of client.events(run.id)) process.stdout.write(`${event.type}\n`);
+ */
+export function createClient(options: ClientOptions) {
+  const transport = openTransport(options);
+  const at = (collection: string, id: string, rest = '') => `/v1/${collection}/${encodeURIComponent(id)}${rest}`;
+  const { ask } = transport;
+
+  const getRun = async (id: string, { signal }: Options = {}): Promise<RunDetail> =>
+    (await ask({ path: at('runs', id), signal }, runDetailSchema)).body;
+
+  return {
+    /** `created` is false when the idempotency key met the run of an earlier request. */
+    async createRun(
+      body: CreateRun,
+      { idempotencyKey, signal }: Options & { idempotencyKey?: string | undefined } = {},
+    ): Promise<{ run: Run; created: boolean }> {
+      const headers = { 'idempotency-key': idempotencyKey };
+      const answer = await ask({ method: 'POST', path: '/v1/runs', body, headers, signal }, runSchema);
+      return { run: answer.body, created: answer.status === 201 };
+    },
+
+    /** Newest first. */
+    async listRuns(
+      query: PageQuery & { status?: readonly Run['status'][]; label?: string; created_after?: string } = {},
+      { signal }: Options = {},
+    ): Promise<Page<Run>> {
+      const { status, ...rest } = query;
+      return (await ask({ path: '/v1/runs', query: { ...rest, status: status?.join(',') }, signal }, runPageSchema))
+        .body;
+    },
+
+    getRun,
+
+    async cancelRun(id: string, body: { message?: string } = {}, { signal }: Options = {}): Promise<Run> {
+      return (await ask({ method: 'POST', path: at('runs', id, '/cancel'), body, signal }, runSchema)).body;
+    },
+
+    async resumeRun(id: string, { signal }: Options = {}): Promise<Run> {
+      return (await ask({ method: 'POST', path: at('runs', id, '/resume'), signal }, runSchema)).body;
+    },
+
+    /** In the order they were planned. */
+    async listSteps(runId: string, query: PageQuery = {}, { signal }: Options = {}): Promise<Page<Step>> {
+      return (await ask({ path: at('runs', runId, '/steps'), query: { ...query }, signal }, stepPageSchema)).body;
+    },
+
+    async getStep(id: string, { signal }: Options = {}): Promise<StepDetail> {
+      return (await ask({ path: at('steps', id), signal }, stepDetailSchema)).body;
+    },
+
+    async listAttempts(stepId: string, { signal }: Options = {}): Promise<Attempt[]> {
+      return (await ask({ path: at('steps', stepId, '/attempts'), signal }, attemptListSchema)).body.data;
+    },
+
+    async listEvents(
+      runId: string,
+      query: { after?: number; limit?: number } = {},
+      { signal }: Options = {},
+    ): Promise<Page<RunEvent>> {
+      return (await ask({ path: at('runs', runId, '/events'), query: { ...query }, signal }, eventPageSchema)).body;
+    },
+
+    /**
+     * A run's events from `after` on, each exactly once and in order, past lost connections. Ends when the run has ended and no
+     * publication is under way.
+     */
+    events(runId: string, { after = 0, signal }: Options & { after?: number } = {}): AsyncGenerator<RunEvent> {
+      return followRun(transport, at('runs', runId, '/events'), after, signal);
+    },
+
+    /** Each run as it is whenever one changes, from now on. Quick changes of one run may be told as one. Never ends by itself. */
+    async *changes({ signal }: Options = {}): AsyncGenerator<Run> {
+      for await (const { event, data } of follow(transport, () => ({ path: '/v1/events' }), signal)) {
+        if (event === runChanged) yield read(runSchema, data, 200);
+      }
+    },
+
+    /**
+     * Waits, on the run's events, until a condition holds.
+     * @param options.until default: the run has ended
+     * @returns the run as it is then. It has ended without the condition when `until` does not hold for it.
+     */
+    async waitForRun(
+      runId: string,
+      { until = hasEnded, signal }: Options & { until?: (run: Run) => boolean } = {},
+    ): Promise<RunDetail> {
+      let run = await getRun(runId, { signal });
+      if (until(run)) return run;
+      for await (const event of followRun(transport, at('runs', runId, '/events'), run.seq, signal)) {
+        if (event.seq <= run.seq) continue;
+        run = await getRun(runId, { signal });
+        if (until(run)) return run;
+      }
+      return run;
+    },
+
+    /** Newest first. Others than pending ones are listed per run. */
+    async listApprovals(
+      query: PageQuery & { status?: readonly Approval['status'][]; run_id?: string } = {},
+      { signal }: Options = {},
+    ): Promise<Page<Approval>> {
+      const { status, ...rest } = query;
+      const request = { path: '/v1/approvals', query: { ...rest, status: status?.join(',') }, signal };
+      return (await ask(request, approvalPageSchema)).body;
+    },
+
+    async getApproval(id: string, { signal }: Options = {}): Promise<Approval> {
+      return (await ask({ path: at('approvals', id), signal }, approvalSchema)).body;
+    },
+
+    /** The first decision wins; the same again is answered as the first was. @throws ApiError `already_decided`, `action_changed`, … */
+    async decideApproval(id: string, body: Decide, { signal }: Options = {}): Promise<Approval> {
+      return (await ask({ method: 'POST', path: at('approvals', id, '/decision'), body, signal }, approvalSchema)).body;
+    },
+
+    async diff(runId: string, query: Snapshots = {}, { signal }: Options = {}): Promise<Diff> {
+      return (await ask({ path: at('runs', runId, '/diff'), query: { ...query }, signal }, diffSchema)).body;
+    },
+
+    /** Text which `git apply` accepts. */
+    async patch(runId: string, query: Snapshots = {}, { signal }: Options = {}): Promise<string> {
+      return transport.askText({ path: at('runs', runId, '/diff'), query: { ...query, format: 'patch' }, signal });
+    },
+
+    /** Waits for the outcome, at most 30 s; then `requested` stands for "under way". @throws ApiError `publish_conflict` with `conflicts` */
+    async publish(runId: string, body: Publish = {}, { signal }: Options = {}): Promise<Publication> {
+      return (await ask({ method: 'POST', path: at('runs', runId, '/publish'), body, signal }, publicationSchema)).body;
+    },
+
+    /** Removes the workspace of a run that has ended. */
+    async discard(runId: string, { signal }: Options = {}): Promise<Publication> {
+      return (await ask({ method: 'POST', path: at('runs', runId, '/discard'), signal }, publicationSchema)).body;
+    },
+
+    async listTools(query: { toolset?: string } = {}, { signal }: Options = {}): Promise<Tool[]> {
+      return (await ask({ path: '/v1/tools', query: { ...query }, signal }, toolListSchema)).body.data;
+    },
+
+    async listToolsets({ signal }: Options = {}): Promise<{ name: string; tools: number }[]> {
+      return (await ask({ path: '/v1/toolsets', signal }, toolsetListSchema)).body.data;
+    },
+
+    async getToolset(name: string, query: { format?: ToolFormat } = {}, { signal }: Options = {}): Promise<Toolset> {
+      return (await ask({ path: at('toolsets', name), query: { ...query }, signal }, toolsetSchema)).body;
+    },
+
+    async listWorkers({ signal }: Options = {}): Promise<Worker[]> {
+      return (await ask({ path: '/v1/workers', signal }, workerListSchema)).body.data;
+    },
+
+    async listQueues({ signal }: Options = {}): Promise<Queue[]> {
+      return (await ask({ path: '/v1/queues', signal }, queueListSchema)).body.data;
+    },
+
+    /** The process is up. */
+    async health({ signal }: Options = {}): Promise<void> {
+      await ask({ path: '/healthz', signal }, healthSchema);
+    },
+
+    /** Redis answers. @throws ApiError `unavailable` when it does not */
+    async ready({ signal }: Options = {}): Promise<Readiness> {
+      return (await ask({ path: '/readyz', signal }, readinessSchema)).body;
+    },
+
+    /** Waits for what is under way and closes the connections. Idle ones keep no process alive. */
+    close: (): Promise<void> => transport.close(),
+  };
+}
+
+const hasEnded = (run: Run): boolean => isTerminal(run.status);
+
+async function* followRun(
+  transport: Transport,
+  path: string,
+  after: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<RunEvent> {
+  let seen = after;
+  const requestFor = () => ({ path, headers: { 'last-event-id': String(seen) } });
+  for await (const { event, data } of follow(transport, requestFor, signal)) {
+    if (event === endOfStream) return;
+    const next = read(runEventSchema, data, 200);
+    if (next.seq <= seen) continue;
+    seen = next.seq;
+    yield next;
+  }
+}

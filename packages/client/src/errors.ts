@@ -1,0 +1,55 @@
+import type { Conflict, PointerError, ProblemDetails } from './wire/problem.ts';
+
+/** The server refused, with a stable code. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: string;
+  /** HTTP status. */
+  readonly status: number;
+  readonly detail: string;
+  readonly next: string;
+  /** What exactly is wrong with the request. */
+  readonly errors: readonly PointerError[];
+  /** With `publish_conflict`: why nothing was published. */
+  readonly conflicts: readonly Conflict[];
+  readonly requestId: string | undefined;
+  /** The same request may succeed later without anybody changing anything. */
+  readonly retryable: boolean;
+
+  constructor(problem: ApiProblem, options: ErrorOptions = {}) {
+    super(problem.detail, options);
+    this.code = problem.code;
+    this.status = problem.status;
+    this.detail = problem.detail;
+    this.next = problem.next;
+    this.errors = problem.errors ?? [];
+    this.conflicts = problem.conflicts ?? [];
+    this.requestId = problem.request_id;
+    this.retryable = problem.status === 503 || problem.status === 429;
+  }
+}
+
+type ApiProblem = Pick<ProblemDetails, 'code' | 'status' | 'detail' | 'next' | 'errors' | 'conflicts'> & {
+  request_id?: string;
+};
+
+/** No answer, or not a whole one. What was asked for may have happened: every command may be sent again. */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError';
+  readonly code = 'connection_failed';
+  readonly retryable = true;
+  readonly next: string;
+
+  constructor(baseUrl: string, cause: unknown) {
+    super(`no answer from ${baseUrl}: ${reasonOf(cause)}`, { cause });
+    this.next = 'Start Holdpoint with `holdpoint up`, or correct the address, and try again.';
+  }
+}
+
+/** undici says only "fetch failed" or "terminated"; the reason is in the cause, for two addresses in a list of them. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
+  if (error.cause !== undefined) return reasonOf(error.cause);
+  return error.message;
+}

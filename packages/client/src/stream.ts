@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ApiError, ConnectionError } from './errors.ts';
+import type { Request, Transport } from './request.ts';
+import { readEvents, type ServerSentEvent } from './sse.ts';
+
+/** Pauses between tries to come back after a lost connection, ms. A server that restarts is met within them. */
+const pauses = [100, 250, 500, 1000, 2000, 4000, 4000, 4000, 4000, 4000];
+
+/**
+ * Server-sent events from a server that may go away in between: comes back where it was. Ends when the consumer stops.
+ * @param requestFor the request to go on with; asked again before each try
+ * @throws ApiError what the server refuses; ConnectionError after the last try in a row without any event
+ */
+export async function* follow(
+  transport: Transport,
+  requestFor: () => Request,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ServerSentEvent> {
+  let failures = 0;
+  for (;;) {
+    try {
+      for await (const event of open(transport, requestFor(), signal)) {
+        failures = 0;
+        yield event;
+      }
+      // A stream of this API says when it ends; an end without a word is a lost connection.
+      throw new ConnectionError('the server', new Error('the stream was cut off'));
+    } catch (error) {
+      if (!mayComeBack(error)) throw error;
+      const pause = pauses[failures++];
+      if (pause === undefined) throw error;
+      await delay(pause, undefined, signal === undefined ? {} : { signal });
+    }
+  }
+}
+
+async function* open(
+  transport: Transport,
+  request: Request,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ServerSentEvent> {
+  const gone = new AbortController();
+  const either = signal === undefined ? gone.signal : AbortSignal.any([signal, gone.signal]);
+  try {
+    const headers = { ...request.headers, accept: 'text/event-stream' };
+    const response = await transport.send({ ...request, headers, signal: either });
+    if (response.body === null) return;
+    yield* guarded(readEvents(response.body), signal);
+  } finally {
+    // Ends the request when the consumer stops in the middle.
+    gone.abort();
+  }
+}
+
+/** What breaks while reading is a lost connection, unless the caller wanted it. */
+async function* guarded(
+  events: AsyncGenerator<ServerSentEvent>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ServerSentEvent> {
+  for (;;) {
+    let next: IteratorResult<ServerSentEvent>;
+    try {
+      next = await events.next();
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw new ConnectionError('the server', error);
+    }
+    if (next.done) return;
+    yield next.value;
+  }
+}
+
+const mayComeBack = (error: unknown): boolean =>
+  error instanceof ConnectionError || (error instanceof ApiError && error.retryable);

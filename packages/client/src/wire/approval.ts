@@ -1,0 +1,67 @@
+import {
+  approvalStatusSchema,
+  decisionKindSchema,
+  effectSchema,
+  riskSchema,
+} from '@holdpoint/engine/domain/vocabulary';
+import { z } from 'zod';
+import { cursorSchema, integerParameter, listParameter, pageOf } from './page.ts';
+
+const time = z.iso.datetime();
+
+/** A request for a decision. A decision names `action_digest`, and counts only for exactly that call on that workspace state. */
+export const approvalSchema = z
+  .strictObject({
+    id: z.string(),
+    run_id: z.string(),
+    run_title: z.string(),
+    step_id: z.string(),
+    kind: z
+      .enum(['action', 'input', 'in_doubt'])
+      .describe('A call, a question to a person, or a call of which nobody knows whether it took effect'),
+    status: approvalStatusSchema,
+    action: z.strictObject({ toolset: z.string(), tool: z.string(), args: z.json(), effect: effectSchema }),
+    action_digest: z.string(),
+    preview: z.json().describe('What the call would do; null when the call itself says it all'),
+    risk: riskSchema,
+    reason: z.string().describe('Why it is held'),
+    allowed_decisions: z.array(decisionKindSchema),
+    requested_at: time,
+    expires_at: time,
+    decision: z
+      .strictObject({
+        decision: decisionKindSchema,
+        message: z.string().nullable(),
+        by: z.string(),
+        decided_at: time,
+      })
+      .nullable(),
+  })
+  .meta({ id: 'Approval' });
+export type Approval = z.infer<typeof approvalSchema>;
+
+export const approvalPageSchema = pageOf(approvalSchema);
+
+/** GET /v1/approvals. Approvals that are not pending are listed per run. */
+export const listApprovalsQuerySchema = z
+  .strictObject({
+    status: listParameter(approvalStatusSchema)
+      .default(['pending'])
+      .describe('One or more, divided by commas. Others than pending need run_id'),
+    run_id: z.string().optional(),
+    limit: integerParameter(1, 200).default(50),
+    cursor: cursorSchema.optional(),
+  })
+  .superRefine(({ status, run_id }, context) => {
+    if (run_id !== undefined || status.every((one) => one === 'pending')) return;
+    context.addIssue({ code: 'custom', path: ['status'], message: 'approvals which are not pending need run_id' });
+  });
+
+/** POST /v1/approvals/{id}/decision. */
+export const decideSchema = z.strictObject({
+  decision: decisionKindSchema,
+  action_digest: z.string().min(1).describe('As the approval showed it'),
+  args: z.record(z.string(), z.json()).optional().describe('With edit: the arguments to run with instead'),
+  message: z.string().max(100_000).optional().describe('Words for the planner; with respond: the answer'),
+});
+export type Decide = z.infer<typeof decideSchema>;

@@ -1,0 +1,22 @@
+import { fileDiffSchema } from '@holdpoint/workspace/port';
+import { z } from 'zod';
+
+/** What changed between two snapshots of a run. */
+export const diffSchema = z
+  .strictObject({
+    run_id: z.string(),
+    from: z.string(),
+    to: z.string(),
+    additions: z.int(),
+    deletions: z.int(),
+    files: z.array(fileDiffSchema),
+  })
+  .meta({ id: 'Diff' });
+export type Diff = z.infer<typeof diffSchema>;
+
+export const diffQuerySchema = z.strictObject({
+  from: z.string().min(1).optional().describe('A snapshot of the run. Default: the one it began with'),
+  to: z.string().min(1).optional().describe('A snapshot of the run. Default: the one it is at'),
+  path: z.string().min(1).max(4096).optional().describe('Only this path'),
+  format: z.enum(['json', 'patch']).default('json').describe('`patch`: text which git apply accepts'),
+});

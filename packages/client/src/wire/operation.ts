@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { listOf } from './page.ts';
+
+/** A worker that is alive. */
+export const workerSchema = z
+  .strictObject({
+    id: z.string(),
+    pid: z.int(),
+    host: z.string(),
+    version: z.string(),
+    started_at: z.iso.datetime(),
+    last_seen_at: z.iso.datetime(),
+    concurrency: z.int(),
+    active: z.array(z.string()).describe('What it works on now'),
+    capabilities: z.json().describe('What its sandbox enforces'),
+  })
+  .meta({ id: 'Worker' });
+export type Worker = z.infer<typeof workerSchema>;
+export const workerListSchema = listOf(workerSchema);
+
+export const queueSchema = z
+  .strictObject({
+    name: z.string(),
+    backlog: z.int().describe('Jobs that wait for a worker'),
+    active: z.int(),
+    parked: z.int().describe('Delayed jobs: steps that wait for a decision, and retries in backoff'),
+  })
+  .meta({ id: 'Queue' });
+export type Queue = z.infer<typeof queueSchema>;
+export const queueListSchema = listOf(queueSchema);
+
+export const healthSchema = z.strictObject({ status: z.literal('ok') });
+/** Redis answers. Without a worker the API still takes runs: they wait. */
+export const readinessSchema = z.strictObject({
+  status: z.literal('ready'),
+  workers: z.int().describe('How many are alive'),
+});
+export type Readiness = z.infer<typeof readinessSchema>;

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+
+/** One page of a list. `next_cursor` goes on after its last item; null on the last page. */
+export const pageOf = <Item extends z.ZodType>(item: Item) =>
+  z.strictObject({ data: z.array(item), next_cursor: z.string().nullable(), has_more: z.boolean() });
+
+export interface Page<Item> {
+  data: Item[];
+  next_cursor: string | null;
+  has_more: boolean;
+}
+
+/** A list that is always whole. */
+export const listOf = <Item extends z.ZodType>(item: Item) => z.strictObject({ data: z.array(item) });
+
+export const cursorSchema = z.string().min(1).max(200).describe('`next_cursor` of the page before');
+
+/** Query parameters are text: an integer in decimal digits. */
+export const integerParameter = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, 'expected a whole number in decimal digits')
+    .transform(Number)
+    .pipe(z.int().min(least).max(most));
+
+/** Several values of one vocabulary in a parameter, divided by commas. */
+export const listParameter = <Value extends string>(item: z.ZodType<Value, Value>) =>
+  z
+    .string()
+    .transform((text) => text.split(',') as Value[])
+    .pipe(z.array(item));
+
+/** Ids are made by the server; one of another form does not exist, which is a 404 and not an invalid request. */
+export const idParamsSchema = z.strictObject({ id: z.string() });

@@ -1,0 +1,101 @@
+import { planSchema } from '@holdpoint/engine/domain/plan';
+import { policySchema } from '@holdpoint/engine/domain/policy';
+import { limitsSchema } from '@holdpoint/engine/domain/run-spec';
+import { problemSchema, publicationStatusSchema, runStatusSchema } from '@holdpoint/engine/domain/vocabulary';
+import { sourceSchema } from '@holdpoint/workspace/port';
+import { z } from 'zod';
+import { cursorSchema, integerParameter, listParameter, pageOf } from './page.ts';
+import { conflictSchema } from './problem.ts';
+import { publishedSchema } from './published.ts';
+
+const labelsSchema = z
+  .record(z.string().min(1).max(63), z.string().max(255))
+  .refine((labels) => Object.keys(labels).length <= 64, 'a run has at most 64 labels');
+
+/** POST /v1/runs. A task is a `prompt` for a model, or a `plan` of tool calls: exactly one of them. */
+export const createRunSchema = z
+  .strictObject({
+    title: z.string().min(1).max(200).optional(),
+    toolset: z.string().min(1).max(64).default('holdpoint'),
+    prompt: z.string().min(1).max(200_000).optional().describe('What the model is asked to do'),
+    plan: planSchema.optional().describe('The tool calls, one group after the other'),
+    model: z.string().min(1).max(200).optional().describe('provider/model, for a prompt. Default: HOLDPOINT_MODEL'),
+    workspace: z.strictObject({ source: sourceSchema }).default({ source: { type: 'empty' } }),
+    policy: policySchema.prefault({}),
+    limits: limitsSchema.prefault({}),
+    labels: labelsSchema.default({}),
+  })
+  .superRefine((body, context) => {
+    const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
+    if (body.prompt === undefined && body.plan === undefined) refuse([], 'give a prompt or a plan');
+    if (body.prompt !== undefined && body.plan !== undefined) refuse(['plan'], 'give a prompt or a plan, not both');
+    if (body.prompt === undefined && body.model !== undefined) refuse(['model'], 'a model belongs to a prompt');
+  });
+/** What a caller writes: everything with a default may be left out. */
+export type CreateRun = z.input<typeof createRunSchema>;
+export type CreateRunBody = z.output<typeof createRunSchema>;
+
+const time = z.iso.datetime();
+const snapshotId = z.string();
+
+const runShape = {
+  id: z.string(),
+  title: z.string(),
+  status: runStatusSchema,
+  toolset: z.string(),
+  planner: z.enum(['scripted', 'model']),
+  model: z.string().nullable(),
+  labels: z.record(z.string(), z.string()),
+  seq: z.int().describe("Sequence number of the run's last event"),
+  turn: z.int().describe('Number of the last planned turn; 0 before the first'),
+  open_steps: z.int().describe('Steps of that turn which are not settled'),
+  pending_approvals: z.int(),
+  message: z.string().nullable().describe('What the run ended with, when it succeeded'),
+  reason: problemSchema.nullable().describe('Why it is paused or failed'),
+  workspace: z.strictObject({
+    base: snapshotId.nullable().describe('The snapshot it began with; null until there is one'),
+    snapshot: snapshotId.nullable().describe('The snapshot it is at'),
+  }),
+  publication: z.strictObject({
+    status: publicationStatusSchema,
+    published: publishedSchema.nullable(),
+    conflicts: z.array(conflictSchema),
+  }),
+  created_at: time,
+  started_at: time.nullable(),
+  ended_at: time.nullable(),
+};
+
+export const runSchema = z.strictObject(runShape).meta({ id: 'Run' });
+export type Run = z.infer<typeof runSchema>;
+
+/** GET /v1/runs/{id}: with what was asked for. The calls of a plan are its steps. */
+export const runDetailSchema = z
+  .strictObject({
+    ...runShape,
+    request: z.strictObject({
+      prompt: z.string().nullable(),
+      source: sourceSchema,
+      policy: policySchema,
+      limits: limitsSchema,
+    }),
+  })
+  .meta({ id: 'RunDetail' });
+export type RunDetail = z.infer<typeof runDetailSchema>;
+
+export const runPageSchema = pageOf(runSchema);
+
+/** GET /v1/runs. */
+export const listRunsQuerySchema = z.strictObject({
+  status: listParameter(runStatusSchema).optional().describe('One or more, divided by commas'),
+  label: z
+    .string()
+    .regex(/^[^:]+:/, 'expected name:value')
+    .optional()
+    .describe('name:value'),
+  created_after: z.iso.datetime({ offset: true }).optional(),
+  limit: integerParameter(1, 200).default(50),
+  cursor: cursorSchema.optional(),
+});
+
+export const cancelRunSchema = z.strictObject({ message: z.string().max(10_000).optional() });

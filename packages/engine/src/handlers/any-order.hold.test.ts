@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { decideApproval } from '../commands/decide-approval.ts';
+import { requestCancel, requestResume } from '../commands/steer-run.ts';
+import { submitRun } from '../commands/submit-run.ts';
+import { pauseRun } from '../domain/transitions/run-life.ts';
+import { isTerminal } from '../domain/vocabulary.ts';
+import { EngineError } from '../errors.ts';
+import { append } from '../log/append.ts';
+import { listPendingApprovals } from '../queries/list-approvals.ts';
+import { listSteps } from '../queries/list-runs.ts';
+import { type Bench, bench, deliverAll, dyingAt, specOf, sweepOnce } from '../testing/drive.ts';
+import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { soundLog } from '../testing/sound-log.ts';
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startTestEngine();
+});
+afterAll(() => engine.stop());
+
+const call = fc.record({
+  args: fc.record({ effect: fc.constantFrom('read', 'workspace', 'external'), fail: fc.boolean() }),
+});
+const groups = fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 4 });
+const rules = fc.array(
+  fc.record({
+    match: fc.record({ effect: fc.constantFrom('read', 'workspace', 'external') }),
+    action: fc.constantFrom('allow', 'hold', 'deny'),
+  }),
+  { maxLength: 3 },
+);
+
+/** Things that happen to a run, in any order. */
+const happenings = fc.array(
+  fc.oneof(
+    fc.record({ kind: fc.constant('deliver' as const) }),
+    fc.record({ kind: fc.constant('die' as const), at: fc.integer({ min: 1, max: 40 }), after: fc.boolean() }),
+    fc.record({
+      kind: fc.constant('decide' as const),
+      decision: fc.constantFrom('approve' as const, 'reject' as const, 'respond' as const, 'edit' as const),
+      deciders: fc.integer({ min: 1, max: 3 }),
+    }),
+    fc.record({ kind: fc.constant('sweep' as const) }),
+    fc.record({ kind: fc.constant('pause' as const) }),
+    fc.record({ kind: fc.constant('resume' as const) }),
+    fc.record({ kind: fc.constant('expire' as const) }),
+  ),
+  { maxLength: 12 },
+);
+type Happening = typeof happenings extends fc.Arbitrary<(infer Item)[]> ? Item : never;
+
+test('whatever happens to a run and in whatever order, its log folds to its state, and it can be brought to an end', async () => {
+  await fc.assert(
+    fc.asyncProperty(groups, rules, happenings, fc.boolean(), async (plan, policy, all, cancel) => {
+      await engine.deps.redis.flushall();
+      const { deps, tree } = bench(engine);
+      const spec = specOf(plan, { policy: { rules: policy }, onError: 'continue' });
+      const { runId } = await submitRun(deps, { spec, by: 'test' });
+      for (const happening of all) {
+        await happen(deps, runId, happening);
+        await soundLog(deps, runId);
+      }
+      if (cancel) await requestCancel(deps, runId, { by: 'test' }).catch(unlessEngineError);
+      await bringToAnEnd(deps, runId);
+      await soundLog(deps, runId);
+      const { run, steps } = await listSteps(deps, runId);
+      expect(isTerminal(run.status)).toBe(true);
+      if (run.status === 'succeeded') {
+        const wrote = steps.filter((step) => step.effect === 'workspace' && step.outcome?.attempt != null);
+        // Nothing of the workspace is there twice, and nothing that was recorded is missing.
+        expect(tree.filter((id) => wrote.some((step) => step.id === id))).toEqual(wrote.map((step) => step.id));
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+async function happen(deps: Bench['deps'], runId: string, happening: Happening): Promise<void> {
+  switch (happening.kind) {
+    case 'deliver':
+      return deliverAll(deps);
+    case 'sweep':
+      return sweepOnce(deps);
+    case 'die': {
+      const dying = dyingAt(deps, happening.at, happening.after ? 'after' : 'before');
+      return deliverAll(deps, () => (dying.died() ? deps : dying.deps));
+    }
+    case 'pause':
+      await append(deps, runId, pauseRun({ code: 'ETEST', message: 'paused' }));
+      return;
+    case 'resume':
+      return requestResume(deps, runId).catch(unlessEngineError);
+    case 'expire': {
+      const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
+      if (!view) return;
+      await deps.queues.wakeStep(runId, view.step.id);
+      return deliverAll({ ...deps, now: () => Date.now() + 8 * 24 * 3_600_000 });
+    }
+    case 'decide': {
+      const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
+      if (!view) return;
+      const deciders = Array.from({ length: happening.deciders }, (_, index) =>
+        decideApproval({ ...deps, catalog: deps.executor }, view.approval.id, {
+          decision: happening.decision,
+          action_digest: view.digest,
+          message: `decider ${index}`,
+          by: 'test',
+          ...(happening.decision === 'edit' ? { args: { effect: 'workspace' } } : {}),
+        }).catch(unlessEngineError),
+      );
+      await Promise.all(deciders);
+      return;
+    }
+    default:
+      return happening satisfies never;
+  }
+}
+
+async function bringToAnEnd(deps: Bench['deps'], runId: string): Promise<void> {
+  for (let round = 0; round < 60; round++) {
+    await sweepOnce(deps);
+    await deliverAll(deps);
+    const { run } = await listSteps(deps, runId);
+    if (isTerminal(run.status)) return;
+    if (run.status === 'paused') await requestResume(deps, runId);
+    for (const view of (await listPendingApprovals(deps, { run_id: runId }, { limit: 10 })).items) {
+      await decideApproval({ ...deps, catalog: deps.executor }, view.approval.id, {
+        decision: 'approve',
+        action_digest: view.digest,
+        by: 'test',
+      }).catch(unlessEngineError);
+    }
+  }
+}
+
+function unlessEngineError(error: unknown): void {
+  if (!(error instanceof EngineError)) throw error;
+}

@@ -1,0 +1,307 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { decideApproval } from '../commands/decide-approval.ts';
+import { requestCancel, requestResume } from '../commands/steer-run.ts';
+import { submitRun } from '../commands/submit-run.ts';
+import type { LoggedEvent } from '../domain/events.ts';
+import { readLog } from '../log/read-log.ts';
+import { listPendingApprovals } from '../queries/list-approvals.ts';
+import { listSteps } from '../queries/list-runs.ts';
+import { type Bench, bench, Died, deliverAll, dyingAt, specOf, sweepOnce } from '../testing/drive.ts';
+import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { soundLog as checkLog } from '../testing/sound-log.ts';
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startTestEngine();
+});
+afterAll(() => engine.stop());
+
+const read = (name?: string) => ({ ...(name === undefined ? {} : { name }), args: { effect: 'read' } });
+const write = (name?: string) => ({ ...(name === undefined ? {} : { name }), args: { effect: 'workspace' } });
+const external = () => ({ args: { effect: 'external' } });
+const ask = () => ({ args: { effect: 'read', gate: 'input' } });
+const holdWrites = { policy: { rules: [{ match: { effect: 'workspace' }, action: 'hold' }] } };
+
+const submit = async (deps: Bench['deps'], spec: ReturnType<typeof specOf>) =>
+  (await submitRun(deps, { spec, by: 'test' })).runId;
+
+const soundLog = (runId: string) => checkLog(engine.deps, runId);
+const types = (events: LoggedEvent[]) => events.map((event) => event.type);
+const statusOf = async (runId: string) => (await listSteps(engine.deps, runId)).run.status;
+const pending = async (runId: string) =>
+  (await listPendingApprovals(engine.deps, { run_id: runId }, { limit: 50 })).items;
+
+test('a run goes through its groups by its own wake-ups alone, and each step runs once', async () => {
+  const { deps, tree, executions } = bench(engine);
+  const runId = await submit(deps, specOf([[read('a'), write('b'), read()], [write('c')], [read()]]));
+  await deliverAll(deps);
+  expect(await statusOf(runId)).toBe('succeeded');
+  const events = await soundLog(runId);
+  expect(types(events).slice(0, 4)).toEqual(['run.created', 'workspace.materialised', 'run.started', 'turn.planned']);
+  expect(types(events).filter((type) => type === 'step.succeeded')).toHaveLength(5);
+  expect(executions.map((execution) => execution.attempt)).toEqual([1, 1, 1, 1, 1]);
+  expect(new Set(tree).size).toBe(2);
+});
+
+test('the writes of a group run in order: the second is not let through before the first is settled', async () => {
+  const { deps } = bench(engine);
+  const runId = await submit(deps, specOf([[write('first'), read('free'), write('second')]]));
+  await deliverAll(deps);
+  const events = await soundLog(runId);
+  const { steps } = await listSteps(deps, runId);
+  const at = (type: LoggedEvent['type'], name: string) => {
+    const id = steps.find((step) => step.call.name === name)?.id;
+    return events.find((event) => event.type === type && 'step_id' in event && event.step_id === id)?.seq ?? Number.NaN;
+  };
+  expect(at('step.queued', 'second')).toBeGreaterThan(at('step.succeeded', 'first'));
+  expect(at('step.queued', 'free')).toBeLessThan(at('step.succeeded', 'first'));
+});
+
+test('a failed group stops the plan, unless it says to continue', async () => {
+  const { deps } = bench(engine);
+  const failing = { args: { effect: 'read', fail: true } };
+  const stopped = await submit(deps, specOf([[failing], [read()]]));
+  const going = await submit(deps, specOf([[failing], [read()]], { onError: 'continue' }));
+  await deliverAll(deps);
+  expect((await listSteps(deps, stopped)).run).toMatchObject({ status: 'failed', turn: 1, reason: { code: 'EASKED' } });
+  expect((await listSteps(deps, going)).run).toMatchObject({ status: 'succeeded', turn: 2 });
+});
+
+test('an unknown tool, or a reference to nothing, is an error for the planner, and nothing runs', async () => {
+  const { deps, executions } = bench(engine);
+  const missing = { args: { effect: 'read', wanted: { $from: 'a', pointer: '/nowhere' } as never } };
+  const runId = await submit(
+    deps,
+    specOf([[read('a'), { tool: 'none', args: {} }], [missing]], { onError: 'continue' }),
+  );
+  await deliverAll(deps);
+  const { steps, run } = await listSteps(deps, runId);
+  expect(steps.map((step) => step.outcome?.error?.code)).toEqual([undefined, 'EUNKNOWNTOOL', 'EREFERENCE']);
+  expect(run.status).toBe('succeeded');
+  expect(executions).toHaveLength(1);
+});
+
+test('a parked step holds no wake-up that would run it, and nothing runs before its decision', async () => {
+  const { deps, executions } = bench(engine);
+  const runId = await submit(deps, specOf([[write()]], holdWrites));
+  await deliverAll(deps);
+  expect(await statusOf(runId)).toBe('waiting');
+  expect(executions).toHaveLength(0);
+  const [view] = await pending(runId);
+  const job = await deps.queues.steps.getJob(view?.step.id ?? '');
+  expect(await job?.getState()).toBe('delayed');
+  await job?.promote();
+  await deliverAll(deps);
+  expect(executions).toHaveLength(0);
+  await soundLog(runId);
+});
+
+test.each([
+  { decision: 'approve', status: 'succeeded', code: undefined, ran: 1 },
+  { decision: 'reject', status: 'rejected', code: 'EREJECTED', ran: 0 },
+  { decision: 'respond', status: 'rejected', code: 'ERESPONDED', ran: 0 },
+  { decision: 'edit', status: 'succeeded', code: undefined, ran: 1 },
+] as const)('$decision → $status', async ({ decision, status, code, ran }) => {
+  const { deps, executions } = bench(engine);
+  const runId = await submit(deps, specOf([[write()]], { ...holdWrites, onError: 'continue' }));
+  await deliverAll(deps);
+  const [view] = await pending(runId);
+  if (!view) throw new Error('nothing is parked');
+  const edited = decision === 'edit' ? { args: { effect: 'workspace', note: 'other' } } : {};
+  const message = decision === 'respond' || decision === 'reject' ? { message: 'do it so' } : {};
+  const request = { decision, action_digest: view.digest, by: 'ann', ...edited, ...message };
+  await decideApproval({ ...deps, catalog: deps.executor }, view.approval.id, request);
+  await decideApproval({ ...deps, catalog: deps.executor }, view.approval.id, request);
+  await deliverAll(deps);
+  const { steps, run } = await listSteps(deps, runId);
+  expect(steps[0]).toMatchObject({ status });
+  expect(steps[0]?.outcome?.error?.code).toBe(code);
+  expect(executions).toHaveLength(ran);
+  expect(run.status).toBe('succeeded');
+  if (decision === 'edit') expect(steps[0]?.args).toEqual({ json: { effect: 'workspace', note: 'other' } });
+  await soundLog(runId);
+});
+
+test('the answer to a question is the result of its step', async () => {
+  const { deps, executions } = bench(engine);
+  const runId = await submit(deps, specOf([[ask()]]));
+  await deliverAll(deps);
+  const [view] = await pending(runId);
+  const decide = (decision: 'approve' | 'respond') =>
+    decideApproval({ ...deps, catalog: deps.executor }, view?.approval.id ?? '', {
+      decision,
+      action_digest: view?.digest ?? '',
+      message: 'blue',
+      by: 'ann',
+    });
+  await expect(decide('approve')).rejects.toMatchObject({ code: 'decision_not_allowed' });
+  await decide('respond');
+  await deliverAll(deps);
+  expect((await listSteps(deps, runId)).steps[0]).toMatchObject({
+    status: 'succeeded',
+    outcome: { attempt: null, value: { json: { answer: 'blue' } } },
+  });
+  expect(executions).toHaveLength(0);
+});
+
+test('of racing deciders exactly one wins; the others hear that it is decided', async () => {
+  const { deps, executions } = bench(engine);
+  const runId = await submit(deps, specOf([[write()]], { ...holdWrites, onError: 'continue' }));
+  await deliverAll(deps);
+  const [view] = await pending(runId);
+  const results = await Promise.allSettled(
+    Array.from({ length: 8 }, (_, index) =>
+      decideApproval({ ...deps, catalog: deps.executor }, view?.approval.id ?? '', {
+        decision: index % 2 === 0 ? 'approve' : 'reject',
+        action_digest: view?.digest ?? '',
+        message: `decider ${index}`,
+        by: `decider ${index}`,
+      }),
+    ),
+  );
+  const lost = results.filter((result) => result.status === 'rejected');
+  expect(lost).toHaveLength(7);
+  for (const { reason } of lost) expect(reason).toMatchObject({ code: 'already_decided' });
+  await deliverAll(deps);
+  const events = await soundLog(runId);
+  const decided = events.filter((event) => event.type === 'approval.decided');
+  expect(decided).toHaveLength(1);
+  expect(executions).toHaveLength(decided[0]?.data.decision === 'approve' ? 1 : 0);
+});
+
+test('a stale digest is a conflict and changes nothing: the workspace moved under a parked read', async () => {
+  const { deps } = bench(engine);
+  const policy = { rules: [{ match: { effect: 'read' }, action: 'hold' }] };
+  const runId = await submit(deps, specOf([[read(), write()]], { policy }));
+  const parkedFirst = await (async () => {
+    for (;;) {
+      const jobs = await deps.queues.turns.getJobs(['waiting']);
+      if (jobs.length > 0) await deliverTurnOnly(deps);
+      const [view] = await pending(runId);
+      if (view) return view;
+    }
+  })();
+  await deliverAll(deps);
+  const before = await readLog(deps.redis, runId, { limit: 1000 });
+  const decide = decideApproval({ ...deps, catalog: deps.executor }, parkedFirst.approval.id, {
+    decision: 'approve',
+    action_digest: parkedFirst.digest,
+    by: 'ann',
+  });
+  await expect(decide).rejects.toMatchObject({ code: 'action_changed' });
+  expect(await readLog(deps.redis, runId, { limit: 1000 })).toEqual(before);
+});
+
+async function deliverTurnOnly(deps: Bench['deps']): Promise<void> {
+  const [job] = await deps.queues.turns.getJobs(['waiting']);
+  if (!job) return;
+  const { handleTurn } = await import('./handle-turn.ts');
+  await handleTurn(deps, job.data, { signal: new AbortController().signal, lastTry: false });
+  await job.remove();
+}
+
+test('an approval that nobody decides expires, and the run goes on without the step', async () => {
+  const { deps, executions } = bench(engine);
+  const policy = { ...holdWrites.policy, approval_timeout_s: 60 };
+  const runId = await submit(deps, specOf([[write()], [read()]], { policy, onError: 'continue' }));
+  await deliverAll(deps);
+  const [view] = await pending(runId);
+  const later = { ...deps, now: () => Date.now() + 61_000 };
+  await deps.queues.wakeStep(runId, view?.step.id ?? '');
+  await deliverAll(later);
+  expect((await listSteps(deps, runId)).steps[0]).toMatchObject({
+    status: 'expired',
+    outcome: { attempt: null, error: { code: 'EEXPIRED' } },
+  });
+  expect(executions).toHaveLength(1);
+  const late = decideApproval({ ...deps, catalog: deps.executor }, view?.approval.id ?? '', {
+    decision: 'approve',
+    action_digest: view?.digest ?? '',
+    by: 'ann',
+  });
+  await expect(late).rejects.toMatchObject({ code: 'already_decided' });
+  await soundLog(runId);
+});
+
+test('a cancel closes what is parked and what waits; nothing of the run starts any more', async () => {
+  const { deps, executions } = bench(engine);
+  const runId = await submit(deps, specOf([[write(), write(), ask()]], holdWrites));
+  await deliverAll(deps);
+  await requestCancel(deps, runId, { by: 'ann' });
+  await requestCancel(deps, runId, { by: 'ann' });
+  await deliverAll(deps);
+  const { run, steps, approvals } = await listSteps(deps, runId);
+  expect(run.status).toBe('canceled');
+  expect(steps.map((step) => step.status)).toEqual(['canceled', 'canceled', 'canceled']);
+  expect(new Set(approvals.map((approval) => approval.status))).toEqual(new Set(['canceled']));
+  expect(executions).toHaveLength(0);
+  await soundLog(runId);
+});
+
+test('an infrastructure error that cannot be retried pauses the run; resumed, it goes on', async () => {
+  let broken = true;
+  const { deps, executions } = bench(engine, {
+    execute: () => {
+      if (broken) throw Object.assign(new Error('no sandbox'), { code: 'ENOSANDBOX', retryable: false });
+    },
+  });
+  const runId = await submit(deps, specOf([[write()], [read()]]));
+  await deliverAll(deps);
+  expect((await listSteps(deps, runId)).run).toMatchObject({ status: 'paused', reason: { code: 'ENOSANDBOX' } });
+  broken = false;
+  await requestResume(deps, runId);
+  await deliverAll(deps);
+  expect(await statusOf(runId)).toBe('succeeded');
+  expect(executions.map((execution) => execution.attempt)).toEqual([1, 2, 1]);
+  await soundLog(runId);
+});
+
+test('an external effect in doubt is never run again by itself: a person decides', async () => {
+  let dies = true;
+  const { deps, executions } = bench(engine, {
+    execute: () => {
+      if (dies) throw new Died();
+    },
+  });
+  const policy = { rules: [{ match: {}, action: 'allow' }] };
+  const runId = await submit(deps, specOf([[external()]], { policy }));
+  await deliverAll(deps);
+  await sweepOnce(deps);
+  const [view] = await pending(runId);
+  expect(view?.step.status).toBe('unknown');
+  expect(executions).toHaveLength(1);
+  dies = false;
+  await decideApproval({ ...deps, catalog: deps.executor }, view?.approval.id ?? '', {
+    decision: 'approve',
+    action_digest: view?.digest ?? '',
+    by: 'ann',
+  });
+  await deliverAll(deps);
+  expect(executions.map((execution) => execution.attempt)).toEqual([1, 2]);
+  expect(await statusOf(runId)).toBe('succeeded');
+  await soundLog(runId);
+});
+
+test.each(['before', 'after'] as const)(
+  'a worker that dies %s any one command to Redis loses nothing and doubles nothing',
+  async (when) => {
+    const groups = [[read('a'), write('b'), write('c')], [write('d')]];
+    let commands = 1;
+    for (let faulted = true; faulted; commands++) {
+      const { deps, tree } = bench(engine);
+      const runId = await submit(deps, specOf(groups));
+      const dying = dyingAt(deps, commands, when);
+      // One process serves deliveries until it dies; another takes over.
+      await deliverAll(deps, () => (dying.died() ? deps : dying.deps));
+      await sweepOnce(deps);
+      await deliverAll(deps);
+      faulted = dying.died();
+      expect(await statusOf(runId), `death at command ${commands}`).toBe('succeeded');
+      const { steps } = await listSteps(deps, runId);
+      const writes = steps.filter((step) => step.effect === 'workspace').map((step) => step.id);
+      expect(tree, `death at command ${commands}`).toEqual(writes);
+      await soundLog(runId);
+    }
+    expect(commands).toBeGreaterThan(30);
+  },
+);

@@ -1,0 +1,50 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pino from 'pino';
+import { openBlobStore } from '../blobs/blob-store.ts';
+import type { EngineDeps } from '../deps.ts';
+import { newId } from '../domain/ids.ts';
+import { openQueues } from '../queues/queues.ts';
+import { connect } from '../redis/connect.ts';
+import { findRedisBinaries } from '../redis/embedded/find-redis-binaries.ts';
+import { startEmbeddedRedis } from '../redis/embedded-redis.ts';
+
+const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../../..');
+
+export interface TestEngine {
+  deps: EngineDeps;
+  /** The socket of its Redis. */
+  address: string;
+  directory: string;
+  stop(): Promise<void>;
+}
+
+/** A Redis of its own in a temporary directory, and what the engine needs around it. */
+export async function startTestEngine(): Promise<TestEngine> {
+  const directory = await mkdtemp(join(tmpdir(), 'hp-engine-'));
+  const binaries = await findRedisBinaries(process.env.PATH, projectDir);
+  const server = await startEmbeddedRedis({ dataDir: directory, binaries });
+  const logger = pino({ level: 'silent' });
+  const connections = connect(server.path, logger);
+  const queues = openQueues(connections.state, Date.now);
+  return {
+    deps: {
+      redis: connections.state,
+      queues,
+      blobs: openBlobStore(join(directory, 'blobs')),
+      logger,
+      newId,
+      now: Date.now,
+    },
+    address: server.path,
+    directory,
+    async stop() {
+      await queues.close();
+      await connections.close();
+      await server.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}

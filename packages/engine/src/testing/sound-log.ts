@@ -1,0 +1,26 @@
+import { expect } from 'vitest';
+import type { EngineDeps } from '../deps.ts';
+import type { LoggedEvent } from '../domain/events.ts';
+import { fold } from '../domain/fold.ts';
+import { isSettled } from '../domain/vocabulary.ts';
+import { readLog } from '../log/read-log.ts';
+import { readAll } from '../log/read-state.ts';
+import { listSteps } from '../queries/list-runs.ts';
+
+/**
+ * What holds of every run at any time: its sequence numbers are dense, its log folds to its state, and its counters say what its steps
+ * and approvals say.
+ */
+export async function soundLog(deps: EngineDeps, runId: string): Promise<LoggedEvent[]> {
+  const events = await readLog(deps.redis, runId, { limit: 100_000 });
+  expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1));
+  expect(await readAll(deps.redis, runId)).toEqual(fold(events));
+  const { run, steps, approvals } = await listSteps(deps, runId);
+  const open = steps.filter((step) => step.call.turn === run.turn && !isSettled(step.status));
+  const pending = approvals.filter((approval) => approval.status === 'pending');
+  expect(run.open).toBe(open.length);
+  expect(run.parked).toBe(pending.length);
+  if (run.status === 'waiting') expect(pending.length).toBeGreaterThan(0);
+  if (run.status === 'running') expect(pending).toHaveLength(0);
+  return events;
+}

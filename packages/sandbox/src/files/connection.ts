@@ -1,0 +1,174 @@
+import { SandboxError } from '../errors.ts';
+import type { OperationName, Operations } from '../inside/tool-host/protocol.ts';
+import { resolveLimits } from '../limits.ts';
+import type { WorkspaceMount } from '../port.ts';
+import { setupError } from '../run-command.ts';
+import type { Driver, Tree } from '../tree.ts';
+import { LineReader } from './line-reader.ts';
+import { type ParsedReply, parseReply } from './reply-schema.ts';
+
+export interface ConnectionDeps {
+  driver: Driver;
+  toolHostIdleMs: number;
+  fileRequestMs: number;
+}
+
+/** Above the base64 of the largest read (32 MiB); a longer line is a violation. */
+const MAX_LINE_BYTES = 48 * 1024 * 1024;
+/** Node reserves a lot and uses little; the data of one request is held a few times over. */
+const MEMORY_BYTES = 1024 * 1024 * 1024;
+
+interface Pending {
+  resolve(reply: Exclude<ParsedReply, { failed: string }>): void;
+  reject(error: unknown): void;
+  timer: NodeJS.Timeout;
+}
+
+/** One tool host process and the requests that are open with it. Ends when unused, on any violation, and on `close`. */
+export class Connection {
+  readonly #deps: ConnectionDeps;
+  readonly #tree: Tree;
+  readonly #pending = new Map<number, Pending>();
+  readonly #stderr: Buffer[] = [];
+  #nextId = 1;
+  #idle: NodeJS.Timeout | undefined;
+  #failure: SandboxError | null = null;
+  /** Resolves when the process is dead. */
+  readonly ended: Promise<void>;
+
+  constructor(deps: ConnectionDeps, workspace: WorkspaceMount) {
+    this.#deps = deps;
+    this.#tree = deps.driver.start({
+      workspace,
+      argv: [
+        deps.driver.node,
+        '--disable-warning=ExperimentalWarning',
+        deps.driver.toolHost,
+        deps.driver.root(workspace),
+      ],
+      cwd: '.',
+      env: {},
+      // seconds of CPU add up over its life, which has no end while it is used
+      limits: resolveLimits({ cpu_seconds: 1_000_000, memory_bytes: MEMORY_BYTES, processes: 64 }),
+      stdin: true,
+      toolHost: true,
+    });
+    const lines = new LineReader(MAX_LINE_BYTES, (line) => this.#receive(line));
+    this.#tree.stdout.on('data', (chunk: Buffer) => {
+      if (this.#failure === null && !lines.push(chunk)) this.#violate('a line is too long');
+    });
+    this.#tree.stderr.on('data', (chunk: Buffer) => {
+      if (this.#stderr.length < 16) this.#stderr.push(chunk.subarray(0, 4096));
+    });
+    for (const stream of [this.#tree.stdout, this.#tree.stderr, this.#tree.stdin]) stream?.on('error', () => {});
+    this.ended = this.#end();
+    this.#rest();
+  }
+
+  /** False once it ended or is about to: use another one. */
+  get usable(): boolean {
+    return this.#failure === null;
+  }
+
+  /** Rejects with `SandboxError` when the process ends first, or with the signal's reason. */
+  request<Name extends OperationName>(operation: Name, input: Operations[Name]['input'], signal?: AbortSignal) {
+    return new Promise<Exclude<ParsedReply, { failed: string }>>((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      if (this.#failure) return reject(this.#failure);
+      const id = this.#nextId++;
+      const forget = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+        this.#pending.delete(id);
+        this.#rest();
+      };
+      const onAbort = () => {
+        reject(signal?.reason);
+        // what it answers later has no reader; a write may still happen, which `killAll` prevents
+        this.#pending.set(id, { resolve: forget, reject: forget, timer });
+      };
+      const timer = setTimeout(
+        () => this.#fail('ETOOLHOSTTIMEOUT', `did not answer within ${this.#deps.fileRequestMs} ms`),
+        this.#deps.fileRequestMs,
+      );
+      const settle =
+        <Value>(then: (value: Value) => void) =>
+        (value: Value) => {
+          forget();
+          then(value);
+        };
+      this.#pending.set(id, { resolve: settle(resolve), reject: settle(reject), timer });
+      signal?.addEventListener('abort', onAbort, { once: true });
+      clearTimeout(this.#idle);
+      this.#tree.stdin?.write(`${JSON.stringify({ id, operation, input })}\n`);
+    });
+  }
+
+  /** A reply that is well formed but says what cannot be. */
+  violate(what: string): SandboxError {
+    return this.#violate(what);
+  }
+
+  async close(): Promise<void> {
+    this.#fail('ETOOLHOSTLOST', 'was stopped');
+    await this.ended;
+  }
+
+  #receive(line: string): void {
+    if (this.#failure) return;
+    const reply = parseReply(line);
+    const pending = reply && this.#pending.get(reply.id);
+    if (!reply || !pending) {
+      this.#violate('a line is not the reply to an open request');
+    } else if ('failed' in reply) {
+      pending.reject(
+        new SandboxError('ETOOLHOSTLOST', `The tool host could not do its work: ${reply.failed}`, {
+          retryable: true,
+          next: 'Look at the disk and the limits of the workspace host.',
+        }),
+      );
+    } else {
+      pending.resolve(reply);
+    }
+  }
+
+  async #end(): Promise<void> {
+    const end = await this.#tree.ended;
+    clearTimeout(this.#idle);
+    const stderr = Buffer.concat(this.#stderr).toString('utf8').trim();
+    if (end.status === 'setup_failed' && !this.#failure) this.#settle(setupError(end.detail ?? stderr));
+    else
+      this.#fail(
+        'ETOOLHOSTLOST',
+        `ended (${end.status === 'exited' ? `exit code ${end.exit_code}` : end.status}) ${stderr.slice(0, 2000)}`.trim(),
+      );
+  }
+
+  #violate(what: string): SandboxError {
+    return this.#fail('ETOOLHOSTVIOLATION', `broke the protocol: ${what}`);
+  }
+
+  #fail(code: 'ETOOLHOSTLOST' | 'ETOOLHOSTVIOLATION' | 'ETOOLHOSTTIMEOUT', what: string): SandboxError {
+    const error = new SandboxError(code, `The tool host of the workspace ${what}.`, {
+      retryable: true,
+      next: 'Repeat the attempt from the snapshot before it: an open write may or may not have happened.',
+    });
+    return this.#settle(error);
+  }
+
+  /** The first failure counts. */
+  #settle(error: SandboxError): SandboxError {
+    if (this.#failure) return this.#failure;
+    this.#failure = error;
+    clearTimeout(this.#idle);
+    this.#tree.kill();
+    for (const { reject } of [...this.#pending.values()]) reject(error);
+    return error;
+  }
+
+  #rest(): void {
+    if (this.#pending.size > 0 || this.#failure) return;
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.#fail('ETOOLHOSTLOST', 'was not used any more'), this.#deps.toolHostIdleMs);
+  }
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { type FileErrorCode, fileErrorCodes } from '../errors.ts';
+import type { OperationName, Operations } from '../inside/tool-host/protocol.ts';
+
+const size = z.int().nonnegative();
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const entryType = z.enum(['file', 'directory', 'symlink', 'other']);
+const mode = z.int().min(0).max(0o7777);
+
+/** What each operation may answer. The tool host lives beside the agent's code, so nothing of an answer is taken on trust. */
+const outputs: { [Name in OperationName]: z.ZodType<Operations[Name]['output']> } = {
+  stat: z.strictObject({ type: entryType, bytes: size, mode, mtime_ms: z.number() }),
+  read: z.strictObject({ data: z.base64(), bytes: size, sha256: sha256.nullable(), mode }),
+  write: z.strictObject({ bytes: size, created: z.boolean(), sha256 }),
+  list: z.strictObject({
+    entries: z.array(z.strictObject({ name: z.string().min(1), type: entryType, bytes: size })),
+    total: size,
+  }),
+  glob: z.strictObject({ paths: z.array(z.string().min(1)), total: size, truncated: z.boolean() }),
+};
+
+const replySchema = z.union([
+  z.strictObject({ id: z.int(), output: z.unknown() }),
+  z.strictObject({
+    id: z.int(),
+    refused: z.strictObject({
+      code: z.enum(Object.keys(fileErrorCodes) as [FileErrorCode, ...FileErrorCode[]]),
+      message: z.string().max(10_000),
+    }),
+  }),
+  z.strictObject({ id: z.int(), failed: z.string().max(10_000) }),
+]);
+export type ParsedReply = z.infer<typeof replySchema>;
+
+/** Null when the line is no reply. */
+export function parseReply(line: string): ParsedReply | null {
+  try {
+    return replySchema.parse(JSON.parse(line));
+  } catch {
+    return null;
+  }
+}
+
+/** Null when the output is none of this operation. */
+export function parseOutput<Name extends OperationName>(
+  name: Name,
+  output: unknown,
+): Operations[Name]['output'] | null {
+  const parsed = (outputs[name] as z.ZodType<Operations[Name]['output']>).safeParse(output);
+  return parsed.success ? parsed.data : null;
+}

@@ -1,0 +1,110 @@
+import { FileError, SandboxError } from '../errors.ts';
+import type { OperationName, Operations } from '../inside/tool-host/protocol.ts';
+import type { DirectoryEntry, FileContent, FileStat, GlobQuery, WorkspaceFiles, WriteExpectation } from '../port.ts';
+import type { Connection } from './connection.ts';
+import { parseOutput } from './reply-schema.ts';
+
+const MIB = 1024 * 1024;
+/** A request or reply is one line held in memory on both sides. */
+const MAX_TRANSFER_BYTES = 32 * MIB;
+const DEFAULT_READ_BYTES = 10 * MIB;
+const MAX_ENTRIES = 100_000;
+const DEFAULT_ENTRIES = 10_000;
+const DEFAULT_MATCHES = 1000;
+
+/** @param connect the workspace's tool host, started if there is none */
+export function toolHostFiles(connect: () => Connection): WorkspaceFiles {
+  const call = <Name extends OperationName>(
+    operation: Name,
+    path: string,
+    input: Operations[Name]['input'],
+    signal?: AbortSignal,
+  ) => request(connect, { operation, path, input, signal });
+  return {
+    async stat(path, signal): Promise<FileStat> {
+      return await call('stat', path, { path }, signal);
+    },
+
+    async read(path, options = {}, signal): Promise<FileContent> {
+      const max_bytes = checkCount(path, 'max_bytes', options.max_bytes ?? DEFAULT_READ_BYTES, MAX_TRANSFER_BYTES);
+      const offset = checkCount(path, 'offset', options.offset ?? 0, Number.MAX_SAFE_INTEGER);
+      const output = await call('read', path, { path, max_bytes, offset }, signal);
+      return { ...output, data: Buffer.from(output.data, 'base64') };
+    },
+
+    async write(path, data, options, signal) {
+      if (data.length > MAX_TRANSFER_BYTES) {
+        throw new FileError(
+          'EFBIG',
+          path,
+          `${path}: ${data.length} bytes are more than the ${MAX_TRANSFER_BYTES} that fit into one write.`,
+        );
+      }
+      const input = {
+        path,
+        data: data.toString('base64'),
+        expect: checkExpectation(path, options.expect),
+        parents: options.parents ?? true,
+      };
+      return await call('write', path, input, signal);
+    },
+
+    async list(path, options = {}, signal): Promise<{ entries: DirectoryEntry[]; total: number }> {
+      const limit = checkCount(path, 'limit', options.limit ?? DEFAULT_ENTRIES, MAX_ENTRIES);
+      return await call('list', path, { path, limit }, signal);
+    },
+
+    async glob(query: GlobQuery, signal) {
+      const cwd = query.cwd ?? '.';
+      const limit = checkCount(cwd, 'limit', query.limit ?? DEFAULT_MATCHES, MAX_ENTRIES);
+      const { patterns, ignore = [], dot = false, type = 'file' } = query;
+      return await call('glob', cwd, { cwd, patterns, ignore, dot, type, limit }, signal);
+    },
+  };
+}
+
+interface Call<Name extends OperationName> {
+  operation: Name;
+  path: string;
+  input: Operations[Name]['input'];
+  signal: AbortSignal | undefined;
+}
+
+async function request<Name extends OperationName>(
+  connect: () => Connection,
+  call: Call<Name>,
+): Promise<Operations[Name]['output']> {
+  try {
+    return await attempt(connect(), call);
+  } catch (error) {
+    // A tool host may end for reasons of its own, e.g. killed for memory. Asking again changes nothing, unless it was asked to write.
+    if (call.operation === 'write' || !(error instanceof SandboxError) || error.code !== 'ETOOLHOSTLOST') throw error;
+    return await attempt(connect(), call);
+  }
+}
+
+async function attempt<Name extends OperationName>(
+  connection: Connection,
+  call: Call<Name>,
+): Promise<Operations[Name]['output']> {
+  const reply = await connection.request(call.operation, call.input, call.signal);
+  if ('refused' in reply) {
+    const { code, message } = reply.refused;
+    throw new FileError(code, call.path, `${call.path}: ${message}`);
+  }
+  const output = parseOutput(call.operation, reply.output);
+  if (!output) throw connection.violate(`the reply to ${call.operation} has another shape`);
+  return output;
+}
+
+function checkCount(path: string, name: string, value: number, max: number): number {
+  if (Number.isSafeInteger(value) && value >= 0 && value <= max) return value;
+  throw new FileError('EINVAL', path, `${name} is ${value}; it must be an integer from 0 to ${max}.`);
+}
+
+function checkExpectation(path: string, expect: WriteExpectation): WriteExpectation {
+  if ('sha256' in expect && !/^[0-9a-f]{64}$/.test(expect.sha256)) {
+    throw new FileError('EINVAL', path, `${JSON.stringify(expect.sha256)} is not a sha256 in lower-case hex.`);
+  }
+  return expect;
+}

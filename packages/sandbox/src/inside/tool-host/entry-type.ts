@@ -1,0 +1,15 @@
+import type { Dirent, Stats } from 'node:fs';
+import type { EntryType } from '../../port.ts';
+import { Refusal } from './refusal.ts';
+
+export function entryType(entry: Stats | Dirent): EntryType {
+  if (entry.isFile()) return 'file';
+  if (entry.isDirectory()) return 'directory';
+  return entry.isSymbolicLink() ? 'symlink' : 'other';
+}
+
+/** Refuses what is not a regular file: opening a FIFO waits for a writer, reading a device may have effects. */
+export function assertRegular(stats: Stats): void {
+  if (stats.isDirectory()) throw new Refusal('EISDIR', 'it is a directory');
+  if (!stats.isFile()) throw new Refusal('ESPECIAL', 'it is a FIFO, a socket or a device');
+}

@@ -1,0 +1,53 @@
+import { glob } from './glob.ts';
+import { list } from './list.ts';
+import type { Operations, Reply, Request } from './protocol.ts';
+import { read } from './read.ts';
+import { refusalOf } from './refusal.ts';
+import { stat } from './stat.ts';
+import { write } from './write.ts';
+
+/** Serves the files below argv[2] until stdin ends. */
+const root = process.argv[2] ?? '/workspace';
+process.umask(0o022);
+
+async function perform(request: Request): Promise<Operations[Request['operation']]['output']> {
+  switch (request.operation) {
+    case 'stat':
+      return stat(root, request.input);
+    case 'read':
+      return read(root, request.input);
+    case 'write':
+      return write(root, request.input);
+    case 'list':
+      return list(root, request.input);
+    case 'glob':
+      return await glob(root, request.input);
+    default:
+      return request satisfies never;
+  }
+}
+
+async function answer(request: Request): Promise<void> {
+  const reply = await perform(request).then(
+    (output): Reply => ({ id: request.id, output }),
+    (error: unknown): Reply => {
+      const refusal = refusalOf(error);
+      if (refusal) return { id: request.id, refused: { code: refusal.code, message: refusal.message } };
+      return { id: request.id, failed: error instanceof Error ? error.message : String(error) };
+    },
+  );
+  process.stdout.write(`${JSON.stringify(reply)}\n`);
+}
+
+const waiting: Buffer[] = [];
+process.stdin.on('data', (chunk: Buffer) => {
+  let rest = chunk;
+  for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10)) {
+    waiting.push(rest.subarray(0, end));
+    const line = Buffer.concat(waiting.splice(0)).toString('utf8');
+    rest = rest.subarray(end + 1);
+    void answer(JSON.parse(line) as Request);
+  }
+  if (rest.length > 0) waiting.push(rest);
+});
+process.stdin.on('end', () => process.exit(0));

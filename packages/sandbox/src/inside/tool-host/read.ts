@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { assertRegular } from './entry-type.ts';
+import type { Operations } from './protocol.ts';
+import { Refusal } from './refusal.ts';
+import { resolve } from './resolve.ts';
+
+/** Without O_NONBLOCK, opening a FIFO that took the file's place would wait for a writer. */
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+export function read(root: string, input: Operations['read']['input']): Operations['read']['output'] {
+  const { path, stats } = resolve(root, input.path);
+  if (!stats) throw new Refusal('ENOENT', 'no such file');
+  assertRegular(stats);
+  const descriptor = openSync(path, READ);
+  try {
+    const now = fstatSync(descriptor);
+    assertRegular(now);
+    const mode = now.mode & 0o7777;
+    const whole = now.size <= input.max_bytes ? readAtMost(descriptor, 0, input.max_bytes + 1) : null;
+    if (whole && whole.length <= input.max_bytes) {
+      const part = whole.subarray(Math.min(input.offset, whole.length));
+      return { data: part.toString('base64'), bytes: whole.length, sha256: sha256(whole), mode };
+    }
+    const part = readAtMost(descriptor, input.offset, input.max_bytes);
+    return { data: part.toString('base64'), bytes: Math.max(now.size, whole?.length ?? 0), sha256: null, mode };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The sha256 of a regular file of any size. */
+export function hashFile(path: string): string {
+  const descriptor = openSync(path, READ);
+  try {
+    assertRegular(fstatSync(descriptor));
+    const hash = createHash('sha256');
+    const buffer = Buffer.alloc(1024 * 1024);
+    for (let count = readSync(descriptor, buffer); count > 0; count = readSync(descriptor, buffer)) {
+      hash.update(buffer.subarray(0, count));
+    }
+    return hash.digest('hex');
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+export function sha256(data: Buffer): string {
+  return createHash('sha256').update(data).digest('hex');
+}
+
+/** Grows as it reads: the size that a file claims may be a lie, and a sparse one costs nothing to make. */
+function readAtMost(descriptor: number, offset: number, bytes: number): Buffer {
+  const chunks: Buffer[] = [];
+  for (let total = 0; total < bytes; ) {
+    const chunk = Buffer.allocUnsafe(Math.min(1024 * 1024, bytes - total));
+    const count = readSync(descriptor, chunk, 0, chunk.length, offset + total);
+    if (count === 0) break;
+    chunks.push(chunk.subarray(0, count));
+    total += count;
+  }
+  return Buffer.concat(chunks);
+}

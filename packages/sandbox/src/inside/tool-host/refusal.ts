@@ -1,0 +1,35 @@
+import type { FileErrorCode } from '../../errors.ts';
+
+/** An operation was refused; becomes a `FileError` on the other side. */
+export class Refusal extends Error {
+  readonly code: FileErrorCode;
+
+  constructor(code: FileErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const meanings: Record<string, [FileErrorCode, string]> = {
+  ENOENT: ['ENOENT', 'no such file or directory'],
+  ENOTDIR: ['ENOTDIR', 'a part of the path is not a directory'],
+  EISDIR: ['EISDIR', 'it is a directory'],
+  EEXIST: ['EEXIST', 'it exists already'],
+  EACCES: ['EACCES', 'permission denied'],
+  EPERM: ['EACCES', 'permission denied'],
+  EROFS: ['EACCES', 'read-only'],
+  ETXTBSY: ['EACCES', 'a running program'],
+  ENAMETOOLONG: ['ENAMETOOLONG', 'the name is too long'],
+  ELOOP: ['ELOOP', 'too many symbolic links'],
+  ENOSPC: ['ENOSPC', 'no space left'],
+  EDQUOT: ['ENOSPC', 'the disk quota is used up'],
+  EFBIG: ['EFBIG', 'the file would be too large'],
+  ENXIO: ['ESPECIAL', 'not a regular file'],
+};
+
+/** Null when it is not about the file at hand, e.g. EIO or EMFILE. */
+export function refusalOf(error: unknown): Refusal | null {
+  if (error instanceof Refusal) return error;
+  const meaning = meanings[(error as NodeJS.ErrnoException).code ?? ''];
+  return meaning ? new Refusal(meaning[0], meaning[1]) : null;
+}

@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { WriteExpectation } from '../../port.ts';
+import { assertRegular } from './entry-type.ts';
+import type { Operations } from './protocol.ts';
+import { hashFile, sha256 } from './read.ts';
+import { Refusal } from './refusal.ts';
+import { resolve } from './resolve.ts';
+
+/** Synchronous throughout, so that no other request comes between the check and the write. */
+export function write(root: string, input: Operations['write']['input']): Operations['write']['output'] {
+  const data = Buffer.from(input.data, 'base64');
+  const { path, stats } = resolve(root, input.path);
+  if (stats) assertRegular(stats);
+  assertNamesFile(input.path);
+  assertExpected(path, stats, input.expect);
+  const directory = dirname(path);
+  if (input.parents) mkdirSync(directory, { recursive: true });
+  const temporary = join(directory, `.holdpoint-${randomBytes(8).toString('hex')}.tmp`);
+  try {
+    fill(temporary, data, stats ? stats.mode & 0o777 : 0o644);
+    // a link, unlike a rename, fails when a command made the file meanwhile
+    if ('exists' in input.expect) linkSync(temporary, path);
+    else renameSync(temporary, path);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+  return { bytes: data.length, created: stats === null, sha256: sha256(data) };
+}
+
+function assertNamesFile(path: string): void {
+  if (path.endsWith('/') || path.endsWith('/.')) throw new Refusal('EISDIR', 'the path names a directory');
+}
+
+function assertExpected(path: string, stats: Stats | null, expect: WriteExpectation): void {
+  if ('any' in expect) return;
+  if ('exists' in expect) {
+    if (stats) throw new Refusal('EEXIST', 'it exists already');
+    return;
+  }
+  if (!stats) throw new Refusal('ECHANGED', 'it no longer exists');
+  if (hashFile(path) !== expect.sha256) throw new Refusal('ECHANGED', 'its content is not what was expected');
+}
+
+function fill(path: string, data: Buffer, mode: number): void {
+  const descriptor = openSync(
+    path,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+    0o600,
+  );
+  try {
+    for (let written = 0; written < data.length; ) written += writeSync(descriptor, data, written);
+    fchmodSync(descriptor, mode);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,165 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openSandbox } from './open-sandbox.ts';
+import { bwrapCandidates, marker, openTestHost, processesWith, type TestHost, until } from './test-host.ts';
+
+let host: TestHost;
+beforeAll(async () => {
+  host = await openTestHost();
+});
+afterAll(() => host[Symbol.asyncDispose]());
+
+/** Leaves everything behind that a process can: sessions, ignored signals, double forks, with the pipes held open or closed. */
+function litter(word: string): string {
+  const sleep = `sleep 3${word}`;
+  return `
+    setsid ${sleep} &
+    nohup ${sleep} >/dev/null 2>&1 &
+    (trap '' TERM INT HUP; ${sleep}) &
+    ( ( ${sleep} & ) & )
+    (exec >&- 2>&- <&-; setsid ${sleep} &) &
+    until [ "$(pgrep -c -f '^sleep 3${word}$')" -ge 5 ]; do :; done
+    touch littered
+  `;
+}
+
+const littered = (path: string) => existsSync(join(path, 'littered'));
+
+test('nothing survives a normal end', async () => {
+  const workspace = host.makeWorkspace();
+  const word = marker();
+  const { end } = await host.run(workspace, `${litter(word)} exit 7`);
+  expect(processesWith(word)).toEqual([]);
+  expect(littered(workspace.path)).toBe(true);
+  expect(end).toEqual({ status: 'exited', exit_code: 7, signal: null });
+});
+
+test('nothing survives a time-out', async () => {
+  const workspace = host.makeWorkspace();
+  const word = marker();
+  const { end } = await host.run(workspace, `${litter(word)} wait`, { limits: { wall_ms: 1500 } });
+  expect(processesWith(word)).toEqual([]);
+  expect(littered(workspace.path)).toBe(true);
+  expect(end).toEqual({ status: 'timed_out', after_ms: 1500 });
+});
+
+test('nothing survives an abort', async () => {
+  const workspace = host.makeWorkspace();
+  const word = marker();
+  const controller = new AbortController();
+  const running = host.run(workspace, `${litter(word)} wait`, { signal: controller.signal });
+  await until(() => littered(workspace.path));
+  expect(processesWith(word).length).toBeGreaterThanOrEqual(5);
+  controller.abort(new Error('cancelled by the user'));
+  expect((await running).end).toEqual({ status: 'killed', reason: 'cancelled by the user' });
+  expect(processesWith(word)).toEqual([]);
+  expect(existsSync(join(host.stateDir, workspace.id))).toBe(false);
+});
+
+test('an abort at any moment of the set-up leaves nothing and never runs the command afterwards', async () => {
+  const workspace = host.makeWorkspace();
+  const word = marker();
+  const ends = await Promise.all(
+    Array.from({ length: 12 }, async (_, index) => {
+      const controller = new AbortController();
+      const running = host.run(workspace, `sleep 3${word}`, { signal: controller.signal });
+      setTimeout(() => controller.abort(new Error('early')), index * 4);
+      return (await running).end;
+    }),
+  );
+  expect(processesWith(word)).toEqual([]);
+  for (const end of ends) expect(end).toEqual({ status: 'killed', reason: 'early' });
+});
+
+test('an aborted signal starts nothing', async () => {
+  const workspace = host.makeWorkspace();
+  const { end } = await host.run(workspace, 'touch ran', { signal: AbortSignal.abort(new Error('too late')) });
+  expect(end).toEqual({ status: 'killed', reason: 'too late' });
+  expect(existsSync(join(workspace.path, 'ran'))).toBe(false);
+});
+
+test('commands and tool hosts of a worker that is killed with SIGKILL die with it, in whatever stage they are', async () => {
+  const workspace = host.makeWorkspace();
+  const word = marker();
+  const owner = spawn(process.execPath, [
+    fileURLToPath(new URL('owner-process.ts', import.meta.url)),
+    ...[join(host.directory, 'owner-state'), bwrapCandidates[0] ?? '', String(workspace.uid), workspace.path],
+    ...[`${litter(word)} wait`, '8'],
+  ]);
+  const exited = new Promise((resolve) => owner.once('exit', resolve));
+  await until(() => littered(workspace.path));
+  owner.kill('SIGKILL');
+  await exited;
+  await until(() => processesWith(word).length === 0);
+});
+
+test('killAll ends the commands and the tool host of one workspace, those of another worker too, and leaves other workspaces alone', async () => {
+  const workspace = host.makeWorkspace();
+  const word = marker();
+  await using second = await openSandbox(host.options);
+  const start = (sandbox: typeof second, workspaceId: string) =>
+    sandbox.run({
+      workspace: { ...workspace, id: workspaceId },
+      argv: ['/bin/bash', '-c', `touch up-$BASHPID-$RANDOM; sleep 3${word}`],
+      signal: new AbortController().signal,
+    });
+  writeFileSync(join(workspace.path, 'there'), '');
+  const mine = start(host.sandbox, workspace.id);
+  const theirs = start(second, workspace.id);
+  const others = start(second, 'run_other');
+  await second.files(workspace).stat('there');
+  await until(() => readdirSync(workspace.path).filter((name) => name.startsWith('up-')).length === 3);
+  await host.sandbox.killAll(workspace.id);
+  expect(processesWith(`sleep\x003${word}`)).toHaveLength(1);
+  const killed = { status: 'killed', reason: 'every process of the workspace was killed' };
+  expect((await mine).end).toEqual(killed);
+  expect((await theirs).end).toEqual(killed);
+  expect(await second.files(workspace).stat('there')).toMatchObject({ type: 'file' });
+  await host.sandbox.killAll('run_other');
+  expect(processesWith(word)).toEqual([]);
+  expect((await others).end).toEqual(killed);
+  await host.sandbox.killAll('run_that_never_was');
+});
+
+test('a record of a recycled pid, of an earlier boot, or without sense kills nobody', async () => {
+  const bystander = spawn('/bin/sleep', ['1000']);
+  await new Promise((resolve) => bystander.once('spawn', resolve));
+  const records = join(host.stateDir, 'run_stale');
+  mkdirSync(records, { recursive: true });
+  const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  writeFileSync(join(records, '1-1.json'), JSON.stringify({ boot, processes: [{ pid: bystander.pid, start: 1 }] }));
+  writeFileSync(
+    join(records, '2-2.json'),
+    JSON.stringify({ boot: 'another', processes: [{ pid: bystander.pid, start: 1 }] }),
+  );
+  writeFileSync(join(records, '3-3.json'), '{"boot":');
+  await host.sandbox.killAll('run_stale');
+  expect(bystander.exitCode).toBeNull();
+  expect(bystander.signalCode).toBeNull();
+  expect(existsSync(records)).toBe(false);
+  bystander.kill('SIGKILL');
+});
+
+test('closing the sandbox ends what runs', async () => {
+  const workspace = host.makeWorkspace();
+  const word = marker();
+  const second = await openSandbox(host.options);
+  const running = second.run({
+    workspace,
+    argv: ['/bin/bash', '-c', `touch up; sleep 3${word}`],
+    signal: new AbortController().signal,
+  });
+  await second.files(workspace).list('.');
+  await until(() => existsSync(join(workspace.path, 'up')));
+  await second[Symbol.asyncDispose]();
+  expect(processesWith(word)).toEqual([]);
+  expect((await running).end).toEqual({ status: 'killed', reason: 'the sandbox was closed' });
+  await expect(
+    second.run({ workspace, argv: ['/bin/true'], signal: new AbortController().signal }),
+  ).rejects.toMatchObject({
+    code: 'ESANDBOXCLOSED',
+  });
+});

@@ -1,0 +1,88 @@
+import { SandboxError } from './errors.ts';
+import { Connection, type ConnectionDeps } from './files/connection.ts';
+import { toolHostFiles } from './files/tool-host-files.ts';
+import type {
+  CapabilityReport,
+  Command,
+  CommandResult,
+  Limits,
+  Sandbox,
+  WorkspaceFiles,
+  WorkspaceMount,
+} from './port.ts';
+import { killAll } from './process/kill-all.ts';
+import type { ProcessRecords } from './process/records.ts';
+import { runCommand } from './run-command.ts';
+
+export interface HostSandboxDeps extends ConnectionDeps {
+  capabilities: CapabilityReport;
+  records: ProcessRecords;
+  limits: Partial<Limits> | undefined;
+  /** Milliseconds of a clock that only goes forward. */
+  now(): number;
+}
+
+/** A probed driver with what it has running. */
+export class HostSandbox implements Sandbox {
+  readonly #deps: HostSandboxDeps;
+  readonly #closing = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #connections = new Map<string, Connection>();
+
+  constructor(deps: HostSandboxDeps) {
+    this.#deps = deps;
+  }
+
+  get capabilities(): CapabilityReport {
+    return this.#deps.capabilities;
+  }
+
+  get ripgrep(): string {
+    return this.#deps.driver.ripgrep;
+  }
+
+  async run(command: Command): Promise<CommandResult> {
+    this.#assertOpen();
+    const running = runCommand({ ...this.#deps, closing: this.#closing.signal }, command);
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  files(workspace: WorkspaceMount): WorkspaceFiles {
+    this.#assertOpen();
+    return toolHostFiles(() => this.#connect(workspace));
+  }
+
+  async killAll(workspaceId: string): Promise<void> {
+    await killAll(this.#deps, workspaceId);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort(new Error('the sandbox was closed'));
+    await Promise.all([...this.#connections.values()].map((connection) => connection.close()));
+    await Promise.allSettled(this.#running);
+  }
+
+  #connect(workspace: WorkspaceMount): Connection {
+    this.#assertOpen();
+    const key = JSON.stringify([workspace.id, workspace.path, workspace.uid, workspace.gid]);
+    const existing = this.#connections.get(key);
+    if (existing?.usable) return existing;
+    const connection = new Connection(this.#deps, workspace);
+    this.#connections.set(key, connection);
+    const forget = () => {
+      if (this.#connections.get(key) === connection) this.#connections.delete(key);
+    };
+    connection.ended.then(forget, forget);
+    return connection;
+  }
+
+  #assertOpen(): void {
+    if (!this.#closing.signal.aborted) return;
+    throw new SandboxError('ESANDBOXCLOSED', 'The sandbox was closed.', { retryable: true, next: 'Open a new one.' });
+  }
+}

@@ -1,0 +1,58 @@
+import { ToolsError } from './errors.ts';
+import { type ArgumentIssue, invalidArgs } from './invalid-args.ts';
+import { nearestNames } from './nearest-names.ts';
+import type { Tool, ToolError } from './tool.ts';
+import type { Toolset } from './toolset.ts';
+
+export interface ToolCall {
+  toolset: string;
+  tool: string;
+  args: unknown;
+}
+
+export type FoundTool =
+  | { ok: true; tool: Tool; args: unknown }
+  | { ok: false; error: ToolError; issues: ArgumentIssue[] };
+
+/** The tool of a call with its parsed arguments, or what is wrong with the call. */
+export function findTool(byName: ToolIndex, call: ToolCall): FoundTool {
+  const tools = byName.get(call.toolset);
+  if (!tools) return { ok: false, error: unknownToolset(call.toolset, byName), issues: [] };
+  const tool = tools.get(call.tool);
+  if (!tool) return { ok: false, error: unknownTool(call, [...tools.keys()]), issues: [] };
+  const parsed = tool.input.safeParse(call.args);
+  return parsed.success
+    ? { ok: true, tool, args: parsed.data }
+    : { ok: false, ...invalidArgs(call.tool, parsed.error) };
+}
+
+export function unknownToolset(toolset: string, byName: ToolIndex): ToolError {
+  return {
+    code: 'EUNKNOWNTOOLSET',
+    message: `There is no toolset named "${toolset}".`,
+    next: `Use one of: ${[...byName.keys()].join(', ')}.`,
+  };
+}
+
+function unknownTool({ tool, toolset }: ToolCall, names: readonly string[]): ToolError {
+  return {
+    code: 'EUNKNOWNTOOL',
+    message: `The toolset "${toolset}" has no tool named "${tool}".`,
+    next: `Nearest: ${nearestNames(tool, names).join(', ')}. All: ${names.join(', ')}.`,
+  };
+}
+
+/** Tools by their toolset's and their own name. */
+export type ToolIndex = ReadonlyMap<string, ReadonlyMap<string, Tool>>;
+
+/** @throws ToolsError `EINVALIDTOOL` when two toolsets have one name */
+export function indexToolsets(toolsets: readonly Toolset[]): ToolIndex {
+  const index = new Map<string, Map<string, Tool>>();
+  for (const { name, tools } of toolsets) {
+    if (index.has(name)) {
+      throw new ToolsError('EINVALIDTOOL', `Two toolsets are named "${name}".`, 'Rename one of them.');
+    }
+    index.set(name, new Map(tools.map((tool) => [tool.name, tool])));
+  }
+  return index;
+}

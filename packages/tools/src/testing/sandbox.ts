@@ -1,0 +1,24 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
+import type { Sandbox } from '@holdpoint/sandbox/port';
+
+/** The real sandbox of this host, with a state directory of its own that goes with it. A host without one fails the tests. */
+export async function openTestSandbox(): Promise<{ sandbox: Sandbox; close(): Promise<void> }> {
+  const stateDir = await mkdtemp(join(tmpdir(), 'holdpoint-tools-state-'));
+  const sandbox = await openSandbox({
+    policy: 'require',
+    allowUnsandboxed: false,
+    stateDir,
+    bwrapPath: [fileURLToPath(new URL('../../../../.cache/bubblewrap/usr/bin/bwrap', import.meta.url))],
+  });
+  return {
+    sandbox,
+    async close() {
+      await sandbox[Symbol.asyncDispose]();
+      await rm(stateDir, { recursive: true, force: true });
+    },
+  };
+}

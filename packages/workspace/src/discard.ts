@@ -1,0 +1,29 @@
+import { mkdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Deps } from './deps.ts';
+import { errnoOf } from './errors.ts';
+import { removeFolder } from './remove-folder.ts';
+import { runFolder } from './run-folder.ts';
+import { syncFolder } from './write-durably.ts';
+
+/**
+ * Removes the run's tree and shadow repository. One rename takes the run away as a whole; what it moved is removed afterwards,
+ * and a call that died in between is finished by the next one.
+ */
+export async function discard(deps: Deps, runId: string): Promise<void> {
+  const folder = runFolder(deps.dataDir, runId);
+  const trash = join(deps.dataDir, 'trash');
+  const moved = join(trash, runId);
+  mkdirSync(trash, { recursive: true, mode: 0o700 });
+  removeFolder(moved);
+  deps.states.drop(runId);
+  try {
+    renameSync(folder.path, moved);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return;
+    throw error;
+  }
+  await syncFolder(join(deps.dataDir, 'runs'));
+  deps.onPoint('discard.moved');
+  removeFolder(moved);
+}

@@ -1,0 +1,37 @@
+import type { Found } from './inspect-source.ts';
+import { inspect } from './inspect-source.ts';
+import type { JournalEntry } from './publish-journal.ts';
+
+/** One path on the way from one state to another. */
+export interface Step {
+  path: string;
+  from: JournalEntry['old'];
+  to: JournalEntry['new'];
+}
+
+/** A path that belongs to somebody else by now. */
+export interface Objection {
+  path: string;
+  detail: string;
+}
+
+/** Whether a step is done, may be done now, or has become somebody else's business. */
+export async function judge(root: string, step: Step): Promise<'done' | 'due' | Objection> {
+  const found = await inspect(root, step.path);
+  if (isState(found, step.to)) return 'done';
+  if (isState(found, step.from)) return 'due';
+  // The folder of deleted files; it goes if nothing else is in it.
+  if (found.kind === 'directory' && step.from === null) return 'due';
+  return { path: step.path, detail: 'The file changed while the publish was under way.' };
+}
+
+function isState(found: Found, state: JournalEntry['old']): boolean {
+  if (state === null) return found.kind === 'absent' || found.kind === 'blocked';
+  return found.kind === 'leaf' && found.mode === state.mode && found.oid === state.oid;
+}
+
+/** Names of the folders on the way, and the last name. */
+export function splitPath(path: string): { names: string[]; name: string } {
+  const names = path.split('/');
+  return { name: names.pop() ?? '', names };
+}

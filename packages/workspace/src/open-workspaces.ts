@@ -1,0 +1,94 @@
+import { mkdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { findSource } from './check-source.ts';
+import type { Deps, Limits, Logger } from './deps.ts';
+import { diffSnapshots } from './diff.ts';
+import { discard } from './discard.ts';
+import { errnoOf, WorkspaceError } from './errors.ts';
+import { createGit } from './git.ts';
+import { materialise } from './materialise.ts';
+import { patchSnapshots } from './patch.ts';
+import type { Owner, Workspaces } from './port.ts';
+import { publish } from './publish.ts';
+import { restoreSnapshot } from './restore.ts';
+import { runFolder } from './run-folder.ts';
+import { createRunStates } from './run-state.ts';
+import { createSerial } from './serial.ts';
+import { takeSnapshot } from './snapshot.ts';
+import { requireRecord } from './workspace-record.ts';
+
+export interface WorkspacesOptions {
+  /** Where runs are kept: `<dataDir>/runs/<runId>/…`. Made if missing. A local file system. */
+  dataDir: string;
+  /** @default 'git', looked up in the usual places */
+  gitPath?: string;
+  /** Gives a run the uid and gid that its tree belongs to. Only a root host changes owners. */
+  allocateOwner: (runId: string) => Promise<Owner> | Owner;
+  limits?: Partial<Limits>;
+  /** A pino logger or anything like it. @default silent */
+  logger?: Logger;
+  /** Milliseconds since 1970. @default Date.now */
+  now?: () => number;
+  /** Called at named moments between durable steps; fault injection stops the process there. */
+  onPoint?: (point: string) => void;
+}
+
+/** What `limits` is when not given. */
+export const defaultLimits: Limits = {
+  fileBytes: 64 * 1024 * 1024,
+  entries: 500_000,
+  diffBytes: 256 * 1024 * 1024,
+  hunkBytes: 1024 * 1024,
+};
+
+/**
+ * Opens the staging workspaces of this host. Calls for one run are taken one after the other, calls for different runs at once.
+ */
+export function openWorkspaces(options: WorkspacesOptions): Workspaces {
+  mkdirSync(join(options.dataDir, 'runs'), { recursive: true, mode: 0o711 });
+  const dataDir = realpathSync(options.dataDir);
+  const git = createGit({
+    folder: join(dataDir, 'git'),
+    ...(options.gitPath !== undefined && { gitPath: options.gitPath }),
+  });
+  const deps: Deps = {
+    dataDir,
+    git,
+    states: createRunStates(),
+    limits: { ...defaultLimits, ...options.limits },
+    logger: options.logger ?? { info: () => {}, warn: () => {} },
+    allocateOwner: options.allocateOwner,
+    now: options.now ?? Date.now,
+    isRoot: process.getuid?.() === 0,
+    onPoint: options.onPoint ?? (() => {}),
+  };
+  const serial = createSerial();
+  const verb = <T>(runId: string, act: () => Promise<T>): Promise<T> => serial(runId, () => asWorkspaceError(act));
+  return {
+    check: (source) => asWorkspaceError(async () => void (await findSource(deps, source))),
+    materialise: (input) => verb(input.runId, () => materialise(deps, input)),
+    locate: (runId) =>
+      asWorkspaceError(async () => {
+        const folder = runFolder(dataDir, runId);
+        return { path: folder.tree, owner: requireRecord(folder).owner };
+      }),
+    snapshot: (input) => verb(input.runId, () => takeSnapshot(deps, input)),
+    restore: (input) => verb(input.runId, () => restoreSnapshot(deps, input)),
+    diff: (input) => asWorkspaceError(() => diffSnapshots(deps, input)),
+    patch: (input) => asWorkspaceError(() => patchSnapshots(deps, input)),
+    publish: (input) => verb(input.runId, () => publish(deps, input)),
+    discard: (runId) => verb(runId, () => discard(deps, runId)),
+  };
+}
+
+/** System errors become `EIO`; an abort and everything else passes through. */
+async function asWorkspaceError<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (cause) {
+    const errno = errnoOf(cause);
+    const isSystem = errno !== undefined && /^E[A-Z0-9]+$/.test(errno) && cause instanceof Error && 'syscall' in cause;
+    if (!isSystem) throw cause;
+    throw new WorkspaceError('EIO', `The workspace could not be read or written: ${cause.message}`, { cause });
+  }
+}

@@ -1,0 +1,70 @@
+import type { BigIntStats } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Bring } from './bring-tree.ts';
+import { bringTree, hashOnly } from './bring-tree.ts';
+import type { Deps } from './deps.ts';
+import { readCommit } from './git-objects/commit-object.ts';
+import { loadSnapshot } from './load-snapshot.ts';
+import { readManifest } from './manifest.ts';
+import type { SkippedPath, SnapshotId } from './port.ts';
+import type { RunFolder } from './run-folder.ts';
+import { runFolder } from './run-folder.ts';
+import { specialKind } from './scan.ts';
+import { startScan } from './snapshot.ts';
+import { fileSystemClock } from './stat-cache.ts';
+import { find } from './tree.ts';
+import { requireRecord } from './workspace-record.ts';
+
+/**
+ * Brings the tree to a snapshot: files, links, modes and empty folders become as they were, and what no snapshot knows is
+ * removed. Left alone: `.git` entries, and paths that were skipped — in this snapshot, or in any other of the run as long as they
+ * still are what could not be stored.
+ */
+export async function restoreSnapshot(deps: Deps, input: { runId: string; snapshot: SnapshotId }): Promise<void> {
+  const folder = runFolder(deps.dataDir, input.runId);
+  const record = requireRecord(folder);
+  const state = deps.states.of(folder);
+  const target = await loadSnapshot(deps, { folder, state, id: input.snapshot });
+  const skipped = await everSkipped(deps, folder);
+  const bring: Bring = {
+    git: deps.git,
+    scan: startScan(deps, { folder, state, content: hashOnly }),
+    gitDir: folder.shadow,
+    tree: folder.tree,
+    clock: () => fileSystemClock(folder),
+    owner: deps.isRoot ? record.owner : undefined,
+    keep: (path, status) => {
+      if (target.manifest.skipped.has(path)) return true;
+      if (find(target.root, path.split('/')) !== undefined) return false;
+      return isStillSkipped(deps.limits.fileBytes, skipped.get(path), status);
+    },
+  };
+  deps.onPoint('restore.begin');
+  await bringTree(bring, target.root);
+  deps.onPoint('restore.end');
+}
+
+function isStillSkipped(fileBytes: number, reason: SkippedPath['reason'] | undefined, status: BigIntStats): boolean {
+  if (reason === undefined) return false;
+  return reason === 'unreadable' || specialKind(status) !== undefined || status.size > fileBytes;
+}
+
+/** Every path that some snapshot of the run left out. */
+async function everSkipped(deps: Deps, folder: RunFolder): Promise<Map<string, SkippedPath['reason']>> {
+  const ids = readdirSync(join(folder.shadow, 'refs', 'snapshots')).filter((name) => /^[0-9a-f]{40}$/.test(name));
+  const { stdout } = await deps.git.run([`--git-dir=${folder.shadow}`, 'cat-file', '--batch', '--buffer'], {
+    input: `${ids.join('\n')}\n`,
+    maxBytes: 1024 * 1024 * 1024,
+  });
+  const skipped = new Map<string, SkippedPath['reason']>();
+  let rest = stdout;
+  while (rest.length > 0) {
+    const start = rest.indexOf(0x0a) + 1;
+    const size = Number(rest.toString('latin1', 0, start - 1).split(' ')[2]);
+    const { message } = readCommit(rest.subarray(start, start + size));
+    for (const [path, reason] of readManifest(message).skipped) skipped.set(path, reason);
+    rest = rest.subarray(start + size + 1);
+  }
+  return skipped;
+}

@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
+import { decideApproval } from '@holdpoint/engine/commands/decide-approval';
+import { newId } from '@holdpoint/engine/domain/ids';
+import { openQueues } from '@holdpoint/engine/queues/queues';
+import { connect } from '@holdpoint/engine/redis/connect';
+import pino from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bash, finished, nextApproval, plan } from '../harness/runs.ts';
+import { type System, startSystem } from '../harness/system.ts';
+
+let system: System;
+beforeAll(async () => {
+  system = await startSystem();
+  await system.startWorker();
+});
+afterAll(() => system[Symbol.asyncDispose]());
+
+const held = { rules: [{ match: { tool: 'bash' as const }, action: 'hold' as const }] };
+
+test('kill -9 of the API while a run is followed: the stream goes on where it was, each event once', async () => {
+  const { client } = system;
+  const { run } = await client.createRun({ plan: plan([bash('echo one')], [bash('echo two')]), policy: held });
+  const seen: number[] = [];
+  const following = (async () => {
+    for await (const event of client.events(run.id, { signal: AbortSignal.timeout(60_000) })) seen.push(event.seq);
+  })();
+
+  const first = await nextApproval(client, run.id);
+  await system.api.kill();
+  await system.api.start();
+  await client.decideApproval(first.id, { decision: 'approve', action_digest: first.action_digest });
+  const second = await nextApproval(client, run.id);
+  await client.decideApproval(second.id, { decision: 'approve', action_digest: second.action_digest });
+  expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded' });
+  await following;
+  expect(seen).toEqual(seen.map((_, index) => index + 1));
+  const events = (await client.listEvents(run.id, { limit: 500 })).data;
+  expect(seen).toHaveLength(events.length);
+});
+
+test('a decision whose writer died before the wake-up is carried out all the same', async () => {
+  const { client } = system;
+  const { run } = await client.createRun({ plan: plan([bash('echo decided')]), policy: held });
+  const approval = await nextApproval(client, run.id);
+
+  const logger = pino({ level: 'silent' });
+  const connections = connect(system.redis.address, logger);
+  const queues = openQueues(connections.state, Date.now);
+  const dies = async (): Promise<void> => {
+    throw new Error('killed between the decision and its wake-up');
+  };
+  const deps = {
+    redis: connections.state,
+    queues: { ...queues, wakeStep: dies },
+    blobs: openBlobStore(join(system.dataDir, 'blobs')),
+    logger,
+    newId,
+    now: Date.now,
+    catalog: {
+      describe: () => {
+        throw new Error('an approve describes nothing');
+      },
+    },
+  };
+  await decideApproval(deps, approval.id, { decision: 'approve', action_digest: approval.action_digest, by: 'test' });
+  await queues.close();
+  await connections.close();
+
+  expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded' });
+});

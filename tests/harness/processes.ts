@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+export const projectDir = resolve(fileURLToPath(new URL('.', import.meta.url)), '../..');
+
+export interface AppProcess {
+  pid: number;
+  /** The line that said it is ready, parsed. */
+  ready: Record<string, unknown>;
+  /** Sends a signal; resolves when the process is gone, or at once for signals that do not end it. */
+  signal(name: NodeJS.Signals): Promise<void>;
+  /** Resolves when the process is gone. */
+  gone: Promise<void>;
+}
+
+/** Starts an app as a process of its own and waits until it says it is ready. Its log goes to a file. */
+export async function startApp(options: {
+  entry: string;
+  env: Record<string, string>;
+  logFile: string;
+  isReady: (line: Record<string, unknown>) => boolean;
+}): Promise<AppProcess> {
+  const child = spawn(process.execPath, [join(projectDir, options.entry)], {
+    cwd: projectDir,
+    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const log = createWriteStream(options.logFile, { flags: 'a' });
+  child.stderr.pipe(log, { end: false });
+  const gone = new Promise<void>((done) => child.once('exit', () => done()));
+  const ready = await firstLine(child, log, options, gone);
+  return {
+    pid: child.pid ?? 0,
+    ready,
+    gone,
+    async signal(name) {
+      child.kill(name);
+      if (name !== 'SIGSTOP' && name !== 'SIGCONT') await gone;
+    },
+  };
+}
+
+function firstLine(
+  child: ChildProcess,
+  log: NodeJS.WritableStream,
+  options: { entry: string; logFile: string; isReady: (line: Record<string, unknown>) => boolean },
+  gone: Promise<void>,
+): Promise<Record<string, unknown>> {
+  return new Promise((found, fail) => {
+    if (!child.stdout) return fail(new Error('no stdout'));
+    createInterface({ input: child.stdout }).on('line', (text) => {
+      log.write(`${text}\n`);
+      const line = parse(text);
+      if (line && options.isReady(line)) found(line);
+    });
+    gone.then(() => fail(new Error(`${options.entry} ended before it was ready; see ${options.logFile}`)));
+  });
+}
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

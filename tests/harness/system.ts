@@ -1,0 +1,112 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Client, createClient } from '@holdpoint/client/client';
+import { type EmbeddedRedis, startEmbeddedRedis } from '@holdpoint/engine/redis/embedded-redis';
+import { findRedisBinaries } from '@holdpoint/engine/redis/find-redis-binaries';
+import { type AppProcess, projectDir, startApp } from './processes.ts';
+import { until } from './until.ts';
+
+/** A whole Holdpoint of real processes on a temporary data directory: Redis, one API, any number of workers. Each can be killed. */
+export interface System extends AsyncDisposable {
+  directory: string;
+  dataDir: string;
+  client: Client;
+  key: string;
+  redis: { address: string; pid(): number; kill(): Promise<void>; start(): Promise<void> };
+  api: { url(): string; kill(signal?: NodeJS.Signals): Promise<void>; start(): Promise<void> };
+  startWorker(env?: Record<string, string>): Promise<AppProcess>;
+  /** Host path of a run's staging tree. */
+  tree(runId: string): string;
+}
+
+/** Short times, so that a test does not wait for what a user may wait for. */
+const quick = {
+  HOLDPOINT_LOCK_MS: '2000',
+  HOLDPOINT_STALLED_MS: '1000',
+  HOLDPOINT_SWEEP_MS: '1000',
+  HOLDPOINT_DRAIN_MS: '500',
+};
+
+export async function startSystem(env: Record<string, string> = {}): Promise<System> {
+  const directory = await mkdtemp(join(tmpdir(), 'hp-system-'));
+  const dataDir = join(directory, 'data');
+  const binaries = await findRedisBinaries(process.env.PATH, projectDir);
+  const processes: AppProcess[] = [];
+  let server: EmbeddedRedis = await startEmbeddedRedis({ dataDir, binaries });
+  const settings = { HOLDPOINT_DATA: dataDir, REDIS_URL: server.path, HOLDPOINT_LOG: 'info', ...quick, ...env };
+
+  const startApi = async (port: string): Promise<AppProcess> => {
+    const app = await startApp({
+      entry: 'apps/api/src/main.ts',
+      env: { ...settings, HOLDPOINT_PORT: port },
+      logFile: join(directory, 'api.log'),
+      isReady: (line) => line.event === 'listening',
+    });
+    processes.push(app);
+    return app;
+  };
+  let api = await startApi('0');
+  const url = String(api.ready.address);
+  const key = (await readFile(join(dataDir, 'api-key'), 'utf8')).trim();
+  const client = createClient({ baseUrl: url, key });
+
+  return {
+    directory,
+    dataDir,
+    client,
+    key,
+    redis: {
+      address: server.path,
+      pid: () => server.pid,
+      async kill() {
+        process.kill(server.pid, 'SIGKILL');
+        await until('Redis is gone', () => !alive(server.pid));
+      },
+      async start() {
+        server = await startEmbeddedRedis({ dataDir, binaries });
+      },
+    },
+    api: {
+      url: () => url,
+      kill: (signal = 'SIGKILL') => api.signal(signal),
+      async start() {
+        api = await startApi(new URL(url).port);
+      },
+    },
+    async startWorker(extra = {}) {
+      const app = await startApp({
+        entry: 'apps/worker/src/main.ts',
+        env: { ...settings, ...extra },
+        logFile: join(directory, `worker-${processes.length}.log`),
+        isReady: (line) => line.event === 'ready',
+      });
+      processes.push(app);
+      return app;
+    },
+    tree: (runId) => join(dataDir, 'runs', runId, 'tree'),
+    async [Symbol.asyncDispose]() {
+      await client.close();
+      for (const app of processes.reverse()) if (alive(app.pid)) await app.signal('SIGKILL');
+      await startEmbeddedRedis({ dataDir, binaries }).then((redis) => redis.stop());
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Processes of this machine whose command line holds `text`, this one aside. */
+export async function processesWith(text: string): Promise<string[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid,args']);
+  return stdout.split('\n').filter((line) => line.includes(text) && !line.includes('ps -eo'));
+}
