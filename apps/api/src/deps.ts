@@ -1,10 +1,10 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { EngineDeps } from '@holdpoint/engine/deps';
 import type { ModelSettings } from '@holdpoint/models/settings';
 import type { Registry } from '@holdpoint/tools/registry';
 import type { Workspaces } from '@holdpoint/workspace/port';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { KeyCheck } from './auth/api-key.ts';
 import type { News } from './live/news.ts';
 
@@ -26,7 +26,13 @@ export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
   publicationWaitMs: number;
 }
 
-export type App = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>;
+export type App = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>;
 
 /** One key, one name: who decided and who canceled, as the log tells it. */
 export const operator = 'the operator';

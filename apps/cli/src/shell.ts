@@ -17,11 +17,14 @@ export interface Shell {
   config: Config;
   /** A person sits there: both questions and answers reach them. */
   interactive: boolean;
+  stdoutIsTerminal: boolean;
   /** Characters of a line on stdout. */
   width: number;
   colors: Colors;
   /** For stderr, which may be a terminal when stdout is none. */
   errColors: Colors;
+  /** Text as it is, on stdout. */
+  write(text: string): void;
   /** One line of result, on stdout. */
   print(text: string): void;
   /** One JSON value on a line of its own, on stdout. */
@@ -42,9 +45,11 @@ export function openShell(config: Config, terminal: Terminal): Shell {
   return {
     config,
     interactive: stdin.isTTY === true && stdout.isTTY === true,
+    stdoutIsTerminal: stdout.isTTY === true,
     width: stdout.columns ?? 120,
     colors: colorsFor(config.color ?? stdout.isTTY === true),
     errColors: colorsFor(config.color ?? stderr.isTTY === true),
+    write: (text) => stdout.write(text),
     print: (text) => stdout.write(`${text}\n`),
     printJson: (value) => stdout.write(`${JSON.stringify(value)}\n`),
     say: (text) => stderr.write(`${text}\n`),

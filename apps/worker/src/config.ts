@@ -2,6 +2,7 @@ import { availableParallelism, hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models/settings';
+import { telemetryWanted } from '@holdpoint/telemetry/start-telemetry';
 import { z } from 'zod';
 
 const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
@@ -54,6 +55,7 @@ export interface Config {
   uidBase: number;
   path: string;
   models: ModelSettings;
+  telemetry: boolean;
 }
 
 /** Reads the environment. @throws ConfigError naming the variable */
@@ -82,6 +84,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     uidBase: of.HOLDPOINT_SANDBOX_UID_BASE,
     path: of.PATH,
     models: modelSettingsFrom(env),
+    telemetry: telemetryWanted(env),
   };
 }
 

@@ -8,11 +8,13 @@ import { openQueues } from '@holdpoint/engine/queues/queues';
 import { connect } from '@holdpoint/engine/redis/connect';
 import { openModels } from '@holdpoint/models/open-models';
 import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
+import { startTelemetry } from '@holdpoint/telemetry/start-telemetry';
 import { createRegistry } from '@holdpoint/tools/registry';
 import { holdpoint } from '@holdpoint/tools/toolsets/holdpoint';
 import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
 import pino from 'pino';
 import { createExecutor } from './adapters/executor.ts';
+import { modelFetch } from './adapters/model-fetch.ts';
 import { ownerAllocator } from './adapters/owner.ts';
 import { createWorkspacePort } from './adapters/workspace-port.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
@@ -24,7 +26,8 @@ import { createModelPlanner } from './planners/model.ts';
 /** Starts a worker and resolves to the function that ends it. */
 async function startWorker(config: Config, logger: pino.Logger): Promise<() => Promise<void>> {
   const connections = connect(config.redis, logger);
-  const queues = openQueues(connections.state, Date.now);
+  const telemetry = await startTelemetry({ service: 'holdpoint-worker', wanted: config.telemetry });
+  const queues = openQueues(connections.state, Date.now, telemetry.queues);
   const sandbox = await openSandbox({
     policy: config.sandboxPolicy,
     allowUnsandboxed: config.allowUnsandboxed,
@@ -39,7 +42,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     allocateOwner: ownerAllocator(connections.state, config.uidBase),
   });
   const registry = createRegistry([holdpoint]);
-  const model = openModels({ settings: config.models });
+  const model = openModels({ settings: config.models, fetch: modelFetch() });
   const deps: WorkerDeps = {
     workerId: `${config.host}-${process.pid}-${randomBytes(3).toString('hex')}`,
     redis: connections.state,
@@ -52,7 +55,8 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     workspaces: createWorkspacePort(workspaces, sandbox),
     planners: { scripted: scriptedPlanner, model: createModelPlanner({ model, registry }) },
   };
-  const workers = await startWorkers({ deps, config, connections });
+  const traced = telemetry.queues === undefined ? {} : { telemetry: telemetry.queues };
+  const workers = await startWorkers({ deps, config, connections, ...traced });
   const cancels = await watchCancels(deps, { subscriber: connections.subscriber, workers });
   const heartbeat = await startHeartbeat(deps, {
     host: config.host,
@@ -70,6 +74,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     await sandbox[Symbol.asyncDispose]();
     await queues.close();
     await connections.close();
+    await telemetry.stop();
     logger.info('worker ended; nothing is lost');
   };
 }

@@ -63,10 +63,10 @@ test('an abort at any moment of the set-up leaves nothing and never runs the com
   const workspace = host.makeWorkspace();
   const word = marker();
   const ends = await Promise.all(
-    Array.from({ length: 12 }, async (_, index) => {
+    Array.from({ length: 40 }, async (_, index) => {
       const controller = new AbortController();
       const running = host.run(workspace, `sleep 3${word}`, { signal: controller.signal });
-      setTimeout(() => controller.abort(new Error('early')), index * 4);
+      setTimeout(() => controller.abort(new Error('early')), index);
       return (await running).end;
     }),
   );
@@ -130,7 +130,10 @@ test('a record of a recycled pid, of an earlier boot, or without sense kills nob
   const records = join(host.stateDir, 'run_stale');
   mkdirSync(records, { recursive: true });
   const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  writeFileSync(join(records, '1-1.json'), JSON.stringify({ boot, processes: [{ pid: bystander.pid, start: 1 }] }));
+  writeFileSync(
+    join(records, `${bystander.pid}-1.json`),
+    JSON.stringify({ boot, processes: [{ pid: bystander.pid, start: 1 }] }),
+  );
   writeFileSync(
     join(records, '2-2.json'),
     JSON.stringify({ boot: 'another', processes: [{ pid: bystander.pid, start: 1 }] }),

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Limits, WorkspaceMount } from './port.ts';
+import type { ProcessIdentity } from './process/identity.ts';
 
 /** What a driver starts: one program and all that it starts, ended as one. */
 export interface TreeRequest {
@@ -38,6 +39,8 @@ export type TreeEnd =
 export interface Driver {
   readonly name: 'bubblewrap' | 'none';
   start(request: TreeRequest): Tree;
+  /** Processes of this host that only an interrupted set-up can have left, of whatever workspace. */
+  findOrphans(): ProcessIdentity[];
   /** Where the workspace is, as its processes see it. */
   root(workspace: WorkspaceMount): string;
   /** Paths as seen by processes of the driver. */

@@ -25,6 +25,8 @@ export interface GitOptions {
   /** User to run as; only a root host can change it. */
   as?: { uid: number; gid: number };
   env?: Readonly<Record<string, string>>;
+  /** @default '/' */
+  cwd?: string;
 }
 
 export interface GitResult {
@@ -123,7 +125,7 @@ function common(launch: Launch, options: GitOptions) {
   return {
     env: { ...launch.env, ...options.env },
     extendEnv: false,
-    cwd: '/',
+    cwd: options.cwd ?? '/',
     killSignal: 'SIGKILL',
     ...(options.signal && { cancelSignal: options.signal }),
     ...(options.as && { uid: options.as.uid, gid: options.as.gid }),

@@ -108,16 +108,18 @@ function isReachable(root: Folder, names: readonly string[]): boolean {
 }
 
 async function readBranch(deps: Deps, source: Source, ref: string): Promise<string | undefined> {
-  const { code, stdout } = await deps.git.run([`--git-dir=${source.gitDir}`, 'rev-parse', '--verify', '--quiet', ref], {
-    ...runAs(source),
+  const { at, options } = inside(source);
+  const { code, stdout } = await deps.git.run([...at, 'rev-parse', '--verify', '--quiet', ref], {
+    ...options,
     accept: [0, 1],
   });
   return code === 0 ? stdout.toString('latin1').trim() : undefined;
 }
 
 async function hasCommit(deps: Deps, source: Source, commit: string): Promise<boolean> {
-  const { code } = await deps.git.run([`--git-dir=${source.gitDir}`, 'cat-file', '-e', `${commit}^{commit}`], {
-    ...runAs(source),
+  const { at, options } = inside(source);
+  const { code } = await deps.git.run([...at, 'cat-file', '-e', `${commit}^{commit}`], {
+    ...options,
     accept: [0, 1, 128],
   });
   return code === 0;
@@ -129,9 +131,8 @@ async function sendObjects(
 ): Promise<void> {
   const pack = deps.git.stream([`--git-dir=${input.folder.shadow}`, 'pack-objects', '--revs', '--stdout', '-q']);
   pack.stdin.end(`${input.out}\n^${input.base}\n`);
-  const index = deps.git.stream([`--git-dir=${input.source.gitDir}`, 'index-pack', '--stdin', '--strict'], {
-    ...runAs(input.source),
-  });
+  const { at, options } = inside(input.source);
+  const index = deps.git.stream([...at, 'index-pack', '--stdin', '--strict'], options);
   index.stdin.on('error', () => {});
   index.stdout.resume();
   pack.stdout.pipe(index.stdin);
@@ -160,13 +161,21 @@ async function createBranch(
 }
 
 async function update(deps: Deps, source: Source, args: readonly string[]): Promise<void> {
-  const verb = ['update-ref', '--create-reflog', '-m', 'holdpoint: publish'];
-  await deps.git.run([`--git-dir=${source.gitDir}`, ...verb, ...args], runAs(source));
+  const { at, options } = inside(source);
+  await deps.git.run([...at, 'update-ref', '--create-reflog', '-m', 'holdpoint: publish', ...args], options);
 }
 
-function runAs(source: Source): GitOptions {
+/**
+ * git as the owner of the repository. It enters the git directory before it changes its user and then names it by
+ * `/proc/self/cwd`, so that folders above it which the owner may not enter (a root home) do not matter; a plain `.` does not do,
+ * because git writes refs by absolute path.
+ */
+function inside(source: Source): { at: string[]; options: GitOptions } {
+  if (source.as === undefined) return { at: [`--git-dir=${source.gitDir}`], options: {} };
+  const gitDir = process.platform === 'linux' ? '/proc/self/cwd' : source.gitDir;
   // The owner may not reach the data directory, where git's configuration lies; it needs none for a repository of its own.
-  return source.as === undefined ? {} : { as: source.as, env: { GIT_CONFIG_GLOBAL: '/dev/null' } };
+  const options = { as: source.as, cwd: source.gitDir, env: { GIT_CONFIG_GLOBAL: '/dev/null' } };
+  return { at: [`--git-dir=${gitDir}`], options };
 }
 
 function conflict(path: string, reason: Conflict['reason'], detail: string): PublishResult {

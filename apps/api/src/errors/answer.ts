@@ -33,7 +33,12 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
 export function rawProblem(error: unknown, requestId: string): string {
   const problem: Problem = toProblem(new ApiProblem('bad_request', 'this is not a valid HTTP request'));
   const tooLarge = error instanceof Error && 'code' in error && error.code === 'HPE_HEADER_OVERFLOW';
-  const body = JSON.stringify({ ...problem, ...(tooLarge ? { status: 431 } : {}), instance: '', request_id: requestId });
+  const body = JSON.stringify({
+    ...problem,
+    ...(tooLarge ? { status: 431 } : {}),
+    instance: '',
+    request_id: requestId,
+  });
   return [
     tooLarge ? 'HTTP/1.1 431 Request Header Fields Too Large' : 'HTTP/1.1 400 Bad Request',
     'Content-Type: application/problem+json',

@@ -1,5 +1,5 @@
-import { problemDetailsSchema } from '@holdpoint/client/wire/problem';
 import type { SwaggerTransform, SwaggerTransformObject } from '@fastify/swagger';
+import { problemDetailsSchema } from '@holdpoint/client/wire/problem';
 import { z } from 'zod';
 
 type JsonSchema = Record<string, unknown>;
@@ -19,7 +19,9 @@ export function openApiTransforms(): { transform: SwaggerTransform; transformObj
     }
     return linkTo(root) as JsonSchema;
   };
-  const content = (schema: z.ZodType) => ({ content: { 'application/problem+json': { schema: convert(schema, 'output') } } });
+  const content = (schema: z.ZodType) => ({
+    content: { 'application/problem+json': { schema: convert(schema, 'output') } },
+  });
 
   return {
     transform: ({ schema, url }) => {
@@ -34,7 +36,14 @@ export function openApiTransforms(): { transform: SwaggerTransform; transformObj
         status,
         convertAnswer(answer, convert),
       ]);
-      return { schema: { ...rest, ...Object.fromEntries(converted), response: { ...Object.fromEntries(answers), default: problem } }, url };
+      return {
+        schema: {
+          ...rest,
+          ...Object.fromEntries(converted),
+          response: { ...Object.fromEntries(answers), default: problem },
+        },
+        url,
+      };
     },
     transformObject: (document) => {
       if (!('openapiObject' in document)) throw new Error('only OpenAPI 3 is written');
@@ -47,8 +56,12 @@ export function openApiTransforms(): { transform: SwaggerTransform; transformObj
 type Answer = z.ZodType | { description?: string; content: Record<string, { schema: z.ZodType }> };
 
 function convertAnswer(answer: Answer, convert: (schema: z.ZodType, io: 'output') => JsonSchema): unknown {
-  if (!('content' in answer)) return { description: 'Done', content: { 'application/json': { schema: convert(answer, 'output') } } };
-  const types = Object.entries(answer.content).map(([type, { schema }]) => [type, { schema: convert(schema, 'output') }]);
+  if (!('content' in answer))
+    return { description: 'Done', content: { 'application/json': { schema: convert(answer, 'output') } } };
+  const types = Object.entries(answer.content).map(([type, { schema }]) => [
+    type,
+    { schema: convert(schema, 'output') },
+  ]);
   return { description: answer.description ?? 'Done', content: Object.fromEntries(types) };
 }
 
@@ -65,6 +78,8 @@ function linkTo(value: unknown): unknown {
     return isNamed(id) ? { ...rest, $ref: `#/components/schemas/${id}` } : rest;
   }
   return Object.fromEntries(
-    Object.entries(value).flatMap(([key, inner]) => (key === 'id' && typeof inner === 'string' ? [] : [[key, linkTo(inner)]])),
+    Object.entries(value).flatMap(([key, inner]) =>
+      key === 'id' && typeof inner === 'string' ? [] : [[key, linkTo(inner)]],
+    ),
   );
 }

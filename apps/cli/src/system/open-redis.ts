@@ -1,6 +1,6 @@
 import { connect } from '@holdpoint/engine/redis/connect';
 import { startEmbeddedRedis } from '@holdpoint/engine/redis/embedded-redis';
-import { findRedisBinaries } from '@holdpoint/engine/redis/embedded/find-redis-binaries';
+import { findRedisBinaries } from '@holdpoint/engine/redis/find-redis-binaries';
 import type { Config } from '../config.ts';
 import { CliError } from '../errors.ts';
 import { withoutPassword } from '../output/without-password.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { SandboxError } from '../errors.ts';
 import { untilGone } from '../process/gone.ts';
-import { identify, killProcess, type ProcessIdentity } from '../process/identity.ts';
+import { childrenOf, identify, killProcess, killProcesses, type ProcessIdentity } from '../process/identity.ts';
 import type { ProcessRecords } from '../process/records.ts';
 import { signalOfExitCode } from '../signal-name.ts';
 import type { Tree, TreeEnd, TreeRequest } from '../tree.ts';
@@ -22,6 +22,14 @@ const ARGUMENTS = 3;
 const SECCOMP = 4;
 const STATUS = 5;
 const LIFELINE = 6;
+
+/** What every sandbox starts with. Its other options come through a descriptor: arguments are there for every user to see. */
+const BWRAP_ARGUMENTS = ['--args', String(ARGUMENTS), '--', '/bin/bash', '-p', `${INSIDE}/inside/enter.sh`];
+/** How /proc/PID/cmdline of bubblewrap begins, whose name launch.sh sets. */
+export const COMMAND_LINE = `${['bwrap', ...BWRAP_ARGUMENTS].join('\0')}\0`;
+
+/** Setting up takes about 10 ms. After this long it hangs, e.g. on a dead network mount, and is killed as it is. */
+const SETUP_PATIENCE_MS = 2000;
 
 export interface LaunchDeps {
   tools: HostTools;
@@ -51,7 +59,7 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
     ...['--json-status-fd', String(STATUS)],
   ];
   const enter = [
-    ...['/bin/bash', '-p', `${INSIDE}/inside/enter.sh`, LIFELINE, deps.filter ? 2 : 0],
+    ...[LIFELINE, deps.filter ? 2 : 0],
     ...[
       limits.processes,
       Math.ceil(limits.file_bytes / 1024),
@@ -60,7 +68,7 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
       limits.cpu_seconds,
     ],
   ].map(String);
-  const bwrap = [hostPath(deps.tools.bwrap), '--args', String(ARGUMENTS), '--', ...enter, ...request.argv];
+  const bwrap = [hostPath(deps.tools.bwrap), ...BWRAP_ARGUMENTS, ...enter, ...request.argv];
   const dropped = [
     deps.tools.setpriv,
     // the uid goes before bubblewrap starts: with the host's uid 0 it would act as root on every file it can see
@@ -96,11 +104,15 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
   if (outer) deps.records.write(workspace.id, [outer]);
   let inner: ProcessIdentity | null = null;
   let killed = false;
+  let hung: NodeJS.Timeout | undefined;
   const kill = () => {
+    if (killed) return;
     killed = true;
-    // the sandbox's first process rather than bubblewrap itself, which then reports the end and reaps it
+    lifeline.destroy(); // a command that has not started will not
+    // The sandbox's first process rather than bubblewrap itself, which then reports the end and reaps it. While it is being set up it is
+    // not known yet; killing bubblewrap then could leave it behind, waiting for a word from bubblewrap for ever.
     if (inner) killProcess(inner);
-    else subprocess.kill('SIGKILL');
+    else hung = setTimeout(() => killProcesses([...childrenOf(pid), ...(outer ? [outer] : [])]), SETUP_PATIENCE_MS);
   };
   const status = readStatus(readable(descriptors[STATUS]), (childPid) => {
     inner = identify(childPid);
@@ -112,6 +124,7 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
 
   const finish = async (): Promise<TreeEnd> => {
     await exited(subprocess);
+    clearTimeout(hung);
     lifeline.destroy();
     const { exitCode } = await status;
     if (inner) {

@@ -31,6 +31,10 @@ export function killProcess(identity: ProcessIdentity): void {
   if (isAlive(identity)) sendKill(identity.pid);
 }
 
+export function killProcesses(identities: readonly ProcessIdentity[]): void {
+  for (const identity of identities) killProcess(identity);
+}
+
 /** Sends SIGKILL to the group that this process leads. A group's number is not given out again while it has members. */
 export function killGroup(leader: number): void {
   sendKill(-leader);

@@ -24,6 +24,7 @@ export function unsandboxedDriver(deps: UnsandboxedDeps): Driver {
     name: 'none',
     start: (request) => start(deps, request),
     root: (workspace) => workspace.path,
+    findOrphans: () => [], // what leaves its process group cannot be told from others
     node: deps.node,
     ripgrep: deps.ripgrep,
     toolHost: fileURLToPath(new URL('../inside/tool-host/main.ts', import.meta.url)),

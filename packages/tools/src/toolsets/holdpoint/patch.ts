@@ -29,7 +29,7 @@ function wholeChange(before: string, after: string): StructuredPatchHunk {
   const added = structuredPatch('', '', '', after).hunks.flatMap(({ lines }) => lines);
   return {
     oldStart: 1,
-    oldLines: removed.length,
+    oldLines: countLines(removed),
     newStart: 1,
     newLines: countLines(added),
     lines: [...removed, ...added],

@@ -1,0 +1,61 @@
+import { approvalPageSchema, approvalSchema, listApprovalsQuerySchema } from '@holdpoint/client/wire/approval';
+import { idParamsSchema } from '@holdpoint/client/wire/page';
+import { viewApproval } from '@holdpoint/engine/commands/decide-approval';
+import type { ApprovalStatus } from '@holdpoint/engine/domain/vocabulary';
+import { listPendingApprovals } from '@holdpoint/engine/queries/list-approvals';
+import { listSteps } from '@holdpoint/engine/queries/list-runs';
+import type { ApiDeps, App } from '../../deps.ts';
+import { checkRunId } from '../runs/find-run.ts';
+import { toApproval } from './approval-view.ts';
+
+export function readApprovalsRoutes(app: App, deps: ApiDeps): void {
+  app.get(
+    '/v1/approvals',
+    {
+      schema: {
+        tags: ['approvals'],
+        summary: 'List approvals, newest first',
+        querystring: listApprovalsQuerySchema,
+        response: { 200: approvalPageSchema },
+      },
+    },
+    async ({ query: { status, run_id, limit, cursor } }) => {
+      const page = { limit, ...(cursor === undefined ? {} : { cursor }) };
+      const { items, next } =
+        run_id === undefined
+          ? await listPendingApprovals(deps, {}, page)
+          : await approvalsOf(deps, checkRunId(run_id), status, page);
+      const data = await Promise.all(items.map((view) => toApproval(deps, view)));
+      return { data, next_cursor: next ?? null, has_more: next !== undefined };
+    },
+  );
+
+  app.get(
+    '/v1/approvals/:id',
+    {
+      schema: {
+        tags: ['approvals'],
+        summary: 'Read an approval',
+        params: idParamsSchema,
+        response: { 200: approvalSchema },
+      },
+    },
+    async ({ params }) => toApproval(deps, await viewApproval(deps, params.id)),
+  );
+}
+
+/** One run knows all of its approvals; the index knows only those that are pending. */
+async function approvalsOf(
+  deps: ApiDeps,
+  runId: string,
+  status: readonly ApprovalStatus[],
+  { limit, cursor }: { limit: number; cursor?: string },
+) {
+  const { approvals } = await listSteps(deps, runId);
+  const fitting = approvals
+    .filter((approval) => status.includes(approval.status) && (cursor === undefined || approval.id < cursor))
+    .sort((a, b) => (a.id < b.id ? 1 : -1));
+  const page = fitting.slice(0, limit);
+  const items = await Promise.all(page.map(({ id }) => viewApproval(deps, id)));
+  return { items, next: fitting.length > limit ? page.at(-1)?.id : undefined };
+}

@@ -1,0 +1,71 @@
+import { eventPageSchema, listEventsQuerySchema } from '@holdpoint/client/wire/event';
+import { idParamsSchema } from '@holdpoint/client/wire/page';
+import { readLog } from '@holdpoint/engine/log/read-log';
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { ApiDeps, App } from '../../deps.ts';
+import { sendStream } from '../../live/stream.ts';
+import { findRun } from '../runs/find-run.ts';
+import { allFrames } from './all-frames.ts';
+import { runFrames } from './run-frames.ts';
+
+export function readEventsRoutes(app: App, deps: ApiDeps): void {
+  app.get(
+    '/v1/runs/:id/events',
+    {
+      schema: {
+        tags: ['events'],
+        summary: 'Read the events of a run, or follow them',
+        description:
+          'With `Accept: text/event-stream` the events are streamed: `id` is the sequence number, `event` the type. ' +
+          'A client that comes back with `Last-Event-ID` goes on where it was. After the event `end` nothing more comes.',
+        params: idParamsSchema,
+        querystring: listEventsQuerySchema,
+        response: {
+          200: {
+            description: 'A page of events, or a stream of them',
+            content: { 'application/json': { schema: eventPageSchema }, 'text/event-stream': { schema: z.string() } },
+          },
+        },
+      },
+    },
+    async (request, reply) => {
+      const { id } = await findRun(deps, request.params.id);
+      const { after, limit } = request.query;
+      if (wantsStream(request)) {
+        const from = lastEventId(request) ?? after ?? 0;
+        return sendStream(deps, reply, (signal) => runFrames(deps, id, from, signal));
+      }
+      // One more than asked for tells whether there is more.
+      const found = await readLog(deps.redis, id, { after: after ?? 0, limit: limit + 1 });
+      const data = found.slice(0, limit);
+      const more = found.length > limit;
+      const next_cursor = more ? String(data.at(-1)?.seq ?? 0) : null;
+      return reply.type('application/json; charset=utf-8').send({ data, next_cursor, has_more: more });
+    },
+  );
+
+  app.get(
+    '/v1/events',
+    {
+      schema: {
+        tags: ['events'],
+        summary: 'Follow all runs',
+        description:
+          'Server-sent events `run.changed` with the run as it is now, from now on. Quick changes of one run may come as one.',
+        response: {
+          200: { description: 'A stream', content: { 'text/event-stream': { schema: z.string() } } },
+        },
+      },
+    },
+    (_request, reply) => sendStream(deps, reply, (signal) => allFrames(deps, signal)),
+  );
+}
+
+const wantsStream = ({ headers }: FastifyRequest): boolean => headers.accept?.includes('text/event-stream') ?? false;
+
+/** A browser that comes back sends both; what it saw last wins over where it began. */
+function lastEventId({ headers }: FastifyRequest): number | undefined {
+  const id = headers['last-event-id'];
+  return typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : undefined;
+}

@@ -1,0 +1,49 @@
+import { endOfStream } from '@holdpoint/client/wire/event';
+import type { RunState } from '@holdpoint/engine/domain/state';
+import { isTerminal } from '@holdpoint/engine/domain/vocabulary';
+import { newsChannel } from '@holdpoint/engine/log/keys';
+import { readLog } from '@holdpoint/engine/log/read-log';
+import { readRun } from '@holdpoint/engine/log/read-state';
+import type { ApiDeps } from '../../deps.ts';
+import { frame, heartbeat, opening } from '../../live/stream.ts';
+
+const page = 200;
+
+/**
+ * A run's events after `after`, as they are logged, until nothing more will come. News only says when to look: what is sent is read from
+ * the log, and a quiet stream looks once per heartbeat, whatever was or was not heard.
+ */
+export async function* runFrames(
+  deps: Pick<ApiDeps, 'redis' | 'news' | 'heartbeatMs'>,
+  runId: string,
+  after: number,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  // Before the first look at the log, so that nothing falls between the two.
+  const ear = await deps.news.listen(newsChannel(runId));
+  try {
+    yield opening;
+    let seq = after;
+    while (!signal.aborted) {
+      const events = await readLog(deps.redis, runId, { after: seq, limit: page });
+      for (const event of events) {
+        seq = event.seq;
+        yield frame({ event: event.type, id: seq, data: event });
+      }
+      if (events.length === page) continue;
+      const run = await readRun(deps.redis, runId);
+      if (run === undefined) return;
+      if (run.seq <= seq && nothingMore(run)) {
+        yield frame({ event: endOfStream, data: { seq } });
+        return;
+      }
+      const heard = await ear.next({ timeoutMs: deps.heartbeatMs, signal });
+      if (heard.size === 0 && !signal.aborted) yield heartbeat;
+    }
+  } finally {
+    ear.close();
+  }
+}
+
+const nothingMore = (run: RunState): boolean =>
+  isTerminal(run.status) && run.publication !== 'requested' && run.publication !== 'discarding';

@@ -1,0 +1,20 @@
+import { type Queue, queueListSchema } from '@holdpoint/client/wire/operation';
+import { queueNames } from '@holdpoint/engine/queues/queues';
+import type { ApiDeps, App } from '../../deps.ts';
+
+const names = Object.keys(queueNames) as (keyof typeof queueNames)[];
+
+export function readQueuesRoute(app: App, { queues }: Pick<ApiDeps, 'queues'>): void {
+  app.get(
+    '/v1/queues',
+    { schema: { tags: ['operations'], summary: 'Count the jobs of each queue', response: { 200: queueListSchema } } },
+    async () => ({ data: await Promise.all(names.map((name) => count(queues, name))) }),
+  );
+}
+
+/** Delayed jobs are no backlog: no worker would take them now. */
+async function count(queues: ApiDeps['queues'], name: (typeof names)[number]): Promise<Queue> {
+  const counts = await queues[name].getJobCounts('waiting', 'prioritized', 'active', 'delayed');
+  const { waiting = 0, prioritized = 0, active = 0, delayed = 0 } = counts;
+  return { name, backlog: waiting + prioritized, active, parked: delayed };
+}

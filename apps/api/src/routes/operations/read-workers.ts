@@ -1,0 +1,51 @@
+import { type Worker, workerListSchema } from '@holdpoint/client/wire/operation';
+import { workerIndex, workerKey } from '@holdpoint/engine/log/keys';
+import { z } from 'zod';
+import type { ApiDeps, App } from '../../deps.ts';
+
+/** What a worker says of itself every few seconds. Loose: a newer worker may say more. */
+const heartbeatSchema = z.object({
+  id: z.string(),
+  pid: z.int(),
+  host: z.string(),
+  started_at: z.iso.datetime(),
+  concurrency: z.int(),
+  active: z.array(z.string()),
+  capabilities: z.json().default(null),
+  version: z.string(),
+});
+
+export function readWorkersRoute(app: App, deps: Pick<ApiDeps, 'redis' | 'logger'>): void {
+  app.get(
+    '/v1/workers',
+    {
+      schema: { tags: ['operations'], summary: 'List the workers that are alive', response: { 200: workerListSchema } },
+    },
+    async () => ({ data: await readWorkers(deps) }),
+  );
+}
+
+/** The workers that are alive, those seen last first. A worker which is gone is in the index still, and its own key is not there. */
+export async function readWorkers({ redis, logger }: Pick<ApiDeps, 'redis' | 'logger'>): Promise<Worker[]> {
+  const index = await redis.zrevrange(workerIndex, 0, -1, 'WITHSCORES');
+  const seen = index.flatMap((id, at) => (at % 2 === 0 ? [{ id, at: Number(index[at + 1]) }] : []));
+  const workers = await Promise.all(
+    seen.map(async ({ id, at }): Promise<Worker[]> => {
+      const text = await redis.get(workerKey(id));
+      if (text === null) return [];
+      const parsed = heartbeatSchema.safeParse(fromJson(text));
+      if (parsed.success) return [{ ...parsed.data, last_seen_at: new Date(at).toISOString() }];
+      logger.warn({ worker: id, err: parsed.error }, 'the heartbeat of a worker cannot be read');
+      return [];
+    }),
+  );
+  return workers.flat();
+}
+
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,86 @@
+import type { PointerError } from '@holdpoint/client/wire/problem';
+import type { CreateRunBody } from '@holdpoint/client/wire/run';
+import { toPointer } from '@holdpoint/engine/domain/json-pointer';
+import { type PlanStep, references } from '@holdpoint/engine/domain/plan';
+import type { Task } from '@holdpoint/engine/domain/run-spec';
+import { describeModelProblem } from '@holdpoint/models/model-problem';
+import { WorkspaceError } from '@holdpoint/workspace/errors';
+import type { ApiDeps } from '../../deps.ts';
+import { ApiProblem } from '../../errors/api-problem.ts';
+
+/**
+ * Everything that can be wrong with a request and needs more than its shape is found here, before anything is written.
+ * @throws ApiProblem `unknown_toolset`, `invalid_plan`, `model_not_configured`, `invalid_model_name`; WorkspaceError about the source
+ */
+export async function checkRequest(
+  deps: Pick<ApiDeps, 'catalog' | 'workspaces' | 'models'>,
+  body: CreateRunBody,
+): Promise<Task> {
+  checkToolset(deps, body.toolset);
+  const task = checkTask(deps, body);
+  await deps.workspaces.check(body.workspace.source);
+  return task;
+}
+
+function checkToolset({ catalog }: Pick<ApiDeps, 'catalog'>, toolset: string): void {
+  const known = catalog.toolsets();
+  if (known.includes(toolset)) return;
+  const detail = `there is no toolset ${toolset}; there is ${known.join(', ')}`;
+  throw new ApiProblem('unknown_toolset', detail, { errors: [{ pointer: '/toolset', detail }] });
+}
+
+function checkTask(deps: Pick<ApiDeps, 'catalog' | 'models'>, { toolset, plan, prompt, model }: CreateRunBody): Task {
+  if (plan !== undefined) {
+    const errors = plan.groups.flatMap((group, g) =>
+      group.steps.flatMap((step, s) => stepErrors(deps, toolset, step, ['plan', 'groups', g, 'steps', s])),
+    );
+    const [first] = errors;
+    if (first === undefined) return { planner: 'scripted', plan };
+    throw new ApiProblem('invalid_plan', `${first.pointer}: ${first.detail}`, { errors: errors.slice(0, mostErrors) });
+  }
+  return { planner: 'model', prompt: prompt ?? '', model: checkModel(deps, model) };
+}
+
+const mostErrors = 100;
+
+/** The arguments of a step with references are known only when it runs; its tool is known now. */
+function stepErrors(
+  { catalog }: Pick<ApiDeps, 'catalog'>,
+  toolset: string,
+  { tool, args }: PlanStep,
+  path: (string | number)[],
+): PointerError[] {
+  const described = catalog.describe({ toolset, tool, args });
+  if (described.ok) return [];
+  const { error, issues } = described;
+  if (error.code === 'EUNKNOWNTOOL') {
+    return [{ pointer: toPointer([...path, 'tool']), detail: `${error.message} ${error.next ?? ''}`.trim() }];
+  }
+  if (references(args).length > 0) return [];
+  const here = toPointer([...path, 'args']);
+  if (issues.length === 0) return [{ pointer: here, detail: error.message }];
+  return issues.map(({ pointer, detail }) => ({ pointer: `${here}${pointer}`, detail }));
+}
+
+function checkModel({ models }: Pick<ApiDeps, 'models'>, asked: string | undefined): string {
+  const model = asked ?? models.defaultModel;
+  if (model === undefined) {
+    throw new ApiProblem('model_not_configured', 'a prompt needs a model, and none is configured', {
+      errors: [{ pointer: '/model', detail: 'not given, and HOLDPOINT_MODEL is not set' }],
+    });
+  }
+  const problem = describeModelProblem(model, models);
+  if (problem === null) return model;
+  const { code, message, next } = problem;
+  throw new ApiProblem(code === 'EMODELNAME' ? 'invalid_model_name' : 'model_not_configured', message, {
+    next,
+    errors: [{ pointer: '/model', detail: message }],
+  });
+}
+
+/** Where in the body the source is that a workspace error is about. */
+export function sourceError(error: unknown): PointerError[] {
+  if (!(error instanceof WorkspaceError)) return [];
+  const field = error.code === 'EREFUNKNOWN' ? 'ref' : 'path';
+  return [{ pointer: `/workspace/source/${field}`, detail: error.message }];
+}

@@ -1,0 +1,59 @@
+import { type CreateRunBody, createRunSchema, runSchema } from '@holdpoint/client/wire/run';
+import { submitRun } from '@holdpoint/engine/commands/submit-run';
+import type { RunSpec, Task } from '@holdpoint/engine/domain/run-spec';
+import { type ApiDeps, type App, operator } from '../../deps.ts';
+import { ApiProblem } from '../../errors/api-problem.ts';
+import { checkRequest } from './check-request.ts';
+import { findRun } from './find-run.ts';
+import { toRun } from './run-view.ts';
+
+/** POST /v1/runs: 201 when this request made the run, 200 when its Idempotency-Key met the run of an earlier one. */
+export function createRunRoute(app: App, deps: ApiDeps): void {
+  app.post(
+    '/v1/runs',
+    {
+      schema: {
+        tags: ['runs'],
+        summary: 'Submit a run',
+        description:
+          'An `Idempotency-Key` header makes it safe to send again: the same key and body within 24 hours meet the first run.',
+        body: createRunSchema,
+        response: { 201: runSchema, 200: runSchema },
+      },
+    },
+    async ({ body, headers }, reply) => {
+      const key = idempotencyKey(headers['idempotency-key']);
+      const task = await checkRequest(deps, body);
+      const submitted = await submitRun(deps, {
+        spec: specOf(body, task),
+        by: operator,
+        ...(key === undefined ? {} : { key }),
+      });
+      const run = toRun(await findRun(deps, submitted.runId));
+      reply.header('location', `/v1/runs/${run.id}`);
+      return reply.code(submitted.created ? 201 : 200).send(run);
+    },
+  );
+}
+
+const longestKey = 255;
+
+function idempotencyKey(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  const key = String(header);
+  if (key.length >= 1 && key.length <= longestKey) return key;
+  const detail = `expected 1 to ${longestKey} characters`;
+  throw new ApiProblem('invalid_request', `Idempotency-Key: ${detail}`, {
+    errors: [{ pointer: 'Idempotency-Key', detail }],
+  });
+}
+
+const specOf = ({ title, toolset, workspace, policy, limits, labels }: CreateRunBody, task: Task): RunSpec => ({
+  ...(title === undefined ? {} : { title }),
+  toolset,
+  task,
+  source: workspace.source,
+  policy,
+  limits,
+  labels,
+});

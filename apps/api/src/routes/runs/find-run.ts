@@ -1,0 +1,14 @@
+import { getRun } from '@holdpoint/engine/commands/steer-run';
+import { runIdSchema } from '@holdpoint/engine/domain/ids';
+import type { RunState } from '@holdpoint/engine/domain/state';
+import { EngineError } from '@holdpoint/engine/errors';
+import type { ApiDeps } from '../../deps.ts';
+
+/** Ids become parts of keys: one of another form is not even looked up. @throws EngineError `run_not_found` */
+export function checkRunId(id: string): string {
+  if (!runIdSchema.safeParse(id).success) throw new EngineError('run_not_found', `there is no run ${id}`);
+  return id;
+}
+
+/** @throws EngineError `run_not_found` */
+export const findRun = (deps: Pick<ApiDeps, 'redis'>, id: string): Promise<RunState> => getRun(deps, checkRunId(id));

@@ -1,0 +1,52 @@
+import { idParamsSchema } from '@holdpoint/client/wire/page';
+import { listRunsQuerySchema, runDetailSchema, runPageSchema } from '@holdpoint/client/wire/run';
+import { readSpec } from '@holdpoint/engine/log/read-spec';
+import { listRuns } from '@holdpoint/engine/queries/list-runs';
+import type { ApiDeps, App } from '../../deps.ts';
+import { findRun } from './find-run.ts';
+import { toRun, toRunDetail } from './run-view.ts';
+
+export function readRunsRoutes(app: App, deps: ApiDeps): void {
+  app.get(
+    '/v1/runs',
+    {
+      schema: {
+        tags: ['runs'],
+        summary: 'List runs, newest first',
+        querystring: listRunsQuerySchema,
+        response: { 200: runPageSchema },
+      },
+    },
+    async ({ query: { status, label, created_after, limit, cursor } }) => {
+      const filter = {
+        ...(status === undefined ? {} : { status }),
+        ...(label === undefined ? {} : { label: readLabel(label) }),
+        ...(created_after === undefined ? {} : { created_after }),
+      };
+      const page = await listRuns(deps, filter, { limit, ...(cursor === undefined ? {} : { cursor }) });
+      return { data: page.items.map(toRun), next_cursor: page.next ?? null, has_more: page.next !== undefined };
+    },
+  );
+
+  app.get(
+    '/v1/runs/:id',
+    {
+      schema: {
+        tags: ['runs'],
+        summary: 'Read a run and what was asked for',
+        params: idParamsSchema,
+        response: { 200: runDetailSchema },
+      },
+    },
+    async ({ params }) => {
+      const run = await findRun(deps, params.id);
+      return toRunDetail(run, await readSpec(deps, run));
+    },
+  );
+}
+
+/** `name:value`; the value may hold colons. */
+function readLabel(label: string): { name: string; value: string } {
+  const colon = label.indexOf(':');
+  return { name: label.slice(0, colon), value: label.slice(colon + 1) };
+}

@@ -1,0 +1,45 @@
+import { idParamsSchema } from '@holdpoint/client/wire/page';
+import { cancelRunSchema, runSchema } from '@holdpoint/client/wire/run';
+import { requestCancel, requestResume } from '@holdpoint/engine/commands/steer-run';
+import { type ApiDeps, type App, operator } from '../../deps.ts';
+import { checkRunId, findRun } from './find-run.ts';
+import { toRun } from './run-view.ts';
+
+export function steerRunsRoutes(app: App, deps: ApiDeps): void {
+  app.post(
+    '/v1/runs/:id/cancel',
+    {
+      schema: {
+        tags: ['runs'],
+        summary: 'Cancel a run',
+        description: 'Nothing of it starts any more; what runs is killed. The run is `canceling` until that is done.',
+        params: idParamsSchema,
+        body: cancelRunSchema.nullish(),
+        response: { 200: runSchema },
+      },
+    },
+    async ({ params, body }) => {
+      const id = checkRunId(params.id);
+      const message = body?.message;
+      await requestCancel(deps, id, { by: operator, ...(message === undefined ? {} : { message }) });
+      return toRun(await findRun(deps, id));
+    },
+  );
+
+  app.post(
+    '/v1/runs/:id/resume',
+    {
+      schema: {
+        tags: ['runs'],
+        summary: 'Resume a paused run',
+        params: idParamsSchema,
+        response: { 200: runSchema },
+      },
+    },
+    async ({ params }) => {
+      const id = checkRunId(params.id);
+      await requestResume(deps, id);
+      return toRun(await findRun(deps, id));
+    },
+  );
+}

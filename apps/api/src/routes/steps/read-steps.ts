@@ -1,0 +1,69 @@
+import { idParamsSchema } from '@holdpoint/client/wire/page';
+import { attemptListSchema, listStepsQuerySchema, stepDetailSchema, stepPageSchema } from '@holdpoint/client/wire/step';
+import { fromPayload } from '@holdpoint/engine/blobs/blob-store';
+import { listAttempts } from '@holdpoint/engine/queries/list-attempts';
+import { getStep, listSteps } from '@holdpoint/engine/queries/list-runs';
+import type { ApiDeps, App } from '../../deps.ts';
+import { checkRunId } from '../runs/find-run.ts';
+import { toAttempt, toStep, toStepDetail } from './step-view.ts';
+
+export function readStepsRoutes(app: App, deps: ApiDeps): void {
+  app.get(
+    '/v1/runs/:id/steps',
+    {
+      schema: {
+        tags: ['steps'],
+        summary: 'List the steps of a run in the order they were planned',
+        params: idParamsSchema,
+        querystring: listStepsQuerySchema,
+        response: { 200: stepPageSchema },
+      },
+    },
+    async ({ params, query: { limit, cursor } }) => {
+      const { run, steps } = await listSteps(deps, checkRunId(params.id));
+      const start = cursor === undefined ? 0 : steps.findIndex(({ id }) => id === cursor) + 1;
+      const page = steps.slice(start, start + limit);
+      const more = start + limit < steps.length;
+      const next_cursor = more ? (page.at(-1)?.id ?? null) : null;
+      return { data: page.map((step) => toStep(run.id, step)), next_cursor, has_more: more };
+    },
+  );
+
+  app.get(
+    '/v1/steps/:id',
+    {
+      schema: {
+        tags: ['steps'],
+        summary: 'Read a step, with its arguments and its result',
+        params: idParamsSchema,
+        response: { 200: stepDetailSchema },
+      },
+    },
+    async ({ params }) => {
+      const { run, step } = await getStep(deps, params.id);
+      const value = step.outcome?.value;
+      const [args, result] = await Promise.all([
+        fromPayload(deps.blobs, step.args),
+        value === undefined ? null : fromPayload(deps.blobs, value),
+      ]);
+      return toStepDetail(run.id, step, args, result);
+    },
+  );
+
+  app.get(
+    '/v1/steps/:id/attempts',
+    {
+      schema: {
+        tags: ['steps'],
+        summary: 'List the attempts at a step, with what the sandbox enforced',
+        params: idParamsSchema,
+        response: { 200: attemptListSchema },
+      },
+    },
+    async ({ params }) => {
+      const { run, step } = await getStep(deps, params.id);
+      const attempts = await listAttempts(deps, run.id, step.id);
+      return { data: attempts.map(toAttempt) };
+    },
+  );
+}

@@ -1,0 +1,53 @@
+import type { Attempt, Step, StepDetail } from '@holdpoint/client/wire/step';
+import type { StepState } from '@holdpoint/engine/domain/state';
+import type { Attempt as LoggedAttempt } from '@holdpoint/engine/queries/list-attempts';
+import { z } from 'zod';
+
+/** A step as it stands in a list. */
+export const toStep = (runId: string, step: StepState): Step => ({
+  ...shared(runId, step),
+  args: step.args,
+  result: step.outcome?.value ?? null,
+});
+
+/** A step by itself, with its arguments and its result. */
+export const toStepDetail = (runId: string, step: StepState, args: unknown, result: unknown): StepDetail => ({
+  ...shared(runId, step),
+  args: z.json().parse(args),
+  result: z.json().parse(result),
+});
+
+function shared(runId: string, step: StepState): Omit<Step, 'args' | 'result'> {
+  const { call, outcome } = step;
+  return {
+    id: step.id,
+    run_id: runId,
+    turn: call.turn,
+    index: call.index,
+    name: call.name ?? null,
+    tool: call.tool,
+    effect: step.effect,
+    risk: call.risk,
+    status: step.status,
+    attempts: step.attempt,
+    approval_id: step.approval ?? null,
+    worker: step.worker ?? null,
+    snapshot: step.snapshot ?? null,
+    error: outcome?.error ?? null,
+    duration_ms: outcome?.duration_ms ?? null,
+    created_at: step.created_at,
+    started_at: step.started_at ?? null,
+    settled_at: step.settled_at ?? null,
+  };
+}
+
+export const toAttempt = (attempt: LoggedAttempt): Attempt => ({
+  number: attempt.number,
+  worker: attempt.worker,
+  started_at: attempt.started_at,
+  ended_at: attempt.ended_at ?? null,
+  end: attempt.end ?? null,
+  reason: attempt.reason ?? null,
+  duration_ms: attempt.duration_ms ?? null,
+  capabilities: z.json().parse(attempt.capabilities ?? null),
+});

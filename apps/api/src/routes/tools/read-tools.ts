@@ -1,0 +1,72 @@
+import {
+  listToolsQuerySchema,
+  type Tool,
+  toolListSchema,
+  toolsetListSchema,
+  toolsetParamsSchema,
+  toolsetQuerySchema,
+  toolsetSchema,
+} from '@holdpoint/client/wire/tool';
+import { formats } from '@holdpoint/tools/formats';
+import type { ToolDefinition } from '@holdpoint/tools/registry';
+import { z } from 'zod';
+import type { ApiDeps, App } from '../../deps.ts';
+import { ApiProblem } from '../../errors/api-problem.ts';
+
+export function readToolsRoutes(app: App, { catalog }: Pick<ApiDeps, 'catalog'>): void {
+  app.get(
+    '/v1/tools',
+    {
+      schema: {
+        tags: ['tools'],
+        summary: 'List tools',
+        querystring: listToolsQuerySchema,
+        response: { 200: toolListSchema },
+      },
+    },
+    async ({ query }) => {
+      const names = query.toolset === undefined ? catalog.toolsets() : [known(catalog, query.toolset)];
+      return { data: names.flatMap((name) => catalog.list(name).map((tool) => toTool(name, tool))) };
+    },
+  );
+
+  app.get(
+    '/v1/toolsets',
+    { schema: { tags: ['tools'], summary: 'List toolsets', response: { 200: toolsetListSchema } } },
+    async () => ({ data: catalog.toolsets().map((name) => ({ name, tools: catalog.list(name).length })) }),
+  );
+
+  app.get(
+    '/v1/toolsets/:name',
+    {
+      schema: {
+        tags: ['tools'],
+        summary: 'Read a toolset in the shape that a model provider or an MCP client wants',
+        params: toolsetParamsSchema,
+        querystring: toolsetQuerySchema,
+        response: { 200: toolsetSchema },
+      },
+    },
+    async ({ params, query: { format } }) => {
+      const name = known(catalog, params.name);
+      const tools = catalog.list(name);
+      const shown = format === undefined ? tools.map((tool) => toTool(name, tool)) : formats[format](tools);
+      return { name, format: format ?? 'holdpoint', tools: shapes.parse(shown) };
+    },
+  );
+}
+
+const shapes = z.array(z.record(z.string(), z.json()));
+
+function known(catalog: ApiDeps['catalog'], name: string): string {
+  const names = catalog.toolsets();
+  if (names.includes(name)) return name;
+  throw new ApiProblem('toolset_not_found', `there is no toolset ${name}; there is ${names.join(', ')}`);
+}
+
+const toTool = (toolset: string, { gate, input_schema, ...tool }: ToolDefinition): Tool => ({
+  toolset,
+  ...tool,
+  gate: gate ?? null,
+  input_schema: z.record(z.string(), z.json()).parse(input_schema),
+});

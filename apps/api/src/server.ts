@@ -1,0 +1,98 @@
+import { randomUUIDv7 } from 'node:crypto';
+import swagger from '@fastify/swagger';
+import apiReference from '@scalar/fastify-api-reference';
+import fastify from 'fastify';
+import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import { guardHost } from './auth/guard-host.ts';
+import { requireKey } from './auth/require-key.ts';
+import type { ApiDeps, App } from './deps.ts';
+import { answerErrors, rawProblem, sendProblem } from './errors/answer.ts';
+import { decideRoute } from './routes/approvals/decide.ts';
+import { readApprovalsRoutes } from './routes/approvals/read-approvals.ts';
+import { diffRoute } from './routes/changes/diff.ts';
+import { publishRoutes } from './routes/changes/publish.ts';
+import { readEventsRoutes } from './routes/events/read-events.ts';
+import { probeRoutes } from './routes/operations/probe.ts';
+import { readQueuesRoute } from './routes/operations/read-queues.ts';
+import { readWorkersRoute } from './routes/operations/read-workers.ts';
+import { createRunRoute } from './routes/runs/create-run.ts';
+import { readRunsRoutes } from './routes/runs/read-runs.ts';
+import { steerRunsRoutes } from './routes/runs/steer-runs.ts';
+import { readStepsRoutes } from './routes/steps/read-steps.ts';
+import { readToolsRoutes } from './routes/tools/read-tools.ts';
+import { openApiTransforms } from './schema/openapi.ts';
+import { validatorCompiler } from './schema/validate.ts';
+
+const bodyLimit = 10 * 1024 * 1024;
+const newRequestId = (): string => `req_${randomUUIDv7()}`;
+
+/** The API, ready to listen. `closing` of the deps must be aborted when it closes, so that its streams end. */
+export async function buildServer(deps: ApiDeps): Promise<App> {
+  const app: App = fastify({
+    loggerInstance: deps.logger,
+    disableRequestLogging: true,
+    bodyLimit,
+    genReqId: newRequestId,
+    requestIdHeader: false,
+    exposeHeadRoutes: false,
+    routerOptions: { ignoreTrailingSlash: false },
+    frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
+    clientErrorHandler(error, socket) {
+      if (socket.writable) socket.end(rawProblem(error, newRequestId()));
+    },
+  }).withTypeProvider<ZodTypeProvider>();
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  answerErrors(app);
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+  });
+  app.addHook('onRequest', guardHost(deps));
+  app.addHook('onRequest', requireKey(deps));
+  app.addHook('onResponse', async (request, reply) => {
+    const { method, url } = request;
+    request.log.info({ method, url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'answered');
+  });
+  await describe(app);
+  addRoutes(app, deps);
+  await app.ready();
+  return app;
+}
+
+function addRoutes(app: App, deps: ApiDeps): void {
+  createRunRoute(app, deps);
+  readRunsRoutes(app, deps);
+  steerRunsRoutes(app, deps);
+  readStepsRoutes(app, deps);
+  readEventsRoutes(app, deps);
+  readApprovalsRoutes(app, deps);
+  decideRoute(app, deps);
+  diffRoute(app, deps);
+  publishRoutes(app, deps);
+  readToolsRoutes(app, deps);
+  readWorkersRoute(app, deps);
+  readQueuesRoute(app, deps);
+  probeRoutes(app, deps);
+}
+
+/** /openapi.json, generated from the schemas that validate, and /docs, which shows it. */
+async function describe(app: App): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Holdpoint',
+        version: '0.1.0',
+        description: 'Durable agent runs: every tool call is a job, every risky step waits for a person.',
+      },
+      security: [{ key: [] }],
+      components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
+    },
+    ...openApiTransforms(),
+  });
+  app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
+  await app.register(apiReference, {
+    routePrefix: '/docs',
+    configuration: { url: '/openapi.json', telemetry: false, withDefaultFonts: false },
+  });
+}

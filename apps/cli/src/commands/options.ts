@@ -1,0 +1,62 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { CliError } from '../errors.ts';
+
+export interface ApiOptions {
+  url?: string;
+  json?: true;
+}
+
+/** A command that talks to the API. */
+export function apiCommand(name: string, summary: string): Command {
+  return new Command(name)
+    .description(summary)
+    .addOption(new Option('--url <address>', 'of the API (default: HOLDPOINT_URL, or the system running here)'))
+    .addOption(new Option('--json', 'one JSON object; one per line when following'));
+}
+
+export interface FollowOptions {
+  timeout?: number;
+  wait: boolean;
+}
+
+export function withFollowOptions(command: Command): Command {
+  return command
+    .option('--timeout <seconds>', 'follow for so long at most, then exit 6', seconds)
+    .option('--no-wait', 'stop when the run waits for a decision, and exit 5');
+}
+
+/** @returns milliseconds */
+export function seconds(text: string): number {
+  const value = Number(text);
+  if (!(value > 0) || value > 2_000_000) throw new InvalidArgumentError('Expected a number of seconds.');
+  return value * 1000;
+}
+
+export function count(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('Expected a whole number from 1 on.');
+  return value;
+}
+
+/** Collects `--label name=value` into one record. */
+export function label(text: string, before: Record<string, string> = {}): Record<string, string> {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('Expected name=value.');
+  return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
+}
+
+/** An object given as JSON text. @throws CliError `usage` */
+export function jsonObject(text: string): Record<string, JsonValue> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new CliError('usage', `This is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new CliError('usage', 'Expected a JSON object of arguments.');
+  }
+  return value as Record<string, JsonValue>; // whatever JSON.parse makes of an object
+}
+
+type JsonValue = string | number | boolean | null | JsonValue[] | { [name: string]: JsonValue };

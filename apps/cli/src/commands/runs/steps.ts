@@ -1,0 +1,42 @@
+import type { Client } from '@holdpoint/client/client';
+import type { Step } from '@holdpoint/client/wire/step';
+import type { Command } from 'commander';
+import { valueOf } from '../../output/payload.ts';
+import { oneLine } from '../../output/plain.ts';
+import { shortArgs } from '../../output/short-args.ts';
+import { table } from '../../output/table.ts';
+import { duration } from '../../output/time.ts';
+import type { Shell } from '../../shell.ts';
+import { type ApiOptions, apiCommand } from '../options.ts';
+
+export function listStepsCommand(shell: Shell): Command {
+  return apiCommand('steps', "a run's steps, in the order they were planned")
+    .argument('<run>', 'id of the run')
+    .action(async (runId: string, { url, json }: ApiOptions) => {
+      const steps = await allSteps(await shell.connect(url), runId);
+      if (json) return shell.printJson({ data: steps });
+      if (steps.length === 0) return shell.say('No steps yet.');
+      for (const line of table(['TURN', 'STEP', 'NAME', 'CALL', 'STATUS', 'TOOK'], steps.map(rowOf))) shell.print(line);
+    });
+}
+
+async function allSteps(client: Client, runId: string): Promise<Step[]> {
+  const steps: Step[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await client.listSteps(runId, { limit: 1000, cursor });
+    steps.push(...page.data);
+    if (page.next_cursor === null) return steps;
+    cursor = page.next_cursor;
+  }
+}
+
+const rowOf = (step: Step): string[] => [
+  String(step.turn),
+  step.id,
+  step.name ?? '',
+  `${step.tool} ${shortArgs(valueOf(step.args), 40)}`.trim(),
+  `${step.status}${step.attempts > 1 ? ` (attempt ${step.attempts})` : ''}`,
+  [step.duration_ms === null ? '' : duration(step.duration_ms), step.error === null ? '' : oneLine(`${step.error.code}: ${step.error.message}`, 80)]
+    .filter((text) => text !== '')
+    .join('  '),
+];

@@ -1,0 +1,111 @@
+import type { Client } from '@holdpoint/client/client';
+import type { RunEvent } from '@holdpoint/client/wire/event';
+import type { Run } from '@holdpoint/client/wire/run';
+import { isTerminal } from '@holdpoint/engine/domain/vocabulary';
+import { commandLine } from './command-name.ts';
+import { CliError } from './errors.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { Interrupted, interruptSignal } from './interrupt.ts';
+import { timeline } from './output/timeline.ts';
+import type { Shell } from './shell.ts';
+
+export interface FollowInput {
+  runId: string;
+  /** Events as NDJSON instead of lines for people. */
+  json: boolean;
+  /** End, too, when the run waits for a person. */
+  stopWhenWaiting: boolean;
+  timeoutMs?: number | undefined;
+}
+
+/**
+ * Prints a run's events from the first on, until it ends. Ctrl-C only ends the following.
+ *
+ * @returns the run as it is then
+ * @throws Interrupted; CliError `timeout`, `stream_ended`; ApiError, ConnectionError
+ */
+export async function followRun(deps: { shell: Shell; client: Client }, input: FollowInput): Promise<Run> {
+  const { shell, client } = deps;
+  const { runId, json, timeoutMs } = input;
+  using interrupted = interruptSignal();
+  const late = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)];
+  const signal = AbortSignal.any([interrupted, ...late]);
+  const lines = timeline({ colors: shell.colors, width: shell.width, howToDecide });
+  try {
+    for await (const event of client.events(runId, { signal })) {
+      if (json) shell.printJson(event);
+      else for (const line of lines(event)) shell.print(line);
+      const waiting = input.stopWhenWaiting && asksForSomebody(event) && (await runIfWaiting(client, runId, signal));
+      if (waiting) return waiting;
+    }
+    const run = await client.getRun(runId, { signal });
+    if (isTerminal(run.status)) return run;
+    throw new CliError('stream_ended', `The events of ${runId} ended, but the run is ${run.status}.`);
+  } catch (error) {
+    if (interrupted.aborted) {
+      shell.say(`\nThe run goes on. To follow it again: ${commandLine('watch', runId)}`);
+      throw interrupted.reason instanceof Error ? interrupted.reason : new Interrupted('SIGINT');
+    }
+    if (!signal.aborted) throw error;
+    throw new CliError('timeout', `${runId} has not ended within ${(timeoutMs ?? 0) / 1000} s; it goes on.`, {
+      next: `To follow it again: ${commandLine('watch', runId)}`,
+    });
+  }
+}
+
+export const howToDecide = (approvalId: string): string[] => [
+  `look:     ${commandLine('approvals', 'show', approvalId)}`,
+  `decide:   ${commandLine('approvals', 'approve', approvalId)}    (or reject, edit, respond)`,
+];
+
+const asksForSomebody = ({ type }: RunEvent): boolean => type === 'run.waiting' || type === 'run.paused';
+
+/** An event of the past may have been answered since. */
+async function runIfWaiting(client: Client, runId: string, signal: AbortSignal): Promise<Run | undefined> {
+  const run = await client.getRun(runId, { signal });
+  return run.status === 'waiting' || run.status === 'paused' ? run : undefined;
+}
+
+/** What a script is told of a run. */
+export function exitCodeOf(run: Pick<Run, 'status' | 'reason'>): ExitCode {
+  switch (run.status) {
+    case 'succeeded':
+      return exitCodes.ok;
+    case 'failed':
+      return run.reason?.code === 'EEXPIRED' ? exitCodes.canceled : exitCodes.failed;
+    case 'canceling':
+    case 'canceled':
+      return exitCodes.canceled;
+    case 'waiting':
+    case 'paused':
+      return exitCodes.waiting;
+    case 'queued':
+    case 'running':
+      return exitCodes.timeout;
+    default:
+      return run.status satisfies never;
+  }
+}
+
+/** What to do with a run that is no longer followed. */
+export function nextSteps(run: Run): string[] {
+  switch (run.status) {
+    case 'succeeded':
+      if (run.workspace.snapshot === run.workspace.base) return ['It changed nothing.'];
+      return [`review:   ${commandLine('runs', 'diff', run.id)}`, `publish:  ${commandLine('runs', 'publish', run.id)}`];
+    case 'failed':
+      return [`steps:    ${commandLine('runs', 'steps', run.id)}`, `changes:  ${commandLine('runs', 'diff', run.id)}`];
+    case 'waiting':
+      return [`decide:   ${commandLine('approvals')}`];
+    case 'paused':
+      return [...(run.reason?.next === undefined ? [] : [run.reason.next]), `resume:   ${commandLine('runs', 'resume', run.id)}`];
+    case 'queued':
+    case 'running':
+      return [`follow:   ${commandLine('watch', run.id)}`];
+    case 'canceling':
+    case 'canceled':
+      return [];
+    default:
+      return run.status satisfies never;
+  }
+}

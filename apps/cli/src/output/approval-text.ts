@@ -1,0 +1,86 @@
+import type { Approval } from '@holdpoint/client/wire/approval';
+import { z } from 'zod';
+import type { Colors } from './colors.ts';
+import { patchLines } from './diff-text.ts';
+import { pairs } from './pairs.ts';
+import { oneLine, plain } from './plain.ts';
+import { shortArgs } from './short-args.ts';
+import { table } from './table.ts';
+import { ago, until } from './time.ts';
+
+export function approvalTable(approvals: readonly Approval[], now: number): string[] {
+  const rows = approvals.map((approval) => [
+    approval.id,
+    approval.status,
+    approval.risk,
+    ago(approval.requested_at, now),
+    approval.status === 'pending' ? until(approval.expires_at, now) : '',
+    actionText(approval),
+    oneLine(approval.run_title, 40),
+  ]);
+  return table(['APPROVAL', 'STATUS', 'RISK', 'ASKED', 'EXPIRES', 'ACTION', 'RUN'], rows);
+}
+
+export const actionText = ({ action }: Approval): string => `${action.tool} ${shortArgs(action.args)}`.trim();
+
+/** Everything a person should see before deciding: the exact call, and what it would do. */
+export function approvalText(approval: Approval, { colors, now }: { colors: Colors; now: number }): string[] {
+  const { action, decision } = approval;
+  return [
+    ...pairs({
+      approval: approval.id,
+      run: plain(`${approval.run_id} (${approval.run_title})`),
+      status: approval.status,
+      asks: kindText(approval.kind),
+      action: `${action.toolset}/${action.tool} (${action.effect}, ${approval.risk} risk)`,
+      why: plain(approval.reason),
+      arguments: plain(JSON.stringify(action.args, null, 2) ?? ''),
+      digest: approval.action_digest,
+      decisions: approval.status === 'pending' ? approval.allowed_decisions.join(', ') : undefined,
+      asked: `${approval.requested_at} (${ago(approval.requested_at, now)})`,
+      expires: approval.status === 'pending' ? `${approval.expires_at} (${until(approval.expires_at, now)})` : undefined,
+      decided: decision && plain(`${decision.decision} by ${decision.by} at ${decision.decided_at}${decision.message ? `: ${decision.message}` : ''}`),
+    }),
+    ...previewLines(approval.preview, colors),
+  ];
+}
+
+function kindText(kind: Approval['kind']): string {
+  switch (kind) {
+    case 'action':
+      return 'whether this call may run';
+    case 'input':
+      return 'an answer (decide with respond)';
+    case 'in_doubt':
+      return 'what became of this call: its worker was lost. approve runs it again; reject: it did not happen; respond: it did';
+    default:
+      return kind satisfies never;
+  }
+}
+
+const previewSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('diff'), path: z.string(), patch: z.string() }),
+  z.object({ kind: z.literal('command'), command: z.string(), cwd: z.string(), network: z.boolean() }),
+  z.object({ kind: z.literal('problem'), message: z.string() }),
+]);
+
+/** Previews are the tools' own; one that is not known here is shown as it is. */
+function previewLines(preview: Approval['preview'], colors: Colors): string[] {
+  if (preview === null) return [];
+  const known = previewSchema.safeParse(preview).data;
+  if (known === undefined) return ['', 'preview', plain(JSON.stringify(preview, null, 2))];
+  switch (known.kind) {
+    case 'diff':
+      return ['', `It would change ${oneLine(known.path)}:`, ...patchLines(known.patch, colors)];
+    case 'command':
+      return [
+        '',
+        `It would run in ${oneLine(known.cwd)}, ${known.network ? 'with' : 'without'} network:`,
+        ...plain(known.command).split('\n').map((line) => `  ${colors.bold(line)}`),
+      ];
+    case 'problem':
+      return ['', colors.yellow(`It would fail: ${plain(known.message)}`)];
+    default:
+      return known satisfies never;
+  }
+}

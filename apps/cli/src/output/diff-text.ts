@@ -1,0 +1,33 @@
+import type { Diff } from '@holdpoint/client/wire/diff';
+import type { Colors } from './colors.ts';
+import { oneLine, plain } from './plain.ts';
+import { table } from './table.ts';
+
+/** One line per file, and a sum. */
+export function diffStat(diff: Diff, colors: Colors): string[] {
+  if (diff.files.length === 0) return ['no changes'];
+  const rows = diff.files.map((file) => [
+    file.status,
+    oneLine(file.path),
+    file.binary ? 'binary' : `${colors.green(`+${file.additions}`)} ${colors.red(`-${file.deletions}`)}`,
+  ]);
+  const files = diff.files.length === 1 ? '1 file' : `${diff.files.length} files`;
+  const [, ...lines] = table(['', '', ''], rows);
+  return [...lines, `${files}, +${diff.additions} -${diff.deletions}`];
+}
+
+/** A patch for people: safe for the terminal, added and removed lines in colour. */
+export function patchLines(patch: string, colors: Colors): string[] {
+  return patch
+    .replace(/\n$/, '')
+    .split('\n')
+    .map((line) => paint(line, colors)(plain(line)));
+}
+
+function paint(line: string, colors: Colors): (text: string) => string {
+  if (line.startsWith('+++') || line.startsWith('---') || line.startsWith('diff ')) return colors.bold;
+  if (line.startsWith('@@')) return colors.cyan;
+  if (line.startsWith('+')) return colors.green;
+  if (line.startsWith('-')) return colors.red;
+  return (text) => text;
+}

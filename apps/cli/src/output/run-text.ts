@@ -1,0 +1,73 @@
+import type { Run, RunDetail } from '@holdpoint/client/wire/run';
+import type { Colors } from './colors.ts';
+import { pairs } from './pairs.ts';
+import { oneLine, plain } from './plain.ts';
+import { table } from './table.ts';
+import { ago, duration } from './time.ts';
+
+export function runTable(runs: readonly Run[], { colors, now }: { colors: Colors; now: number }): string[] {
+  const rows = runs.map((run) => [
+    run.id,
+    statusText(run, colors),
+    ago(run.created_at, now),
+    run.publication.status === 'none' ? '' : run.publication.status,
+    oneLine(run.title, 60),
+  ]);
+  return table(['RUN', 'STATUS', 'CREATED', 'CHANGES', 'TITLE'], rows);
+}
+
+export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: number }): string[] {
+  const { source } = run.request;
+  const ended = run.ended_at === null || run.started_at === null ? undefined : Date.parse(run.ended_at) - Date.parse(run.started_at);
+  return pairs({
+    run: run.id,
+    title: plain(run.title),
+    status: statusText(run, colors),
+    reason: run.reason && plain(`${run.reason.code}: ${run.reason.message}${run.reason.next ? `\n${run.reason.next}` : ''}`),
+    message: run.message && plain(run.message),
+    planner: run.planner === 'model' ? `model ${run.model}` : 'scripted plan',
+    prompt: run.request.prompt && plain(run.request.prompt),
+    toolset: run.toolset,
+    source: source.type === 'empty' ? 'empty' : plain(`${source.type} ${source.path}${source.type === 'git' && source.ref ? ` at ${source.ref}` : ''}`),
+    turn: String(run.turn),
+    approvals: run.pending_approvals === 0 ? undefined : `${run.pending_approvals} pending`,
+    snapshot: run.workspace.snapshot,
+    changes: publicationText(run.publication),
+    labels: Object.entries(run.labels).map(([name, value]) => plain(`${name}=${value}`)).join(' '),
+    created: `${run.created_at} (${ago(run.created_at, now)})`,
+    took: ended === undefined ? undefined : duration(ended),
+  });
+}
+
+export function statusText({ status }: Pick<Run, 'status'>, colors: Colors): string {
+  switch (status) {
+    case 'succeeded':
+      return colors.green(status);
+    case 'failed':
+      return colors.red(status);
+    case 'waiting':
+    case 'paused':
+    case 'canceling':
+    case 'canceled':
+      return colors.yellow(status);
+    case 'queued':
+    case 'running':
+      return colors.cyan(status);
+    default:
+      return status satisfies never;
+  }
+}
+
+function publicationText({ status, published, conflicts }: Run['publication']): string {
+  if (published !== null) return `${status}: ${publishedText(published)}`;
+  return [status === 'none' ? 'not published' : status, ...conflicts.map(({ path, detail }) => plain(`${path}: ${detail}`))].join('\n');
+}
+
+export function publishedText(published: NonNullable<Run['publication']['published']>): string {
+  if (published.type === 'directory') {
+    return plain(`${published.path} (${published.files_written} files written, ${published.files_deleted} deleted)`);
+  }
+  return plain(`branch ${branchName(published.branch)} at ${published.commit} in ${published.path}`);
+}
+
+export const branchName = (ref: string): string => ref.replace(/^refs\/heads\//, '');

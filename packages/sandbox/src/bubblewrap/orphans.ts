@@ -1,0 +1,33 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { identify, type ProcessIdentity } from '../process/identity.ts';
+import { COMMAND_LINE } from './launch.ts';
+
+/**
+ * First processes of sandboxes that have lost their bubblewrap. When bubblewrap is killed in the microseconds after it made the
+ * namespaces, the first process waits for it for ever, without having run anything. Whosever sandbox it was, it is garbage.
+ */
+export function findOrphans(): ProcessIdentity[] {
+  const found = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && isBubblewrap(name))
+    .filter((name) => {
+      const status = read(`/proc/${name}/status`);
+      const parent = /^PPid:\t(\d+)$/m.exec(status)?.[1];
+      // the last number is the pid in its own namespace; there is only one for a process of this namespace
+      const isFirst = /^NSpid:(?:\t\d+)+\t1$/m.test(status);
+      return isFirst && parent !== undefined && !isBubblewrap(parent);
+    })
+    .map((name) => identify(Number(name)));
+  return found.filter((identity) => identity !== null);
+}
+
+function isBubblewrap(pid: string): boolean {
+  return read(`/proc/${pid}/cmdline`).startsWith(COMMAND_LINE);
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return ''; // it has ended
+  }
+}
