@@ -34,7 +34,7 @@ For reading, searching and changing files prefer read_file, grep, glob, edit and
   async execute(context, { command, timeout_s, cwd }) {
     // Tells a directory that is missing or outside as data; to the sandbox it would be a set-up that failed, and be tried again.
     if (relativePath(cwd) !== '.') await context.files.list(cwd, { limit: 1 }, context.signal);
-    const limits = { wall_ms: timeout_s * 100000 };
+    const limits = { wall_ms: timeout_s * 1000 };
     return outcome(await context.run({ argv: ['/bin/bash', '-c', command], cwd: relativePath(cwd), limits }));
   },
   async preview(_context, { command, cwd }) {

@@ -9,8 +9,8 @@ export async function changedPaths(context: ToolContext, path: string): Promise<
   const relative = relativePath(path);
   if (relative.startsWith('/') || relative.split('/').includes('..')) return {};
   // stat follows links; a glob does not, and so finds the path only where every part of it is what it seems.
-  const query = { patterns: [relative.replaceAll(GLOB_SYNTAX, '\\$&')], dot: true };
-  const { paths } = await context.files.glob(query, context.signal);
+  const pattern = relative.replaceAll(GLOB_SYNTAX, '\\$&');
+  const { paths } = await context.files.glob({ patterns: [pattern] }, context.signal);
   return paths.length === 1 && paths[0] === relative ? { touched: [relative] } : {};
 }
 

@@ -26,7 +26,7 @@ const WALL_MS = 60_000;
 function outcome({ end, stdout, stderr }: CommandResult, args: GrepArgs): ToolOutcome {
   const flooded = end.status === 'quota' && end.quota === 'output';
   if (end.status !== 'exited' && !flooded) return cutShort(end, 'The search');
-  const stats = flooded ? null : parseStats(stdout.text);
+  const stats = parseStats(stdout.text);
   if (end.status === 'exited' && (end.exit_code > 2 || end.signal !== null)) return broken(stderr);
   if (end.status === 'exited' && end.exit_code === 2 && stats === null) return refused(stderr, args);
   const value = {

@@ -3,7 +3,7 @@ import { type Failure, failure } from './failure.ts';
 import { isBinary } from './text.ts';
 
 /** Bytes of the largest file that is read whole. */
-export const MAX_TEXT_FILE = 10 * 1024 * 1024;
+const MAX_TEXT_FILE = 10 * 1024 * 1024;
 
 export interface TextFile {
   data: Buffer;
