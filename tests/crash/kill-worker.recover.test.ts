@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { chown, readFile, stat, writeFile } from 'node:fs/promises';
+import { chown, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { AppProcess } from '../harness/processes.ts';
 import { bash, finished, nextApproval, plan } from '../harness/runs.ts';
 import { processesWith, type System, startSystem } from '../harness/system.ts';
 import { until } from '../harness/until.ts';
@@ -24,6 +25,21 @@ async function put(runId: string, name: string): Promise<void> {
   await chown(join(tree, name), uid, gid);
 }
 
+/**
+ * Forgets the first attempt's sign of life and starts another worker: the sign is there again only when attempt 2, on the restored
+ * workspace, runs.
+ */
+async function takeOver(runId: string, marker: string): Promise<AppProcess> {
+  const sign = join(system.tree(runId), `started-${marker}`);
+  await rm(sign);
+  const worker = await system.startWorker();
+  await until('attempt 2 runs', async () => {
+    const steps = (await system.client.listSteps(runId)).data;
+    return steps.some((step) => step.attempts === 2) && existsSync(sign);
+  });
+  return worker;
+}
+
 test('kill -9 of the worker in the middle of a step: nothing survives it, and its effect is there once', async () => {
   const { client } = system;
   const first = await system.startWorker();
@@ -35,11 +51,7 @@ test('kill -9 of the worker in the middle of a step: nothing survives it, and it
   await first.signal('SIGKILL');
   await until('its sandbox is gone', async () => (await processesWith(system.tree(run.id))).length === 0);
 
-  const second = await system.startWorker();
-  await until('attempt 2 runs', async () => {
-    const hold = (await client.listSteps(run.id)).data.find((step) => step.name === 'hold');
-    return hold?.attempts === 2 && existsSync(join(system.tree(run.id), 'started-a'));
-  });
+  const second = await takeOver(run.id, 'a');
   await put(run.id, 'go');
   expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded' });
   expect(await readFile(join(system.tree(run.id), 'counter'), 'utf8')).toBe('once\n');
@@ -59,11 +71,7 @@ test('a worker that is told to end hands its step back, and the next one goes on
   await first.signal('SIGTERM');
   expect(await processesWith(system.tree(run.id))).toEqual([]);
 
-  const second = await system.startWorker();
-  await until('attempt 2 runs', async () => {
-    const [step] = (await client.listSteps(run.id)).data;
-    return step?.attempts === 2 && existsSync(join(system.tree(run.id), 'started-b'));
-  });
+  const second = await takeOver(run.id, 'b');
   await put(run.id, 'go');
   expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded' });
   expect(await readFile(join(system.tree(run.id), 'counter'), 'utf8')).toBe('once\n');
@@ -77,11 +85,7 @@ test('a worker stopped past its lock and resumed changes nothing: its step was t
   await until('the step runs', () => existsSync(join(system.tree(run.id), 'started-c')));
   await stopped.signal('SIGSTOP');
 
-  const second = await system.startWorker();
-  await until('attempt 2 runs', async () => {
-    const [step] = (await client.listSteps(run.id)).data;
-    return step?.attempts === 2 && existsSync(join(system.tree(run.id), 'started-c'));
-  });
+  const second = await takeOver(run.id, 'c');
   await stopped.signal('SIGCONT');
   await put(run.id, 'go');
   expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded' });

@@ -17,12 +17,15 @@ export const bash = (command: string, name?: string): Step => ({
 
 /** The next approval of a run that waits for a decision. */
 export async function nextApproval(client: Client, runId: string): Promise<Approval> {
-  const run = await client.waitForRun(runId, { until: (now) => now.pending_approvals > 0 });
+  const run = await client.waitForRun(runId, {
+    until: (now) => now.pending_approvals > 0,
+    signal: AbortSignal.timeout(25_000),
+  });
   const [approval] = (await client.listApprovals({ run_id: runId })).data;
   if (!approval) throw new Error(`the run ${runId} is ${run.status} and has no open approval`);
   return approval;
 }
 
 export async function finished(client: Client, runId: string): Promise<RunDetail> {
-  return client.waitForRun(runId, { signal: AbortSignal.timeout(60_000) });
+  return client.waitForRun(runId, { signal: AbortSignal.timeout(25_000) });
 }

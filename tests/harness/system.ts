@@ -88,9 +88,9 @@ export async function startSystem(env: Record<string, string> = {}): Promise<Sys
     },
     tree: (runId) => join(dataDir, 'runs', runId, 'tree'),
     async [Symbol.asyncDispose]() {
-      await client.close();
       for (const app of processes.reverse()) if (alive(app.pid)) await app.signal('SIGKILL');
       await startEmbeddedRedis({ dataDir, binaries }).then((redis) => redis.stop());
+      await client.close();
       await rm(directory, { recursive: true, force: true });
     },
   };

@@ -1,2 +1,22 @@
-import { createRegistry } from '@holdpoint/tools/registry';
-import { holdpoint } from '@holdpoint/tools/toolsets/holdpoint';
+import { readConfig } from './config.ts';
+import { createLogger } from './logger.ts';
+import { startApi } from './start.ts';
+
+/** The API process. Its one line on standard output says where it listens; SIGTERM or SIGINT ends it in good order. */
+try {
+  const config = readConfig(process.env);
+  const logger = createLogger(config);
+  const api = await startApi(config, logger);
+  process.stdout.write(`${JSON.stringify({ event: 'listening', address: api.address })}\n`);
+  logger.info({ address: api.address }, 'listening');
+  const end = async (name: string): Promise<void> => {
+    logger.info({ signal: name }, 'ending');
+    await api.close();
+    logger.info('ended');
+  };
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => void end(name));
+} catch (error) {
+  const next = error instanceof Error && 'next' in error ? ` ${String(error.next)}` : '';
+  process.stderr.write(`holdpoint api: ${error instanceof Error ? error.message : String(error)}${next}\n`);
+  process.exitCode = 1;
+}

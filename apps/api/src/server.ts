@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import swagger from '@fastify/swagger';
 import apiReference from '@scalar/fastify-api-reference';
-import fastify from 'fastify';
+import { fastify, LogController } from 'fastify';
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import { guardHost } from './auth/guard-host.ts';
 import { requireKey } from './auth/require-key.ts';
@@ -30,7 +30,7 @@ const newRequestId = (): string => `req_${randomUUIDv7()}`;
 export async function buildServer(deps: ApiDeps): Promise<App> {
   const app: App = fastify({
     loggerInstance: deps.logger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
     genReqId: newRequestId,
     requestIdHeader: false,

@@ -13,11 +13,13 @@ const text = z
 
 const environmentSchema = z.object({
   HOLDPOINT_DATA: text,
-  HOLDPOINT_URL: text.pipe(z.url({ protocol: /^https?$/, error: 'expected a URL such as http://127.0.0.1:4747' }).optional()),
+  HOLDPOINT_URL: text.pipe(
+    z.url({ protocol: /^https?$/, error: 'expected a URL such as http://127.0.0.1:4747' }).optional(),
+  ),
   HOLDPOINT_KEY: text,
   HOLDPOINT_LOG: text,
   HOLDPOINT_TOOLCHAINS: text,
-  HOLDPOINT_DRAIN_MS: text.pipe(z.coerce.number().int().min(0).max(3_600_000).default(10_000)),
+  HOLDPOINT_DRAIN_MS: text.pipe(z.coerce.number<string | undefined>().int().min(0).max(3_600_000).default(10_000)),
   REDIS_URL: text,
   PATH: z.string().default('/usr/local/bin:/usr/bin:/bin'),
   NO_COLOR: text,

@@ -21,7 +21,11 @@ export class CliError extends Error {
 const registry = {
   usage: { exit: exitCodes.usage, retryable: false, next: 'Add --help to the command to see what it takes.' },
   bad_environment: { exit: exitCodes.usage, retryable: false, next: 'Correct or unset the variable.' },
-  bad_plan: { exit: exitCodes.usage, retryable: false, next: 'Correct the plan and run it again; nothing was submitted.' },
+  bad_plan: {
+    exit: exitCodes.usage,
+    retryable: false,
+    next: 'Correct the plan and run it again; nothing was submitted.',
+  },
   no_key: {
     exit: exitCodes.auth,
     retryable: false,

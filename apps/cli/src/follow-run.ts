@@ -92,13 +92,19 @@ export function nextSteps(run: Run): string[] {
   switch (run.status) {
     case 'succeeded':
       if (run.workspace.snapshot === run.workspace.base) return ['It changed nothing.'];
-      return [`review:   ${commandLine('runs', 'diff', run.id)}`, `publish:  ${commandLine('runs', 'publish', run.id)}`];
+      return [
+        `review:   ${commandLine('runs', 'diff', run.id)}`,
+        `publish:  ${commandLine('runs', 'publish', run.id)}`,
+      ];
     case 'failed':
       return [`steps:    ${commandLine('runs', 'steps', run.id)}`, `changes:  ${commandLine('runs', 'diff', run.id)}`];
     case 'waiting':
       return [`decide:   ${commandLine('approvals')}`];
     case 'paused':
-      return [...(run.reason?.next === undefined ? [] : [run.reason.next]), `resume:   ${commandLine('runs', 'resume', run.id)}`];
+      return [
+        ...(run.reason?.next === undefined ? [] : [run.reason.next]),
+        `resume:   ${commandLine('runs', 'resume', run.id)}`,
+      ];
     case 'queued':
     case 'running':
       return [`follow:   ${commandLine('watch', run.id)}`];

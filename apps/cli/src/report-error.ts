@@ -1,5 +1,6 @@
 import { ApiError, ConnectionError } from '@holdpoint/client/errors';
 import { CommanderError } from 'commander';
+import { commandLine } from './command-name.ts';
 import { CliError } from './errors.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { Interrupted } from './interrupt.ts';
@@ -26,7 +27,13 @@ export function tell(error: unknown): Told {
       ...error.conflicts.map(({ path, reason, detail }) => `${path}: ${reason} (${detail})`),
       ...(error.status >= 500 && error.requestId !== undefined ? [`request ${error.requestId}`] : []),
     ];
-    return { exitCode: exitOfStatus(error.status), code: error.code, message: error.detail, details, next: error.next };
+    return {
+      exitCode: exitOfStatus(error.status),
+      code: error.code,
+      message: error.detail,
+      details,
+      next: nextHere(error),
+    };
   }
   if (error instanceof ConnectionError) {
     const next = 'Start the system with `npm start`, or give its address with --url or HOLDPOINT_URL.';
@@ -42,9 +49,26 @@ export function tell(error: unknown): Told {
   return tellOther(error);
 }
 
+/** The server speaks of requests; here there are commands for the most common of them. */
+function nextHere({ code, next }: ApiError): string {
+  switch (code) {
+    case 'run_not_found':
+      return `To see which there are: ${commandLine('runs', 'list')}`;
+    case 'approval_not_found':
+      return `To see which are open: ${commandLine('approvals', 'list')}`;
+    case 'action_changed':
+      return `Look again, and decide on what it shows now: ${commandLine('approvals', 'show', '<approval>')}`;
+    case 'unauthorized':
+      return 'Set HOLDPOINT_KEY, or HOLDPOINT_DATA to the data directory of that system.';
+    default:
+      return next;
+  }
+}
+
 /** Errors of the packages say what to do next, too; any other is a mistake of this program, and its stack helps. */
 function tellOther(error: unknown): Told {
-  if (!(error instanceof Error)) return { exitCode: exitCodes.failed, code: 'unknown', message: String(error), details: [] };
+  if (!(error instanceof Error))
+    return { exitCode: exitCodes.failed, code: 'unknown', message: String(error), details: [] };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
   if ('next' in error && typeof error.next === 'string') {
     return { exitCode: exitCodes.failed, code, message: error.message, details: [], next: error.next };
@@ -64,6 +88,7 @@ function exitOfStatus(status: number): ExitCode {
     case 403:
       return exitCodes.auth;
     case 404:
+    case 410:
       return exitCodes.not_found;
     case 408:
     case 504:

@@ -46,7 +46,7 @@ export function openShell(config: Config, terminal: Terminal): Shell {
     config,
     interactive: stdin.isTTY === true && stdout.isTTY === true,
     stdoutIsTerminal: stdout.isTTY === true,
-    width: stdout.columns ?? 120,
+    width: stdout.columns ?? 240,
     colors: colorsFor(config.color ?? stdout.isTTY === true),
     errColors: colorsFor(config.color ?? stderr.isTTY === true),
     write: (text) => stdout.write(text),

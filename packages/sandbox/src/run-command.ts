@@ -5,7 +5,7 @@ import { checkCommand } from './check-command.ts';
 import { SandboxError } from './errors.ts';
 import { resolveLimits } from './limits.ts';
 import type { CapabilityReport, Command, CommandEnd, CommandResult, Limits } from './port.ts';
-import type { Driver, Tree, TreeEnd } from './tree.ts';
+import type { Driver, Tree, TreeEnd, TreeRequest } from './tree.ts';
 
 export interface RunDeps {
   driver: Driver;
@@ -36,7 +36,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   const signal = AbortSignal.any([command.signal, deps.closing]);
   if (signal.aborted) return settle(killedBy(signal));
 
-  const tree = deps.driver.start({
+  const tree = startTree(deps.driver, {
     workspace: command.workspace,
     argv: command.argv,
     cwd,
@@ -105,9 +105,19 @@ function judge(end: TreeEnd, run: { limits: Limits; elapsed: number; stderr: Cap
   return { status: 'exited', exit_code, signal };
 }
 
+/** As the driver's, but what goes wrong before a process exists is a `SandboxError` too. */
+export function startTree(driver: Driver, request: TreeRequest): Tree {
+  try {
+    return driver.start(request);
+  } catch (error) {
+    // e.g. ENOENT of the workspace, E2BIG of the arguments, EMFILE of the worker
+    throw error instanceof SandboxError ? error : setupError(error instanceof Error ? error.message : String(error));
+  }
+}
+
 export function setupError(detail: string): SandboxError {
   if (/^bwrap: Can't chdir to /m.test(detail)) {
-    return new SandboxError('ECOMMANDINVALID', `The working directory does not exist: ${detail}`, {
+    return new SandboxError('ECOMMANDINVALID', `The working directory cannot be entered: ${detail}`, {
       retryable: false,
       next: 'Create it, or name another one.',
     });

@@ -3,8 +3,15 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { rgPath } from '@vscode/ripgrep';
+import { bubblewrapDriver } from './bubblewrap/driver.ts';
+import { gatherEquipment } from './bubblewrap/equipment.ts';
+import { findHostTools } from './bubblewrap/host-tools.ts';
+import { buildFilter } from './bubblewrap/seccomp.ts';
 import { type OpenSandboxOptions, openSandbox } from './open-sandbox.ts';
 import type { Command, CommandResult, Sandbox, WorkspaceMount } from './port.ts';
+import { ProcessRecords } from './process/records.ts';
+import type { Driver } from './tree.ts';
 
 /** For tests: this host's real sandbox, throw-away workspaces, and a look at the process table. */
 export const projectRoot = fileURLToPath(new URL('../../..', import.meta.url));
@@ -59,6 +66,18 @@ export async function openTestHost(more: Partial<OpenSandboxOptions> = {}): Prom
   };
 }
 
+/** The driver itself, for tests that put another program in the tool host's place. */
+export function openTestDriver(stateDir: string): Driver {
+  return bubblewrapDriver({
+    tools: findHostTools({ bwrapCandidates, path: '/usr/local/bin:/usr/bin:/bin' }),
+    equipment: gatherEquipment({ node: process.execPath, ripgrep: rgPath, toolchains: [] }),
+    filter: buildFilter(process.arch, { unixSockets: false }),
+    tmpBytes: 1024 * 1024,
+    root: isRoot,
+    records: new ProcessRecords(stateDir),
+  });
+}
+
 /** A word that no other process has among its arguments. */
 export function marker(): string {
   return `${process.pid}${randomBytes(6).readUIntBE(0, 6)}`;
@@ -79,10 +98,11 @@ export function processesWith(word: string): number[] {
 }
 
 /** Waits for something that no event announces. Fails loudly after 20 s. */
-export async function until(holds: () => boolean): Promise<void> {
+export async function until(holds: () => boolean, meanwhile = async (): Promise<void> => {}): Promise<void> {
   const deadline = performance.now() + 20_000;
   while (!holds()) {
     if (performance.now() > deadline) throw new Error(`never held: ${holds.toString()}`);
+    await meanwhile();
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

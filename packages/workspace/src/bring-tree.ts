@@ -89,7 +89,8 @@ async function bringEntry(
     if (!isDirectory) mkdirSync(at.directory.at(at.name), 0o755);
     using directory = openForOwner(at.directory, at.name);
     if (!isDirectory) giveFolder(directory.fd, bring.owner);
-    return bringFolder(bring, { directory, path: at.path, wanted }, target);
+    // Awaited here, while the directory is open.
+    return await bringFolder(bring, { directory, path: at.path, wanted }, target);
   }
   // A directory in the way makes room for the file that the snapshot knows; whatever else is there is replaced by a rename.
   if (isDirectory) removeEntry(at);

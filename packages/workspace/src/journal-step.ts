@@ -19,6 +19,8 @@ export interface Objection {
 export async function judge(root: string, step: Step): Promise<'done' | 'due' | Objection> {
   const found = await inspect(root, step.path);
   if (isState(found, step.to)) return 'done';
+  // The file is gone and a folder of this very publish has taken its place.
+  if (found.kind === 'directory' && step.to === null) return 'done';
   if (isState(found, step.from)) return 'due';
   // The folder of deleted files; it goes if nothing else is in it.
   if (found.kind === 'directory' && step.from === null) return 'due';

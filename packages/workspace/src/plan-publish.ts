@@ -15,9 +15,10 @@ export interface Plan {
 
 /**
  * Compares every path with the source as it is now, and writes down what is to be done. Changes nothing.
+ * @param input.before the tree that the source is expected to hold
  * @param input.after the snapshot's tree: folders that it still has are not removed when they become empty
  */
-export async function planPublish(root: string, input: { wanted: readonly Change[]; after: Folder }): Promise<Plan> {
+export async function planPublish(root: string, input: { wanted: readonly Change[]; before: Folder; after: Folder }): Promise<Plan> {
   const { wanted } = input;
   const deleted = new Set(wanted.filter((change) => change.new === null).map((change) => change.path));
   const conflicts: Conflict[] = [];
@@ -25,7 +26,8 @@ export async function planPublish(root: string, input: { wanted: readonly Change
   const made = new Set<string>();
   for (const change of wanted) {
     const found = await inspect(root, change.path);
-    const detail = objection(root, change, found, deleted);
+    const wasFolder = isFolder(find(input.before, change.path.split('/')));
+    const detail = objection(root, { change, found, wasFolder, deleted });
     if (detail !== undefined) {
       conflicts.push({ path: toText(change.path), reason: 'changed_in_source', detail });
       continue;
@@ -48,7 +50,11 @@ export async function planPublish(root: string, input: { wanted: readonly Change
 }
 
 /** Why a path cannot be published; undefined when it can. A path that is already as wanted is fine. */
-function objection(root: string, change: Change, found: Found, deleted: ReadonlySet<string>): string | undefined {
+function objection(
+  root: string,
+  at: { change: Change; found: Found; wasFolder: boolean; deleted: ReadonlySet<string> },
+): string | undefined {
+  const { change, found, deleted } = at;
   switch (found.kind) {
     case 'leaf':
       if (isSame(found, change.old ?? undefined) || isSame(found, change.new ?? undefined)) return undefined;
@@ -61,7 +67,7 @@ function objection(root: string, change: Change, found: Found, deleted: Readonly
       if (change.new === null || deleted.has(found.by)) return undefined;
       return `${toText(found.by)} is not a folder any more.`;
     case 'directory':
-      if (change.old === null && holdsOnly(root, change.path, deleted)) return undefined;
+      if (at.wasFolder && holdsOnly(root, change.path, deleted)) return undefined;
       return 'A folder with other files is there now.';
     case 'special':
       return 'A socket, FIFO or device is there now.';

@@ -48,8 +48,10 @@ export async function publishDirectory(deps: Deps, input: Input): Promise<Publis
   if (last === input.snapshot) return published(input, await changes(deps, input, record.base));
 
   const wanted = await changes(deps, input, last ?? record.base);
-  const { root: after } = await loadSnapshot(deps, { folder, state: deps.states.of(folder), id: input.snapshot });
-  const plan = await planPublish(root, { wanted, after });
+  const state = deps.states.of(folder);
+  const { root: before } = await loadSnapshot(deps, { folder, state, id: last ?? record.base });
+  const { root: after } = await loadSnapshot(deps, { folder, state, id: input.snapshot });
+  const plan = await planPublish(root, { wanted, before, after });
   if (plan.conflicts.length > 0) return { status: 'conflict', conflicts: plan.conflicts };
   deps.onPoint('publish.checked');
   const journal: Journal = {

@@ -13,14 +13,14 @@ export function removeHollow(parent: Directory, name: string): boolean {
   return removeIfEmpty(parent, name);
 }
 
-/** Removes a folder if it is empty. Returns whether it was. */
+/** Removes a folder if there is one and it is empty. Returns whether it was. */
 export function removeIfEmpty(parent: Directory, name: string): boolean {
   try {
     rmdirSync(parent.at(name));
     return true;
   } catch (error) {
     const errno = errnoOf(error);
-    if (errno === 'ENOTEMPTY' || errno === 'EEXIST' || errno === 'ENOENT') return false;
+    if (['ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR'].includes(errno ?? '')) return false;
     throw error;
   }
 }

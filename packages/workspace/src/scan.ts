@@ -89,16 +89,18 @@ async function scanDirectory(
     return previous;
   }
   using directory = opened;
-  return scanChildren(scan, directory, at.path, previous);
+  // Awaited here: returning the promise itself would close the directory while it is being read.
+  return await scanChildren(scan, directory, at.path, previous);
 }
 
-/** Reads everything in an open directory. */
+/** Reads everything in an open directory. A name that vanishes meanwhile is EWORKSPACEBUSY. */
 export async function scanChildren(scan: Scan, directory: Directory, path: string, previous: Entry | undefined) {
   const before = previous !== undefined && 'entries' in previous ? previous.entries : new Map<string, Entry>();
   const entries = new Map<string, Entry>();
   for (const name of namesIn(directory)) {
     const entry = await scanEntry(scan, { directory, name, path: join(path, name) }, before.get(name));
     if (entry !== undefined) entries.set(name, entry);
+    else if (!isDotGit(name) && !scan.skipped.has(join(path, name))) throw busy(join(path, name));
     const pause = scan.pace() ?? scan.content.relieve();
     if (pause !== undefined) await pause;
   }
@@ -118,7 +120,8 @@ export function modeOf(status: BigIntStats): Mode {
   return (status.mode & 0o100n) === 0n ? modes.file : modes.executable;
 }
 
-function openReadable(at: { directory: Directory; name: string; path: string }): Directory | undefined {
+/** Opens a folder of the tree; undefined when it may not be read. */
+export function openReadable(at: { directory: Directory; name: string; path: string }): Directory | undefined {
   try {
     return openChild(at.directory, at.name);
   } catch (error) {

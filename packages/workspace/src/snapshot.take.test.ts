@@ -1,6 +1,16 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -22,7 +32,7 @@ function writeOddTree(root: string): void {
     'with space': 'y',
     'quote"and\\backslash': 'z',
     'new\nline\ttab': 'n',
-    'ünï': 'utf-8',
+    ünï: 'utf-8',
     'crlf.txt': 'one\r\ntwo\r\n',
     'no-newline': 'end',
     'bin.dat': new Uint8Array([0, 255, 1, 254, 10, 13]),
@@ -74,11 +84,24 @@ describe('the tree of a snapshot', () => {
     using t = temporary();
     const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
     const { path } = await t.workspaces.locate(runId);
-    const evil = ['.git', '.GIT', '.Git ', 'git~1', 'GIT~1', '.git.', '.git...', '.g\u200cit', '.git::$INDEX_ALLOCATION'];
+    const evil = [
+      '.git',
+      '.GIT',
+      '.Git ',
+      'git~1',
+      'GIT~1',
+      '.git.',
+      '.git...',
+      '.g\u200cit',
+      '.git::$INDEX_ALLOCATION',
+    ];
     const good = ['.gitignore', '.github', 'git', 'x.git', 'git~2', '.gitt'];
     writeTree(path, Object.fromEntries([...evil, ...good].map((name) => [`${name}/config`, name])));
     const { id } = await t.workspaces.snapshot({ runId, parent: base.id, message: '' });
-    const names = gitBytes(t.shadow(runId), ['ls-tree', '-z', '--name-only', id]).toString().split('\0').filter(Boolean);
+    const names = gitBytes(t.shadow(runId), ['ls-tree', '-z', '--name-only', id])
+      .toString()
+      .split('\0')
+      .filter(Boolean);
     expect(names.sort()).toEqual(good.sort());
     expect(git(t.shadow(runId), 'fsck', '--strict')).not.toMatch(/error|warning/);
   });
@@ -88,7 +111,10 @@ describe('snapshot', () => {
   test('answers with the parent when nothing changed, and with the same id when it is asked again', async () => {
     using t = temporary();
     const { base, path } = await start(t);
-    expect(await t.workspaces.snapshot({ runId, parent: base.id, message: 'x' })).toMatchObject({ id: base.id, files_changed: 0 });
+    expect(await t.workspaces.snapshot({ runId, parent: base.id, message: 'x' })).toMatchObject({
+      id: base.id,
+      files_changed: 0,
+    });
     writeFileSync(join(path, 'new'), 'new');
     const first = await t.workspaces.snapshot({ runId, parent: base.id, message: 'x' });
     expect(first).toMatchObject({ parent: base.id, files_changed: 1, skipped: [] });

@@ -8,7 +8,7 @@ import { loadSnapshot, snapshotRef } from './load-snapshot.ts';
 import type { Manifest } from './manifest.ts';
 import { skippedPaths, snapshotMessage } from './manifest.ts';
 import type { Directory } from './open-directory.ts';
-import { openChild, openTop, statIn } from './open-directory.ts';
+import { openTop, statIn } from './open-directory.ts';
 import { createPace } from './pace.ts';
 import { fromPlain, isDotGit, isWithin, join } from './path-name.ts';
 import type { Snapshot, SnapshotId } from './port.ts';
@@ -17,7 +17,7 @@ import { runFolder } from './run-folder.ts';
 import type { RunState } from './run-state.ts';
 import { remember } from './run-state.ts';
 import type { Scan } from './scan.ts';
-import { scanChildren, scanEntry } from './scan.ts';
+import { openReadable, scanChildren, scanEntry } from './scan.ts';
 import { fileSystemClock } from './stat-cache.ts';
 import type { Entry, Folder } from './tree.ts';
 import { changesBetween, emptyFolders, isFolder, withEntry } from './tree.ts';
@@ -140,10 +140,14 @@ async function rescanPath(
   const path = join(at.path, name);
   if (isDotGit(name) && isFolder(at.folder)) return at.folder;
   const before = isFolder(at.folder) ? at.folder.entries.get(name) : undefined;
+  const below = { directory, name, path };
   const isDirectory = rest.length > 0 && statIn(directory, name)?.isDirectory() === true;
-  const entry = isDirectory
-    ? await rescanPath(scan, { directory: openChild(directory, name), folder: before, path }, rest)
-    : await scanEntry(scan, { directory, name, path }, before);
+  // A folder that may not be read is noted by scanEntry.
+  const opened = isDirectory ? openReadable(below) : undefined;
+  const entry =
+    opened === undefined
+      ? await scanEntry(scan, below, before)
+      : await rescanPath(scan, { directory: opened, folder: before, path }, rest);
   if (entry === before && isFolder(at.folder)) return at.folder;
   return withEntry(isFolder(at.folder) ? at.folder : { entries: new Map() }, [name], entry);
 }

@@ -12,7 +12,7 @@ export const apiProblems = {
   unauthorized: {
     status: 401,
     title: 'Not authorized',
-    next: 'Send `Authorization: Bearer <key>`. The key is in the file api-key of the server’s data directory.',
+    next: "Send `Authorization: Bearer <key>`. The key is in the file api-key of the server's data directory.",
   },
   misdirected_request: {
     status: 421,

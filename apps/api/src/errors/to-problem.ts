@@ -2,6 +2,7 @@ import type { ProblemDetails } from '@holdpoint/client/wire/problem';
 import { EngineError } from '@holdpoint/engine/errors';
 import { WorkspaceError } from '@holdpoint/workspace/errors';
 import { ApiProblem } from './api-problem.ts';
+import { PlacedError } from './placed-error.ts';
 import { isRedisAway } from './redis-away.ts';
 import { type ApiProblemCode, apiProblems, engineProblems, type ProblemKind, workspaceProblems } from './registry.ts';
 
@@ -18,6 +19,7 @@ export function toProblem(error: unknown): Problem {
       ...(conflicts === undefined ? {} : { conflicts: [...conflicts] }),
     };
   }
+  if (error instanceof PlacedError) return { ...toProblem(error.cause), errors: [...error.errors] };
   if (error instanceof EngineError) return problem(error.code, engineProblems[error.code], error.message, error.next);
   if (error instanceof WorkspaceError) {
     const { code, ...kind } = workspaceProblems[error.code];

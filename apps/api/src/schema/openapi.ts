@@ -48,7 +48,8 @@ export function openApiTransforms(): { transform: SwaggerTransform; transformObj
     transformObject: (document) => {
       if (!('openapiObject' in document)) throw new Error('only OpenAPI 3 is written');
       const { openapiObject } = document;
-      return { ...openapiObject, components: { ...openapiObject.components, schemas: components } };
+      const whole = { ...openapiObject, components: { ...openapiObject.components, schemas: components } };
+      return whole as ReturnType<SwaggerTransformObject>;
     },
   };
 }
@@ -68,18 +69,18 @@ function convertAnswer(answer: Answer, convert: (schema: z.ZodType, io: 'output'
 /** zod names the definitions it makes for recursive schemas `__schema0`, …; all of them here are "any JSON". */
 const isNamed = (id: string): boolean => !id.startsWith('__schema');
 
+/** Links to components, and leaves out what says nothing to a reader: zod's own ids, and the pattern of a format. */
 function linkTo(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(linkTo);
   if (typeof value !== 'object' || value === null) return value;
   if ('$ref' in value && typeof value.$ref === 'string') {
     const { $ref, ...rest } = value;
-    if (!$ref.startsWith('#/$defs/')) return {};
     const id = $ref.slice('#/$defs/'.length);
-    return isNamed(id) ? { ...rest, $ref: `#/components/schemas/${id}` } : rest;
+    return $ref.startsWith('#/$defs/') && isNamed(id) ? { ...rest, $ref: `#/components/schemas/${id}` } : rest;
   }
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([key, inner]) =>
-      key === 'id' && typeof inner === 'string' ? [] : [[key, linkTo(inner)]],
-    ),
-  );
+  const kept = Object.entries(value).filter(([key, inner]) => {
+    if (key === 'id') return typeof inner !== 'string';
+    return key !== 'pattern' || !('format' in value);
+  });
+  return Object.fromEntries(kept.map(([key, inner]) => [key, linkTo(inner)]));
 }

@@ -3,7 +3,7 @@ import { CliError } from '../errors.ts';
 
 export interface ApiOptions {
   url?: string;
-  json?: true;
+  json?: boolean;
 }
 
 /** A command that talks to the API. */
@@ -51,7 +51,9 @@ export function jsonObject(text: string): Record<string, JsonValue> {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new CliError('usage', `This is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new CliError('usage', `This is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new CliError('usage', 'Expected a JSON object of arguments.');

@@ -25,7 +25,10 @@ export function runCommand(shell: Shell): Command {
   const command = apiCommand('run', 'submit a task for a model, or a plan of tool calls')
     .argument('[task]', 'what a model is to do')
     .option('--plan <file>', 'a scripted plan in YAML or JSON; - reads standard input')
-    .option('--source <directory>', 'what the run works on a copy of: a git repository or a directory (default: nothing)')
+    .option(
+      '--source <directory>',
+      'what the run works on a copy of: a git repository or a directory (default: nothing)',
+    )
     .option('--ref <ref>', 'branch, tag or commit of a git source (default: HEAD)')
     .addOption(new Option('--source-type <type>', 'use the source as this').choices(['git', 'directory']))
     .option('--toolset <name>', 'tools it may call (default: holdpoint)')
@@ -74,7 +77,8 @@ async function bodyOf(
     throw new CliError('usage', 'Give either a task in quotes or --plan with a file.');
   }
   if (prompt?.trim() === '') throw new CliError('usage', 'The task is empty.');
-  if (options.plan !== undefined && model !== undefined) throw new CliError('usage', '--model belongs to a task, not to a plan.');
+  if (options.plan !== undefined && model !== undefined)
+    throw new CliError('usage', '--model belongs to a task, not to a plan.');
   const plan = options.plan === undefined ? undefined : await readPlan(options.plan, shell.readInput);
   const given = { title, toolset, model, prompt, workspace: { source: await findSource(options) } };
   const { labels: ofFile = {}, ...file } = plan?.file ?? {};

@@ -38,8 +38,13 @@ export function approvalText(approval: Approval, { colors, now }: { colors: Colo
       digest: approval.action_digest,
       decisions: approval.status === 'pending' ? approval.allowed_decisions.join(', ') : undefined,
       asked: `${approval.requested_at} (${ago(approval.requested_at, now)})`,
-      expires: approval.status === 'pending' ? `${approval.expires_at} (${until(approval.expires_at, now)})` : undefined,
-      decided: decision && plain(`${decision.decision} by ${decision.by} at ${decision.decided_at}${decision.message ? `: ${decision.message}` : ''}`),
+      expires:
+        approval.status === 'pending' ? `${approval.expires_at} (${until(approval.expires_at, now)})` : undefined,
+      decided:
+        decision &&
+        plain(
+          `${decision.decision} by ${decision.by} at ${decision.decided_at}${decision.message ? `: ${decision.message}` : ''}`,
+        ),
     }),
     ...previewLines(approval.preview, colors),
   ];
@@ -76,7 +81,9 @@ function previewLines(preview: Approval['preview'], colors: Colors): string[] {
       return [
         '',
         `It would run in ${oneLine(known.cwd)}, ${known.network ? 'with' : 'without'} network:`,
-        ...plain(known.command).split('\n').map((line) => `  ${colors.bold(line)}`),
+        ...plain(known.command)
+          .split('\n')
+          .map((line) => `  ${colors.bold(line)}`),
       ];
     case 'problem':
       return ['', colors.yellow(`It would fail: ${plain(known.message)}`)];

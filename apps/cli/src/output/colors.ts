@@ -6,7 +6,8 @@ type ColorName = (typeof names)[number];
 export type Colors = Readonly<Record<ColorName, (text: string) => string>>;
 
 export function colorsFor(enabled: boolean): Colors {
-  const paint = (name: ColorName) => (text: string) => (enabled ? styleText(name, text, { validateStream: false }) : text);
+  const paint = (name: ColorName) => (text: string) =>
+    enabled ? styleText(name, text, { validateStream: false }) : text;
   return {
     bold: paint('bold'),
     dim: paint('dim'),

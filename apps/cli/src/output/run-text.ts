@@ -18,22 +18,31 @@ export function runTable(runs: readonly Run[], { colors, now }: { colors: Colors
 
 export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: number }): string[] {
   const { source } = run.request;
-  const ended = run.ended_at === null || run.started_at === null ? undefined : Date.parse(run.ended_at) - Date.parse(run.started_at);
+  const ended =
+    run.ended_at === null || run.started_at === null
+      ? undefined
+      : Date.parse(run.ended_at) - Date.parse(run.started_at);
   return pairs({
     run: run.id,
     title: plain(run.title),
     status: statusText(run, colors),
-    reason: run.reason && plain(`${run.reason.code}: ${run.reason.message}${run.reason.next ? `\n${run.reason.next}` : ''}`),
+    reason:
+      run.reason && plain(`${run.reason.code}: ${run.reason.message}${run.reason.next ? `\n${run.reason.next}` : ''}`),
     message: run.message && plain(run.message),
     planner: run.planner === 'model' ? `model ${run.model}` : 'scripted plan',
     prompt: run.request.prompt && plain(run.request.prompt),
     toolset: run.toolset,
-    source: source.type === 'empty' ? 'empty' : plain(`${source.type} ${source.path}${source.type === 'git' && source.ref ? ` at ${source.ref}` : ''}`),
+    source:
+      source.type === 'empty'
+        ? 'empty'
+        : plain(`${source.type} ${source.path}${source.type === 'git' && source.ref ? ` at ${source.ref}` : ''}`),
     turn: String(run.turn),
     approvals: run.pending_approvals === 0 ? undefined : `${run.pending_approvals} pending`,
     snapshot: run.workspace.snapshot,
     changes: publicationText(run.publication),
-    labels: Object.entries(run.labels).map(([name, value]) => plain(`${name}=${value}`)).join(' '),
+    labels: Object.entries(run.labels)
+      .map(([name, value]) => plain(`${name}=${value}`))
+      .join(' '),
     created: `${run.created_at} (${ago(run.created_at, now)})`,
     took: ended === undefined ? undefined : duration(ended),
   });
@@ -60,7 +69,10 @@ export function statusText({ status }: Pick<Run, 'status'>, colors: Colors): str
 
 function publicationText({ status, published, conflicts }: Run['publication']): string {
   if (published !== null) return `${status}: ${publishedText(published)}`;
-  return [status === 'none' ? 'not published' : status, ...conflicts.map(({ path, detail }) => plain(`${path}: ${detail}`))].join('\n');
+  return [
+    status === 'none' ? 'not published' : status,
+    ...conflicts.map(({ path, detail }) => plain(`${path}: ${detail}`)),
+  ].join('\n');
 }
 
 export function publishedText(published: NonNullable<Run['publication']['published']>): string {

@@ -4,7 +4,9 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   const widths = head.map((_, column) => Math.max(...all.map((row) => visibleLength(row[column] ?? ''))));
   return all.map((row) =>
     row
-      .map((cell, column) => (column === row.length - 1 ? cell : cell + ' '.repeat((widths[column] ?? 0) - visibleLength(cell))))
+      .map((cell, column) =>
+        column === row.length - 1 ? cell : cell + ' '.repeat((widths[column] ?? 0) - visibleLength(cell)),
+      )
       .join('  ')
       .trimEnd(),
   );

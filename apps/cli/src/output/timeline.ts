@@ -1,7 +1,7 @@
 import type { RunEvent } from '@holdpoint/client/wire/event';
 import type { Problem } from '@holdpoint/engine/domain/vocabulary';
 import type { Colors } from './colors.ts';
-import { valueOf } from './payload.ts';
+import { payloadValue } from './payload.ts';
 import { oneLine } from './plain.ts';
 import { shortArgs } from './short-args.ts';
 import { clock, duration } from './time.ts';
@@ -31,7 +31,7 @@ export function timeline({ colors, width, howToDecide }: TimelineOptions): (even
 
 function callText({ name, tool, args }: Extract<RunEvent, { type: 'step.created' }>['data']): string {
   const label = name === undefined ? tool : `${name}: ${tool}`;
-  return `${label} ${shortArgs(valueOf(args))}`.trim();
+  return `${label} ${shortArgs(payloadValue(args))}`.trim();
 }
 
 /** What the event says, call and time aside. */
@@ -64,7 +64,7 @@ function detailOf(event: RunEvent, call: string): string {
       return `${call}${event.data.attempt > 1 ? ` (attempt ${event.data.attempt})` : ''}`;
     case 'step.retried':
     case 'step.unknown':
-      return `${call}  ${problemText(event.data.reason)}`;
+      return `${call} ${problemText(event.data.reason)}`;
     case 'step.succeeded':
     case 'step.failed':
     case 'step.killed':
@@ -72,7 +72,9 @@ function detailOf(event: RunEvent, call: string): string {
     case 'step.rejected':
     case 'step.expired':
     case 'step.canceled':
-      return [call, took(event.data.duration_ms), event.data.error && problemText(event.data.error)].filter(Boolean).join('  ');
+      return [call, took(event.data.duration_ms), event.data.error && problemText(event.data.error)]
+        .filter(Boolean)
+        .join(' ');
     case 'approval.requested':
       return `${call} (${event.data.risk} risk; ${event.data.reason})`;
     case 'approval.decided':
@@ -99,7 +101,7 @@ function detailOf(event: RunEvent, call: string): string {
 }
 
 const problemText = ({ code, message }: Problem): string => `${code}: ${message}`;
-const took = (ms: number | undefined): string => (ms === undefined ? '' : duration(ms));
+const took = (ms: number | undefined): string => (ms === undefined ? '' : `(${duration(ms)})`);
 const short = (id: string): string => id.slice(0, 10);
 
 function publishedText(published: unknown): string {

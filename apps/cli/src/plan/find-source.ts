@@ -2,7 +2,10 @@ import { realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError } from '../errors.ts';
 
-export type Source = { type: 'directory'; path: string } | { type: 'git'; path: string; ref?: string } | { type: 'empty' };
+export type Source =
+  | { type: 'directory'; path: string }
+  | { type: 'git'; path: string; ref?: string }
+  | { type: 'empty' };
 
 export interface SourceOptions {
   source?: string | undefined;
@@ -19,19 +22,22 @@ export interface SourceOptions {
  */
 export async function findSource({ source, ref, sourceType }: SourceOptions): Promise<Source> {
   if (source === undefined) {
-    if (ref !== undefined || sourceType !== undefined) throw new CliError('usage', '--ref and --source-type need --source.');
+    if (ref !== undefined || sourceType !== undefined)
+      throw new CliError('usage', '--ref and --source-type need --source.');
     return { type: 'empty' };
   }
   const path = await directoryAt(source);
   const type = sourceType ?? ((await isRepository(path)) ? 'git' : 'directory');
   if (type === 'git') return { type, path, ...(ref === undefined ? {} : { ref }) };
-  if (ref !== undefined) throw new CliError('usage', `--ref needs a git repository, and ${path} is used as a directory.`);
+  if (ref !== undefined)
+    throw new CliError('usage', `--ref needs a git repository, and ${path} is used as a directory.`);
   return { type, path };
 }
 
 async function directoryAt(source: string): Promise<string> {
   const path = await realpath(source).catch(() => undefined);
-  if (path === undefined) throw new CliError('usage', `There is no ${source}.`, { next: 'Give an existing directory.' });
+  if (path === undefined)
+    throw new CliError('usage', `There is no ${source}.`, { next: 'Give an existing directory.' });
   if (!(await stat(path)).isDirectory()) {
     throw new CliError('usage', `${source} is not a directory.`, { next: 'Give a directory or a git repository.' });
   }

@@ -22,14 +22,15 @@ export function parsePlan(text: string, name: string): ParsedPlan {
     throw badPlan(complaints.map((error) => `${placeAt(error.pos[0])}: ${error.message}`));
   }
   const place = (path: readonly PropertyKey[], key?: string): string => placeAt(offsetOf(document, path, key));
-  const checked = checkPlanFile(valueOf(document, name));
-  if (!checked.ok) throw badPlan(checked.mistakes.map((mistake) => `${place(mistake.path, mistake.key)}: ${told(mistake)}`));
+  const checked = checkPlanFile(toValue(document, name));
+  if (!checked.ok)
+    throw badPlan(checked.mistakes.map((mistake) => `${place(mistake.path, mistake.key)}: ${told(mistake)}`));
   return { file: checked.file, place };
 }
 
 const badPlan = (lines: string[]): CliError => new CliError('bad_plan', lines.join('\n'));
 
-function valueOf(document: Document.Parsed, name: string): unknown {
+function toValue(document: Document.Parsed, name: string): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch (cause) {

@@ -9,10 +9,14 @@ export async function readPlan(file: string, readInput: () => Promise<string>): 
   try {
     text = await readFile(file, 'utf8');
   } catch (cause) {
-    throw new CliError('bad_plan', `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause,
-      next: 'Give the path of a plan; examples/ has some.',
-    });
+    throw new CliError(
+      'bad_plan',
+      `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+      {
+        cause,
+        next: 'Give the path of a plan; examples/ has some.',
+      },
+    );
   }
   return parsePlan(text, file);
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 
 const lineSchema = z.looseObject({
-  level: z.number(),
+  /** Lines for a supervisor have none. */
+  level: z.number().default(30),
   msg: z.string().default(''),
   event: z.string().optional(),
   address: z.string().optional(),

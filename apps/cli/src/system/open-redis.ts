@@ -9,6 +9,8 @@ import { quiet } from './quiet.ts';
 export interface OpenedRedis {
   /** For REDIS_URL: a URL, or the absolute path of a socket. */
   address: string;
+  /** Of the embedded server; null for any other. */
+  socket: string | null;
   /** In a few words, without a password. */
   label: string;
   /** Ends the embedded server; leaves any other alone. */
@@ -26,6 +28,7 @@ export async function openRedis(config: Config, signal: AbortSignal): Promise<Op
   const redis = await startEmbeddedRedis({ dataDir: config.dataDir, binaries, signal });
   return {
     address: redis.path,
+    socket: redis.path,
     label: `embedded ${redis.engine} ${redis.version}${redis.reused ? ', found running' : ''}`,
     stop: () => redis.stop(),
   };
@@ -47,5 +50,5 @@ async function openGiven(url: string): Promise<OpenedRedis> {
   } finally {
     await connections.close();
   }
-  return { address: url, label: withoutPassword(url), stop: async () => undefined };
+  return { address: url, socket: null, label: withoutPassword(url), stop: async () => undefined };
 }

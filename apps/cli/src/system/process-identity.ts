@@ -34,7 +34,10 @@ function beganOnLinux(pid: number): string | undefined {
 
 function beganByPs(pid: number): string | undefined {
   try {
-    const text = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8', stdio: 'pipe' }).trim();
+    const text = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
+      encoding: 'utf8',
+      stdio: 'pipe',
+    }).trim();
     return text === '' || text.startsWith('Z') ? undefined : text.replace(/^\S+\s+/, '');
   } catch {
     return undefined;

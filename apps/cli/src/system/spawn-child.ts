@@ -42,7 +42,8 @@ export function spawnChild(spec: ChildSpec): Child {
     });
     const ended = endOf(child);
     const identity = child.pid === undefined ? undefined : identify(child.pid);
-    if (identity === undefined) throw new CliError('child_failed', `${spec.name} could not be started (${spec.script}).`);
+    if (identity === undefined)
+      throw new CliError('child_failed', `${spec.name} could not be started (${spec.script}).`);
     return { spec, identity, logStart, ended };
   } finally {
     closeSync(log);

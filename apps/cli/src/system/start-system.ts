@@ -16,8 +16,10 @@ const drainMarginMs = 12_000;
 export interface RunningSystem {
   /** Of the API. */
   address: string;
-  /** Of Redis, in a few words. */
+  /** Redis, in a few words. */
   redis: string;
+  /** Of the embedded Redis. */
+  redisSocket: string | null;
   /** Workers first, so that they drain; then the API; then the embedded Redis. */
   stop(hurry: AbortSignal): Promise<void>;
 }
@@ -51,7 +53,7 @@ export async function startSystem(input: StartInput): Promise<RunningSystem> {
   };
   try {
     const address = await startParts(parts, input);
-    return { address, redis: redis.label, stop };
+    return { address, redis: redis.label, redisSocket: redis.socket, stop };
   } catch (error) {
     await stop(AbortSignal.abort());
     throw error;
@@ -114,4 +116,8 @@ async function startParts({ api, workers, environment }: Parts, { report, signal
   return address;
 }
 
-const addressIn = ({ event, address }: LogLine): string | undefined => (event === 'ready' ? address : undefined);
+/** Where this machine reaches it: an address that stands for all of them is none to connect to. */
+function addressIn({ event, address }: LogLine): string | undefined {
+  if (event !== 'listening' || address === undefined) return undefined;
+  return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+}

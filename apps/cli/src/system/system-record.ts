@@ -12,7 +12,8 @@ const recordSchema = z.strictObject({
   started_at: z.iso.datetime(),
   /** Null until the API listens. */
   address: z.url().nullable(),
-  embedded_redis: z.boolean(),
+  /** The socket of the embedded Redis; null with a Redis of the user's own, or until it runs. */
+  redis_socket: z.string().nullable(),
   children: z.array(z.strictObject({ name: z.string(), ...processSchema.shape })),
 });
 

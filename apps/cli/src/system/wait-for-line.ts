@@ -21,7 +21,11 @@ export async function waitForLine<Found>(
     return how;
   });
   const reading = AbortSignal.any([signal, gone.signal, late]);
-  for await (const text of followLines(child.spec.logFile, { from: child.logStart, everyMs: () => pollMs, signal: reading })) {
+  for await (const text of followLines(child.spec.logFile, {
+    from: child.logStart,
+    everyMs: () => pollMs,
+    signal: reading,
+  })) {
     const line = parseLogLine(text);
     const found = line === undefined ? undefined : find(line);
     if (found !== undefined) return found;
@@ -34,13 +38,12 @@ export async function waitForLine<Found>(
 }
 
 function endedEarly(child: Child, how: string): CliError {
-  const lines = endOfLog(child);
-  const parsed = lines.map(parseLogLine).filter((line) => line !== undefined);
-  const taken = parsed.some(({ err }) => typeof err === 'object' && err.code === 'EADDRINUSE');
-  const reasons = parsed.map(problemOf).filter((text) => text !== undefined);
-  // A crash before the logger exists leaves plain text.
-  const why = reasons.at(-1) ?? lines.filter((line) => line.trim() !== '').join('\n');
-  if (taken) return new CliError('port_taken', `The API could not listen: ${why}.`);
+  const lines = endOfLog(child).filter((line) => line.trim() !== '');
+  const reasons = lines.map(parseLogLine).flatMap((line) => (line === undefined ? [] : [problemOf(line)]));
+  // What ends before its logger exists leaves plain text.
+  const why = reasons.filter((text) => text !== undefined).at(-1) ?? lines.join('\n');
+  if (lines.some((line) => line.includes('EADDRINUSE')))
+    return new CliError('port_taken', `The API could not listen. ${why}`);
   return new CliError('child_failed', `${child.spec.name} ended while starting (${how}). ${why}`.trim(), {
     next: `Read ${child.spec.logFile}.`,
   });

@@ -7,7 +7,7 @@ export const workerSchema = z
     id: z.string(),
     pid: z.int(),
     host: z.string(),
-    version: z.string(),
+    version: z.string().nullable(),
     started_at: z.iso.datetime(),
     last_seen_at: z.iso.datetime(),
     concurrency: z.int(),

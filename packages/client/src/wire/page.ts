@@ -15,11 +15,12 @@ export const listOf = <Item extends z.ZodType>(item: Item) => z.strictObject({ d
 
 export const cursorSchema = z.string().min(1).max(200).describe('`next_cursor` of the page before');
 
-/** Query parameters are text: an integer in decimal digits. */
+/** Query parameters are text: an integer in decimal digits. In the document it is what it stands for. */
 export const integerParameter = (least: number, most: number) =>
   z
     .string()
     .regex(/^\d{1,15}$/, 'expected a whole number in decimal digits')
+    .meta({ type: 'integer', pattern: undefined, minimum: least, maximum: most })
     .transform(Number)
     .pipe(z.int().min(least).max(most));
 

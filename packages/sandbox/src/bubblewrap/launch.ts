@@ -2,13 +2,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { SandboxError } from '../errors.ts';
+import { closed } from '../process/closed.ts';
 import { untilGone } from '../process/gone.ts';
 import { childrenOf, identify, killProcess, killProcesses, type ProcessIdentity } from '../process/identity.ts';
 import type { ProcessRecords } from '../process/records.ts';
 import { signalOfExitCode } from '../signal-name.ts';
 import type { Tree, TreeEnd, TreeRequest } from '../tree.ts';
+import { ARGUMENTS, BWRAP_ARGUMENTS } from './command-line.ts';
 import type { Equipment } from './equipment.ts';
-import { INSIDE } from './equipment.ts';
+import { findOrphans } from './orphans.ts';
 import type { HostTools } from './host-tools.ts';
 import { profile } from './profile.ts';
 import { readStatus } from './status.ts';
@@ -17,16 +19,10 @@ import { planView, type View } from './view.ts';
 const launchScript = readFileSync(new URL('launch.sh', import.meta.url), 'utf8');
 const viewScript = readFileSync(new URL('view.sh', import.meta.url), 'utf8');
 
-/** Descriptors of bubblewrap beyond stdio. */
-const ARGUMENTS = 3;
+/** Descriptors of bubblewrap beyond stdio and its arguments. */
 const SECCOMP = 4;
 const STATUS = 5;
 const LIFELINE = 6;
-
-/** What every sandbox starts with. Its other options come through a descriptor: arguments are there for every user to see. */
-const BWRAP_ARGUMENTS = ['--args', String(ARGUMENTS), '--', '/bin/bash', '-p', `${INSIDE}/inside/enter.sh`];
-/** How /proc/PID/cmdline of bubblewrap begins, whose name launch.sh sets. */
-export const COMMAND_LINE = `${['bwrap', ...BWRAP_ARGUMENTS].join('\0')}\0`;
 
 /** Setting up takes about 10 ms. After this long it hangs, e.g. on a dead network mount, and is killed as it is. */
 const SETUP_PATIENCE_MS = 2000;
@@ -127,6 +123,8 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
     clearTimeout(hung);
     lifeline.destroy();
     const { exitCode } = await status;
+    // killed by somebody else at the worst moment, it leaves a process that waits for ever with our pipes in its hands
+    if (!inner) killProcesses(findOrphans());
     if (inner) {
       // the command has ended, but what it left in the background lives until the kernel has sent it the death signal
       killProcess(inner);
@@ -146,18 +144,14 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
 
 function showFirst(tools: HostTools, view: View, command: readonly string[]): string[] {
   if (!tools.unshare) {
-    throw new SandboxError(
-      'ESANDBOXMISSING',
-      `${view.directories.join(', ')} cannot be reached by the workspace's uid.`,
-      {
-        retryable: false,
-        next: 'Install `unshare` (package `util-linux`), or move the data directory and the project out of closed directories.',
-      },
-    );
+    throw new SandboxError('ESANDBOXMISSING', `${view.sources.join(', ')} cannot be reached by the workspace's uid.`, {
+      retryable: false,
+      next: 'Install `unshare` (package `util-linux`), or move the data directory and the project out of closed directories.',
+    });
   }
   return [
     ...[tools.unshare, '--mount', '--propagation', 'private', '--', tools.bash, '-p', '-c', viewScript, 'holdpoint'],
-    ...[view.mountPoint, ...view.directories, '--', ...command],
+    ...[view.mountPoint, ...view.sources, '--', ...command],
   ];
 }
 
@@ -192,14 +186,6 @@ function exited(subprocess: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     if (subprocess.exitCode !== null || subprocess.signalCode !== null) resolve();
     else subprocess.once('exit', () => resolve());
-  });
-}
-
-function closed(stream: Readable): Promise<void> {
-  return new Promise((resolve) => {
-    if (stream.closed) return resolve();
-    stream.on('error', () => {});
-    stream.once('close', resolve);
   });
 }
 

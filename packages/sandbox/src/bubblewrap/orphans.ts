@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { identify, type ProcessIdentity } from '../process/identity.ts';
-import { COMMAND_LINE } from './launch.ts';
+import { COMMAND_LINE } from './command-line.ts';
 
 /**
  * First processes of sandboxes that have lost their bubblewrap. When bubblewrap is killed in the microseconds after it made the

@@ -102,7 +102,7 @@ function judge(
   const fs = require('Filesystem isolation', {
     ...privileges,
     'mount namespace': separate('mnt'),
-    'host files invisible': is('canary', 'no') && is('shadow', 'no'),
+    'host files invisible': is('sees_host', 'no') && is('shadow', 'no'),
     'read-only system': ['write_root', 'write_usr', 'write_dev', 'core_pattern'].every((name) => is(name, 'no')),
     'only stdio inherited': is('extra_descriptors', 'no'),
     'writable workspace': is('workspace', 'yes') && outside.writtenBy !== undefined,

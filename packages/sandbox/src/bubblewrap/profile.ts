@@ -28,13 +28,14 @@ export function profile(
     ['--ro-bind', '/usr', '/usr'],
     topDirectories.flatMap(showTopDirectory),
     etc.flatMap((path) => ['--ro-bind-try', path, path]),
-    mounts.flatMap(({ host, inside }) => ['--ro-bind', deps.hostPath(host), inside]),
-    deps.equipment.links.flatMap(([target, path]) => ['--symlink', target, path]),
     // A writable /proc/sys is dangerous when the host's uid is 0 after all.
     ['--proc', '/proc', '--remount-ro', '/proc'],
     // /dev is a tmpfs without a size of its own.
     ['--dev', '/dev', '--size', String(SHARED_MEMORY_BYTES), '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
     ['--size', String(deps.tmpBytes), '--perms', '1777', '--tmpfs', '/tmp'],
+    // after /tmp, which would hide a toolchain that lies there
+    mounts.flatMap(({ host, inside }) => ['--ro-bind', deps.hostPath(host), inside]),
+    deps.equipment.links.flatMap(([target, path]) => ['--symlink', target, path]),
     ['--bind', deps.hostPath(request.workspace.path), '/workspace', '--remount-ro', '/'],
     ['--chdir', request.cwd === '.' ? '/workspace' : `/workspace/${request.cwd}`],
   ].flat();

@@ -2,7 +2,7 @@ import { SandboxError } from '../errors.ts';
 import type { OperationName, Operations } from '../inside/tool-host/protocol.ts';
 import { resolveLimits } from '../limits.ts';
 import type { WorkspaceMount } from '../port.ts';
-import { setupError } from '../run-command.ts';
+import { setupError, startTree } from '../run-command.ts';
 import type { Driver, Tree } from '../tree.ts';
 import { LineReader } from './line-reader.ts';
 import { type ParsedReply, parseReply } from './reply-schema.ts';
@@ -15,8 +15,8 @@ export interface ConnectionDeps {
 
 /** Above the base64 of the largest read (32 MiB); a longer line is a violation. */
 const MAX_LINE_BYTES = 48 * 1024 * 1024;
-/** Node reserves a lot and uses little; the data of one request is held a few times over. */
-const MEMORY_BYTES = 1024 * 1024 * 1024;
+/** Node takes 0.6 GiB of writable addresses to start; the data of one request is held a few times over. */
+const MEMORY_BYTES = 2048 * 1024 * 1024;
 
 interface Pending {
   resolve(reply: Exclude<ParsedReply, { failed: string }>): void;
@@ -38,7 +38,7 @@ export class Connection {
 
   constructor(deps: ConnectionDeps, workspace: WorkspaceMount) {
     this.#deps = deps;
-    this.#tree = deps.driver.start({
+    this.#tree = startTree(deps.driver, {
       workspace,
       argv: [
         deps.driver.node,

@@ -34,7 +34,7 @@ set_limit -d "$memory_kib"
 set_limit -St "$cpu_seconds"
 set_limit -Ht $((cpu_seconds + 1))
 
-unset SHLVL OLDPWD
+unset OLDPWD
 export -n PWD
 for record in "${environment[@]}"; do export "${record?}"; done
 exec -- "$@"

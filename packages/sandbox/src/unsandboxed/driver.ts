@@ -1,12 +1,17 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CapabilityReport } from '../port.ts';
+import { closed } from '../process/closed.ts';
 import { identify, killGroup } from '../process/identity.ts';
 import type { ProcessRecords } from '../process/records.ts';
 import { signalOfExitCode } from '../signal-name.ts';
 import type { Driver, Tree, TreeEnd, TreeRequest } from '../tree.ts';
+
+/** Output that is already in the pipes arrives in much less. */
+const DRAIN_MS = 500;
 
 export interface UnsandboxedDeps {
   records: ProcessRecords;
@@ -68,28 +73,35 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
   const { stdin, stdout, stderr, pid } = subprocess;
   if (!stdout || !stderr) throw new TypeError('no stdout');
   const failure = new Promise<string>((resolve) => subprocess.once('error', (error) => resolve(error.message)));
-  const identity = pid === undefined ? null : identify(pid);
-  if (pid === undefined || !identity) {
-    const missing = `${program} could not be started in ${cwd}: `;
+  if (pid === undefined) {
+    const detail = failure.then((message) => `${program} could not be started in ${cwd}: ${message}`);
     return {
       stdin,
       stdout,
       stderr,
       kill: () => {},
-      ended: failure.then((detail) => ({ status: 'setup_failed', detail: missing + detail })),
+      ended: detail.then((text) => ({ status: 'setup_failed', detail: text })),
     };
   }
-  deps.records.write(workspace.id, [identity]);
+  const identity = identify(pid); // null when it has ended already
+  if (identity) deps.records.write(workspace.id, [identity]);
+  const exited = new Promise<TreeEnd>((resolve) =>
+    subprocess.once('exit', (code, signal) =>
+      resolve(
+        code === null
+          ? { status: 'exited', exit_code: 128 + (signal ? constants.signals[signal] : 0), signal }
+          : { status: 'exited', exit_code: code, signal: signalOfExitCode(code) },
+      ),
+    ),
+  );
   const finish = async (): Promise<TreeEnd> => {
-    const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) =>
-      subprocess.once('exit', (...end) => resolve(end)),
-    );
+    const end = await exited;
     killGroup(pid); // what it left in the background
-    stdout.destroy();
-    stderr.destroy();
-    if (deps.records.remove(workspace.id, identity).killed) return { status: 'taken_over' };
-    if (code === null) return { status: 'exited', exit_code: 137, signal };
-    return { status: 'exited', exit_code: code, signal: signalOfExitCode(code) };
+    // what left the group may hold the streams open for ever
+    const timer = setTimeout(() => [stdout, stderr].map((stream) => stream.destroy()), DRAIN_MS);
+    await Promise.all([closed(stdout), closed(stderr)]);
+    clearTimeout(timer);
+    return identity && deps.records.remove(workspace.id, identity).killed ? { status: 'taken_over' } : end;
   };
   return { stdin, stdout, stderr, kill: () => killGroup(pid), ended: finish() };
 }

@@ -12,6 +12,7 @@ export function decideRoute(app: App, deps: ApiDeps): void {
     {
       schema: {
         tags: ['approvals'],
+        operationId: 'decideApproval',
         summary: 'Decide on an approval',
         description:
           'The same decision again is answered as the first was; another one is 409 `already_decided`. ' +

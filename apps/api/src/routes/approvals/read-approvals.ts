@@ -14,6 +14,7 @@ export function readApprovalsRoutes(app: App, deps: ApiDeps): void {
     {
       schema: {
         tags: ['approvals'],
+        operationId: 'listApprovals',
         summary: 'List approvals, newest first',
         querystring: listApprovalsQuerySchema,
         response: { 200: approvalPageSchema },
@@ -35,6 +36,7 @@ export function readApprovalsRoutes(app: App, deps: ApiDeps): void {
     {
       schema: {
         tags: ['approvals'],
+        operationId: 'getApproval',
         summary: 'Read an approval',
         params: idParamsSchema,
         response: { 200: approvalSchema },

@@ -15,6 +15,7 @@ export function diffRoute(app: App, deps: ApiDeps): void {
     {
       schema: {
         tags: ['changes'],
+        operationId: 'diffRun',
         summary: 'Review what a run changed',
         params: idParamsSchema,
         querystring: diffQuerySchema,

@@ -17,6 +17,7 @@ export function publishRoutes(app: App, deps: ApiDeps): void {
     {
       schema: {
         tags: ['changes'],
+        operationId: 'publishRun',
         summary: 'Bring the change set to the source',
         description: '200: published. 202: a worker has not done it yet. 409 `publish_conflict`: nothing was changed.',
         params: idParamsSchema,
@@ -41,6 +42,7 @@ export function publishRoutes(app: App, deps: ApiDeps): void {
     {
       schema: {
         tags: ['changes'],
+        operationId: 'discardRun',
         summary: 'Remove the workspace of a run that has ended',
         params: idParamsSchema,
         response,

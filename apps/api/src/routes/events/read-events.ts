@@ -15,6 +15,7 @@ export function readEventsRoutes(app: App, deps: ApiDeps): void {
     {
       schema: {
         tags: ['events'],
+        operationId: 'listEvents',
         summary: 'Read the events of a run, or follow them',
         description:
           'With `Accept: text/event-stream` the events are streamed: `id` is the sequence number, `event` the type. ' +
@@ -34,7 +35,8 @@ export function readEventsRoutes(app: App, deps: ApiDeps): void {
       const { after, limit } = request.query;
       if (wantsStream(request)) {
         const from = lastEventId(request) ?? after ?? 0;
-        return sendStream(deps, reply, (signal) => runFrames(deps, id, from, signal));
+        sendStream(deps, reply, (signal) => runFrames(deps, id, from, signal));
+        return reply;
       }
       // One more than asked for tells whether there is more.
       const found = await readLog(deps.redis, id, { after: after ?? 0, limit: limit + 1 });
@@ -50,6 +52,7 @@ export function readEventsRoutes(app: App, deps: ApiDeps): void {
     {
       schema: {
         tags: ['events'],
+        operationId: 'followRuns',
         summary: 'Follow all runs',
         description:
           'Server-sent events `run.changed` with the run as it is now, from now on. Quick changes of one run may come as one.',
@@ -58,7 +61,10 @@ export function readEventsRoutes(app: App, deps: ApiDeps): void {
         },
       },
     },
-    (_request, reply) => sendStream(deps, reply, (signal) => allFrames(deps, signal)),
+    async (_request, reply) => {
+      sendStream(deps, reply, (signal) => allFrames(deps, signal));
+      return reply;
+    },
   );
 }
 

@@ -7,7 +7,8 @@ import { readRun } from '@holdpoint/engine/log/read-state';
 import type { ApiDeps } from '../../deps.ts';
 import { frame, heartbeat, opening } from '../../live/stream.ts';
 
-const page = 200;
+/** Events are up to 32 KiB: at most 1.6 MiB of them wait for a client that reads slowly. */
+const page = 50;
 
 /**
  * A run's events after `after`, as they are logged, until nothing more will come. News only says when to look: what is sent is read from

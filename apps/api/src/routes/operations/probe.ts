@@ -7,7 +7,10 @@ export function probeRoutes(app: App, deps: Pick<ApiDeps, 'redis' | 'logger'>): 
   const open = { tags: ['operations'], security: [] };
   app.get(
     '/healthz',
-    { logLevel: 'warn', schema: { ...open, summary: 'The process is up', response: { 200: healthSchema } } },
+    {
+      logLevel: 'warn',
+      schema: { ...open, operationId: 'health', summary: 'The process is up', response: { 200: healthSchema } },
+    },
     async () => ({ status: 'ok' as const }),
   );
   app.get(
@@ -16,6 +19,7 @@ export function probeRoutes(app: App, deps: Pick<ApiDeps, 'redis' | 'logger'>): 
       logLevel: 'warn',
       schema: {
         ...open,
+        operationId: 'ready',
         summary: 'Redis answers',
         description: '503 `unavailable` when it does not. No worker is no failure: runs are taken, and wait.',
         response: { 200: readinessSchema },

@@ -7,7 +7,14 @@ const names = Object.keys(queueNames) as (keyof typeof queueNames)[];
 export function readQueuesRoute(app: App, { queues }: Pick<ApiDeps, 'queues'>): void {
   app.get(
     '/v1/queues',
-    { schema: { tags: ['operations'], summary: 'Count the jobs of each queue', response: { 200: queueListSchema } } },
+    {
+      schema: {
+        tags: ['operations'],
+        operationId: 'listQueues',
+        summary: 'Count the jobs of each queue',
+        response: { 200: queueListSchema },
+      },
+    },
     async () => ({ data: await Promise.all(names.map((name) => count(queues, name))) }),
   );
 }

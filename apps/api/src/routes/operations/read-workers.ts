@@ -12,14 +12,19 @@ const heartbeatSchema = z.object({
   concurrency: z.int(),
   active: z.array(z.string()),
   capabilities: z.json().default(null),
-  version: z.string(),
+  version: z.string().nullable().default(null),
 });
 
 export function readWorkersRoute(app: App, deps: Pick<ApiDeps, 'redis' | 'logger'>): void {
   app.get(
     '/v1/workers',
     {
-      schema: { tags: ['operations'], summary: 'List the workers that are alive', response: { 200: workerListSchema } },
+      schema: {
+        tags: ['operations'],
+        operationId: 'listWorkers',
+        summary: 'List the workers that are alive',
+        response: { 200: workerListSchema },
+      },
     },
     async () => ({ data: await readWorkers(deps) }),
   );

@@ -5,8 +5,10 @@ import { type PlanStep, references } from '@holdpoint/engine/domain/plan';
 import type { Task } from '@holdpoint/engine/domain/run-spec';
 import { describeModelProblem } from '@holdpoint/models/model-problem';
 import { WorkspaceError } from '@holdpoint/workspace/errors';
+import type { Source } from '@holdpoint/workspace/port';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
+import { PlacedError } from '../../errors/placed-error.ts';
 
 /**
  * Everything that can be wrong with a request and needs more than its shape is found here, before anything is written.
@@ -18,8 +20,18 @@ export async function checkRequest(
 ): Promise<Task> {
   checkToolset(deps, body.toolset);
   const task = checkTask(deps, body);
-  await deps.workspaces.check(body.workspace.source);
+  await checkSource(deps, body.workspace.source);
   return task;
+}
+
+async function checkSource({ workspaces }: Pick<ApiDeps, 'workspaces'>, source: Source): Promise<void> {
+  try {
+    await workspaces.check(source);
+  } catch (error) {
+    if (!(error instanceof WorkspaceError)) throw error;
+    const field = error.code === 'EREFUNKNOWN' ? 'ref' : 'path';
+    throw new PlacedError(error, [{ pointer: `/workspace/source/${field}`, detail: error.message }]);
+  }
 }
 
 function checkToolset({ catalog }: Pick<ApiDeps, 'catalog'>, toolset: string): void {
@@ -76,11 +88,4 @@ function checkModel({ models }: Pick<ApiDeps, 'models'>, asked: string | undefin
     next,
     errors: [{ pointer: '/model', detail: message }],
   });
-}
-
-/** Where in the body the source is that a workspace error is about. */
-export function sourceError(error: unknown): PointerError[] {
-  if (!(error instanceof WorkspaceError)) return [];
-  const field = error.code === 'EREFUNKNOWN' ? 'ref' : 'path';
-  return [{ pointer: `/workspace/source/${field}`, detail: error.message }];
 }

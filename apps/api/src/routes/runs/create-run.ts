@@ -14,6 +14,7 @@ export function createRunRoute(app: App, deps: ApiDeps): void {
     {
       schema: {
         tags: ['runs'],
+        operationId: 'createRun',
         summary: 'Submit a run',
         description:
           'An `Idempotency-Key` header makes it safe to send again: the same key and body within 24 hours meet the first run.',

@@ -12,6 +12,7 @@ export function readRunsRoutes(app: App, deps: ApiDeps): void {
     {
       schema: {
         tags: ['runs'],
+        operationId: 'listRuns',
         summary: 'List runs, newest first',
         querystring: listRunsQuerySchema,
         response: { 200: runPageSchema },
@@ -33,6 +34,7 @@ export function readRunsRoutes(app: App, deps: ApiDeps): void {
     {
       schema: {
         tags: ['runs'],
+        operationId: 'getRun',
         summary: 'Read a run and what was asked for',
         params: idParamsSchema,
         response: { 200: runDetailSchema },

@@ -11,6 +11,7 @@ export function steerRunsRoutes(app: App, deps: ApiDeps): void {
     {
       schema: {
         tags: ['runs'],
+        operationId: 'cancelRun',
         summary: 'Cancel a run',
         description: 'Nothing of it starts any more; what runs is killed. The run is `canceling` until that is done.',
         params: idParamsSchema,
@@ -31,6 +32,7 @@ export function steerRunsRoutes(app: App, deps: ApiDeps): void {
     {
       schema: {
         tags: ['runs'],
+        operationId: 'resumeRun',
         summary: 'Resume a paused run',
         params: idParamsSchema,
         response: { 200: runSchema },

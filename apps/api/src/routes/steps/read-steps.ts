@@ -13,6 +13,7 @@ export function readStepsRoutes(app: App, deps: ApiDeps): void {
     {
       schema: {
         tags: ['steps'],
+        operationId: 'listSteps',
         summary: 'List the steps of a run in the order they were planned',
         params: idParamsSchema,
         querystring: listStepsQuerySchema,
@@ -34,6 +35,7 @@ export function readStepsRoutes(app: App, deps: ApiDeps): void {
     {
       schema: {
         tags: ['steps'],
+        operationId: 'getStep',
         summary: 'Read a step, with its arguments and its result',
         params: idParamsSchema,
         response: { 200: stepDetailSchema },
@@ -55,6 +57,7 @@ export function readStepsRoutes(app: App, deps: ApiDeps): void {
     {
       schema: {
         tags: ['steps'],
+        operationId: 'listAttempts',
         summary: 'List the attempts at a step, with what the sandbox enforced',
         params: idParamsSchema,
         response: { 200: attemptListSchema },

@@ -19,6 +19,7 @@ export function readToolsRoutes(app: App, { catalog }: Pick<ApiDeps, 'catalog'>)
     {
       schema: {
         tags: ['tools'],
+        operationId: 'listTools',
         summary: 'List tools',
         querystring: listToolsQuerySchema,
         response: { 200: toolListSchema },
@@ -32,7 +33,14 @@ export function readToolsRoutes(app: App, { catalog }: Pick<ApiDeps, 'catalog'>)
 
   app.get(
     '/v1/toolsets',
-    { schema: { tags: ['tools'], summary: 'List toolsets', response: { 200: toolsetListSchema } } },
+    {
+      schema: {
+        tags: ['tools'],
+        operationId: 'listToolsets',
+        summary: 'List toolsets',
+        response: { 200: toolsetListSchema },
+      },
+    },
     async () => ({ data: catalog.toolsets().map((name) => ({ name, tools: catalog.list(name).length })) }),
   );
 
@@ -41,6 +49,7 @@ export function readToolsRoutes(app: App, { catalog }: Pick<ApiDeps, 'catalog'>)
     {
       schema: {
         tags: ['tools'],
+        operationId: 'getToolset',
         summary: 'Read a toolset in the shape that a model provider or an MCP client wants',
         params: toolsetParamsSchema,
         querystring: toolsetQuerySchema,
@@ -51,7 +60,7 @@ export function readToolsRoutes(app: App, { catalog }: Pick<ApiDeps, 'catalog'>)
       const name = known(catalog, params.name);
       const tools = catalog.list(name);
       const shown = format === undefined ? tools.map((tool) => toTool(name, tool)) : formats[format](tools);
-      return { name, format: format ?? 'holdpoint', tools: shapes.parse(shown) };
+      return { name, format: format ?? ('holdpoint' as const), tools: shapes.parse(shown) };
     },
   );
 }

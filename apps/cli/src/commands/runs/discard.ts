@@ -8,6 +8,8 @@ export function discardRunCommand(shell: Shell): Command {
     .action(async (runId: string, { url, json }: ApiOptions) => {
       const publication = await (await shell.connect(url)).discard(runId);
       if (json) return shell.printJson(publication);
-      shell.print(`${runId}: ${publication.status === 'discarding' ? 'its workspace is being removed' : publication.status}`);
+      shell.print(
+        `${runId}: ${publication.status === 'discarding' ? 'its workspace is being removed' : publication.status}`,
+      );
     });
 }

@@ -12,7 +12,10 @@ interface PublishOptions extends ApiOptions {
 }
 
 export function publishRunCommand(shell: Shell): Command {
-  return apiCommand('publish', 'bring what a run changed to its source: a new branch of a repository, or the files of a directory')
+  return apiCommand(
+    'publish',
+    'bring what a run changed to its source: a new branch of a repository, or the files of a directory',
+  )
     .argument('<run>', 'id of the run')
     .option('--message <text>', "of the commit (default: the run's title)")
     .option('--snapshot <id>', 'refuse if it is at another one than was reviewed')
@@ -30,7 +33,9 @@ export function publishRunCommand(shell: Shell): Command {
       }
       shell.print(`published: ${publishedText(published)}`);
       if (published.type === 'git') {
-        shell.say(`Your branches and work tree are as they were. To take it: git merge ${branchName(published.branch)}`);
+        shell.say(
+          `Your branches and work tree are as they were. To take it: git merge ${branchName(published.branch)}`,
+        );
       }
     });
 }

@@ -1,7 +1,7 @@
 import type { Client } from '@holdpoint/client/client';
 import type { Step } from '@holdpoint/client/wire/step';
 import type { Command } from 'commander';
-import { valueOf } from '../../output/payload.ts';
+import { payloadValue } from '../../output/payload.ts';
 import { oneLine } from '../../output/plain.ts';
 import { shortArgs } from '../../output/short-args.ts';
 import { table } from '../../output/table.ts';
@@ -34,9 +34,12 @@ const rowOf = (step: Step): string[] => [
   String(step.turn),
   step.id,
   step.name ?? '',
-  `${step.tool} ${shortArgs(valueOf(step.args), 40)}`.trim(),
+  `${step.tool} ${shortArgs(payloadValue(step.args), 40)}`.trim(),
   `${step.status}${step.attempts > 1 ? ` (attempt ${step.attempts})` : ''}`,
-  [step.duration_ms === null ? '' : duration(step.duration_ms), step.error === null ? '' : oneLine(`${step.error.code}: ${step.error.message}`, 80)]
+  [
+    step.duration_ms === null ? '' : duration(step.duration_ms),
+    step.error === null ? '' : oneLine(`${step.error.code}: ${step.error.message}`, 80),
+  ]
     .filter((text) => text !== '')
     .join('  '),
 ];

@@ -1,0 +1,14 @@
+import type { PointerError } from '@holdpoint/client/wire/problem';
+
+/** An error of another room, with the places in the request that it is about. */
+export class PlacedError extends Error {
+  override readonly name = 'PlacedError';
+  override readonly cause: Error;
+  readonly errors: readonly PointerError[];
+
+  constructor(cause: Error, errors: readonly PointerError[]) {
+    super(cause.message, { cause });
+    this.cause = cause;
+    this.errors = errors;
+  }
+}

@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
+import { newId } from '@holdpoint/engine/domain/ids';
+import { openQueues } from '@holdpoint/engine/queues/queues';
+import { connect } from '@holdpoint/engine/redis/connect';
+import { createRegistry } from '@holdpoint/tools/registry';
+import { holdpoint } from '@holdpoint/tools/toolsets/holdpoint';
+import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
+import type { FastifyBaseLogger } from 'fastify';
+import { openApiKey } from './auth/api-key.ts';
+import type { Config } from './config.ts';
+import type { ApiDeps, App } from './deps.ts';
+import { News } from './live/news.ts';
+import { buildServer } from './server.ts';
+
+export interface RunningApi {
+  app: App;
+  /** For example `http://127.0.0.1:4747`. */
+  address: string;
+  /** Takes no new request, ends streams, answers what is under way, and closes the connections to Redis. */
+  close(): Promise<void>;
+}
+
+/** Opens everything an API process works with, and listens. */
+export async function startApi(
+  config: Config,
+  logger: FastifyBaseLogger,
+  pace: Partial<Pick<ApiDeps, 'heartbeatMs' | 'publicationWaitMs'>> = {},
+): Promise<RunningApi> {
+  const isKey = await openApiKey(config.dataDir);
+  const connections = connect(config.redis, logger);
+  const queues = openQueues(connections.state, Date.now);
+  const closing = new AbortController();
+  const app = await buildServer({
+    redis: connections.state,
+    queues,
+    blobs: openBlobStore(join(config.dataDir, 'blobs')),
+    logger,
+    newId,
+    now: Date.now,
+    catalog: createRegistry([holdpoint]),
+    workspaces: openWorkspaces({ dataDir: config.dataDir, logger, allocateOwner: onlyWorkers }),
+    models: config.models,
+    news: new News(connections.subscriber),
+    isKey,
+    host: config.host,
+    closing: closing.signal,
+    heartbeatMs: 15_000,
+    publicationWaitMs: 30_000,
+    ...pace,
+  });
+  const close = async (): Promise<void> => {
+    closing.abort();
+    await app.close();
+    await queues.close();
+    await connections.close();
+  };
+  try {
+    const address = await app.listen({ host: config.host, port: config.port });
+    return { app, address, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The API checks sources and shows diffs; trees are made by workers. */
+const onlyWorkers = (): never => {
+  throw new Error('the API makes no workspaces');
+};

@@ -1,0 +1,113 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Client, createClient } from '@holdpoint/client/client';
+import { type ProblemDetails, problemDetailsSchema } from '@holdpoint/client/wire/problem';
+import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
+import type { EngineDeps } from '@holdpoint/engine/deps';
+import { newId } from '@holdpoint/engine/domain/ids';
+import { openQueues } from '@holdpoint/engine/queues/queues';
+import { connect } from '@holdpoint/engine/redis/connect';
+import { type EmbeddedRedis, startEmbeddedRedis } from '@holdpoint/engine/redis/embedded-redis';
+import { findRedisBinaries } from '@holdpoint/engine/redis/find-redis-binaries';
+import type { ModelSettings } from '@holdpoint/models/settings';
+import { type Logger, pino } from 'pino';
+import { expect } from 'vitest';
+import { type RunningApi, startApi } from '../start.ts';
+
+const projectDir = fileURLToPath(new URL('../../../..', import.meta.url));
+
+/** A real API on a real Redis, in a temporary data directory. */
+export interface TestApi {
+  client: Client;
+  key: string;
+  address: string;
+  dataDir: string;
+  redis: EmbeddedRedis;
+  /** The engine as another process would open it: for looking at Redis, and for moving runs on. */
+  engine: EngineDeps;
+  running: RunningApi;
+  /** A request with the key, as it goes over the wire. */
+  send(path: string, init?: RequestInit): Promise<Response>;
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
+  /** Ends the server and starts another at the same address. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Options {
+  models?: ModelSettings;
+  heartbeatMs?: number;
+  publicationWaitMs?: number;
+  logger?: Logger;
+}
+
+export async function startTestApi(options: Options = {}): Promise<TestApi> {
+  const { models = {}, logger = pino({ level: 'silent' }), ...pace } = options;
+  const dataDir = await mkdtemp(join(tmpdir(), 'hp-api-'));
+  const redis = await startEmbeddedRedis({ dataDir, binaries: await findRedisBinaries(process.env.PATH, projectDir) });
+  const config = { dataDir, host: '127.0.0.1', port: 0, redis: redis.path, logLevel: 'silent', models } as const;
+  const connections = connect(redis.path, pino({ level: 'silent' }));
+  const queues = openQueues(connections.state, Date.now);
+  const engine: EngineDeps = {
+    redis: connections.state,
+    queues,
+    blobs: openBlobStore(join(dataDir, 'blobs')),
+    logger: pino({ level: 'silent' }),
+    newId,
+    now: Date.now,
+  };
+  const running = await startApi(config, logger, pace);
+  const { address } = running;
+  const key = (await readFile(join(dataDir, 'api-key'), 'utf8')).trim();
+  const client = createClient({ baseUrl: address, key });
+  const send = (path: string, init: RequestInit = {}): Promise<Response> =>
+    fetch(`${address}${path}`, { ...init, headers: { authorization: `Bearer ${key}`, ...init.headers } });
+  const test: TestApi = {
+    client,
+    key,
+    address,
+    dataDir,
+    redis,
+    engine,
+    running,
+    send,
+    post: (path, body, headers = {}) =>
+      send(path, {
+        method: 'POST',
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+        headers: { 'content-type': 'application/json', ...headers },
+      }),
+    async restart() {
+      await test.running.close();
+      test.running = await startApi({ ...config, port: Number(new URL(address).port) }, logger, pace);
+    },
+    async stop() {
+      await client.close();
+      await test.running.close();
+      await queues.close();
+      await connections.close();
+      await redis.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+  return test;
+}
+
+/** A refusal, checked to be a whole problem of this API. */
+export async function problemOf(response: Response): Promise<ProblemDetails> {
+  expect(response.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+  const problem = problemDetailsSchema.parse(await response.json());
+  expect(problem.status).toBe(response.status);
+  expect(problem.type).toBe(`urn:holdpoint:problem:${problem.code}`);
+  expect(problem.next).not.toBe('');
+  return problem;
+}
+
+/** What is in Redis: equal before and after what must change nothing. */
+export async function contentOf({ redis }: Pick<EngineDeps, 'redis'>): Promise<Record<string, string>> {
+  const keys = (await redis.keys('*')).sort();
+  const dumps = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
+  return Object.fromEntries(keys.map((key, at) => [key, dumps[at]?.toString('base64') ?? '']));
+}

@@ -1,0 +1,98 @@
+import { cancel, isCancel, log, outro, select, text } from '@clack/prompts';
+import type { Client } from '@holdpoint/client/client';
+import { ApiError } from '@holdpoint/client/errors';
+import type { Approval, Decide } from '@holdpoint/client/wire/approval';
+import { CliError } from '../../errors.ts';
+import { actionText, approvalText } from '../../output/approval-text.ts';
+import { oneLine } from '../../output/plain.ts';
+import type { Shell } from '../../shell.ts';
+import { jsonObject } from '../options.ts';
+
+type Decision = Decide['decision'];
+
+/** Goes through what waits for a decision, one after the other, until nothing does or the person leaves. Needs a terminal. */
+export async function inbox({ shell, client }: { shell: Shell; client: Client }): Promise<void> {
+  for (;;) {
+    const { data } = await client.listApprovals({ limit: 100 });
+    if (data.length === 0) return outro('Nothing waits for a decision.');
+    const id = await select({ message: `${data.length} waiting`, options: data.map(optionOf), maxItems: 12 });
+    if (isCancel(id)) return cancel('Nothing more was decided.');
+    const approval = await client.getApproval(id);
+    log.message(approvalText(approval, { colors: shell.colors, now: Date.now() }));
+    await decideOne(client, approval).catch((error: unknown) => {
+      // Another person was faster, or the call changed while this one was read: the list tells what is left.
+      if (!(error instanceof ApiError) && !(error instanceof CliError)) throw error;
+      log.error(`${error.message}\n${error.next}`);
+    });
+  }
+}
+
+const optionOf = (approval: Approval) => ({
+  value: approval.id,
+  label: oneLine(actionText(approval), 70),
+  hint: oneLine(`${approval.risk} risk, ${approval.run_title}`, 60),
+});
+
+async function decideOne(client: Client, approval: Approval): Promise<void> {
+  const decision = await select<Decision | 'later'>({
+    message: 'Your decision',
+    options: [
+      ...approval.allowed_decisions.map((value) => ({ value, label: value, hint: hintOf(value, approval.kind) })),
+      { value: 'later', label: 'later', hint: 'back to the list' },
+    ],
+  });
+  if (isCancel(decision) || decision === 'later') return;
+  const words = await wordsFor(decision, approval);
+  if (words === undefined) return;
+  const decided = await client.decideApproval(approval.id, {
+    decision,
+    action_digest: approval.action_digest,
+    ...words,
+  });
+  log.success(`${decided.id} is ${decided.status}`);
+}
+
+/** @returns undefined when the person changes their mind */
+async function wordsFor(decision: Decision, approval: Approval): Promise<Pick<Decide, 'args' | 'message'> | undefined> {
+  switch (decision) {
+    case 'approve':
+      return {};
+    case 'reject': {
+      const message = await text({ message: 'Why? The planner reads it.', placeholder: 'may be empty' });
+      if (isCancel(message)) return undefined;
+      return message ? { message } : {};
+    }
+    case 'respond': {
+      const message = await text({
+        message: 'Your answer',
+        validate: (value) => (value ? undefined : 'It needs some words.'),
+      });
+      return isCancel(message) ? undefined : { message };
+    }
+    case 'edit': {
+      const given = await text({
+        message: 'All arguments, as JSON',
+        initialValue: JSON.stringify(approval.action.args),
+      });
+      return isCancel(given) ? undefined : { args: jsonObject(given) };
+    }
+    default:
+      return decision satisfies never;
+  }
+}
+
+function hintOf(decision: Decision, kind: Approval['kind']): string {
+  const inDoubt = kind === 'in_doubt';
+  switch (decision) {
+    case 'approve':
+      return inDoubt ? 'run it again' : 'run it as shown';
+    case 'edit':
+      return 'run it with other arguments';
+    case 'reject':
+      return inDoubt ? 'it did not take effect' : 'do not run it';
+    case 'respond':
+      return inDoubt ? 'it did take effect' : 'answer instead';
+    default:
+      return decision satisfies never;
+  }
+}

@@ -1,0 +1,35 @@
+import { approvalStatusSchema } from '@holdpoint/engine/domain/vocabulary';
+import { type Command, Option } from 'commander';
+import { approvalTable } from '../../output/approval-text.ts';
+import type { Shell } from '../../shell.ts';
+import { type ApiOptions, apiCommand, count } from '../options.ts';
+
+interface ListOptions extends ApiOptions {
+  run?: string;
+  all?: true;
+  limit: number;
+  cursor?: string;
+}
+
+export function listApprovalsCommand(shell: Shell): Command {
+  return apiCommand('list', 'what waits for a decision')
+    .option('--run <run>', 'only of this run')
+    .addOption(new Option('--all', 'also those that are decided (needs --run)'))
+    .option('--limit <n>', 'so many at most', count, 50)
+    .option('--cursor <cursor>', 'go on after an earlier list')
+    .action((options: ListOptions) => listApprovals(shell, options));
+}
+
+export async function listApprovals(shell: Shell, { url, json, run, all, limit, cursor }: ListOptions): Promise<void> {
+  const client = await shell.connect(url);
+  const page = await client.listApprovals({
+    limit,
+    cursor,
+    ...(run === undefined ? {} : { run_id: run }),
+    ...(all === undefined ? {} : { status: approvalStatusSchema.options }),
+  });
+  if (json) return shell.printJson(page);
+  if (page.data.length === 0) return shell.say('Nothing waits for a decision.');
+  for (const line of approvalTable(page.data, Date.now())) shell.print(line);
+  if (page.next_cursor !== null) shell.say(`There are more: --cursor ${page.next_cursor}`);
+}

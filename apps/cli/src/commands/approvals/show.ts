@@ -1,0 +1,32 @@
+import type { Approval } from '@holdpoint/client/wire/approval';
+import type { Command } from 'commander';
+import { commandLine } from '../../command-name.ts';
+import { approvalText } from '../../output/approval-text.ts';
+import type { Shell } from '../../shell.ts';
+import { type ApiOptions, apiCommand } from '../options.ts';
+
+export function showApprovalCommand(shell: Shell): Command {
+  return apiCommand('show', 'what is asked: the exact call, and what it would change')
+    .argument('<approval>', 'id of the approval')
+    .action(async (approvalId: string, { url, json }: ApiOptions) => {
+      const approval = await (await shell.connect(url)).getApproval(approvalId);
+      if (json) return shell.printJson(approval);
+      for (const line of approvalText(approval, { colors: shell.colors, now: Date.now() })) shell.print(line);
+      if (approval.status !== 'pending') return;
+      for (const decision of approval.allowed_decisions) shell.say(lineFor(decision, approval.id));
+    });
+}
+
+function lineFor(decision: Approval['allowed_decisions'][number], id: string): string {
+  switch (decision) {
+    case 'approve':
+    case 'reject':
+      return commandLine('approvals', decision, id);
+    case 'edit':
+      return commandLine('approvals', decision, id, "--args '{…}'");
+    case 'respond':
+      return commandLine('approvals', decision, id, "'…'");
+    default:
+      return decision satisfies never;
+  }
+}

@@ -1,0 +1,39 @@
+import { toolFormatSchema } from '@holdpoint/client/wire/tool';
+import { type Command, Option } from 'commander';
+import type { z } from 'zod';
+import { oneLine } from '../../output/plain.ts';
+import { table } from '../../output/table.ts';
+import type { Shell } from '../../shell.ts';
+import { type ApiOptions, apiCommand } from '../options.ts';
+
+interface ListOptions extends ApiOptions {
+  toolset?: string;
+  format?: z.infer<typeof toolFormatSchema>;
+}
+
+const defaultToolset = 'holdpoint';
+
+export function listToolsCommand(shell: Shell): Command {
+  return apiCommand('list', 'the tools that runs may call')
+    .option('--toolset <name>', 'only of this one')
+    .addOption(
+      new Option('--format <format>', 'as definitions for this provider, in JSON').choices(toolFormatSchema.options),
+    )
+    .action(async ({ url, json, toolset, format }: ListOptions) => {
+      const client = await shell.connect(url);
+      if (format !== undefined) {
+        const found = await client.getToolset(toolset ?? defaultToolset, { format });
+        return json ? shell.printJson(found) : shell.print(JSON.stringify(found.tools, null, 2));
+      }
+      const tools = await client.listTools(toolset === undefined ? {} : { toolset });
+      if (json) return shell.printJson({ data: tools });
+      const rows = tools.map((tool) => [
+        tool.toolset,
+        tool.name,
+        tool.effect,
+        tool.risk,
+        oneLine(tool.description, Math.max(30, shell.width - 50)),
+      ]);
+      for (const line of table(['TOOLSET', 'TOOL', 'EFFECT', 'RISK', 'WHAT IT DOES'], rows)) shell.print(line);
+    });
+}

@@ -1,0 +1,138 @@
+import { Command } from 'commander';
+import { commandLine } from '../command-name.ts';
+import { keyFileOf } from '../connection.ts';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { Interrupted, onInterrupt } from '../interrupt.ts';
+import { pairs } from '../output/pairs.ts';
+import { plain } from '../output/plain.ts';
+import { sandboxLine } from '../output/sandbox-line.ts';
+import type { Shell } from '../shell.ts';
+import { identify } from '../system/process-identity.ts';
+import { type RunningSystem, startSystem } from '../system/start-system.ts';
+import { claim, release, type SystemRecord, updateSystemRecord } from '../system/system-record.ts';
+import { endChildren } from '../system/take-over.ts';
+import { count } from './options.ts';
+
+interface UpOptions {
+  workers: number;
+  json?: true;
+}
+
+export function upCommand(shell: Shell): Command {
+  return new Command('up')
+    .description('start Redis, the API and workers on this machine, and stay until Ctrl-C')
+    .option('--workers <n>', 'worker processes', count, 1)
+    .option('--json', 'one JSON object when it is ready')
+    .action((options: UpOptions) => up(shell, options));
+}
+
+async function up(shell: Shell, options: UpOptions): Promise<void> {
+  const { config } = shell;
+  let record = newRecord();
+  const claimed = claim(config.dataDir, record);
+  if (!claimed.taken) return alreadyUp(shell, claimed.by, options);
+
+  const ending = new AbortController();
+  const hurry = new AbortController();
+  const restore = onInterrupt(
+    (signal) => ending.abort(new Interrupted(signal)),
+    () => {
+      if (hurry.signal.aborted) process.exit(exitCodes.interrupted);
+      shell.say('ending at once');
+      hurry.abort();
+    },
+  );
+  try {
+    const graceMs = config.drainMs + 12_000;
+    const left = claimed.left === undefined ? 0 : await endChildren(claimed.left, { graceMs, hurry: hurry.signal });
+    if (left > 0) shell.say(`ended ${left} processes that an earlier start had left behind`);
+    const system = await startSystem({
+      config,
+      workers: options.workers,
+      signal: ending.signal,
+      report: (text) => ending.signal.aborted || shell.say(shell.errColors.dim(plain(text))),
+      onFailure: (error) => ending.abort(error),
+      onChildren(children) {
+        record = { ...record, children };
+        updateSystemRecord(config.dataDir, record);
+      },
+    });
+    record = { ...record, address: system.address, redis_socket: system.redisSocket };
+    updateSystemRecord(config.dataDir, record);
+    await tellReady(shell, system, options);
+    await aborted(ending.signal);
+    shell.say('ending: workers finish or hand back what they are doing');
+    await system.stop(hurry.signal);
+    shell.say('ended; nothing is lost');
+    if (!(ending.signal.reason instanceof Interrupted)) throw ending.signal.reason;
+  } catch (error) {
+    // Ctrl-C is the usual way to end it, also while it starts.
+    if (!(error instanceof Interrupted)) throw error;
+  } finally {
+    release(config.dataDir, process.pid);
+    restore();
+  }
+}
+
+function newRecord(): SystemRecord {
+  const self = identify(process.pid);
+  if (self === undefined) throw new CliError('child_failed', 'This system does not tell when a process began.');
+  return {
+    format: 1,
+    ...self,
+    started_at: new Date().toISOString(),
+    address: null,
+    redis_socket: null,
+    children: [],
+  };
+}
+
+/** What was asked for is there: no error. */
+function alreadyUp(shell: Shell, { pid, address, started_at }: SystemRecord, { json }: UpOptions): void {
+  const { dataDir } = shell.config;
+  if (json) {
+    shell.printJson({ already_running: true, pid, address, data: dataDir, started_at });
+    return;
+  }
+  const where = address === null ? 'is starting' : `runs at ${address}`;
+  shell.print(`Holdpoint ${where} (process ${pid}, data ${dataDir}).`);
+  shell.say(`To end it: ${commandLine('down')}. For a second one choose another HOLDPOINT_DATA and HOLDPOINT_PORT.`);
+}
+
+async function tellReady(shell: Shell, system: RunningSystem, { json, workers }: UpOptions): Promise<void> {
+  const { config } = shell;
+  const keyFile = keyFileOf(config);
+  const client = await shell.connect(system.address);
+  const known = await client.listWorkers();
+  const docs = `${system.address}/docs`;
+  if (json) {
+    const sandbox = known[0]?.capabilities ?? null;
+    const about = { address: system.address, docs, key_file: keyFile, data: config.dataDir, pid: process.pid };
+    return shell.printJson({ ...about, redis: system.redis, workers, sandbox });
+  }
+  const about = {
+    address: system.address,
+    key: keyFile,
+    docs,
+    sandbox: sandboxLine(known[0]?.capabilities),
+    logs: `${config.dataDir}/logs`,
+  };
+  shell.print('');
+  shell.print(shell.colors.bold('Holdpoint is ready.'));
+  for (const line of pairs(about)) shell.print(`  ${line}`);
+  shell.print('');
+  shell.print('Try, in another terminal:');
+  shell.print(
+    `  ${commandLine('run', '--plan examples/pagelist.plan.yaml', '--source examples/repos/pagelist', '--follow')}`,
+  );
+  shell.print(`  ${commandLine('approvals')}`);
+  shell.print(`  ${commandLine('doctor')}`);
+  shell.print('');
+  shell.print('Ctrl-C ends it; runs go on at the next start.');
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+}

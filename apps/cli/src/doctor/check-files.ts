@@ -1,0 +1,48 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import type { Finding } from './finding.ts';
+
+/** The data directory holds every run's files: it belongs to this user alone. */
+export async function checkDataDirectory(dataDir: string): Promise<Finding> {
+  const name = 'data directory';
+  const found = await stat(dataDir).catch(() => undefined);
+  if (found === undefined) return { name, level: 'ok', text: `${dataDir} (made at the first start)` };
+  if (!found.isDirectory()) {
+    return { name, level: 'fail', text: `${dataDir} is not a directory`, next: 'Set HOLDPOINT_DATA to a directory.' };
+  }
+  if (found.uid !== process.getuid?.()) {
+    const next = 'Run this as its owner, or set HOLDPOINT_DATA to a directory of your own.';
+    return { name, level: 'fail', text: `${dataDir} belongs to user ${found.uid}`, next };
+  }
+  const usable = await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+  if (!usable) return { name, level: 'fail', text: `${dataDir} is not writable`, next: `chmod 700 ${dataDir}` };
+  if ((found.mode & 0o077) !== 0) {
+    return {
+      name,
+      level: 'warn',
+      text: `${dataDir} is open to other users (${octal(found.mode)})`,
+      next: `chmod 700 ${dataDir}`,
+    };
+  }
+  return { name, level: 'ok', text: dataDir };
+}
+
+export async function checkKeyFile(file: string): Promise<Finding> {
+  const name = 'API key';
+  const found = await stat(file).catch(() => undefined);
+  if (found === undefined) return { name, level: 'ok', text: `${file} (made at the first start)` };
+  if ((found.mode & 0o077) !== 0) {
+    return {
+      name,
+      level: 'fail',
+      text: `${file} is readable for other users (${octal(found.mode)})`,
+      next: `chmod 600 ${file}`,
+    };
+  }
+  return { name, level: 'ok', text: `${file} (${octal(found.mode)})` };
+}
+
+const octal = (mode: number): string => `0${(mode & 0o777).toString(8)}`;

@@ -1,0 +1,99 @@
+import { constants } from 'node:fs';
+import { access, realpath } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { delimiter, dirname, join } from 'node:path';
+import { execa } from 'execa';
+import type { Config } from '../config.ts';
+import type { Finding } from './finding.ts';
+
+/** What sandboxes show of the host, read-only. */
+const shown = ['/usr', '/bin', '/sbin', '/lib', '/lib64'];
+/** Programs that tasks commonly call. Node is not among them: every sandbox has the worker's own. */
+const toolchains = [
+  'python3',
+  'go',
+  'cargo',
+  'rustc',
+  'java',
+  'javac',
+  'ruby',
+  'php',
+  'bun',
+  'deno',
+  'dotnet',
+  'gcc',
+  'make',
+];
+
+export async function checkPrograms(config: Config): Promise<Finding[]> {
+  return Promise.all([checkGit(config), checkPython(config), checkRipgrep(), checkToolchains(config)]);
+}
+
+async function checkGit({ path }: Config): Promise<Finding> {
+  const version = await versionOf('git', path);
+  if (version !== undefined) return { name: 'git', level: 'ok', text: version };
+  return { name: 'git', level: 'fail', text: 'not found; workspaces are kept in it', next: 'Install the package git.' };
+}
+
+async function checkPython({ path }: Config): Promise<Finding> {
+  const version = await versionOf('python3', path);
+  if (version !== undefined) return { name: 'python3', level: 'ok', text: version };
+  const next = 'Install the package python3 if tasks need it.';
+  return { name: 'python3', level: 'warn', text: 'not found; tasks that run Python will fail', next };
+}
+
+async function versionOf(program: string, path: string): Promise<string | undefined> {
+  const { failed, stdout } = await execa(program, ['--version'], {
+    reject: false,
+    timeout: 10_000,
+    env: { PATH: path },
+    extendEnv: false,
+    stdin: 'ignore',
+  });
+  return failed ? undefined : stdout.split('\n')[0];
+}
+
+/** The binary comes with a package of this platform, which sandbox runs in the sandbox. */
+async function checkRipgrep(): Promise<Finding> {
+  try {
+    const from = createRequire(import.meta.resolve('@holdpoint/sandbox/port'));
+    const { rgPath }: { rgPath: string } = from('@vscode/ripgrep');
+    await access(rgPath, constants.X_OK);
+    return { name: 'ripgrep', level: 'ok', text: rgPath };
+  } catch (error) {
+    const text = `not usable: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`;
+    return { name: 'ripgrep', level: 'fail', text, next: 'Run `npm run setup`.' };
+  }
+}
+
+/** A program in a home directory works for you and is not there for a task. */
+async function checkToolchains({ path, toolchains: mounted }: Config): Promise<Finding> {
+  const visible = [...shown, ...mounted];
+  const outside: string[] = [];
+  for (const program of toolchains) {
+    const found = await findAll(program, path);
+    const real = await Promise.all(found.map((file) => realpath(file)));
+    // Where the system has one, too, a task finds that.
+    if (real.some((file) => visible.some((place) => file.startsWith(`${place}/`)))) continue;
+    outside.push(...found.slice(0, 1));
+  }
+  const name = 'toolchains';
+  if (outside.length === 0) return { name, level: 'ok', text: 'sandboxes see all that are on PATH' };
+  const directories = [...new Set(outside.map((file) => dirname(dirname(file))))];
+  const next = `If tasks need them: HOLDPOINT_TOOLCHAINS=${[...mounted, ...directories].join(':')}`;
+  return { name, level: 'warn', text: `sandboxes do not see ${outside.join(', ')}`, next };
+}
+
+async function findAll(program: string, path: string): Promise<string[]> {
+  const directories = path.split(delimiter).filter((part) => part.startsWith('/'));
+  const files = directories.map((directory) => join(directory, program));
+  const runs = await Promise.all(
+    files.map((file) =>
+      access(file, constants.X_OK).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  return files.filter((_, i) => runs[i]);
+}

@@ -1,0 +1,83 @@
+import { Command } from 'commander';
+import { approvalsCommand } from './commands/approvals/approvals.ts';
+import { approveCommand } from './commands/approvals/approve.ts';
+import { editCommand } from './commands/approvals/edit.ts';
+import { listApprovalsCommand } from './commands/approvals/list.ts';
+import { rejectCommand } from './commands/approvals/reject.ts';
+import { respondCommand } from './commands/approvals/respond.ts';
+import { showApprovalCommand } from './commands/approvals/show.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { downCommand } from './commands/down.ts';
+import { logsCommand } from './commands/logs.ts';
+import { runCommand } from './commands/run.ts';
+import { cancelRunCommand } from './commands/runs/cancel.ts';
+import { diffRunCommand } from './commands/runs/diff.ts';
+import { discardRunCommand } from './commands/runs/discard.ts';
+import { getRunCommand } from './commands/runs/get.ts';
+import { listRunsCommand } from './commands/runs/list.ts';
+import { publishRunCommand } from './commands/runs/publish.ts';
+import { resumeRunCommand } from './commands/runs/resume.ts';
+import { listStepsCommand } from './commands/runs/steps.ts';
+import { listToolsCommand } from './commands/tools/list.ts';
+import { upCommand } from './commands/up.ts';
+import { watchCommand } from './commands/watch.ts';
+import type { Shell } from './shell.ts';
+
+const exitCodeHelp = `
+Exit codes: 0 ok, 1 failed, 2 usage, 3 canceled or expired, 4 not authorized, 5 waiting for a decision, 6 timeout, 7 not found,
+8 conflict, 130 interrupted.`;
+
+/** All commands. Each is a file under commands/. */
+export function createProgram(shell: Shell): Command {
+  const program = new Command('holdpoint')
+    .description(
+      'Durable agent runs: every tool call is a job, risky ones wait for a person, changes are reviewed before they are published.',
+    )
+    .addHelpText('after', exitCodeHelp);
+  program.addCommand(upCommand(shell));
+  program.addCommand(downCommand(shell));
+  program.addCommand(doctorCommand(shell));
+  program.addCommand(runCommand(shell));
+  program.addCommand(watchCommand(shell));
+  program.addCommand(logsCommand(shell));
+
+  const runs = new Command('runs').description('look at runs, steer them, publish what they changed');
+  runs.addCommand(listRunsCommand(shell));
+  runs.addCommand(getRunCommand(shell));
+  runs.addCommand(listStepsCommand(shell));
+  runs.addCommand(cancelRunCommand(shell));
+  runs.addCommand(resumeRunCommand(shell));
+  runs.addCommand(diffRunCommand(shell));
+  runs.addCommand(publishRunCommand(shell));
+  runs.addCommand(discardRunCommand(shell));
+  program.addCommand(runs);
+
+  const approvals = approvalsCommand(shell);
+  approvals.addCommand(listApprovalsCommand(shell));
+  approvals.addCommand(showApprovalCommand(shell));
+  approvals.addCommand(approveCommand(shell));
+  approvals.addCommand(rejectCommand(shell));
+  approvals.addCommand(editCommand(shell));
+  approvals.addCommand(respondCommand(shell));
+  // `approvals` is a command by itself, so that options may stand before the word that follows it.
+  approvals.hook('preAction', (parent, action) => {
+    for (const [name, value] of Object.entries(parent.opts())) {
+      if (action.getOptionValue(name) === undefined) action.setOptionValue(name, value);
+    }
+  });
+  program.addCommand(approvals);
+
+  const tools = new Command('tools').description('what runs may call');
+  tools.addCommand(listToolsCommand(shell));
+  program.addCommand(tools);
+
+  settle(program, shell);
+  return program;
+}
+
+/** Errors are thrown instead of ending the process; an option belongs to the command it follows, not to one above it. */
+function settle(command: Command, shell: Shell): void {
+  command.exitOverride().enablePositionalOptions().showHelpAfterError('(add --help for what it takes)');
+  command.configureOutput({ writeOut: (text) => shell.write(text), writeErr: (text) => shell.say(text.trimEnd()) });
+  for (const child of command.commands) settle(child, shell);
+}

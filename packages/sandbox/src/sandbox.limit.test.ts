@@ -1,0 +1,139 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { marker, openTestHost, processesWith, type TestHost } from './test-host.ts';
+
+const MIB = 1024 * 1024;
+
+let host: TestHost;
+beforeAll(async () => {
+  host = await openTestHost();
+});
+afterAll(() => host[Symbol.asyncDispose]());
+
+test('endless output is cut at the quota, and the process with it', async () => {
+  const workspace = host.makeWorkspace();
+  const word = marker();
+  const before = process.memoryUsage().rss;
+  const { end, stdout } = await host.run(workspace, `yes ${word}`);
+  expect(processesWith(word)).toEqual([]);
+  expect(end).toEqual({ status: 'quota', quota: 'output', limit: 10 * MIB });
+  expect(stdout.bytes).toBe(10 * MIB);
+  expect(stdout.truncated).toBe(true);
+  expect(stdout.text.length).toBeLessThan(65 * 1024 + 100);
+  expect(stdout.text).toMatch(/\[… \d+ bytes omitted …\]/);
+  expect(process.memoryUsage().rss - before).toBeLessThan(100 * MIB);
+});
+
+test('the output quota counts both streams together', async () => {
+  const workspace = host.makeWorkspace();
+  const line = 'head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2; sleep 1000';
+  const { end, stdout, stderr } = await host.run(workspace, line, { limits: { output_bytes: 500_000 } });
+  expect(end).toEqual({ status: 'quota', quota: 'output', limit: 500_000 });
+  expect(stdout.bytes + stderr.bytes).toBe(500_000);
+});
+
+test('output of exactly the quota is no violation', async () => {
+  const workspace = host.makeWorkspace();
+  const { end, stdout } = await host.run(workspace, 'head -c 100000 /dev/zero', { limits: { output_bytes: 100_000 } });
+  expect(end).toEqual({ status: 'exited', exit_code: 0, signal: null });
+  expect(stdout.bytes).toBe(100_000);
+});
+
+test('a busy loop ends at its CPU limit', async () => {
+  const workspace = host.makeWorkspace();
+  const { end } = await host.run(workspace, 'while :; do :; done', { limits: { cpu_seconds: 1 } });
+  expect(end).toEqual({ status: 'quota', quota: 'cpu', limit: 1 });
+});
+
+test('a busy loop that ignores the warning ends too', async () => {
+  const workspace = host.makeWorkspace();
+  const { end } = await host.run(workspace, "trap '' XCPU; while :; do :; done", { limits: { cpu_seconds: 1 } });
+  expect(end).toEqual({ status: 'exited', exit_code: 137, signal: 'SIGKILL' });
+});
+
+test('an exit code that looks like a CPU limit is taken for what it is', async () => {
+  const workspace = host.makeWorkspace();
+  const { end } = await host.run(workspace, 'exit 152');
+  expect(end).toMatchObject({ status: 'exited', exit_code: 152 });
+});
+
+test('no file grows past its limit', async () => {
+  const workspace = host.makeWorkspace();
+  const limits = { file_bytes: MIB };
+  const { end } = await host.run(workspace, 'exec head -c 5000000 /dev/zero > big', { limits });
+  expect(end).toEqual({ status: 'quota', quota: 'file_size', limit: MIB });
+  expect(statSync(join(workspace.path, 'big')).size).toBe(MIB);
+  const sparse = await host.run(workspace, 'truncate -s 1T sparse || echo refused', { limits });
+  expect(sparse.stdout.text + sparse.stderr.text).toMatch(/refused|File size limit/);
+  expect(statSync(join(workspace.path, 'sparse'), { throwIfNoEntry: false })?.size ?? 0).toBeLessThanOrEqual(MIB);
+});
+
+test('/tmp and /dev/shm are bounded, and the rest of /dev cannot be written', async () => {
+  const workspace = host.makeWorkspace();
+  const line =
+    'for d in /tmp /dev/shm /dev; do head -c 200000000 /dev/zero > $d/fill; stat -c %s $d/fill; done 2>/dev/null';
+  const { stdout } = await host.run(workspace, line);
+  expect(stdout.text).toBe(`${64 * MIB}\n${16 * MIB}\n`);
+});
+
+test('a fork bomb stays within its number of processes', async () => {
+  const workspace = host.makeWorkspace();
+  const word = marker();
+  const count = `
+import os, time
+made = 0
+try:
+    while made < 200:
+        if os.fork() == 0:
+            time.sleep(1000)
+        made += 1
+except BlockingIOError as error:
+    print(made, error.errno)
+`;
+  const limits = { processes: 40 };
+  const { stdout } = await host.run(workspace, `: ${word}; /usr/bin/python3 -c "$COUNT"`, {
+    env: { COUNT: count },
+    limits,
+  });
+  expect(processesWith(word)).toEqual([]);
+  const [made, errno] = stdout.text.split(' ').map(Number);
+  expect(errno).toBe(11);
+  expect(made).toBeGreaterThan(20);
+  expect(made).toBeLessThan(40);
+  const bomb = await host.run(workspace, `: ${word}; b() { b | b & }; b; wait`, {
+    limits: { ...limits, wall_ms: 1000 },
+  });
+  expect(processesWith(word)).toEqual([]);
+  expect(['exited', 'timed_out', 'quota']).toContain(bomb.end.status);
+});
+
+test('the process limit counts the sandbox alone, so that a busy host user can still work', async () => {
+  const workspace = host.makeWorkspace();
+  const held = Array.from({ length: 6 }, () =>
+    host.run(workspace, 'sleep 1000 & sleep 1000 & sleep 1000', { limits: { wall_ms: 2000 } }),
+  );
+  const { end } = await host.run(workspace, 'sleep 0 & sleep 0 & wait', { limits: { processes: 6 } });
+  expect(end).toEqual({ status: 'exited', exit_code: 0, signal: null });
+  await Promise.all(held);
+});
+
+test('a process gets no more memory than its limit, and address space is not memory', async () => {
+  const workspace = host.makeWorkspace();
+  const limits = { memory_bytes: 1024 * MIB };
+  const greedy = await host.run(workspace, '/usr/bin/python3 -c "bytearray(1100 << 20)" 2>&1 | tail -1', { limits });
+  expect(greedy.stdout.text).toBe('MemoryError\n');
+  // reserves 10 GiB of addresses, which a limit of the address space would refuse
+  const wasm = await host.run(workspace, 'node -e "new WebAssembly.Memory({initial: 1}); console.log(1)"', { limits });
+  expect(wasm.stdout.text).toBe('1\n');
+});
+
+test('a limit that makes no sense is refused before anything runs', async () => {
+  const workspace = host.makeWorkspace();
+  for (const limits of [{ wall_ms: 0 }, { processes: -1 }, { output_bytes: 1.5 }, { wall_ms: 2 ** 40 }]) {
+    await expect(host.run(workspace, 'true', { limits })).rejects.toMatchObject({
+      code: 'ECOMMANDINVALID',
+      retryable: false,
+    });
+  }
+});

@@ -1,0 +1,140 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTestHost, type TestHost } from './test-host.ts';
+
+let host: TestHost;
+beforeAll(async () => {
+  host = await openTestHost();
+});
+afterAll(() => host[Symbol.asyncDispose]());
+
+test("every exit code is the command's own", async () => {
+  const workspace = host.makeWorkspace();
+  for (const exit_code of [0, 1, 2, 125, 126, 127, 255]) {
+    const { end } = await host.run(workspace, `exit ${exit_code}`);
+    expect(end).toEqual({ status: 'exited', exit_code, signal: null });
+  }
+});
+
+test('a signal is named', async () => {
+  const workspace = host.makeWorkspace();
+  expect((await host.run(workspace, 'kill -TERM $$')).end).toEqual({
+    status: 'exited',
+    exit_code: 143,
+    signal: 'SIGTERM',
+  });
+  expect((await host.run(workspace, 'kill -SEGV $$')).end).toEqual({
+    status: 'exited',
+    exit_code: 139,
+    signal: 'SIGSEGV',
+  });
+});
+
+test('a program that is not there, or is no program, ends as in a shell', async () => {
+  const workspace = host.makeWorkspace();
+  const signal = new AbortController().signal;
+  const missing = await host.sandbox.run({ workspace, argv: ['no-such-program', '--help'], signal });
+  expect(missing.end).toEqual({ status: 'exited', exit_code: 127, signal: null });
+  expect(missing.stderr.text).toContain('no-such-program: not found');
+  const directory = await host.sandbox.run({ workspace, argv: ['/usr'], signal });
+  expect(directory.end).toEqual({ status: 'exited', exit_code: 126, signal: null });
+});
+
+test('a set-up that fails is an error and no exit code', async () => {
+  const workspace = host.makeWorkspace();
+  rmSync(workspace.path, { recursive: true });
+  await expect(host.run(workspace, 'true')).rejects.toMatchObject({ code: 'ESANDBOXSETUP', retryable: true });
+});
+
+test('arguments arrive byte for byte', async () => {
+  const workspace = host.makeWorkspace();
+  const words = ['', ' ', '--', '-x', '$HOME', '`id`', "'", '"', '\n', 'ü€𝄞', '*', '\\', '%s'];
+  const { stdout } = await host.sandbox.run({
+    workspace,
+    argv: ['node', '-e', 'process.stdout.write(JSON.stringify(process.argv.slice(1)))', '--', ...words],
+    signal: new AbortController().signal,
+  });
+  expect(JSON.parse(stdout.text)).toEqual(words);
+});
+
+test('the environment is the base and what was given, whatever the names and values', async () => {
+  const workspace = host.makeWorkspace();
+  const env = { A: 'x=y\n$HOME', PATH: '/usr/bin:/bin', BASH_ENV: '/workspace/x', IFS: 'a', EMPTY: '', U: 'ü' };
+  const { stdout } = await host.sandbox.run({
+    workspace,
+    argv: ['/usr/bin/env', '-0'],
+    env,
+    signal: new AbortController().signal,
+  });
+  const seen = Object.fromEntries(
+    stdout.text
+      .split('\0')
+      .filter(Boolean)
+      .map((line) => line.split(/=(.*)/s).slice(0, 2)),
+  );
+  expect(seen).toEqual({ HOME: '/tmp', LANG: 'C.UTF-8', TMPDIR: '/tmp', SHLVL: '0', ...env });
+});
+
+test('a library that the environment preloads does not run before the limits hold', async () => {
+  const workspace = host.makeWorkspace();
+  const { stdout, stderr } = await host.run(workspace, 'ulimit -u', {
+    env: { LD_PRELOAD: '/workspace/none.so' },
+    limits: { processes: 77 },
+  });
+  expect(stdout.text).toBe('77\n');
+  // once for bash and not for the program that starts it
+  expect(stderr.text.match(/none\.so/g)).toHaveLength(1);
+});
+
+test('stdin ends, and a command that does not read it is no failure', async () => {
+  const workspace = host.makeWorkspace();
+  const stdin = 'x'.repeat(3_000_000);
+  expect((await host.run(workspace, 'wc -c', { stdin })).stdout.text).toBe('3000000\n');
+  expect((await host.run(workspace, 'exit 3', { stdin })).end).toMatchObject({ exit_code: 3 });
+  expect((await host.run(workspace, 'cat')).stdout.text).toBe('');
+});
+
+test('the working directory is inside the workspace, or nothing runs', async () => {
+  const workspace = host.makeWorkspace();
+  mkdirSync(join(workspace.path, 'a/b'), { recursive: true });
+  for (const [cwd, pwd] of [
+    ['a/b', '/workspace/a/b'],
+    ['./a/', '/workspace/a'],
+    ['/workspace/a', '/workspace/a'],
+    ['/workspace', '/workspace'],
+    ['a/..', '/workspace'],
+  ] as const) {
+    expect((await host.run(workspace, 'pwd', { cwd })).stdout.text).toBe(`${pwd}\n`);
+  }
+  for (const cwd of ['..', 'a/../..', '/', '/etc', '/workspace/../etc', 'a\0b', 'missing']) {
+    await expect(host.run(workspace, 'true', { cwd })).rejects.toMatchObject({
+      code: 'ECOMMANDINVALID',
+      retryable: false,
+    });
+  }
+});
+
+test('what Linux cannot pass on is refused with the reason', async () => {
+  const workspace = host.makeWorkspace();
+  const refuse = async (argv: [string, ...string[]], env?: Record<string, string>) => {
+    const running = host.sandbox.run({ workspace, argv, signal: new AbortController().signal, ...(env && { env }) });
+    await expect(running).rejects.toMatchObject({ code: 'ECOMMANDINVALID', retryable: false });
+  };
+  await refuse(['echo', 'a\0b']);
+  await refuse(['echo', 'x'.repeat(128 * 1024)]);
+  await refuse(['echo', ...Array.from({ length: 40 }, () => 'x'.repeat(100_000))]);
+  await refuse(['env'], { 'NOT-A-NAME': '1' });
+  await refuse(['env'], { A: 'a\0b' });
+});
+
+test('many commands at once do not disturb each other', async () => {
+  const workspaces = Array.from({ length: 3 }, () => host.makeWorkspace());
+  const outputs = await Promise.all(
+    Array.from({ length: 12 }, async (_, index) => {
+      const workspace = workspaces[index % 3];
+      return workspace && (await host.run(workspace, `echo ${index}; ls -A /tmp`)).stdout.text;
+    }),
+  );
+  expect(outputs).toEqual(Array.from({ length: 12 }, (_, index) => `${index}\n`));
+});

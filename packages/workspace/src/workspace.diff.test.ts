@@ -1,0 +1,183 @@
+import { chmodSync, cpSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readTree, writeTree } from './fixtures/file-tree.ts';
+import { git, gitBytes } from './fixtures/real-git.ts';
+import { temporary } from './fixtures/temporary-workspaces.ts';
+import { fileDiffSchema } from './port.ts';
+
+const runId = 'run_1';
+const long = Array.from({ length: 60 }, (_, line) => `line ${line}\n`).join('');
+
+/** A base and a successor that differ in every way there is. */
+async function start(t: ReturnType<typeof temporary>) {
+  const source = join(t.path, 'source');
+  mkdirSync(source);
+  writeTree(source, {
+    'text.txt': long,
+    'crlf.txt': 'one\r\ntwo\r\nthree\r\n',
+    'no-newline': 'end',
+    'bin.dat': new Uint8Array([0, 1, 2, 3, 0xff]),
+    'latin.txt': Buffer.from('caf\xe9\nsame\n', 'latin1'),
+    'mode.sh': 'x\n',
+    'both.sh': 'x\n',
+    'gone/away/file': 'bye\n',
+    link: { link: 'text.txt' },
+    'to-link': 'a file\n',
+    'to-folder': 'a file\n',
+    'to-file/inside': 'x\n',
+    'with space': 'a\n',
+    'quote"back\\slash': 'a\n',
+    'new\nline': 'a\n',
+    'ünï': 'ü\n',
+    'same.txt': 'same\n',
+    'strange.txt': '-- old\n++ new\n@@ -1 +1 @@\ndiff --git a/x b/x\n--- a/x\n',
+    'cr.txt': 'a\rb\u2028c\n',
+    '.gitattributes': '* binary\n',
+    'emptied.txt': 'x\n',
+  });
+  writeFileSync(Buffer.concat([Buffer.from(`${source}/`), Buffer.from([0x66, 0xe9, 0x22])]), 'a\n');
+  const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
+  const { path } = await t.workspaces.locate(runId);
+  const at = (name: string) => join(path, name);
+  writeTree(path, {
+    'text.txt': long.replace('line 3\n', 'line three\nand more\n').replace('line 50\n', ''),
+    'crlf.txt': 'one\r\n2\r\nthree\r\n',
+    'no-newline': 'end\nand more',
+    'bin.dat': new Uint8Array([0, 1, 9, 3, 0xff, 0]),
+    'latin.txt': Buffer.from('caf\xe8\nsame\n', 'latin1'),
+    'both.sh': 'y\n',
+    'new/folder/file': 'new\n',
+    'new/empty.txt': '',
+    'new/script': { executable: '#!/bin/sh\n' },
+    'with space': 'b\n',
+    'quote"back\\slash': 'b\n',
+    'new\nline': 'b\n',
+    'ünï': 'ö\n',
+    'strange.txt': '-- OLD\n++ new\n@@ -2 +2 @@\ndiff --git a/y b/y\n--- a/y\n',
+    'cr.txt': 'a\rB\u2028c\n',
+    'emptied.txt': '',
+    'trail ': 'x\n',
+  });
+  writeFileSync(Buffer.concat([Buffer.from(`${path}/`), Buffer.from([0x66, 0xe9, 0x22])]), 'b\n');
+  chmodSync(at('mode.sh'), 0o755);
+  chmodSync(at('both.sh'), 0o755);
+  rmSync(at('gone'), { recursive: true });
+  for (const name of ['link', 'to-link', 'to-folder', 'to-file']) rmSync(at(name), { recursive: true });
+  symlinkSync('crlf.txt', at('link'));
+  symlinkSync('anywhere', at('to-link'));
+  writeTree(path, { 'to-folder/inside': 'x\n', 'to-file': 'x\n', 'new-link': { link: 'a b\nc' } });
+  const next = await t.workspaces.snapshot({ runId, parent: base.id, message: 'all' });
+  return { base, next, source, path };
+}
+
+describe('patch', () => {
+  test.each(['forth', 'back'] as const)('is one that git applies: %s', async (way) => {
+    using t = temporary();
+    const { base, next, source, path } = await start(t);
+    const [from, to] = way === 'forth' ? [base.id, next.id] : [next.id, base.id];
+    const [before, after] = way === 'forth' ? [source, path] : [path, source];
+    const patch = await t.workspaces.patch({ runId, from, to });
+    const copy = join(t.path, 'copy');
+    cpSync(before, copy, { recursive: true, verbatimSymlinks: true });
+    gitBytes(copy, ['apply', '--check', '--whitespace=nowarn', '-'], patch);
+    gitBytes(copy, ['apply', '--whitespace=nowarn', '-'], patch);
+    expect(readTree(copy)).toEqual(readTree(after));
+  });
+
+  test('of equal snapshots is empty, and of one path holds that path', async () => {
+    using t = temporary();
+    const { base, next } = await start(t);
+    expect(await t.workspaces.patch({ runId, from: base.id, to: base.id })).toBe('');
+    const one = await t.workspaces.patch({ runId, from: base.id, to: next.id, path: 'with space' });
+    expect(one.match(/^diff --git/gm)).toHaveLength(1);
+    expect(one).toContain('a/with space');
+  });
+
+  test('larger than the limit is refused', async () => {
+    using t = temporary({ limits: { diffBytes: 1000 } });
+    const { base, next } = await start(t);
+    const refused = t.workspaces.patch({ runId, from: base.id, to: next.id });
+    await expect(refused).rejects.toMatchObject({ code: 'EDIFFTOOLARGE', next: 'Ask for one path at a time.' });
+  });
+});
+
+describe('diff', () => {
+  test('tells what happened to each file', async () => {
+    using t = temporary();
+    const { base, next } = await start(t);
+    const files = await t.workspaces.diff({ runId, from: base.id, to: next.id });
+    for (const file of files) fileDiffSchema.parse(file);
+    const rows = git(t.shadow(runId), 'diff-tree', '-r', '--no-renames', '--name-only', '-z', base.id, next.id);
+    expect(files).toHaveLength(rows.split('\0').filter(Boolean).length);
+    const by = Object.fromEntries(files.map((file) => [file.path, file]));
+
+    expect(by['text.txt']).toMatchObject({ status: 'modified', binary: false, additions: 2, deletions: 2 });
+    expect(by['text.txt']?.hunks.map(({ lines: _, ...hunk }) => hunk)).toEqual([
+      { old_start: 1, old_lines: 7, new_start: 1, new_lines: 8 },
+      { old_start: 48, old_lines: 7, new_start: 49, new_lines: 6 },
+    ]);
+    expect(by['crlf.txt']?.hunks[0]?.lines).toEqual([' one\r', '-two\r', '+2\r', ' three\r']);
+    expect(by['no-newline']?.hunks[0]?.lines.slice(0, 3)).toEqual(['-end', '\\ No newline at end of file', '+end']);
+    expect(by['strange.txt']?.hunks[0]?.lines).toEqual([
+      ...['--- old', '+-- OLD', ' ++ new', '-@@ -1 +1 @@', '-diff --git a/x b/x', '---- a/x'],
+      ...['+@@ -2 +2 @@', '+diff --git a/y b/y', '+--- a/y'],
+    ]);
+    expect(by['cr.txt']?.hunks[0]?.lines).toEqual(['-a\rb\u2028c', '+a\rB\u2028c']);
+    expect(by['bin.dat']).toMatchObject({ binary: true, additions: 0, deletions: 0, hunks: [] });
+    expect(by['mode.sh']).toMatchObject({ status: 'modified', old_mode: '100644', new_mode: '100755', hunks: [] });
+    expect(by['both.sh']).toMatchObject({ old_mode: '100644', new_mode: '100755', additions: 1, deletions: 1 });
+    expect(by['gone/away/file']).toMatchObject({ status: 'deleted', old_mode: '100644', new_mode: null, deletions: 1 });
+    expect(by['new/script']).toMatchObject({ status: 'added', old_mode: null, new_mode: '100755', additions: 1 });
+    expect(by['new/script']?.hunks[0]).toMatchObject({ old_start: 0, old_lines: 0, new_start: 1, new_lines: 1 });
+    expect(by['new/empty.txt']).toMatchObject({ status: 'added', additions: 0, hunks: [] });
+    expect(by['to-link']).toMatchObject({ status: 'modified', old_mode: '100644', new_mode: '120000', additions: 1, deletions: 1 });
+    expect(by['latin.txt']?.hunks[0]?.lines).toContain('-caf\ufffd');
+    expect(by['"f\\351\\""']).toMatchObject({ status: 'modified', additions: 1 });
+    expect(by['new\nline']).toMatchObject({ status: 'modified' });
+    expect(by['same.txt']).toBeUndefined();
+  });
+
+  test('of one path takes a file, a folder or a quoted name', async () => {
+    using t = temporary();
+    const { base, next } = await start(t);
+    const paths = async (path: string) =>
+      (await t.workspaces.diff({ runId, from: base.id, to: next.id, path })).map((file) => file.path);
+    expect(await paths('new')).toEqual(['new/empty.txt', 'new/folder/file', 'new/script']);
+    expect(await paths('*.txt')).toEqual([]);
+    expect(await paths(':(top)new')).toEqual([]);
+    expect(await paths('"f\\351\\""')).toEqual(['"f\\351\\""']);
+    expect(await paths('trail ')).toEqual(['trail ']);
+    expect(await paths('nothing')).toEqual([]);
+  });
+
+  test('shows a large text as binary and keeps the patch exact', async () => {
+    using t = temporary({ limits: { hunkBytes: 1000 } });
+    const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
+    const { path } = await t.workspaces.locate(runId);
+    writeFileSync(join(path, 'large.txt'), 'word\n'.repeat(1000));
+    const { id } = await t.workspaces.snapshot({ runId, parent: base.id, message: '' });
+    expect(await t.workspaces.diff({ runId, from: base.id, to: id })).toMatchObject([{ binary: true, hunks: [] }]);
+    expect(await t.workspaces.patch({ runId, from: base.id, to: id })).toContain('+word\n');
+  });
+
+  test('refuses what is no snapshot', async () => {
+    using t = temporary();
+    const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
+    for (const to of ['HEAD', '--output=/tmp/x', 'f'.repeat(40)]) {
+      await expect(t.workspaces.diff({ runId, from: base.id, to })).rejects.toMatchObject({ code: 'ESNAPSHOTUNKNOWN' });
+    }
+  });
+});
+
+test('a file that was moved is one deleted and one added', async () => {
+  using t = temporary();
+  const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
+  const { path } = await t.workspaces.locate(runId);
+  writeTree(path, { old: long });
+  const one = await t.workspaces.snapshot({ runId, parent: base.id, message: '' });
+  renameSync(join(path, 'old'), join(path, 'new'));
+  const two = await t.workspaces.snapshot({ runId, parent: one.id, message: '' });
+  const files = await t.workspaces.diff({ runId, from: one.id, to: two.id });
+  expect(files.map(({ path: name, status }) => [name, status])).toEqual([['new', 'added'], ['old', 'deleted']]);
+});
