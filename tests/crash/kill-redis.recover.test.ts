@@ -1,3 +1,4 @@
+import { ApiError } from '@holdpoint/client/errors';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bash, finished, plan } from '../harness/runs.ts';
 import { type System, startSystem } from '../harness/system.ts';
@@ -33,6 +34,12 @@ test('kill -9 of Redis under load: every acknowledged run is there, and complete
 
   await until('work is under way', () => acknowledged.length >= 5 && lastSeen.size >= 5);
   await system.redis.kill();
+  await until('the API says that it cannot', () =>
+    client.ready().then(
+      () => false,
+      (error: unknown) => error instanceof ApiError && error.code === 'unavailable',
+    ),
+  );
   await system.redis.start();
   const sofar = acknowledged.length;
   await until('the API accepts runs again', () => acknowledged.length > sofar + 2);

@@ -17,15 +17,20 @@ export interface RunningApi {
   app: App;
   /** For example `http://127.0.0.1:4747`. */
   address: string;
-  /** Takes no new request, ends streams, answers what is under way, and closes the connections to Redis. */
+  /** Takes no new request, ends streams, answers what is under way, and closes the connections to Redis. A client that does not read is cut off. */
   close(): Promise<void>;
+}
+
+export interface Pace extends Partial<Pick<ApiDeps, 'heartbeatMs' | 'publicationWaitMs'>> {
+  /** Milliseconds that clients have to read the rest of their answers when the server closes. @default 5000 */
+  closeGraceMs?: number;
 }
 
 /** Opens everything an API process works with, and listens. */
 export async function startApi(
   config: Config,
   logger: FastifyBaseLogger,
-  pace: Partial<Pick<ApiDeps, 'heartbeatMs' | 'publicationWaitMs'>> = {},
+  { closeGraceMs = 5000, ...pace }: Pace = {},
 ): Promise<RunningApi> {
   const isKey = await openApiKey(config.dataDir);
   const connections = connect(config.redis, logger);
@@ -51,7 +56,9 @@ export async function startApi(
   });
   const close = async (): Promise<void> => {
     closing.abort();
+    const impatience = setTimeout(() => app.server.closeAllConnections(), closeGraceMs);
     await app.close();
+    clearTimeout(impatience);
     await queues.close();
     await connections.close();
   };

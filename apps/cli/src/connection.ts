@@ -16,16 +16,29 @@ export const keyFileOf = (config: Pick<Config, 'dataDir'>): string => join(confi
  * @throws CliError `usage`, `no_key`, `key_file_open`
  */
 export function findConnection(config: Config, given?: string): { url: string; key: string } {
-  if (given !== undefined && !/^https?:\/\//.test(given)) {
+  if (given !== undefined && !(URL.canParse(given) && /^https?:/.test(given))) {
     throw new CliError('usage', `--url takes an address such as ${defaultUrl}, not ${given}`);
   }
   const url = given ?? config.url ?? runningAt(config) ?? defaultUrl;
+  if (config.key === undefined && !isHere(url)) {
+    throw new CliError('no_key', `HOLDPOINT_KEY is not set, and ${url} is another machine.`, {
+      next: 'Set HOLDPOINT_KEY.',
+    });
+  }
   return { url: url.replace(/\/+$/, ''), key: config.key ?? readKey(keyFileOf(config)) };
 }
 
+/** The API of a system whose `up` was killed goes on without it. */
 function runningAt({ dataDir }: Config): string | undefined {
   const record = readSystemRecord(dataDir);
-  return record !== undefined && isAlive(record) ? (record.address ?? undefined) : undefined;
+  const api = record?.children.find(({ name }) => name === 'api');
+  return record !== undefined && api !== undefined && isAlive(api) ? (record.address ?? undefined) : undefined;
+}
+
+/** This data directory's key is of no use to another machine, and not its business. */
+function isHere(url: string): boolean {
+  const { hostname } = new URL(url);
+  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
 }
 
 /** @throws CliError `no_key`, `key_file_open` */

@@ -113,7 +113,7 @@ async function openBubblewrap(deps: DriverDeps, options: OpenSandboxOptions) {
     root: deps.root,
     records: deps.records,
   });
-  const capabilities = await probe({
+  const probing = probe({
     driver,
     stateDir: options.stateDir,
     root: deps.root,
@@ -123,6 +123,9 @@ async function openBubblewrap(deps: DriverDeps, options: OpenSandboxOptions) {
     hasFilter: filter !== null,
     signal: options.signal ?? new AbortController().signal,
     now: () => performance.now(),
+  });
+  const capabilities = await probing.catch((error: unknown) => {
+    throw error instanceof SandboxError && error.code === 'ESANDBOXSETUP' ? explain(error) : error;
   });
   const needed = ['fs', 'net', 'pids', ...(options.policy === 'require' ? ['seccomp', 'uid_drop'] : [])] as const;
   const gaps = (needed as readonly (keyof CapabilityReport)[]).filter(
@@ -139,6 +142,19 @@ async function openBubblewrap(deps: DriverDeps, options: OpenSandboxOptions) {
     );
   }
   return { driver, capabilities };
+}
+
+/** What fails at boot fails for a reason of the host, which repeating does not change. */
+function explain(error: SandboxError): SandboxError {
+  const namespaces = /namespace|uid map|Operation not permitted/i.test(error.message);
+  return new SandboxError('ESANDBOXSETUP', error.message, {
+    retryable: false,
+    next: namespaces
+      ? 'Let this user make user namespaces: see the sysctls user.max_user_namespaces, kernel.unprivileged_userns_clone and ' +
+        'kernel.apparmor_restrict_unprivileged_userns; in a container, allow them in its seccomp and AppArmor profiles.'
+      : error.next,
+    cause: error,
+  });
 }
 
 async function findRipgrep(configured: string | undefined): Promise<string> {

@@ -89,6 +89,8 @@ function judge(end: TreeEnd, run: { limits: Limits; elapsed: number; stderr: Cap
   switch (end.status) {
     case 'taken_over':
       return { status: 'killed', reason: 'every process of the workspace was killed' };
+    case 'lost':
+      return { status: 'killed', reason: 'the sandbox was killed by somebody else, or for want of memory' };
     case 'setup_failed':
       throw setupError(end.detail ?? run.stderr.end().text.trim());
     case 'exited':

@@ -98,11 +98,10 @@ export function processesWith(word: string): number[] {
 }
 
 /** Waits for something that no event announces. Fails loudly after 20 s. */
-export async function until(holds: () => boolean, meanwhile = async (): Promise<void> => {}): Promise<void> {
+export async function until(holds: () => boolean): Promise<void> {
   const deadline = performance.now() + 20_000;
   while (!holds()) {
     if (performance.now() > deadline) throw new Error(`never held: ${holds.toString()}`);
-    await meanwhile();
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -24,7 +24,7 @@ export interface Tree {
   readonly stderr: Readable;
   /** SIGKILL to all of it, at once; harmless when it has ended. */
   kill(): void;
-  /** Resolves when no process of it runs any more and its streams are closed. Never rejects but for `EKILLFAILED`. */
+  /** Resolves when no process of it runs any more and its streams are closed. Rejects with `SandboxError` when that cannot be made so. */
   readonly ended: Promise<TreeEnd>;
 }
 
@@ -32,6 +32,8 @@ export type TreeEnd =
   | { status: 'exited'; exit_code: number; signal: string | null }
   /** Its program never ran. `detail` says why where the operating system told us; else the reason is on stderr. */
   | { status: 'setup_failed'; detail: string | null }
+  /** Killed from outside before it could say how it ended; it may have run. */
+  | { status: 'lost' }
   /** Ended by `killAll`, possibly called by another worker of this host. */
   | { status: 'taken_over' };
 

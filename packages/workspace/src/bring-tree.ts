@@ -8,7 +8,7 @@ import type { Directory } from './open-directory.ts';
 import { namesIn, openForOwner, openTop, statIn } from './open-directory.ts';
 import { isDotGit, join } from './path-name.ts';
 import type { Owner } from './port.ts';
-import type { EntryAt } from './remove-entry.ts';
+import type { EntryAt, Keep } from './remove-entry.ts';
 import { removeEntry } from './remove-entry.ts';
 import type { Scan } from './scan.ts';
 import { scanEntry } from './scan.ts';
@@ -64,12 +64,13 @@ interface Place {
 
 async function bringFolder(bring: Bring, place: Place, target: Folder): Promise<void> {
   const { directory } = place;
+  const keep: Keep = (at, status) => isDotGit(at.name) || bring.keep(at.path, status);
   for (const name of new Set([...namesIn(directory), ...target.entries.keys()])) {
     const path = join(place.path, name);
     const status = statIn(directory, name);
     if (isDotGit(name) || (status !== undefined && bring.keep(path, status))) continue;
     const entry = target.entries.get(name);
-    if (entry === undefined) removeEntry({ directory, name, path }, (at, found) => isKept(bring, at, found));
+    if (entry === undefined) await removeEntry({ pace: bring.scan.pace, keep }, { directory, name, path });
     else await bringEntry(bring, { directory, name, path }, status, entry, place.wanted);
     const pause = bring.scan.pace();
     if (pause !== undefined) await pause;
@@ -85,7 +86,7 @@ async function bringEntry(
 ): Promise<void> {
   const isDirectory = status?.isDirectory() === true;
   if (isFolder(target)) {
-    if (status !== undefined && !isDirectory) removeEntry(at);
+    if (status !== undefined && !isDirectory) await removeEntry(bring.scan, at);
     if (!isDirectory) mkdirSync(at.directory.at(at.name), 0o755);
     using directory = openForOwner(at.directory, at.name);
     if (!isDirectory) giveFolder(directory.fd, bring.owner);
@@ -93,11 +94,7 @@ async function bringEntry(
     return await bringFolder(bring, { directory, path: at.path, wanted }, target);
   }
   // A directory in the way makes room for the file that the snapshot knows; whatever else is there is replaced by a rename.
-  if (isDirectory) removeEntry(at);
+  if (isDirectory) await removeEntry(bring.scan, at);
   else if (status !== undefined && isSame(await scanEntry(bring.scan, at, undefined), target)) return;
   wanted.push({ path: at.path, leaf: target });
-}
-
-function isKept(bring: Bring, at: EntryAt, status: BigIntStats): boolean {
-  return isDotGit(at.name) || bring.keep(at.path, status);
 }

@@ -15,7 +15,7 @@ export async function discard(deps: Deps, runId: string): Promise<void> {
   const trash = join(deps.dataDir, 'trash');
   const moved = join(trash, runId);
   mkdirSync(trash, { recursive: true, mode: 0o700 });
-  removeFolder(moved);
+  await removeFolder(moved);
   deps.states.drop(runId);
   try {
     renameSync(folder.path, moved);
@@ -25,5 +25,5 @@ export async function discard(deps: Deps, runId: string): Promise<void> {
   }
   await syncFolder(join(deps.dataDir, 'runs'));
   deps.onPoint('discard.moved');
-  removeFolder(moved);
+  await removeFolder(moved);
 }

@@ -32,7 +32,15 @@ function plant(folder: string, canary: string): void {
   };
   for (const [key, value] of Object.entries(settings)) git(folder, 'config', key, value);
   writeTree(folder, { '.gitattributes': '* filter=evil diff=evil merge=evil text eol=crlf ident\n' });
-  const hooks = ['pre-commit', 'post-checkout', 'reference-transaction', 'pre-receive', 'update', 'post-update', 'post-index-change'];
+  const hooks = [
+    'pre-commit',
+    'post-checkout',
+    'reference-transaction',
+    'pre-receive',
+    'update',
+    'post-update',
+    'post-index-change',
+  ];
   for (const directory of [join(folder, 'hooks'), join(folder, '.git/hooks')]) {
     mkdirSync(directory, { recursive: true });
     for (const hook of hooks) {
@@ -42,7 +50,10 @@ function plant(folder: string, canary: string): void {
   }
 }
 
-async function everyVerb(t: ReturnType<typeof temporary>, source: { type: 'directory' | 'git'; path: string }): Promise<void> {
+async function everyVerb(
+  t: ReturnType<typeof temporary>,
+  source: { type: 'directory' | 'git'; path: string },
+): Promise<void> {
   const base = await t.workspaces.materialise({ runId, source });
   const { path } = await t.workspaces.locate(runId);
   plant(path, join(t.path, 'canary'));
@@ -50,7 +61,12 @@ async function everyVerb(t: ReturnType<typeof temporary>, source: { type: 'direc
   plant(join(path, 'sub'), join(t.path, 'canary'));
   const next = await t.workspaces.snapshot({ runId, parent: base.id, message: 'x' });
   writeTree(path, { 'sub/b.txt': 'c\n' });
-  const last = await t.workspaces.snapshot({ runId, parent: next.id, message: 'x', paths: ['sub/b.txt', 'sub/.git/config'] });
+  const last = await t.workspaces.snapshot({
+    runId,
+    parent: next.id,
+    message: 'x',
+    paths: ['sub/b.txt', 'sub/.git/config'],
+  });
   await t.workspaces.diff({ runId, from: base.id, to: last.id });
   await t.workspaces.patch({ runId, from: base.id, to: last.id });
   await t.workspaces.restore({ runId, snapshot: base.id });

@@ -41,7 +41,7 @@ export async function materialise(
   const found = await findSource(deps, input.source);
   const owner = await deps.allocateOwner(input.runId);
   deps.states.drop(input.runId);
-  removeFolder(folder.path);
+  await removeFolder(folder.path);
   mkdirSync(folder.path, { recursive: true, mode: 0o711 });
   await createShadow(deps.git, folder);
   mkdirSync(folder.tree, { mode: 0o700 });

@@ -18,7 +18,10 @@ export interface Plan {
  * @param input.before the tree that the source is expected to hold
  * @param input.after the snapshot's tree: folders that it still has are not removed when they become empty
  */
-export async function planPublish(root: string, input: { wanted: readonly Change[]; before: Folder; after: Folder }): Promise<Plan> {
+export async function planPublish(
+  root: string,
+  input: { wanted: readonly Change[]; before: Folder; after: Folder },
+): Promise<Plan> {
   const { wanted } = input;
   const deleted = new Set(wanted.filter((change) => change.new === null).map((change) => change.path));
   const conflicts: Conflict[] = [];

@@ -52,7 +52,9 @@ describe('publish to git', () => {
     expect(git(source, 'fsck', '--strict', '--connectivity-only')).not.toMatch(/missing|error/);
     expect(existsSync(join(source, '.git/shallow'))).toBe(false);
     expect(git(source, 'reflog', 'show', branch)).toContain('holdpoint');
-    expect(await t.reopen().publish({ runId, snapshot: final.id, message: 'What was done\n\nAnd why.' })).toEqual(result);
+    expect(await t.reopen().publish({ runId, snapshot: final.id, message: 'What was done\n\nAnd why.' })).toEqual(
+      result,
+    );
   });
 
   test('works from the middle of a long history, from a clone, and when the source has moved on', async () => {
@@ -62,17 +64,23 @@ describe('publish to git', () => {
     });
     writeFileSync(join(source, 'a.txt'), 'later\n');
     git(source, 'commit', '-q', '-am', 'three');
-    expect(await t.workspaces.publish({ runId, snapshot: final.id, message: 'm' })).toMatchObject({ status: 'published' });
+    expect(await t.workspaces.publish({ runId, snapshot: final.id, message: 'm' })).toMatchObject({
+      status: 'published',
+    });
     expect(git(source, 'rev-parse', `${branch}~2`)).toBe(commit);
     expect(git(source, 'merge-base', 'HEAD', branch)).toBe(git(source, 'rev-parse', 'HEAD~1'));
   });
 
   test('works when no branch holds the base any more, and is a conflict when it is gone', async () => {
     using t = temporary();
-    const { source, final } = await start(t, (path) => git(path, 'commit', '-q', '--allow-empty', '-m', 'amended later'));
+    const { source, final } = await start(t, (path) =>
+      git(path, 'commit', '-q', '--allow-empty', '-m', 'amended later'),
+    );
     git(source, 'reset', '-q', '--soft', 'HEAD~1');
     git(source, 'reflog', 'expire', '--expire=now', '--all');
-    expect(await t.workspaces.publish({ runId, snapshot: final.id, message: 'm' })).toMatchObject({ status: 'published' });
+    expect(await t.workspaces.publish({ runId, snapshot: final.id, message: 'm' })).toMatchObject({
+      status: 'published',
+    });
     git(source, 'update-ref', '-d', branch);
     git(source, 'update-ref', '-d', `refs/holdpoint/${runId}/out`);
     rmSync(join(source, '.git/logs'), { recursive: true });
@@ -150,15 +158,23 @@ describe('publish to git', () => {
     const small = await t.workspaces.snapshot({ runId, parent: final.id, message: '' });
     writeFileSync(join(path, 'large'), Buffer.alloc(3000));
     const again = await t.workspaces.snapshot({ runId, parent: small.id, message: '' });
-    expect(await t.workspaces.publish({ runId, snapshot: again.id, message: 'm' })).toMatchObject({ status: 'published' });
-    expect(git(source, 'diff', '--name-only', `${branch}~1`, branch).split('\n')).toEqual(['a.txt', 'dir/c.txt', 'new/file']);
+    expect(await t.workspaces.publish({ runId, snapshot: again.id, message: 'm' })).toMatchObject({
+      status: 'published',
+    });
+    expect(git(source, 'diff', '--name-only', `${branch}~1`, branch).split('\n')).toEqual([
+      'a.txt',
+      'dir/c.txt',
+      'new/file',
+    ]);
     expect(git(source, 'rev-parse', `${branch}~2`)).toBe(commit);
   });
 
   test.runIf(isRoot)('writes as the owner of the repository, also below a folder that is closed to them', async () => {
     using t = temporary();
     const { source, final } = await start(t, (path) => execFileSync('chown', ['-R', '20002:20003', path]));
-    expect(await t.workspaces.publish({ runId, snapshot: final.id, message: 'm' })).toMatchObject({ status: 'published' });
+    expect(await t.workspaces.publish({ runId, snapshot: final.id, message: 'm' })).toMatchObject({
+      status: 'published',
+    });
     const others = execFileSync('find', [source, '-not', '-user', '20002', '-o', '-not', '-group', '20003']);
     expect(others.toString()).toBe('');
   });
@@ -178,6 +194,14 @@ function user(source: string): unknown {
     index: readFileSync(join(source, '.git/index')).toString('hex'),
     config: readFileSync(join(source, '.git/config'), 'utf8'),
     main: git(source, 'rev-parse', 'main'),
-    files: execFileSync('find', [source, '-path', join(source, '.git'), '-prune', '-o', '-printf', '%p %s %m %T@ %C@\n']).toString(),
+    files: execFileSync('find', [
+      source,
+      '-path',
+      join(source, '.git'),
+      '-prune',
+      '-o',
+      '-printf',
+      '%p %s %m %T@ %C@\n',
+    ]).toString(),
   };
 }

@@ -2,6 +2,7 @@ import type { BigIntStats } from 'node:fs';
 import { rmdirSync, unlinkSync } from 'node:fs';
 import type { Directory } from './open-directory.ts';
 import { namesIn, openForOwner, statIn } from './open-directory.ts';
+import type { Pace } from './pace.ts';
 
 export interface EntryAt {
   directory: Directory;
@@ -13,27 +14,27 @@ export interface EntryAt {
 /** Whether an entry stays, with the folders that lead to it. */
 export type Keep = (at: EntryAt, status: BigIntStats) => boolean;
 
-/** Removes an entry and everything below it, following no link. Returns whether it is gone. */
-export function removeEntry(at: EntryAt, keep: Keep = keepNothing): boolean {
+/** Removes an entry and everything below it, following no link. Answers with whether it is gone. */
+export async function removeEntry(deps: { pace: Pace; keep?: Keep }, at: EntryAt): Promise<boolean> {
   const status = statIn(at.directory, at.name);
   if (status === undefined) return true;
-  if (keep(at, status)) return false;
+  if (deps.keep?.(at, status) === true) return false;
   if (!status.isDirectory()) {
     unlinkSync(at.directory.at(at.name));
+    const pause = deps.pace();
+    if (pause !== undefined) await pause;
     return true;
   }
-  if (!removeChildren(at, keep)) return false;
+  if (!(await removeChildren(deps, at))) return false;
   rmdirSync(at.directory.at(at.name));
   return true;
 }
 
-function removeChildren(at: EntryAt, keep: Keep): boolean {
+async function removeChildren(deps: { pace: Pace; keep?: Keep }, at: EntryAt): Promise<boolean> {
   using directory = openForOwner(at.directory, at.name);
   let gone = true;
   for (const name of namesIn(directory)) {
-    gone = removeEntry({ directory, name, path: `${at.path}/${name}` }, keep) && gone;
+    gone = (await removeEntry(deps, { directory, name, path: `${at.path}/${name}` })) && gone;
   }
   return gone;
 }
-
-const keepNothing: Keep = () => false;

@@ -40,7 +40,7 @@ export function openStatCache(folder: RunFolder): StatCache {
       return fact !== undefined && fact.signature === signatureOf(status) ? fact.oid : undefined;
     },
     learn: (path, status, oid, clock) => {
-      if (status.ctimeNs < clock && status.mtimeNs < clock) facts.set(path, { signature: signatureOf(status), oid });
+      if (status.ctimeNs < clock) facts.set(path, { signature: signatureOf(status), oid });
       else facts.delete(path);
     },
     forget: (path) => {

@@ -29,7 +29,7 @@ async function start(t: ReturnType<typeof temporary>) {
     'with space': 'a\n',
     'quote"back\\slash': 'a\n',
     'new\nline': 'a\n',
-    'ünï': 'ü\n',
+    ünï: 'ü\n',
     'same.txt': 'same\n',
     'strange.txt': '-- old\n++ new\n@@ -1 +1 @@\ndiff --git a/x b/x\n--- a/x\n',
     'cr.txt': 'a\rb\u2028c\n',
@@ -53,7 +53,7 @@ async function start(t: ReturnType<typeof temporary>) {
     'with space': 'b\n',
     'quote"back\\slash': 'b\n',
     'new\nline': 'b\n',
-    'ünï': 'ö\n',
+    ünï: 'ö\n',
     'strange.txt': '-- OLD\n++ new\n@@ -2 +2 @@\ndiff --git a/y b/y\n--- a/y\n',
     'cr.txt': 'a\rB\u2028c\n',
     'emptied.txt': '',
@@ -131,7 +131,13 @@ describe('diff', () => {
     expect(by['new/script']).toMatchObject({ status: 'added', old_mode: null, new_mode: '100755', additions: 1 });
     expect(by['new/script']?.hunks[0]).toMatchObject({ old_start: 0, old_lines: 0, new_start: 1, new_lines: 1 });
     expect(by['new/empty.txt']).toMatchObject({ status: 'added', additions: 0, hunks: [] });
-    expect(by['to-link']).toMatchObject({ status: 'modified', old_mode: '100644', new_mode: '120000', additions: 1, deletions: 1 });
+    expect(by['to-link']).toMatchObject({
+      status: 'modified',
+      old_mode: '100644',
+      new_mode: '120000',
+      additions: 1,
+      deletions: 1,
+    });
     expect(by['latin.txt']?.hunks[0]?.lines).toContain('-caf\ufffd');
     expect(by['"f\\351\\""']).toMatchObject({ status: 'modified', additions: 1 });
     expect(by['new\nline']).toMatchObject({ status: 'modified' });
@@ -179,5 +185,8 @@ test('a file that was moved is one deleted and one added', async () => {
   renameSync(join(path, 'old'), join(path, 'new'));
   const two = await t.workspaces.snapshot({ runId, parent: one.id, message: '' });
   const files = await t.workspaces.diff({ runId, from: one.id, to: two.id });
-  expect(files.map(({ path: name, status }) => [name, status])).toEqual([['new', 'added'], ['old', 'deleted']]);
+  expect(files.map(({ path: name, status }) => [name, status])).toEqual([
+    ['new', 'added'],
+    ['old', 'deleted'],
+  ]);
 });

@@ -15,7 +15,7 @@ const files = {
   'crlf.txt': 'a\r\n',
   'dir/run.sh': { executable: 'x' },
   link: { link: '../../etc/passwd' },
-  'ünï': 'u',
+  ünï: 'u',
 } as const;
 
 describe('materialise from a directory', () => {
@@ -73,7 +73,9 @@ describe('materialise from a directory', () => {
     const source = join(t.path, 'source');
     writeTree(source, files);
     const controller = new AbortController();
-    const slow = t.reopen({ onPoint: (point) => point === 'materialise.filled' && controller.abort(new Error('stop')) });
+    const slow = t.reopen({
+      onPoint: (point) => point === 'materialise.filled' && controller.abort(new Error('stop')),
+    });
     const input = { runId, source: { type: 'directory', path: source } } as const;
     await expect(slow.materialise({ ...input, signal: controller.signal })).rejects.toThrow('stop');
     await expect(t.workspaces.locate(runId)).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
@@ -95,7 +97,11 @@ describe('materialise from git', () => {
     expect(made).toMatchObject({ base_commit: commit, parent: null, files_changed: 6 });
     expect(stamps(source)).toBe(before);
     const { path } = await t.workspaces.locate(runId);
-    expect(readTree(path)).toMatchObject({ 'a.txt': 'file a\n', 'dir/run.sh': 'script x', link: 'link ../../etc/passwd' });
+    expect(readTree(path)).toMatchObject({
+      'a.txt': 'file a\n',
+      'dir/run.sh': 'script x',
+      link: 'link ../../etc/passwd',
+    });
     expect(existsSync(join(path, '.git'))).toBe(false);
     const tree = git(source, 'rev-parse', 'v1^{tree}');
     expect(git(t.shadow(runId), 'rev-parse', `${made.id}^{tree}`)).toBe(tree);

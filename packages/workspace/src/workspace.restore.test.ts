@@ -16,7 +16,10 @@ describe('restore', () => {
     using t = temporary();
     const { path, base } = await start(t);
     const first = readTree(path);
-    shell(path, 'echo more >> a.txt; rm -r dir; mkdir -p new/er && echo n > new/er/file; ln -sf nowhere link; chmod +x b.txt');
+    shell(
+      path,
+      'echo more >> a.txt; rm -r dir; mkdir -p new/er && echo n > new/er/file; ln -sf nowhere link; chmod +x b.txt',
+    );
     const second = await t.workspaces.snapshot({ runId, parent: base.id, message: 'one' });
     const after = readTree(path);
     shell(path, 'rm -rf *; echo lost > a.txt; mkdir b.txt new; echo x > b.txt/inside; mkfifo dir; mkdir -p left/over');
@@ -137,7 +140,10 @@ test('any tree comes back from its snapshot, after any other tree stood in its p
     fc.record({ link: fc.string({ minLength: 1 }).filter((text) => !text.includes('\0')) }),
     fc.constant(null),
   );
-  const entry = fc.tuple(fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => names.join('/')), value);
+  const entry = fc.tuple(
+    fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => names.join('/')),
+    value,
+  );
   const tree = fc.array(entry, { maxLength: 12 }).map(withoutClashes);
   const fill = (files: FileTree) => {
     for (const child of Object.keys(readTree(path)).filter((below) => !below.includes('/'))) {

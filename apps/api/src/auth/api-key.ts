@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { chmod, link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Whether this is the key. Takes the same time for every key. */
@@ -30,6 +30,7 @@ const form = /^hp_[A-Za-z0-9_-]{43}$/;
 async function readKey(file: string): Promise<string | undefined> {
   const text = await readFile(file, 'utf8').catch(unlessMissing);
   if (text === undefined) return undefined;
+  await chmod(file, 0o600);
   const key = text.trim();
   if (!form.test(key)) throw new ApiKeyError(`${file} does not hold an API key`);
   return key;

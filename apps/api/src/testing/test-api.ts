@@ -14,7 +14,7 @@ import { findRedisBinaries } from '@holdpoint/engine/redis/find-redis-binaries';
 import type { ModelSettings } from '@holdpoint/models/settings';
 import { type Logger, pino } from 'pino';
 import { expect } from 'vitest';
-import { type RunningApi, startApi } from '../start.ts';
+import { type Pace, type RunningApi, startApi } from '../start.ts';
 
 const projectDir = fileURLToPath(new URL('../../../..', import.meta.url));
 
@@ -36,10 +36,8 @@ export interface TestApi {
   stop(): Promise<void>;
 }
 
-interface Options {
+interface Options extends Pace {
   models?: ModelSettings;
-  heartbeatMs?: number;
-  publicationWaitMs?: number;
   logger?: Logger;
 }
 

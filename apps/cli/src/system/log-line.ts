@@ -6,7 +6,7 @@ const lineSchema = z.looseObject({
   msg: z.string().default(''),
   event: z.string().optional(),
   address: z.string().optional(),
-  err: z.union([z.string(), z.looseObject({ message: z.string(), code: z.string().optional() })]).optional(),
+  err: z.union([z.string(), z.looseObject({ message: z.string(), next: z.string().optional() })]).optional(),
 });
 /** A line of a child's log, as far as `up` reads it. */
 export type LogLine = z.infer<typeof lineSchema>;
@@ -29,3 +29,6 @@ export function problemOf(line: LogLine): string | undefined {
   const error = typeof line.err === 'string' ? line.err : line.err?.message;
   return [line.msg, error].filter((part) => part !== undefined && part !== '').join(': ');
 }
+
+/** What to do about it, when the error says so. */
+export const nextOf = ({ err }: LogLine): string | undefined => (typeof err === 'object' ? err.next : undefined);

@@ -69,7 +69,9 @@ export class Supervised {
     while (this.#child !== undefined) {
       const how = await this.#tellProblemsUntilEnd(this.#child);
       if (signal.aborted) return;
-      const pause = this.#pauseAfter(how);
+      const ends = this.#countEnd();
+      if (ends >= mostEnds) return this.#giveUp(how);
+      const pause = Math.min(firstBackoffMs * 2 ** (ends - 1), longestBackoffMs);
       this.#deps.report(`${this.name} ended (${how}); starting it again in ${pause} ms`);
       await wait(pause, undefined, { signal });
       this.start();
@@ -89,19 +91,16 @@ export class Supervised {
     return ended;
   }
 
-  #pauseAfter(how: string): number {
+  /** @returns ends within the window, this one included */
+  #countEnd(): number {
     const now = this.#deps.now();
     this.#ends = [...this.#ends.filter((time) => now - time < windowMs), now];
-    if (this.#ends.length >= mostEnds) {
-      const next = `Read ${this.#spec.logFile}; nothing acknowledged is lost.`;
-      const error = new CliError(
-        'crash_loop',
-        `${this.name} ended ${this.#ends.length} times within ${windowMs / 1000} s (at last: ${how}).`,
-        { next },
-      );
-      this.#deps.onCrashLoop(error);
-      this.#stopping.abort();
-    }
-    return Math.min(firstBackoffMs * 2 ** (this.#ends.length - 1), longestBackoffMs);
+    return this.#ends.length;
+  }
+
+  #giveUp(how: string): void {
+    const message = `${this.name} ended ${this.#ends.length} times within ${windowMs / 1000} s (at last: ${how}).`;
+    const next = `Read ${this.#spec.logFile}; nothing acknowledged is lost.`;
+    this.#deps.onCrashLoop(new CliError('crash_loop', message, { next }));
   }
 }

@@ -1,6 +1,6 @@
 import { CliError } from '../errors.ts';
 import { followLines } from './follow-lines.ts';
-import { type LogLine, parseLogLine, problemOf } from './log-line.ts';
+import { type LogLine, nextOf, parseLogLine, problemOf } from './log-line.ts';
 import { type Child, endOfLog } from './spawn-child.ts';
 
 const pollMs = 20;
@@ -39,12 +39,18 @@ export async function waitForLine<Found>(
 
 function endedEarly(child: Child, how: string): CliError {
   const lines = endOfLog(child).filter((line) => line.trim() !== '');
-  const reasons = lines.map(parseLogLine).flatMap((line) => (line === undefined ? [] : [problemOf(line)]));
+  const problems = lines
+    .map(parseLogLine)
+    .filter((line) => line !== undefined)
+    .filter((line) => problemOf(line) !== undefined);
+  const last = problems.at(-1);
   // What ends before its logger exists leaves plain text.
-  const why = reasons.filter((text) => text !== undefined).at(-1) ?? lines.join('\n');
-  if (lines.some((line) => line.includes('EADDRINUSE')))
+  const why = (last && problemOf(last)) ?? lines.join('\n');
+  if (lines.some((line) => line.includes('EADDRINUSE'))) {
     return new CliError('port_taken', `The API could not listen. ${why}`);
-  return new CliError('child_failed', `${child.spec.name} ended while starting (${how}). ${why}`.trim(), {
-    next: `Read ${child.spec.logFile}.`,
-  });
+  }
+  const next = [last && nextOf(last), `Its log is ${child.spec.logFile}.`]
+    .filter((text) => text !== undefined)
+    .join(' ');
+  return new CliError('child_failed', `${child.spec.name} ended while starting (${how}). ${why}`.trim(), { next });
 }

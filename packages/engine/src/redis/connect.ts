@@ -33,8 +33,9 @@ export function connect(address: RedisAddress, logger: Logger): Connections {
     return redis;
   };
   return {
-    // A script that may have run must not be sent again unseen: the caller looks at the state instead.
-    state: open('state', { maxRetriesPerRequest: 1, autoResendUnfulfilledCommands: false, connectTimeout: 5000 }),
+    // A script that may have run must not be sent again unseen: the caller looks at the state instead. Without a retry, because ioredis
+    // 6.0 drops what was under way at a lost connection when it neither sends it again nor is out of retries: it never settles.
+    state: open('state', { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false, connectTimeout: 5000 }),
     subscriber: open('subscriber', { maxRetriesPerRequest: null }),
     worker: () => open('worker', { maxRetriesPerRequest: null }),
     async close() {

@@ -1,10 +1,15 @@
+import { descriptors } from './descriptors.ts';
 import { INSIDE } from './equipment.ts';
 
-/** The descriptor from which bubblewrap reads its options. */
-export const ARGUMENTS = 3;
+/** What follows bubblewrap's name in every sandbox. */
+export const BWRAP_ARGUMENTS = [
+  '--args',
+  String(descriptors.options),
+  '--',
+  '/bin/bash',
+  '-p',
+  `${INSIDE}/inside/enter.sh`,
+];
 
-/** What every sandbox starts with. Its other options come through a descriptor: arguments are there for every user to see. */
-export const BWRAP_ARGUMENTS = ['--args', String(ARGUMENTS), '--', '/bin/bash', '-p', `${INSIDE}/inside/enter.sh`];
-/** How /proc/PID/cmdline of bubblewrap begins, whose name launch.sh sets. */
+/** How /proc/PID/cmdline of every sandbox's bubblewrap begins; launch.sh gives it the name. */
 export const COMMAND_LINE = `${['bwrap', ...BWRAP_ARGUMENTS].join('\0')}\0`;
-

@@ -1,14 +1,17 @@
+import { readFileSync } from 'node:fs';
 import type { Driver } from '../tree.ts';
 import { INSIDE } from './equipment.ts';
 import { type LaunchDeps, launch } from './launch.ts';
 import { findOrphans } from './orphans.ts';
 
-export function bubblewrapDriver(deps: LaunchDeps): Driver {
+export function bubblewrapDriver(input: Omit<LaunchDeps, 'scripts'>): Driver {
+  const script = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
+  const deps = { ...input, scripts: { launch: script('launch.sh'), view: script('view.sh') } };
   return {
     name: 'bubblewrap',
     start: (request) => launch(deps, request),
-    root: () => '/workspace',
     findOrphans,
+    root: () => '/workspace',
     node: `${INSIDE}/node/bin/node`,
     ripgrep: `${INSIDE}/bin/rg`,
     toolHost: `${INSIDE}/inside/tool-host/main.ts`,

@@ -15,7 +15,6 @@ import type { CapabilityReport, Enforcement } from '../port.ts';
 import { runCommand } from '../run-command.ts';
 import type { Driver } from '../tree.ts';
 
-const selfCheck = readFileSync(new URL('self-check.sh', import.meta.url), 'utf8');
 const NO_CAPABILITIES = '0000000000000000';
 
 export interface ProbeDeps {
@@ -40,6 +39,7 @@ export async function probe(deps: ProbeDeps): Promise<CapabilityReport> {
   writeFileSync(canary, 'visible');
   mkdirSync(workspace, { mode: 0o700 });
   if (deps.root) chownSync(workspace, deps.owner.uid, deps.owner.gid);
+  const selfCheck = readFileSync(new URL('self-check.sh', import.meta.url), 'utf8');
   const listener = await listen();
   try {
     const report = emptyReport();

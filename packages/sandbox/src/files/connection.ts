@@ -133,15 +133,16 @@ export class Connection {
   }
 
   async #end(): Promise<void> {
-    const end = await this.#tree.ended;
-    clearTimeout(this.#idle);
-    const stderr = Buffer.concat(this.#stderr).toString('utf8').trim();
-    if (end.status === 'setup_failed' && !this.#failure) this.#settle(setupError(end.detail ?? stderr));
-    else
-      this.#fail(
-        'ETOOLHOSTLOST',
-        `ended (${end.status === 'exited' ? `exit code ${end.exit_code}` : end.status}) ${stderr.slice(0, 2000)}`.trim(),
-      );
+    try {
+      const end = await this.#tree.ended;
+      const stderr = Buffer.concat(this.#stderr).toString('utf8').trim();
+      if (end.status === 'setup_failed' && !this.#failure) this.#settle(setupError(end.detail ?? stderr));
+      const how = end.status === 'exited' ? `exit code ${end.exit_code}` : end.status;
+      this.#fail('ETOOLHOSTLOST', `ended (${how}) ${stderr.slice(0, 2000)}`.trim());
+    } catch (error) {
+      this.#settle(error instanceof SandboxError ? error : setupError(String(error)));
+      throw error;
+    }
   }
 
   #violate(what: string): SandboxError {

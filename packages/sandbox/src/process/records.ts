@@ -42,14 +42,14 @@ export class ProcessRecords {
     const temporary = `${path}.${process.pid}.new`;
     const data = JSON.stringify({ boot: this.#boot, processes });
     for (let tries = 1; ; tries++) {
-      mkdirSync(directory, { recursive: true, mode: 0o700 });
       try {
+        mkdirSync(directory, { recursive: true, mode: 0o700 });
         writeFileSync(temporary, data, { mode: 0o600 });
         renameSync(temporary, path);
         return;
       } catch (error) {
         // another process removed the directory, empty for a moment, between the two calls
-        if (!isMissing(error) || tries === 5) throw error;
+        if (!isMissing(error) || tries === 5) throw unusable(this.#stateDir, error);
       }
     }
   }
@@ -115,6 +115,15 @@ export class ProcessRecords {
     }
     return join(this.#stateDir, workspaceId);
   }
+}
+
+function unusable(stateDir: string, cause: unknown): SandboxError {
+  const detail = cause instanceof Error ? cause.message : String(cause);
+  return new SandboxError('ESANDBOXSETUP', `A process could not be recorded, so it was killed: ${detail}`, {
+    retryable: true,
+    next: `Check that ${stateDir} can be written and has space.`,
+    cause,
+  });
 }
 
 function recordName({ pid, start }: ProcessIdentity): string {

@@ -84,7 +84,12 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
     };
   }
   const identity = identify(pid); // null when it has ended already
-  if (identity) deps.records.write(workspace.id, [identity]);
+  try {
+    if (identity) deps.records.write(workspace.id, [identity]);
+  } catch (error) {
+    killGroup(pid);
+    throw error;
+  }
   const exited = new Promise<TreeEnd>((resolve) =>
     subprocess.once('exit', (code, signal) =>
       resolve(

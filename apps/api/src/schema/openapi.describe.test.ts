@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { startTestApi, type TestApi } from '../testing/test-api.ts';
+
+let api: TestApi;
+let document: z.infer<typeof documentSchema>;
+beforeAll(async () => {
+  api = await startTestApi();
+  document = documentSchema.parse(await (await fetch(`${api.address}/openapi.json`)).json());
+});
+afterAll(() => api.stop());
+
+const media = z.record(z.string(), z.looseObject({ schema: z.looseObject({}) }));
+const operationSchema = z.strictObject({
+  operationId: z.string(),
+  summary: z.string(),
+  description: z.string().optional(),
+  tags: z.array(z.string()),
+  security: z.array(z.looseObject({})).optional(),
+  parameters: z
+    .array(
+      z.strictObject({
+        in: z.enum(['path', 'query']),
+        name: z.string(),
+        required: z.boolean(),
+        schema: z.looseObject({}),
+        description: z.string().optional(),
+      }),
+    )
+    .optional(),
+  requestBody: z.strictObject({ required: z.boolean().optional(), content: media }).optional(),
+  responses: z.record(z.string(), z.strictObject({ description: z.string(), content: media })),
+});
+/** What of OpenAPI 3.1 this API uses: anything else in the document is a mistake. */
+const documentSchema = z.strictObject({
+  openapi: z.literal('3.1.0'),
+  info: z.strictObject({ title: z.string(), version: z.string(), description: z.string() }),
+  security: z.array(z.strictObject({ key: z.array(z.string()) })),
+  components: z.strictObject({
+    securitySchemes: z.strictObject({ key: z.strictObject({ type: z.literal('http'), scheme: z.literal('bearer') }) }),
+    schemas: z.record(z.string(), z.looseObject({ type: z.literal('object') })),
+  }),
+  paths: z.record(z.string().startsWith('/'), z.partialRecord(z.enum(['get', 'post']), operationSchema)),
+});
+
+const routes = [
+  'get /healthz',
+  'get /readyz',
+  'get /v1/approvals',
+  'get /v1/approvals/{id}',
+  'get /v1/events',
+  'get /v1/queues',
+  'get /v1/runs',
+  'get /v1/runs/{id}',
+  'get /v1/runs/{id}/diff',
+  'get /v1/runs/{id}/events',
+  'get /v1/runs/{id}/steps',
+  'get /v1/steps/{id}',
+  'get /v1/steps/{id}/attempts',
+  'get /v1/tools',
+  'get /v1/toolsets',
+  'get /v1/toolsets/{name}',
+  'get /v1/workers',
+  'post /v1/approvals/{id}/decision',
+  'post /v1/runs',
+  'post /v1/runs/{id}/cancel',
+  'post /v1/runs/{id}/discard',
+  'post /v1/runs/{id}/publish',
+  'post /v1/runs/{id}/resume',
+];
+
+const operations = () =>
+  Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ name: `${method} ${path}`, path, operation })),
+  );
+
+describe('the OpenAPI document', () => {
+  test('has every route, and each operation a name of its own', () => {
+    expect(
+      operations()
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(routes);
+    const ids = operations().map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('declares every parameter of a path, and an answer and a problem for each operation', () => {
+    for (const { path, operation } of operations()) {
+      const declared = (operation.parameters ?? []).filter((one) => one.in === 'path').map(({ name }) => name);
+      expect(declared).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
+      const statuses = Object.keys(operation.responses);
+      expect(statuses.some((status) => status.startsWith('2'))).toBe(true);
+      expect(operation.responses.default?.content['application/problem+json']?.schema).toEqual({
+        $ref: '#/components/schemas/Problem',
+      });
+    }
+  });
+
+  test('refers to nothing that is not there, and uses every component', () => {
+    const referred = new Set([...JSON.stringify(document).matchAll(/"\$ref":"([^"]*)"/g)].map(([, ref]) => ref));
+    const components = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`);
+    expect([...referred].sort()).toEqual(components.filter((name) => referred.has(name)).sort());
+    expect(components.filter((name) => !referred.has(name))).toEqual([]);
+  });
+
+  test('describes a body by what may be sent: defaults are optional', () => {
+    const body = document.paths['/v1/runs']?.post?.requestBody?.content['application/json']?.schema;
+    expect(body).toMatchObject({ type: 'object', additionalProperties: false });
+    expect(body).not.toHaveProperty('required');
+    expect(Object.keys(body?.properties as object)).toEqual(
+      expect.arrayContaining(['prompt', 'plan', 'toolset', 'workspace', 'policy', 'limits', 'labels']),
+    );
+  });
+
+  test('says that everything but the probes needs the key', () => {
+    const open = operations().filter(({ operation }) => operation.security?.length === 0);
+    expect(open.map(({ name }) => name).sort()).toEqual(['get /healthz', 'get /readyz']);
+  });
+
+  test('is shown at /docs, without anything from elsewhere', async () => {
+    const page = await fetch(`${api.address}/docs/`);
+    const html = await page.text();
+    expect(page.headers.get('content-type')).toMatch('text/html');
+    expect(html).toContain('/openapi.json');
+    expect(html).not.toMatch(/(src|href)="(https?:)?\/\//);
+    const script = await fetch(`${api.address}/docs/js/scalar.js`);
+    expect(script.headers.get('content-type')).toMatch('javascript');
+    await script.body?.cancel();
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { colorsFor } from './colors.ts';
+import { oneLine, plain } from './plain.ts';
+import { sandboxLine } from './sandbox-line.ts';
+import { shortArgs } from './short-args.ts';
+import { table } from './table.ts';
+import { ago, duration, until } from './time.ts';
+import { withoutPassword } from './without-password.ts';
+
+describe('text from outside', () => {
+  it('cannot steer the terminal', () => {
+    expect(plain('a\u001b[2Jb\rc\u009b1m\u202ed\u0000')).toBe('a\\x1b[2Jb\\x0dc\\x9b1m\\x202ed\\x00');
+  });
+
+  it('keeps lines, tabs and letters', () => {
+    expect(plain('é\tß\n日本 😀')).toBe('é\tß\n日本 😀');
+  });
+
+  it('on one line, cut with an ellipsis', () => {
+    expect(oneLine(' a\n  b\tc ')).toBe('a b c');
+    expect(oneLine('abcdef', 4)).toBe('abc…');
+    expect(oneLine('abcd', 4)).toBe('abcd');
+  });
+});
+
+it.each([
+  [0, '0 ms'],
+  [999, '999 ms'],
+  [1000, '1.0 s'],
+  [59_999, '59.9 s'],
+  [60_000, '1 min 00 s'],
+  [3_599_999, '59 min 59 s'],
+  [3_600_000, '1 h 00 min'],
+  [90_061_000, '25 h 01 min'],
+])('%d ms is %s', (ms, text) => {
+  expect(duration(ms)).toBe(text);
+});
+
+it('tells how long ago, and how long still', () => {
+  const now = Date.parse('2026-01-02T00:00:00Z');
+  expect(ago('2026-01-01T23:59:50Z', now)).toBe('10 s ago');
+  expect(ago('2026-01-01T21:30:00Z', now)).toBe('2 h ago');
+  expect(ago('2026-01-02T00:00:05Z', now)).toBe('0 s ago');
+  expect(until('2026-01-09T00:00:00Z', now)).toBe('in 7 d');
+  expect(until('2026-01-01T00:00:00Z', now)).toBe('now');
+});
+
+it('a table has columns of one width, whatever colours they have', () => {
+  const { red } = colorsFor(true);
+  const lines = table(
+    ['A', 'B', 'C'],
+    [
+      [red('x'), 'long', 'end'],
+      ['xyz', '', ''],
+    ],
+  );
+  expect(lines).toEqual(['A    B     C', `${red('x')}    long  end`, 'xyz']);
+  expect(red('x')).not.toBe('x');
+  expect(colorsFor(false).red('x')).toBe('x');
+});
+
+it.each([
+  [{ command: 'node --test', timeout_s: 5 }, 'node --test'],
+  [{ pattern: 'class Foo', path: 'src' }, 'class Foo in src'],
+  [{ pattern: '**/*.ts' }, '**/*.ts'],
+  [{ path: 'a.js', old_string: 'x', new_string: 'y' }, 'a.js'],
+  [{ todos: [1] }, 'todos=[1]'],
+  [{}, ''],
+  ['{"cut', '{"cut'],
+])('arguments %j in few words', (args, text) => {
+  expect(shortArgs(args)).toBe(text);
+});
+
+it('long arguments are cut', () => {
+  expect(shortArgs({ command: 'x'.repeat(100) })).toHaveLength(60);
+});
+
+it('a password is not shown', () => {
+  expect(withoutPassword('redis://user:secret@host:6379/2')).toBe('redis://user:***@host:6379/2');
+  expect(withoutPassword('redis://host/?password=secret')).not.toContain('secret');
+  expect(withoutPassword('/data/redis.sock')).toBe('/data/redis.sock');
+});
+
+it('says what the sandbox enforces', () => {
+  const report = {
+    driver: 'bubblewrap',
+    fs: 'enforced',
+    net: 'enforced',
+    pids: 'absent',
+    memory: 'partial',
+    cpu: 'partial',
+    disk: 'partial',
+    seccomp: 'enforced',
+    uid_drop: 'enforced',
+    notes: [],
+  };
+  expect(sandboxLine(report)).toBe(
+    'bubblewrap: files, network, system calls, user enforced; memory, CPU, disk partial; processes absent',
+  );
+  expect(sandboxLine({ ...report, driver: 'none' })).toMatch(/NONE/);
+  expect(sandboxLine(null)).toMatch(/unknown/);
+});

@@ -1,0 +1,69 @@
+import { ApiError, ConnectionError } from '@holdpoint/client/errors';
+import { CommanderError } from 'commander';
+import { expect, it } from 'vitest';
+import { CliError } from './errors.ts';
+import { exitCodeOf } from './follow-run.ts';
+import { Interrupted } from './interrupt.ts';
+import { tell } from './report-error.ts';
+
+const api = (status: number, code = 'some_code') =>
+  new ApiError({ code, status, detail: 'what happened', next: 'what to do' });
+
+it.each([
+  [api(400), 2],
+  [api(401), 4],
+  [api(403), 4],
+  [api(404), 7],
+  [api(409), 8],
+  [api(410), 7],
+  [api(422), 2],
+  [api(504), 6],
+  [api(500), 1],
+  [api(503), 1],
+  [new ConnectionError('http://127.0.0.1:1', new Error('refused')), 1],
+  [new CliError('usage', 'x'), 2],
+  [new CliError('bad_plan', 'x'), 2],
+  [new CliError('no_key', 'x'), 4],
+  [new CliError('timeout', 'x'), 6],
+  [new CliError('port_taken', 'x'), 8],
+  [new Interrupted('SIGINT'), 130],
+  [new CommanderError(1, 'commander.unknownOption', 'error: unknown'), 2],
+  [new CommanderError(0, 'commander.helpDisplayed', 'help'), 0],
+  [new TypeError('a mistake'), 1],
+  ['not even an error', 1],
+])('%s ends with %d', (error, code) => {
+  expect(tell(error).exitCode).toBe(code);
+});
+
+it('says what to do next, and what exactly is wrong', () => {
+  const error = new ApiError({
+    ...{ code: 'publish_conflict', status: 409, detail: 'nothing was published', next: 'merge' },
+    errors: [{ pointer: '/plan', detail: 'bad' }],
+    conflicts: [{ path: 'a.js', reason: 'changed_in_source', detail: 'it differs' }],
+  });
+  expect(tell(error)).toMatchObject({
+    code: 'publish_conflict',
+    message: 'nothing was published',
+    details: ['/plan: bad', 'a.js: changed_in_source (it differs)'],
+    next: 'merge',
+  });
+  expect(tell(api(404, 'run_not_found')).next).toContain('runs list');
+});
+
+it('keeps the stack of a mistake of its own, and of no other error', () => {
+  expect(tell(new TypeError('a mistake')).details.join()).toContain('report-error.map.test');
+  expect(tell(api(500)).details).toEqual([]);
+});
+
+it.each([
+  ['succeeded', null, 0],
+  ['failed', 'EEXIT', 1],
+  ['failed', 'EEXPIRED', 3],
+  ['canceled', null, 3],
+  ['canceling', null, 3],
+  ['waiting', null, 5],
+  ['paused', 'EMODEL', 5],
+  ['running', null, 6],
+] as const)('a run that %s (%s) ends with %d', (status, code, expected) => {
+  expect(exitCodeOf({ status, reason: code === null ? null : { code, message: '' } })).toBe(expected);
+});
