@@ -21,11 +21,13 @@ export interface TestEngine {
   stop(): Promise<void>;
 }
 
-/** A Redis of its own in a temporary directory, and what the engine needs around it. */
-export async function startTestEngine(): Promise<TestEngine> {
+/**
+ * A Redis of its own in a temporary directory, and what the engine needs around it.
+ * @param given an empty Redis to use instead
+ */
+export async function startTestEngine(given?: { path: string; stop(): Promise<unknown> }): Promise<TestEngine> {
   const directory = await mkdtemp(join(tmpdir(), 'hp-engine-'));
-  const binaries = await findRedisBinaries(process.env.PATH, projectDir);
-  const server = await startEmbeddedRedis({ dataDir: directory, binaries });
+  const server = given ?? (await embedded(directory));
   const logger = pino({ level: 'silent' });
   const connections = connect(server.path, logger);
   const queues = openQueues(connections.state, Date.now);
@@ -48,3 +50,6 @@ export async function startTestEngine(): Promise<TestEngine> {
     },
   };
 }
+
+const embedded = async (directory: string) =>
+  startEmbeddedRedis({ dataDir: directory, binaries: await findRedisBinaries(process.env.PATH, projectDir) });
