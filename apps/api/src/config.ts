@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models/settings';
+import { telemetryWanted } from '@holdpoint/telemetry/start-telemetry';
 import { z } from 'zod';
 
 export interface Config {
@@ -12,10 +13,12 @@ export interface Config {
   redis: string;
   logLevel: z.infer<typeof levelSchema>;
   models: ModelSettings;
+  /** Whether OpenTelemetry's own variables turn it on. */
+  telemetry: boolean;
 }
 
 /** Something is wrong with the environment. */
-export class ConfigError extends Error {
+class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly code = 'invalid_configuration';
   readonly next = 'Correct the environment of this process and start it again.';
@@ -40,6 +43,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     redis: REDIS_URL,
     logLevel: HOLDPOINT_LOG,
     models: modelSettingsFrom(env),
+    telemetry: telemetryWanted(env),
   };
 }
 

@@ -43,9 +43,10 @@ export async function buildServer(deps: ApiDeps): Promise<App> {
   }).withTypeProvider<ZodTypeProvider>();
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
+  takeNoBody(app);
   answerErrors(app);
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
+    reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
   });
   app.addHook('onRequest', guardHost(deps));
   app.addHook('onRequest', requireKey(deps));
@@ -57,6 +58,15 @@ export async function buildServer(deps: ApiDeps): Promise<App> {
   addRoutes(app, deps);
   await app.ready();
   return app;
+}
+
+/** Many programs announce JSON with every request, and send none where there is nothing to say. */
+function takeNoBody(app: App): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, undefined);
+    else parse(request, body, done);
+  });
 }
 
 function addRoutes(app: App, deps: ApiDeps): void {

@@ -3,6 +3,7 @@ import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
 import { newId } from '@holdpoint/engine/domain/ids';
 import { openQueues } from '@holdpoint/engine/queues/queues';
 import { connect } from '@holdpoint/engine/redis/connect';
+import { startTelemetry } from '@holdpoint/telemetry/start-telemetry';
 import { createRegistry } from '@holdpoint/tools/registry';
 import { holdpoint } from '@holdpoint/tools/toolsets/holdpoint';
 import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
@@ -34,7 +35,8 @@ export async function startApi(
 ): Promise<RunningApi> {
   const isKey = await openApiKey(config.dataDir);
   const connections = connect(config.redis, logger);
-  const queues = openQueues(connections.state, Date.now);
+  const telemetry = await startTelemetry({ service: 'holdpoint-api', wanted: config.telemetry });
+  const queues = openQueues(connections.state, Date.now, telemetry.queues);
   const closing = new AbortController();
   const app = await buildServer({
     redis: connections.state,
@@ -61,6 +63,7 @@ export async function startApi(
     clearTimeout(impatience);
     await queues.close();
     await connections.close();
+    await telemetry.stop();
   };
   try {
     const address = await app.listen({ host: config.host, port: config.port });

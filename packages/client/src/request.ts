@@ -10,6 +10,8 @@ export interface Transport {
   /** Sends and reads the answer. @throws ApiError, ConnectionError */
   ask<Answer>(request: Request, schema: z.ZodType<Answer>): Promise<{ status: number; body: Answer }>;
   askText(request: Request): Promise<string>;
+  /** What it means that an answer broke off. */
+  lost(cause: unknown): ConnectionError;
   close(): Promise<void>;
 }
 
@@ -56,6 +58,7 @@ export function openTransport(options: { baseUrl: string; key: string; fetch?: F
       const response = await send(request);
       return guard(request.signal, () => response.text());
     },
+    lost: (cause) => new ConnectionError(baseUrl, cause),
     close: () => agent.close(),
   };
 }

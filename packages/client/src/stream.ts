@@ -24,7 +24,7 @@ export async function* follow(
         yield event;
       }
       // A stream of this API says when it ends; an end without a word is a lost connection.
-      throw new ConnectionError('the server', new Error('the stream was cut off'));
+      throw transport.lost(new Error('the stream was cut off'));
     } catch (error) {
       if (!mayComeBack(error)) throw error;
       const pause = pauses[failures++];
@@ -45,7 +45,7 @@ async function* open(
     const headers = { ...request.headers, accept: 'text/event-stream' };
     const response = await transport.send({ ...request, headers, signal: either });
     if (response.body === null) return;
-    yield* guarded(readEvents(response.body), signal);
+    yield* guarded(transport, readEvents(response.body), signal);
   } finally {
     // Ends the request when the consumer stops in the middle.
     gone.abort();
@@ -54,6 +54,7 @@ async function* open(
 
 /** What breaks while reading is a lost connection, unless the caller wanted it. */
 async function* guarded(
+  transport: Transport,
   events: AsyncGenerator<ServerSentEvent>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ServerSentEvent> {
@@ -63,7 +64,7 @@ async function* guarded(
       next = await events.next();
     } catch (error) {
       signal?.throwIfAborted();
-      throw new ConnectionError('the server', error);
+      throw transport.lost(error);
     }
     if (next.done) return;
     yield next.value;

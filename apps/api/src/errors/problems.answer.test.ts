@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createLogger } from '../logger.ts';
 import { problemOf, startTestApi, type TestApi } from '../testing/test-api.ts';
+import { testWorker } from '../testing/test-worker.ts';
 
 let api: TestApi;
 const lines: string[] = [];
@@ -59,7 +60,6 @@ describe('every refusal is a problem', () => {
   test.each([
     ['half of an object', '{"plan":', 'malformed_json'],
     ['no JSON', 'plan: x', 'malformed_json'],
-    ['nothing', '', 'malformed_json'],
     ['a prototype', '{"__proto__": {"x": 1}}', 'malformed_json'],
   ])('a body with %s: 400', async (_name, body, code) => {
     expect(await problemOf(await api.post('/v1/runs', body))).toMatchObject({ code, status: 400 });
@@ -69,6 +69,7 @@ describe('every refusal is a problem', () => {
     ['a list', '[]'],
     ['null', 'null'],
     ['a number', '7'],
+    ['nothing in it', ''],
   ])('a body with %s: 422', async (_name, body) => {
     expect(await problemOf(await api.post('/v1/runs', body))).toMatchObject({ code: 'invalid_request', status: 422 });
   });
@@ -130,6 +131,11 @@ describe('what fails inside', () => {
 
 test('while Redis is away every request says so and when to come back; then all is well', async () => {
   const { run } = await api.client.createRun({ plan });
+  const seen: string[] = [];
+  const following = (async () => {
+    for await (const { type } of api.client.events(run.id)) seen.push(type);
+  })();
+  await vi.waitFor(() => expect(seen).toEqual(['run.created']));
   await api.redis.stop();
   try {
     for (const path of [
@@ -151,5 +157,10 @@ test('while Redis is away every request says so and when to come back; then all 
     const binaries = await findRedisBinaries(process.env.PATH, new URL('../../../..', import.meta.url).pathname);
     api.redis = await startEmbeddedRedis({ dataDir: api.dataDir, binaries, logger: pino({ level: 'silent' }) });
   }
-  await vi.waitFor(async () => expect((await api.client.getRun(run.id)).status).toBe('queued'), { timeout: 10_000 });
+  await vi.waitFor(async () => expect((await api.client.cancelRun(run.id)).status).toBe('canceling'), {
+    timeout: 10_000,
+  });
+  await testWorker(api.engine, api.dataDir).plan(run.id);
+  await following;
+  expect(seen).toEqual(['run.created', 'run.canceling', 'run.canceled']);
 });

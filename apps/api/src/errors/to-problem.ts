@@ -50,6 +50,7 @@ function ofFramework(error: unknown): Problem | undefined {
 }
 
 const frameworkCodes: Record<string, ApiProblemCode> = {
+  FST_ERR_MAX_PARAM_LENGTH: 'not_found',
   FST_ERR_CTP_INVALID_JSON_BODY: 'malformed_json',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'malformed_json',
   FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',

@@ -30,14 +30,12 @@ export class News {
   /** Resolves when the subscription is active: what is appended from then on is heard. */
   async listen(channel: string): Promise<Ear> {
     const ear = add(this.#channels, channel, () => void this.#redis.unsubscribe(channel).catch(connectionLost));
-    await this.#redis.subscribe(channel);
-    return ear;
+    return inForce(ear, this.#redis.subscribe(channel));
   }
 
   async listenToAll(pattern: string): Promise<Ear> {
     const ear = add(this.#patterns, pattern, () => void this.#redis.punsubscribe(pattern).catch(connectionLost));
-    await this.#redis.psubscribe(pattern);
-    return ear;
+    return inForce(ear, this.#redis.psubscribe(pattern));
   }
 
   /** ioredis subscribes again by itself, but after 'ready'; ours is answered when it is in force. */
@@ -99,6 +97,16 @@ function add(all: Map<string, Set<Hearing>>, name: string, unsubscribe: () => vo
   });
   hearings.add(hearing);
   return hearing;
+}
+
+async function inForce(ear: Hearing, subscribed: Promise<unknown>): Promise<Ear> {
+  try {
+    await subscribed;
+    return ear;
+  } catch (error) {
+    ear.close();
+    throw error;
+  }
 }
 
 function tell(hearings: ReadonlySet<Hearing> | undefined, runId: string): void {

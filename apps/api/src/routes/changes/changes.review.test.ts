@@ -91,10 +91,17 @@ describe('a diff', () => {
   });
 
   test('of a path outside of the workspace is refused', async () => {
-    await expect(api.client.diff(await endedRun(), { path: '../../etc/passwd' })).rejects.toMatchObject({
-      code: 'path_invalid',
-      status: 422,
-    });
+    const id = await endedRun();
+    for (const path of ['../../etc/passwd', '/etc/passwd', 'a/../../b']) {
+      await expect(api.client.diff(id, { path })).rejects.toMatchObject({
+        code: 'invalid_request',
+        status: 422,
+        errors: [{ pointer: 'path' }],
+      });
+    }
+    for (const path of [':(exclude)made.txt', ':/', '*', 'nothing.txt']) {
+      expect((await api.client.diff(id, { path })).files).toEqual([]);
+    }
   });
 });
 

@@ -256,6 +256,7 @@ describe('steering', () => {
   test('without a body is fine', async () => {
     const { run } = await api.client.createRun(plan(write));
     expect((await api.send(`/v1/runs/${run.id}/cancel`, { method: 'POST' })).status).toBe(200);
+    expect((await api.post(`/v1/runs/${run.id}/cancel`, '')).status).toBe(200);
   });
 
   test('a run that is over is not canceled, and one that is not paused not resumed', async () => {
