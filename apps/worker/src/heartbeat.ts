@@ -8,6 +8,7 @@ const lifetimeSeconds = 15;
 
 interface Heartbeat {
   host: string;
+  version: string;
   concurrency: number;
   capabilities: CapabilityReport;
   workers: RunningWorkers;

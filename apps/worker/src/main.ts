@@ -13,6 +13,7 @@ import { createRegistry } from '@holdpoint/tools/registry';
 import { holdpoint } from '@holdpoint/tools/toolsets/holdpoint';
 import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
 import pino from 'pino';
+import manifest from '../package.json' with { type: 'json' };
 import { createExecutor } from './adapters/executor.ts';
 import { modelFetch } from './adapters/model-fetch.ts';
 import { ownerAllocator } from './adapters/owner.ts';
@@ -60,6 +61,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
   const cancels = await watchCancels(deps, { subscriber: connections.subscriber, workers });
   const heartbeat = await startHeartbeat(deps, {
     host: config.host,
+    version: manifest.version,
     concurrency: config.steps,
     capabilities: sandbox.capabilities,
     workers,

@@ -99,7 +99,7 @@ function placed(error: unknown, plan: ParsedPlan | undefined): unknown {
   const lines = error.errors.map(({ pointer, detail }) => {
     const path = pointer.split('/').slice(1).map(unescapePointer);
     const inFile = path[0] === 'plan' ? path.slice(1) : path;
-    return `${plan.place(inFile)}: ${detail}`;
+    return `${plan.place(inFile)}: ${inFile.join('.')}: ${detail}`;
   });
   return new CliError('bad_plan', lines.join('\n'), { cause: error });
 }

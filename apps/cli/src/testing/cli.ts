@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { run } from '../run.ts';
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 
@@ -44,5 +46,18 @@ export function start(args: readonly string[], env: Readonly<Record<string, stri
   return { child: Object.assign(child, { pid: child.pid }), firstLine, ended };
 }
 
-export const call = (args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ended> =>
-  start(args, env).ended;
+/** The command in this process, which is faster: for all that does not stay, or wait for a signal. */
+export async function call(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ended> {
+  const texts = { stdout: '', stderr: '' };
+  const into = (name: 'stdout' | 'stderr') =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        texts[name] += String(chunk);
+        done();
+      },
+    });
+  const terminal = { stdout: into('stdout'), stderr: into('stderr'), stdin: Readable.from([]) };
+  const path = process.env.PATH ?? '';
+  const code = await run({ argv: [...args], env: { PATH: path, ...env }, terminal });
+  return { code, ...texts };
+}

@@ -66,7 +66,7 @@ export async function requestPublication(
     throw new EngineError('snapshot_changed', `the run's final snapshot is ${run.snapshot}`);
   }
   if (run.publication === 'requested' || run.publication === 'published') return;
-  await recordRequest(deps, run, requestPublish(run, { message: request.message, by: request.by }));
+  await recordRequest(deps, run, 'requested', requestPublish(run, { message: request.message, by: request.by }));
 }
 
 /** @throws EngineError `run_not_found`, `run_not_finished`, `publication_closed` */
@@ -74,13 +74,19 @@ export async function requestDiscarding(deps: EngineDeps, runId: string, by: str
   const run = await getRun(deps, runId);
   if (!isTerminal(run.status)) throw new EngineError('run_not_finished', `the run ${runId} is ${run.status}`);
   if (run.publication === 'discarding' || run.publication === 'discarded') return;
-  await recordRequest(deps, run, requestDiscard(run, by));
+  await recordRequest(deps, run, 'discarding', requestDiscard(run, by));
 }
 
-async function recordRequest(deps: EngineDeps, run: RunState, transition: Transition): Promise<void> {
+async function recordRequest(
+  deps: EngineDeps,
+  run: RunState,
+  asked: 'requested' | 'discarding',
+  transition: Transition,
+): Promise<void> {
   await trackActive(deps.redis, run.id);
   const appended = await append(deps, run.id, transition);
-  if (!appended.ok) {
+  // Somebody asked for the same at the same time: then it is asked for.
+  if (!appended.ok && (await getRun(deps, run.id)).publication !== asked) {
     throw new EngineError('publication_closed', `the change set of ${run.id} is ${appended.actual ?? 'gone'}`);
   }
   await deps.queues.addPublication(run.id).catch((error: unknown) => {

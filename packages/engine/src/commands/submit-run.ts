@@ -8,41 +8,72 @@ import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { trackRun } from '../log/indexes.ts';
 import { idempotencyKey } from '../log/keys.ts';
+import { readRun } from '../log/read-state.ts';
 
 const idempotencyWindow = 24 * 3600;
 
+/** Makes it safe to send a submission again: the same key and body meet the first run, for 24 hours. */
+export interface Idempotency {
+  key: string;
+  /** The request as it was sent; its JSON value counts, not the order of its keys. */
+  body: unknown;
+}
+
+interface Submission {
+  spec: RunSpec;
+  by: string;
+  idempotency?: Idempotency | undefined;
+}
+
+/**
+ * The run that an earlier request with this key made. Ask before a request is checked: what it needs may be gone since.
+ * @throws EngineError `idempotency_key_reused`
+ */
+export async function findSubmitted(
+  deps: Pick<EngineDeps, 'redis'>,
+  request: { by: string; idempotency: Idempotency },
+): Promise<string | undefined> {
+  const runId = readReserved(request.idempotency, await deps.redis.get(keyOf(request)));
+  return runId !== undefined && (await readRun(deps.redis, runId)) ? runId : undefined;
+}
+
 /**
  * Accepts a run. When this returns, the run is in the log and will be worked on, whatever dies next.
- * @param request.key an Idempotency-Key: the same key and spec again → the first run, for 24 hours.
  * @throws EngineError `idempotency_key_reused`
  */
 export async function submitRun(
   deps: EngineDeps,
-  request: { spec: RunSpec; by: string; key?: string },
+  submission: Submission,
 ): Promise<{ runId: string; created: boolean }> {
-  const runId = await reserveId(deps, request);
-  const stored = await toPayload(deps.blobs, request.spec);
+  const { spec, by, idempotency } = submission;
+  const runId = idempotency === undefined ? deps.newId('run') : await reserve(deps, { by, idempotency });
+  const stored = await toPayload(deps.blobs, spec);
   await trackRun(deps.redis, runId);
-  const appended = await append(deps, runId, createRun(request.spec, stored, request.by));
+  const appended = await append(deps, runId, createRun(spec, stored, by));
   if (appended.ok) await wake(deps, runId);
   return { runId, created: appended.ok };
 }
 
 /** The key's run id is chosen before the run exists, so that a client whose answer was lost meets the same run again. */
-async function reserveId(deps: EngineDeps, request: { spec: RunSpec; by: string; key?: string }): Promise<string> {
+async function reserve(deps: EngineDeps, request: { by: string; idempotency: Idempotency }): Promise<string> {
   const fresh = deps.newId('run');
-  if (request.key === undefined) return fresh;
-  const body = createHash('sha256').update(canonicalJson(request.spec)).digest('hex');
-  const key = idempotencyKey(createHash('sha256').update(`${request.by}\n${request.key}`).digest('hex'));
-  const stored = (await deps.redis.set(key, `${body} ${fresh}`, 'EX', idempotencyWindow, 'NX'))
-    ? `${body} ${fresh}`
-    : await deps.redis.get(key);
-  const [knownBody, runId] = (stored ?? `${body} ${fresh}`).split(' ');
-  if (knownBody !== body || runId === undefined) {
-    throw new EngineError('idempotency_key_reused', 'this Idempotency-Key was used for another request');
-  }
-  return runId;
+  const entry = `${digest(canonicalJson(request.idempotency.body))} ${fresh}`;
+  const key = keyOf(request);
+  if (await deps.redis.set(key, entry, 'EX', idempotencyWindow, 'NX')) return fresh;
+  return readReserved(request.idempotency, await deps.redis.get(key)) ?? fresh;
 }
+
+function readReserved({ body }: Idempotency, entry: string | null): string | undefined {
+  if (entry === null) return undefined;
+  const [known, runId] = entry.split(' ');
+  if (known === digest(canonicalJson(body))) return runId;
+  throw new EngineError('idempotency_key_reused', 'this Idempotency-Key was used for another request');
+}
+
+const keyOf = ({ by, idempotency }: { by: string; idempotency: Idempotency }): string =>
+  idempotencyKey(digest(`${by}\n${idempotency.key}`));
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** A lost wake-up only costs time: the sweeper finds the run. */
 async function wake(deps: EngineDeps, runId: string): Promise<void> {

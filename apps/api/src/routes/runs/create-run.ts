@@ -1,5 +1,5 @@
 import { type CreateRunBody, createRunSchema, runSchema } from '@holdpoint/client/wire/run';
-import { submitRun } from '@holdpoint/engine/commands/submit-run';
+import { findSubmitted, type Idempotency, submitRun } from '@holdpoint/engine/commands/submit-run';
 import type { RunSpec, Task } from '@holdpoint/engine/domain/run-spec';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
@@ -24,17 +24,19 @@ export function createRunRoute(app: App, deps: ApiDeps): void {
     },
     async ({ body, headers }, reply) => {
       const key = idempotencyKey(headers['idempotency-key']);
-      const task = await checkRequest(deps, body);
-      const submitted = await submitRun(deps, {
-        spec: specOf(body, task),
-        by: operator,
-        ...(key === undefined ? {} : { key }),
-      });
+      const submitted = await submit(deps, body, key === undefined ? undefined : { key, body });
       const run = toRun(await findRun(deps, submitted.runId));
       reply.header('location', `/v1/runs/${run.id}`);
       return reply.code(submitted.created ? 201 : 200).send(run);
     },
   );
+}
+
+async function submit(deps: ApiDeps, body: CreateRunBody, idempotency: Idempotency | undefined) {
+  const known = idempotency && (await findSubmitted(deps, { by: operator, idempotency }));
+  if (known !== undefined) return { runId: known, created: false };
+  const task = await checkRequest(deps, body);
+  return submitRun(deps, { spec: specOf(body, task), by: operator, idempotency });
 }
 
 const longestKey = 255;

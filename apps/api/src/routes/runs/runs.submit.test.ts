@@ -85,6 +85,15 @@ describe('an Idempotency-Key', () => {
     expect(all.filter(({ created }) => created)).toHaveLength(1);
   });
 
+  test('meets the first run although its source is gone since', async () => {
+    const path = await mkdtemp(join(outside, 'short-lived-'));
+    const request = { ...plan(write), workspace: { source: { type: 'directory' as const, path } } };
+    const first = await api.client.createRun(request, { idempotencyKey: 'lost answer' });
+    await rm(path, { recursive: true });
+    const again = await api.client.createRun(request, { idempotencyKey: 'lost answer' });
+    expect([again.created, again.run.id]).toEqual([false, first.run.id]);
+  });
+
   test('with another request is refused', async () => {
     await api.client.createRun(plan(write), { idempotencyKey: 'other' });
     const refusal = api.client.createRun({ ...plan(write), title: 'else' }, { idempotencyKey: 'other' });

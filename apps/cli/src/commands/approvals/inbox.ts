@@ -1,4 +1,4 @@
-import { cancel, isCancel, log, outro, select, text } from '@clack/prompts';
+import { text as ask, cancel, isCancel, log, outro, select } from '@clack/prompts';
 import type { Client } from '@holdpoint/client/client';
 import { ApiError } from '@holdpoint/client/errors';
 import type { Approval, Decide } from '@holdpoint/client/wire/approval';
@@ -18,7 +18,8 @@ export async function inbox({ shell, client }: { shell: Shell; client: Client })
     const id = await select({ message: `${data.length} waiting`, options: data.map(optionOf), maxItems: 12 });
     if (isCancel(id)) return cancel('Nothing more was decided.');
     const approval = await client.getApproval(id);
-    log.message(approvalText(approval, { colors: shell.colors, now: Date.now() }));
+    const text = approvalText(approval, { colors: shell.colors, now: Date.now() });
+    log.message(text.flatMap((line) => line.split('\n')));
     await decideOne(client, approval).catch((error: unknown) => {
       // Another person was faster, or the call changed while this one was read: the list tells what is left.
       if (!(error instanceof ApiError) && !(error instanceof CliError)) throw error;
@@ -36,6 +37,8 @@ const optionOf = (approval: Approval) => ({
 async function decideOne(client: Client, approval: Approval): Promise<void> {
   const decision = await select<Decision | 'later'>({
     message: 'Your decision',
+    // Nothing is let through by pressing Enter once too often.
+    initialValue: 'later',
     options: [
       ...approval.allowed_decisions.map((value) => ({ value, label: value, hint: hintOf(value, approval.kind) })),
       { value: 'later', label: 'later', hint: 'back to the list' },
@@ -58,19 +61,19 @@ async function wordsFor(decision: Decision, approval: Approval): Promise<Pick<De
     case 'approve':
       return {};
     case 'reject': {
-      const message = await text({ message: 'Why? The planner reads it.', placeholder: 'may be empty' });
+      const message = await ask({ message: 'Why? The planner reads it.', placeholder: 'may be empty' });
       if (isCancel(message)) return undefined;
       return message ? { message } : {};
     }
     case 'respond': {
-      const message = await text({
+      const message = await ask({
         message: 'Your answer',
         validate: (value) => (value ? undefined : 'It needs some words.'),
       });
       return isCancel(message) ? undefined : { message };
     }
     case 'edit': {
-      const given = await text({
+      const given = await ask({
         message: 'All arguments, as JSON',
         initialValue: JSON.stringify(approval.action.args),
       });

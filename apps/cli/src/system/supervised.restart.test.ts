@@ -1,0 +1,84 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { CliError } from '../errors.ts';
+import { isAlive, type ProcessIdentity } from './process-identity.ts';
+import { Supervised } from './supervised.ts';
+import { waitForLine } from './wait-for-line.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'hp-supervised-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+/** A part whose program is given, and what it tells its supervisor. */
+function part(program: string) {
+  const script = join(directory, 'part.mjs');
+  writeFileSync(script, program);
+  const spawned: ProcessIdentity[] = [];
+  const reports: string[] = [];
+  const failure = Promise.withResolvers<CliError>();
+  const supervised: Supervised = new Supervised(
+    {
+      onSpawn: () => void spawned.push(...(supervised.child ? [supervised.child.identity] : [])),
+      onCrashLoop: failure.resolve,
+      report: (text) => void reports.push(text),
+      now: Date.now,
+    },
+    { name: 'part', script, environment: { PATH: '/usr/bin:/bin' }, logFile: join(directory, 'logs/part.log') },
+  );
+  return { supervised, spawned, reports, failure: failure.promise };
+}
+
+const ready = { find: ({ event }: { event?: string | undefined }) => event, timeoutMs: 20_000 };
+const never = new AbortController().signal;
+const stays = `process.on('SIGTERM', () => process.exit(0)); process.stdout.write('{"event":"ready"}\\n'); setInterval(() => {}, 1000);`;
+
+it('starts it again when it is killed, and ends what runs then', async () => {
+  const { supervised, spawned } = part(stays);
+  const first = supervised.start();
+  await waitForLine(first, { ...ready, signal: never });
+  supervised.watch({ PATH: '/usr/bin:/bin' });
+  process.kill(first.identity.pid, 'SIGKILL');
+  await expect.poll(() => spawned.length, { timeout: 20_000 }).toBe(2);
+  const second = supervised.child;
+  if (second === undefined) throw new Error('there is none');
+  await waitForLine(second, { ...ready, signal: never });
+  expect(second.identity.pid).not.toBe(first.identity.pid);
+  await supervised.stop({ graceMs: 20_000 });
+  expect(spawned.filter(isAlive)).toEqual([]);
+  expect(spawned).toHaveLength(2);
+});
+
+it('kills what does not end when it is told to', async () => {
+  const { supervised, reports } = part(stays.replace('process.exit(0)', 'undefined'));
+  const child = supervised.start();
+  await waitForLine(child, { ...ready, signal: never });
+  supervised.watch({});
+  await supervised.stop({ graceMs: 100 });
+  expect(isAlive(child.identity)).toBe(false);
+  expect(reports).toContain('part had to be killed');
+});
+
+it('gives up on one that keeps ending', async () => {
+  const { supervised, spawned, failure } = part(`process.stdout.write('{"event":"ready"}\\n'); process.exitCode = 3;`);
+  supervised.start();
+  supervised.watch({});
+  const error = await failure;
+  expect(error).toMatchObject({ code: 'crash_loop', exitCode: 1, message: expect.stringContaining('5 times') });
+  expect(error.next).toContain('part.log');
+  expect(spawned).toHaveLength(5);
+  expect(readFileSync(join(directory, 'logs/part.log'), 'utf8').trim().split('\n')).toHaveLength(5);
+});
+
+it('tells why one ended before it was ready', async () => {
+  const { supervised } = part(`process.stderr.write('part: the reason\\n'); process.exitCode = 1;`);
+  const failed = waitForLine(supervised.start(), { ...ready, signal: never });
+  await expect(failed).rejects.toMatchObject({
+    code: 'child_failed',
+    message: 'part ended while starting (exit 1). part: the reason',
+    next: expect.stringContaining('part.log'),
+  });
+});
