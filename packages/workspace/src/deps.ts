@@ -1,7 +1,7 @@
-import type { Git } from './git.ts';
+import type { Git } from './host-git/git.ts';
 import type { Owner } from './port.ts';
-import type { RunStates } from './run-state.ts';
-import type { ScanLimits } from './scan.ts';
+import type { RunStates } from './run/run-state.ts';
+import type { ScanLimits } from './tree/scan.ts';
 
 /** What every verb of this package works with. */
 export interface Deps {

@@ -1,11 +1,11 @@
 import { parsePatch } from 'diff';
 import type { Deps } from './deps.ts';
-import type { RawDiff } from './diff-tree.ts';
-import { diffTree } from './diff-tree.ts';
-import { toText } from './path-name.ts';
+import { toText } from './files/path-name.ts';
+import type { RawDiff } from './host-git/diff-tree.ts';
+import { diffTree } from './host-git/diff-tree.ts';
 import type { FileDiff, SnapshotId } from './port.ts';
-import { runFolder } from './run-folder.ts';
-import { requireRecord } from './workspace-record.ts';
+import { runFolder } from './run/run-folder.ts';
+import { requireRecord } from './run/workspace-record.ts';
 
 /**
  * What differs between two snapshots, for reading: text that is not UTF-8 is shown with replacement characters, and files above

@@ -2,9 +2,11 @@ import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deps } from './deps.ts';
 import { errnoOf } from './errors.ts';
-import { removeFolder } from './remove-folder.ts';
-import { runFolder } from './run-folder.ts';
-import { syncFolder } from './write-durably.ts';
+import { removeFolder } from './files/remove-folder.ts';
+import { syncFolder } from './files/write-durably.ts';
+import { settlePublish } from './publish/publish-directory.ts';
+import { runFolder } from './run/run-folder.ts';
+import { readRecord } from './run/workspace-record.ts';
 
 /**
  * Removes the run's tree and shadow repository. One rename takes the run away as a whole; what it moved is removed afterwards,
@@ -16,6 +18,9 @@ export async function discard(deps: Deps, runId: string): Promise<void> {
   const moved = join(trash, runId);
   mkdirSync(trash, { recursive: true, mode: 0o700 });
   await removeFolder(moved);
+  const record = readRecord(folder);
+  // Its journal goes too, and with it the only way to make a half-published source whole.
+  if (record !== undefined) await settlePublish(deps, { folder, record });
   deps.states.drop(runId);
   try {
     renameSync(folder.path, moved);

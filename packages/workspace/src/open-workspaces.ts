@@ -1,21 +1,21 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { findSource } from './check-source.ts';
 import type { Deps, Limits, Logger } from './deps.ts';
 import { diffSnapshots } from './diff.ts';
 import { discard } from './discard.ts';
 import { errnoOf, WorkspaceError } from './errors.ts';
-import { createGit } from './git.ts';
-import { materialise } from './materialise.ts';
+import { createGit } from './host-git/git.ts';
+import { findSource } from './materialise/check-source.ts';
+import { materialise } from './materialise/materialise.ts';
 import { patchSnapshots } from './patch.ts';
 import type { Owner, Workspaces } from './port.ts';
-import { publish } from './publish.ts';
+import { publish } from './publish/publish.ts';
 import { restoreSnapshot } from './restore.ts';
-import { runFolder } from './run-folder.ts';
-import { createRunStates } from './run-state.ts';
-import { createSerial } from './serial.ts';
+import { runFolder } from './run/run-folder.ts';
+import { createRunStates } from './run/run-state.ts';
+import { createSerial } from './run/serial.ts';
+import { requireRecord } from './run/workspace-record.ts';
 import { takeSnapshot } from './snapshot.ts';
-import { requireRecord } from './workspace-record.ts';
 
 export interface WorkspacesOptions {
   /** Where runs are kept: `<dataDir>/runs/<runId>/…`. Made if missing. A local file system. */

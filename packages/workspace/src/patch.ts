@@ -2,11 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Deps } from './deps.ts';
-import { diffTree } from './diff-tree.ts';
+import { writeDurably } from './files/write-durably.ts';
+import { diffTree } from './host-git/diff-tree.ts';
 import type { SnapshotId } from './port.ts';
-import { runFolder } from './run-folder.ts';
-import { requireRecord } from './workspace-record.ts';
-import { writeDurably } from './write-durably.ts';
+import { runFolder } from './run/run-folder.ts';
+import { requireRecord } from './run/workspace-record.ts';
 
 /**
  * A patch that `git apply` accepts. It is a string, so a file whose lines are not UTF-8 is given as a binary patch, which is plain

@@ -24,7 +24,10 @@ export interface Owner {
   gid: number;
 }
 
-/** A path that a snapshot left out; restore and publish leave it alone. */
+/**
+ * A path that a snapshot left out; restore and publish leave it alone. Here and in diffs a path is relative to the workspace; one
+ * that is not UTF-8 is quoted as git does: `"caf\\351"`.
+ */
 export interface SkippedPath {
   path: string;
   reason: 'too_large' | 'socket' | 'fifo' | 'device' | 'unreadable';
@@ -40,7 +43,7 @@ export interface Snapshot {
 
 export interface Materialised extends Snapshot {
   owner: Owner;
-  /** Files and bytes of the copy. */
+  /** Regular files of the copy, and their bytes. */
   files: number;
   bytes: number;
   /** Commit that a git source was pinned to; null for other sources. */
@@ -98,22 +101,35 @@ export interface Workspaces {
    * data directory.
    */
   check(source: Source): Promise<void>;
-  /** Copies the source into the run's private tree and takes the first snapshot. Never touches the source. */
+  /**
+   * Copies the source into the run's private tree and takes the first snapshot. Never touches the source. `.git` entries are not
+   * part of a workspace: they are neither copied nor snapshotted, compared or published. A submodule is an empty folder.
+   */
   materialise(input: { runId: string; source: Source; signal?: AbortSignal }): Promise<Materialised>;
   /** The tree's host path and owner. Throws `EWORKSPACEMISSING` when the run was never materialised, or was discarded. */
   locate(runId: string): Promise<{ path: string; owner: Owner }>;
   /**
-   * Commits the tree as it is. No process may be writing to it. Nothing changed → the parent itself, with `files_changed: 0`.
+   * Commits the tree as it is. No process may be writing to it. Nothing changed → the parent itself, with `files_changed: 0`; when
+   * only empty folders or skipped paths changed it is a new snapshot with `files_changed: 0`. Taken again after a crash it has the
+   * same id. Somebody writing → `EWORKSPACEBUSY`.
    * @param input.paths known changed paths (file tools); absent → walk the tree (commands)
    */
   snapshot(input: { runId: string; parent: SnapshotId; message: string; paths?: readonly string[] }): Promise<Snapshot>;
-  /** Brings the tree to a snapshot. Paths that no snapshot knows because they were skipped are left alone. */
+  /**
+   * Brings the tree to a snapshot, empty folders included; what no snapshot knows is removed. Paths that a snapshot of the run
+   * noted as skipped and `.git` entries are left alone.
+   */
   restore(input: { runId: string; snapshot: SnapshotId }): Promise<void>;
+  /** For reading: text that is not UTF-8 has replacement characters, large text is shown as binary. `path`: a file or a folder. */
   diff(input: { runId: string; from: SnapshotId; to: SnapshotId; path?: string }): Promise<FileDiff[]>;
   /** A patch that `git apply` accepts, binary files and mode changes included. */
   patch(input: { runId: string; from: SnapshotId; to: SnapshotId; path?: string }): Promise<string>;
-  /** Brings the change set base..snapshot to the source: a new branch of a git source, or a journaled roll-forward of a directory. */
+  /**
+   * Brings the change set base..snapshot to the source: a new branch of a git source, or a journaled roll-forward of a directory.
+   * A conflict leaves the source as it was, also one that is met half-way. A call after a crash first finishes what was begun.
+   * An empty source → `ENOTPUBLISHABLE`.
+   */
   publish(input: { runId: string; snapshot: SnapshotId; message: string }): Promise<PublishResult>;
-  /** Removes the run's tree and shadow repository. */
+  /** Removes the run's tree and shadow repository. A publish that was interrupted is finished first. */
   discard(runId: string): Promise<void>;
 }

@@ -1,20 +1,20 @@
 import type { BigIntStats } from 'node:fs';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Bring } from './bring-tree.ts';
-import { bringTree, hashOnly } from './bring-tree.ts';
 import type { Deps } from './deps.ts';
 import { readCommit } from './git-objects/commit-object.ts';
-import { loadSnapshot } from './load-snapshot.ts';
-import { readManifest } from './manifest.ts';
 import type { SkippedPath, SnapshotId } from './port.ts';
-import type { RunFolder } from './run-folder.ts';
-import { runFolder } from './run-folder.ts';
-import { specialKind } from './scan.ts';
+import type { RunFolder } from './run/run-folder.ts';
+import { runFolder } from './run/run-folder.ts';
+import { requireRecord } from './run/workspace-record.ts';
 import { startScan } from './snapshot.ts';
-import { fileSystemClock } from './stat-cache.ts';
-import { find } from './tree.ts';
-import { requireRecord } from './workspace-record.ts';
+import type { Bring } from './tree/bring-tree.ts';
+import { bringTree, hashOnly } from './tree/bring-tree.ts';
+import { loadSnapshot } from './tree/load-snapshot.ts';
+import { readManifest } from './tree/manifest.ts';
+import { specialKind } from './tree/scan.ts';
+import { fileSystemClock } from './tree/stat-cache.ts';
+import { find } from './tree/tree.ts';
 
 /**
  * Brings the tree to a snapshot: files, links, modes and empty folders become as they were, and what no snapshot knows is

@@ -223,6 +223,18 @@ describe('snapshot', () => {
     expect(known).toEqual({ ...known, id: taken.id, skipped: taken.skipped });
   });
 
+  test.skipIf(process.getuid?.() === 0)('of folders that are closed keeps what was in them', async () => {
+    using t = temporary();
+    const { base, path } = await start(t);
+    const before = readTree(path);
+    execFileSync('sh', ['-c', 'chmod 000 dir; chmod 444 other; chmod 500 .'], { cwd: path });
+    const taken = await t.workspaces.snapshot({ runId, parent: base.id, message: '' });
+    expect(taken).toMatchObject({ files_changed: 0 });
+    expect(taken.skipped.map(({ path: skipped }) => skipped)).toEqual(['dir', 'other/d.txt']);
+    await t.workspaces.restore({ runId, snapshot: base.id });
+    expect(readTree(path)).toEqual(before);
+  });
+
   test('after one that failed misses no content', async () => {
     using t = temporary({ limits: { entries: 40 } });
     const { base, path } = await start(t);

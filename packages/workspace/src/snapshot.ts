@@ -1,27 +1,27 @@
 import type { Deps } from './deps.ts';
 import { WorkspaceError } from './errors.ts';
+import type { Directory } from './files/open-directory.ts';
+import { openTop, openTree, statIn } from './files/open-directory.ts';
+import { createPace } from './files/pace.ts';
+import { fromPlain, isDotGit, isWithin, join } from './files/path-name.ts';
 import type { ObjectWriter } from './git-objects/object-writer.ts';
 import { createObjectWriter } from './git-objects/object-writer.ts';
 import { writeRef } from './git-objects/ref-file.ts';
-import type { LoadedSnapshot } from './load-snapshot.ts';
-import { loadSnapshot, snapshotRef } from './load-snapshot.ts';
-import type { Manifest } from './manifest.ts';
-import { skippedPaths, snapshotMessage } from './manifest.ts';
-import type { Directory } from './open-directory.ts';
-import { openTop, statIn } from './open-directory.ts';
-import { createPace } from './pace.ts';
-import { fromPlain, isDotGit, isWithin, join } from './path-name.ts';
 import type { Snapshot, SnapshotId } from './port.ts';
-import type { RunFolder } from './run-folder.ts';
-import { runFolder } from './run-folder.ts';
-import type { RunState } from './run-state.ts';
-import { remember } from './run-state.ts';
-import type { Scan } from './scan.ts';
-import { openReadable, scanChildren, scanEntry } from './scan.ts';
-import { fileSystemClock } from './stat-cache.ts';
-import type { Entry, Folder } from './tree.ts';
-import { changesBetween, emptyFolders, isFolder, withEntry } from './tree.ts';
-import { requireRecord } from './workspace-record.ts';
+import type { RunFolder } from './run/run-folder.ts';
+import { runFolder } from './run/run-folder.ts';
+import type { RunState } from './run/run-state.ts';
+import { remember } from './run/run-state.ts';
+import { requireRecord } from './run/workspace-record.ts';
+import type { LoadedSnapshot } from './tree/load-snapshot.ts';
+import { loadSnapshot, snapshotRef } from './tree/load-snapshot.ts';
+import type { Manifest } from './tree/manifest.ts';
+import { skippedPaths, snapshotMessage, withLeftOut } from './tree/manifest.ts';
+import type { Scan } from './tree/scan.ts';
+import { openReadable, scanChildren, scanEntry } from './tree/scan.ts';
+import { fileSystemClock } from './tree/stat-cache.ts';
+import type { Entry, Folder } from './tree/tree.ts';
+import { changesBetween, emptyFolders, isFolder, withEntry } from './tree/tree.ts';
 
 /**
  * Commits the tree as it is. Order: objects, fsync, ref, and only then the answer. Fails closed: whatever cannot be read for a
@@ -39,13 +39,14 @@ export async function takeSnapshot(
   const writer = createObjectWriter({ gitDir: folder.shadow, known: state.known });
   const scan = startScan(deps, { folder, state, content: writer });
 
-  using top = openTop(folder.tree);
+  using top = openTree(folder.tree);
   const root =
     paths === undefined
       ? await scanChildren(scan, top, '', parent.root)
       : await rescan(scan, { top, root: parent.root, paths });
+  const skipped = paths === undefined ? scan.skipped : mergeSkipped(parent.manifest, scan, paths);
   const manifest = {
-    skipped: paths === undefined ? scan.skipped : mergeSkipped(parent.manifest, scan, paths),
+    skipped: withLeftOut(skipped, { root, leftOut: record.left_out }),
     empty: emptyFolders(root),
   };
   deps.onPoint('snapshot.scanned');

@@ -164,7 +164,7 @@ test('any tree comes back from its snapshot, after any other tree stood in its p
       expect(readTree(path)).toEqual(second);
       expect((await t.workspaces.snapshot({ runId, parent: b.id, message: 'c' })).id).toBe(b.id);
     }),
-    { numRuns: 40 },
+    { numRuns: 25 },
   );
   expect(git(t.shadow(runId), 'fsck', '--strict', '--no-dangling')).not.toMatch(/error|warning|missing/);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createDeflate } from 'node:zlib';
 import { WorkspaceError } from '../errors.ts';
-import { syncFolder, syncOpen, writeAll } from '../write-durably.ts';
+import { syncFolder, syncOpen, writeAll } from '../files/write-durably.ts';
 import { header, startObject } from './object-id.ts';
 import { compression } from './pack.ts';
 

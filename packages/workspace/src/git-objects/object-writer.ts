@@ -1,5 +1,5 @@
-import type { Folder } from '../tree.ts';
-import { isFolder } from '../tree.ts';
+import type { Folder } from '../tree/tree.ts';
+import { isFolder } from '../tree/tree.ts';
 import { commitContent } from './commit-object.ts';
 import { writeLooseBlob } from './loose.ts';
 import type { ObjectType } from './object-id.ts';

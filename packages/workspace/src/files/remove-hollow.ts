@@ -1,0 +1,26 @@
+import { rmdirSync } from 'node:fs';
+import { errnoOf } from '../errors.ts';
+import type { Directory } from './open-directory.ts';
+import { namesIn, openChain, statIn } from './open-directory.ts';
+
+/** Removes a folder that holds nothing but folders of the same kind. Returns whether it is gone. */
+export function removeHollow(parent: Directory, name: string): boolean {
+  using directory = openChain(parent, [name]);
+  if (directory === undefined) return false;
+  for (const child of namesIn(directory)) {
+    if (statIn(directory, child)?.isDirectory() !== true || !removeHollow(directory, child)) return false;
+  }
+  return removeIfEmpty(parent, name);
+}
+
+/** Removes a folder if there is one and it is empty. Returns whether it was. */
+export function removeIfEmpty(parent: Directory, name: string): boolean {
+  try {
+    rmdirSync(parent.at(name));
+    return true;
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (['ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR'].includes(errno ?? '')) return false;
+    throw error;
+  }
+}

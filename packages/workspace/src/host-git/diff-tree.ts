@@ -1,0 +1,125 @@
+import { WorkspaceError } from '../errors.ts';
+import { fromPlain, fromText, isWithin } from '../files/path-name.ts';
+import type { SnapshotId } from '../port.ts';
+import type { RunFolder } from '../run/run-folder.ts';
+import { assertSnapshot } from '../tree/load-snapshot.ts';
+import type { Git, GitOptions } from './git.ts';
+
+/** One file of git's diff of two snapshots. */
+export interface RawDiff {
+  /** Byte path. */
+  path: string;
+  status: 'added' | 'modified' | 'deleted';
+  oldMode: string | null;
+  newMode: string | null;
+  /** The file's part of the patch: one section, or two when its kind changed (git writes a deletion and a creation). */
+  sections: Buffer[];
+}
+
+export interface DiffTreeInput {
+  folder: RunFolder;
+  from: SnapshotId;
+  to: SnapshotId;
+  path?: string;
+}
+
+/**
+ * `git diff-tree` of two snapshots. Names come from the raw part, which is exact; the patch quotes them.
+ * @param options.gitDir another repository whose attributes apply, its objects being the run's
+ */
+export async function diffTree(
+  deps: { git: Git },
+  input: DiffTreeInput,
+  options: { flags: readonly string[]; config?: readonly string[]; maxBytes: number; attributesFrom?: string },
+): Promise<RawDiff[]> {
+  assertSnapshot(input.folder, input.from);
+  assertSnapshot(input.folder, input.to);
+  const { path } = input;
+  const settings = ['core.quotePath=true', ...(options.config ?? [])].flatMap((setting) => ['-c', setting]);
+  const shape = [
+    '-r',
+    '-p',
+    '--raw',
+    '-z',
+    '--full-index',
+    '--no-renames',
+    '--no-ext-diff',
+    '--no-textconv',
+    '--no-color',
+  ];
+  // A quoted path stands for bytes that no argument can hold: everything is compared, and the rest left out below.
+  const pathspec = path === undefined || path === '' || path.startsWith('"') ? [] : ['--', path];
+  const { stdout } = await deps.git.run(
+    [
+      `--git-dir=${options.attributesFrom ?? input.folder.shadow}`,
+      ...settings,
+      'diff-tree',
+      ...shape,
+      ...options.flags,
+      input.from,
+      input.to,
+      ...pathspec,
+    ],
+    { maxBytes: options.maxBytes, ...objectsOf(input.folder, options.attributesFrom) },
+  );
+  const files = split(stdout);
+  if (path === undefined || path === '') return files;
+  return files.filter((file) => isWithin(file.path, fromText(path)) || isWithin(file.path, fromPlain(path)));
+}
+
+function objectsOf(folder: RunFolder, attributesFrom: string | undefined): GitOptions {
+  return attributesFrom === undefined ? {} : { env: { GIT_OBJECT_DIRECTORY: `${folder.shadow}/objects` } };
+}
+
+function split(output: Buffer): RawDiff[] {
+  const files: (RawDiff & { parts: number })[] = [];
+  let position = 0;
+  while (output[position] === 0x3a) {
+    const [meta, afterMeta] = field(output, position);
+    const [path, afterPath] = field(output, afterMeta);
+    files.push(describe(meta, path));
+    position = afterPath;
+  }
+  const sections = splitSections(output.subarray(output[position] === 0 ? position + 1 : position));
+  let next = 0;
+  for (const file of files) {
+    file.sections = sections.slice(next, next + file.parts);
+    next += file.parts;
+  }
+  if (next !== sections.length) {
+    throw new WorkspaceError('EGITFAILED', `git listed ${files.length} files but wrote ${sections.length} patches.`);
+  }
+  return files.map(({ parts: _, ...file }) => file);
+}
+
+function field(output: Buffer, from: number): [string, number] {
+  const end = output.indexOf(0, from);
+  return [output.toString('latin1', from, end), end + 1];
+}
+
+function describe(meta: string, path: string): RawDiff & { parts: number } {
+  const match = /^:(\d{6}) (\d{6}) [0-9a-f]+ [0-9a-f]+ ([AMDT])$/.exec(meta);
+  if (match === null) throw new WorkspaceError('EGITFAILED', `git wrote a diff that cannot be read: ${meta}`);
+  const [, oldMode = '', newMode = '', letter = ''] = match;
+  return {
+    path,
+    status: letter === 'A' ? 'added' : letter === 'D' ? 'deleted' : 'modified',
+    oldMode: letter === 'A' ? null : oldMode,
+    newMode: letter === 'D' ? null : newMode,
+    sections: [],
+    parts: letter === 'T' ? 2 : 1,
+  };
+}
+
+/** Content lines begin with a space, `+`, `-` or a backslash and binary lines hold no space, so a header cannot be forged. */
+function splitSections(patch: Buffer): Buffer[] {
+  const sections: Buffer[] = [];
+  let start = 0;
+  while (start < patch.length) {
+    const next = patch.indexOf('\ndiff --git ', start);
+    const end = next === -1 ? patch.length : next + 1;
+    sections.push(patch.subarray(start, end));
+    start = end;
+  }
+  return sections;
+}

@@ -1,0 +1,139 @@
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { execa } from 'execa';
+import { errnoOf, WorkspaceError } from '../errors.ts';
+import { signature } from '../git-objects/commit-object.ts';
+
+/**
+ * git of the host, run on bare repositories and on sources, never inside a tree that an agent writes: opening one runs its
+ * fsmonitor, filters and hooks, and hardening flags do not stop `filter.clean`.
+ */
+export interface Git {
+  /** Runs git and returns its output as bytes. Throws EGITFAILED for a non-zero exit unless `accept` lists the code. */
+  run(args: readonly string[], options?: GitOptions): Promise<GitResult>;
+  /** Starts git for streaming: bytes in, bytes out. */
+  stream(args: readonly string[], options?: GitOptions): GitStream;
+}
+
+export interface GitOptions {
+  signal?: AbortSignal;
+  input?: Uint8Array | string;
+  /** Exit codes that are answers and not failures. @default [0] */
+  accept?: readonly number[];
+  /** Output beyond this many bytes is EDIFFTOOLARGE. @default 64 MiB */
+  maxBytes?: number;
+  /** User to run as; only a root host can change it. */
+  as?: { uid: number; gid: number };
+  env?: Readonly<Record<string, string>>;
+  /** @default '/' */
+  cwd?: string;
+}
+
+interface GitResult {
+  code: number;
+  stdout: Buffer;
+}
+
+type GitStream = ReturnType<typeof start>;
+
+interface Launch {
+  file: string;
+  env: Record<string, string>;
+}
+
+const flags = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'core.sshCommand=false']
+  .concat(['gc.auto=0', 'maintenance.auto=false', 'submodule.recurse=false', 'core.fsync=committed,reference'])
+  .concat(['protocol.allow=never', 'protocol.file.allow=always', 'fetch.writeCommitGraph=false'])
+  .flatMap((setting) => ['-c', setting]);
+
+/** @param deps.folder where git's only configuration file is kept */
+export function createGit(deps: { gitPath?: string; folder: string }): Git {
+  mkdirSync(deps.folder, { recursive: true, mode: 0o711 });
+  const config = join(deps.folder, 'config');
+  // Not by `-c`: fetch drops command-line configuration before it starts upload-pack, which then refuses the repository of
+  // another user ("dubious ownership"). The file reaches both.
+  writeFileSync(`${config}.${process.pid}`, '[safe]\n\tdirectory = *\n', { mode: 0o644 });
+  renameSync(`${config}.${process.pid}`, config);
+  const launch = { file: deps.gitPath ?? 'git', env: environment(config, deps.gitPath) };
+  return {
+    run: (args, options = {}) => run(launch, args, options),
+    stream: (args, options = {}) => start(launch, args, options),
+  };
+}
+
+/** The whole environment of git: nothing of the worker's own, no user or system configuration. */
+function environment(config: string, gitPath: string | undefined): Record<string, string> {
+  const path = ['/usr/local/bin', '/usr/bin', '/bin', '/opt/homebrew/bin'];
+  if (gitPath !== undefined && isAbsolute(gitPath)) path.unshift(dirname(gitPath));
+  return {
+    PATH: path.join(delimiter),
+    HOME: '/nonexistent',
+    LC_ALL: 'C',
+    TZ: 'UTC',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: config,
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_NO_REPLACE_OBJECTS: '1',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_LITERAL_PATHSPECS: '1',
+    GIT_AUTHOR_NAME: signature.name,
+    GIT_AUTHOR_EMAIL: signature.email,
+    GIT_COMMITTER_NAME: signature.name,
+    GIT_COMMITTER_EMAIL: signature.email,
+  };
+}
+
+async function run(launch: Launch, args: readonly string[], options: GitOptions): Promise<GitResult> {
+  const result = await execa(launch.file, [...flags, ...args], {
+    ...common(launch, options),
+    encoding: 'buffer',
+    stripFinalNewline: false,
+    maxBuffer: options.maxBytes ?? 64 * 1024 * 1024,
+    reject: false,
+    ...(options.input === undefined ? { stdin: 'ignore' as const } : { input: options.input }),
+  });
+  options.signal?.throwIfAborted();
+  if (result.isMaxBuffer) throw new WorkspaceError('EDIFFTOOLARGE', `git ${args[0]} wrote more than the limit.`);
+  const { exitCode } = result;
+  if (exitCode === undefined || !(options.accept ?? [0]).includes(exitCode)) {
+    throw failure(args, Buffer.from(result.stderr ?? []).toString('utf8'), result.cause ?? result);
+  }
+  return { code: exitCode, stdout: Buffer.from(result.stdout.buffer, result.stdout.byteOffset, result.stdout.length) };
+}
+
+function start(launch: Launch, args: readonly string[], options: GitOptions) {
+  const subprocess = execa(launch.file, [...flags, ...args], {
+    ...common(launch, options),
+    encoding: 'buffer',
+    buffer: { stdout: false, stderr: true },
+    stripFinalNewline: false,
+    reject: false,
+    stdin: 'pipe',
+  });
+  const done = subprocess.then((result) => {
+    options.signal?.throwIfAborted();
+    if (result.exitCode === 0) return;
+    throw failure(args, Buffer.from((result.stderr as Uint8Array | undefined) ?? []).toString('utf8'), result);
+  });
+  done.catch(() => {});
+  return { stdin: subprocess.stdin, stdout: subprocess.stdout, done, kill: () => subprocess.kill('SIGKILL') };
+}
+
+function common(launch: Launch, options: GitOptions) {
+  return {
+    env: { ...launch.env, ...options.env },
+    extendEnv: false,
+    cwd: options.cwd ?? '/',
+    killSignal: 'SIGKILL',
+    ...(options.signal && { cancelSignal: options.signal }),
+    ...(options.as && { uid: options.as.uid, gid: options.as.gid }),
+  } as const;
+}
+
+function failure(args: readonly string[], stderr: string, cause: unknown): WorkspaceError {
+  if (errnoOf(cause) === 'ENOENT') return new WorkspaceError('EGITMISSING', 'git could not be started.', { cause });
+  const verb = args.find((arg) => !arg.startsWith('-')) ?? '';
+  return new WorkspaceError('EGITFAILED', `git ${verb} failed: ${stderr.trim().slice(0, 2000)}`, { cause });
+}

@@ -1,0 +1,39 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeDurably } from '../files/write-durably.ts';
+import { writeRef } from '../git-objects/ref-file.ts';
+import type { RunFolder } from '../run/run-folder.ts';
+import type { Git } from './git.ts';
+
+/** Turns every attribute off: content is bytes, whatever `.gitattributes` a tree or a user has. */
+const attributes = '* -text !eol -ident -filter !working-tree-encoding !diff !merge\n';
+
+/** Makes the run's bare repository. It lies outside of every sandbox mount and borrows no objects from anywhere. */
+export async function createShadow(git: Git, folder: RunFolder): Promise<void> {
+  mkdirSync(folder.shadow, { mode: 0o700 });
+  await git.run([
+    'init',
+    '-q',
+    '--bare',
+    '--template=',
+    '--initial-branch=none',
+    '--object-format=sha1',
+    folder.shadow,
+  ]);
+  mkdirSync(join(folder.shadow, 'info'), { recursive: true });
+  await writeDurably(join(folder.shadow, 'info', 'attributes'), attributes, 0o644);
+}
+
+/**
+ * Fetches one commit of the source, without its history: the history is not needed to publish, and can be a thousand times as large.
+ * The source is only read.
+ */
+export async function fetchBase(
+  git: Git,
+  input: { folder: RunFolder; gitDir: string; commit: string; signal?: AbortSignal },
+): Promise<void> {
+  const quiet = ['-q', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--no-recurse-submodules'];
+  const args = [`--git-dir=${input.folder.shadow}`, 'fetch', ...quiet, '--depth=1', '--end-of-options'];
+  await git.run([...args, input.gitDir, input.commit], input.signal === undefined ? {} : { signal: input.signal });
+  await writeRef(input.folder.shadow, 'refs/holdpoint/base', input.commit);
+}

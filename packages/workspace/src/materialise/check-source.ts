@@ -1,0 +1,87 @@
+import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, relative } from 'node:path';
+import type { Deps } from '../deps.ts';
+import { errnoOf, WorkspaceError } from '../errors.ts';
+import type { Git } from '../host-git/git.ts';
+import type { Source } from '../port.ts';
+
+/** A source as it was found: where it really lies, and the commit of a git source. */
+export type FoundSource =
+  | { type: 'empty' }
+  | { type: 'directory'; path: string }
+  | { type: 'git'; gitDir: string; commit: string };
+
+/** Finds the source, without side effects. Throws a `WorkspaceError` for one that cannot be used. */
+export async function findSource(deps: Pick<Deps, 'git' | 'dataDir'>, source: Source): Promise<FoundSource> {
+  if (source.type === 'empty') return { type: 'empty' };
+  const path = realDirectory(source.path);
+  if (isInside(path, deps.dataDir)) {
+    throw new WorkspaceError('ESOURCEINDATADIR', `${source.path} lies in the data directory.`);
+  }
+  switch (source.type) {
+    case 'directory':
+      assertReadable(path);
+      return { type: 'directory', path };
+    case 'git': {
+      const gitDir = await findGitDirectory(deps.git, path);
+      return { type: 'git', gitDir, commit: await resolveCommit(deps.git, { gitDir, ref: source.ref ?? 'HEAD' }) };
+    }
+    default:
+      throw source satisfies never;
+  }
+}
+
+function realDirectory(path: string): string {
+  if (!isAbsolute(path)) throw new WorkspaceError('ESOURCENOTDIRECTORY', `${path} is not an absolute path.`);
+  let real: string;
+  try {
+    real = realpathSync(path);
+    if (statSync(real).isDirectory()) return real;
+  } catch (cause) {
+    const errno = errnoOf(cause);
+    if (errno === 'ENOENT' || errno === 'ENOTDIR' || errno === 'ELOOP') {
+      throw new WorkspaceError('ESOURCEMISSING', `${path} does not exist.`, { cause });
+    }
+    throw new WorkspaceError('ESOURCEUNREADABLE', `${path} cannot be read.`, { cause });
+  }
+  throw new WorkspaceError('ESOURCENOTDIRECTORY', `${path} is not a directory.`);
+}
+
+function assertReadable(path: string): void {
+  try {
+    accessSync(path, constants.R_OK | constants.X_OK);
+  } catch (cause) {
+    throw new WorkspaceError('ESOURCEUNREADABLE', `${path} cannot be read.`, { cause });
+  }
+}
+
+/**
+ * The git directory of a work tree's top folder or of a bare repository. The ceiling keeps git from finding the repository of a
+ * parent folder: a run on a sub-folder must not silently take the whole repository.
+ */
+async function findGitDirectory(git: Git, path: string): Promise<string> {
+  const found = await git.run(['-C', path, 'rev-parse', '--absolute-git-dir', '--show-object-format'], {
+    accept: [0, 128],
+    env: { GIT_CEILING_DIRECTORIES: dirname(path) },
+  });
+  const [gitDir, format] = found.stdout.toString('utf8').split('\n');
+  if (found.code !== 0 || gitDir === undefined || gitDir === '') {
+    throw new WorkspaceError('ESOURCENOTGIT', `${path} is not the top of a git repository.`);
+  }
+  if (format !== 'sha1') throw new WorkspaceError('ESOURCEFORMAT', `${path} uses ${format} object ids.`);
+  return gitDir;
+}
+
+async function resolveCommit(git: Git, input: { gitDir: string; ref: string }): Promise<string> {
+  const expression = `${input.ref}^{commit}`;
+  const args = [`--git-dir=${input.gitDir}`, 'rev-parse', '--verify', '--quiet', '--end-of-options', expression];
+  const found = await git.run(args, { accept: [0, 1, 128] });
+  const commit = found.stdout.toString('latin1').trim();
+  if (found.code === 0 && /^[0-9a-f]{40}$/.test(commit)) return commit;
+  throw new WorkspaceError('EREFUNKNOWN', `The repository has no commit ${JSON.stringify(input.ref)}.`);
+}
+
+function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way === '' || (!isAbsolute(way) && way.split('/')[0] !== '..');
+}

@@ -1,0 +1,79 @@
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { errnoOf, WorkspaceError } from '../errors.ts';
+import { syncFolder, writeDurably } from '../files/write-durably.ts';
+import type { RunFolder } from '../run/run-folder.ts';
+
+const leafSchema = z.strictObject({ mode: z.int(), oid: z.string().regex(/^[0-9a-f]{40}$/) });
+const ownership = { permissions: z.int(), uid: z.int(), gid: z.int() };
+
+const journalSchema = z.strictObject({
+  format: z.literal(1),
+  snapshot: z.string(),
+  /** `back` once a conflict was met after the commit point: what was written is taken back. */
+  direction: z.enum(['forward', 'back']),
+  /** Deletions first, then writes. Paths are bytes in latin1. */
+  entries: z.array(
+    z.strictObject({
+      path: z.string(),
+      /** What the source held when the publish was agreed, with its permissions and owner. */
+      old: leafSchema.extend(ownership).nullable(),
+      /** What it is to hold. */
+      new: leafSchema.extend(ownership).nullable(),
+    }),
+  ),
+  /** Folders that did not exist before, parents first. */
+  made: z.array(z.string()),
+  /** Folders that may be empty afterwards and then go, children first. */
+  emptied: z.array(z.string()),
+  /** Conflicts met on the way, for the answer. */
+  conflicts: z.array(z.strictObject({ path: z.string(), detail: z.string() })),
+});
+
+/** The intention to change a source directory; while it is on disk the publish is decided and must be brought to an end. */
+export type Journal = z.infer<typeof journalSchema>;
+export type JournalEntry = Journal['entries'][number];
+
+const lastSchema = z.strictObject({ format: z.literal(1), snapshot: z.string() });
+
+/** The pending journal, if a publish was interrupted. */
+export function readJournal(folder: RunFolder): Journal | undefined {
+  return read(join(folder.publish, 'journal.json'), journalSchema);
+}
+
+/** Writing it is the commit point. */
+export async function writeJournal(folder: RunFolder, journal: Journal): Promise<void> {
+  mkdirSync(folder.publish, { recursive: true, mode: 0o700 });
+  await syncFolder(folder.path);
+  await writeDurably(join(folder.publish, 'journal.json'), JSON.stringify(journal));
+}
+
+export async function removeJournal(folder: RunFolder): Promise<void> {
+  rmSync(join(folder.publish, 'journal.json'), { force: true });
+  await syncFolder(folder.publish);
+}
+
+/** The snapshot that the source was last brought to. */
+export function lastPublished(folder: RunFolder): string | undefined {
+  return read(join(folder.publish, 'last.json'), lastSchema)?.snapshot;
+}
+
+export async function writeLastPublished(folder: RunFolder, snapshot: string): Promise<void> {
+  await writeDurably(join(folder.publish, 'last.json'), JSON.stringify({ format: 1, snapshot }));
+}
+
+function read<T>(path: string, schema: z.ZodType<T>): T | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new WorkspaceError('EWORKSPACECORRUPT', `${path} cannot be read.`, { cause });
+  }
+}

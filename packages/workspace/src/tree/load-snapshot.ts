@@ -1,0 +1,130 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { WorkspaceError } from '../errors.ts';
+import { isPlainName } from '../files/path-name.ts';
+import { readCommit } from '../git-objects/commit-object.ts';
+import type { Git } from '../host-git/git.ts';
+import type { SnapshotId } from '../port.ts';
+import type { RunFolder } from '../run/run-folder.ts';
+import type { RunState } from '../run/run-state.ts';
+import { remember } from '../run/run-state.ts';
+import type { Manifest } from './manifest.ts';
+import { readManifest } from './manifest.ts';
+import type { Folder, Mode } from './tree.ts';
+import { emptyFolder, isFolder, modes } from './tree.ts';
+
+/** A snapshot in memory. `root` holds the manifest's empty folders too. */
+export interface LoadedSnapshot {
+  readonly id: SnapshotId;
+  readonly parent: SnapshotId | null;
+  readonly tree: string;
+  readonly root: Folder;
+  readonly manifest: Manifest;
+}
+
+export function snapshotRef(id: SnapshotId): string {
+  return `refs/snapshots/${id}`;
+}
+
+/** Throws ESNAPSHOTUNKNOWN unless the run has a snapshot with this id. */
+export function assertSnapshot(folder: RunFolder, id: SnapshotId): void {
+  if (/^[0-9a-f]{40}$/.test(id) && existsSync(join(folder.shadow, snapshotRef(id)))) return;
+  throw new WorkspaceError('ESNAPSHOTUNKNOWN', `Run ${folder.runId} has no snapshot ${JSON.stringify(id)}.`);
+}
+
+/** Reads a snapshot from memory or from the shadow repository. */
+export async function loadSnapshot(
+  deps: { git: Git },
+  input: { folder: RunFolder; state: RunState; id: SnapshotId },
+): Promise<LoadedSnapshot> {
+  const { folder, state, id } = input;
+  assertSnapshot(folder, id);
+  const kept = state.snapshots.find((snapshot) => snapshot.id === id);
+  if (kept !== undefined) return kept;
+
+  const { stdout } = await deps.git.run([`--git-dir=${folder.shadow}`, 'cat-file', 'commit', id]);
+  const { tree, parent, message } = readCommit(stdout);
+  const manifest = readManifest(message);
+  const { root } = await loadTree(deps, { folder, state, treeish: tree });
+  for (const path of manifest.empty) addEmptyFolder(root, path.split('/'));
+  const loaded = { id, parent, tree, root, manifest };
+  remember(state, loaded);
+  return loaded;
+}
+
+/**
+ * Reads a tree of the shadow repository. Names that must never become files are left out; submodules become empty folders and
+ * are listed.
+ */
+export async function loadTree(
+  deps: { git: Git },
+  input: { folder: RunFolder; state: RunState; treeish: string },
+): Promise<{ root: Folder; submodules: { path: string; oid: string }[] }> {
+  const args = [`--git-dir=${input.folder.shadow}`, 'ls-tree', '-r', '-t', '-z', '--full-tree', input.treeish];
+  const { stdout } = await deps.git.run(args, { maxBytes: 1024 * 1024 * 1024 });
+  const root = emptyFolder();
+  const folders = new Map<string, Folder>([['', root]]);
+  const incomplete = new Set<string>();
+  const submodules: { path: string; oid: string }[] = [];
+  for (const row of stdout.toString('latin1').split('\0').slice(0, -1)) {
+    const match = /^(\d{6}) \w+ ([0-9a-f]{40})\t(.*)$/s.exec(row);
+    if (match === null) throw new WorkspaceError('EWORKSPACECORRUPT', `git listed an entry as ${JSON.stringify(row)}.`);
+    const [, mode = '', oid = '', path = ''] = match;
+    const slash = path.lastIndexOf('/');
+    const parentPath = path.slice(0, Math.max(slash, 0));
+    const parent = folders.get(parentPath);
+    if (parent === undefined) continue;
+    const name = path.slice(slash + 1);
+    if (!isPlainName(name)) {
+      incomplete.add(parentPath);
+      continue;
+    }
+    if (mode === '160000') {
+      submodules.push({ path, oid });
+      parent.entries.set(name, emptyFolder());
+      incomplete.add(parentPath);
+    } else if (mode === '040000') {
+      const folder: Folder = { entries: new Map(), oid };
+      folders.set(path, folder);
+      parent.entries.set(name, folder);
+      input.state.known.add(oid);
+    } else {
+      parent.entries.set(name, { mode: canonical(mode), oid });
+      input.state.known.add(oid);
+    }
+  }
+  for (const path of incomplete) unseal(root, path);
+  return { root, submodules };
+}
+
+/** Forgets the ids of a folder and everything above it. */
+function unseal(root: Folder, path: string): void {
+  let current: Folder = root;
+  delete current.oid;
+  for (const name of path === '' ? [] : path.split('/')) {
+    const child = current.entries.get(name);
+    if (!isFolder(child)) return;
+    current = child;
+    delete current.oid;
+  }
+}
+
+/** Old repositories hold modes such as 100664. */
+function canonical(mode: string): Mode {
+  if (mode === '120000') return modes.symlink;
+  return (Number.parseInt(mode, 8) & 0o100) === 0 ? modes.file : modes.executable;
+}
+
+/** Adds a folder without entries; ids above stay valid, since git does not see it. */
+function addEmptyFolder(root: Folder, names: readonly string[]): void {
+  let current = root;
+  for (const name of names) {
+    let child = current.entries.get(name);
+    if (child === undefined) {
+      child = { entries: new Map(), oid: null };
+      current.entries.set(name, child);
+    }
+    if (!isFolder(child)) return;
+    current = child;
+  }
+}

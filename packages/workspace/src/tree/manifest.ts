@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { WorkspaceError } from '../errors.ts';
+import { fromText, toText } from '../files/path-name.ts';
+import type { SkippedPath } from '../port.ts';
+import type { Folder } from './tree.ts';
+import { find } from './tree.ts';
+
+/** What a git tree cannot hold: paths that were left out, and folders without files. Kept in the snapshot's commit message. */
+export interface Manifest {
+  /** By byte path. */
+  readonly skipped: ReadonlyMap<string, SkippedPath['reason']>;
+  /** Byte paths of folders without any entry. */
+  readonly empty: readonly string[];
+}
+
+export const skippedSchema = z.array(
+  z.strictObject({ path: z.string(), reason: z.enum(['too_large', 'socket', 'fifo', 'device', 'unreadable']) }),
+);
+
+const manifestSchema = z.strictObject({ skipped: skippedSchema, empty: z.array(z.string()) });
+
+const label = 'Holdpoint-Manifest: ';
+
+/** The commit message of a snapshot. The last line is always ours, whatever the given message contains. */
+export function snapshotMessage(message: string, manifest: Manifest): string {
+  const line = JSON.stringify({ skipped: skippedPaths(manifest), empty: manifest.empty.map(toText) });
+  return `${message.trim() || 'snapshot'}\n\n${label}${line}`;
+}
+
+/** Reads the manifest back from a snapshot's commit message. */
+export function readManifest(message: string): Manifest {
+  const lines = message.trimEnd().split('\n');
+  const last = lines.at(-1) ?? '';
+  if (!last.startsWith(label)) throw new WorkspaceError('ESNAPSHOTUNKNOWN', 'The commit is not a snapshot.');
+  const { skipped, empty } = manifestSchema.parse(JSON.parse(last.slice(label.length)));
+  return {
+    skipped: new Map(skipped.map(({ path, reason }) => [fromText(path), reason])),
+    empty: empty.map(fromText),
+  };
+}
+
+/** What was skipped in a tree, and what was left out of the copy and still has nothing in its place. */
+export function withLeftOut(
+  skipped: Manifest['skipped'],
+  input: { root: Folder; leftOut: readonly SkippedPath[] },
+): Manifest['skipped'] {
+  const absent = input.leftOut
+    .map(({ path, reason }) => [fromText(path), reason] as const)
+    .filter(([path]) => find(input.root, path.split('/')) === undefined);
+  return new Map([...absent, ...skipped]);
+}
+
+/** The port's form, sorted by path. */
+export function skippedPaths(manifest: Pick<Manifest, 'skipped'>): SkippedPath[] {
+  return [...manifest.skipped]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([path, reason]) => ({ path: toText(path), reason }));
+}

@@ -1,0 +1,213 @@
+import type { BigIntStats } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync } from 'node:fs';
+import { errnoOf, WorkspaceError } from '../errors.ts';
+import type { Directory } from '../files/open-directory.ts';
+import { namesIn, openChild, statIn } from '../files/open-directory.ts';
+import type { Pace } from '../files/pace.ts';
+import { isDotGit, join, toText } from '../files/path-name.ts';
+import { largeFrom } from '../git-objects/object-writer.ts';
+import type { SkippedPath } from '../port.ts';
+import type { StatCache } from './stat-cache.ts';
+import type { Entry, Leaf, Mode } from './tree.ts';
+import { modes, shared } from './tree.ts';
+
+/** What a scan needs, and what it finds out on the way. */
+export interface Scan {
+  readonly content: ContentSink;
+  readonly stats: StatCache;
+  readonly pace: Pace;
+  /** The file system's time before the scan began, ns. */
+  readonly clock: bigint;
+  readonly limits: ScanLimits;
+  readonly skipped: Map<string, SkippedPath['reason']>;
+  /** Paths of the regular files seen. */
+  readonly seen: Set<string>;
+  entries: number;
+  /** Sizes of the regular files seen, added up. */
+  bytes: number;
+}
+
+export interface ScanLimits {
+  /** Larger files are skipped. Bytes. */
+  fileBytes: number;
+  /** Files and folders of a tree. */
+  entries: number;
+}
+
+/** Takes content and answers with its object id; stores it or only hashes it. */
+interface ContentSink {
+  blob(content: Uint8Array): string;
+  largeBlob(fd: number, size: number): Promise<string>;
+  /** Whether content that was read earlier needs no second reading: a scan that failed may have left facts without objects. */
+  has(oid: string): boolean;
+  relieve(): Promise<void> | undefined;
+}
+
+/** Folders nested deeper than this are skipped as unreadable: each level holds a descriptor open. */
+const deepest = 200;
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
+
+/**
+ * Reads one entry of a directory as git would store it; undefined when there is none (or it is a `.git`).
+ *
+ * What cannot be stored is noted in `scan.skipped` and keeps the entry it had before, so that it shows up as no change at all.
+ */
+export async function scanEntry(
+  scan: Scan,
+  at: { directory: Directory; name: string; path: string },
+  previous: Entry | undefined,
+): Promise<Entry | undefined> {
+  if (isDotGit(at.name)) return undefined;
+  const status = statIfAllowed(at);
+  if (status === undefined) return undefined;
+  countEntry(scan);
+  const skip = (reason: SkippedPath['reason']) => {
+    scan.skipped.set(at.path, reason);
+    return previous;
+  };
+  if (status === 'denied') return skip('unreadable');
+  if (status.isDirectory()) return scanDirectory(scan, at, previous);
+  if (status.isSymbolicLink()) return readLink(scan, at);
+  const special = specialKind(status);
+  if (special !== undefined) return skip(special);
+  scan.seen.add(at.path);
+  scan.bytes += Number(status.size);
+  if (status.size > scan.limits.fileBytes) return skip('too_large');
+  const cached = scan.stats.lookup(at.path, status);
+  if (cached !== undefined && scan.content.has(cached)) return { mode: modeOf(status), oid: cached };
+  const read = await readFile(scan, at);
+  return read === 'unreadable' ? skip(read) : read;
+}
+
+async function scanDirectory(
+  scan: Scan,
+  at: { directory: Directory; name: string; path: string },
+  previous: Entry | undefined,
+): Promise<Entry | undefined> {
+  const opened = at.path.split('/').length > deepest ? undefined : openReadable(at);
+  if (opened === undefined) {
+    scan.skipped.set(at.path, 'unreadable');
+    return previous;
+  }
+  using directory = opened;
+  // Awaited here: returning the promise itself would close the directory while it is being read.
+  return await scanChildren(scan, directory, at.path, previous);
+}
+
+/** Reads everything in an open directory. A name that vanishes meanwhile is EWORKSPACEBUSY. */
+export async function scanChildren(scan: Scan, directory: Directory, path: string, previous: Entry | undefined) {
+  const before = previous !== undefined && 'entries' in previous ? previous.entries : new Map<string, Entry>();
+  const entries = new Map<string, Entry>();
+  for (const name of namesIn(directory)) {
+    const entry = await scanEntry(scan, { directory, name, path: join(path, name) }, before.get(name));
+    if (entry !== undefined) entries.set(name, entry);
+    else if (!isDotGit(name) && !scan.skipped.has(join(path, name))) throw busy(join(path, name));
+    const pause = scan.pace() ?? scan.content.relieve();
+    if (pause !== undefined) await pause;
+  }
+  return shared(previous, entries);
+}
+
+/** The reason why a status is of nothing that can be stored, if so. */
+export function specialKind(status: BigIntStats): SkippedPath['reason'] | undefined {
+  if (status.isFIFO()) return 'fifo';
+  if (status.isSocket()) return 'socket';
+  if (status.isBlockDevice() || status.isCharacterDevice()) return 'device';
+  return undefined;
+}
+
+export function modeOf(status: BigIntStats): Mode {
+  if (status.isSymbolicLink()) return modes.symlink;
+  return (status.mode & 0o100n) === 0n ? modes.file : modes.executable;
+}
+
+/** Opens a folder of the tree; undefined when it may not be read. */
+export function openReadable(at: { directory: Directory; name: string; path: string }): Directory | undefined {
+  try {
+    return openChild(at.directory, at.name);
+  } catch (error) {
+    if (isDenied(error)) return undefined;
+    throw asBusy(error, at.path);
+  }
+}
+
+/** A folder that may be listed but not entered denies a look at its children. */
+function statIfAllowed(at: { directory: Directory; name: string }): BigIntStats | 'denied' | undefined {
+  try {
+    return statIn(at.directory, at.name);
+  } catch (error) {
+    if (isDenied(error)) return 'denied';
+    throw error;
+  }
+}
+
+function readLink(scan: Scan, at: { directory: Directory; name: string; path: string }): Leaf {
+  try {
+    const target = readlinkSync(at.directory.at(at.name), { encoding: 'buffer' });
+    return { mode: modes.symlink, oid: scan.content.blob(target) };
+  } catch (error) {
+    throw asBusy(error, at.path);
+  }
+}
+
+/** Reads a regular file through a descriptor that cannot be a link, a FIFO or a device, and checks that it stood still. */
+async function readFile(
+  scan: Scan,
+  at: { directory: Directory; name: string; path: string },
+): Promise<Leaf | 'unreadable'> {
+  let fd: number;
+  try {
+    fd = openSync(at.directory.at(at.name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  } catch (error) {
+    if (isDenied(error)) return 'unreadable';
+    throw asBusy(error, at.path);
+  }
+  try {
+    const before = fstatSync(fd, { bigint: true });
+    if (!before.isFile() || before.size > scan.limits.fileBytes) throw busy(at.path);
+    const size = Number(before.size);
+    const oid = size >= largeFrom ? await scan.content.largeBlob(fd, size) : scan.content.blob(readWhole(fd, size));
+    const after = fstatSync(fd, { bigint: true });
+    if (after.size !== before.size || after.mtimeNs !== before.mtimeNs || after.ctimeNs !== before.ctimeNs) {
+      throw busy(at.path);
+    }
+    scan.stats.learn(at.path, after, oid, scan.clock);
+    return { mode: modeOf(after), oid };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Exactly `size` bytes; a file that ends earlier is seen by the caller's second look at its status. */
+function readWhole(fd: number, size: number): Buffer {
+  const buffer = Buffer.allocUnsafe(size);
+  let length = 0;
+  while (length < size) {
+    const read = readSync(fd, buffer, length, size - length, length);
+    if (read === 0) break;
+    length += read;
+  }
+  return buffer.subarray(0, length);
+}
+
+function countEntry(scan: Scan): void {
+  scan.entries += 1;
+  if (scan.entries <= scan.limits.entries) return;
+  throw new WorkspaceError('ETOOMANYFILES', `The tree has more than ${scan.limits.entries} files and folders.`);
+}
+
+function isDenied(error: unknown): boolean {
+  const errno = errnoOf(error);
+  return errno === 'EACCES' || errno === 'EPERM';
+}
+
+/** An entry that changed its kind or vanished between two system calls: somebody is writing. Anything else passes through. */
+function asBusy(error: unknown, path: string): unknown {
+  const errno = errnoOf(error);
+  const raced = ['ENOENT', 'ENOTDIR', 'ELOOP', 'EINVAL', 'ENXIO'].includes(errno ?? '');
+  return raced ? busy(path, error) : error;
+}
+
+function busy(path: string, cause?: unknown): WorkspaceError {
+  return new WorkspaceError('EWORKSPACEBUSY', `${toText(path)} changed while it was read.`, { cause });
+}

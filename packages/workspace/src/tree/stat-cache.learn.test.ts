@@ -1,0 +1,58 @@
+import { lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runFolder } from '../run/run-folder.ts';
+import { fileSystemClock, openStatCache } from './stat-cache.ts';
+
+const oid = 'a'.repeat(40);
+const stored = new Set([oid]);
+let dataDir = '';
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'holdpoint-stat-cache-'));
+  mkdirSync(join(dataDir, 'runs/run_1'), { recursive: true });
+});
+
+afterEach(() => rmSync(dataDir, { recursive: true }));
+
+function file(content = 'x') {
+  const path = join(dataDir, 'file');
+  writeFileSync(path, content);
+  return { path, status: lstatSync(path, { bigint: true }) };
+}
+
+test('a file that changed in the tick of its hashing is not known', () => {
+  const cache = openStatCache(runFolder(dataDir, 'run_1'));
+  const { status } = file();
+  cache.learn('file', status, oid, status.ctimeNs + 1n);
+  expect(cache.lookup('file', status)).toBe(oid);
+  cache.learn('file', status, oid, status.ctimeNs);
+  expect(cache.lookup('file', status)).toBeUndefined();
+});
+
+test('the clock is the one that stamps files', () => {
+  const folder = runFolder(dataDir, 'run_1');
+  for (let round = 0; round < 100; round++) {
+    const before = fileSystemClock(folder);
+    const { status } = file(`${round}`);
+    expect(status.mtimeNs >= before).toBe(true);
+    expect(fileSystemClock(folder) >= status.ctimeNs).toBe(true);
+  }
+});
+
+test('what is stored is known after a restart, under any name; a torn file counts as empty', () => {
+  const folder = runFolder(dataDir, 'run_1');
+  const cache = openStatCache(folder);
+  const { status } = file();
+  const clock = status.ctimeNs + 1n;
+  const names = ['plain', 'with\ttab and\nnewline', '\xff\xe9', '0', ' '];
+  for (const name of names) cache.learn(name, status, oid, clock);
+  cache.learn('not stored', status, 'b'.repeat(40), clock);
+  cache.save(stored);
+  const again = openStatCache(folder);
+  expect(names.map((name) => again.lookup(name, status))).toEqual(names.map(() => oid));
+  expect(again.lookup('not stored', status)).toBeUndefined();
+  truncateSync(folder.statCache, readFileSync(folder.statCache).length - 1);
+  expect(openStatCache(folder).lookup('plain', status)).toBeUndefined();
+});
