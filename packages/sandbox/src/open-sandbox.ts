@@ -7,6 +7,7 @@ import { buildFilter } from './bubblewrap/seccomp.ts';
 import { SandboxError } from './errors.ts';
 import { resolveLimits } from './limits.ts';
 import type { CapabilityReport, Limits, Sandbox } from './port.ts';
+import { killProcesses } from './process/identity.ts';
 import { ProcessRecords } from './process/records.ts';
 import { HostSandbox } from './sandbox.ts';
 import type { Driver } from './tree.ts';
@@ -70,6 +71,8 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox>
     toolchains: options.toolchains ?? [],
   };
   const { driver, capabilities } = await chooseDriver(deps, options);
+  // what a worker left here that was killed with SIGKILL while it started sandboxes: about one in fifty of these
+  killProcesses(driver.findOrphans());
   options.logger?.info({ capabilities }, `sandbox driver: ${driver.name}`);
   return new HostSandbox({
     driver,

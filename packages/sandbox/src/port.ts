@@ -46,7 +46,7 @@ export interface Limits {
   open_files: number;
   /** stdout and stderr together; past it the command is killed. @default 10 MiB */
   output_bytes: number;
-  /** Address space of one process. @default 4 GiB */
+  /** Writable private memory of one process (not its address space, of which wasm and garbage collectors reserve far more). @default 4 GiB */
   memory_bytes: number;
 }
 
@@ -56,7 +56,7 @@ export interface Command {
   argv: readonly [string, ...string[]];
   /** Relative to the workspace root. @default '.' */
   cwd?: string;
-  /** The command's whole environment, beside the sandbox's own PATH, HOME, LANG and TMPDIR. */
+  /** The command's whole environment, beside the sandbox's own PATH, HOME, LANG and TMPDIR, which it may replace. Names are identifiers. */
   env?: Readonly<Record<string, string>>;
   stdin?: string;
   limits?: Partial<Limits>;
@@ -72,6 +72,7 @@ export interface CapturedStream {
 }
 
 export type CommandEnd =
+  /** `signal` is named when the exit code is 128 + its number, which is all that a shell and bubblewrap tell of a signal. */
   | { status: 'exited'; exit_code: number; signal: string | null }
   | { status: 'timed_out'; after_ms: number }
   | { status: 'quota'; quota: 'output' | 'cpu' | 'file_size' | 'memory'; limit: number }
@@ -132,11 +133,13 @@ export interface GlobQuery {
  * lying tool host is a `SandboxError` with `retryable: true`.
  */
 export interface WorkspaceFiles {
+  /** Follows links that stay inside, so its type is never `symlink`. */
   stat(path: string, signal?: AbortSignal): Promise<FileStat>;
-  /** @param options.max_bytes bytes returned at most. @default 10 MiB. @param options.offset @default 0 */
+  /** @param options.max_bytes bytes returned at most, up to 32 MiB. @default 10 MiB. @param options.offset @default 0 */
   read(path: string, options?: { max_bytes?: number; offset?: number }, signal?: AbortSignal): Promise<FileContent>;
   /**
-   * Writes a temporary file and renames it, so a failed write leaves the old content whole. Keeps the mode of a file it replaces.
+   * Writes a temporary file and renames it, so a failed write leaves the old content whole. Keeps the mode of a file it replaces. At
+   * most 32 MiB. An expectation that does not hold is EEXIST or ECHANGED.
    * @param options.parents create missing directories. @default true
    */
   write(
@@ -145,7 +148,7 @@ export interface WorkspaceFiles {
     options: { expect: WriteExpectation; parents?: boolean },
     signal?: AbortSignal,
   ): Promise<{ bytes: number; created: boolean; sha256: string }>;
-  /** Sorted by name in byte order. `total` counts all entries. */
+  /** Sorted by name in byte order. `total` counts all entries. @param options.limit at most 100_000. @default 10_000 */
   list(
     path: string,
     options?: { limit?: number },

@@ -163,22 +163,26 @@ test('a record of a recycled pid, of an earlier boot, or without sense kills nob
   bystander.kill('SIGKILL');
 });
 
-test('a sandbox whose bubblewrap was killed before its first step is found and removed', async () => {
-  const { bwrap } = findHostTools({ bwrapCandidates, path: '/usr/local/bin:/usr/bin:/bin' });
-  const child = spawn(bwrap, BWRAP_ARGUMENTS, {
-    argv0: 'bwrap',
-    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
+const stages = {
+  'with all its namespaces': ['--unshare-user', '--unshare-all'],
+  'before its options had arrived': ['--unshare-user'],
+};
+for (const [stage, namespaces] of Object.entries(stages)) {
+  test(`a sandbox whose bubblewrap was killed before its first step, ${stage}, is found and removed`, async () => {
+    const { bwrap } = findHostTools({ bwrapCandidates, path: '/usr/local/bin:/usr/bin:/bin' });
+    const stdio = ['ignore', 'ignore', 'ignore', 'pipe', 'pipe', 'pipe'] as const;
+    const child = spawn(bwrap, BWRAP_ARGUMENTS, { argv0: 'bwrap', stdio: [...stdio] });
+    const [, , , options, , info] = child.stdio as (Duplex | null)[];
+    options?.end([...namespaces, '--userns-block-fd', '4', '--info-fd', '5', ''].join('\0'));
+    const [line] = await once(info ?? expect.fail(), 'data');
+    const waiting = Number(/"child-pid": (\d+)/.exec(String(line))?.[1]);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(identify(waiting)).not.toBeNull();
+    await host.sandbox.killAll('run_unrelated');
+    expect(identify(waiting)).toBeNull();
   });
-  const [, , , options, , info] = child.stdio as (Duplex | null)[];
-  options?.end(['--unshare-user', '--unshare-all', '--userns-block-fd', '4', '--info-fd', '5', ''].join('\0'));
-  const [line] = await once(info ?? expect.fail(), 'data');
-  const waiting = Number(/"child-pid": (\d+)/.exec(String(line))?.[1]);
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  expect(identify(waiting)).not.toBeNull();
-  await host.sandbox.killAll('run_unrelated');
-  expect(identify(waiting)).toBeNull();
-});
+}
 
 test('closing the sandbox ends what runs', async () => {
   const workspace = host.makeWorkspace();

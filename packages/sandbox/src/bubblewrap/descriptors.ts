@@ -6,7 +6,7 @@ export const descriptors = {
   filter: 4,
   /** The worker: bubblewrap's JSON lines. */
   status: 5,
-  /** enter.sh: the environment, NUL-terminated and ended by an empty record. Open for as long as the worker wants the sandbox. */
+  /** enter.sh, both ways: it says that it is ready, the worker answers with the environment, NUL-terminated and ended by an empty record. */
   lifeline: 6,
 } as const;
 

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Readable, Writable } from 'node:stream';
+import { Duplex, type Readable, type Writable } from 'node:stream';
 import { closed } from '../process/closed.ts';
 import { untilGone } from '../process/gone.ts';
 import { childrenOf, identify, killProcess, killProcesses, type ProcessIdentity } from '../process/identity.ts';
@@ -37,9 +37,9 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
   const failure = new Promise<string>((resolve) => subprocess.once('error', (error) => resolve(error.message)));
   if (pid === undefined) return failedTree({ stdout, stderr }, failure);
 
-  feed(pipes[descriptors.options], nulTerminated(chain.options)).end();
-  feed(pipes[descriptors.filter], deps.filter ?? Buffer.alloc(0)).end();
-  const lifeline = feed(pipes[descriptors.lifeline], nulTerminated([...chain.environment, '']));
+  duplex(pipes[descriptors.options]).end(nulTerminated(chain.options));
+  duplex(pipes[descriptors.filter]).end(deps.filter ?? Buffer.alloc(0));
+  const lifeline = duplex(pipes[descriptors.lifeline]);
 
   const outer = identify(pid); // null when it has ended already
   let inner: ProcessIdentity | null = null;
@@ -65,12 +65,22 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
     }
   };
   if (outer) record(outer);
-  const status = readStatus(readable(pipes[descriptors.status]), (childPid) => {
+  const status = readStatus(duplex(pipes[descriptors.status]), (childPid) => {
     inner = identify(childPid);
     if (!inner || !outer) return;
     const claimed = unrecorded === null && !deps.records.has(workspace.id, outer);
     if (claimed || killed) killProcess(inner);
     else record(outer, inner);
+    letGo();
+  });
+  // Both must be known before the command may start: that it can be found and killed, and that its sandbox would end with us.
+  let ready = false;
+  const letGo = () => {
+    if (ready && inner && !killed) lifeline.write(nulTerminated([...chain.environment, '']));
+  };
+  lifeline.once('data', () => {
+    ready = true;
+    letGo();
   });
 
   const finish = async (): Promise<TreeEnd> => {
@@ -101,15 +111,9 @@ function nulTerminated(words: readonly string[]): Buffer {
 }
 
 /** The reader may end first (it was killed, or could not start); what it did not read is of no interest then. */
-function feed(stream: Readable | Writable | null | undefined, data: Buffer): Writable {
-  if (!stream || !('write' in stream)) throw new TypeError('not a writable descriptor');
+function duplex(stream: Readable | Writable | null | undefined): Duplex {
+  if (!(stream instanceof Duplex)) throw new TypeError('not a pipe'); // Node's pipes are sockets, which go both ways
   stream.on('error', () => {});
-  stream.write(data);
-  return stream;
-}
-
-function readable(stream: Readable | Writable | null | undefined): Readable {
-  if (!stream || !('read' in stream)) throw new TypeError('not a readable descriptor');
   return stream;
 }
 
