@@ -31,7 +31,8 @@ async function demo({ keep, signal }: { keep: boolean; signal: AbortSignal }): P
       await system.stop();
     }
   } catch (error) {
-    say(`\nThe logs are in ${join(place.data, 'logs')}; remove ${place.root} when you have read them.`);
+    if (interrupted.signal.aborted) await place.remove();
+    else say(`\nThe logs are in ${join(place.data, 'logs')}; remove ${place.root} when you have read them.`);
     throw error;
   }
   if (keep) return say(`\nKept: ${place.root}`);

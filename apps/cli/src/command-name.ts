@@ -1,5 +1,5 @@
 /** How a person calls this command from the project's directory: `-s` keeps npm's own lines out of the output. */
-export const commandName = 'npm run -s holdpoint --';
+const commandName = 'npm run -s holdpoint --';
 
 /** A command line to try next. */
 export const commandLine = (...words: string[]): string => [commandName, ...words].join(' ');

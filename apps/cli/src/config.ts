@@ -25,11 +25,14 @@ const environmentSchema = z.object({
   NO_COLOR: text,
   FORCE_COLOR: text,
   TERM: text,
+  INIT_CWD: text,
 });
 
 /** What the command takes from its environment. */
 export interface Config {
   projectDir: string;
+  /** Where the person is: paths that they give begin there. */
+  cwd: string;
   /** Absolute. @default `<project>/.holdpoint` */
   dataDir: string;
   /** Undefined: the system that runs on the data directory. */
@@ -48,17 +51,24 @@ export interface Config {
   childEnvironment: Readonly<Record<string, string>>;
 }
 
-/** Reads the environment. @throws CliError `bad_environment` naming the variable */
-export function readConfig(env: NodeJS.ProcessEnv): Config {
+/**
+ * Reads the environment.
+ *
+ * @param cwd of the process. @throws CliError `bad_environment` naming the variable
+ */
+export function readConfig(env: NodeJS.ProcessEnv, processCwd: string): Config {
   const parsed = environmentSchema.safeParse(env);
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
     throw new CliError('bad_environment', lines.join('\n'));
   }
   const of = parsed.data;
+  // npm runs its scripts in the project, and tells where it was called.
+  const cwd = processCwd === projectDir ? (of.INIT_CWD ?? processCwd) : processCwd;
   return {
     projectDir,
-    dataDir: resolve(of.HOLDPOINT_DATA ?? join(projectDir, '.holdpoint')),
+    cwd,
+    dataDir: resolve(cwd, of.HOLDPOINT_DATA ?? join(projectDir, '.holdpoint')),
     url: of.HOLDPOINT_URL,
     key: of.HOLDPOINT_KEY,
     redisUrl: of.REDIS_URL,

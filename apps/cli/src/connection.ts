@@ -19,8 +19,9 @@ export function findConnection(config: Config, given?: string): { url: string; k
   if (given !== undefined && !(URL.canParse(given) && /^https?:/.test(given))) {
     throw new CliError('usage', `--url takes an address such as ${defaultUrl}, not ${given}`);
   }
-  const url = given ?? config.url ?? runningAt(config) ?? defaultUrl;
-  if (config.key === undefined && !isHere(url)) {
+  const running = runningAt(config);
+  const url = given ?? config.url ?? running ?? defaultUrl;
+  if (config.key === undefined && url !== running && !isHere(url)) {
     throw new CliError('no_key', `HOLDPOINT_KEY is not set, and ${url} is another machine.`, {
       next: 'Set HOLDPOINT_KEY.',
     });

@@ -10,7 +10,7 @@ export async function run(input: { argv: string[]; env: NodeJS.ProcessEnv; termi
   endQuietlyWithoutReader(terminal);
   let shell: ReturnType<typeof openShell>;
   try {
-    shell = openShell(readConfig(env), terminal);
+    shell = openShell(readConfig(env, process.cwd()), terminal);
   } catch (error) {
     const { message, next, exitCode } = tell(error);
     terminal.stderr.write(`error: ${message}\n${next ?? ''}\n`);

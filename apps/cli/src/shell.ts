@@ -34,8 +34,8 @@ export interface Shell {
   /** Text given on standard input. */
   readInput(): Promise<string>;
   exitCode: ExitCode;
-  /** @param url as given with --url */
-  connect(url?: string): Promise<Client>;
+  /** @param url as given with --url. @param key when it is known better than by the environment */
+  connect(url?: string, key?: string): Promise<Client>;
   close(): Promise<void>;
 }
 
@@ -60,8 +60,8 @@ export function openShell(config: Config, terminal: Terminal): Shell {
       return text;
     },
     exitCode: exitCodes.ok,
-    async connect(url) {
-      const connection = findConnection(config, url);
+    async connect(url, key) {
+      const connection = findConnection(key === undefined ? config : { ...config, key }, url);
       // Loaded here, so that commands which need no server start faster.
       const { createClient } = await import('@holdpoint/client/client');
       const client = createClient({ baseUrl: connection.url, key: connection.key });

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import type { Shell } from '../shell.ts';
 import { endProcess } from '../system/end-process.ts';
 import { isAlive } from '../system/process-identity.ts';
+import { drainMarginMs } from '../system/start-system.ts';
 import { readSystemRecord, release } from '../system/system-record.ts';
 import { endChildren } from '../system/take-over.ts';
 
@@ -25,7 +26,7 @@ async function down(shell: Shell, json: boolean): Promise<void> {
     await endProcess(record, { graceMs: drainMs + marginMs });
   }
   // Only left over when `up` was killed.
-  const left = record === undefined ? 0 : await endChildren(record, { graceMs: drainMs + 12_000 });
+  const left = record === undefined ? 0 : await endChildren(record, { graceMs: drainMs + drainMarginMs });
   if (record !== undefined) release(dataDir, record.pid);
   const redis = await stopEmbeddedRedis({ dataDir });
   if (json)

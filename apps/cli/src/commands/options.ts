@@ -26,7 +26,7 @@ export function withFollowOptions(command: Command): Command {
 }
 
 /** @returns milliseconds */
-export function seconds(text: string): number {
+function seconds(text: string): number {
   const value = Number(text);
   if (!(value > 0) || value > 2_000_000) throw new InvalidArgumentError('Expected a number of seconds.');
   return value * 1000;

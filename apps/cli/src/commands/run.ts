@@ -79,8 +79,11 @@ async function bodyOf(
   if (prompt?.trim() === '') throw new CliError('usage', 'The task is empty.');
   if (options.plan !== undefined && model !== undefined)
     throw new CliError('usage', '--model belongs to a task, not to a plan.');
-  const plan = options.plan === undefined ? undefined : await readPlan(options.plan, shell.readInput);
-  const given = { title, toolset, model, prompt, workspace: { source: await findSource(options) } };
+  const plan =
+    options.plan === undefined
+      ? undefined
+      : await readPlan({ cwd: shell.config.cwd, file: options.plan, readInput: shell.readInput });
+  const given = { title, toolset, model, prompt, workspace: { source: await findSource(shell.config.cwd, options) } };
   const { labels: ofFile = {}, ...file } = plan?.file ?? {};
   // What is said on the command line comes before what the file says.
   const body: CreateRun = { ...file, ...defined(given), labels: { ...ofFile, ...labels } };

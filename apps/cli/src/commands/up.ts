@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { commandLine } from '../command-name.ts';
-import { keyFileOf } from '../connection.ts';
+import { keyFileOf, readKey } from '../connection.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { Interrupted, onInterrupt } from '../interrupt.ts';
@@ -9,7 +9,7 @@ import { plain } from '../output/plain.ts';
 import { sandboxLine } from '../output/sandbox-line.ts';
 import type { Shell } from '../shell.ts';
 import { identify } from '../system/process-identity.ts';
-import { type RunningSystem, startSystem } from '../system/start-system.ts';
+import { drainMarginMs, type RunningSystem, startSystem } from '../system/start-system.ts';
 import { claim, release, type SystemRecord, updateSystemRecord } from '../system/system-record.ts';
 import { endChildren } from '../system/take-over.ts';
 import { count } from './options.ts';
@@ -43,29 +43,36 @@ async function up(shell: Shell, options: UpOptions): Promise<void> {
       hurry.abort();
     },
   );
+  const write = (next: SystemRecord): void => {
+    record = next;
+    updateSystemRecord(config.dataDir, record);
+  };
   try {
-    const graceMs = config.drainMs + 12_000;
-    const left = claimed.left === undefined ? 0 : await endChildren(claimed.left, { graceMs, hurry: hurry.signal });
-    if (left > 0) shell.say(`ended ${left} processes that an earlier start had left behind`);
+    if (claimed.left !== undefined) {
+      // Until they are gone they are on record, whatever happens to this process.
+      write({ ...record, children: claimed.left.children });
+      const left = await endChildren(claimed.left, { graceMs: config.drainMs + drainMarginMs, hurry: hurry.signal });
+      if (left > 0) shell.say(`ended ${left} processes that an earlier start had left behind`);
+    }
     const system = await startSystem({
       config,
       workers: options.workers,
       signal: ending.signal,
-      report: (text) => ending.signal.aborted || shell.say(shell.errColors.dim(plain(text))),
+      hurry: hurry.signal,
+      report: (text) => shell.say(shell.errColors.dim(plain(text))),
       onFailure: (error) => ending.abort(error),
-      onChildren(children) {
-        record = { ...record, children };
-        updateSystemRecord(config.dataDir, record);
-      },
+      onChildren: (children) => write({ ...record, children }),
     });
-    record = { ...record, address: system.address, redis_socket: system.redisSocket };
-    updateSystemRecord(config.dataDir, record);
-    await tellReady(shell, system, options);
-    await aborted(ending.signal);
-    shell.say('ending: workers finish or hand back what they are doing');
-    await system.stop(hurry.signal);
-    shell.say('ended; nothing is lost');
-    if (!(ending.signal.reason instanceof Interrupted)) throw ending.signal.reason;
+    try {
+      write({ ...record, address: system.address, redis_socket: system.redisSocket });
+      await tellReady(shell, system, options);
+      await aborted(ending.signal);
+    } finally {
+      shell.say('ending: workers finish or hand back what they are doing');
+      await system.stop();
+      shell.say('ended; nothing is lost');
+    }
+    throw ending.signal.reason;
   } catch (error) {
     // Ctrl-C is the usual way to end it, also while it starts.
     if (!(error instanceof Interrupted)) throw error;
@@ -103,7 +110,7 @@ function alreadyUp(shell: Shell, { pid, address, started_at }: SystemRecord, { j
 async function tellReady(shell: Shell, system: RunningSystem, { json, workers }: UpOptions): Promise<void> {
   const { config } = shell;
   const keyFile = keyFileOf(config);
-  const client = await shell.connect(system.address);
+  const client = await shell.connect(system.address, readKey(keyFile));
   const known = await client.listWorkers();
   const docs = `${system.address}/docs`;
   if (json) {
@@ -123,11 +130,10 @@ async function tellReady(shell: Shell, system: RunningSystem, { json, workers }:
   for (const line of pairs(about)) shell.print(`  ${line}`);
   shell.print('');
   shell.print('Try, in another terminal:');
-  shell.print(
-    `  ${commandLine('run', '--plan examples/pagelist.plan.yaml', '--source examples/repos/pagelist', '--follow')}`,
-  );
+  // A copy, because publishing changes a plain directory.
+  shell.print('  cp -r examples/repos/pagelist /tmp/pagelist');
+  shell.print(`  ${commandLine('run', '--plan examples/pagelist.plan.yaml', '--source /tmp/pagelist')}`);
   shell.print(`  ${commandLine('approvals')}`);
-  shell.print(`  ${commandLine('doctor')}`);
   shell.print('');
   shell.print('Ctrl-C ends it; runs go on at the next start.');
 }

@@ -48,7 +48,7 @@ export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: 
   });
 }
 
-export function statusText({ status }: Pick<Run, 'status'>, colors: Colors): string {
+function statusText({ status }: Pick<Run, 'status'>, colors: Colors): string {
   switch (status) {
     case 'succeeded':
       return colors.green(status);

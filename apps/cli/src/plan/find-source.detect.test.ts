@@ -21,6 +21,7 @@ describe('a source', () => {
   it.each([
     ['nothing', {}, { type: 'empty' }],
     ['a directory', { source: plain }, { type: 'directory', path: plain }],
+    ['a relative path', { source: 'plain' }, { type: 'directory', path: plain }],
     ['a work tree', { source: work }, { type: 'git', path: work }],
     ['a bare repository', { source: bare }, { type: 'git', path: bare }],
     ['a link to a work tree', { source: join(root, 'link') }, { type: 'git', path: work }],
@@ -32,7 +33,7 @@ describe('a source', () => {
       { type: 'directory', path: join(work, '.git/info') },
     ],
   ])('%s', async (_, options, expected) => {
-    expect(await findSource(options)).toEqual(expected);
+    expect(await findSource(root, options)).toEqual(expected);
   });
 
   it.each([
@@ -41,6 +42,9 @@ describe('a source', () => {
     ['a ref of a directory', { source: plain, ref: 'main' }, /--ref needs a git repository/],
     ['a ref of nothing', { ref: 'main' }, /need --source/],
   ])('%s is refused', async (_, options, message) => {
-    await expect(findSource(options)).rejects.toMatchObject({ code: 'usage', message: expect.stringMatching(message) });
+    await expect(findSource(root, options)).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(message),
+    });
   });
 });

@@ -1,5 +1,5 @@
 import { realpath, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { CliError } from '../errors.ts';
 
 export type Source =
@@ -8,6 +8,7 @@ export type Source =
   | { type: 'empty' };
 
 export interface SourceOptions {
+  /** Relative to `cwd`. */
   source?: string | undefined;
   ref?: string | undefined;
   /** @default git for a repository, otherwise directory */
@@ -20,13 +21,13 @@ export interface SourceOptions {
  *
  * @throws CliError `usage`
  */
-export async function findSource({ source, ref, sourceType }: SourceOptions): Promise<Source> {
+export async function findSource(cwd: string, { source, ref, sourceType }: SourceOptions): Promise<Source> {
   if (source === undefined) {
     if (ref !== undefined || sourceType !== undefined)
       throw new CliError('usage', '--ref and --source-type need --source.');
     return { type: 'empty' };
   }
-  const path = await directoryAt(source);
+  const path = await directoryAt(resolve(cwd, source));
   const type = sourceType ?? ((await isRepository(path)) ? 'git' : 'directory');
   if (type === 'git') return { type, path, ...(ref === undefined ? {} : { ref }) };
   if (ref !== undefined)

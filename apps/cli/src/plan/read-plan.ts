@@ -1,13 +1,19 @@
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { CliError } from '../errors.ts';
 import { type ParsedPlan, parsePlan } from './parse-plan.ts';
 
-/** @param file a path, or `-` for standard input. @throws CliError `bad_plan` with a place (file:line:column) for every mistake */
-export async function readPlan(file: string, readInput: () => Promise<string>): Promise<ParsedPlan> {
+/** @param input.file a path from `cwd` on, or `-` for standard input. @throws CliError `bad_plan` with a place for every mistake */
+export async function readPlan(input: {
+  cwd: string;
+  file: string;
+  readInput: () => Promise<string>;
+}): Promise<ParsedPlan> {
+  const { cwd, file, readInput } = input;
   if (file === '-') return parsePlan(await readInput(), 'standard input');
   let text: string;
   try {
-    text = await readFile(file, 'utf8');
+    text = await readFile(resolve(cwd, file), 'utf8');
   } catch (cause) {
     throw new CliError(
       'bad_plan',

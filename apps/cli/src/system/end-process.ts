@@ -33,7 +33,7 @@ export async function endProcess(
   throw new CliError('does_not_end', `The process ${identity.pid} does not end, not even by SIGKILL.`);
 }
 
-export async function isGoneWithin(identity: ProcessIdentity, ms: number, hurry?: AbortSignal): Promise<boolean> {
+async function isGoneWithin(identity: ProcessIdentity, ms: number, hurry?: AbortSignal): Promise<boolean> {
   const deadline = performance.now() + ms;
   while (isAlive(identity)) {
     if (hurry?.aborted === true || performance.now() >= deadline) return false;

@@ -11,7 +11,7 @@ import { waitForLine } from './wait-for-line.ts';
 const readyMs = 60_000;
 const apiGraceMs = 10_000;
 /** Beyond the time a worker gives its steps: closing connections, ending sandboxes. */
-const drainMarginMs = 12_000;
+export const drainMarginMs = 12_000;
 
 export interface RunningSystem {
   /** Of the API. */
@@ -21,13 +21,15 @@ export interface RunningSystem {
   /** Of the embedded Redis. */
   redisSocket: string | null;
   /** Workers first, so that they drain; then the API; then the embedded Redis. */
-  stop(hurry: AbortSignal): Promise<void>;
+  stop(): Promise<void>;
 }
 
 export interface StartInput {
   config: Config;
   workers: number;
   signal: AbortSignal;
+  /** Aborted: what is to end is killed. */
+  hurry: AbortSignal;
   /** What is running now, after every start of a process. */
   onChildren(children: { name: string; pid: number; began: string }[]): void;
   /** A part keeps ending: the system cannot go on. */
@@ -41,11 +43,11 @@ export interface StartInput {
  * @throws CliError, EmbeddedRedisError, or the signal's reason
  */
 export async function startSystem(input: StartInput): Promise<RunningSystem> {
-  const { config, signal } = input;
+  const { config, signal, hurry } = input;
   const redis = await openRedis(config, signal);
   input.report(`redis     ${redis.label}`);
   const parts = partsOf(input, redis.address);
-  const stop = async (hurry: AbortSignal): Promise<void> => {
+  const stop = async (): Promise<void> => {
     const graceMs = config.drainMs + drainMarginMs;
     await Promise.all(parts.workers.map((worker) => worker.stop({ graceMs, hurry })));
     await parts.api.stop({ graceMs: apiGraceMs, hurry });
@@ -55,7 +57,7 @@ export async function startSystem(input: StartInput): Promise<RunningSystem> {
     const address = await startParts(parts, input);
     return { address, redis: redis.label, redisSocket: redis.socket, stop };
   } catch (error) {
-    await stop(AbortSignal.abort());
+    await stop();
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { CliError } from '../../errors.ts';
 import type { Shell } from '../../shell.ts';
@@ -34,7 +35,7 @@ async function argsText(shell: Shell, { args, argsFile }: Pick<EditOptions, 'arg
   if (args !== undefined) return args;
   if (argsFile === undefined) throw new CliError('usage', 'Give the arguments with --args or --args-file.');
   if (argsFile === '-') return shell.readInput();
-  return readFile(argsFile, 'utf8').catch((cause: unknown) => {
+  return readFile(resolve(shell.config.cwd, argsFile), 'utf8').catch((cause: unknown) => {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new CliError('usage', `${argsFile} cannot be read: ${reason}`, { cause });
   });

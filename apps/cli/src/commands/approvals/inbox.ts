@@ -20,11 +20,13 @@ export async function inbox({ shell, client }: { shell: Shell; client: Client })
     const approval = await client.getApproval(id);
     const text = approvalText(approval, { colors: shell.colors, now: Date.now() });
     log.message(text.flatMap((line) => line.split('\n')));
-    await decideOne(client, approval).catch((error: unknown) => {
+    const goesOn = await decideOne(client, approval).catch((error: unknown) => {
       // Another person was faster, or the call changed while this one was read: the list tells what is left.
       if (!(error instanceof ApiError) && !(error instanceof CliError)) throw error;
       log.error(`${error.message}\n${error.next}`);
+      return true;
     });
+    if (!goesOn) return cancel('Nothing more was decided.');
   }
 }
 
@@ -34,7 +36,8 @@ const optionOf = (approval: Approval) => ({
   hint: oneLine(`${approval.risk} risk, ${approval.run_title}`, 60),
 });
 
-async function decideOne(client: Client, approval: Approval): Promise<void> {
+/** @returns false when the person leaves */
+async function decideOne(client: Client, approval: Approval): Promise<boolean> {
   const decision = await select<Decision | 'later'>({
     message: 'Your decision',
     // Nothing is let through by pressing Enter once too often.
@@ -44,15 +47,17 @@ async function decideOne(client: Client, approval: Approval): Promise<void> {
       { value: 'later', label: 'later', hint: 'back to the list' },
     ],
   });
-  if (isCancel(decision) || decision === 'later') return;
+  if (isCancel(decision)) return false;
+  if (decision === 'later') return true;
   const words = await wordsFor(decision, approval);
-  if (words === undefined) return;
+  if (words === undefined) return true;
   const decided = await client.decideApproval(approval.id, {
     decision,
     action_digest: approval.action_digest,
     ...words,
   });
   log.success(`${decided.id} is ${decided.status}`);
+  return true;
 }
 
 /** @returns undefined when the person changes their mind */

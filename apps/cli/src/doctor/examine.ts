@@ -1,0 +1,44 @@
+import type { Worker } from '@holdpoint/client/wire/operation';
+import { keyFileOf } from '../connection.ts';
+import { tell } from '../report-error.ts';
+import type { Shell } from '../shell.ts';
+import { isAlive } from '../system/process-identity.ts';
+import { readSystemRecord } from '../system/system-record.ts';
+import { checkDataDirectory, checkKeyFile } from './check-files.ts';
+import { checkNode } from './check-node.ts';
+import { checkPrograms } from './check-programs.ts';
+import { checkRedis } from './check-redis.ts';
+import { checkSandbox } from './check-sandbox.ts';
+import type { Finding } from './finding.ts';
+
+/** Everything Holdpoint needs on this machine, one finding per thing. Changes nothing. */
+export async function examine(shell: Shell): Promise<Finding[]> {
+  const { config } = shell;
+  const record = readSystemRecord(config.dataDir);
+  const running = record !== undefined && isAlive(record) ? record : undefined;
+  const { finding: api, workers } = await askApi(shell, running !== undefined || config.url !== undefined);
+  return [
+    checkNode(process.versions.node),
+    ...(await checkPrograms(config)),
+    await checkDataDirectory(config.dataDir),
+    await checkKeyFile(keyFileOf(config)),
+    ...(await checkRedis(config, running?.redis_socket ?? undefined)),
+    ...(await checkSandbox(config, workers[0]?.capabilities)),
+    api,
+  ];
+}
+
+async function askApi(shell: Shell, expected: boolean): Promise<{ finding: Finding; workers: Worker[] }> {
+  const name = 'api';
+  if (!expected) return { finding: { name, level: 'ok', text: 'not running (npm start)' }, workers: [] };
+  try {
+    const workers = await (await shell.connect()).listWorkers();
+    if (workers.length > 0)
+      return { finding: { name, level: 'ok', text: `answers; ${workers.length} workers` }, workers };
+    const next = 'Start one: npm start, or node apps/worker/src/main.ts.';
+    return { finding: { name, level: 'warn', text: 'answers, but no worker is alive: runs wait', next }, workers };
+  } catch (error) {
+    const { message, next } = tell(error);
+    return { finding: { name, level: 'fail', text: message, ...(next === undefined ? {} : { next }) }, workers: [] };
+  }
+}
