@@ -96,7 +96,7 @@ export async function startSystem(env: Record<string, string> = {}): Promise<Sys
   };
 }
 
-export function alive(pid: number): boolean {
+function alive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -1,5 +1,5 @@
 /** When an id was made: the first 48 bits of a UUIDv7 are milliseconds since the epoch. */
-export function timeOfId(id: string): number {
+function timeOfId(id: string): number {
   const hex = id.slice(id.indexOf('_') + 1).replaceAll('-', '');
   return Number.parseInt(hex.slice(0, 12), 16);
 }

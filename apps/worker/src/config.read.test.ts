@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { ConfigError, readConfig } from './config.ts';
+
+test('what is not set has its default, and numbers come as text', () => {
+  const config = readConfig({ HOLDPOINT_DATA: '/data', HOLDPOINT_LOCK_MS: '3000' });
+  expect(config).toMatchObject({
+    dataDir: '/data',
+    redis: 'redis://127.0.0.1:6379',
+    lockMs: 3000,
+    stalledMs: 5000,
+    sandboxPolicy: 'require',
+    allowUnsandboxed: false,
+    toolchains: [],
+    telemetry: false,
+  });
+});
+
+test('toolchains are a list, and running without a sandbox must be said in words', () => {
+  const config = readConfig({ HOLDPOINT_TOOLCHAINS: '/opt/go:/opt/rust', HOLDPOINT_ALLOW_UNSANDBOXED: 'true' });
+  expect(config).toMatchObject({ toolchains: ['/opt/go', '/opt/rust'], allowUnsandboxed: true });
+});
+
+test.each([
+  ['HOLDPOINT_LOCK_MS', 'soon'],
+  ['HOLDPOINT_LOCK_MS', '10'],
+  ['HOLDPOINT_SANDBOX', 'off'],
+  ['HOLDPOINT_ALLOW_UNSANDBOXED', '1'],
+])('%s=%s is refused by its name', (name, value) => {
+  expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
+  expect(() => readConfig({ [name]: value })).toThrow(name);
+});
