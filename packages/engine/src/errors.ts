@@ -33,6 +33,7 @@ const registry = {
     retryable: false,
     next: 'Restore the data directory from a backup: the content is not what was written.',
   },
+  superseded: { retryable: true, next: 'Nothing: the worker that has the job goes on with it.' },
   contended: { retryable: true, next: 'Send the request again.' },
 } as const;
 export type EngineErrorCode = keyof typeof registry;

@@ -25,6 +25,10 @@ export async function handleStep(deps: WorkerDeps, job: StepJob, context: JobCon
   for (let round = 0; round < mostRounds; round++) {
     const found = await readStep(deps.redis, job.run_id, job.step_id);
     if (!found) return done;
+    // Only who has just been given the job may take a running step for lost. Later on, it is this handler that lost the job.
+    if (round > 0 && found.step.status === 'running') {
+      throw new EngineError('superseded', `another worker took over the step ${job.step_id}`);
+    }
     const end = await move(deps, found.run, found.step, context);
     if (end !== 'again') return end;
   }
@@ -120,7 +124,7 @@ async function execute(deps: WorkerDeps, run: RunState, step: StepState, context
     const reason = abortReason(context.signal);
     if (reason === 'shutdown') throw new HandBack();
     if (reason === 'lock-lost')
-      throw new EngineError('contended', 'the lock of the job was lost; another worker has it');
+      throw new EngineError('superseded', 'the lock of the job was lost; another worker has it');
     const snapshot = writes && reason !== 'canceled' ? await snapshotOf(deps, run, step, outcome) : undefined;
     const error = outcome.status === 'succeeded' ? {} : { error: outcome.error };
     return {

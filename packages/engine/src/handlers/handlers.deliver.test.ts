@@ -9,6 +9,8 @@ import { listSteps } from '../queries/list-runs.ts';
 import { type Bench, bench, Died, deliverAll, dyingAt, specOf, sweepOnce } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog as checkLog } from '../testing/sound-log.ts';
+import { handleStep } from './handle-step.ts';
+import { handleTurn } from './handle-turn.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -195,7 +197,6 @@ test('a stale digest is a conflict and changes nothing: the workspace moved unde
 async function deliverTurnOnly(deps: Bench['deps']): Promise<void> {
   const [job] = await deps.queues.turns.getJobs(['waiting']);
   if (!job) return;
-  const { handleTurn } = await import('./handle-turn.ts');
   await handleTurn(deps, job.data, { signal: new AbortController().signal, lastTry: false });
   await job.remove();
 }
@@ -279,6 +280,41 @@ test('an external effect in doubt is never run again by itself: a person decides
   await deliverAll(deps);
   expect(executions.map((execution) => execution.attempt)).toEqual([1, 2]);
   expect(await statusOf(runId)).toBe('succeeded');
+  await soundLog(runId);
+});
+
+test('a worker that was taken for lost and comes back does not disturb the one that took over', async () => {
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const started = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const { deps, tree, executions } = bench(engine);
+  const execute: Bench['deps']['executor']['execute'] = async (call, context) => {
+    const outcome = await deps.executor.execute(call, context);
+    started[context.attempt - 1]?.resolve();
+    await gates[context.attempt - 1]?.promise;
+    return outcome;
+  };
+  const held = { ...deps, executor: { ...deps.executor, execute } };
+  const runId = await submit(deps, specOf([[write()]]));
+  await deliverTurnOnly(deps);
+  const [job] = await deps.queues.steps.getJobs(['waiting']);
+  if (!job) throw new Error('no step job');
+  const context = { signal: new AbortController().signal, lastTry: false };
+
+  const stopped = handleStep(held, job.data, context);
+  await started[0]?.promise;
+  const successor = handleStep(held, job.data, context);
+  await started[1]?.promise;
+  gates[0]?.resolve();
+  await expect(stopped).rejects.toMatchObject({ code: 'superseded' });
+  gates[1]?.resolve();
+  await successor;
+
+  expect(executions.map((execution) => execution.attempt)).toEqual([1, 2]);
+  const { steps } = await listSteps(deps, runId);
+  expect(steps[0]).toMatchObject({ status: 'succeeded', attempt: 2 });
+  expect(tree).toEqual([job.data.step_id]);
+  await job.remove();
+  await deliverAll(deps);
   await soundLog(runId);
 });
 
