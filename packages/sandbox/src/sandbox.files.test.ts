@@ -267,6 +267,7 @@ test("permissions are those of the workspace's owner", async () => {
   chmodSync(at('closed'), 0o500);
   await refuses('EACCES', files.read('secret'));
   await refuses('EACCES', files.write('closed/g', Buffer.from('x'), any));
+  chmodSync(at('closed'), 0o700);
   if (isRoot) {
     writeFileSync(at('of-root'), 'x', { mode: 0o600 });
     await refuses('EACCES', files.read('of-root'));
