@@ -1,7 +1,7 @@
 import { SandboxError } from '../errors.ts';
 import type { Limits } from '../port.ts';
 import type { TreeRequest } from '../tree.ts';
-import { BWRAP_ARGUMENTS } from './command-line.ts';
+import { BWRAP_ARGUMENTS, QUIET_BASH } from './command-line.ts';
 import { descriptors, HIGHEST_DESCRIPTOR } from './descriptors.ts';
 import type { Equipment } from './equipment.ts';
 import type { HostTools } from './host-tools.ts';
@@ -46,7 +46,7 @@ export function planChain(deps: ChainDeps, request: TreeRequest): Chain {
     deps.tools.setpriv,
     // before bubblewrap: with the host's uid 0 it would act as root on every file that it can see
     ...(deps.root ? [`--reuid=${workspace.uid}`, `--regid=${workspace.gid}`, '--clear-groups'] : []),
-    ...['--pdeathsig', 'KILL', '--', deps.tools.bash, '-p', '-c', deps.scripts.launch, 'holdpoint'],
+    ...['--pdeathsig', 'KILL', '--', deps.tools.bash, ...QUIET_BASH, '-c', deps.scripts.launch, 'holdpoint'],
     ...[process.pid, HIGHEST_DESCRIPTOR, stdioMode(request)].map(String),
     ...[hostPath(deps.tools.bwrap), ...BWRAP_ARGUMENTS, ...enterArguments(deps, request.limits), ...request.argv],
   ];
@@ -89,7 +89,18 @@ function showFirst({ tools, scripts }: ChainDeps, view: View, command: readonly 
     });
   }
   return [
-    ...[tools.unshare, '--mount', '--propagation', 'private', '--', tools.bash, '-p', '-c', scripts.view, 'holdpoint'],
+    ...[
+      tools.unshare,
+      '--mount',
+      '--propagation',
+      'private',
+      '--',
+      tools.bash,
+      ...QUIET_BASH,
+      '-c',
+      scripts.view,
+      'holdpoint',
+    ],
     ...[view.mountPoint, ...view.sources, '--', ...command],
   ];
 }
