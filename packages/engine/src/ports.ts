@@ -1,7 +1,11 @@
-import type { RunSpec } from './domain/run-spec.ts';
+import type { EventOf } from './domain/events.ts';
+import type { Network, RunSpec } from './domain/run-spec.ts';
 import type { Effect, Problem, Risk, StepStatus } from './domain/vocabulary.ts';
 
 /** The engine's doors: what it needs of tools, workspaces and planners, and nothing more. The worker brings the real ones. */
+
+/** One connection of a call, as the log tells it. */
+export type Connection = Omit<EventOf<'network.connected'>['data'], 'attempt'>;
 
 export interface Call {
   toolset: string;
@@ -15,7 +19,8 @@ export type Description =
 
 /** Which tools there are and what a call of them would be. Pure: touches no workspace. */
 export interface ToolCatalog {
-  describe(call: Call): Description;
+  /** @param call.network whether the run's tools may reach anything outside: a command that can is an external effect */
+  describe(call: Call & { network: boolean }): Description;
 }
 
 export type Outcome =
@@ -28,14 +33,23 @@ export type Outcome =
       capabilities?: unknown;
     };
 
+export interface ExecutionContext {
+  runId: string;
+  stepId: string;
+  attempt: number;
+  /** Milliseconds one command may take at most. */
+  wallMs: number;
+  network: Network;
+  /** Told of every connection that the call made or was refused, when it ends. */
+  onConnection(connection: Connection): void;
+  signal: AbortSignal;
+}
+
 export interface Executor extends ToolCatalog {
   /** What a person should see before deciding; undefined when the call itself says it all. */
   preview(call: Call, context: { runId: string; signal: AbortSignal }): Promise<unknown>;
   /** Runs a call. Tool errors are outcomes; an exception is an infrastructure error, and the attempt is in doubt. */
-  execute(
-    call: Call,
-    context: { runId: string; stepId: string; attempt: number; wallMs: number; signal: AbortSignal },
-  ): Promise<Outcome>;
+  execute(call: Call, context: ExecutionContext): Promise<Outcome>;
 }
 
 export interface WorkspacePort {

@@ -40,7 +40,7 @@ export function ollama(tools: readonly ToolDefinition[]): OpenAiTool[] {
   return openai(tools);
 }
 
-/** `tools/list` of the Model Context Protocol. A tool whose effect depends on its arguments is announced as the worst it can be. */
+/** `tools/list` of the Model Context Protocol. A tool whose effect depends on the run or its arguments is announced as the worst it can be. */
 export function mcp(tools: readonly ToolDefinition[]): McpTool[] {
   return tools.map(({ name, description, input_schema, effect }) => ({
     name,
@@ -49,7 +49,7 @@ export function mcp(tools: readonly ToolDefinition[]): McpTool[] {
     annotations: {
       readOnlyHint: effect === 'read',
       destructiveHint: effect !== 'read',
-      openWorldHint: effect === 'external' || effect === 'by arguments',
+      openWorldHint: effect === 'external' || effect === 'by run',
     },
   }));
 }

@@ -186,7 +186,7 @@ describe('registry.list', () => {
       expect(input_schema).toMatchObject({ type: 'object', additionalProperties: false });
       expect(Object.keys(input_schema.properties as object)).not.toHaveLength(0);
     }
-    expect(registry.list('office')[0]).toMatchObject({ effect: 'by arguments', input_schema: { required: ['to'] } });
+    expect(registry.list('office')[0]).toMatchObject({ effect: 'by run', input_schema: { required: ['to'] } });
   });
 
   it('throws for an unknown toolset', () => {
@@ -222,6 +222,13 @@ describe('formats', () => {
       formats.mcp(registry.list('holdpoint')).map((tool) => [tool.name, tool.annotations]),
     );
     expect(hints.grep).toEqual({ readOnlyHint: true, destructiveHint: false, openWorldHint: false });
-    expect(hints.bash).toEqual({ readOnlyHint: false, destructiveHint: true, openWorldHint: false });
+    expect(hints.bash).toEqual({ readOnlyHint: false, destructiveHint: true, openWorldHint: true });
   });
+});
+
+it('a command is an external effect exactly when its run has a network', () => {
+  const registry = createRegistry([holdpoint]);
+  const call = { toolset: 'holdpoint', tool: 'bash', args: { command: 'ls' } };
+  expect(registry.describe({ ...call, network: true })).toMatchObject({ effect: 'external' });
+  expect(registry.describe({ ...call, network: false })).toMatchObject({ effect: 'workspace' });
 });

@@ -3,15 +3,15 @@ import { ToolsError } from './errors.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
 import type { ArgumentIssue } from './invalid-args.ts';
 import { type JsonSchema, toJsonSchema } from './json-schema.ts';
-import type { Effect, Preview, Risk, Tool, ToolContext, ToolError, ToolOutcome } from './tool.ts';
+import type { Effect, Preview, Risk, RunFacts, Tool, ToolContext, ToolError, ToolOutcome } from './tool.ts';
 import type { Toolset } from './toolset.ts';
 
 /** A tool as it is shown to models, clients and people. */
 export interface ToolDefinition {
   name: string;
   description: string;
-  /** `by arguments`: only a call's arguments say what it may change. */
-  effect: Effect | 'by arguments';
+  /** `by run`: it depends on the call's arguments, or on what its run may reach. */
+  effect: Effect | 'by run';
   risk: Risk;
   gate?: 'input';
   input_schema: JsonSchema;
@@ -28,7 +28,7 @@ export interface Registry {
   /** @throws ToolsError `EUNKNOWNTOOLSET` */
   list(toolset: string): ToolDefinition[];
   /** Never throws for what a model wrote: `EUNKNOWNTOOLSET`, `EUNKNOWNTOOL` and `EINVALIDARGS` come back as data. */
-  describe(call: ToolCall): CallDescription;
+  describe(call: ToolCall & Partial<RunFacts>): CallDescription;
   /**
    * Runs a call. The arguments are validated again, as a decision may have edited them.
    * What the planner can act on comes back as an outcome, a `FileError` of the sandbox included; an aborted call is `killed`.
@@ -56,7 +56,8 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
       const found = findTool(byName, call);
       if (!found.ok) return found;
       const { tool, args } = found;
-      const effect = typeof tool.effect === 'function' ? tool.effect(args) : tool.effect;
+      const effect =
+        typeof tool.effect === 'function' ? tool.effect(args, { network: call.network ?? false }) : tool.effect;
       return { ok: true, args, effect, risk: tool.risk, ...gate(tool) };
     },
 
@@ -89,7 +90,7 @@ function definition(tool: Tool): ToolDefinition {
   return {
     name: tool.name,
     description: tool.description,
-    effect: typeof tool.effect === 'function' ? 'by arguments' : tool.effect,
+    effect: typeof tool.effect === 'function' ? 'by run' : tool.effect,
     risk: tool.risk,
     ...gate(tool),
     input_schema: toJsonSchema(tool.input),

@@ -4,6 +4,12 @@ import type { z } from 'zod';
 /** What a tool may change: nothing, the staging workspace only, or anything else. The gate reads this, never the name. */
 export type Effect = 'read' | 'workspace' | 'external';
 
+/** What a call's effect may depend on beside its arguments. */
+export interface RunFacts {
+  /** The run's tools may reach something outside. */
+  network: boolean;
+}
+
 /** How much a person should worry when asked. Shown with an approval. */
 export type Risk = 'low' | 'medium' | 'high';
 
@@ -49,7 +55,7 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   name: string;
   /** For the model: what it does, when to use it, what comes back. */
   description: string;
-  effect: Effect | ((args: z.output<Input>) => Effect);
+  effect: Effect | ((args: z.output<Input>, run: RunFacts) => Effect);
   risk: Risk;
   /** `input`: the call is a question to a person; it always parks and its answer is the result. */
   gate?: 'input';

@@ -97,6 +97,7 @@ export const engineProblems: Record<EngineErrorCode, ProblemKind> = {
   idempotency_key_reused: { status: 422, title: 'Idempotency key used again' },
   blob_missing: { status: 500, title: 'Stored data is missing' },
   blob_damaged: { status: 500, title: 'Stored data is damaged' },
+  superseded: { status: 503, title: 'Another worker took over' },
   contended: { status: 503, title: 'Too many writers' },
 };
 

@@ -83,6 +83,10 @@ function detailOf(event: RunEvent, call: string): string {
       return call;
     case 'approval.canceled':
       return `${call} (${event.data.reason})`;
+    case 'network.connected': {
+      const { host, port, verdict, reason } = event.data;
+      return `${call} → ${host}:${port} ${verdict}${reason === undefined ? '' : ` (${reason})`}`;
+    }
     case 'workspace.materialised':
       return `${event.data.files} files, ${event.data.bytes} bytes${event.data.base_commit === null ? '' : ` of commit ${short(event.data.base_commit)}`}`;
     case 'workspace.snapshotted':

@@ -1,6 +1,6 @@
 import { planSchema } from '@holdpoint/engine/domain/plan';
 import { policySchema } from '@holdpoint/engine/domain/policy';
-import { limitsSchema } from '@holdpoint/engine/domain/run-spec';
+import { limitsSchema, networkSchema } from '@holdpoint/engine/domain/run-spec';
 import { problemSchema, publicationStatusSchema, runStatusSchema } from '@holdpoint/engine/domain/vocabulary';
 import { sourceSchema } from '@holdpoint/workspace/port';
 import { z } from 'zod';
@@ -23,6 +23,7 @@ export const createRunSchema = z
     workspace: z.strictObject({ source: sourceSchema }).default({ source: { type: 'empty' } }),
     policy: policySchema.prefault({}),
     limits: limitsSchema.prefault({}),
+    network: networkSchema.prefault({}),
     labels: labelsSchema.default({}),
   })
   .superRefine((body, context) => {
@@ -78,6 +79,7 @@ export const runDetailSchema = z
       source: sourceSchema,
       policy: policySchema,
       limits: limitsSchema,
+      network: networkSchema,
     }),
   })
   .meta({ id: 'RunDetail' });

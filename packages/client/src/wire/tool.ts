@@ -7,7 +7,7 @@ export const toolSchema = z
     toolset: z.string(),
     name: z.string(),
     description: z.string(),
-    effect: z.union([effectSchema, z.literal('by arguments')]),
+    effect: z.union([effectSchema, z.literal('by run')]),
     risk: riskSchema,
     gate: z.literal('input').nullable().describe('input: a question to a person; it always waits for the answer'),
     input_schema: z.record(z.string(), z.json()).describe('JSON Schema (2020-12) of the arguments'),

@@ -3,6 +3,7 @@ import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import { actionDigest } from '../domain/digest.ts';
 import { judge } from '../domain/policy.ts';
+import { hasNetwork } from '../domain/run-spec.ts';
 import type { ApprovalState, RunState, StepState } from '../domain/state.ts';
 import { type Decision, decide, expire } from '../domain/transitions/decide.ts';
 import type { DecisionKind } from '../domain/vocabulary.ts';
@@ -13,6 +14,9 @@ import { readSpec } from '../log/read-spec.ts';
 import { readApproval, readStep } from '../log/read-state.ts';
 import type { ToolCatalog } from '../ports.ts';
 import { retryWhileContended } from './steer-run.ts';
+
+/** The API decides with a catalog of tools, so that edited arguments are checked before anything is written. */
+export type Deciding = EngineDeps & { catalog: ToolCatalog };
 
 export interface DecisionRequest {
   decision: DecisionKind;
@@ -54,7 +58,7 @@ export async function viewApproval(
  * `run_not_active`
  */
 export async function decideApproval(
-  deps: EngineDeps & { catalog: ToolCatalog },
+  deps: Deciding,
   approvalId: string,
   request: DecisionRequest,
 ): Promise<ApprovalView> {
@@ -83,18 +87,14 @@ async function afterwards(deps: EngineDeps, { run, step, approval }: ApprovalVie
 }
 
 /** The same decision again gets the answer of the first; anything else is too late. */
-async function settledAlready(
-  deps: EngineDeps & { catalog: ToolCatalog },
-  view: ApprovalView,
-  request: DecisionRequest,
-): Promise<boolean> {
+async function settledAlready(deps: Deciding, view: ApprovalView, request: DecisionRequest): Promise<boolean> {
   const { approval } = view;
   const { decision } = approval;
   const same =
     decision?.decision === request.decision &&
     decision.action_digest === request.action_digest &&
     decision.message === request.message &&
-    isDeepStrictEqual(await editedArgs(deps, view), askedArgs(deps, view, request));
+    isDeepStrictEqual(await editedArgs(deps, view), await askedArgs(deps, view, request));
   if (same) return true;
   throw new EngineError('already_decided', `the approval ${approval.id} is ${approval.status}`);
 }
@@ -104,9 +104,9 @@ async function editedArgs(deps: EngineDeps, { approval }: ApprovalView): Promise
 }
 
 /** The arguments as a decision would record them: with defaults filled in. */
-function askedArgs(deps: { catalog: ToolCatalog }, { run, step }: ApprovalView, { args }: DecisionRequest): unknown {
+async function askedArgs(deps: Deciding, view: ApprovalView, { args }: DecisionRequest): Promise<unknown> {
   if (args === undefined) return undefined;
-  const described = deps.catalog.describe({ toolset: run.header.toolset, tool: step.call.tool, args });
+  const { described } = await describeEdited(deps, view, args);
   return described.ok ? described.args : args;
 }
 
@@ -119,11 +119,7 @@ async function expireNow(deps: EngineDeps, view: ApprovalView): Promise<boolean>
 }
 
 /** Everything that can be wrong with a decision is found here, before anything is written. */
-async function check(
-  deps: EngineDeps & { catalog: ToolCatalog },
-  view: ApprovalView,
-  request: DecisionRequest,
-): Promise<Decision> {
+async function check(deps: Deciding, view: ApprovalView, request: DecisionRequest): Promise<Decision> {
   const { run, approval, digest } = view;
   if (run.status !== 'running' && run.status !== 'waiting' && run.status !== 'paused') {
     throw new EngineError('run_not_active', `the run ${run.id} is ${run.status}`);
@@ -150,14 +146,19 @@ async function check(
   };
 }
 
-async function checkEdited(deps: EngineDeps & { catalog: ToolCatalog }, { run, step }: ApprovalView, args: unknown) {
-  const { tool } = step.call;
-  const described = deps.catalog.describe({ toolset: run.header.toolset, tool, args });
+async function checkEdited(deps: Deciding, view: ApprovalView, args: unknown): Promise<Decision['edited']> {
+  const { described, policy } = await describeEdited(deps, view, args);
   if (!described.ok) throw new EngineError('invalid_decision', described.error.message);
-  const { policy } = await readSpec(deps, run);
-  const verdict = judge(policy, { tool, effect: described.effect, risk: described.risk });
+  const { effect, risk } = described;
+  const verdict = judge(policy, { tool: view.step.call.tool, effect, risk });
   if (verdict.action === 'deny') {
     throw new EngineError('invalid_decision', `the policy denies the edited call: ${verdict.reason}`);
   }
-  return { args: await toPayload(deps.blobs, described.args), effect: described.effect };
+  return { args: await toPayload(deps.blobs, described.args), effect };
+}
+
+async function describeEdited(deps: Deciding, { run, step }: ApprovalView, args: unknown) {
+  const { policy, network } = await readSpec(deps, run);
+  const call = { toolset: run.header.toolset, tool: step.call.tool, args, network: hasNetwork(network) };
+  return { described: deps.catalog.describe(call), policy };
 }

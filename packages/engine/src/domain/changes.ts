@@ -173,6 +173,8 @@ function meaningOf(event: RunEvent): Changes {
         },
         add: { [runField.parked]: -1 },
       };
+    case 'network.connected':
+      return set({});
     case 'workspace.materialised':
       return set({ [runField.snapshot]: event.data.snapshot, [runField.base]: event.data.snapshot });
     case 'workspace.snapshotted':

@@ -108,6 +108,20 @@ const approvalEvents = [
   stepEvent('approval.canceled', { approval_id: approvalIdSchema, reason: z.string() }),
 ] as const;
 
+const networkEvents = [
+  stepEvent('network.connected', {
+    attempt,
+    host: z.string(),
+    port: z.int(),
+    address: z.string().optional().describe('What the name stood for; absent when nothing was connected'),
+    verdict: z.enum(['allowed', 'refused', 'failed']),
+    reason: z.string().optional(),
+    bytes_up: z.int(),
+    bytes_down: z.int(),
+    duration_ms: z.number(),
+  }),
+] as const;
+
 const workspaceEvents = [
   event('workspace.materialised', {
     snapshot: snapshotId,
@@ -135,6 +149,7 @@ export const eventSchema = z.discriminatedUnion('type', [
   ...runEvents,
   ...stepEvents,
   ...approvalEvents,
+  ...networkEvents,
   ...workspaceEvents,
 ]);
 export type RunEvent = z.infer<typeof eventSchema>;

@@ -12,6 +12,18 @@ export const limitsSchema = z.strictObject({
   step_wall_s: z.int().min(1).max(86_400).default(600).describe('Seconds of wall time one command may take at most'),
 });
 
+/** What the run's tools may reach outside their sandbox. */
+export const networkSchema = z.strictObject({
+  allow: z
+    .array(z.string().min(1).max(300))
+    .max(100)
+    .default([])
+    .describe('`host`, `host:port` or `*.host:port`; without a port: 80 and 443. Empty: no network at all'),
+});
+export type Network = z.infer<typeof networkSchema>;
+
+export const hasNetwork = (network: Network): boolean => network.allow.length > 0;
+
 /** What decides the run's turns. */
 export const taskSchema = z.discriminatedUnion('planner', [
   z.strictObject({ planner: z.literal('scripted'), plan: planSchema }),
@@ -27,6 +39,7 @@ export const runSpecSchema = z.strictObject({
   source: z.json(),
   policy: policySchema,
   limits: limitsSchema,
+  network: networkSchema,
   labels: z.record(z.string().min(1).max(63), z.string().max(255)),
 });
 export type RunSpec = z.infer<typeof runSpecSchema>;

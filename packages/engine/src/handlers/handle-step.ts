@@ -1,7 +1,13 @@
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/state.ts';
-import { type AttemptResult, cancelStep, settleAttempt, startAttempt } from '../domain/transitions/attempt.ts';
+import {
+  type AttemptResult,
+  cancelStep,
+  recordConnection,
+  settleAttempt,
+  startAttempt,
+} from '../domain/transitions/attempt.ts';
 import { expire } from '../domain/transitions/decide.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
@@ -154,7 +160,22 @@ async function call(deps: WorkerDeps, run: RunState, step: StepState, { signal }
   const args = await fromPayload(deps.blobs, step.args);
   return deps.executor.execute(
     { toolset: run.header.toolset, tool: step.call.tool, args },
-    { runId: run.id, stepId: step.id, attempt: step.attempt, wallMs: spec.limits.step_wall_s * 1000, signal },
+    {
+      runId: run.id,
+      stepId: step.id,
+      attempt: step.attempt,
+      wallMs: spec.limits.step_wall_s * 1000,
+      network: spec.network,
+      onConnection: (connection) => {
+        append(deps, run.id, recordConnection(step.id, step.attempt, connection)).catch((error: unknown) =>
+          deps.logger.warn(
+            { run_id: run.id, step_id: step.id, connection, err: error },
+            'a connection was not recorded',
+          ),
+        );
+      },
+      signal,
+    },
   );
 }
 

@@ -1,6 +1,6 @@
 import { toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
-import type { RunSpec } from '../domain/run-spec.ts';
+import { hasNetwork, type RunSpec } from '../domain/run-spec.ts';
 import type { RunState } from '../domain/state.ts';
 import { planTurn, type TurnStep } from '../domain/transitions/plan-turn.ts';
 import { failRun, pauseRun, startRun, succeedRun } from '../domain/transitions/run-life.ts';
@@ -88,7 +88,7 @@ async function turnStep(deps: WorkerDeps, spec: RunSpec, call: PlannedCall): Pro
   const { error, args, ...named } = call;
   const described = error
     ? ({ ok: false, error } as const)
-    : deps.executor.describe({ toolset: spec.toolset, tool: call.tool, args });
+    : deps.executor.describe({ toolset: spec.toolset, tool: call.tool, args, network: hasNetwork(spec.network) });
   const id = deps.newId('step');
   if (!described.ok) {
     const asked = await toPayload(deps.blobs, args);

@@ -88,6 +88,7 @@ export function specOf(groups: TestStep[][], more: { policy?: object; onError?: 
     source: { type: 'empty' },
     policy: policySchema.parse(more.policy ?? {}),
     limits: limitsSchema.parse({}),
+    network: { allow: [] },
     labels: {},
   };
 }

@@ -64,7 +64,7 @@ describe('tools', () => {
     const tools = await api.client.listTools();
     expect(tools.find(({ name }) => name === 'bash')).toMatchObject({
       toolset: 'holdpoint',
-      effect: 'workspace',
+      effect: 'by run',
       risk: 'high',
       gate: null,
       input_schema: { type: 'object', required: ['command'], properties: { command: { type: 'string' } } },

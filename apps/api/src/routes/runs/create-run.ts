@@ -51,12 +51,16 @@ function idempotencyKey(header: string | string[] | undefined): string | undefin
   });
 }
 
-const specOf = ({ title, toolset, workspace, policy, limits, labels }: CreateRunBody, task: Task): RunSpec => ({
+const specOf = (
+  { title, toolset, workspace, policy, limits, network, labels }: CreateRunBody,
+  task: Task,
+): RunSpec => ({
   ...(title === undefined ? {} : { title }),
   toolset,
   task,
   source: workspace.source,
   policy,
   limits,
+  network,
   labels,
 });

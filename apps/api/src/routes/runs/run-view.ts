@@ -31,9 +31,9 @@ export function toRun(run: RunState): Run {
 }
 
 export function toRunDetail(run: RunState, spec: RunSpec): RunDetail {
-  const { task, source, policy, limits } = spec;
+  const { task, source, policy, limits, network } = spec;
   const prompt = task.planner === 'model' ? task.prompt : null;
-  return { ...toRun(run), request: { prompt, source: sourceSchema.parse(source), policy, limits } };
+  return { ...toRun(run), request: { prompt, source: sourceSchema.parse(source), policy, limits, network } };
 }
 
 /** What a publication came to is JSON of the workspace room; what does not fit is left out. */

@@ -44,6 +44,7 @@ describe('a run that is submitted', () => {
         prompt: null,
         source: { type: 'empty' },
         policy: { rules: [], approval_timeout_s: 604_800 },
+        network: { allow: [] },
         limits: { max_turns: 200, step_wall_s: 600 },
       },
     });

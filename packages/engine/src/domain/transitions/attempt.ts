@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { NewEvent } from '../events.ts';
+import type { EventOf, NewEvent } from '../events.ts';
 import type { Payload } from '../payload.ts';
 import type { RunState, StepState } from '../state.ts';
 import { attemptIs, runIs, snapshotIs, stepIs, type Transition } from '../transition.ts';
@@ -41,6 +41,14 @@ export function settleAttempt(stepId: string, result: AttemptResult): Transition
   events.push({ type: `step.${status}`, step_id: stepId, data });
   return { if: [stepIs(stepId, 'running'), attemptIs(stepId, attempt)], events };
 }
+
+/** A connection of the running attempt. Told for the record; changes nothing else. */
+export const recordConnection = (stepId: string, attempt: number, connection: Connection): Transition => ({
+  if: [attemptIs(stepId, attempt)],
+  events: [{ type: 'network.connected', step_id: stepId, data: { attempt, ...connection } }],
+});
+
+type Connection = Omit<EventOf<'network.connected'>['data'], 'attempt'>;
 
 /** The attempt is over without an outcome; what it did is undone or did not matter, so the step may run again. */
 export function retryAttempt(step: StepState, reason: Problem, options: { pause: boolean }): Transition {

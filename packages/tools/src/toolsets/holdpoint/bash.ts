@@ -28,7 +28,7 @@ export const bash = defineTool({
   description: `Runs a command with bash in an isolated sandbox: it sees the workspace (/workspace) and the system's programs, and has no network. Returns {exit_code, signal, stdout, stderr, stdout_bytes, stderr_bytes, stdout_truncated, stderr_truncated, duration_ms}.
 A non-zero exit code is reported as EEXIT together with the output. Every call starts anew: variables, the current directory and background processes do not outlive it; only files of the workspace do. There is no terminal and no standard input. Of a long output the first and last 32 KiB are returned.
 For reading, searching and changing files prefer read_file, grep, glob, edit and write_file.`,
-  effect: 'workspace',
+  effect: (_args, { network }) => (network ? 'external' : 'workspace'),
   risk: 'high',
   input,
   async execute(context, { command, timeout_s, cwd }) {
