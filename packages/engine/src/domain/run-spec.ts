@@ -8,7 +8,7 @@ export const limitsSchema = z.strictObject({
     .min(1)
     .max(10_000)
     .default(200)
-    .describe('Turns until the run pauses; resume grants as many again'),
+    .describe('Turns that a model may take until the run pauses; resume grants as many again'),
   step_wall_s: z.int().min(1).max(86_400).default(600).describe('Seconds of wall time one command may take at most'),
 });
 

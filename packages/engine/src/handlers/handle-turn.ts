@@ -38,7 +38,8 @@ async function takeTurn(deps: WorkerDeps, job: TurnJob, { signal }: JobContext):
   }
   if (run?.status !== 'running' || run.open > 0 || run.turn !== job.turn - 1) return;
   const spec = await readSpec(deps, run);
-  if (run.turn - run.budget_from >= spec.limits.max_turns) {
+  // A plan has as many turns as it has groups; only a model can go on for ever.
+  if (spec.task.planner === 'model' && run.turn - run.budget_from >= spec.limits.max_turns) {
     await append(deps, run.id, pauseRun(turnLimit(spec)));
     return;
   }

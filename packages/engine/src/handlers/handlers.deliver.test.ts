@@ -4,6 +4,7 @@ import { requestCancel, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import type { LoggedEvent } from '../domain/events.ts';
 import { readLog } from '../log/read-log.ts';
+import type { Planner } from '../ports.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listSteps } from '../queries/list-runs.ts';
 import { type Bench, bench, Died, deliverAll, dyingAt, specOf, sweepOnce } from '../testing/drive.ts';
@@ -254,6 +255,29 @@ test('an infrastructure error that cannot be retried pauses the run; resumed, it
   await deliverAll(deps);
   expect(await statusOf(runId)).toBe('succeeded');
   expect(executions.map((execution) => execution.attempt)).toEqual([1, 2, 1]);
+  await soundLog(runId);
+});
+
+test('a model that never ends pauses at its limit of turns; each resume grants as many again', async () => {
+  const { deps } = bench(engine);
+  const endless: Planner = {
+    next: async () => ({ kind: 'calls', message: 'again', calls: [{ tool: 'count', args: { effect: 'read' } }] }),
+  };
+  const worker = { ...deps, planners: { ...deps.planners, model: endless } };
+  const spec = { ...specOf([[read()]]), task: { planner: 'model', model: 'test/endless', prompt: 'go on' } as const };
+  const runId = await submit(deps, { ...spec, limits: { ...spec.limits, max_turns: 3 } });
+  for (const turns of [3, 6]) {
+    await deliverAll(worker);
+    expect((await listSteps(deps, runId)).run).toMatchObject({
+      status: 'paused',
+      turn: turns,
+      reason: { code: 'max_turns' },
+    });
+    await requestResume(deps, runId);
+  }
+  await requestCancel(deps, runId, { by: 'ann' });
+  await deliverAll(worker);
+  expect(await statusOf(runId)).toBe('canceled');
   await soundLog(runId);
 });
 
