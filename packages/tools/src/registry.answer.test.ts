@@ -179,6 +179,8 @@ describe('registry.list', () => {
       'glob',
       'grep',
       'bash',
+      'web_fetch',
+      'web_search',
       'ask_user',
       'todo_write',
     ]);

@@ -41,11 +41,43 @@ export type Preview =
   | { kind: 'question'; question: string; options: string[] }
   | { kind: 'problem'; message: string };
 
+export interface NetworkRequest {
+  url: string;
+  /** @default 'GET' */
+  method?: 'GET' | 'HEAD';
+  headers?: Record<string, string>;
+  max_bytes?: number;
+  timeout_ms?: number;
+}
+
+export interface NetworkResponse {
+  /** Where the body came from, after redirects. */
+  url: string;
+  status: number;
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  body: Buffer;
+  /** The body was longer than `max_bytes`, and cut. */
+  truncated: boolean;
+  /** Every address that was asked, in order. */
+  hops: string[];
+}
+
+/**
+ * The network as far as the run's allowlist goes. Fails with an error of `code`, `message` and `next`: `EURLINVALID`, `ENETWORKOFF`,
+ * `EHOSTNOTALLOWED`, `EADDRESSREFUSED`, `EREDIRECTREFUSED`, `ETOOLARGE`, `ETIMEOUT` or `ENETWORK`.
+ */
+export interface Network {
+  fetch(request: NetworkRequest, signal: AbortSignal): Promise<NetworkResponse>;
+}
+
 /** What a call may use. Nothing else of the host. */
 export interface ToolContext {
   files: WorkspaceFiles;
   run(command: Omit<Command, 'workspace' | 'signal'>): Promise<CommandResult>;
   ripgrep: string;
+  /** Absent when the run was submitted without a network allowlist: it has no network. */
+  network?: Network;
   signal: AbortSignal;
   /** Equal for all attempts of one step. */
   idempotencyKey: string;

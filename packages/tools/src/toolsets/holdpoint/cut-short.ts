@@ -46,6 +46,8 @@ const QUOTAS = {
   cpu: 'limit of CPU seconds',
   file_size: 'limit of bytes in one file',
   memory: 'limit of memory bytes',
+  workspace: 'limit of bytes in the workspace',
+  processes: 'limit of processes',
 } as const satisfies Record<Quota, string>;
 
 const NEXT = {
@@ -53,4 +55,6 @@ const NEXT = {
   cpu: 'Make it compute less, or look for an endless loop.',
   file_size: 'Make it write smaller files.',
   memory: 'Make it use less memory.',
+  workspace: 'Delete what is not needed; nothing can be added while the workspace is this large.',
+  processes: 'Make it start fewer processes or threads at once.',
 } as const satisfies Record<Quota, string>;

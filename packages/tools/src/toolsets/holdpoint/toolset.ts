@@ -1,4 +1,6 @@
-import { defineToolset } from '../../toolset.ts';
+import { defineToolset, type Toolset } from '../../toolset.ts';
+import { duckDuckGoHtml } from '../../web/search/duckduckgo-html.ts';
+import type { SearchPort } from '../../web/search/port.ts';
 import { askUser } from './ask-user.ts';
 import { bash } from './bash.ts';
 import { edit } from './edit.ts';
@@ -7,10 +9,29 @@ import { grep } from './grep.ts';
 import { listDirectory } from './list-directory.ts';
 import { readFile } from './read-file.ts';
 import { todoWrite } from './todo-write.ts';
+import { webFetch } from './web-fetch.ts';
+import { createWebSearch } from './web-search.ts';
 import { writeFile } from './write-file.ts';
 
-/** The project's own toolset: files, search and commands of one workspace, a plan, and questions to a person. */
-export const holdpoint = defineToolset({
-  name: 'holdpoint',
-  tools: [readFile, writeFile, edit, listDirectory, glob, grep, bash, askUser, todoWrite],
-});
+/** The project's own toolset: files, search and commands of one workspace, the web as far as the run allows it, a plan, and questions to a person. */
+export function createHoldpointToolset({ search }: { search: SearchPort }): Toolset {
+  return defineToolset({
+    name: 'holdpoint',
+    tools: [
+      readFile,
+      writeFile,
+      edit,
+      listDirectory,
+      glob,
+      grep,
+      bash,
+      webFetch,
+      createWebSearch(search),
+      askUser,
+      todoWrite,
+    ],
+  });
+}
+
+/** With the search engine that needs no account. */
+export const holdpoint = createHoldpointToolset({ search: duckDuckGoHtml() });

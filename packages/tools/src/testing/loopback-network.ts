@@ -1,0 +1,55 @@
+import type { Network, NetworkRequest, NetworkResponse } from '../tool.ts';
+
+/** The network of a run that may reach the given hosts. It guards nothing, so it is for servers of a test alone. */
+export function loopbackNetwork(options: { allow: readonly string[]; timeout_ms?: number }): Network {
+  return {
+    async fetch(request, signal) {
+      const { host } = parse(request.url);
+      if (!options.allow.includes(host)) {
+        throw new NetworkError('EHOSTNOTALLOWED', `${host} is not on the run's allowlist.`, 'Ask for it.');
+      }
+      const timeout = AbortSignal.timeout(options.timeout_ms ?? request.timeout_ms ?? 10_000);
+      try {
+        return await exchange(request, AbortSignal.any([signal, timeout]));
+      } catch (error) {
+        signal.throwIfAborted();
+        if (timeout.aborted) throw new NetworkError('ETIMEOUT', `${host} did not answer in time.`, 'Try again later.');
+        throw new NetworkError('ENETWORK', `${host}: ${String(error)}`, 'Try again later.');
+      }
+    },
+  };
+}
+
+class NetworkError extends Error {
+  readonly code: string;
+  readonly next: string;
+
+  constructor(code: string, message: string, next: string) {
+    super(message);
+    this.code = code;
+    this.next = next;
+  }
+}
+
+function parse(url: string): URL {
+  if (URL.canParse(url)) return new URL(url);
+  throw new NetworkError('EURLINVALID', `${url} is no URL.`, 'Write an absolute URL.');
+}
+
+async function exchange(request: NetworkRequest, signal: AbortSignal): Promise<NetworkResponse> {
+  const response = await fetch(request.url, {
+    method: request.method ?? 'GET',
+    headers: request.headers ?? {},
+    signal,
+  });
+  const limit = request.max_bytes ?? Number.POSITIVE_INFINITY;
+  const whole = Buffer.from(await response.arrayBuffer());
+  return {
+    url: response.url,
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    body: whole.subarray(0, Math.min(limit, whole.length)),
+    truncated: whole.length > limit,
+    hops: response.redirected ? [request.url, response.url] : [request.url],
+  };
+}

@@ -1,0 +1,51 @@
+import type { NetworkRequest, NetworkResponse, ToolContext } from '../../tool.ts';
+import { type Failure, failure } from './failure.ts';
+
+/** One request as data, or why there was none. Throws what is not the network's refusal, and whatever comes of an abort. */
+export async function networkFetch(
+  { network, signal }: ToolContext,
+  request: NetworkRequest,
+): Promise<{ ok: true; response: NetworkResponse } | { ok: false; failure: Failure }> {
+  if (!network) return { ok: false, failure: networkOff(request.url) };
+  try {
+    return { ok: true, response: await network.fetch(request, signal) };
+  } catch (error) {
+    const refused = signal.aborted ? undefined : networkFailure(error);
+    if (!refused) throw error;
+    return { ok: false, failure: refused };
+  }
+}
+
+/** What the planner is told of an error of the network; undefined for any other error. */
+export function networkFailure(error: unknown): Failure | undefined {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined;
+  if (!CODES.has(error.code)) return undefined;
+  const next = 'next' in error && typeof error.next === 'string' ? error.next : 'Try another address.';
+  const failed = failure(error.code, error.message, next);
+  return error.code === 'ETIMEOUT' ? { ...failed, status: 'timed_out' } : failed;
+}
+
+const CODES = new Set([
+  'EURLINVALID',
+  'ENETWORKOFF',
+  'EHOSTNOTALLOWED',
+  'EADDRESSREFUSED',
+  'EREDIRECTREFUSED',
+  'ETOOLARGE',
+  'ETIMEOUT',
+  'ENETWORK',
+]);
+
+export function networkOff(url: string): Failure {
+  const host = (URL.canParse(url) && new URL(url).host) || 'example.com';
+  return failure(
+    'ENETWORKOFF',
+    'This run has no network: it was submitted without a network allowlist.',
+    `Go on without the network, or have the run submitted with ${allowing(host)}.`,
+  );
+}
+
+/** How a person lets a run reach a host. @param host with its port, when that is not the usual one */
+export function allowing(host: string): string {
+  return `network: { allow: ["${host}"] }`;
+}

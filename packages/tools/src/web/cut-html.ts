@@ -1,0 +1,108 @@
+import { closedBy, crosses, RAW_TEXT, VOID } from './html-elements.ts';
+import { readTag, type Tag } from './html-tag.ts';
+
+export interface CutHtml {
+  html: string;
+  /** False when the document had more elements than are kept: its rest was left out. */
+  complete: boolean;
+}
+
+/** Deeper elements lose their tags and keep their text. Browsers stop at 512; no page that people wrote comes near 128. */
+const MAX_DEPTH = 128;
+/** The longest pages of documentation have some 50,000. */
+const MAX_ELEMENTS = 100_000;
+
+/**
+ * Writes a document anew, so that every later step may recurse and select as it likes: every element is closed where it ends, at most
+ * 128 deep; comments, scripts, styles and drawings are gone; every `<` begins a tag. Entities stay as they are.
+ *
+ * One pass, each character looked at a bounded number of times. HTML parsers are not linear in the worst case: those after the standard
+ * rebuild all open formatting elements in every paragraph, and the simpler ones search their stack for each unmatched end tag.
+ */
+export function cutHtml(source: string): CutHtml {
+  const out: string[] = [];
+  const document = openDocument(out);
+  const endOf = rawTextEnds(source);
+  let at = 0;
+  while (at < source.length) {
+    const bracket = source.indexOf('<', at);
+    if (bracket === -1) {
+      out.push(source.slice(at));
+      break;
+    }
+    out.push(source.slice(at, bracket));
+    const tag = readTag(source, bracket);
+    at = tag.end;
+    if (tag.kind === 'text') out.push('&lt;');
+    if (tag.kind === 'close') document.close(tag.name);
+    if (tag.kind !== 'open') continue;
+    if (RAW_TEXT.has(tag.name) && !tag.closed) {
+      const raw = endOf(tag.name, at);
+      if (tag.name === 'title') out.push('<title>', source.slice(at, raw.start).replaceAll('<', '&lt;'), '</title>');
+      at = raw.end;
+    } else if (!document.open(tag)) {
+      return { html: document.end(), complete: false };
+    }
+  }
+  return { html: document.end(), complete: true };
+}
+
+function openDocument(out: string[]) {
+  const open: string[] = [];
+  // Elements past the depth, by name, so that their end tags do not close others.
+  const ignored = new Map<string, number>();
+  let elements = 0;
+  const closeTo = (index: number) => {
+    while (open.length > index) out.push(`</${open.pop()}>`);
+  };
+  return {
+    /** False when there are too many elements. */
+    open(tag: Extract<Tag, { kind: 'open' }>): boolean {
+      elements += 1;
+      if (elements > MAX_ELEMENTS) return false;
+      const implied = closedBy(tag.name, open);
+      if (implied !== -1) closeTo(implied);
+      if (VOID.has(tag.name)) {
+        out.push(serialize(tag));
+      } else if (open.length < MAX_DEPTH) {
+        out.push(serialize(tag));
+        open.push(tag.name);
+      } else {
+        ignored.set(tag.name, (ignored.get(tag.name) ?? 0) + 1);
+      }
+      return true;
+    },
+    close(name: string): void {
+      const past = ignored.get(name) ?? 0;
+      if (past > 0) {
+        ignored.set(name, past - 1);
+        return;
+      }
+      let index = open.length - 1;
+      while (index >= 0 && open[index] !== name && crosses(name, open[index])) index -= 1;
+      if (index >= 0 && open[index] === name) closeTo(index);
+    },
+    end(): string {
+      closeTo(0);
+      return out.join('');
+    },
+  };
+}
+
+function serialize({ name, attributes }: { name: string; attributes: readonly (readonly [string, string])[] }): string {
+  return `<${name}${attributes.map(([key, value]) => ` ${key}="${value.replaceAll('"', '&quot;')}"`).join('')}>`;
+}
+
+/** Where the raw text of an element ends. Remembers the names that end nowhere, or a page of nothing but `<title>` would be quadratic. */
+function rawTextEnds(source: string) {
+  const endless = new Set<string>();
+  return (name: string, from: number): { start: number; end: number } => {
+    const pattern = new RegExp(`</${name}(?=[\\s/>])`, 'gi');
+    pattern.lastIndex = from;
+    const found = endless.has(name) ? null : pattern.exec(source);
+    if (found) return { start: found.index, end: readTag(source, found.index).end };
+    endless.add(name);
+    // A script that never ends takes the rest with it, as in browsers; of the others only the tag is lost.
+    return name === 'script' || name === 'style' ? { start: from, end: source.length } : { start: from, end: from };
+  };
+}

@@ -1,0 +1,54 @@
+import { type CheerioAPI, load } from 'cheerio/slim';
+import { cutHtml } from './cut-html.ts';
+
+export type HtmlNode = ReturnType<CheerioAPI['root']>[number]['children'][number];
+export type HtmlElement = Extract<HtmlNode, { attribs: object }>;
+
+export interface HtmlTree {
+  $: CheerioAPI;
+  /** False when the rest of a document with too many elements is missing. */
+  complete: boolean;
+}
+
+/** A document of bounded depth and size, from any text. Never throws. */
+export function parseHtml(source: string): HtmlTree {
+  const { html, complete } = cutHtml(source);
+  // One element around all: the selectors of cheerio take time in the square of the number of nodes at the top (40 s for 100,000).
+  return { $: load(`<html>${html}</html>`), complete };
+}
+
+export function isElement(node: HtmlNode | null | undefined): node is HtmlElement {
+  return node?.type === 'tag' || node?.type === 'script' || node?.type === 'style';
+}
+
+/** An attribute, undefined when it is not there. */
+export function attribute(element: HtmlElement, name: string): string | undefined {
+  return Object.hasOwn(element.attribs, name) ? element.attribs[name] : undefined;
+}
+
+/**
+ * The text within, as it stands in the document; `br` is a line break. Recursion is bounded by the depth of the tree.
+ *
+ * @param limit characters after which it ends: what is asked of every element of a nest must not read all of it
+ */
+export function rawText(node: HtmlNode, limit = Number.POSITIVE_INFINITY): string {
+  const pieces: string[] = [];
+  let length = 0;
+  const collect = (current: HtmlNode) => {
+    const piece = current.type === 'text' ? current.data : isElement(current) && current.name === 'br' ? '\n' : '';
+    pieces.push(piece);
+    length += piece.length;
+    if (!isElement(current)) return;
+    for (const child of current.children) {
+      if (length >= limit) return;
+      collect(child);
+    }
+  };
+  collect(node);
+  return pieces.join('').slice(0, limit);
+}
+
+/** Text on one line: every run of white space is one blank. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}

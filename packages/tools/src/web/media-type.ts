@@ -1,0 +1,62 @@
+/** What a body is for us. `unknown`: its type says nothing, so that its bytes must. */
+type BodyKind = 'html' | 'text' | 'binary' | 'unknown';
+
+export interface MediaType {
+  kind: BodyKind;
+  /** Lower case, without parameters; empty when there is none. */
+  essence: string;
+  /** The `charset` parameter as it was written. */
+  charset?: string;
+}
+
+/** Reads a `Content-Type` header. Never throws. */
+export function parseMediaType(header: string | undefined): MediaType {
+  const value = (header ?? '').slice(0, MAX_HEADER);
+  const [first = ''] = value.split(';');
+  const essence = first.trim().toLowerCase();
+  const charset = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;"]+))/i.exec(value);
+  const label = charset?.[1] ?? charset?.[2];
+  return { kind: kindOf(essence), essence, ...(label ? { charset: label } : {}) };
+}
+
+const MAX_HEADER = 1000;
+
+function kindOf(essence: string): BodyKind {
+  if (essence === 'text/html' || essence === 'application/xhtml+xml') return 'html';
+  if (essence.startsWith('text/') || TEXT_SUFFIX.test(essence) || TEXT_TYPES.has(essence)) return 'text';
+  return NO_TYPE.has(essence) ? 'unknown' : 'binary';
+}
+
+const TEXT_SUFFIX = /^(?:application|image|model|message)\/.+\+(?:json|xml|yaml)$/;
+
+/** Servers give these to what they do not know, source files among it. */
+const NO_TYPE = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'application/unknown']);
+
+const TEXT_TYPES = new Set([
+  'application/ecmascript',
+  'application/graphql',
+  'application/javascript',
+  'application/json',
+  'application/json5',
+  'application/jsonl',
+  'application/ld+json',
+  'application/ndjson',
+  'application/sql',
+  'application/toml',
+  'application/typescript',
+  'application/x-httpd-php',
+  'application/x-javascript',
+  'application/x-json',
+  'application/x-ndjson',
+  'application/x-perl',
+  'application/x-python',
+  'application/x-sh',
+  'application/x-shellscript',
+  'application/x-tex',
+  'application/x-toml',
+  'application/x-yaml',
+  'application/xml',
+  'application/xml-dtd',
+  'application/yaml',
+  'message/rfc822',
+]);
