@@ -7,36 +7,50 @@ const KEPT = 32 * 1024;
 export class Capture {
   #bytes = 0;
   #head = Buffer.alloc(0);
-  #tail: Buffer[] = [];
+  /** A ring, made when the head is full. */
+  #tail: Buffer | null = null;
+  #tailStart = 0;
   #tailBytes = 0;
 
   get bytes(): number {
     return this.#bytes;
   }
 
+  /** Copies what it keeps. */
   push(chunk: Buffer): void {
     this.#bytes += chunk.length;
     const room = KEPT - this.#head.length;
     if (room > 0) this.#head = Buffer.concat([this.#head, chunk.subarray(0, room)]);
     const rest = chunk.subarray(Math.max(room, 0));
-    if (rest.length === 0) return;
-    this.#tail.push(rest);
-    this.#tailBytes += rest.length;
-    for (let first = this.#tail[0]; first && this.#tailBytes - first.length >= KEPT; first = this.#tail[0]) {
-      this.#tail.shift();
-      this.#tailBytes -= first.length;
-    }
+    if (rest.length > 0) this.#pushTail(rest.subarray(Math.max(rest.length - KEPT, 0)));
+  }
+
+  /** @param bytes at most as many as the ring holds */
+  #pushTail(bytes: Buffer): void {
+    this.#tail ??= Buffer.alloc(KEPT);
+    const at = (this.#tailStart + this.#tailBytes) % KEPT;
+    const untilWrap = bytes.copy(this.#tail, at);
+    bytes.copy(this.#tail, 0, untilWrap);
+    const lost = Math.max(this.#tailBytes + bytes.length - KEPT, 0);
+    this.#tailStart = (this.#tailStart + lost) % KEPT;
+    this.#tailBytes += bytes.length - lost;
+  }
+
+  #readTail(): Buffer {
+    if (!this.#tail) return Buffer.alloc(0);
+    const twice = Buffer.concat([this.#tail, this.#tail]);
+    return twice.subarray(this.#tailStart, this.#tailStart + this.#tailBytes);
   }
 
   /** Decodes once, so that a character is only ever lost at the cut, where both halves are dropped. */
   end(): CapturedStream {
-    const tail = Buffer.concat(this.#tail);
-    const omitted = this.#bytes - this.#head.length - Math.min(tail.length, KEPT);
+    const tail = this.#readTail();
+    const omitted = this.#bytes - this.#head.length - tail.length;
     if (omitted <= 0) {
       return { text: Buffer.concat([this.#head, tail]).toString('utf8'), bytes: this.#bytes, truncated: false };
     }
     const head = withoutPartialEnd(this.#head);
-    const end = withoutPartialStart(tail.subarray(tail.length - KEPT));
+    const end = withoutPartialStart(tail);
     const dropped = this.#bytes - head.length - end.length;
     const text = `${head.toString('utf8')}\n[… ${dropped} bytes omitted …]\n${end.toString('utf8')}`;
     return { text, bytes: this.#bytes, truncated: true };

@@ -6,11 +6,14 @@ const MIB = 1024 * 1024;
 const defaults: Limits = {
   wall_ms: 120_000,
   cpu_seconds: 120,
+  cpu_total_seconds: 3600,
+  cpu_percent: 400,
   processes: 512,
   file_bytes: 1024 * MIB,
   open_files: 1024,
   output_bytes: 10 * MIB,
   memory_bytes: 4096 * MIB,
+  workspace_bytes: 4096 * MIB,
 };
 
 /** The longest delay that a timer takes; a longer one would fire at once. */

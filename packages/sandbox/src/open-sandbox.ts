@@ -1,17 +1,17 @@
-import { existsSync } from 'node:fs';
-import { bubblewrapDriver } from './bubblewrap/driver.ts';
-import { gatherEquipment } from './bubblewrap/equipment.ts';
-import { findHostTools } from './bubblewrap/host-tools.ts';
-import { probe } from './bubblewrap/probe.ts';
-import { buildFilter } from './bubblewrap/seccomp.ts';
+import { existsSync, mkdirSync } from 'node:fs';
+import { prepareBubblewrap } from './bubblewrap/prepare.ts';
+import type { Candidate, HostParts } from './candidate.ts';
+import { type ContainerOptions, prepareContainer } from './container/prepare.ts';
 import { SandboxError } from './errors.ts';
 import { resolveLimits } from './limits.ts';
 import type { CapabilityReport, Limits, Sandbox } from './port.ts';
+import { probe } from './probe.ts';
 import { killProcesses } from './process/identity.ts';
 import { ProcessRecords } from './process/records.ts';
 import { HostSandbox } from './sandbox.ts';
 import type { Driver } from './tree.ts';
 import { unsandboxedDriver, unsandboxedReport } from './unsandboxed/driver.ts';
+import { WorkspaceSizes } from './workspace-size/sizes.ts';
 
 export interface OpenSandboxOptions {
   /** `require` refuses a host on which any promise but the resource limits has a gap; `best-effort` needs fs, net and pids. */
@@ -20,6 +20,13 @@ export interface OpenSandboxOptions {
   allowUnsandboxed: boolean;
   /** Absolute path of a directory of this package alone, shared by all workers of the host. Made when missing. */
   stateDir: string;
+  /**
+   * `auto` is bubblewrap. `container` and `gvisor` (the runtime `runsc` of an engine) need `container.image`; their engines' command lines
+   * are tested, but no engine has run them yet. One that is named and cannot be used is an error, whatever `allowUnsandboxed` says.
+   * @default 'auto'
+   */
+  driver?: 'auto' | 'bubblewrap' | 'container' | 'gvisor';
+  container?: ContainerOptions;
   /** Where bubblewrap may be, first first; after these the search path. @default [] */
   bwrapPath?: string | readonly string[];
   /** Search path for bwrap, bash, setpriv and unshare. @default the system's directories */
@@ -32,6 +39,8 @@ export interface OpenSandboxOptions {
   toolchains?: readonly string[];
   /** Size of /tmp inside, in bytes. It is memory. @default 64 MiB */
   tmpBytes?: number;
+  /** Bound whole commands with control groups where this host lets us make some. @default true */
+  cgroups?: boolean;
   /** Allow AF_UNIX sockets inside; then a host socket that lies in a workspace can be reached. @default false */
   unixSockets?: boolean;
   /** Who the boot check runs as on a root host. @default uid and gid 200000 */
@@ -69,82 +78,94 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox>
     ripgrep: await findRipgrep(options.ripgrepPath),
     path: options.path ?? SYSTEM_PATH,
     toolchains: options.toolchains ?? [],
+    stateDir: options.stateDir,
+    tmpBytes: options.tmpBytes ?? 64 * 1024 * 1024,
   };
+  mkdirSync(options.stateDir, { recursive: true, mode: 0o700 });
   const { driver, capabilities } = await chooseDriver(deps, options);
   // what a worker left here that was killed with SIGKILL while it started sandboxes: about one in fifty of these
   killProcesses(driver.findOrphans());
   options.logger?.info({ capabilities }, `sandbox driver: ${driver.name}`);
+  const now = () => performance.now();
   return new HostSandbox({
-    driver,
-    capabilities,
-    records: deps.records,
-    limits: options.limits,
+    ...{ driver, capabilities, records: deps.records, limits: options.limits, now },
+    sizes: new WorkspaceSizes(now),
     toolHostIdleMs: options.toolHostIdleMs ?? 60_000,
     fileRequestMs: options.fileRequestMs ?? 30_000,
-    now: () => performance.now(),
   });
 }
 
-type DriverDeps = Parameters<typeof unsandboxedDriver>[0];
+type Deps = HostParts & { records: ProcessRecords };
 
 async function chooseDriver(
-  deps: DriverDeps,
+  deps: Deps,
   options: OpenSandboxOptions,
 ): Promise<{ driver: Driver; capabilities: CapabilityReport }> {
   try {
-    return await openBubblewrap(deps, options);
+    return await test(await prepare(deps, options), options);
   } catch (error) {
-    if (!(error instanceof SandboxError) || !options.allowUnsandboxed || options.signal?.aborted) throw error;
+    const mayGoWithout = options.allowUnsandboxed && (options.driver ?? 'auto') === 'auto';
+    if (!(error instanceof SandboxError) || !mayGoWithout || options.signal?.aborted) throw error;
     options.logger?.warn({ code: error.code, next: error.next }, `commands run without isolation: ${error.message}`);
     return { driver: unsandboxedDriver(deps), capabilities: unsandboxedReport(error.message) };
   }
 }
 
-async function openBubblewrap(deps: DriverDeps, options: OpenSandboxOptions) {
-  if (process.platform !== 'linux') {
-    throw new SandboxError('ESANDBOXMISSING', `There is no isolation driver for ${process.platform}.`, {
-      retryable: false,
-      next: 'Run the worker on Linux (a virtual machine or a container will do), or allow unsandboxed commands.',
-    });
+async function prepare(deps: Deps, options: OpenSandboxOptions): Promise<Candidate> {
+  const name = options.driver ?? 'auto';
+  switch (name) {
+    case 'auto':
+    case 'bubblewrap':
+      return prepareBubblewrap(deps, {
+        bwrapCandidates: [options.bwrapPath ?? []].flat(),
+        unixSockets: options.unixSockets ?? false,
+        cgroups: options.cgroups ?? true,
+      });
+    case 'container':
+    case 'gvisor':
+      if (options.container) return await prepareContainer(deps, { name, options: options.container });
+      throw new SandboxError('ESANDBOXMISSING', `The driver ${name} needs an image.`, {
+        retryable: false,
+        next: 'Name one with container.image.',
+      });
+    default:
+      return name satisfies never;
   }
-  const filter = buildFilter(process.arch, { unixSockets: options.unixSockets ?? false });
-  const driver = bubblewrapDriver({
-    tools: findHostTools({ bwrapCandidates: [options.bwrapPath ?? []].flat(), path: deps.path }),
-    equipment: gatherEquipment(deps),
-    filter,
-    tmpBytes: options.tmpBytes ?? 64 * 1024 * 1024,
-    root: deps.root,
-    records: deps.records,
-  });
+}
+
+/** Puts it to the test; the driver that keeps only what was seen to hold. */
+async function test(
+  candidate: Candidate,
+  options: OpenSandboxOptions,
+): Promise<{ driver: Driver; capabilities: CapabilityReport }> {
+  const root = process.getuid?.() === 0;
   const probing = probe({
-    driver,
-    stateDir: options.stateDir,
-    root: deps.root,
-    owner: deps.root
+    ...{ driver: candidate.driver, hasFilter: candidate.hasFilter, stateDir: options.stateDir, root },
+    owner: root
       ? (options.probeOwner ?? { uid: 200_000, gid: 200_000 })
       : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
-    hasFilter: filter !== null,
     signal: options.signal ?? new AbortController().signal,
     now: () => performance.now(),
   });
-  const capabilities = await probing.catch((error: unknown) => {
+  const { report: capabilities, held } = await probing.catch(async (error: unknown) => {
+    await candidate.driver.release();
     throw error instanceof SandboxError && error.code === 'ESANDBOXSETUP' ? explain(error) : error;
   });
+  const driver = await candidate.withOnly(held);
   const needed = ['fs', 'net', 'pids', ...(options.policy === 'require' ? ['seccomp', 'uid_drop'] : [])] as const;
   const gaps = (needed as readonly (keyof CapabilityReport)[]).filter(
     (promise) => capabilities[promise] !== 'enforced',
   );
-  if (gaps.length > 0) {
-    throw new SandboxError(
-      'ESANDBOXGAP',
-      `The sandbox does not enforce ${gaps.join(', ')} here. ${capabilities.notes.join(' ')}`,
-      {
-        retryable: false,
-        next: 'Close the gap (`holdpoint doctor` shows it), or accept gaps in seccomp and uid_drop with the policy best-effort.',
-      },
-    );
-  }
-  return { driver, capabilities };
+  if (gaps.length === 0) return { driver, capabilities };
+  await driver.release();
+  throw new SandboxError(
+    'ESANDBOXGAP',
+    `The sandbox does not enforce ${gaps.join(', ')} here. ${capabilities.notes.join(' ')}`,
+    {
+      retryable: false,
+      next: 'Close the gap (`holdpoint doctor` shows it), or accept gaps in seccomp and uid_drop with the policy best-effort.',
+    },
+  );
 }
 
 /** What fails at boot fails for a reason of the host, which repeating does not change. */

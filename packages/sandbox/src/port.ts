@@ -1,6 +1,6 @@
 /**
- * What the rest of Holdpoint knows of isolation. A driver (bubblewrap today; containers and gVisor later) implements
- * `Sandbox`; nothing outside this package names a driver.
+ * What the rest of Holdpoint knows of isolation. Which driver (bubblewrap, a container engine, gVisor) is behind a `Sandbox` is decided
+ * where it is opened, and nowhere else.
  */
 
 /** How far a promise holds on this host: by the kernel, in part, or not at all. */
@@ -8,7 +8,7 @@ export type Enforcement = 'enforced' | 'partial' | 'absent';
 
 /** What was enforced for an attempt. Kept with every attempt, shown by `holdpoint doctor`. */
 export interface CapabilityReport {
-  driver: 'bubblewrap' | 'none';
+  driver: 'bubblewrap' | 'container' | 'gvisor' | 'none';
   fs: Enforcement;
   net: Enforcement;
   pids: Enforcement;
@@ -38,7 +38,11 @@ export interface Limits {
   wall_ms: number;
   /** CPU seconds of one process. @default 120 */
   cpu_seconds: number;
-  /** @default 512 */
+  /** CPU seconds of all processes together, where the host counts them (control groups). @default 3600 */
+  cpu_total_seconds: number;
+  /** Share of the processors that all processes together may take, in percent of one (400: four of them), where the host can hold it. @default 400 */
+  cpu_percent: number;
+  /** Processes and threads at once. @default 512 */
   processes: number;
   /** Largest file that may be written. @default 1 GiB */
   file_bytes: number;
@@ -46,8 +50,16 @@ export interface Limits {
   open_files: number;
   /** stdout and stderr together; past it the command is killed. @default 10 MiB */
   output_bytes: number;
-  /** Writable private memory of one process (not its address space, of which wasm and garbage collectors reserve far more). @default 4 GiB */
+  /**
+   * Memory of all processes together, files in /tmp included, where the host has control groups; else the writable private memory of
+   * one process. Never its address space, of which wasm and garbage collectors reserve far more. @default 4 GiB
+   */
   memory_bytes: number;
+  /**
+   * Disk space of the whole workspace; each file, directory and link counts as 4 KiB at least. Looked at ten times a second and at the
+   * end. A command may run in a workspace that is larger already, but not add to it. @default 4 GiB
+   */
+  workspace_bytes: number;
 }
 
 export interface Command {
@@ -75,7 +87,16 @@ export type CommandEnd =
   /** `signal` is named when the exit code is 128 + its number, which is all that a shell and bubblewrap tell of a signal. */
   | { status: 'exited'; exit_code: number; signal: string | null }
   | { status: 'timed_out'; after_ms: number }
-  | { status: 'quota'; quota: 'output' | 'cpu' | 'file_size' | 'memory'; limit: number }
+  /**
+   * It passed a limit and was killed with all that it had started, or had ended by then. `limit` in the limit's own unit.
+   * - memory: the kernel killed a process of it for want of memory, even if the others went on
+   * - processes: it was refused new processes, and failed or did not give up
+   */
+  | {
+      status: 'quota';
+      quota: 'output' | 'cpu' | 'file_size' | 'memory' | 'workspace' | 'processes';
+      limit: number;
+    }
   | { status: 'killed'; reason: string };
 
 export interface CommandResult {

@@ -6,11 +6,14 @@ import { SandboxError } from './errors.ts';
 import { resolveLimits } from './limits.ts';
 import type { CapabilityReport, Command, CommandEnd, CommandResult, Limits } from './port.ts';
 import type { Driver, Tree, TreeEnd, TreeRequest } from './tree.ts';
+import { watch } from './watch.ts';
+import type { WorkspaceSizes } from './workspace-size/sizes.ts';
 
 export interface RunDeps {
   driver: Driver;
   capabilities: CapabilityReport;
   limits: Partial<Limits> | undefined;
+  sizes: WorkspaceSizes;
   /** Aborts when the sandbox is disposed. */
   closing: AbortSignal;
   /** Milliseconds of a clock that only goes forward. */
@@ -42,10 +45,10 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     cwd,
     env: command.env ?? {},
     limits,
-    stdin: command.stdin !== undefined,
+    stdin: command.stdin ?? null,
     toolHost: false,
   });
-  let cut: Cut | null = null;
+  let cut = null as Cut | null;
   const kill = (reason: Cut) => {
     cut ??= reason;
     tree.kill();
@@ -66,19 +69,16 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   };
   collect(tree.stdout, stdout);
   collect(tree.stderr, stderr);
-  writeStdin(tree, command.stdin);
+  const watching = watch(deps, { tree, path: command.workspace.path, limits, onBreach: kill });
   try {
     const end = await tree.ended;
-    return settle(cut ?? judge(end, { limits, elapsed: deps.now() - started, stderr }));
+    const breach = cut ? null : await watching.end(end);
+    return settle(cut ?? breach ?? judge(end, { limits, elapsed: deps.now() - started, stderr }));
   } finally {
+    watching.stop();
     clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
   }
-}
-
-function writeStdin(tree: Tree, text: string | undefined): void {
-  tree.stdin?.on('error', () => {}); // a command need not read its input
-  tree.stdin?.end(text);
 }
 
 function killedBy(signal: AbortSignal): Cut {

@@ -110,9 +110,10 @@ function workerAs(owner: { uid: number; gid: number }, args: readonly string[]) 
   const view = planView([projectRoot.replace(/\/$/, ''), process.execPath, tools.bwrap], owner);
   const move = (arg: string) =>
     view && arg.startsWith('/') && !arg.startsWith(host.directory) ? view.hostPath(arg) : arg;
-  const drop = [tools.setpriv, `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups', '--'];
+  const setpriv = tools.setpriv ?? expect.fail('no setpriv');
+  const drop = [setpriv, `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups', '--'];
   const node = [move(process.execPath), ...args.map(move)];
-  if (!view) return { program: tools.setpriv, args: [...drop.slice(1), ...node] };
+  if (!view) return { program: setpriv, args: [...drop.slice(1), ...node] };
   const show = [
     '--mount',
     '--propagation',

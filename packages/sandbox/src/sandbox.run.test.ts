@@ -78,9 +78,9 @@ test('the environment is the base and what was given, whatever the names and val
 
 test('a library that the environment preloads does not run before the limits hold', async () => {
   const workspace = host.makeWorkspace();
-  const { stdout, stderr } = await host.run(workspace, 'ulimit -u', {
+  const { stdout, stderr } = await host.run(workspace, 'ulimit -n', {
     env: { LD_PRELOAD: '/workspace/none.so' },
-    limits: { processes: 77 },
+    limits: { open_files: 77 },
   });
   expect(stdout.text).toBe('77\n');
   // once for bash and not for the program that starts it

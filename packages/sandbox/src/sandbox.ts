@@ -13,11 +13,13 @@ import type {
 import { killAll } from './process/kill-all.ts';
 import type { ProcessRecords } from './process/records.ts';
 import { runCommand } from './run-command.ts';
+import type { WorkspaceSizes } from './workspace-size/sizes.ts';
 
 export interface HostSandboxDeps extends ConnectionDeps {
   capabilities: CapabilityReport;
   records: ProcessRecords;
   limits: Partial<Limits> | undefined;
+  sizes: WorkspaceSizes;
   /** Milliseconds of a clock that only goes forward. */
   now(): number;
 }
@@ -65,6 +67,7 @@ export class HostSandbox implements Sandbox {
     this.#closing.abort(new Error('the sandbox was closed'));
     await Promise.all([...this.#connections.values()].map((connection) => connection.close()));
     await Promise.allSettled(this.#running);
+    await this.#deps.driver.release();
   }
 
   #connect(workspace: WorkspaceMount): Connection {

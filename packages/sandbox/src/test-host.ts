@@ -8,8 +8,10 @@ import { bubblewrapDriver } from './bubblewrap/driver.ts';
 import { gatherEquipment } from './bubblewrap/equipment.ts';
 import { findHostTools } from './bubblewrap/host-tools.ts';
 import { buildFilter } from './bubblewrap/seccomp.ts';
+import { type Cgroups, openCgroups } from './cgroup/cgroups.ts';
 import { type OpenSandboxOptions, openSandbox } from './open-sandbox.ts';
 import type { Command, CommandResult, Sandbox, WorkspaceMount } from './port.ts';
+import { PipePool } from './process/pipe-pool.ts';
 import { ProcessRecords } from './process/records.ts';
 import type { Driver } from './tree.ts';
 
@@ -67,9 +69,13 @@ export async function openTestHost(more: Partial<OpenSandboxOptions> = {}): Prom
 }
 
 /** The driver itself, for tests that put another program in the tool host's place. */
-export function openTestDriver(stateDir: string): Driver {
+export function openTestDriver(stateDir: string, cgroups: Cgroups | null = openCgroups()): Driver {
+  const tools = findHostTools({ bwrapCandidates, path: '/usr/local/bin:/usr/bin:/bin' });
+  mkdirSync(stateDir, { recursive: true });
   return bubblewrapDriver({
-    tools: findHostTools({ bwrapCandidates, path: '/usr/local/bin:/usr/bin:/bin' }),
+    tools,
+    pipes: new PipePool({ mkfifo: tools.mkfifo, directory: stateDir }),
+    cgroups,
     equipment: gatherEquipment({ node: process.execPath, ripgrep: rgPath, toolchains: [] }),
     filter: buildFilter(process.arch, { unixSockets: false }),
     tmpBytes: 1024 * 1024,

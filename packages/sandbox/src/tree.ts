@@ -1,5 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Limits, WorkspaceMount } from './port.ts';
+import type { Held } from './cgroup/cgroups.ts';
+import type { Usage } from './cgroup/files.ts';
+import type { CapabilityReport, Limits, WorkspaceMount } from './port.ts';
 import type { ProcessIdentity } from './process/identity.ts';
 
 /** What a driver starts: one program and all that it starts, ended as one. */
@@ -10,18 +12,23 @@ export interface TreeRequest {
   cwd: string;
   env: Readonly<Record<string, string>>;
   limits: Limits;
-  /** False gives an empty stdin. */
-  stdin: boolean;
-  /** Also mounts what the tool host needs. */
+  /** What it reads; null is nothing. */
+  stdin: string | null;
+  /** Also mounts what the tool host needs, and gives it a stdin that stays open instead. */
   toolHost: boolean;
 }
 
 /** A running process tree. */
 export interface Tree {
-  /** Null without `stdin: true`. */
+  /** Of a tool host; null otherwise. */
   readonly stdin: Writable | null;
+  /** A chunk's bytes are only good until its listeners return. */
   readonly stdout: Readable;
   readonly stderr: Readable;
+  /** What it used so far, or in all when it has ended. Null where nothing counts it. */
+  usage(): Usage | null;
+  /** Host pids of its processes, as far as they are known. */
+  processes(): number[];
   /** SIGKILL to all of it, at once; harmless when it has ended. */
   kill(): void;
   /** Resolves when no process of it runs any more and its streams are closed. Rejects with `SandboxError` when that cannot be made so. */
@@ -39,10 +46,18 @@ export type TreeEnd =
 
 /** A driver's way to start trees, and where things are inside. */
 export interface Driver {
-  readonly name: 'bubblewrap' | 'none';
+  readonly name: CapabilityReport['driver'];
+  /** Bounds of whole commands that it says the kernel keeps, and can count. Null when it has none. */
+  readonly held: Held | null;
+  /** Whether the files outside of the workspace are those of an image, not of the host. @default false */
+  readonly ownRoot?: boolean;
   start(request: TreeRequest): Tree;
   /** Processes of this host that only an interrupted set-up can have left, of whatever workspace. */
   findOrphans(): ProcessIdentity[];
+  /** Ends what of a workspace the records cannot name. */
+  endOthers?(workspaceId: string): Promise<void>;
+  /** Gives back what it keeps for further trees, when none runs any more. */
+  release(): Promise<void>;
   /** Where the workspace is, as its processes see it. */
   root(workspace: WorkspaceMount): string;
   /** Paths as seen by processes of the driver. */

@@ -1,8 +1,9 @@
+import type { Held } from '../cgroup/cgroups.ts';
 import { SandboxError } from '../errors.ts';
-import type { Limits } from '../port.ts';
+import type { Limits, WorkspaceMount } from '../port.ts';
 import type { TreeRequest } from '../tree.ts';
 import { BWRAP_ARGUMENTS, QUIET_BASH } from './command-line.ts';
-import { descriptors, HIGHEST_DESCRIPTOR } from './descriptors.ts';
+import { descriptors } from './descriptors.ts';
 import type { Equipment } from './equipment.ts';
 import type { HostTools } from './host-tools.ts';
 import { profile } from './profile.ts';
@@ -18,11 +19,19 @@ export interface ChainDeps {
   tmpBytes: number;
   /** Whether the worker is root, so that the sandbox must run as the workspace's owner. */
   root: boolean;
+  /** What a control group bounds already. @default nothing */
+  held?: Held | null;
+  /** Through how many doors the command enters its control groups. @default 0 */
+  doors?: number;
+  /** How many descriptors above the doors are left open for the command. @default 0 */
+  kept?: number;
 }
 
 export interface Chain {
   program: string;
   args: string[];
+  /** Of the first program. */
+  start: { env: Record<string, string>; argv0?: string; uid?: number; gid?: number };
   /** For the descriptor of the same name. */
   options: string[];
   /** For the lifeline. */
@@ -31,8 +40,8 @@ export interface Chain {
 
 /**
  * The programs that become one sandbox, each the next one's predecessor in the same process, so that the worker stays the parent and the
- * death signal comes from it: [unshare, view.sh,] setpriv (uid, death signal) → launch.sh (descriptors, environment) → bwrap → enter.sh
- * (limits) → the command.
+ * death signal comes from it: bwrap → enter.sh (descriptors, control group, limits) → the command. Where the owner cannot reach what it
+ * must see: unshare → view.sh → setpriv (uid, death signal) → launch.sh (environment) → bwrap → …
  */
 export function planChain(deps: ChainDeps, request: TreeRequest): Chain {
   const { workspace } = request;
@@ -42,32 +51,66 @@ export function planChain(deps: ChainDeps, request: TreeRequest): Chain {
     ? planView([workspace.path, deps.tools.bwrap, ...mounts.map(({ host }) => host)], workspace)
     : null;
   const hostPath = (path: string) => view?.hostPath(path) ?? path;
-  const command = [
-    deps.tools.setpriv,
-    // before bubblewrap: with the host's uid 0 it would act as root on every file that it can see
-    ...(deps.root ? [`--reuid=${workspace.uid}`, `--regid=${workspace.gid}`, '--clear-groups'] : []),
-    ...['--pdeathsig', 'KILL', '--', deps.tools.bash, ...QUIET_BASH, '-c', deps.scripts.launch, 'holdpoint'],
-    ...[process.pid, HIGHEST_DESCRIPTOR, stdioMode(request)].map(String),
-    ...[hostPath(deps.tools.bwrap), ...BWRAP_ARGUMENTS, ...enterArguments(deps, request.limits), ...request.argv],
-  ];
-  const [program = '', ...args] = view ? showFirst(deps, view, command) : command;
-  const options = [
-    ...profile({ ...deps, seccompDescriptor: deps.filter ? descriptors.filter : null, hostPath }, request),
-    ...['--json-status-fd', String(descriptors.status)],
-  ];
-  return { program, args, options, environment: environment(deps.equipment, request.env) };
+  const bwrapArguments = [...BWRAP_ARGUMENTS, ...enterArguments(deps, request.limits), ...request.argv];
+  return {
+    ...(view ? throughView(deps, { view, workspace, bwrapArguments }) : direct(deps, { workspace, bwrapArguments })),
+    options: [
+      ...profile({ ...deps, seccompDescriptor: deps.filter ? descriptors.filter : null, hostPath }, request),
+      ...['--json-status-fd', String(descriptors.status)],
+    ],
+    environment: environment(deps.equipment, request.env),
+  };
 }
 
-function stdioMode(request: TreeRequest): 'direct' | 'stdin' | 'output' {
-  if (request.toolHost) return 'direct';
-  return request.stdin ? 'stdin' : 'output';
+type First = Pick<Chain, 'program' | 'args' | 'start'>;
+
+/**
+ * The uid goes before bubblewrap: with the host's uid 0 it would act as root on every file that it can see. Its environment is empty,
+ * because programs inside can read that of its first process. It asks for the death signal itself; should the worker be gone by then,
+ * enter.sh gets no answer and ends.
+ */
+function direct(deps: ChainDeps, input: { workspace: WorkspaceMount; bwrapArguments: string[] }): First {
+  const { uid, gid } = input.workspace;
+  return {
+    program: deps.tools.bwrap,
+    args: input.bwrapArguments,
+    start: { env: {}, argv0: 'bwrap', ...(deps.root ? { uid, gid } : {}) },
+  };
+}
+
+function throughView(
+  { tools, scripts }: ChainDeps,
+  { view, workspace, bwrapArguments }: { view: View; workspace: WorkspaceMount; bwrapArguments: string[] },
+): First {
+  if (!tools.unshare || !tools.setpriv) {
+    throw new SandboxError('ESANDBOXMISSING', `${view.sources.join(', ')} cannot be reached by the workspace's uid.`, {
+      retryable: false,
+      next: 'Install `unshare` and `setpriv` (package `util-linux`), or move the data directory and the project out of closed directories.',
+    });
+  }
+  return {
+    program: tools.unshare,
+    args: [
+      ...['--mount', '--propagation', 'private', '--', tools.bash, ...QUIET_BASH, '-c', scripts.view, 'holdpoint'],
+      ...[view.mountPoint, ...view.sources, '--'],
+      ...[tools.setpriv, `--reuid=${workspace.uid}`, `--regid=${workspace.gid}`, '--clear-groups'],
+      ...['--pdeathsig', 'KILL', '--', tools.bash, ...QUIET_BASH, '-c', scripts.launch, 'holdpoint'],
+      ...[String(process.pid), view.hostPath(tools.bwrap), ...bwrapArguments],
+    ],
+    // only for the programs before bubblewrap, which itself starts without any
+    start: { env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' } },
+  };
 }
 
 function enterArguments(deps: ChainDeps, limits: Limits): string[] {
   const kib = (bytes: number) => Math.ceil(bytes / 1024);
+  // Where the group bounds the whole command, a bound of each process is only a second line, which must not strike first: its refusals
+  // look like any other failure. And RLIMIT_DATA counts memory that is reserved but never touched.
+  const processes = deps.held?.processes ? limits.processes + 64 : limits.processes;
+  const memory = deps.held?.memory ? 'unlimited' : kib(limits.memory_bytes);
   return [
-    ...[descriptors.lifeline, deps.filter ? 2 : 0],
-    ...[limits.processes, kib(limits.file_bytes), limits.open_files, kib(limits.memory_bytes), limits.cpu_seconds],
+    ...[descriptors.lifeline, deps.doors ?? 0, deps.kept ?? 0, deps.filter ? 2 : 0],
+    ...[processes, kib(limits.file_bytes), limits.open_files, memory, limits.cpu_seconds],
   ].map(String);
 }
 
@@ -79,30 +122,6 @@ function environment(equipment: Equipment, env: Readonly<Record<string, string>>
     TMPDIR: '/tmp',
   };
   return Object.entries({ ...base, ...env }).map(([name, value]) => `${name}=${value}`);
-}
-
-function showFirst({ tools, scripts }: ChainDeps, view: View, command: readonly string[]): string[] {
-  if (!tools.unshare) {
-    throw new SandboxError('ESANDBOXMISSING', `${view.sources.join(', ')} cannot be reached by the workspace's uid.`, {
-      retryable: false,
-      next: 'Install `unshare` (package `util-linux`), or move the data directory and the project out of closed directories.',
-    });
-  }
-  return [
-    ...[
-      tools.unshare,
-      '--mount',
-      '--propagation',
-      'private',
-      '--',
-      tools.bash,
-      ...QUIET_BASH,
-      '-c',
-      scripts.view,
-      'holdpoint',
-    ],
-    ...[view.mountPoint, ...view.sources, '--', ...command],
-  ];
 }
 
 function rootOwned(path: string): SandboxError {

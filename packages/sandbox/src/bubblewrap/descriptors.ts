@@ -1,4 +1,4 @@
-/** Descriptors of bubblewrap beyond stdio, by who reads them. launch.sh closes all that are higher. */
+/** Descriptors of bubblewrap beyond stdio, by who reads them. */
 export const descriptors = {
   /** bubblewrap: its options, NUL-terminated. Unlike arguments they are not there for every user to see. */
   options: 3,
@@ -6,8 +6,9 @@ export const descriptors = {
   filter: 4,
   /** The worker: bubblewrap's JSON lines. */
   status: 5,
-  /** enter.sh, both ways: it says that it is ready, the worker answers with the environment, NUL-terminated and ended by an empty record. */
+  /**
+   * enter.sh, both ways: it says that it is ready, the worker answers with the environment, NUL-terminated and ended by an empty record.
+   * Those above are doors of control groups, which enter.sh goes through and closes.
+   */
   lifeline: 6,
 } as const;
-
-export const HIGHEST_DESCRIPTOR = 6;

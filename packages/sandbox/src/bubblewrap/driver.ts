@@ -9,6 +9,11 @@ export function bubblewrapDriver(input: Omit<LaunchDeps, 'scripts'>): Driver {
   const deps = { ...input, scripts: { launch: script('launch.sh'), view: script('view.sh') } };
   return {
     name: 'bubblewrap',
+    held: deps.cgroups?.held ?? null,
+    async release() {
+      deps.pipes[Symbol.dispose]();
+      await deps.cgroups?.settled();
+    },
     start: (request) => launch(deps, request),
     findOrphans,
     root: () => '/workspace',

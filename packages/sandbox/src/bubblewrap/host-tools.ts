@@ -6,8 +6,9 @@ import { SandboxError } from '../errors.ts';
 export interface HostTools {
   bwrap: string;
   bash: string;
-  setpriv: string;
+  mkfifo: string;
   /** Null when not on this host; only needed for workspaces that their uid cannot reach. */
+  setpriv: string | null;
   unshare: string | null;
 }
 
@@ -32,7 +33,8 @@ export function findHostTools(input: { bwrapCandidates: readonly string[]; path:
       'Run `npm run setup`, which unpacks it without root, or install the package `bubblewrap`.',
     ),
     bash: need('bash', find('bash'), 'Install the package `bash`.'),
-    setpriv: need('setpriv', find('setpriv'), 'Install the package `util-linux` (on Alpine: `setpriv`).'),
+    mkfifo: need('mkfifo', find('mkfifo'), 'Install the package `coreutils`.'),
+    setpriv: find('setpriv'),
     unshare: find('unshare'),
   };
 }

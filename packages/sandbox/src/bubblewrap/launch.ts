@@ -1,18 +1,25 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, writeFileSync } from 'node:fs';
 import { Duplex, type Readable, type Writable } from 'node:stream';
+import type { Cgroups } from '../cgroup/cgroups.ts';
+import type { CommandGroup } from '../cgroup/command-group.ts';
 import { closed } from '../process/closed.ts';
 import { untilGone } from '../process/gone.ts';
 import { childrenOf, identify, killProcess, killProcesses, type ProcessIdentity } from '../process/identity.ts';
+import type { PipePool } from '../process/pipe-pool.ts';
 import type { ProcessRecords } from '../process/records.ts';
 import { signalOfExitCode } from '../signal-name.ts';
 import type { Tree, TreeEnd, TreeRequest } from '../tree.ts';
-import { type ChainDeps, planChain } from './chain.ts';
+import { type Chain, type ChainDeps, planChain } from './chain.ts';
 import { descriptors } from './descriptors.ts';
 import { findOrphans } from './orphans.ts';
 import { readStatus } from './status.ts';
 
-export interface LaunchDeps extends ChainDeps {
+export interface LaunchDeps extends Omit<ChainDeps, 'held' | 'doors'> {
   records: ProcessRecords;
+  pipes: PipePool;
+  /** Null where there are none. */
+  cgroups: Cgroups | null;
 }
 
 /** Setting up takes about 10 ms. After this long it hangs, e.g. on a dead network mount, and is killed as it is. */
@@ -21,30 +28,28 @@ const SETUP_PATIENCE_MS = 2000;
 /** Starts one sandbox. */
 export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
   const { workspace } = request;
-  const chain = planChain(deps, request);
-  // node:child_process and not execa 10: its result waits for every stream, and the lifeline may only end after the process did
-  const subprocess = spawn(chain.program, chain.args, {
-    // only for the programs before bubblewrap, which itself starts without any
-    env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
-    cwd: '/',
-    stdio: [request.stdin ? 'pipe' : 'ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
-    // its own session: Ctrl-C in the worker's terminal is for the worker, which then decides
-    detached: true,
-  });
-  const { stdin, stdout, stderr, pid } = subprocess;
+  const chain = planChain({ ...deps, held: deps.cgroups?.held ?? null, doors: deps.cgroups?.doors ?? 0 }, request);
+  const group = deps.cgroups?.make(request.limits) ?? null;
+  const remove = () => {
+    if (group) deps.cgroups?.remove(group);
+  };
+  const { subprocess, stdin, stdout, stderr } = startChain(deps, { chain, request, group, onFailure: remove });
+  const { pid } = subprocess;
   const pipes: readonly (Readable | Writable | null | undefined)[] = subprocess.stdio; // typed as five, whatever was asked for
-  if (!stdout || !stderr) throw new TypeError('no stdout');
   const failure = new Promise<string>((resolve) => subprocess.once('error', (error) => resolve(error.message)));
-  if (pid === undefined) return failedTree({ stdout, stderr }, failure);
+  if (pid === undefined) {
+    remove();
+    return failedTree({ stdout, stderr }, failure);
+  }
 
-  duplex(pipes[descriptors.options]).end(nulTerminated(chain.options));
-  duplex(pipes[descriptors.filter]).end(deps.filter ?? Buffer.alloc(0));
+  preferForOom(pid);
   const lifeline = duplex(pipes[descriptors.lifeline]);
 
   const outer = identify(pid); // null when it has ended already
   let inner: ProcessIdentity | null = null;
   let killed = false;
   let unrecorded: Error | null = null;
+  let refusal: string | null = null;
   let hung: NodeJS.Timeout | undefined;
   const kill = () => {
     if (killed) return;
@@ -78,8 +83,10 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
   const letGo = () => {
     if (ready && inner && !killed) lifeline.write(nulTerminated([...chain.environment, '']));
   };
-  lifeline.once('data', () => {
-    ready = true;
+  lifeline.once('data', (word: Buffer) => {
+    if (word.toString('latin1') === 'ready') ready = true;
+    else refusal = 'the control group cannot be entered';
+    if (refusal) kill();
     letGo();
   });
 
@@ -99,11 +106,81 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
     await Promise.all([closed(stdout), closed(stderr)]);
     if (unrecorded) throw unrecorded;
     if (outer && deps.records.remove(workspace.id, outer).killed) return { status: 'taken_over' };
+    if (refusal) return { status: 'setup_failed', detail: refusal };
     if (exitCode !== null) return { status: 'exited', exit_code: exitCode, signal: signalOfExitCode(exitCode) };
     // bubblewrap's own failures are exit codes
     return killed || subprocess.signalCode ? { status: 'lost' } : { status: 'setup_failed', detail: null };
   };
-  return { stdin, stdout, stderr, kill, ended: finish() };
+  let total: ReturnType<CommandGroup['usage']> | null = null;
+  const ended = finish().finally(() => {
+    total = group?.usage() ?? null;
+    remove();
+  });
+  return {
+    ...{ stdin, stdout, stderr, kill, ended },
+    usage: () => total ?? group?.usage() ?? null,
+    processes: () => group?.processes() ?? [],
+  };
+}
+
+interface Started {
+  subprocess: ChildProcess;
+  stdin: Writable | null;
+  stdout: Readable;
+  stderr: Readable;
+}
+
+/** Node's own child process and not execa 10: its result waits for every stream, and the lifeline may only end after the process did. */
+function startChain(
+  { pipes, filter }: LaunchDeps,
+  start: { chain: Chain; request: TreeRequest; group: CommandGroup | null; onFailure(): void },
+): Started {
+  const { chain, request, group } = start;
+  // a tool host speaks to us alone, and sockets are what Node makes
+  const stdout = request.toolHost ? null : pipes.output();
+  const stderr = request.toolHost ? null : pipes.output();
+  const passed = [stdout, stderr].flatMap((pipe) => (pipe ? [pipe.descriptor] : []));
+  try {
+    const input = request.stdin === null ? null : pipes.input(request.stdin);
+    if (input !== null) passed.push(input);
+    const doors = group?.openDoors() ?? [];
+    passed.push(...doors);
+    const options = pipes.filled(nulTerminated(chain.options));
+    passed.push(options);
+    const program = filter && pipes.filled(filter);
+    if (program !== null) passed.push(program);
+    const stdio: (number | 'pipe' | 'ignore')[] = [
+      input ?? (request.toolHost ? 'pipe' : 'ignore'),
+      stdout?.descriptor ?? 'pipe',
+      stderr?.descriptor ?? 'pipe',
+      ...[options, program ?? ('ignore' as const), 'pipe' as const, 'pipe' as const, ...doors],
+    ];
+    const subprocess: ChildProcess = spawn(chain.program, chain.args, {
+      ...{ ...chain.start, stdio },
+      cwd: '/',
+      // its own session: Ctrl-C in the worker's terminal is for the worker, which then decides
+      detached: true,
+    });
+    const out = stdout?.stream ?? subprocess.stdout;
+    const err = stderr?.stream ?? subprocess.stderr;
+    if (!out || !err) throw new TypeError('no stdout');
+    return { subprocess, stdin: subprocess.stdin, stdout: out, stderr: err };
+  } catch (error) {
+    for (const pipe of [stdout, stderr]) pipe?.stream.destroy();
+    start.onFailure();
+    throw error;
+  } finally {
+    for (const descriptor of passed) closeSync(descriptor);
+  }
+}
+
+/** When memory runs out on the host, the kernel ends sandboxed programs before anything else. All that it starts inherits this. */
+function preferForOom(pid: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, '500');
+  } catch {
+    // it has ended, or is not ours to change any more; only a preference
+  }
 }
 
 function nulTerminated(words: readonly string[]): Buffer {
@@ -127,5 +204,6 @@ function exited(subprocess: ChildProcess): Promise<void> {
 /** The operating system refused to start even the first program: argument list too long, no more processes. */
 function failedTree(streams: Pick<Tree, 'stdout' | 'stderr'>, message: Promise<string>): Tree {
   const ended = message.then((detail): TreeEnd => ({ status: 'setup_failed', detail }));
-  return { stdin: null, stdout: streams.stdout, stderr: streams.stderr, kill: () => {}, ended };
+  const rest = { usage: () => null, processes: () => [], kill: () => {} };
+  return { stdin: null, stdout: streams.stdout, stderr: streams.stderr, ...rest, ended };
 }

@@ -50,7 +50,7 @@ export class Connection {
       env: {},
       // seconds of CPU add up over its life, which has no end while it is used
       limits: resolveLimits({ cpu_seconds: 1_000_000, memory_bytes: MEMORY_BYTES, processes: 64 }),
-      stdin: true,
+      stdin: null,
       toolHost: true,
     });
     const lines = new LineReader(MAX_LINE_BYTES, (line) => this.#receive(line));

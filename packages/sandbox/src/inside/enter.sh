@@ -1,7 +1,25 @@
-# First program inside every sandbox: makes sure that somebody would end it, takes the environment, sets the limits, becomes the command.
-# Arguments: lifeline descriptor, seccomp mode, then ulimit's values, then the command. Builtins only: no process is started.
-lifeline=$1 seccomp=$2 processes=$3 file_kib=$4 files=$5 memory_kib=$6 cpu_seconds=$7
-shift 7
+# First program inside every sandbox: closes what it must not have, enters its control groups, makes sure that somebody would end it, takes
+# the environment, sets the limits, becomes the command.
+# Arguments: lifeline descriptor, number of doors (descriptors above it, to a control group each), number of descriptors above these to leave
+# to the command, seccomp mode, then ulimit's values, then the command. Builtins only: no process is started.
+lifeline=$1 doors=$2 kept=$3 seccomp=$4 processes=$5 file_kib=$6 files=$7 memory_kib=$8 cpu_seconds=$9
+shift 9
+
+# The worker may itself have inherited some. bubblewrap's own processes close them, but leave them to us. One is bash's own, of this file.
+for path in /proc/self/fd/*; do
+  descriptor=${path##*/}
+  ((descriptor <= 2 || (descriptor >= lifeline && descriptor <= lifeline + doors + kept))) && continue
+  [[ $path -ef $0 ]] || exec {descriptor}>&-
+done
+
+# Only we and what we start are in the groups, not bubblewrap, which stays alive to tell what happened.
+for ((door = lifeline + 1; door <= lifeline + doors; door++)); do
+  printf 0 >&"$door" || {
+    printf locked >&"$lifeline"
+    exit 125
+  }
+  exec {door}>&-
+done
 
 # bubblewrap's first process asks to die with its parent only after it forked us, just before it applies the filter to itself. If the
 # worker died before that, nobody would ever end this sandbox. So: wait for the filter, then hear from the worker. It is not enough to see

@@ -18,6 +18,7 @@ export async function killAll(deps: { records: ProcessRecords; driver: Driver },
   }
   const orphans = deps.driver.findOrphans();
   killProcesses(orphans);
+  await deps.driver.endOthers?.(workspaceId);
   await untilGone([...trees.flat(), ...orphans]);
   for (const [first] of trees) if (first) deps.records.remove(workspaceId, first);
 }

@@ -23,10 +23,14 @@ export interface UnsandboxedDeps {
   toolchains: readonly string[];
 }
 
+const uncounted: Pick<Tree, 'usage' | 'processes'> = { usage: () => null, processes: () => [] };
+
 /** Runs programs as they are. For hosts whose owner said that nothing needs to be isolated. */
 export function unsandboxedDriver(deps: UnsandboxedDeps): Driver {
   return {
     name: 'none',
+    held: null,
+    release: async () => {},
     start: (request) => start(deps, request),
     root: (workspace) => workspace.path,
     findOrphans: () => [], // what leaves its process group cannot be told from others
@@ -66,12 +70,14 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
       ...{ PATH: [dirname(deps.node), ...bins, deps.path].join(':'), HOME: '/tmp', LANG: 'C.UTF-8', TMPDIR: '/tmp' },
       ...request.env,
     },
-    stdio: [request.stdin ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+    stdio: [request.toolHost || request.stdin !== null ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     detached: true, // its own process group, which is what kill ends
     ...(deps.root ? { uid: workspace.uid, gid: workspace.gid } : {}),
   });
   const { stdin, stdout, stderr, pid } = subprocess;
   if (!stdout || !stderr) throw new TypeError('no stdout');
+  stdin?.on('error', () => {}); // a program need not read its input
+  if (request.stdin !== null) stdin?.end(request.stdin);
   const failure = new Promise<string>((resolve) => subprocess.once('error', (error) => resolve(error.message)));
   if (pid === undefined) {
     const detail = failure.then((message) => `${program} could not be started in ${cwd}: ${message}`);
@@ -79,6 +85,7 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
       stdin,
       stdout,
       stderr,
+      ...uncounted,
       kill: () => {},
       ended: detail.then((text) => ({ status: 'setup_failed', detail: text })),
     };
@@ -108,5 +115,5 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
     clearTimeout(timer);
     return identity && deps.records.remove(workspace.id, identity).killed ? { status: 'taken_over' } : end;
   };
-  return { stdin, stdout, stderr, kill: () => killGroup(pid), ended: finish() };
+  return { stdin, stdout, stderr, ...uncounted, kill: () => killGroup(pid), ended: finish() };
 }

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { type HtmlPage, htmlToMarkdown } from './html-to-markdown.ts';
-import type { TextFormat } from './markdown-writer.ts';
 
 const URL_OF_PAGE = 'https://example.com/docs/page.html';
 
-function convert(html: string, format?: TextFormat): HtmlPage {
-  return htmlToMarkdown({ body: Buffer.from(html), contentType: 'text/html', url: URL_OF_PAGE }, format);
+function convert(html: string, format?: 'markdown' | 'text'): Promise<HtmlPage> {
+  return htmlToMarkdown({ body: Buffer.from(html), contentType: 'text/html', url: URL_OF_PAGE }, format && { format });
 }
 
-const markdown = (html: string) => convert(html).markdown;
+const markdown = async (html: string) => (await convert(html)).markdown;
 
 describe('htmlToMarkdown: inline text', () => {
   it.each([
@@ -36,8 +35,8 @@ describe('htmlToMarkdown: inline text', () => {
     ['fences code with backticks', '<code>a`b</code> <code>`</code> <code>x  *y*</code>', '``a`b`` `` ` `` `x *y*`'],
     ['quotes', '<q>a</q>', '"a"'],
     ['drops soft hyphens', 'Donau&shy;dampf\u200bschiff', 'Donaudampfschiff'],
-  ])('%s', (_name, html, expected) => {
-    expect(markdown(html)).toBe(expected);
+  ])('%s', async (_name, html, expected) => {
+    expect(await markdown(html)).toBe(expected);
   });
 });
 
@@ -59,8 +58,8 @@ describe('htmlToMarkdown: blocks', () => {
     ['terms', '<dl><dt>a<dd>b<dd>c</dl>', '**a**\n: b\n: c'],
     ['a rule', 'a<hr>b', 'a\n\n---\n\nb'],
     ['details', '<details><summary>a</summary>b</details>', '**a**\n\nb'],
-  ])('writes %s', (_name, html, expected) => {
-    expect(markdown(html)).toBe(expected);
+  ])('writes %s', async (_name, html, expected) => {
+    expect(await markdown(html)).toBe(expected);
   });
 
   it.each([
@@ -73,8 +72,8 @@ describe('htmlToMarkdown: blocks', () => {
     ['with a fence of its own', '<pre>```\na\n```</pre>', '````\n```\na\n```\n````'],
     ['of one line per br', '<pre>\na<br>  b</pre>', '```\na\n  b\n```'],
     ['within a list', '<ul><li>a<pre>b\nc</pre></ul>', '- a\n\n  ```\n  b\n  c\n  ```'],
-  ])('writes code %s', (_name, html, expected) => {
-    expect(markdown(html)).toBe(expected);
+  ])('writes code %s', async (_name, html, expected) => {
+    expect(await markdown(html)).toBe(expected);
   });
 });
 
@@ -103,8 +102,8 @@ describe('htmlToMarkdown: tables', () => {
       '<table><tr><th>a<th>b<tr><td rowspan=2>1<td>2<tr><td>3<tr><td colspan=2>4</table>',
       `${head}| 1 | 2 |\n|  | 3 |\n| 4 |  |`,
     ],
-  ])('writes a table %s', (_name, html, expected) => {
-    expect(markdown(html)).toBe(expected);
+  ])('writes a table %s', async (_name, html, expected) => {
+    expect(await markdown(html)).toBe(expected);
   });
 
   it.each([
@@ -112,14 +111,14 @@ describe('htmlToMarkdown: tables', () => {
     ['holds code', '<table><tr><td>1<td><pre>x</pre></table>', '1\n\n```\nx\n```'],
     ['says so', '<table role="presentation"><tr><td>a<td>b</table>', 'a\n\nb'],
     ['has one column', '<table><tr><td>a<tr><td>b</table>', 'a\n\nb'],
-  ])('writes the cells one after the other when a table %s', (_name, html, expected) => {
-    expect(markdown(html)).toBe(expected);
+  ])('writes the cells one after the other when a table %s', async (_name, html, expected) => {
+    expect(await markdown(html)).toBe(expected);
   });
 });
 
 describe('htmlToMarkdown: links', () => {
-  it('makes addresses absolute, and lists each once', () => {
-    const page = convert(
+  it('makes addresses absolute, and lists each once', async () => {
+    const page = await convert(
       '<a href="../a?x=1&amp;y=2">A <b>b</b></a> <a href="//cdn.test/c">c</a> <a href="/a?x=1&amp;y=2">again</a>',
     );
     expect(page.markdown).toBe(
@@ -131,9 +130,9 @@ describe('htmlToMarkdown: links', () => {
     ]);
   });
 
-  it('follows the base of the document, but not to where nobody can follow', () => {
-    expect(markdown('<base href="/other/"><a href="a">a</a>')).toBe('[a](https://example.com/other/a)');
-    expect(markdown('<base href="javascript:x"><a href="a">a</a>')).toBe('[a](https://example.com/docs/a)');
+  it('follows the base of the document, but not to where nobody can follow', async () => {
+    expect(await markdown('<base href="/other/"><a href="a">a</a>')).toBe('[a](https://example.com/other/a)');
+    expect(await markdown('<base href="javascript:x"><a href="a">a</a>')).toBe('[a](https://example.com/docs/a)');
   });
 
   it.each([
@@ -149,33 +148,33 @@ describe('htmlToMarkdown: links', () => {
     '#part',
     'http://[',
     `/${'x'.repeat(3000)}`,
-  ])('keeps the text of a link to %s alone', (href) => {
-    expect(convert(`<a href="${href}">text</a>`)).toMatchObject({ markdown: 'text', links: [] });
+  ])('keeps the text of a link to %s alone', async (href) => {
+    expect(await convert(`<a href="${href}">text</a>`)).toMatchObject({ markdown: 'text', links: [] });
   });
 
-  it('drops an address that only its base makes too long', () => {
+  it('drops an address that only its base makes too long', async () => {
     const base = `/${'x'.repeat(1500)}/`;
-    expect(markdown(`<base href="${base}"><a href="${'y'.repeat(1500)}">text</a> <a href="z">z</a>`)).toBe(
+    expect(await markdown(`<base href="${base}"><a href="${'y'.repeat(1500)}">text</a> <a href="z">z</a>`)).toBe(
       `text [z](https://example.com${base}z)`,
     );
   });
 
-  it('writes a link around blocks once in each', () => {
-    expect(markdown('<a href="/c"><h3>a</h3><p>b</p></a>')).toBe(
+  it('writes a link around blocks once in each', async () => {
+    expect(await markdown('<a href="/c"><h3>a</h3><p>b</p></a>')).toBe(
       '### [a](https://example.com/c)\n\n[b](https://example.com/c)',
     );
   });
 
-  it('leaves a link without text out, and keeps its parentheses apart', () => {
-    expect(markdown('<a href="/x"></a><a href="/w_(x)">w</a>')).toBe('[w](https://example.com/w_%28x%29)');
+  it('leaves a link without text out, and keeps its parentheses apart', async () => {
+    expect(await markdown('<a href="/x"></a><a href="/w_(x)">w</a>')).toBe('[w](https://example.com/w_%28x%29)');
   });
 
-  it('shows pictures that say something', () => {
-    expect(markdown('<img src="i.png" alt="A [b]"> <img src="j.png" alt=""> <img src="k.png">')).toBe(
+  it('shows pictures that say something', async () => {
+    expect(await markdown('<img src="i.png" alt="A [b]"> <img src="j.png" alt=""> <img src="k.png">')).toBe(
       '![A \\[b\\]](https://example.com/docs/i.png)',
     );
-    expect(markdown('<img src="data:image/png;base64,AAAA" alt="chart">')).toBe('chart');
-    expect(markdown('<img src="data:image/gif;base64,AA" data-src="/real.png" alt="photo">')).toBe(
+    expect(await markdown('<img src="data:image/png;base64,AAAA" alt="chart">')).toBe('chart');
+    expect(await markdown('<img src="data:image/gif;base64,AA" data-src="/real.png" alt="photo">')).toBe(
       '![photo](https://example.com/real.png)',
     );
   });
@@ -201,30 +200,30 @@ describe('htmlToMarkdown: what is left out', () => {
     ['the footer of the page', '<footer>x</footer>'],
     ['comments that never end as one thinks', '<!--> a --><!-- x --!> y -->'],
     ['processing instructions', '<?xml version="1.0"?><!DOCTYPE html [x]>'],
-  ])('leaves out %s', (name, html) => {
+  ])('leaves out %s', async (name, html) => {
     const expected = name.startsWith('comments') ? 'a -->\n\ntext' : 'text';
-    expect(markdown(`${html}<p>text</p>`)).toBe(expected);
+    expect(await markdown(`${html}<p>text</p>`)).toBe(expected);
   });
 
-  it('keeps what only resembles it', () => {
-    expect(markdown('<body style="display:none"><article><header>a</header><footer>b</footer></article>')).toBe(
+  it('keeps what only resembles it', async () => {
+    expect(await markdown('<body style="display:none"><article><header>a</header><footer>b</footer></article>')).toBe(
       'a\n\nb',
     );
-    expect(markdown('<header><h1>Title</h1></header><p hidden="until-found">x</p><dialog open>y</dialog>')).toBe(
+    expect(await markdown('<header><h1>Title</h1></header><p hidden="until-found">x</p><dialog open>y</dialog>')).toBe(
       '# Title\n\nx\n\ny',
     );
-    expect(markdown('<noscript>a</noscript><p style="display:block">b')).toBe('a\n\nb');
+    expect(await markdown('<noscript>a</noscript><p style="display:block">b')).toBe('a\n\nb');
   });
 
-  it('takes the main part, where it says enough', () => {
+  it('takes the main part, where it says enough', async () => {
     const long = 'word '.repeat(60).trim();
-    expect(markdown(`<div>around</div><main>${long}</main><div>after</div>`)).toBe(long);
-    expect(markdown(`<div>around</div><main id="skip"></main><p>${long}</p>`)).toBe(`around\n\n${long}`);
-    expect(markdown(`<div>around</div><main hidden>${long}</main>`)).toBe('around');
+    expect(await markdown(`<div>around</div><main>${long}</main><div>after</div>`)).toBe(long);
+    expect(await markdown(`<div>around</div><main id="skip"></main><p>${long}</p>`)).toBe(`around\n\n${long}`);
+    expect(await markdown(`<div>around</div><main hidden>${long}</main>`)).toBe('around');
   });
 
-  it('shows a page of nothing but navigation', () => {
-    expect(markdown('<nav><a href="/a">a</a></nav>')).toBe('[a](https://example.com/a)');
+  it('shows a page of nothing but navigation', async () => {
+    expect(await markdown('<nav><a href="/a">a</a></nav>')).toBe('[a](https://example.com/a)');
   });
 });
 
@@ -235,14 +234,14 @@ describe('htmlToMarkdown: the title', () => {
     ['the first headline', '<h1>A <i>b</i></h1>', 'A b'],
     ['nothing', '<p>x', undefined],
     ['no drawing’s title', '<svg><title>x</title></svg><title>A</title>', 'A'],
-  ])('takes %s', (_name, html, title) => {
-    expect(convert(html).title).toBe(title);
+  ])('takes %s', async (_name, html, title) => {
+    expect((await convert(html)).title).toBe(title);
   });
 });
 
 describe('htmlToMarkdown: as text', () => {
-  it('writes no marks and escapes nothing', () => {
-    const page = convert(
+  it('writes no marks and escapes nothing', async () => {
+    const page = await convert(
       '<h1>a_b</h1><p><b>b</b> * <a href="/x">c</a> <code>d`</code> 2<sup>3</sup><img src=i alt=e><ul><li>f</ul><pre>g\n h</pre><table><tr><th>i<th>j<tr><td>k<td>l|</table>',
       'text',
     );
@@ -275,7 +274,7 @@ describe('htmlToMarkdown: broken HTML', () => {
     ['unknown elements', '<my-box>a<o:p>b</o:p></my-box>', 'ab'],
     ['NUL', 'a\0b', 'ab'],
     ['names of object properties', '<constructor>a<hasownproperty __proto__=x valueOf=y>b', 'ab'],
-  ])('copes with %s', (_name, html, expected) => {
-    expect(markdown(html)).toBe(expected);
+  ])('copes with %s', async (_name, html, expected) => {
+    expect(await markdown(html)).toBe(expected);
   });
 });

@@ -1,33 +1,21 @@
 import { absoluteUrl } from './absolute-url.ts';
 import { decodeBody } from './charset.ts';
-import {
-  attribute,
-  type HtmlElement,
-  type HtmlNode,
-  type HtmlTree,
-  isElement,
-  oneLine,
-  parseHtml,
-  rawText,
-} from './html-tree.ts';
-import { createMarkdownWriter, type TextFormat } from './markdown-writer.ts';
+import { type CleanHtml, cleanHtml, type PageLink } from './clean-html.ts';
+import { attribute, type HtmlElement, type HtmlTree, isElement, oneLine, parseHtml } from './html-tree.ts';
 import { parseMediaType } from './media-type.ts';
 import { isHidden } from './noise.ts';
-import { type Rendering, renderNode } from './render-html.ts';
-
-interface PageLink {
-  /** Absolute. */
-  url: string;
-  text: string;
-}
+import { plainText } from './plain-text.ts';
+import { runTurndown, type TurndownLimits } from './run-turndown.ts';
 
 export interface HtmlPage {
   title?: string;
   markdown: string;
   /** Where the text leads, each address once, in the order of the page; at most 1000. */
   links: PageLink[];
-  /** False when the page was too large to be written down whole. */
+  /** False when something is missing: the end of a page that was too large, or the marks. */
   complete: boolean;
+  /** Why `markdown` is the plain text of the page, where Markdown was asked for. */
+  plainBecause?: string;
 }
 
 export interface HtmlBody {
@@ -38,54 +26,64 @@ export interface HtmlBody {
   url: string;
 }
 
+export interface Conversion {
+  /**
+   * `text`: without any marks.
+   *
+   * @default 'markdown'
+   */
+  format?: 'markdown' | 'text';
+  signal?: AbortSignal;
+  /** @default 5 s, 256 MB */
+  limits?: Pick<TurndownLimits, 'deadline_ms' | 'heap_mb'>;
+}
+
 /**
  * What a page of HTML says, as Markdown: without scripts, styles, navigation and what is hidden; addresses absolute; tables and code kept.
- * Never throws, and takes time in proportion to the body, whatever it is.
+ * A page on which Turndown takes too long, or fails, comes as plain text; all else takes time in proportion to the body.
  *
- * @param format `text`: without any marks
+ * @throws the reason of `signal` when it is aborted; nothing else, whatever the body is
  * @example
- * htmlToMarkdown({ body: Buffer.from('<h1>Hi</h1><a href="/x">there'), url: 'https://example.com/' }).markdown;
+ * (await htmlToMarkdown({ body: Buffer.from('<h1>Hi</h1><a href="/x">there'), url: 'https://example.com/' })).markdown;
  * // '# Hi\n\n[there](https://example.com/x)'
  */
-export function htmlToMarkdown({ body, contentType, url }: HtmlBody, format: TextFormat = 'markdown'): HtmlPage {
+export async function htmlToMarkdown(
+  { body, contentType, url }: HtmlBody,
+  { format = 'markdown', signal, limits = LIMITS }: Conversion = {},
+): Promise<HtmlPage> {
   const { charset } = parseMediaType(contentType);
   const tree = parseHtml(decodeBody(body, { ...(charset ? { charset } : {}), html: true }));
   const base = absoluteUrl(attributeOf(tree, 'base[href]', 'href'), url) ?? url;
   const title = pageTitle(tree);
-  const { text, links, complete } = mainText(tree, base, format);
-  return { ...(title && { title }), markdown: text, links, complete: complete && tree.complete };
+  const { html, links, ...main } = mainPart(tree, base);
+  const about = { ...(title && { title }), links };
+  const whole = main.complete && tree.complete;
+  const turned = format === 'text' ? undefined : await runTurndown(html, { ...limits, max_chars: MAX_CHARS }, signal);
+  if (turned?.ok) return { ...about, markdown: turned.markdown.toWellFormed(), complete: whole && turned.complete };
+  const text = plainText(html);
+  const markdown = text.slice(0, MAX_CHARS).toWellFormed();
+  if (turned) return { ...about, markdown, complete: false, plainBecause: turned.reason };
+  return { ...about, markdown, complete: whole && text.length <= MAX_CHARS };
 }
 
-/** Characters of Markdown kept: some 20 times what a model reads at once. */
-const MAX_MARKDOWN = 2_000_000;
+/** Pages of 100 KB take a quarter of a second, most of it the start of the thread. */
+const LIMITS = { deadline_ms: 5000, heap_mb: 256 };
+/** Some 20 times what a model reads at once. */
+const MAX_CHARS = 2_000_000;
 /** With less, what calls itself the main part is not. */
 const LEAST_TEXT = 200;
 
 /** The main part where there is one, else the page without its frame, else the whole page. */
-function mainText(tree: HtmlTree, base: string, format: TextFormat) {
+function mainPart(tree: HtmlTree, base: string): CleanHtml {
   const [main, ...others] = tree.$('main, [role="main"]').toArray().filter(isElement).filter(isShown);
   if (main && others.length === 0) {
-    const rendered = render([main], { base, format, dropNoise: true });
-    if (rendered.text.length >= LEAST_TEXT) return rendered;
+    const cleaned = cleanHtml([main], { base, dropNoise: true });
+    if (cleaned.chars >= LEAST_TEXT) return cleaned;
   }
   const whole = tree.$.root()[0]?.children ?? [];
-  const framed = render(whole, { base, format, dropNoise: true });
-  return framed.text === '' ? render(whole, { base, format, dropNoise: false }) : framed;
+  const framed = cleanHtml(whole, { base, dropNoise: true });
+  return framed.chars === 0 ? cleanHtml(whole, { base, dropNoise: false }) : framed;
 }
-
-function render(nodes: readonly HtmlNode[], options: Pick<Rendering, 'base' | 'dropNoise'> & { format: TextFormat }) {
-  const links = new Map<string, PageLink>();
-  const writer = createMarkdownWriter(options.format, MAX_MARKDOWN);
-  const onLink = (url: string, element: HtmlElement) => {
-    if (links.size >= MAX_LINKS || links.has(url)) return;
-    links.set(url, { url, text: oneLine(rawText(element, MAX_LINK_TEXT)) });
-  };
-  for (const node of nodes) renderNode({ ...options, onLink }, writer, node);
-  return { ...writer.end(), links: [...links.values()] };
-}
-
-const MAX_LINKS = 1000;
-const MAX_LINK_TEXT = 200;
 
 function isShown(element: HtmlElement): boolean {
   for (let current: HtmlElement | null = element; current; ) {

@@ -27,20 +27,22 @@ describe('readPage: charsets', () => {
     ['UTF-8 for a charset nobody knows', 'text/html; charset=x-none', Buffer.from('café €')],
     ['UTF-8 for a meta element that says UTF-16', 'text/html', Buffer.from('<meta charset="utf-16">café €')],
     ['windows-1252 for what is no UTF-8', 'text/plain', Buffer.from('caf\xe9 \x80', 'latin1')],
-  ])('takes %s', (_name, contentType, body) => {
-    expect(read(body, contentType)).toMatchObject(cafe);
+  ])('takes %s', async (_name, contentType, body) => {
+    expect(await read(body, contentType)).toMatchObject(cafe);
   });
 
-  it('reads Shift_JIS, by header and by meta element', () => {
+  it('reads Shift_JIS, by header and by meta element', async () => {
     const japanese = Buffer.from([0x93, 0xfa, 0x96, 0x7b, 0x8c, 0xea]);
-    expect(read(japanese, 'text/html; charset=Shift_JIS')).toMatchObject({ content: '日本語' });
-    expect(read(Buffer.concat([Buffer.from('<meta charset="shift_jis">'), japanese]), 'text/html')).toMatchObject({
-      content: '日本語',
-    });
+    expect(await read(japanese, 'text/html; charset=Shift_JIS')).toMatchObject({ content: '日本語' });
+    expect(await read(Buffer.concat([Buffer.from('<meta charset="shift_jis">'), japanese]), 'text/html')).toMatchObject(
+      {
+        content: '日本語',
+      },
+    );
   });
 
-  it('keeps UTF-8 that was cut within a character', () => {
-    expect(read(Buffer.from('é€').subarray(0, 4), 'text/plain')).toMatchObject({ content: 'é' });
+  it('keeps UTF-8 that was cut within a character', async () => {
+    expect(await read(Buffer.from('é€').subarray(0, 4), 'text/plain')).toMatchObject({ content: 'é' });
   });
 });
 
@@ -59,9 +61,9 @@ describe('readPage: types', () => {
     'application/x-yaml',
     'application/octet-stream',
     undefined,
-  ])('passes %s through as it is', (contentType) => {
+  ])('passes %s through as it is', async (contentType) => {
     for (const format of ['markdown', 'text', 'raw'] as const) {
-      expect(read(source, contentType, format)).toEqual({ ok: true, content: source, complete: true });
+      expect(await read(source, contentType, format)).toEqual({ ok: true, content: source, complete: true });
     }
   });
 
@@ -72,37 +74,37 @@ describe('readPage: types', () => {
     'application/zip',
     'font/woff2',
     'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
-  ])('refuses %s', (contentType) => {
-    expect(read('%PDF', contentType)).toEqual({ ok: false, reason: `it is ${contentType}` });
+  ])('refuses %s', async (contentType) => {
+    expect(await read('%PDF', contentType)).toEqual({ ok: false, reason: `it is ${contentType}` });
   });
 
-  it('refuses bytes that are no text, whatever they are called', () => {
+  it('refuses bytes that are no text, whatever they are called', async () => {
     const bytes = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0, 1]);
-    expect(read(bytes, 'text/plain')).toMatchObject({ ok: false });
-    expect(read(bytes, 'application/octet-stream')).toMatchObject({ ok: false });
-    expect(read(Buffer.from([0x89, 0xff]), undefined)).toMatchObject({ ok: false });
+    expect(await read(bytes, 'text/plain')).toMatchObject({ ok: false });
+    expect(await read(bytes, 'application/octet-stream')).toMatchObject({ ok: false });
+    expect(await read(Buffer.from([0x89, 0xff]), undefined)).toMatchObject({ ok: false });
   });
 
-  it('takes what begins like HTML for HTML when nobody says what it is', () => {
-    expect(read('\n<!DOCTYPE html><p>a', undefined)).toMatchObject({ content: 'a' });
-    expect(read('<html lang=en><p>a', 'application/octet-stream')).toMatchObject({ content: 'a' });
-    expect(read('<!DOCTYPE html><p>a', 'text/plain')).toMatchObject({ content: '<!DOCTYPE html><p>a' });
-    expect(read('<p>a', 'application/xhtml+xml')).toMatchObject({ content: 'a' });
+  it('takes what begins like HTML for HTML when nobody says what it is', async () => {
+    expect(await read('\n<!DOCTYPE html><p>a', undefined)).toMatchObject({ content: 'a' });
+    expect(await read('<html lang=en><p>a', 'application/octet-stream')).toMatchObject({ content: 'a' });
+    expect(await read('<!DOCTYPE html><p>a', 'text/plain')).toMatchObject({ content: '<!DOCTYPE html><p>a' });
+    expect(await read('<p>a', 'application/xhtml+xml')).toMatchObject({ content: 'a' });
   });
 
-  it('gives the source of HTML when asked for it', () => {
-    expect(read('<meta charset=latin1>\n<p>caf\xe9', 'text/html', 'raw')).toMatchObject({
+  it('gives the source of HTML when asked for it', async () => {
+    expect(await read('<meta charset=latin1>\n<p>caf\xe9', 'text/html', 'raw')).toMatchObject({
       content: expect.stringContaining('<p>caf'),
       complete: true,
     });
-    expect(read(Buffer.from('<meta charset=latin1>caf\xe9', 'latin1'), 'text/html', 'raw')).toEqual({
+    expect(await read(Buffer.from('<meta charset=latin1>caf\xe9', 'latin1'), 'text/html', 'raw')).toEqual({
       ok: true,
       content: '<meta charset=latin1>café',
       complete: true,
     });
   });
 
-  it('takes no body for empty text', () => {
-    expect(read('', 'image/png')).toEqual({ ok: true, content: '', complete: true });
+  it('takes no body for empty text', async () => {
+    expect(await read('', 'image/png')).toEqual({ ok: true, content: '', complete: true });
   });
 });

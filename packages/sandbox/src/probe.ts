@@ -11,10 +11,16 @@ import {
 } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import type { CapabilityReport, Enforcement } from '../port.ts';
-import { runCommand } from '../run-command.ts';
-import type { Driver } from '../tree.ts';
+import type { Held } from './cgroup/cgroups.ts';
+import type { CapabilityReport, Enforcement } from './port.ts';
+import { probeBounds } from './probe-bounds.ts';
+import { runCommand } from './run-command.ts';
+import type { Driver } from './tree.ts';
+import { WorkspaceSizes } from './workspace-size/sizes.ts';
 
+const DISK =
+  'Disk use of a workspace is looked at ten times a second and at the end, so a command may pass its limit for a moment; a quota on the ' +
+  'data directory would close this.';
 const NO_CAPABILITIES = '0000000000000000';
 
 export interface ProbeDeps {
@@ -31,7 +37,7 @@ export interface ProbeDeps {
 /**
  * Runs the real profile on a throw-away workspace and lets it look around. Throws `SandboxError` ESANDBOXSETUP when it does not start.
  */
-export async function probe(deps: ProbeDeps): Promise<CapabilityReport> {
+export async function probe(deps: ProbeDeps): Promise<{ report: CapabilityReport; held: Held }> {
   mkdirSync(deps.stateDir, { recursive: true, mode: 0o700 });
   const directory = mkdtempSync(join(deps.stateDir, 'probe-'));
   const canary = join(directory, 'canary');
@@ -42,32 +48,42 @@ export async function probe(deps: ProbeDeps): Promise<CapabilityReport> {
   const selfCheck = readFileSync(new URL('self-check.sh', import.meta.url), 'utf8');
   const listener = await listen();
   try {
-    const report = emptyReport();
-    const result = await runCommand(
-      { driver: deps.driver, capabilities: report, limits: { wall_ms: 30_000 }, closing: deps.signal, now: deps.now },
+    const mount = { id: `probe-${randomUUID()}`, path: workspace, ...deps.owner };
+    const report = emptyReport(deps.driver);
+    const looking = runCommand(
       {
-        workspace: { id: `probe-${randomUUID()}`, path: workspace, ...deps.owner },
+        ...{ driver: deps.driver, capabilities: report, sizes: new WorkspaceSizes(deps.now), now: deps.now },
+        ...{ limits: { wall_ms: 30_000 }, closing: deps.signal },
+      },
+      {
+        workspace: mount,
         argv: ['/bin/bash', '-c', selfCheck, 'self-check', canary, String(listener.port)],
         signal: deps.signal,
       },
     );
+    const [looked, bounded] = await Promise.allSettled([looking, probeBounds(deps, mount)]);
     deps.signal.throwIfAborted();
+    if (looked.status === 'rejected') throw looked.reason;
+    const held = bounded.status === 'fulfilled' ? bounded.value : { memory: false, processes: false, cpu: false };
     const found = new Map(
-      result.stdout.text.split('\n').map((line) => line.split('=', 2) as [string, string | undefined]),
+      looked.value.stdout.text.split('\n').map((line) => line.split('=', 2) as [string, string | undefined]),
     );
-    return judge(report, found, {
+    const judged = judge(report, found, {
       ...deps,
+      held,
       connected: listener.connected(),
       writtenBy: statSync(join(workspace, 'written'), { throwIfNoEntry: false })?.uid,
-      complaint: result.stderr.text.trim().slice(0, 500),
+      complaint: looked.value.stderr.text.trim().slice(0, 500),
     });
+    return { report: judged, held };
   } finally {
     listener.close();
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
-interface Outside extends Pick<ProbeDeps, 'root' | 'owner' | 'hasFilter'> {
+interface Outside extends Pick<ProbeDeps, 'driver' | 'root' | 'owner' | 'hasFilter'> {
+  held: Held;
   connected: boolean;
   writtenBy: number | undefined;
   complaint: string;
@@ -93,16 +109,18 @@ function judge(
     notes.push(`${promise} is not enforced; it failed on: ${missing.join(', ')}. ${outside.complaint}`.trim());
     return 'absent';
   };
+  // an image brings its own /etc, its first process is the command itself, and engines use the host's user namespace
+  const image = outside.driver.ownRoot ?? false;
   const privileges = {
     'no capabilities': ['CapEff', 'CapPrm', 'CapBnd'].every((set) => is(set, NO_CAPABILITIES)),
     'no new privileges': is('NoNewPrivs', '1'),
-    'user namespace': separate('user'),
+    'user namespace': image || separate('user'),
     'no further namespaces': is('unshares', 'no'),
   };
   const fs = require('Filesystem isolation', {
     ...privileges,
     'mount namespace': separate('mnt'),
-    'host files invisible': is('sees_host', 'no') && is('shadow', 'no'),
+    'host files invisible': is('sees_host', 'no') && (image || is('shadow', 'no')),
     'read-only system': ['write_root', 'write_usr', 'write_dev', 'core_pattern'].every((name) => is(name, 'no')),
     'only stdio inherited': is('extra_descriptors', 'no'),
     'writable workspace': is('workspace', 'yes') && outside.writtenBy !== undefined,
@@ -115,7 +133,7 @@ function judge(
   const pids = require('Process isolation', {
     ...privileges,
     'pid namespace': separate('pid') && separate('ipc') && separate('uts'),
-    'no environment of the host': is('first_environment', 'no'),
+    'no environment of the host': image || is('first_environment', 'no'),
   });
   const seccomp = outside.hasFilter
     ? require('The system call filter', { 'filter mode': is('Seccomp', '2') })
@@ -124,18 +142,33 @@ function judge(
     'files belong to the workspace owner':
       outside.writtenBy !== 0 && (!outside.root || outside.writtenBy === outside.owner.uid),
   });
-  notes.push(
-    'Memory is limited per process (RLIMIT_DATA), not per command; a cgroup would close this.',
-    'CPU time is limited per process (RLIMIT_CPU), not per command; a cgroup would close this.',
-    'Disk use is limited per file (RLIMIT_FSIZE), not per workspace; a quota on the data directory would close this.',
-  );
-  return { ...report, fs, net, pids, seccomp, uid_drop, memory: 'partial', cpu: 'partial', disk: 'partial', notes };
+  return { ...report, fs, net, pids, seccomp, uid_drop, ...judgeBounds(outside, notes), notes };
 }
 
-function emptyReport(): CapabilityReport {
+/** Bounds of whole commands count as enforced when they were seen to strike, in part where only those of single processes hold. */
+function judgeBounds({ driver, held }: Outside, notes: string[]): Pick<CapabilityReport, 'memory' | 'cpu' | 'disk'> {
+  if (driver.ownRoot) {
+    notes.push(
+      'Memory, CPU and processes are limited by the container engine, which was not put to the test; a command that it kills for want ' +
+        'of memory ends with SIGKILL, not with a quota.',
+      'A container goes on when its worker is killed, until its workspace is used again.',
+      DISK,
+    );
+    return { memory: 'partial', cpu: 'partial', disk: 'partial' };
+  }
+  const why = driver.held
+    ? 'a control group was tried and did not hold it'
+    : 'a control group would close this: run the worker as root, or in a systemd unit with Delegate=yes and DelegateSubgroup=worker';
+  if (!held.memory) notes.push(`Memory is limited per process (RLIMIT_DATA), not per command; ${why}.`);
+  if (!held.cpu) notes.push(`CPU time is limited per process (RLIMIT_CPU), not per command; ${why}.`);
+  notes.push(DISK);
+  return { memory: held.memory ? 'enforced' : 'partial', cpu: held.cpu ? 'enforced' : 'partial', disk: 'partial' };
+}
+
+function emptyReport({ name }: Driver): CapabilityReport {
   const absent = 'absent' as const;
   return {
-    driver: 'bubblewrap',
+    driver: name,
     ...{
       fs: absent,
       net: absent,

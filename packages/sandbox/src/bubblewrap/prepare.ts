@@ -1,0 +1,36 @@
+import type { Candidate, HostParts } from '../candidate.ts';
+import { type Cgroups, openCgroups } from '../cgroup/cgroups.ts';
+import { SandboxError } from '../errors.ts';
+import { PipePool } from '../process/pipe-pool.ts';
+import type { ProcessRecords } from '../process/records.ts';
+import { bubblewrapDriver } from './driver.ts';
+import { gatherEquipment } from './equipment.ts';
+import { findHostTools } from './host-tools.ts';
+import { buildFilter } from './seccomp.ts';
+
+/** Throws `SandboxError` ESANDBOXMISSING when this host has no bubblewrap. */
+export function prepareBubblewrap(
+  host: HostParts & { records: ProcessRecords },
+  options: { bwrapCandidates: readonly string[]; unixSockets: boolean; cgroups: boolean },
+): Candidate {
+  if (process.platform !== 'linux') {
+    throw new SandboxError('ESANDBOXMISSING', `bubblewrap does not exist for ${process.platform}.`, {
+      retryable: false,
+      next: 'Run the worker on Linux (a virtual machine or a container will do), use the driver container, or allow unsandboxed commands.',
+    });
+  }
+  const filter = buildFilter(process.arch, { unixSockets: options.unixSockets });
+  const tools = findHostTools({ bwrapCandidates: options.bwrapCandidates, path: host.path });
+  const pipes = new PipePool({ mkfifo: tools.mkfifo, directory: host.stateDir });
+  const equipment = gatherEquipment(host);
+  const all = options.cgroups ? openCgroups() : null;
+  const open = (cgroups: Cgroups | null) => bubblewrapDriver({ ...host, tools, filter, pipes, equipment, cgroups });
+  return {
+    driver: open(all),
+    hasFilter: filter !== null,
+    async withOnly(held) {
+      await all?.settled();
+      return open(all?.only(held) ?? null);
+    },
+  };
+}

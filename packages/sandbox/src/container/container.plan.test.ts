@@ -1,0 +1,113 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { resolveLimits } from '../limits.ts';
+import { openSandbox } from '../open-sandbox.ts';
+import type { TreeRequest } from '../tree.ts';
+import { findEngine } from './engine.ts';
+import { type ContainerPlan, containerEnvironment, runArguments } from './run-arguments.ts';
+
+const request: TreeRequest = {
+  workspace: { id: 'run_1', path: '/data/run_1/tree', uid: 200_007, gid: 200_008 },
+  argv: ['/bin/bash', '-c', 'echo "$SECRET"'],
+  cwd: 'a/b',
+  env: { SECRET: 'hidden-value' },
+  limits: resolveLimits({ processes: 9, memory_bytes: 1000, cpu_percent: 150, cpu_seconds: 5, file_bytes: 77 }),
+  stdin: null,
+  toolHost: false,
+};
+const plan: ContainerPlan = {
+  image: 'debian:12',
+  runtime: null,
+  mounts: [{ host: '/usr/local/bin/node', inside: '/opt/holdpoint/node/bin/node' }],
+  path: ['/opt/holdpoint/node/bin'],
+  tmpBytes: 64,
+};
+const names = { container: 'holdpoint-x', idFile: '/state/x.id' };
+
+/** The value, or values, of an option. */
+const valuesOf = (args: readonly string[], option: string) =>
+  args.flatMap((arg, index) => (arg === option ? [args[index + 1]] : []));
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'holdpoint-container-'));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+test('a container has no network, no privileges, a read-only root, and the limits of the command', () => {
+  const args = runArguments(plan, request, names);
+  expect(args.slice(0, 2)).toEqual(['run', '--rm']);
+  for (const [option, value] of [
+    ['--network', 'none'],
+    ['--cap-drop', 'ALL'],
+    ['--security-opt', 'no-new-privileges'],
+    ['--user', '200007:200008'],
+    ['--pids-limit', '9'],
+    ['--memory', '1000'],
+    ['--memory-swap', '1000'],
+    ['--cpus', '1.50'],
+    ['--workdir', '/workspace/a/b'],
+    ['--label', 'holdpoint.workspace=run_1'],
+  ] as const) {
+    expect(valuesOf(args, option)).toEqual([value]);
+  }
+  expect(args).toContain('--read-only');
+  expect(valuesOf(args, '--ulimit')).toEqual(['core=0', 'fsize=77', 'nofile=1024', 'cpu=5:6']);
+  expect(valuesOf(args, '--volume')).toEqual([
+    '/data/run_1/tree:/workspace:rw',
+    '/usr/local/bin/node:/opt/holdpoint/node/bin/node:ro',
+  ]);
+  expect(args.slice(-5)).toEqual(['--entrypoint', '/bin/bash', 'debian:12', '-c', 'echo "$SECRET"']);
+});
+
+test('values of the environment are not among the arguments, and none may steer the client', () => {
+  const args = runArguments(plan, request, names);
+  expect(args.join(' ')).not.toContain('hidden-value');
+  expect(valuesOf(args, '--env')).toEqual(['PATH', 'HOME', 'LANG', 'TMPDIR', 'SECRET']);
+  expect(containerEnvironment(plan, request.env)).toMatchObject({ SECRET: 'hidden-value', HOME: '/tmp' });
+  expect(() => containerEnvironment(plan, { DOCKER_HOST: 'tcp://elsewhere' })).toThrow(
+    expect.objectContaining({ code: 'ECOMMANDINVALID' }),
+  );
+});
+
+test('standard input is only connected where there is one; gVisor is a runtime', () => {
+  expect(runArguments(plan, request, names)).not.toContain('--interactive');
+  expect(runArguments(plan, { ...request, stdin: '' }, names)).toContain('--interactive');
+  expect(runArguments(plan, { ...request, toolHost: true }, names)).toContain('--interactive');
+  expect(valuesOf(runArguments(plan, request, names), '--runtime')).toEqual([]);
+  expect(valuesOf(runArguments({ ...plan, runtime: 'runsc' }, request, names), '--runtime')).toEqual(['runsc']);
+});
+
+test('a path that the option cannot express is refused', () => {
+  const workspace = { ...request.workspace, path: '/data/a:b' };
+  expect(() => runArguments(plan, { ...request, workspace }, names)).toThrow(
+    expect.objectContaining({ code: 'ESANDBOXSETUP' }),
+  );
+});
+
+test('no engine, one that does not answer, and one without the image are told apart, and nothing else is tried', async () => {
+  const engine = join(directory, 'docker');
+  const open = (more: object) =>
+    openSandbox({
+      ...{ policy: 'require', allowUnsandboxed: true, stateDir: join(directory, 'state'), driver: 'container' },
+      ...more,
+    } as const);
+  const missing = (message: RegExp) =>
+    expect.objectContaining({ code: 'ESANDBOXMISSING', retryable: false, message: expect.stringMatching(message) });
+  await expect(open({})).rejects.toEqual(missing(/needs an image/));
+  const container = { image: 'debian:12', engine };
+  await expect(open({ container })).rejects.toEqual(missing(/there is none of/));
+  writeFileSync(engine, '#!/bin/sh\necho "$@" >> "$0.calls"; echo "Cannot connect to the daemon" >&2; exit 1\n');
+  chmodSync(engine, 0o755);
+  await expect(open({ container, driver: 'gvisor' })).rejects.toEqual(missing(/Cannot connect to the daemon/));
+  expect(readFileSync(`${engine}.calls`, 'utf8')).toBe('version\n');
+  writeFileSync(engine, '#!/bin/sh\n[ "$1" = version ] || { echo "No such image" >&2; exit 1; }\n');
+  await expect(open({ container })).rejects.toEqual(missing(/No such image/));
+  mkdirSync(join(directory, 'none'));
+  await expect(findEngine({ engine: null, path: join(directory, 'none'), image: 'x' })).rejects.toEqual(
+    missing(/docker, podman and nerdctl/),
+  );
+  expect(existsSync(join(directory, 'state'))).toBe(true);
+});

@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Equipment, INSIDE } from '../bubblewrap/equipment.ts';
+import { closed } from '../process/closed.ts';
+import { identify, killProcess } from '../process/identity.ts';
+import type { ProcessRecords } from '../process/records.ts';
+import { signalOfExitCode } from '../signal-name.ts';
+import type { Driver, Tree, TreeEnd, TreeRequest } from '../tree.ts';
+import type { Engine } from './engine.ts';
+import { containerEnvironment, LABEL, runArguments } from './run-arguments.ts';
+
+export interface ContainerDeps {
+  name: 'container' | 'gvisor';
+  engine: Engine;
+  image: string;
+  runtime: string | null;
+  equipment: Equipment;
+  tmpBytes: number;
+  stateDir: string;
+  records: ProcessRecords;
+}
+
+/** What the client says when the engine itself failed. */
+const ENGINE_FAILED = 125;
+const KILL_PAUSE_MS = 100;
+/** An engine that has not started or ended a container by then hangs; its client is killed. */
+const KILL_TRIES = 100;
+
+/**
+ * Runs each tree in a container of its own, through any engine with docker's command line. The image needs bash, coreutils and the host's
+ * kind of C library, because the worker's Node and ripgrep are shown in it.
+ *
+ * A container does not die with the worker that started it, but at the next `killAll` of its workspace.
+ */
+export function containerDriver(deps: ContainerDeps): Driver {
+  return {
+    name: deps.name,
+    held: null,
+    ownRoot: true,
+    start: (request) => start(deps, request),
+    findOrphans: () => [],
+    async endOthers(workspaceId) {
+      const list = await deps.engine.call('ps', '--quiet', '--no-trunc', '--filter', `label=${LABEL}=${workspaceId}`);
+      const ids = list.split('\n').filter(Boolean);
+      if (ids.length > 0) await deps.engine.call('rm', '--force', ...ids);
+    },
+    release: async () => {},
+    root: () => '/workspace',
+    node: `${INSIDE}/node/bin/node`,
+    ripgrep: `${INSIDE}/bin/rg`,
+    toolHost: `${INSIDE}/inside/tool-host/main.ts`,
+  };
+}
+
+function start(deps: ContainerDeps, request: TreeRequest): Tree {
+  const { workspace } = request;
+  const container = `holdpoint-${randomUUID()}`;
+  const idFile = join(deps.stateDir, `${container}.id`);
+  const { command, toolHost, path } = deps.equipment;
+  const plan = { ...deps, mounts: request.toolHost ? [...command, ...toolHost] : command, path };
+  const subprocess = spawn(deps.engine.program, runArguments(plan, request, { container, idFile }), {
+    env: containerEnvironment(plan, request.env),
+    stdio: [request.toolHost || request.stdin !== null ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const { stdin, stdout, stderr, pid } = subprocess;
+  if (!stdout || !stderr) throw new TypeError('no stdout');
+  stdin?.on('error', () => {}); // a program need not read its input
+  if (request.stdin !== null) stdin?.end(request.stdin);
+  const exited = new Promise<{ code: number | null; error: string | null }>((resolve) => {
+    subprocess.once('error', (error) => resolve({ code: null, error: error.message }));
+    subprocess.once('exit', (code) => resolve({ code, error: null }));
+  });
+  const identity = pid === undefined ? null : identify(pid);
+  let running = true;
+  let killing: Promise<void> | null = null;
+  const kill = () => {
+    killing ??= untilKilled(deps.engine, container, () => running).finally(() => {
+      if (identity) killProcess(identity);
+    });
+  };
+  try {
+    if (identity) deps.records.write(workspace.id, [identity]);
+  } catch (error) {
+    kill();
+    throw error;
+  }
+  const finish = async (): Promise<TreeEnd> => {
+    const { code, error } = await exited;
+    running = false;
+    // without its client, which killAll may have ended, a container goes on
+    await deps.engine.call('rm', '--force', container).catch(() => {});
+    await Promise.all([killing, closed(stdout), closed(stderr)]);
+    const created = existsSync(idFile);
+    rmSync(idFile, { force: true });
+    if (identity && deps.records.remove(workspace.id, identity).killed) return { status: 'taken_over' };
+    if (error !== null) return { status: 'setup_failed', detail: error };
+    if (code === null) return { status: 'lost' };
+    if (code === ENGINE_FAILED && !created) return { status: 'setup_failed', detail: null };
+    return { status: 'exited', exit_code: code, signal: signalOfExitCode(code) };
+  };
+  const uncounted = { usage: () => null, processes: () => [] };
+  return { stdin: request.toolHost ? stdin : null, stdout, stderr, ...uncounted, kill, ended: finish() };
+}
+
+/** A container that is being made cannot be killed yet. */
+async function untilKilled(engine: Engine, container: string, running: () => boolean): Promise<void> {
+  for (let tries = 0; running() && tries < KILL_TRIES; tries++) {
+    const killed = await engine.call('kill', '--signal', 'KILL', container).then(
+      () => true,
+      () => false,
+    );
+    if (killed) return;
+    await delay(KILL_PAUSE_MS);
+  }
+}

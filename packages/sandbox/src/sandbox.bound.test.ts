@@ -1,0 +1,158 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openCgroups } from './cgroup/cgroups.ts';
+import { locateHierarchies } from './cgroup/locate.ts';
+import { makePlaces, type Place } from './cgroup/place.ts';
+import { resolveLimits } from './limits.ts';
+import { openSandbox } from './open-sandbox.ts';
+import { probeBounds } from './probe-bounds.ts';
+import { identify } from './process/identity.ts';
+import { openTestDriver, openTestHost, type TestHost, until } from './test-host.ts';
+
+const MIB = 1024 * 1024;
+
+let host: TestHost;
+beforeAll(async () => {
+  host = await openTestHost();
+});
+afterAll(() => host[Symbol.asyncDispose]());
+
+const held = openCgroups()?.held;
+/** Skipped, with the reason in its name, where this host lets us make no control groups. */
+const bounded = (name: string, body: () => Promise<void>) =>
+  test.runIf(held?.memory && held.processes && held.cpu)(
+    held ? name : `${name} (not run: no control group can be made here; that takes root, or a delegated one)`,
+    body,
+  );
+
+const places = (): Place[] =>
+  makePlaces(
+    locateHierarchies(readFileSync('/proc/self/mountinfo', 'utf8'), readFileSync('/proc/self/cgroup', 'utf8')),
+  );
+const ownGroups = () =>
+  places().flatMap(({ directory }) => readdirSync(directory).filter((name) => name.includes(`-${process.pid}-`)));
+
+bounded('memory of all processes together is one bound, and passing it has a name', async () => {
+  const workspace = host.makeWorkspace();
+  const limits = { memory_bytes: 64 * MIB };
+  const quota = { status: 'quota', quota: 'memory', limit: 64 * MIB };
+  const hog = await host.run(workspace, `printf -v hog '%*s' ${128 * MIB} ''`, { limits });
+  expect(hog.end).toEqual(quota);
+  // none of them alone is over it
+  const herd = 'for i in 1 2 3 4; do (printf -v hog "%*s" 30000000 ""; sleep 1000) & done; wait';
+  expect((await host.run(workspace, herd, { limits })).end).toEqual(quota);
+  // a shell that goes on after its child was killed does not hide it
+  const hidden = await host.run(workspace, `(printf -v hog '%*s' ${128 * MIB} ''); exit 0`, { limits });
+  expect(hidden.end).toEqual(quota);
+  const shared = await host.run(workspace, 'head -c 100M /dev/zero > /tmp/fill', {
+    limits: { memory_bytes: 32 * MIB },
+  });
+  expect(shared.end).toMatchObject({ status: 'quota', quota: 'memory' });
+});
+
+bounded('neither address space nor what files keep in memory counts as memory', async () => {
+  const workspace = host.makeWorkspace();
+  const limits = { memory_bytes: 256 * MIB };
+  const wasm =
+    'node -e "new WebAssembly.Memory({initial: 1, maximum: 65536}); new Array(1e6).fill(1.5); console.log(1)"';
+  const reserved = await host.run(workspace, wasm, { limits });
+  expect([reserved.stdout.text, reserved.end]).toEqual(['1\n', { status: 'exited', exit_code: 0, signal: null }]);
+  const cached = await host.run(workspace, 'head -c 120M /dev/zero > file', { limits: { memory_bytes: 48 * MIB } });
+  expect(cached.end).toMatchObject({ status: 'exited', exit_code: 0 });
+});
+
+bounded('a fork bomb ends with a name; a program that copes with a refusal is left alone', async () => {
+  const workspace = host.makeWorkspace();
+  const limits = { processes: 20 };
+  const bomb = `
+import os
+while True:
+    try:
+        os.fork()
+    except BlockingIOError:
+        pass
+`;
+  const quota = { status: 'quota', quota: 'processes', limit: 20 };
+  const run = (program: string) =>
+    host.sandbox.run({
+      ...{ workspace, limits, signal: new AbortController().signal },
+      argv: ['/usr/bin/python3', '-c', program],
+    });
+  expect((await run(bomb)).end).toEqual(quota);
+  const once = (end: string) => `
+import os, time
+try:
+    for i in range(30):
+        if os.fork() == 0:
+            time.sleep(1000)
+except BlockingIOError:
+    os._exit(${end})
+`;
+  expect((await run(once('0'))).end).toEqual({ status: 'exited', exit_code: 0, signal: null });
+  expect((await run(once('1'))).end).toEqual(quota);
+});
+
+bounded('CPU time of all processes together is one bound', async () => {
+  const workspace = host.makeWorkspace();
+  const line = 'for i in 1 2 3 4; do (while :; do :; done) & done; wait';
+  const { end } = await host.run(workspace, line, { limits: { cpu_total_seconds: 1 } });
+  expect(end).toEqual({ status: 'quota', quota: 'cpu', limit: 1 });
+});
+
+bounded('a command leaves no group behind, however it ends', async () => {
+  const workspace = host.makeWorkspace();
+  await using second = await openSandbox(host.options);
+  const before = ownGroups().length;
+  const running = Promise.allSettled([
+    second.run({ workspace, argv: ['/bin/true'], signal: new AbortController().signal }),
+    second.run({ workspace, argv: ['/bin/sleep', '1000'], signal: AbortSignal.timeout(50) }),
+    second.run({
+      ...{ workspace, signal: new AbortController().signal, limits: { wall_ms: 300 } },
+      argv: ['/bin/bash', '-c', 'touch up; for i in {1..50}; do setsid sleep 1000 & done; wait'],
+    }),
+    second.run({ workspace, argv: ['/bin/true'], cwd: 'missing', signal: new AbortController().signal }),
+  ]);
+  await until(() => existsSync(join(workspace.path, 'up')));
+  expect(ownGroups().length).toBeGreaterThan(before);
+  await running;
+  await until(() => ownGroups().length === before);
+});
+
+bounded('groups of a worker that is gone are removed, with what runs in them; those of a living one stay', async () => {
+  const cgroups = openCgroups() ?? expect.fail();
+  const living = cgroups.make(resolveLimits());
+  const dead = spawn('/bin/true');
+  const start = identify(dead.pid ?? 0)?.start ?? 1;
+  await once(dead, 'exit');
+  const namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0];
+  const name = `${namespace}-${dead.pid}-${start}-00000000-0000-0000-0000-000000000000`;
+  const other = `not-ours-${process.pid}`;
+  const left = spawn('/bin/sleep', ['1000']);
+  const ended = once(left, 'exit');
+  for (const { directory } of places()) {
+    mkdirSync(join(directory, name));
+    writeFileSync(join(directory, name, 'cgroup.procs'), String(left.pid));
+    mkdirSync(join(directory, other), { recursive: true });
+  }
+  openCgroups();
+  expect((await ended)[1]).toBe('SIGKILL');
+  openCgroups();
+  for (const { directory } of places()) {
+    expect(readdirSync(directory)).not.toContain(name);
+    expect(readdirSync(directory)).toContain(other);
+  }
+  expect(living.tryRemove()).toBe(true);
+  for (const { directory } of places()) rmdirSync(join(directory, other));
+});
+
+test('a bound that does not strike is not reported', async () => {
+  const workspace = host.makeWorkspace();
+  const driver = openTestDriver(host.stateDir, null);
+  const boasting = { ...driver, held: { memory: true, processes: true, cpu: false } };
+  const found = await probeBounds({ driver: boasting, signal: AbortSignal.timeout(1000) }, workspace);
+  expect(found).toEqual({ memory: false, processes: false, cpu: false });
+  await driver.release();
+});

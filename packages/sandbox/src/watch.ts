@@ -1,0 +1,97 @@
+import type { Limits } from './port.ts';
+import type { Tree, TreeEnd } from './tree.ts';
+import type { WorkspaceSizes } from './workspace-size/sizes.ts';
+
+/** How often a running command is looked at. One look takes about 0.2 ms, the walk of a large workspace aside. */
+const PERIOD_MS = 100;
+
+interface Breach {
+  status: 'quota';
+  quota: 'cpu' | 'memory' | 'workspace' | 'processes';
+  limit: number;
+}
+
+export interface Watch {
+  /** To be called when the tree has ended, with how. The first breach, whether it was seen before or only now. */
+  end(end: TreeEnd): Promise<Breach | null>;
+  /** Stops looking. */
+  stop(): void;
+}
+
+export interface WatchInput {
+  tree: Tree;
+  /** Host path of the workspace. */
+  path: string;
+  limits: Limits;
+  /** Called once, at the first breach. */
+  onBreach(breach: Breach): void;
+}
+
+/** Looks at the bounds that hold for a command as a whole, which nobody tells us about when they are passed. */
+export function watch(deps: { sizes: WorkspaceSizes }, input: WatchInput): Watch {
+  const { tree, limits } = input;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+  const before = size(deps, input, Number.POSITIVE_INFINITY);
+  const look = async (): Promise<void> => {
+    const breach = usageBreach(tree, limits) ?? (await sizeBreach(deps, input, before));
+    if (stopped) return;
+    if (breach) input.onBreach(breach);
+    else again();
+  };
+  let looking: Promise<void> = before.then(() => {});
+  const again = () => {
+    timer = setTimeout(() => {
+      looking = look();
+    }, PERIOD_MS);
+  };
+  void looking.then(() => {
+    if (!stopped) again();
+  });
+  const stop = () => {
+    stopped = true;
+    clearTimeout(timer);
+  };
+  return {
+    stop,
+    async end(end) {
+      stop();
+      await looking;
+      return usageBreach(tree, limits, end) ?? (await sizeBreach(deps, input, before));
+    },
+  };
+}
+
+/** @param end how it ended; absent while it runs */
+function usageBreach(tree: Tree, limits: Limits, end?: TreeEnd): Breach | null {
+  const usage = tree.usage();
+  if (!usage) return null;
+  const quota = (name: Breach['quota'], limit: number): Breach => ({ status: 'quota', quota: name, limit });
+  if (usage.memory_kills > 0) return quota('memory', limits.memory_bytes);
+  if (usage.cpu_ms > limits.cpu_total_seconds * 1000) return quota('cpu', limits.cpu_total_seconds);
+  // Being refused a process is no harm to a program that copes with it. A bomb does not, nor does one that fails.
+  const refused = usage.refused_processes;
+  const failed = end?.status === 'exited' && end.exit_code !== 0;
+  if (refused > limits.processes || (refused > 0 && failed)) return quota('processes', limits.processes);
+  return null;
+}
+
+async function sizeBreach(
+  deps: { sizes: WorkspaceSizes },
+  input: WatchInput,
+  before: Promise<number>,
+): Promise<Breach | null> {
+  const limit = input.limits.workspace_bytes;
+  const first = await before;
+  const bytes = await size(deps, input, first > limit ? Number.POSITIVE_INFINITY : limit);
+  // a workspace that was too large before can still be cleaned up
+  return bytes > limit && bytes > first ? { status: 'quota', quota: 'workspace', limit } : null;
+}
+
+function size(
+  { sizes }: { sizes: WorkspaceSizes },
+  { path, limits, tree }: WatchInput,
+  enough: number,
+): Promise<number> {
+  return sizes.measure({ path, limit: limits.workspace_bytes, enough, processes: tree.processes() });
+}
