@@ -13,6 +13,8 @@ export interface Config {
   redis: string;
   logLevel: z.infer<typeof levelSchema>;
   models: ModelSettings;
+  /** CIDR ranges beside the public addresses that a run's allowlist may name; the workers' setting. */
+  allowAddresses: readonly string[];
   /** Whether OpenTelemetry's own variables turn it on. */
   telemetry: boolean;
 }
@@ -43,6 +45,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     redis: REDIS_URL,
     logLevel: HOLDPOINT_LOG,
     models: modelSettingsFrom(env),
+    allowAddresses: parsed.data.HOLDPOINT_ALLOW_ADDRESSES.split(',').filter((range) => range !== ''),
     telemetry: telemetryWanted(env),
   };
 }
@@ -57,6 +60,7 @@ const environmentSchema = z.object({
   HOLDPOINT_HOST: z.string().default('127.0.0.1'),
   /** @default 4747 */
   HOLDPOINT_PORT: z.coerce.number().pipe(z.int().min(0).max(65_535)).default(4747),
+  HOLDPOINT_ALLOW_ADDRESSES: z.string().default(''),
   REDIS_URL: z
     .string('not set; give a redis:// URL or the absolute path of a unix socket')
     .regex(/^(rediss?:\/\/|\/)/, 'expected a redis:// or rediss:// URL, or the absolute path of a unix socket'),

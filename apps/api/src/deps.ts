@@ -14,6 +14,8 @@ export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
   catalog: Registry;
   workspaces: Pick<Workspaces, 'check' | 'diff' | 'patch'>;
   models: ModelSettings;
+  /** CIDR ranges beside the public addresses that a run's allowlist may name. */
+  allowAddresses: readonly string[];
   news: News;
   isKey: KeyCheck;
   /** The address that the server is bound to: when it is loopback, so must be the names it is asked by. */

@@ -48,6 +48,7 @@ export async function startApi(
     catalog: createRegistry([holdpoint]),
     workspaces: openWorkspaces({ dataDir: config.dataDir, logger, allocateOwner: onlyWorkers }),
     models: config.models,
+    allowAddresses: config.allowAddresses,
     news: new News(connections.subscriber),
     isKey,
     host: config.host,

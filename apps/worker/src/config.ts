@@ -26,6 +26,8 @@ const environmentSchema = z.object({
     .default('false')
     .transform((value) => value === 'true'),
   HOLDPOINT_TOOLCHAINS: z.string().default(''),
+  HOLDPOINT_ALLOW_ADDRESSES: z.string().default(''),
+  HOLDPOINT_SEARCH_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   HOLDPOINT_SANDBOX_UID_BASE: integer(1000, 2_000_000_000, 200_000),
   PATH: z.string().default('/usr/local/bin:/usr/bin:/bin'),
 });
@@ -51,6 +53,10 @@ export interface Config {
   allowUnsandboxed: boolean;
   /** Directories outside /usr that are mounted read-only into every sandbox; `<dir>/bin` goes on PATH. */
   toolchains: string[];
+  /** CIDR ranges beside the public addresses that a run's allowlist may lead to. */
+  allowAddresses: readonly string[];
+  /** Where web_search asks; undefined: DuckDuckGo's HTML page. */
+  searchEndpoint: string | undefined;
   /** On a root host each run gets a uid of its own, counted from here. */
   uidBase: number;
   path: string;
@@ -81,6 +87,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     sandboxPolicy: of.HOLDPOINT_SANDBOX,
     allowUnsandboxed: of.HOLDPOINT_ALLOW_UNSANDBOXED,
     toolchains: of.HOLDPOINT_TOOLCHAINS.split(':').filter((path) => path !== ''),
+    allowAddresses: of.HOLDPOINT_ALLOW_ADDRESSES.split(',').filter((range) => range !== ''),
+    searchEndpoint: of.HOLDPOINT_SEARCH_ENDPOINT,
     uidBase: of.HOLDPOINT_SANDBOX_UID_BASE,
     path: of.PATH,
     models: modelSettingsFrom(env),

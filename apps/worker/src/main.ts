@@ -10,7 +10,8 @@ import { openModels } from '@holdpoint/models/open-models';
 import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
 import { startTelemetry } from '@holdpoint/telemetry/start-telemetry';
 import { createRegistry } from '@holdpoint/tools/registry';
-import { holdpoint } from '@holdpoint/tools/toolsets/holdpoint';
+import { duckDuckGoHtml } from '@holdpoint/tools/search/duckduckgo-html';
+import { createHoldpointToolset } from '@holdpoint/tools/toolsets/holdpoint';
 import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
 import pino from 'pino';
 import manifest from '../package.json' with { type: 'json' };
@@ -42,7 +43,9 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     dataDir: config.dataDir,
     allocateOwner: ownerAllocator(connections.state, config.uidBase),
   });
-  const registry = createRegistry([holdpoint]);
+  const { searchEndpoint } = config;
+  const search = duckDuckGoHtml(searchEndpoint === undefined ? {} : { endpoint: searchEndpoint });
+  const registry = createRegistry([createHoldpointToolset({ search })]);
   const model = openModels({ settings: config.models, fetch: modelFetch() });
   const deps: WorkerDeps = {
     workerId: `${config.host}-${process.pid}-${randomBytes(3).toString('hex')}`,
@@ -52,7 +55,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     logger,
     newId,
     now: Date.now,
-    executor: createExecutor({ registry, sandbox, workspaces }),
+    executor: createExecutor({ registry, sandbox, workspaces, allowAddresses: config.allowAddresses }),
     workspaces: createWorkspacePort(workspaces, sandbox),
     planners: { scripted: scriptedPlanner, model: createModelPlanner({ model, registry }) },
   };

@@ -1,3 +1,5 @@
+import type { Server } from 'node:net';
+
 /**
  * What the rest of Holdpoint knows of isolation. Which driver (bubblewrap, a container engine, gVisor) is behind a `Sandbox` is decided
  * where it is opened, and nowhere else.
@@ -62,6 +64,14 @@ export interface Limits {
   workspace_bytes: number;
 }
 
+/** A command's way out of the sandbox. `EgressProxy` is one. */
+export interface CommandEgress {
+  /** What the command's environment needs to find the proxy on this port of its loopback. */
+  environment(port: number): Record<string, string>;
+  /** Serves connections to a server that listens inside. Returns what closes it and ends its connections. */
+  serve(server: Server): () => void;
+}
+
 export interface Command {
   workspace: WorkspaceMount;
   /** Run as is; for a shell line use `['/bin/bash', '-c', line]`. */
@@ -70,6 +80,8 @@ export interface Command {
   cwd?: string;
   /** The command's whole environment, beside the sandbox's own PATH, HOME, LANG and TMPDIR, which it may replace. Names are identifiers. */
   env?: Readonly<Record<string, string>>;
+  /** @default none: the sandbox has no network */
+  egress?: CommandEgress;
   stdin?: string;
   limits?: Partial<Limits>;
   /** Aborting kills the whole process tree. */

@@ -23,8 +23,18 @@ export interface RunDeps {
 /** Why we killed the tree; the first reason counts. */
 type Cut = Exclude<CommandEnd, { status: 'exited' }>;
 
+/** A driver that cannot hold an allowlist must not pretend to: with another one the command would be shut in, or wide open. */
+function checkEgress({ name }: Driver, { egress }: Command): void {
+  if (egress === undefined || name === 'bubblewrap') return;
+  throw new SandboxError('ECOMMANDINVALID', `The sandbox driver ${name} cannot hold a network allowlist.`, {
+    retryable: false,
+    next: 'Use bubblewrap, or submit the run without a network.',
+  });
+}
+
 export async function runCommand(deps: RunDeps, command: Command): Promise<CommandResult> {
   const cwd = checkCommand(command);
+  checkEgress(deps.driver, command);
   const limits = resolveLimits(deps.limits, command.limits);
   const stdout = new Capture();
   const stderr = new Capture();
@@ -44,6 +54,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     argv: command.argv,
     cwd,
     env: command.env ?? {},
+    egress: command.egress ?? null,
     limits,
     stdin: command.stdin ?? null,
     toolHost: false,

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Held } from './cgroup/cgroups.ts';
 import type { Usage } from './cgroup/files.ts';
-import type { CapabilityReport, Limits, WorkspaceMount } from './port.ts';
+import type { CapabilityReport, CommandEgress, Limits, WorkspaceMount } from './port.ts';
 import type { ProcessIdentity } from './process/identity.ts';
 
 /** What a driver starts: one program and all that it starts, ended as one. */
@@ -11,6 +11,8 @@ export interface TreeRequest {
   /** Normalised, relative to the workspace root. */
   cwd: string;
   env: Readonly<Record<string, string>>;
+  /** Null without network. */
+  egress: CommandEgress | null;
   limits: Limits;
   /** What it reads; null is nothing. */
   stdin: string | null;

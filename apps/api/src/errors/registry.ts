@@ -49,6 +49,11 @@ export const apiProblems = {
     title: 'Invalid plan',
     next: 'Correct the steps that `errors` names; GET /v1/tools shows what each tool takes. Nothing was changed.',
   },
+  invalid_network: {
+    status: 422,
+    title: 'Invalid network allowlist',
+    next: 'Write host, host:port or *.host:port; nothing was changed.',
+  },
   model_not_configured: {
     status: 422,
     title: 'No model configured',

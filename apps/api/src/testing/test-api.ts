@@ -52,6 +52,7 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     redis: redis.path,
     logLevel: 'silent',
     models,
+    allowAddresses: [],
     telemetry: false,
   } as const;
   const connections = connect(redis.path, pino({ level: 'silent' }));

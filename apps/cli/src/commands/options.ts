@@ -45,6 +45,9 @@ export function label(text: string, before: Record<string, string> = {}): Record
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
 }
 
+/** Collects `--allow host` into one list. */
+export const rule = (text: string, before: string[] = []): string[] => [...before, text];
+
 /** An object given as JSON text. @throws CliError `usage` */
 export function jsonObject(text: string): Record<string, JsonValue> {
   let value: unknown;

@@ -8,13 +8,14 @@ import { findSource, type SourceOptions } from '../plan/find-source.ts';
 import type { ParsedPlan } from '../plan/parse-plan.ts';
 import { readPlan } from '../plan/read-plan.ts';
 import type { Shell } from '../shell.ts';
-import { type ApiOptions, apiCommand, type FollowOptions, label, withFollowOptions } from './options.ts';
+import { type ApiOptions, apiCommand, type FollowOptions, label, rule, withFollowOptions } from './options.ts';
 
 interface RunOptions extends ApiOptions, FollowOptions, SourceOptions {
   plan?: string;
   toolset?: string;
   model?: string;
   label?: Record<string, string>;
+  allow?: string[];
   title?: string;
   follow?: true;
   detach?: true;
@@ -34,6 +35,7 @@ export function runCommand(shell: Shell): Command {
     .option('--toolset <name>', 'tools it may call (default: holdpoint)')
     .option('--model <provider/model>', 'for a task (default: HOLDPOINT_MODEL of the server)')
     .option('--label <name=value>', 'may be given several times', label)
+    .option('--allow <host[:port]>', 'let its tools reach this host; may be given several times (default: none)', rule)
     .option('--title <text>', 'for lists')
     .addOption(new Option('--follow', 'print its events until it ends (default on a terminal)').conflicts('detach'))
     .option('--detach', 'print its id and return (default otherwise)')
@@ -83,7 +85,15 @@ async function bodyOf(
     options.plan === undefined
       ? undefined
       : await readPlan({ cwd: shell.config.cwd, file: options.plan, readInput: shell.readInput });
-  const given = { title, toolset, model, prompt, workspace: { source: await findSource(shell.config.cwd, options) } };
+  const network = options.allow && { allow: options.allow };
+  const given = {
+    title,
+    toolset,
+    model,
+    prompt,
+    network,
+    workspace: { source: await findSource(shell.config.cwd, options) },
+  };
   const { labels: ofFile = {}, ...file } = plan?.file ?? {};
   // What is said on the command line comes before what the file says.
   const body: CreateRun = { ...file, ...defined(given), labels: { ...ofFile, ...labels } };

@@ -1,6 +1,6 @@
 import { type Plan, planSchema } from '@holdpoint/engine/domain/plan';
 import { policySchema } from '@holdpoint/engine/domain/policy';
-import { limitsSchema } from '@holdpoint/engine/domain/run-spec';
+import { limitsSchema, networkSchema } from '@holdpoint/engine/domain/run-spec';
 import { z } from 'zod';
 
 /** A plan file: the plan's groups, and beside them what else the run is to be given. */
@@ -9,6 +9,7 @@ const headSchema = z.strictObject({
   toolset: z.string().min(1).max(64).optional(),
   policy: policySchema.optional(),
   limits: limitsSchema.optional(),
+  network: networkSchema.optional(),
   labels: z.record(z.string().min(1).max(63), z.string().max(255)).optional(),
   groups: z.unknown(),
 });

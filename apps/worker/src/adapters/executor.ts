@@ -3,31 +3,34 @@ import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox/port';
 import type { Registry } from '@holdpoint/tools/registry';
 import type { ToolContext } from '@holdpoint/tools/tool';
 import type { Workspaces } from '@holdpoint/workspace/port';
+import { type CallNetwork, openCallNetwork } from './run-network.ts';
 
 interface Deps {
   registry: Registry;
   sandbox: Sandbox;
   workspaces: Workspaces;
+  /** Addresses beside the public ones that an allowlist may lead to. */
+  allowAddresses: readonly string[];
 }
 
 /** The engine's executor: calls of the registry's tools, inside the sandbox, on the run's workspace. */
-export function createExecutor({ registry, sandbox, workspaces }: Deps): Executor {
-  const contextOf = async (
-    runId: string,
-    call: { idempotencyKey: string; wallMs: number; signal: AbortSignal },
-  ): Promise<ToolContext> => {
+export function createExecutor({ registry, sandbox, workspaces, allowAddresses }: Deps): Executor {
+  const contextOf = async (runId: string, call: CallBounds): Promise<ToolContext> => {
     const workspace = await mountOf(workspaces, runId);
+    const { way, wallMs, signal } = call;
     return {
       files: sandbox.files(workspace),
       ripgrep: sandbox.ripgrep,
-      signal: call.signal,
+      signal,
       idempotencyKey: call.idempotencyKey,
+      ...(way === undefined ? {} : { network: way.network }),
       run: (command) =>
         sandbox.run({
           ...command,
           workspace,
-          signal: call.signal,
-          limits: { ...command.limits, wall_ms: Math.min(command.limits?.wall_ms ?? call.wallMs, call.wallMs) },
+          signal,
+          ...(way === undefined ? {} : { egress: way.openProxy() }),
+          limits: { ...command.limits, wall_ms: Math.min(command.limits?.wall_ms ?? wallMs, wallMs) },
         }),
     };
   };
@@ -38,12 +41,21 @@ export function createExecutor({ registry, sandbox, workspaces }: Deps): Executo
       const context = await contextOf(runId, { idempotencyKey: runId, wallMs: previewWallMs, signal });
       return (await registry.preview({ ...call, context })) ?? undefined;
     },
-    async execute(call, { runId, stepId, wallMs, signal }) {
-      const context = await contextOf(runId, { idempotencyKey: stepId, wallMs, signal });
+    async execute(call, { runId, stepId, wallMs, network, onConnection, signal }) {
+      await using way = openCallNetwork({ network, onConnection }, { allowAddresses });
+      const context = await contextOf(runId, { idempotencyKey: stepId, wallMs, way, signal });
       const outcome = await registry.execute({ ...call, context });
       return { capabilities: sandbox.capabilities, ...outcome };
     },
   };
+}
+
+/** What one call may take and reach. */
+interface CallBounds {
+  idempotencyKey: string;
+  wallMs: number;
+  way?: CallNetwork | undefined;
+  signal: AbortSignal;
 }
 
 const previewWallMs = 10_000;

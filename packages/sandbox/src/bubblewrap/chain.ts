@@ -1,6 +1,7 @@
 import type { Held } from '../cgroup/cgroups.ts';
+import { PROXY_PORT } from '../egress/inside-listener.ts';
 import { SandboxError } from '../errors.ts';
-import type { Limits, WorkspaceMount } from '../port.ts';
+import type { WorkspaceMount } from '../port.ts';
 import type { TreeRequest } from '../tree.ts';
 import { BWRAP_ARGUMENTS, QUIET_BASH } from './command-line.ts';
 import { descriptors } from './descriptors.ts';
@@ -23,8 +24,6 @@ export interface ChainDeps {
   held?: Held | null;
   /** Through how many doors the command enters its control groups. @default 0 */
   doors?: number;
-  /** How many descriptors above the doors are left open for the command. @default 0 */
-  kept?: number;
 }
 
 export interface Chain {
@@ -51,14 +50,14 @@ export function planChain(deps: ChainDeps, request: TreeRequest): Chain {
     ? planView([workspace.path, deps.tools.bwrap, ...mounts.map(({ host }) => host)], workspace)
     : null;
   const hostPath = (path: string) => view?.hostPath(path) ?? path;
-  const bwrapArguments = [...BWRAP_ARGUMENTS, ...enterArguments(deps, request.limits), ...request.argv];
+  const bwrapArguments = [...BWRAP_ARGUMENTS, ...enterArguments(deps, request), ...request.argv];
   return {
     ...(view ? throughView(deps, { view, workspace, bwrapArguments }) : direct(deps, { workspace, bwrapArguments })),
     options: [
       ...profile({ ...deps, seccompDescriptor: deps.filter ? descriptors.filter : null, hostPath }, request),
       ...['--json-status-fd', String(descriptors.status)],
     ],
-    environment: environment(deps.equipment, request.env),
+    environment: environment(deps.equipment, { ...request.egress?.environment(PROXY_PORT), ...request.env }),
   };
 }
 
@@ -102,14 +101,14 @@ function throughView(
   };
 }
 
-function enterArguments(deps: ChainDeps, limits: Limits): string[] {
+function enterArguments(deps: ChainDeps, { limits, egress }: TreeRequest): string[] {
   const kib = (bytes: number) => Math.ceil(bytes / 1024);
   // Where the group bounds the whole command, a bound of each process is only a second line, which must not strike first: its refusals
   // look like any other failure. And RLIMIT_DATA counts memory that is reserved but never touched.
   const processes = deps.held?.processes ? limits.processes + 64 : limits.processes;
   const memory = deps.held?.memory ? 'unlimited' : kib(limits.memory_bytes);
   return [
-    ...[descriptors.lifeline, deps.doors ?? 0, deps.kept ?? 0, deps.filter ? 2 : 0],
+    ...[descriptors.lifeline, deps.doors ?? 0, egress ? PROXY_PORT : 0, deps.filter ? 2 : 0],
     ...[processes, kib(limits.file_bytes), limits.open_files, memory, limits.cpu_seconds],
   ].map(String);
 }

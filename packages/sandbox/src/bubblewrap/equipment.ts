@@ -2,6 +2,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { insideListener } from '../egress/inside-listener.ts';
 import { SandboxError } from '../errors.ts';
 
 /** A host path shown read-only at a path inside. */
@@ -40,6 +41,7 @@ export function gatherEquipment(input: { node: string; ripgrep: string; toolchai
   return {
     command: [
       { host: insideDirectory, inside: `${INSIDE}/inside` },
+      insideListener,
       { host: node, inside: `${INSIDE}/node/bin/node` },
       { host: realpathSync(input.ripgrep), inside: `${INSIDE}/bin/rg` },
       ...(hasNpm ? [{ host: realpathSync(npm), inside: `${INSIDE}/node/lib/node_modules/npm` }] : []),

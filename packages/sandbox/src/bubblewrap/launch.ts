@@ -3,6 +3,7 @@ import { closeSync, writeFileSync } from 'node:fs';
 import { Duplex, type Readable, type Writable } from 'node:stream';
 import type { Cgroups } from '../cgroup/cgroups.ts';
 import type { CommandGroup } from '../cgroup/command-group.ts';
+import { receiveListener } from '../egress/inside-listener.ts';
 import { closed } from '../process/closed.ts';
 import { untilGone } from '../process/gone.ts';
 import { childrenOf, identify, killProcess, killProcesses, type ProcessIdentity } from '../process/identity.ts';
@@ -80,8 +81,25 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
   });
   // Both must be known before the command may start: that it can be found and killed, and that its sandbox would end with us.
   let ready = false;
+  let served = request.egress === null;
+  let release = () => {};
+  let over = false;
+  if (request.egress) {
+    receiveListener(subprocess).then(
+      (server) => {
+        if (over) server.close();
+        else release = request.egress?.serve(server) ?? release;
+        served = true;
+        letGo();
+      },
+      () => {
+        if (!killed && !over) refusal ??= 'the way to the proxy could not be opened';
+        kill();
+      },
+    );
+  }
   const letGo = () => {
-    if (ready && inner && !killed) lifeline.write(nulTerminated([...chain.environment, '']));
+    if (ready && served && inner && !killed) lifeline.write(nulTerminated([...chain.environment, '']));
   };
   lifeline.once('data', (word: Buffer) => {
     if (word.toString('latin1') === 'ready') ready = true;
@@ -93,6 +111,8 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
   const finish = async (): Promise<TreeEnd> => {
     await exited(subprocess);
     clearTimeout(hung);
+    over = true;
+    release();
     lifeline.destroy();
     const { exitCode } = await status;
     if (inner) {
@@ -149,11 +169,12 @@ function startChain(
     passed.push(options);
     const program = filter && pipes.filled(filter);
     if (program !== null) passed.push(program);
-    const stdio: (number | 'pipe' | 'ignore')[] = [
+    const stdio: (number | 'pipe' | 'ignore' | 'ipc')[] = [
       input ?? (request.toolHost ? 'pipe' : 'ignore'),
       stdout?.descriptor ?? 'pipe',
       stderr?.descriptor ?? 'pipe',
       ...[options, program ?? ('ignore' as const), 'pipe' as const, 'pipe' as const, ...doors],
+      ...(request.egress ? ['ipc' as const] : []),
     ];
     const subprocess: ChildProcess = spawn(chain.program, chain.args, {
       ...{ ...chain.start, stdio },

@@ -15,6 +15,7 @@ const request: TreeRequest = {
   env: { SECRET: 'hidden-value' },
   limits: resolveLimits({ processes: 9, memory_bytes: 1000, cpu_percent: 150, cpu_seconds: 5, file_bytes: 77 }),
   stdin: null,
+  egress: null,
   toolHost: false,
 };
 const plan: ContainerPlan = {

@@ -48,6 +48,7 @@ export class Connection {
       ],
       cwd: '.',
       env: {},
+      egress: null,
       // seconds of CPU add up over its life, which has no end while it is used
       limits: resolveLimits({ cpu_seconds: 1_000_000, memory_bytes: MEMORY_BYTES, processes: 64 }),
       stdin: null,

@@ -1,14 +1,16 @@
 # First program inside every sandbox: closes what it must not have, enters its control groups, makes sure that somebody would end it, takes
 # the environment, sets the limits, becomes the command.
-# Arguments: lifeline descriptor, number of doors (descriptors above it, to a control group each), number of descriptors above these to leave
-# to the command, seccomp mode, then ulimit's values, then the command. Builtins only: no process is started.
-lifeline=$1 doors=$2 kept=$3 seccomp=$4 processes=$5 file_kib=$6 files=$7 memory_kib=$8 cpu_seconds=$9
+# Arguments: lifeline descriptor, number of doors (descriptors above it, to a control group each), port of the proxy (0: no network; else the
+# descriptor above the doors is Node's IPC channel to the worker), seccomp mode, then ulimit's values, then the command. Builtins only, but
+# for the way to the proxy.
+lifeline=$1 doors=$2 proxy_port=$3 seccomp=$4 processes=$5 file_kib=$6 files=$7 memory_kib=$8 cpu_seconds=$9
 shift 9
+channel=$((proxy_port ? lifeline + doors + 1 : lifeline))
 
 # The worker may itself have inherited some. bubblewrap's own processes close them, but leave them to us. One is bash's own, of this file.
 for path in /proc/self/fd/*; do
   descriptor=${path##*/}
-  ((descriptor <= 2 || (descriptor >= lifeline && descriptor <= lifeline + doors + kept))) && continue
+  ((descriptor <= 2 || (descriptor >= lifeline && descriptor <= lifeline + doors) || descriptor == channel)) && continue
   [[ $path -ef $0 ]] || exec {descriptor}>&-
 done
 
@@ -31,6 +33,12 @@ while :; do
   done </proc/1/status
   [[ $value == "$seccomp" ]] && break
 done
+# Listens for the proxy and gives the socket to the worker. Nothing of it stays in here, and it comes before anything of the command.
+if ((proxy_port)); then
+  NODE_CHANNEL_FD=$channel /opt/holdpoint/node/bin/node /opt/holdpoint/egress/listen.mjs "$proxy_port" </dev/null || exit 125
+  exec {channel}>&-
+  unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE
+fi
 printf ready >&"$lifeline" || exit 125
 
 # the answer: NAME=value records, ended by an empty one

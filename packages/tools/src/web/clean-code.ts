@@ -16,7 +16,9 @@ export function cleanPre({ writer, element, within }: Place): void {
     .replace(/\n$/, '');
   if (text.trim() === '') return;
   if (within.line || within.cell) {
+    writer.text(' ');
     writer.element('code', {}, () => writer.text(text));
+    writer.text(' ');
     return;
   }
   const named = language(element);

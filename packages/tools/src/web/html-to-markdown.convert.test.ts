@@ -15,14 +15,10 @@ describe('htmlToMarkdown: inline text', () => {
     ['joins what only tags part', 'a<span>b</span><!-- c -->c', 'abc'],
     ['keeps blanks outside of marks', 'a<b> b </b>c<i>d</i>', 'a **b** c*d*'],
     ['leaves empty marks out', 'a<b> </b>c<i></i>', 'a c'],
-    ['closes marks where a block ends', '<b><p>a</p><p>b</p></b>', '**a**\n\n**b**'],
+    ['leaves out marks around blocks', '<b><p>a</p><p>b</p></b>', 'a\n\nb'],
     ['marks nested strong text once', '<b>a<strong>b</strong></b>', '**ab**'],
-    ['decodes entities', '&lt;p&gt; &amp; &eacute;&#x1F600;&nbsp;&copy', '\\<p> & é😀 ©'],
-    [
-      'escapes what would be marks',
-      'a * b _c_ [d] `e` \\ ~~f~~ &amp;lt;',
-      'a \\* b \\_c\\_ \\[d\\] \\`e\\` \\\\ \\~~f\\~~ \\&lt;',
-    ],
+    ['decodes entities', '&lt;p&gt; &amp; &eacute;&#x1F600;&nbsp;&copy', '<p> & é😀 ©'],
+    ['escapes what would be marks', 'a * b _c_ [d] `e` \\', 'a \\* b \\_c\\_ \\[d\\] \\`e\\` \\\\'],
     ['leaves names as they are', 'snake_case_name a<1 b&c', 'snake_case_name a<1 b&c'],
     [
       'escapes what would begin a block',
@@ -30,7 +26,7 @@ describe('htmlToMarkdown: inline text', () => {
       '\\# a\n\n\\- b\n\n1\\. c\n\n\\> d\n\n\\---',
     ],
     ['breaks lines', 'a<br>b<br/>', 'a  \nb'],
-    ['takes two breaks for a paragraph', 'a<br><br>b', 'a\n\nb'],
+    ['takes two breaks for a paragraph', 'a<br><br>b', 'a  \n  \nb'],
     ['keeps powers apart', '10<sup>6</sup> H<sub>2</sub>O', '10<sup>6</sup> H<sub>2</sub>O'],
     ['fences code with backticks', '<code>a`b</code> <code>`</code> <code>x  *y*</code>', '``a`b`` `` ` `` `x *y*`'],
     ['quotes', '<q>a</q>', '"a"'],
@@ -43,19 +39,23 @@ describe('htmlToMarkdown: inline text', () => {
 describe('htmlToMarkdown: blocks', () => {
   it.each([
     ['headings', '<h1>a</h1><h3><div>b</div> <i>c</i></h3><p>d', '# a\n\n### b *c*\n\nd'],
-    ['a heading around code', '<h2>a<pre>b</pre>c</h2>', '## a ``` b ``` c'],
-    ['a heading that begins with a number', '<h2>1. Start</h2>', '## 1. Start'],
+    ['a heading around code', '<h2>a<pre>b</pre>c</h2>', '## a `b` c'],
+    ['a heading that begins with a number', '<h2>1. Start</h2>', '## 1\\. Start'],
     ['a heading without its own link', '<h2>a <a href="#a">¶</a></h2>', '## a'],
     ['paragraphs without end tags', '<p>a<p>b<div>c</div>d', 'a\n\nb\n\nc\n\nd'],
-    ['lists', '<ul><li>a<li>b<ol><li>c<li>d</ol></ul>e', '- a\n- b\n  1. c\n  2. d\n\ne'],
-    ['a list that starts elsewhere', '<ol start="9"><li>a</li><li><p>b</p><p>c</p></li></ol>', '9. a\n10. b\n\n    c'],
+    ['lists', '<ul><li>a<li>b<ol><li>c<li>d</ol></ul>e', '-   a\n-   b\n    1.  c\n    2.  d\n\ne'],
+    [
+      'a list that starts elsewhere',
+      '<ol start="9"><li>a</li><li><p>b</p><p>c</p></li></ol>',
+      '9.  a\n10.  b\n     \n     c',
+    ],
     [
       'tasks',
       '<ul><li><input type="checkbox" checked> a<li><label><input type=checkbox>b</label></ul>',
-      '- [x] a\n- [ ] b',
+      '-   [x]  a\n-   [ ] b',
     ],
-    ['quotations', '<blockquote><p>a<p>b<ul><li>c</ul></blockquote>d', '> a\n>\n> b\n>\n> - c\n\nd'],
-    ['terms', '<dl><dt>a<dd>b<dd>c</dl>', '**a**\n: b\n: c'],
+    ['quotations', '<blockquote><p>a<p>b<ul><li>c</ul></blockquote>d', '> a\n> \n> b\n> \n> -   c\n\nd'],
+    ['terms', '<dl><dt>a<dd>b<dd>c</dl>', '**a**\n\nb\n\nc'],
     ['a rule', 'a<hr>b', 'a\n\n---\n\nb'],
     ['details', '<details><summary>a</summary>b</details>', '**a**\n\nb'],
   ])('writes %s', async (_name, html, expected) => {
@@ -71,7 +71,7 @@ describe('htmlToMarkdown: blocks', () => {
     ['whose language stands around it', '<div class="highlight-source-js"><pre>x</pre></div>', '```js\nx\n```'],
     ['with a fence of its own', '<pre>```\na\n```</pre>', '````\n```\na\n```\n````'],
     ['of one line per br', '<pre>\na<br>  b</pre>', '```\na\n  b\n```'],
-    ['within a list', '<ul><li>a<pre>b\nc</pre></ul>', '- a\n\n  ```\n  b\n  c\n  ```'],
+    ['within a list', '<ul><li>a<pre>b\nc</pre></ul>', '-   a\n    \n    ```\n    b\n    c\n    ```'],
   ])('writes code %s', async (_name, html, expected) => {
     expect(await markdown(html)).toBe(expected);
   });
@@ -91,11 +91,11 @@ describe('htmlToMarkdown: tables', () => {
       '<table><tr><th>a</th><th>b</th></tr><tr><th>1</th><td>2</td></tr></table>',
       `${head}| 1 | 2 |`,
     ],
-    ['without a head', '<table><tr><td>a<td>b<tr><td>c</table>', '|  |  |\n| --- | --- |\n| a | b |\n| c |'],
+    ['without a head', '<table><tr><td>a<td>b<tr><td>c</table>', '|     |     |\n| --- | --- |\n| a | b |\n| c |  |'],
     [
       'with blocks and bars in its cells',
-      '<table><tr><th>a<th>b<tr><td>x|y<td><p>1<p>2<ul><li>3</ul></table>',
-      `${head}| x\\|y | 1<br>2<br>- 3 |`,
+      '<table><tr><th>a<th>b<tr><td>x|y||z<td><p>1<p>2<ul><li>3</ul></table>',
+      `${head}| x\\|y\\|\\|z | 1<br>2<br>• 3 |`,
     ],
     [
       'with cells that span',
@@ -106,10 +106,23 @@ describe('htmlToMarkdown: tables', () => {
     expect(await markdown(html)).toBe(expected);
   });
 
+  it('writes a long table whole', async () => {
+    const rows = Array.from({ length: 1500 }, (_, index) => `<tr><td>${index}<td>x`).join('');
+    const page = await convert(`<table><tr><th>a<th>b${rows}</table>`);
+    expect(page.complete).toBe(true);
+    expect(page.markdown.split('\n')).toHaveLength(1502);
+    expect(page.markdown).toMatch(/\| 1499 \| x \|$/);
+  });
+
   it.each([
     ['holds a table', '<table><tr><td><table><tr><td>a</td></tr></table></td><td>b</td></tr></table>', 'a\n\nb'],
     ['holds code', '<table><tr><td>1<td><pre>x</pre></table>', '1\n\n```\nx\n```'],
     ['says so', '<table role="presentation"><tr><td>a<td>b</table>', 'a\n\nb'],
+    [
+      'is wider than any that people read',
+      `<table><tr>${'<td>a'.repeat(101)}</table>`,
+      Array(101).fill('a').join('\n\n'),
+    ],
     ['has one column', '<table><tr><td>a<tr><td>b</table>', 'a\n\nb'],
   ])('writes the cells one after the other when a table %s', async (_name, html, expected) => {
     expect(await markdown(html)).toBe(expected);
@@ -159,14 +172,12 @@ describe('htmlToMarkdown: links', () => {
     );
   });
 
-  it('writes a link around blocks once in each', async () => {
-    expect(await markdown('<a href="/c"><h3>a</h3><p>b</p></a>')).toBe(
-      '### [a](https://example.com/c)\n\n[b](https://example.com/c)',
-    );
+  it('writes a link around blocks in the first that says something', async () => {
+    expect(await markdown('<a href="/c"><h3>a</h3><p>b</p></a>')).toBe('### [a](https://example.com/c)\n\nb');
   });
 
   it('leaves a link without text out, and keeps its parentheses apart', async () => {
-    expect(await markdown('<a href="/x"></a><a href="/w_(x)">w</a>')).toBe('[w](https://example.com/w_%28x%29)');
+    expect(await markdown('<a href="/x"></a><a href="/w_(x)">w</a>')).toBe('[w](https://example.com/w_\\(x\\))');
   });
 
   it('shows pictures that say something', async () => {
@@ -250,6 +261,30 @@ describe('htmlToMarkdown: as text', () => {
   });
 });
 
+describe('htmlToMarkdown: where Turndown fails', () => {
+  const html =
+    '<title>T</title><nav>x</nav><h1>a_b</h1><ol start=3><li>b<li><a href="/c">c</a></ol><pre>d\n  e</pre><p>f<br>g';
+  const body = { body: Buffer.from(html), contentType: 'text/html', url: URL_OF_PAGE };
+
+  it.each([
+    ['takes too long', { deadline_ms: 1, heap_mb: 256 }, 'it took longer than 0.001 s'],
+    ['takes too much memory', { deadline_ms: 60_000, heap_mb: 1 }, 'it took too much memory'],
+  ])('gives the plain text, and says so, when it %s', async (_name, limits, reason) => {
+    expect(await htmlToMarkdown(body, { limits })).toEqual({
+      title: 'T',
+      markdown: 'a_b\n\n3. b\n4. c\n\nd\n  e\n\nf\ng',
+      links: [{ url: 'https://example.com/c', text: 'c' }],
+      complete: false,
+      plainBecause: reason,
+    });
+  });
+
+  it('throws when it is aborted', async () => {
+    const signal = AbortSignal.abort(new Error('stop'));
+    await expect(htmlToMarkdown(body, { signal })).rejects.toThrow('stop');
+  });
+});
+
 describe('htmlToMarkdown: broken HTML', () => {
   it.each([
     ['an empty document', '', ''],
@@ -263,7 +298,7 @@ describe('htmlToMarkdown: broken HTML', () => {
     [
       'a stray end tag that would end a table',
       '<table><tr><td>a</div></p><td>b</table>',
-      '|  |  |\n| --- | --- |\n| a | b |',
+      '|     |     |\n| --- | --- |\n| a | b |',
     ],
     [
       'attributes without quotes, values or sense',

@@ -27,7 +27,7 @@ export function plainText(html: string): string {
     if (gap > 0) end(gap);
     if (within === 'cell' && name in GAPS) say(' ');
     if (name === 'br') end(1);
-    if (name === 'li') say(within === 'ol' ? `${index + 1}. ` : '- ');
+    if (name === 'li') say(within === 'ol' ? `${firstNumber(node) + index}. ` : '- ');
     if (name === 'img') say(attribute(node, 'alt') ?? '');
     if (name === 'sup') say('^');
     if (name === 'sub') say('_');
@@ -38,6 +38,10 @@ export function plainText(html: string): string {
   const { $ } = parseHtml(html);
   for (const node of $.root()[0]?.children ?? []) write(node, '', 0);
   return out.join('').trim();
+}
+
+function firstNumber({ parent }: HtmlElement): number {
+  return Number(parent?.type === 'tag' ? (attribute(parent, 'start') ?? 1) : 1);
 }
 
 /** Line breaks around an element, at least. */

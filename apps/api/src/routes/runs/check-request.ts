@@ -2,8 +2,10 @@ import type { PointerError } from '@holdpoint/client/wire/problem';
 import type { CreateRunBody } from '@holdpoint/client/wire/run';
 import { toPointer } from '@holdpoint/engine/domain/json-pointer';
 import { type PlanStep, references } from '@holdpoint/engine/domain/plan';
-import type { Task } from '@holdpoint/engine/domain/run-spec';
+import type { Network, Task } from '@holdpoint/engine/domain/run-spec';
 import { describeModelProblem } from '@holdpoint/models/model-problem';
+import { EgressError } from '@holdpoint/sandbox/egress/errors';
+import { createGuard } from '@holdpoint/sandbox/egress/guard';
 import { WorkspaceError } from '@holdpoint/workspace/errors';
 import type { Source } from '@holdpoint/workspace/port';
 import type { ApiDeps } from '../../deps.ts';
@@ -12,16 +14,33 @@ import { PlacedError } from '../../errors/placed-error.ts';
 
 /**
  * Everything that can be wrong with a request and needs more than its shape is found here, before anything is written.
- * @throws ApiProblem `unknown_toolset`, `invalid_plan`, `model_not_configured`, `invalid_model_name`; WorkspaceError about the source
+ * @throws ApiProblem `unknown_toolset`, `invalid_network`, `invalid_plan`, `model_not_configured`, `invalid_model_name`; WorkspaceError about the source
  */
 export async function checkRequest(
-  deps: Pick<ApiDeps, 'catalog' | 'workspaces' | 'models'>,
+  deps: Pick<ApiDeps, 'catalog' | 'workspaces' | 'models' | 'allowAddresses'>,
   body: CreateRunBody,
 ): Promise<Task> {
   checkToolset(deps, body.toolset);
+  checkNetwork(deps, body.network);
   const task = checkTask(deps, body);
   await checkSource(deps, body.workspace.source);
   return task;
+}
+
+function checkNetwork({ allowAddresses }: Pick<ApiDeps, 'allowAddresses'>, { allow }: Network): void {
+  const errors = allow.flatMap((rule, index): (PointerError & { next: string })[] => {
+    try {
+      createGuard({ rules: [rule], allowAddresses });
+      return [];
+    } catch (error) {
+      if (!(error instanceof EgressError)) throw error;
+      return [{ pointer: toPointer(['network', 'allow', index]), detail: error.message, next: error.next }];
+    }
+  });
+  const [first] = errors;
+  if (first === undefined) return;
+  const places = errors.map(({ pointer, detail }) => ({ pointer, detail }));
+  throw new ApiProblem('invalid_network', first.detail, { next: first.next, errors: places });
 }
 
 async function checkSource({ workspaces }: Pick<ApiDeps, 'workspaces'>, source: Source): Promise<void> {

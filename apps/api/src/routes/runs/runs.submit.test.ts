@@ -109,6 +109,7 @@ describe('an Idempotency-Key', () => {
 
 describe('a bad request is refused by its place, and changes nothing', () => {
   const missing = { type: 'directory', path: '/there/is/no/such/place' };
+  const allowing = (rule: string) => ({ ...plan(write), network: { allow: ['registry.example:443', rule] } });
   const cases: [string, () => unknown, string, string][] = [
     ['neither prompt nor plan', () => ({}), 'invalid_request', ''],
     ['prompt and plan', () => ({ ...plan(write), prompt: 'x' }), 'invalid_request', '/plan'],
@@ -133,6 +134,9 @@ describe('a bad request is refused by its place, and changes nothing', () => {
       'invalid_request',
       '/policy/rules/0/action',
     ],
+    ['a network rule that is a URL', () => allowing('https://a.example/x'), 'invalid_network', '/network/allow/1'],
+    ['a network rule for an address', () => allowing('169.254.169.254'), 'invalid_network', '/network/allow/1'],
+    ['a network rule for everything', () => allowing('*:443'), 'invalid_network', '/network/allow/1'],
     ['an unknown toolset', () => ({ ...plan(write), toolset: 'nope' }), 'unknown_toolset', '/toolset'],
     ['an unknown tool', () => plan(write, { tool: 'wirte_file' }), 'invalid_plan', '/plan/groups/0/steps/1/tool'],
     [
@@ -276,14 +280,16 @@ describe('steering', () => {
     await expect(api.client.cancelRun(run.id)).rejects.toMatchObject({ code: 'run_not_active', status: 409 });
   });
 
-  test('a run paused by its limit of turns is resumed and ends', async () => {
-    const two = { plan: { groups: [{ steps: [write] }, { steps: [write] }] }, limits: { max_turns: 1 } };
-    const { run } = await api.client.createRun(two);
+  test('a run whose source is gone when it begins is paused; once it is back, resumed, it ends', async () => {
+    const path = await mkdtemp(join(outside, 'gone-'));
+    const source = { type: 'directory' as const, path };
+    const { run } = await api.client.createRun({ ...plan(write), workspace: { source } });
+    await rm(path, { recursive: true });
     await worker.drive(run.id);
-    expect(await api.client.getRun(run.id)).toMatchObject({ status: 'paused', reason: { code: 'max_turns' } });
-    expect(await api.client.resumeRun(run.id)).toMatchObject({ status: 'running', reason: null });
+    expect(await api.client.getRun(run.id)).toMatchObject({ status: 'paused', reason: { code: 'ESOURCEMISSING' } });
+    await mkdir(path);
+    expect(await api.client.resumeRun(run.id)).toMatchObject({ status: 'queued', reason: null });
     await worker.drive(run.id);
-    await api.client.resumeRun(run.id).then(() => worker.drive(run.id));
     expect((await api.client.getRun(run.id)).status).toBe('succeeded');
   });
 });
