@@ -21,6 +21,8 @@ const environmentSchema = z.object({
   HOLDPOINT_SWEEP_MS: integer(250, 600_000, 5000),
   HOLDPOINT_DRAIN_MS: integer(0, 3_600_000, 10_000),
   HOLDPOINT_SANDBOX: z.enum(['require', 'best-effort']).default('require'),
+  HOLDPOINT_SANDBOX_DRIVER: z.enum(['auto', 'bubblewrap', 'container', 'gvisor']).default('auto'),
+  HOLDPOINT_SANDBOX_IMAGE: z.string().min(1).optional(),
   HOLDPOINT_ALLOW_UNSANDBOXED: z
     .enum(['true', 'false'])
     .default('false')
@@ -50,6 +52,10 @@ export interface Config {
   /** How long a worker that is told to end waits for running steps before it hands them back. */
   drainMs: number;
   sandboxPolicy: 'require' | 'best-effort';
+  /** `auto`: bubblewrap. */
+  sandboxDriver: 'auto' | 'bubblewrap' | 'container' | 'gvisor';
+  /** For the drivers container and gvisor. */
+  sandboxImage: string | undefined;
   allowUnsandboxed: boolean;
   /** Directories outside /usr that are mounted read-only into every sandbox; `<dir>/bin` goes on PATH. */
   toolchains: string[];
@@ -85,6 +91,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     sweepMs: of.HOLDPOINT_SWEEP_MS,
     drainMs: of.HOLDPOINT_DRAIN_MS,
     sandboxPolicy: of.HOLDPOINT_SANDBOX,
+    sandboxDriver: of.HOLDPOINT_SANDBOX_DRIVER,
+    sandboxImage: of.HOLDPOINT_SANDBOX_IMAGE,
     allowUnsandboxed: of.HOLDPOINT_ALLOW_UNSANDBOXED,
     toolchains: of.HOLDPOINT_TOOLCHAINS.split(':').filter((path) => path !== ''),
     allowAddresses: of.HOLDPOINT_ALLOW_ADDRESSES.split(',').filter((range) => range !== ''),

@@ -37,6 +37,8 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     bwrapPath: [join(config.projectDir, '.cache/bubblewrap/bin/bwrap')],
     path: config.path,
     toolchains: config.toolchains,
+    driver: config.sandboxDriver,
+    ...(config.sandboxImage === undefined ? {} : { container: { image: config.sandboxImage } }),
     logger,
   });
   const workspaces = openWorkspaces({

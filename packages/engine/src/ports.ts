@@ -1,5 +1,5 @@
 import type { EventOf } from './domain/events.ts';
-import type { Network, RunSpec } from './domain/run-spec.ts';
+import type { CommandLimits, Network, RunSpec } from './domain/run-spec.ts';
 import type { Effect, Problem, Risk, StepStatus } from './domain/vocabulary.ts';
 
 /** The engine's doors: what it needs of tools, workspaces and planners, and nothing more. The worker brings the real ones. */
@@ -39,6 +39,8 @@ export interface ExecutionContext {
   attempt: number;
   /** Milliseconds one command may take at most. */
   wallMs: number;
+  /** The run's other bounds of one command. */
+  limits: CommandLimits;
   network: Network;
   /** Told of every connection that the call made or was refused, when it ends. */
   onConnection(connection: Connection): void;

@@ -1,29 +1,10 @@
 import { constants } from 'node:fs';
-import { access, realpath } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { delimiter, dirname, join } from 'node:path';
+import { findToolchains } from '@holdpoint/sandbox/toolchains';
 import { execa } from 'execa';
 import type { Config } from '../config.ts';
 import type { Finding } from './finding.ts';
-
-/** What sandboxes show of the host, read-only. */
-const shown = ['/usr', '/bin', '/sbin', '/lib', '/lib64'];
-/** Programs that tasks commonly call. Node is not among them: every sandbox has the worker's own. */
-const toolchains = [
-  'python3',
-  'go',
-  'cargo',
-  'rustc',
-  'java',
-  'javac',
-  'ruby',
-  'php',
-  'bun',
-  'deno',
-  'dotnet',
-  'gcc',
-  'make',
-];
 
 export async function checkPrograms(config: Config): Promise<Finding[]> {
   return Promise.all([checkGit(config), checkPython(config), checkRipgrep(), checkToolchains(config)]);
@@ -67,33 +48,11 @@ async function checkRipgrep(): Promise<Finding> {
 }
 
 /** A program in a home directory works for you and is not there for a task. */
-async function checkToolchains({ path, toolchains: mounted }: Config): Promise<Finding> {
-  const visible = [...shown, ...mounted];
-  const outside: string[] = [];
-  for (const program of toolchains) {
-    const found = await findAll(program, path);
-    const real = await Promise.all(found.map((file) => realpath(file)));
-    // Where the system has one, too, a task finds that.
-    if (real.some((file) => visible.some((place) => file.startsWith(`${place}/`)))) continue;
-    outside.push(...found.slice(0, 1));
-  }
+function checkToolchains({ path, projectDir, toolchains: mounted }: Config): Finding {
   const name = 'toolchains';
-  if (outside.length === 0) return { name, level: 'ok', text: 'sandboxes see all that are on PATH' };
-  const directories = [...new Set(outside.map((file) => dirname(dirname(file))))];
-  const next = `If tasks need them: HOLDPOINT_TOOLCHAINS=${[...mounted, ...directories].join(':')}`;
-  return { name, level: 'warn', text: `sandboxes do not see ${outside.join(', ')}`, next };
-}
-
-async function findAll(program: string, path: string): Promise<string[]> {
-  const directories = path.split(delimiter).filter((part) => part.startsWith('/'));
-  const files = directories.map((directory) => join(directory, program));
-  const runs = await Promise.all(
-    files.map((file) =>
-      access(file, constants.X_OK).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
-  return files.filter((_, i) => runs[i]);
+  const hidden = findToolchains(path, { project: projectDir, mounted });
+  if (hidden.length === 0) return { name, level: 'ok', text: 'sandboxes see all that are on PATH' };
+  const found = hidden.map(({ directory, programs }) => `${programs.join(', ')} (${directory})`).join('; ');
+  const next = `If tasks need them: HOLDPOINT_TOOLCHAINS=${[...mounted, ...hidden.map(({ directory }) => directory)].join(':')}`;
+  return { name, level: 'warn', text: `sandboxes do not see ${found}`, next };
 }

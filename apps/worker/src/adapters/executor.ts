@@ -1,5 +1,5 @@
 import type { Executor } from '@holdpoint/engine/ports';
-import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox/port';
+import type { Limits, Sandbox, WorkspaceMount } from '@holdpoint/sandbox/port';
 import type { Registry } from '@holdpoint/tools/registry';
 import type { ToolContext } from '@holdpoint/tools/tool';
 import type { Workspaces } from '@holdpoint/workspace/port';
@@ -17,7 +17,7 @@ interface Deps {
 export function createExecutor({ registry, sandbox, workspaces, allowAddresses }: Deps): Executor {
   const contextOf = async (runId: string, call: CallBounds): Promise<ToolContext> => {
     const workspace = await mountOf(workspaces, runId);
-    const { way, wallMs, signal } = call;
+    const { way, wallMs, limits, signal } = call;
     return {
       files: sandbox.files(workspace),
       ripgrep: sandbox.ripgrep,
@@ -30,7 +30,7 @@ export function createExecutor({ registry, sandbox, workspaces, allowAddresses }
           workspace,
           signal,
           ...(way === undefined ? {} : { egress: way.openProxy() }),
-          limits: { ...command.limits, wall_ms: Math.min(command.limits?.wall_ms ?? wallMs, wallMs) },
+          limits: stricter({ ...limits, wall_ms: wallMs }, command.limits ?? {}),
         }),
     };
   };
@@ -38,12 +38,12 @@ export function createExecutor({ registry, sandbox, workspaces, allowAddresses }
   return {
     describe: (call) => registry.describe(call),
     async preview(call, { runId, signal }) {
-      const context = await contextOf(runId, { idempotencyKey: runId, wallMs: previewWallMs, signal });
+      const context = await contextOf(runId, { idempotencyKey: runId, wallMs: previewWallMs, limits: {}, signal });
       return (await registry.preview({ ...call, context })) ?? undefined;
     },
-    async execute(call, { runId, stepId, wallMs, network, onConnection, signal }) {
+    async execute(call, { runId, stepId, wallMs, limits, network, onConnection, signal }) {
       await using way = openCallNetwork({ network, onConnection }, { allowAddresses });
-      const context = await contextOf(runId, { idempotencyKey: stepId, wallMs, way, signal });
+      const context = await contextOf(runId, { idempotencyKey: stepId, wallMs, limits, way, signal });
       const outcome = await registry.execute({ ...call, context });
       return { capabilities: sandbox.capabilities, ...outcome };
     },
@@ -54,8 +54,19 @@ export function createExecutor({ registry, sandbox, workspaces, allowAddresses }
 interface CallBounds {
   idempotencyKey: string;
   wallMs: number;
+  limits: Partial<Limits>;
   way?: CallNetwork | undefined;
   signal: AbortSignal;
+}
+
+/** Of each limit that either side names, the smaller. */
+function stricter(run: Partial<Limits>, call: Partial<Limits>): Partial<Limits> {
+  const merged: Partial<Limits> = { ...run, ...call };
+  for (const name of Object.keys(merged) as (keyof Limits)[]) {
+    const bounds = [run[name], call[name]].filter((bound) => bound !== undefined);
+    merged[name] = Math.min(...bounds);
+  }
+  return merged;
 }
 
 const previewWallMs = 10_000;

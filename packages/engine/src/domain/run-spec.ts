@@ -2,6 +2,24 @@ import { z } from 'zod';
 import { planSchema } from './plan.ts';
 import { policySchema } from './policy.ts';
 
+const mebibyte = 1024 * 1024;
+
+/** Bounds of one command of the run. What is left out is the host's own. A call may ask for less, never for more. */
+export const commandLimitsSchema = z.strictObject({
+  memory_bytes: z
+    .int()
+    .min(64 * mebibyte)
+    .optional()
+    .describe('Of all its processes together, where control groups exist'),
+  cpu_seconds: z.int().min(1).optional().describe('CPU seconds of one process'),
+  processes: z.int().min(8).max(100_000).optional(),
+  file_bytes: z.int().min(mebibyte).optional().describe('The largest file that it may write'),
+  workspace_bytes: z.int().min(mebibyte).optional().describe('The whole workspace'),
+  open_files: z.int().min(32).max(1_000_000).optional(),
+  output_bytes: z.int().min(1024).optional().describe('stdout and stderr together'),
+});
+export type CommandLimits = z.infer<typeof commandLimitsSchema>;
+
 export const limitsSchema = z.strictObject({
   max_turns: z
     .int()
@@ -10,6 +28,7 @@ export const limitsSchema = z.strictObject({
     .default(200)
     .describe('Turns that a model may take until the run pauses; resume grants as many again'),
   step_wall_s: z.int().min(1).max(86_400).default(600).describe('Seconds of wall time one command may take at most'),
+  command: commandLimitsSchema.optional(),
 });
 
 /** What the run's tools may reach outside their sandbox. */

@@ -165,6 +165,7 @@ async function call(deps: WorkerDeps, run: RunState, step: StepState, { signal }
       stepId: step.id,
       attempt: step.attempt,
       wallMs: spec.limits.step_wall_s * 1000,
+      limits: spec.limits.command ?? {},
       network: spec.network,
       onConnection: (connection) => {
         append(deps, run.id, recordConnection(step.id, step.attempt, connection)).catch((error: unknown) =>

@@ -1,0 +1,10 @@
+/** `npm run bench -- NAME`: measures one thing against its floor, in one run. */
+const benches = { sandbox: () => import('./sandbox.ts') };
+
+const name = process.argv[2] ?? '';
+const found = Object.hasOwn(benches, name) ? benches[name as keyof typeof benches] : undefined;
+if (found) await found();
+else {
+  process.stderr.write(`Which one? npm run bench -- ${Object.keys(benches).join(' | ')}\n`);
+  process.exitCode = 2;
+}
