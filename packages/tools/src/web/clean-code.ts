@@ -1,5 +1,5 @@
 import { attribute, type HtmlElement, isElement, oneLine, rawText } from './html-tree.ts';
-import type { Place } from './place.ts';
+import { margin, type Place } from './place.ts';
 
 /** Code within a line. */
 export function cleanCode({ writer, element }: Place): void {
@@ -23,7 +23,7 @@ export function cleanPre({ writer, element, within }: Place): void {
   }
   const named = language(element);
   writer.element('pre', {}, () =>
-    writer.element('code', named ? { class: `language-${named}` } : {}, () => writer.verbatim(text)),
+    writer.element('code', named ? { class: `language-${named}` } : {}, () => writer.verbatim(text, margin(within))),
   );
 }
 

@@ -5,7 +5,7 @@ import { cleanTable } from './clean-table.ts';
 import { type HtmlElement, type HtmlNode, isElement, oneLine, rawText } from './html-tree.ts';
 import { createHtmlWriter } from './html-writer.ts';
 import { isHidden, isNoise } from './noise.ts';
-import { block, FEW, hasBlock, isBlock, type Place, type Within } from './place.ts';
+import { block, FEW, hasBlock, isBlock, margin, type Place, type Within } from './place.ts';
 
 export interface PageLink {
   /** Absolute. */
@@ -69,7 +69,10 @@ export function cleanHtml(nodes: readonly HtmlNode[], { base, dropNoise }: Clean
   return { ...writer.end(), links: [...links.values()] };
 }
 
-/** Characters: a page of 5 MB has less, unless it is all marks or its addresses are long. */
+/**
+ * Characters, margins of Markdown included. It is what keeps Turndown's memory far below the limit of its thread: V8 ends a thread that
+ * reaches the limit, but now and then, when it is a single large string that does not fit, the whole process.
+ */
 const MAX_HTML = 4_000_000;
 const MAX_LINKS = 1000;
 const MAX_LINK_TEXT = 200;
@@ -87,7 +90,11 @@ const NOWHERE: Within = {
 
 /** Elements that are more than a block or nothing. */
 const RULES: Record<string, (place: Place) => void> = {
-  br: ({ writer, within }) => (within.line ? writer.text(' ') : writer.leaf('br')),
+  br({ writer, within }) {
+    writer.margin(margin(within));
+    if (within.line) writer.text(' ');
+    else writer.leaf('br');
+  },
   hr: ({ writer, within }) => (within.line || within.cell ? undefined : writer.leaf('hr')),
   h1: heading,
   h2: heading,

@@ -1,6 +1,6 @@
 import { attribute, type HtmlElement, isElement, rawText } from './html-tree.ts';
 import type { HtmlWriter } from './html-writer.ts';
-import { block, FEW, type Place, type Within } from './place.ts';
+import { block, FEW, margin, type Place, type Within } from './place.ts';
 
 /** Nested further, quotations and lists are written without marks, or the marks would outweigh the text. */
 const MAX_INDENTS = 16;
@@ -37,6 +37,7 @@ export function cleanList(place: Place): void {
       } else if (child.name !== 'li') {
         write(child, inner);
       } else if (shown(child)) {
+        writer.margin(2 * margin(inner));
         writer.element('li', {}, () => {
           checkbox(writer, child);
           for (const node of child.children) write(node, inner);

@@ -2,11 +2,13 @@
 export interface HtmlWriter {
   /** Text of the document: white space collapses. */
   text(text: string): void;
-  /** Text as it is. */
-  verbatim(text: string): void;
+  /** Text as it is. @param margin characters that Markdown will put before each line; they count as written */
+  verbatim(text: string, margin: number): void;
   /** An element without content. */
   leaf(name: string, attributes?: Attributes): void;
   element(name: string, attributes: Attributes, body: () => void): void;
+  /** Counts characters that Markdown will put before what is written next, if anything is. */
+  margin(chars: number): void;
   /** Whether nothing more is taken. */
   full(): boolean;
   /** `chars`: how many characters of text there are, white space apart from single blanks not counted. */
@@ -19,15 +21,21 @@ type Attributes = Record<string, string>;
 export function createHtmlWriter(limit: number): HtmlWriter {
   const out: string[] = [];
   let length = 0;
+  let pending = 0;
   let chars = 0;
   let complete = true;
   const push = (piece: string) => {
     out.push(piece);
     length += piece.length;
   };
+  const settle = () => {
+    length += pending;
+    pending = 0;
+  };
   const say = (text: string) => {
     const fitting = text.slice(0, Math.max(limit - length, 0));
     if (fitting.length < text.length) complete = false;
+    if (fitting.trim() !== '') settle();
     chars += fitting.trim().length;
     push(escaped(fitting));
   };
@@ -44,9 +52,19 @@ export function createHtmlWriter(limit: number): HtmlWriter {
   };
   return {
     text: (text) => say(text.replaceAll(INVISIBLE, '').replaceAll(SPACE, ' ')),
-    verbatim: (text) => say(text.replaceAll('\0', '')),
+    verbatim(text, margin) {
+      const fitting = fittingLines(text.replaceAll('\0', ''), limit - length, margin);
+      if (fitting.cut) complete = false;
+      length += fitting.margins;
+      say(fitting.text);
+    },
+    margin(count) {
+      pending = Math.max(pending, count);
+    },
     leaf(name, attributes = {}) {
-      if (!full()) open(name, attributes);
+      if (full()) return;
+      settle();
+      open(name, attributes);
     },
     element(name, attributes, body) {
       if (full()) return;
@@ -57,6 +75,15 @@ export function createHtmlWriter(limit: number): HtmlWriter {
     full,
     end: () => ({ html: out.join(''), chars, complete }),
   };
+}
+
+function fittingLines(text: string, room: number, margin: number): { text: string; margins: number; cut: boolean } {
+  let margins = margin;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {
+    if (at + margins > room) return { text: text.slice(0, at), margins, cut: true };
+    margins += margin;
+  }
+  return { text, margins, cut: false };
 }
 
 const SPACE = /[\s\u00a0]+/g;

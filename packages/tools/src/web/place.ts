@@ -52,12 +52,18 @@ export function hasBlock(element: HtmlElement): boolean {
 /** A block, or where there is only one line its content between blanks. */
 export function block({ writer, children }: Place, name: string, within: Within): void {
   if (!within.line) {
+    writer.margin(2 * margin(within));
     writer.element(name, {}, () => children(within));
     return;
   }
   writer.text(' ');
   children(within);
   writer.text(' ');
+}
+
+/** Characters before each line. */
+export function margin({ indents }: Within): number {
+  return 4 * indents;
 }
 
 /** Characters that tell whether there is anything to read. */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 export interface TurndownLimits {
   /** Milliseconds until the thread is ended, its start included. */
   deadline_ms: number;
-  /** MB of its heap. */
+  /** MB of its heap, at least 4: where there is no room to start a thread, V8 ends the whole process. */
   heap_mb: number;
   /** Characters of Markdown that come back at most. */
   max_chars: number;

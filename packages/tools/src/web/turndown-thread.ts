@@ -36,7 +36,7 @@ function createTurndown(): TurndownService {
 
 /**
  * A filter that takes nothing: it is asked of a table before the plugin is. The plugin asks for the rows once per cell, and each time they
- * are looked for in the whole table: 1000 rows of 5 cells took over 5 s, and take 0.4 s when they are found once.
+ * are looked for in the whole table: 1000 rows of 5 cells took over 5 s, and take 0.2 s when they are found once.
  */
 function keepRows(node: { nodeName: string; rows?: ArrayLike<object> }): boolean {
   if (node.nodeName === 'TABLE' && node.rows) Object.defineProperty(node, 'rows', { value: Array.from(node.rows) });
