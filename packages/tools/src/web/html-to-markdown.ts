@@ -66,7 +66,7 @@ export async function htmlToMarkdown(
   return { ...about, markdown, complete: whole && text.length <= MAX_CHARS };
 }
 
-/** Pages of 100 KB take a quarter of a second, most of it the start of the thread. */
+/** Pages of 100 KB take a quarter of a second, most of it the start of the process. */
 const LIMITS = { deadline_ms: 5000, heap_mb: 256 };
 /** Some 20 times what a model reads at once. */
 const MAX_CHARS = 2_000_000;

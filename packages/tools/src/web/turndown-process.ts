@@ -1,12 +1,20 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { json } from 'node:stream/consumers';
 import { gfm } from '@joplin/turndown-plugin-gfm';
 import TurndownService from 'turndown';
 import { z } from 'zod';
 
-// The start of a thread: one page in, its Markdown out.
-const { html, max_chars } = z.strictObject({ html: z.string(), max_chars: z.int() }).parse(workerData);
-const markdown = createTurndown().turndown(html);
-parentPort?.postMessage({ markdown: markdown.slice(0, max_chars), complete: markdown.length <= max_chars });
+// A process of its own: one page on standard input, its Markdown on standard output.
+const { html, max_chars } = z.strictObject({ html: z.string(), max_chars: z.int() }).parse(await json(process.stdin));
+process.stdout.write(JSON.stringify(convert()));
+
+function convert() {
+  try {
+    const markdown = createTurndown().turndown(html);
+    return { ok: true, markdown: markdown.slice(0, max_chars), complete: markdown.length <= max_chars };
+  } catch (error) {
+    return { ok: false, reason: `it failed (${error instanceof Error ? error.message : String(error)})` };
+  }
+}
 
 function createTurndown(): TurndownService {
   const service = new TurndownService({
