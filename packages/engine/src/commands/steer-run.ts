@@ -89,6 +89,8 @@ async function recordRequest(
   if (!appended.ok && (await getRun(deps, run.id)).publication !== asked) {
     throw new EngineError('publication_closed', `the change set of ${run.id} is ${appended.actual ?? 'gone'}`);
   }
+  // Once more: a worker that was just done with the run may have taken it out of the sweeper's sight in between.
+  await trackActive(deps.redis, run.id);
   await deps.queues.addPublication(run.id).catch((error: unknown) => {
     deps.logger.warn({ run_id: run.id, err: error }, 'the wake-up was not sent; the sweeper will');
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decideApproval } from '../commands/decide-approval.ts';
-import { requestCancel, requestResume } from '../commands/steer-run.ts';
+import { requestCancel, requestDiscarding, requestPublication, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import type { LoggedEvent } from '../domain/events.ts';
 import { readLog } from '../log/read-log.ts';
@@ -10,6 +10,7 @@ import { listSteps } from '../queries/list-runs.ts';
 import { type Bench, bench, Died, deliverAll, dyingAt, specOf, sweepOnce } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog as checkLog } from '../testing/sound-log.ts';
+import { handlePublication } from './handle-publication.ts';
 import { handleStep } from './handle-step.ts';
 import { handleTurn } from './handle-turn.ts';
 
@@ -306,6 +307,32 @@ test('an external effect in doubt is never run again by itself: a person decides
   expect(await statusOf(runId)).toBe('succeeded');
   await soundLog(runId);
 });
+
+test('what is asked for while a publication is just being finished is done, too', async () => {
+  const { deps } = bench(engine);
+  const runId = await submit(deps, specOf([[read()]]));
+  await deliverAll(deps);
+  await requestPublication(deps, runId, { by: 'ann', message: 'first' });
+  const conflict = { status: 'conflict', conflicts: [] } as const;
+  // The request comes at the last moment at which the first job's id is still taken: its own job is not added.
+  const redis = new Proxy(deps.redis, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key);
+      if (typeof value !== 'function') return value;
+      return async (...args: unknown[]) => {
+        if (key === 'zrem' && (await publicationOf(runId)) === 'conflicted')
+          await requestDiscarding(deps, runId, 'ann');
+        return Reflect.apply(value, target, args);
+      };
+    },
+  });
+  const worker = { ...deps, redis, workspaces: { ...deps.workspaces, publish: async () => conflict } };
+  await handlePublication(worker, { run_id: runId }, { signal: new AbortController().signal, lastTry: false });
+  expect(await publicationOf(runId)).toBe('discarded');
+  await soundLog(runId);
+});
+
+const publicationOf = async (runId: string) => (await listSteps(engine.deps, runId)).run.publication;
 
 test('a worker that was taken for lost and comes back does not disturb the one that took over', async () => {
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -12,6 +12,7 @@ import { append } from '../log/append.ts';
 import { claimOwner, trackApproval, untrackActive, untrackApproval } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readApproval, readRun, readTurnSteps } from '../log/read-state.ts';
+import { isPublicationPending, releaseUnlessPending } from './release-run.ts';
 
 const mostRounds = 50;
 
@@ -48,9 +49,11 @@ async function advance(deps: WorkerDeps, run: RunState, signal: AbortSignal): Pr
     case 'succeeded':
     case 'failed':
     case 'canceled':
-      if (run.publication === 'requested' || run.publication === 'discarding') await deps.queues.addPublication(run.id);
-      else await untrackActive(deps.redis, run.id);
-      return 'settled';
+      if (isPublicationPending(run)) {
+        await deps.queues.addPublication(run.id);
+        return 'settled';
+      }
+      return (await releaseUnlessPending(deps, run.id)) ? 'settled' : 'again';
     default:
       return run.status satisfies never;
   }

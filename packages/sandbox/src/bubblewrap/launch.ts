@@ -7,6 +7,7 @@ import { receiveListener } from '../egress/inside-listener.ts';
 import { closed } from '../process/closed.ts';
 import { untilGone } from '../process/gone.ts';
 import { childrenOf, identify, killProcess, killProcesses, type ProcessIdentity } from '../process/identity.ts';
+import { processesOfNamespace } from '../process/namespace.ts';
 import type { PipePool } from '../process/pipe-pool.ts';
 import type { ProcessRecords } from '../process/records.ts';
 import { signalOfExitCode } from '../signal-name.ts';
@@ -139,7 +140,7 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
   return {
     ...{ stdin, stdout, stderr, kill, ended },
     usage: () => total ?? group?.usage() ?? null,
-    processes: () => group?.processes() ?? [],
+    processes: () => group?.processes() ?? (inner ? processesOfNamespace(inner) : []),
   };
 }
 

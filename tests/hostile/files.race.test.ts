@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { WorkspaceMount } from '@holdpoint/sandbox/port';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { form } from './host/form.ts';
+import { openScene, type Scene } from './host/scene.ts';
+import { users } from './host/users.ts';
+
+const swap = readFileSync(new URL('inside/swap.py', import.meta.url), 'utf8');
+const RACE_MS = form === 'full' ? 5000 : 500;
+
+/** Where the link leads, and whose content could be read or overwritten there. */
+const targets = [
+  { name: 'another run’s workspace', of: ({ neighbour }: Scene) => neighbour.path, file: 'api-key' },
+  { name: 'an open directory of the host', of: ({ outside }: Scene) => outside, file: 'canary' },
+];
+
+/** What the tool host itself puts beside a file while it writes it. */
+const OWN_NAME = /^hostile-\d$|^\.holdpoint-[0-9a-f]{16}\.tmp$/;
+
+describe.each(users)('a directory that is swapped for a link, with a worker of $name', (user) => {
+  let scene: Scene;
+  let workspace: WorkspaceMount;
+  beforeAll(async () => {
+    scene = await openScene(user, { limits: { wall_ms: 60_000 } });
+    workspace = scene.makeWorkspace();
+  });
+  afterAll(() => scene[Symbol.asyncDispose]());
+
+  test.each(form === 'full' ? targets : targets.slice(0, 1))('to $name: no escape', async ({ of, file }) => {
+    const target = of(scene);
+    const { worker } = scene;
+    const files = worker.files(workspace);
+    await worker.run(workspace, `rm -rf real link; mkdir real; echo inside > real/${file}; ln -s ${target} link`);
+    const controller = new AbortController();
+    const swapping = worker.run(workspace, '/usr/bin/python3 -c "$SWAP" real link', {
+      env: { SWAP: swap },
+      signal: controller.signal,
+    });
+    const refused = new Set<string>();
+    const escapes = new Set<string>();
+    let attempts = 0;
+    const tryOut = async (name: 'real' | 'link') => {
+      attempts++;
+      const path = `${name}/${file}`;
+      const looked = await Promise.allSettled([
+        files.read(path).then(({ data }) => [data.toString().trim()]),
+        files.list(name).then(({ entries }) => entries.map((entry) => entry.name)),
+        files.glob({ patterns: ['*'], cwd: name }).then(({ paths }) => paths.map((found) => basename(found))),
+      ]);
+      const wrote = await Promise.allSettled([
+        files.write(`${name}/hostile-${attempts % 10}`, Buffer.from('inside'), { expect: { any: true } }),
+        files.write(path, Buffer.from('inside'), { expect: { any: true } }),
+      ]);
+      for (const answer of [...looked, ...wrote]) if (answer.status === 'rejected') refused.add(answer.reason.code);
+      const words = looked.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+      for (const word of words) if (word !== 'inside' && word !== file && !OWN_NAME.test(word)) escapes.add(word);
+    };
+    // however slow the machine: until both sides have been met
+    const met = () => attempts > 20 && refused.has('EOUTSIDE');
+    const started = performance.now();
+    while (performance.now() < started + RACE_MS || (!met() && performance.now() < started + 30_000)) {
+      await Promise.all([tryOut('real'), tryOut('link')]);
+    }
+    controller.abort(new Error('enough'));
+    expect((await swapping).end).toEqual({ status: 'killed', reason: 'enough' });
+    expect([...escapes]).toEqual([]);
+    expect(met(), 'it was a race').toBe(true);
+    expect(readdirSync(workspace.path).sort()).toEqual(['link', 'real']);
+    await scene.expectIntact();
+  });
+});

@@ -1,0 +1,102 @@
+/**
+ * Program: a whole Holdpoint works on sources that are full of traps, with an agent that adds its own; prints what came of it as JSON.
+ * Arguments: directory for the sources, directory in which a trap that runs leaves a file.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { git } from '../../harness/repositories.ts';
+import { bash, plan } from '../../harness/runs.ts';
+import { startSystem } from '../../harness/system.ts';
+import { plantGitFolder, put, type Tell, treePlants } from './plants.ts';
+
+const [directory = '', fired = ''] = process.argv.slice(2);
+const tell: Tell = (name) => `touch ${join(fired, name)}`;
+
+const repository = join(directory, 'repository');
+for (const [name, content] of Object.entries(treePlants(tell))) put(join(repository, name), content);
+await git(repository, 'init', '-q', '-b', 'main');
+await git(repository, 'add', '-A');
+await git(repository, 'commit', '-q', '-m', 'as it was');
+const folder = join(directory, 'folder');
+cpSync(repository, folder, { recursive: true });
+for (const source of [repository, folder]) {
+  // a repository that it borrows objects from, which is where git looks for further refs
+  execFileSync('git', ['init', '-q', '--bare', join(source, '.git/other')], { env: { PATH: process.env.PATH } });
+  plantGitFolder(join(source, '.git'), tell);
+}
+
+await using system = await startSystem();
+const worker = await system.startWorker();
+const { client } = system;
+const report: Record<string, unknown> = {};
+
+/** What an agent can leave in its tree: the same traps, in repositories of its own and where its tools look. */
+const agentPlants = [
+  'git init -q . 2>/dev/null; git init -q nested; mkdir -p nested/.git/hooks deep/er',
+  `for r in . nested; do git -C $r config core.fsmonitor '${tell('agent-fsmonitor')}'; git -C $r config filter.planted.clean '${tell('agent-clean')}; cat'; git -C $r config filter.planted.process '${tell('agent-process')}'; git -C $r config diff.external '${tell('agent-external')}'; for h in pre-commit post-checkout reference-transaction post-index-change; do printf '#!/bin/sh\\n${tell('agent-hook')}\\n' > $r/.git/hooks/$h; chmod +x $r/.git/hooks/$h; done; done`,
+  `printf 'gitdir: ../nested/.git\\n' > deep/.git; echo '* filter=planted' > nested/.gitattributes; echo inside > nested/file`,
+  `for f in .bashrc .envrc .profile deep/er/.bashrc; do echo '${tell('agent-script')}' > $f; done; ln -s ../../../../.. up; ln -s ${fired} out; mkfifo fifo`,
+  `printf '%s' '{"scripts":{"preinstall":"${tell('agent-npm')}"}}' > deep/package.json; echo three >> src/a.txt`,
+];
+
+async function carryThrough(
+  name: string,
+  source: { type: 'git' | 'directory'; path: string },
+  finish: 'publish' | 'discard',
+) {
+  const edit = { tool: 'edit', args: { path: 'src/a.txt', old_string: 'two', new_string: 'zwei' } };
+  const write = { tool: 'write_file', args: { path: '.envrc', content: `${tell('written')}\n` } };
+  const { run } = await client.createRun({
+    plan: plan(
+      [bash(agentPlants.join('\n'))],
+      [edit],
+      [write],
+      [bash('git status; git diff; npm run test; make; source .envrc; ls -la')],
+    ),
+    workspace: { source },
+  });
+  const done = await client.waitForRun(run.id, { signal: AbortSignal.timeout(60_000) });
+  const diff = await client.diff(run.id);
+  const patch = await client.patch(run.id);
+  const ended = await (finish === 'publish' ? client.publish(run.id) : client.discard(run.id));
+  if (finish === 'discard') {
+    await client.waitForRun(run.id, {
+      until: (now) => now.publication.status === 'discarded',
+      signal: AbortSignal.timeout(30_000),
+    });
+  }
+  report[name] = {
+    status: done.status,
+    reason: done.reason?.code ?? null,
+    changed: diff.files.map((file) => file.path),
+    patched: patch.includes('zwei'),
+    finish: ended.status,
+    treeLeft: existsSync(system.tree(run.id)),
+  };
+}
+
+// what is published changes a directory source, so that comes last
+await carryThrough('git discarded', { type: 'git', path: repository }, 'discard');
+await carryThrough('git published', { type: 'git', path: repository }, 'publish');
+await carryThrough('directory discarded', { type: 'directory', path: folder }, 'discard');
+await carryThrough('directory published', { type: 'directory', path: folder }, 'publish');
+
+// a tree that the host cannot name: no path is longer than 4096 bytes
+const deep = `python3 -c "import os\nfor _ in range(30): os.mkdir('d' * 200); os.chdir('d' * 200)\nopen('end', 'w').close()"`;
+const { run } = await client.createRun({ plan: plan([bash(deep)], [bash('echo after')]) });
+const done = await client.waitForRun(run.id, { signal: AbortSignal.timeout(60_000) });
+report.deep = { status: done.status, reason: done.reason?.code ?? null };
+if (done.status === 'paused' || done.status === 'running') await client.cancelRun(run.id);
+await client.discard(run.id).then(
+  () =>
+    client.waitForRun(run.id, {
+      until: (now) => now.publication.status === 'discarded',
+      signal: AbortSignal.timeout(30_000),
+    }),
+  () => {},
+);
+report.deepLeft = existsSync(system.tree(run.id));
+report.workerLives = existsSync(`/proc/${worker.pid}`);
+mkdirSync(fired, { recursive: true });
+process.stdout.write(`\n${JSON.stringify(report)}\n`);

@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+/** Pids of this host. */
+export function pids(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+/** Processes that have this workspace mounted, which no process inside can undo: commands, tool hosts and what they started. */
+export function processesIn(workspacePath: string): number[] {
+  const own = readlinkSync('/proc/self/ns/mnt');
+  return pids().filter((pid) => {
+    if (look(() => readlinkSync(`/proc/${pid}/ns/mnt`)) === own) return false;
+    const mounts = look(() => readFileSync(`/proc/${pid}/mountinfo`, 'utf8')) ?? '';
+    return mounts.split('\n').some((line) => {
+      const [, , , source, target] = line.split(' ');
+      return target === '/workspace' && source !== undefined && workspacePath.endsWith(source);
+    });
+  });
+}
+
+/** Processes with a word among their arguments, whatever their namespaces. */
+export function processesWith(word: string): number[] {
+  return pids().filter(
+    (pid) => pid !== process.pid && look(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))?.includes(word),
+  );
+}
+
+/** Children, grandchildren and so on of a process. */
+export function descendants(root: number): number[] {
+  const parents = new Map(pids().map((pid) => [pid, parentOf(pid)]));
+  const below = (pid: number): boolean => {
+    for (let at = parents.get(pid); at !== undefined && at > 1; at = parents.get(at)) if (at === root) return true;
+    return false;
+  };
+  return [...parents.keys()].filter(below);
+}
+
+/** What the descriptors of a process lead to, by number. */
+export function descriptorsOf(pid: number): Map<number, string> {
+  const numbers = look(() => readdirSync(`/proc/${pid}/fd`)) ?? [];
+  return new Map(numbers.map((name) => [Number(name), look(() => readlinkSync(`/proc/${pid}/fd/${name}`)) ?? '']));
+}
+
+export function argumentsOf(pid: number): string {
+  return look(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8')) ?? '';
+}
+
+function parentOf(pid: number): number | undefined {
+  const text = look(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  return text === null ? undefined : Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1]);
+}
+
+/** Null when the process has gone meanwhile, or is not ours to look at. */
+function look<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,120 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, chownSync, closeSync, mkdirSync, mkdtempSync, openSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Limits, WorkspaceMount } from '@holdpoint/sandbox/port';
+import { expect } from 'vitest';
+import { namesWith, picture, systemPicture } from './outside.ts';
+import { processesIn } from './process-table.ts';
+import { firstFreeUid, type User } from './users.ts';
+import { startWorker, type Worker } from './worker.ts';
+
+/** One worker on this host, with all around it that must stay as it is. */
+export interface Scene extends AsyncDisposable {
+  user: User;
+  worker: Worker;
+  /** Passable for everybody, so that permissions do not do the sandbox's work. */
+  directory: string;
+  stateDir: string;
+  /** Open to everybody: `canary` may be written, files may be made. Yet nobody should get here. */
+  outside: string;
+  canary: string;
+  /** Another run's. */
+  neighbour: WorkspaceMount;
+  /** In the worker's environment, in a file of its own, and among the arguments of a process. */
+  secret: string;
+  /** For names that must not turn up on the host. */
+  word: string;
+  /** A process outside, of the same user as the commands in `neighbour` and, where the worker is not root, in every workspace. */
+  bystander: number;
+  makeWorkspace(): WorkspaceMount;
+  startWorker(): Promise<Worker>;
+  /** Fails unless everything outside is untouched, nothing of a command is left, and the worker works. */
+  expectIntact(): Promise<void>;
+}
+
+export async function openScene(user: User, options: { limits?: Partial<Limits> } = {}): Promise<Scene> {
+  const word = randomBytes(8).toString('hex');
+  const secret = `swordfish-${word}`;
+  const directory = mkdtempSync(join(tmpdir(), 'holdpoint-hostile-'));
+  chmodSync(directory, 0o755);
+  const make = (name: string, mode: number, owner: { uid: number; gid: number } = user) => {
+    const path = join(directory, name);
+    mkdirSync(path, { mode });
+    chmodSync(path, mode);
+    chownSync(path, owner.uid, owner.gid);
+    return path;
+  };
+  const stateDir = make('state', 0o700);
+  const home = make('home', 0o700);
+  const outside = make('outside', 0o777);
+  const canary = join(outside, 'canary');
+  writeFileSync(canary, 'untouched');
+  chmodSync(canary, 0o666);
+  const workspaces: WorkspaceMount[] = [];
+  const makeWorkspace = (): WorkspaceMount => {
+    const number = workspaces.length + 1;
+    const uid = user.root ? firstFreeUid + number : user.uid;
+    const owner = { uid, gid: user.root ? uid : user.gid };
+    const workspace = { id: `run_hostile_${number}`, path: make(`workspace-${number}`, 0o700, owner), ...owner };
+    workspaces.push(workspace);
+    return workspace;
+  };
+  const neighbour = makeWorkspace();
+  const secretFile = join(neighbour.path, 'api-key');
+  writeFileSync(secretFile, secret);
+  chownSync(secretFile, neighbour.uid, neighbour.gid);
+  const bystander = startBystander(secret, neighbour);
+  const leaked = openSync(canary, 'r+');
+  const start = () =>
+    startWorker({
+      ...{ user, stateDir, home, leaked, env: { HOLDPOINT_API_KEY: secret, ANTHROPIC_API_KEY: secret } },
+      ...(options.limits && { limits: options.limits }),
+    });
+  const clear = () => {
+    closeSync(leaked);
+    bystander.kill('SIGKILL');
+    // not Node's own: it cannot name what lies deeper than a path may be long
+    execFileSync('rm', ['-rf', directory]);
+  };
+  const worker = await start().catch((error: unknown) => {
+    clear();
+    throw error;
+  });
+  const calm = makeWorkspace();
+  await worker.run(calm, 'true');
+  const before = { outside: picture(outside), neighbour: picture(neighbour.path), system: systemPicture() };
+  const descriptors = worker.openDescriptors();
+  return {
+    ...{ user, worker, directory, stateDir, outside, canary, neighbour, secret, word, makeWorkspace },
+    bystander: bystander.pid ?? 0,
+    startWorker: start,
+    async expectIntact() {
+      const now = { outside: picture(outside), neighbour: picture(neighbour.path), system: systemPicture() };
+      expect(now).toEqual(before);
+      expect(namesWith(word)).toEqual([]);
+      expect(bystander.exitCode ?? bystander.signalCode, 'the bystander lives').toBeNull();
+      expect(worker.alive(), 'the worker lives').toBe(true);
+      const { end, stdout } = await worker.run(calm, 'echo well');
+      expect({ end, text: stdout.text }).toEqual({
+        end: { status: 'exited', exit_code: 0, signal: null },
+        text: 'well\n',
+      });
+      expect(worker.openDescriptors(), 'descriptors of the worker').toBeLessThan(descriptors + 32);
+    },
+    async [Symbol.asyncDispose]() {
+      await worker[Symbol.asyncDispose]();
+      clear();
+      expect(workspaces.flatMap(({ path }) => processesIn(path))).toEqual([]);
+    },
+  };
+}
+
+/** Its first argument is the secret: other users' arguments are visible on a host, and must not be inside. */
+function startBystander(secret: string, { uid, gid }: { uid: number; gid: number }): ChildProcess {
+  return spawn('/bin/bash', ['-c', 'while read -r line; do :; done', secret], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    ...(process.getuid?.() === 0 && { uid, gid }),
+  });
+}

@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import type { WorkspaceMount } from '@holdpoint/sandbox/port';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inForm } from './host/form.ts';
+import { argumentsOf, pids } from './host/process-table.ts';
+import { openScene, type Scene } from './host/scene.ts';
+import { users } from './host/users.ts';
+
+interface SecretCase {
+  name: string;
+  line(scene: Scene): string;
+  /** On stdout. */
+  told: RegExp;
+  bounded?: boolean;
+}
+
+const nothing = /^$/;
+const secretCases: SecretCase[] = [
+  { name: 'the environment of the first process', line: () => 'wc -c < /proc/1/environ', told: /^0\n$/, bounded: true },
+  {
+    name: 'the environment of every visible process',
+    line: () => 'cat /proc/[0-9]*/environ | tr "\\0" "\\n" | grep -E "API_KEY|swordfish|REDIS_URL"',
+    told: nothing,
+    bounded: true,
+  },
+  {
+    name: 'its own environment',
+    line: () => 'env -0 | tr "\\0" "\\n" | cut -d= -f1 | sort | tr "\\n" " "',
+    told: /^HOME LANG PATH PWD SHLVL TMPDIR _ $/,
+  },
+  {
+    name: 'the arguments of every visible process',
+    line: () =>
+      '[[ $(cat /proc/[0-9]*/cmdline | tr "\\0" " ") =~ sword"fish"|--"bind"|work"space-" ]] && echo "$BASH_REMATCH"; true',
+    told: nothing,
+    bounded: true,
+  },
+  { name: 'more processes than its own', line: () => 'ls -d /proc/[0-9]* | wc -l', told: /^[1-6]\n$/, bounded: true },
+  {
+    name: 'the file with the API key',
+    line: ({ neighbour }) => `cat ${neighbour.path}/api-key /proc/1/root${neighbour.path}/api-key`,
+    told: nothing,
+    bounded: true,
+  },
+  { name: 'the directory that holds everything', line: ({ directory }) => `ls -A ${directory}`, told: nothing },
+  { name: "the sandbox's own records", line: ({ stateDir }) => `ls -A ${stateDir}; cat ${stateDir}/*`, told: nothing },
+  { name: "the queue's socket", line: ({ directory }) => `stat ${directory}/redis.sock`, told: nothing, bounded: true },
+  { name: 'homes, logs and mail', line: () => 'ls -A /root /home /var /run /mnt /srv /boot /sys', told: nothing },
+  {
+    name: "the host's users",
+    line: () => 'cut -d: -f1 /etc/passwd | tr "\\n" " "; cat /etc/shadow',
+    told: /^(root )?(nobody )?(sandbox )?(nobody )?$/,
+  },
+  {
+    name: 'a secret anywhere',
+    line: () => 'grep -rIls swordfish / --exclude-dir=proc --exclude-dir=usr --exclude-dir=opt',
+    told: nothing,
+  },
+  {
+    name: 'a secret in what processes map',
+    line: () => 'for f in /proc/[0-9]*/{mountinfo,maps,status,cgroup,mountstats}; do grep -l swordfish $f; done',
+    told: nothing,
+  },
+  { name: 'the memory of the first process', line: () => 'cat /proc/1/mem /proc/kcore /dev/mem', told: nothing },
+  { name: 'keys of the kernel', line: () => 'grep -c . /proc/keys', told: /^0\n$|^$/ },
+  { name: "the host's name", line: () => 'uname -n', told: /^sandbox\n$/ },
+  {
+    name: 'processes outside, by their number',
+    line: ({ worker, bystander }) => `ls /proc/${worker.pid}/ /proc/${bystander}/`,
+    told: nothing,
+  },
+];
+
+describe.each(users)('secrets, with a worker of $name', (user) => {
+  let scene: Scene;
+  let workspace: WorkspaceMount;
+  let redis: Server;
+  beforeAll(async () => {
+    scene = await openScene(user);
+    workspace = scene.makeWorkspace();
+    redis = createServer().listen(join(scene.directory, 'redis.sock'));
+    await once(redis, 'listening');
+  });
+  afterAll(async () => {
+    redis.close();
+    await scene[Symbol.asyncDispose]();
+  });
+
+  test('outside they are there to be found', () => {
+    expect(argumentsOf(scene.bystander)).toContain(scene.secret);
+  });
+
+  test.each(inForm(secretCases))('a command does not see $name', async ({ line, told }) => {
+    const { end, stdout } = await scene.worker.run(workspace, line(scene));
+    expect(end.status).toBe('exited');
+    expect(stdout.text).toMatch(told);
+    expect(stdout.text).not.toContain(scene.secret);
+    await scene.expectIntact();
+  });
+
+  test('a tool host does not show them', async () => {
+    const files = scene.worker.files(workspace);
+    const paths = ['/proc/self/environ', '/proc/1/environ', '/proc/self/cmdline', `${scene.neighbour.path}/api-key`];
+    for (const path of paths) await expect(files.read(path)).rejects.toMatchObject({ code: 'EOUTSIDE' });
+    await scene.expectIntact();
+  });
+
+  test('what a command left in its pipes is not heard by another', async () => {
+    const other = scene.makeWorkspace();
+    for (let round = 0; round < 5; round++) {
+      const loud = await scene.worker.run(workspace, 'yes swordfish & yes swordfish >&2', {
+        limits: { output_bytes: 100_000 },
+      });
+      expect(loud.end).toEqual({ status: 'quota', quota: 'output', limit: 100_000 });
+      const heard = await Promise.all(
+        Array.from({ length: 3 }, () => scene.worker.run(other, 'echo out; echo err >&2')),
+      );
+      for (const { stdout, stderr } of heard) expect([stdout.text, stderr.text]).toEqual(['out\n', 'err\n']);
+    }
+    await scene.expectIntact();
+  });
+
+  test('no argument of any process on this host holds what a command was given', async () => {
+    const given = `given-${scene.word}`;
+    const controller = new AbortController();
+    const running = scene.worker.run(workspace, 'touch up; while :; do read -t 1 line; done', {
+      env: { TOKEN: given },
+      stdin: given,
+      signal: controller.signal,
+    });
+    await expect
+      .poll(() =>
+        scene.worker
+          .files(workspace)
+          .stat('up')
+          .then(
+            () => true,
+            () => false,
+          ),
+      )
+      .toBe(true);
+    expect(pids().filter((pid) => argumentsOf(pid).includes(given))).toEqual([]);
+    controller.abort(new Error('seen'));
+    await running;
+  });
+});

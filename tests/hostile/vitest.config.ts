@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+
+/** The full form. The bounded one is part of the root's tests. */
+export default defineConfig({
+  test: {
+    root: new URL('../..', import.meta.url).pathname,
+    include: ['tests/hostile/**/*.test.ts'],
+    env: { HOLDPOINT_HOSTILE: 'full' },
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+    reporters: ['verbose'],
+  },
+});
