@@ -56,6 +56,15 @@ test('without bubblewrap there is no sandbox, and the error says what to install
   });
 });
 
+test('without ripgrep the sandbox does not open, and the error says what to do', async () => {
+  const opening = openSandbox({ ...host.options, ripgrepPath: '/nowhere/rg' });
+  await expect(opening).rejects.toMatchObject({
+    code: 'ESANDBOXMISSING',
+    message: expect.stringContaining('ripgrep'),
+    next: expect.stringContaining('ripgrep'),
+  });
+});
+
 test('a bubblewrap that cannot work here is an error that quotes it', async () => {
   const bwrapPath = spoiledBwrap(
     'bwrap-broken',
