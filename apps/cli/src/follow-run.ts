@@ -1,6 +1,6 @@
 import type { Client } from '@holdpoint/client/client';
 import type { RunEvent } from '@holdpoint/client/wire/event';
-import type { Run } from '@holdpoint/client/wire/run';
+import type { Run, RunDetail } from '@holdpoint/client/wire/run';
 import { isTerminal } from '@holdpoint/engine/domain/vocabulary';
 import { commandLine } from './command-name.ts';
 import { CliError } from './errors.ts';
@@ -24,7 +24,7 @@ export interface FollowInput {
  * @returns the run as it is then
  * @throws Interrupted; CliError `timeout`, `stream_ended`; ApiError, ConnectionError
  */
-export async function followRun(deps: { shell: Shell; client: Client }, input: FollowInput): Promise<Run> {
+export async function followRun(deps: { shell: Shell; client: Client }, input: FollowInput): Promise<RunDetail> {
   const { shell, client } = deps;
   const { runId, json, timeoutMs } = input;
   using interrupted = interruptSignal();
@@ -61,7 +61,7 @@ export const howToDecide = (approvalId: string): string[] => [
 const asksForSomebody = ({ type }: RunEvent): boolean => type === 'run.waiting' || type === 'run.paused';
 
 /** An event of the past may have been answered since. */
-async function runIfWaiting(client: Client, runId: string, signal: AbortSignal): Promise<Run | undefined> {
+async function runIfWaiting(client: Client, runId: string, signal: AbortSignal): Promise<RunDetail | undefined> {
   const run = await client.getRun(runId, { signal });
   return run.status === 'waiting' || run.status === 'paused' ? run : undefined;
 }
@@ -88,13 +88,14 @@ export function exitCodeOf(run: Pick<Run, 'status' | 'reason'>): ExitCode {
 }
 
 /** What to do with a run that is no longer followed. */
-export function nextSteps(run: Run): string[] {
+export function nextSteps(run: RunDetail): string[] {
   switch (run.status) {
     case 'succeeded':
       if (run.workspace.snapshot === run.workspace.base) return ['It changed nothing.'];
       return [
         `review:   ${commandLine('runs', 'diff', run.id)}`,
-        `publish:  ${commandLine('runs', 'publish', run.id)}`,
+        // What began from nothing has nowhere to go back to.
+        ...(run.request.source.type === 'empty' ? [] : [`publish:  ${commandLine('runs', 'publish', run.id)}`]),
       ];
     case 'failed':
       return [`steps:    ${commandLine('runs', 'steps', run.id)}`, `changes:  ${commandLine('runs', 'diff', run.id)}`];

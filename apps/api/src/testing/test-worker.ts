@@ -5,7 +5,7 @@ import { handlePublication } from '@holdpoint/engine/handlers/handle-publication
 import { handleStep } from '@holdpoint/engine/handlers/handle-step';
 import { handleTurn } from '@holdpoint/engine/handlers/handle-turn';
 import { scriptedPlanner } from '@holdpoint/engine/planners/scripted';
-import { listSteps } from '@holdpoint/engine/queries/list-runs';
+import { listSteps } from '@holdpoint/engine/queries/list-steps';
 import { createRegistry } from '@holdpoint/tools/registry';
 import { holdpoint } from '@holdpoint/tools/toolsets/holdpoint';
 import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';

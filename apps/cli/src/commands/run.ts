@@ -52,7 +52,7 @@ async function submit(shell: Shell, task: string | undefined, options: RunOption
   const { run, created } = await client
     .createRun(body, { idempotencyKey: options.idempotencyKey })
     .catch((error: unknown) => {
-      throw placed(error, plan);
+      throw placed(error, plan, options);
     });
   if (!created) shell.say(`${run.id} was submitted before with this key.`);
   const follow = options.follow ?? (options.detach === undefined && shell.interactive);
@@ -106,9 +106,11 @@ function defined<Values extends object>(values: Values): { [Name in keyof Values
 }
 
 /** What the server finds wrong with a plan is shown where it stands in the file. */
-function placed(error: unknown, plan: ParsedPlan | undefined): unknown {
+function placed(error: unknown, plan: ParsedPlan | undefined, options: RunOptions): unknown {
   if (!(error instanceof ApiError) || plan === undefined || error.errors.length === 0) return error;
   if (error.status !== 400 && error.status !== 422) return error;
+  // --allow came in place of the file's network: it is not the file that is wrong.
+  if (options.allow && error.code === 'invalid_network') return error;
   const lines = error.errors.map(({ pointer, detail }) => {
     const path = pointer.split('/').slice(1).map(unescapePointer);
     const inFile = path[0] === 'plan' ? path.slice(1) : path;

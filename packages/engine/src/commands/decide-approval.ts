@@ -13,7 +13,7 @@ import { ownerOf, untrackApproval } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readApproval, readStep } from '../log/read-state.ts';
 import type { ToolCatalog } from '../ports.ts';
-import { retryWhileContended } from './steer-run.ts';
+import { retryWhileContended } from './retry-while-contended.ts';
 
 /** The API decides with a catalog of tools, so that edited arguments are checked before anything is written. */
 export type Deciding = EngineDeps & { catalog: ToolCatalog };

@@ -9,6 +9,7 @@ import { append } from '../log/append.ts';
 import { trackActive } from '../log/indexes.ts';
 import { controlChannel } from '../log/keys.ts';
 import { readRun } from '../log/read-state.ts';
+import { retryWhileContended } from './retry-while-contended.ts';
 
 /** @throws EngineError `run_not_found` */
 export async function getRun(deps: Pick<EngineDeps, 'redis'>, runId: string): Promise<RunState> {
@@ -101,12 +102,4 @@ async function nudge(deps: EngineDeps, run: RunState): Promise<void> {
   await deps.queues.addTurn(run.id, run.turn + 1).catch((error: unknown) => {
     deps.logger.warn({ run_id: run.id, err: error }, 'the wake-up was not sent; the sweeper will');
   });
-}
-
-const mostTries = 20;
-
-/** Repeats an optimistic change until its conditions held. @throws EngineError `contended` */
-export async function retryWhileContended(subject: string, change: () => Promise<boolean>): Promise<void> {
-  for (let count = 0; count < mostTries; count++) if (await change()) return;
-  throw new EngineError('contended', `other writers kept changing ${subject}`);
 }

@@ -8,7 +8,7 @@ import { isTerminal } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
-import { listSteps } from '../queries/list-runs.ts';
+import { listSteps } from '../queries/list-steps.ts';
 import { type Bench, bench, deliverAll, dyingAt, specOf, sweepOnce } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';

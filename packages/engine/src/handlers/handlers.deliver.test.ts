@@ -6,7 +6,7 @@ import type { LoggedEvent } from '../domain/events.ts';
 import { readLog } from '../log/read-log.ts';
 import type { Planner } from '../ports.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
-import { listSteps } from '../queries/list-runs.ts';
+import { listSteps } from '../queries/list-steps.ts';
 import { type Bench, bench, Died, deliverAll, dyingAt, specOf, sweepOnce } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog as checkLog } from '../testing/sound-log.ts';

@@ -1,17 +1,9 @@
-import { getRun } from '../commands/steer-run.ts';
 import type { EngineDeps } from '../deps.ts';
-import {
-  type ApprovalState,
-  parseAllApprovals,
-  parseAllSteps,
-  type RunState,
-  type StepState,
-} from '../domain/state.ts';
+import type { RunState } from '../domain/state.ts';
 import type { RunStatus } from '../domain/vocabulary.ts';
-import { EngineError } from '../errors.ts';
-import { idsBefore, ownerOf } from '../log/indexes.ts';
+import { idsBefore } from '../log/indexes.ts';
 import { runIndex } from '../log/keys.ts';
-import { readAll, readRun, readStep } from '../log/read-state.ts';
+import { readRun } from '../log/read-state.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;
 
@@ -63,22 +55,4 @@ export async function* walkBack(deps: Deps, index: string, cursor?: string): Asy
     before = ids.at(-1);
     if (ids.length < batch) return;
   }
-}
-
-/** All steps of a run in the order they were planned, and its approvals in the order they were requested. @throws `run_not_found` */
-export async function listSteps(
-  deps: Deps,
-  runId: string,
-): Promise<{ run: RunState; steps: StepState[]; approvals: ApprovalState[] }> {
-  const run = await getRun(deps, runId);
-  const fields = await readAll(deps.redis, runId);
-  return { run, steps: parseAllSteps(fields), approvals: parseAllApprovals(fields) };
-}
-
-/** @throws EngineError `step_not_found` */
-export async function getStep(deps: Deps, stepId: string): Promise<{ run: RunState; step: StepState }> {
-  const runId = await ownerOf(deps.redis, stepId);
-  const found = runId === null ? undefined : await readStep(deps.redis, runId, stepId);
-  if (!found) throw new EngineError('step_not_found', `there is no step ${stepId}`);
-  return found;
 }

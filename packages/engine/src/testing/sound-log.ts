@@ -5,7 +5,7 @@ import { fold } from '../domain/fold.ts';
 import { isSettled } from '../domain/vocabulary.ts';
 import { readLog } from '../log/read-log.ts';
 import { readAll } from '../log/read-state.ts';
-import { listSteps } from '../queries/list-runs.ts';
+import { listSteps } from '../queries/list-steps.ts';
 
 /**
  * What holds of every run at any time: its sequence numbers are dense, its log folds to its state, and its counters say what its steps

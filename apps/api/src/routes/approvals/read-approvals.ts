@@ -3,7 +3,7 @@ import { idParamsSchema } from '@holdpoint/client/wire/page';
 import { viewApproval } from '@holdpoint/engine/commands/decide-approval';
 import type { ApprovalStatus } from '@holdpoint/engine/domain/vocabulary';
 import { listPendingApprovals } from '@holdpoint/engine/queries/list-approvals';
-import { listSteps } from '@holdpoint/engine/queries/list-runs';
+import { listSteps } from '@holdpoint/engine/queries/list-steps';
 import type { ApiDeps, App } from '../../deps.ts';
 import { checkRunId } from '../runs/find-run.ts';
 import { toApproval } from './approval-view.ts';

@@ -2,7 +2,7 @@ import { idParamsSchema } from '@holdpoint/client/wire/page';
 import { attemptListSchema, listStepsQuerySchema, stepDetailSchema, stepPageSchema } from '@holdpoint/client/wire/step';
 import { fromPayload } from '@holdpoint/engine/blobs/blob-store';
 import { listAttempts } from '@holdpoint/engine/queries/list-attempts';
-import { getStep, listSteps } from '@holdpoint/engine/queries/list-runs';
+import { getStep, listSteps } from '@holdpoint/engine/queries/list-steps';
 import type { ApiDeps, App } from '../../deps.ts';
 import { checkRunId } from '../runs/find-run.ts';
 import { toAttempt, toStep, toStepDetail } from './step-view.ts';
