@@ -1,6 +1,7 @@
 import { availableParallelism, hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Retention } from '@holdpoint/engine/deps';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models/settings';
 import { telemetryWanted } from '@holdpoint/telemetry/start-telemetry';
 import { z } from 'zod';
@@ -20,6 +21,9 @@ const environmentSchema = z.object({
   HOLDPOINT_STALLED_MS: integer(500, 600_000, 5000),
   HOLDPOINT_SWEEP_MS: integer(250, 600_000, 5000),
   HOLDPOINT_DRAIN_MS: integer(0, 3_600_000, 10_000),
+  HOLDPOINT_HOUSEKEEPING_MS: integer(1000, 7 * 86_400_000, 6 * 3_600_000),
+  HOLDPOINT_RETAIN_DAYS: z.coerce.number().min(0).optional(),
+  HOLDPOINT_RETAIN_RUNS: z.coerce.number().int().min(0).optional(),
   HOLDPOINT_SANDBOX: z.enum(['require', 'best-effort']).default('require'),
   HOLDPOINT_SANDBOX_DRIVER: z.enum(['auto', 'bubblewrap', 'container', 'gvisor']).default('auto'),
   HOLDPOINT_SANDBOX_IMAGE: z.string().min(1).optional(),
@@ -51,6 +55,10 @@ export interface Config {
   sweepMs: number;
   /** How long a worker that is told to end waits for running steps before it hands them back. */
   drainMs: number;
+  /** How often workspaces that are past `retention` are discarded, and what nothing needs is removed. */
+  housekeepingMs: number;
+  /** Without bounds no workspace is discarded by itself. */
+  retention: Retention;
   sandboxPolicy: 'require' | 'best-effort';
   /** `auto`: bubblewrap. */
   sandboxDriver: 'auto' | 'bubblewrap' | 'container' | 'gvisor';
@@ -90,6 +98,11 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     stalledMs: of.HOLDPOINT_STALLED_MS,
     sweepMs: of.HOLDPOINT_SWEEP_MS,
     drainMs: of.HOLDPOINT_DRAIN_MS,
+    housekeepingMs: of.HOLDPOINT_HOUSEKEEPING_MS,
+    retention: {
+      ...(of.HOLDPOINT_RETAIN_DAYS === undefined ? {} : { days: of.HOLDPOINT_RETAIN_DAYS }),
+      ...(of.HOLDPOINT_RETAIN_RUNS === undefined ? {} : { runs: of.HOLDPOINT_RETAIN_RUNS }),
+    },
     sandboxPolicy: of.HOLDPOINT_SANDBOX,
     sandboxDriver: of.HOLDPOINT_SANDBOX_DRIVER,
     sandboxImage: of.HOLDPOINT_SANDBOX_IMAGE,

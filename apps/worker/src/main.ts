@@ -60,6 +60,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     executor: createExecutor({ registry, sandbox, workspaces, allowAddresses: config.allowAddresses }),
     workspaces: createWorkspacePort(workspaces, sandbox),
     planners: { scripted: scriptedPlanner, model: createModelPlanner({ model, registry }) },
+    retention: config.retention,
   };
   const traced = telemetry.queues === undefined ? {} : { telemetry: telemetry.queues };
   const workers = await startWorkers({ deps, config, connections, ...traced });

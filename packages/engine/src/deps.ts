@@ -15,6 +15,14 @@ export interface EngineDeps {
   now: () => number;
 }
 
+/** A run's workspace goes when either bound is passed. A change set that nobody published or discarded stays. */
+export interface Retention {
+  /** Days since the run ended. */
+  days?: number;
+  /** Ended runs that keep their workspace, the latest first. */
+  runs?: number;
+}
+
 /** What the handlers of a worker work with beside that. */
 export interface WorkerDeps extends EngineDeps {
   /** Names the worker process in events. */
@@ -22,4 +30,6 @@ export interface WorkerDeps extends EngineDeps {
   executor: Executor;
   workspaces: WorkspacePort;
   planners: { scripted: Planner; model: Planner };
+  /** When workspaces of ended runs are discarded by themselves. Without bounds: never. */
+  retention: Retention;
 }

@@ -1,5 +1,7 @@
 import type { EventOf } from './domain/events.ts';
-import type { CommandLimits, Network, RunSpec } from './domain/run-spec.ts';
+import type { CommandLimits, Network, RunSpec, Validator } from './domain/run-spec.ts';
+import type { PublishWish } from './domain/transitions/publication.ts';
+import type { ValidatorResult } from './domain/validation.ts';
 import type { Effect, Problem, Risk, StepStatus } from './domain/vocabulary.ts';
 
 /** The engine's doors: what it needs of tools, workspaces and planners, and nothing more. The worker brings the real ones. */
@@ -52,16 +54,51 @@ export interface Executor extends ToolCatalog {
   preview(call: Call, context: { runId: string; signal: AbortSignal }): Promise<unknown>;
   /** Runs a call. Tool errors are outcomes; an exception is an infrastructure error, and the attempt is in doubt. */
   execute(call: Call, context: ExecutionContext): Promise<Outcome>;
+  /** Runs a validator in the sandbox, on the workspace as it is, without a network. An exception is an infrastructure error. */
+  validate(
+    validator: Validator,
+    context: Pick<ExecutionContext, 'runId' | 'limits' | 'signal'>,
+  ): Promise<ValidatorResult>;
+}
+
+/** A workspace as it begins. */
+export interface MadeWorkspace {
+  snapshot: string;
+  /** Where the change set is counted from. */
+  base: string;
+  base_commit: string | null;
+  files: number;
+  bytes: number;
+  skipped: number;
+  submodules: { path: string; commit: string }[];
+}
+
+interface Making {
+  runId: string;
+  onProgress(progress: { files: number; bytes: number }): void;
+  signal: AbortSignal;
+}
+
+/** What a publish would do. `plan` is shown to people; the engine only hands it on. */
+export interface PlannedPublish {
+  /** The snapshot with what would be published. */
+  candidate: string;
+  digest: string;
+  conflicts: { path: string; reason: string; detail: string; resolvable: boolean }[];
+  plan: unknown;
+}
+
+export interface PublishCall {
+  runId: string;
+  snapshot: string;
+  target: PublishWish;
+  resolutions: unknown;
 }
 
 export interface WorkspacePort {
-  materialise(input: { runId: string; source: unknown; signal: AbortSignal }): Promise<{
-    snapshot: string;
-    base_commit: string | null;
-    files: number;
-    bytes: number;
-    skipped: number;
-  }>;
+  materialise(input: Making & { source: unknown }): Promise<MadeWorkspace>;
+  /** A workspace out of another run's snapshot. */
+  fork(input: Making & { from: { runId: string; snapshot: string } }): Promise<MadeWorkspace>;
   /** @param input.paths the changed paths, when they are known; absent: look at the whole tree */
   snapshot(input: {
     runId: string;
@@ -72,12 +109,18 @@ export interface WorkspacePort {
   /** Ends whatever an earlier attempt left running on the workspace. */
   quiesce(runId: string): Promise<void>;
   restore(input: { runId: string; snapshot: string }): Promise<void>;
-  publish(input: {
-    runId: string;
-    snapshot: string;
-    message: string;
-  }): Promise<{ status: 'published'; published: unknown } | { status: 'conflict'; conflicts: unknown }>;
+  planPublish(call: PublishCall): Promise<PlannedPublish>;
+  /** Does what the plan with that digest said. `moved`: the source is not as that plan saw it; nothing was changed. */
+  publish(
+    call: PublishCall & { expect: string },
+  ): Promise<
+    { status: 'published'; published: unknown } | { status: 'conflict'; conflicts: unknown } | { status: 'moved' }
+  >;
   discard(runId: string): Promise<void>;
+  /** Brings what is stored of an ended run together. Cheap when there is nothing to do. */
+  collect(runId: string): Promise<void>;
+  /** Finishes what was interrupted, and removes folders of runs that `isKnown` denies. */
+  tidy(input: { isKnown: (runId: string) => Promise<boolean> }): Promise<readonly string[]>;
 }
 
 /** A call that a planner wants made. With `error`, the step settles with it and nothing runs. */

@@ -1,15 +1,32 @@
+import type { Readable } from 'node:stream';
 import { z } from 'zod';
 
-/** Where a run's files come from. Wire shape of `workspace.source`. */
+// Glob patterns of paths relative to the workspace, such as `src/**`: picomatch, dot files included.
+const selection = {
+  include: z.array(z.string().min(1).max(500)).max(200).optional().describe('Only what one of these globs matches'),
+  exclude: z.array(z.string().min(1).max(500)).max(200).optional().describe('Not what one of these globs matches'),
+};
+
+/**
+ * Where a run's files come from. Wire shape of `workspace.source`. What `include` and `exclude` leave out does not exist in the
+ * workspace, and a publish leaves it as it is at the source.
+ */
 export const sourceSchema = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('directory'),
     path: z.string().min(1).describe('Absolute path of a directory on the worker host'),
+    ...selection,
   }),
   z.strictObject({
     type: z.literal('git'),
     path: z.string().min(1).describe('Absolute path of a git work tree or bare repository on the worker host'),
     ref: z.string().min(1).optional().describe('Branch, tag or commit. Default: HEAD'),
+    ...selection,
+  }),
+  z.strictObject({
+    type: z.literal('archive'),
+    path: z.string().min(1).describe('Absolute path of a .tar, .tar.gz or .zip file on the worker host'),
+    ...selection,
   }),
   z.strictObject({ type: z.literal('empty') }),
 ]);
@@ -41,13 +58,33 @@ export interface Snapshot {
   skipped: SkippedPath[];
 }
 
+/** How far a copy has come. */
+export interface Progress {
+  files: number;
+  bytes: number;
+}
+
 export interface Materialised extends Snapshot {
+  /** The snapshot that the change set is counted from: `id` itself, or of a fork the base of the run it was forked from. */
+  base: SnapshotId;
   owner: Owner;
   /** Regular files of the copy, and their bytes. */
   files: number;
   bytes: number;
   /** Commit that a git source was pinned to; null for other sources. */
   base_commit: string | null;
+  /** Submodules of a git source: empty folders in the workspace, never followed. */
+  submodules: { path: string; commit: string }[];
+}
+
+/** A file of a snapshot. */
+export interface FileEntry {
+  path: string;
+  /** git mode: 100644, 100755 or 120000. */
+  mode: string;
+  /** Hex SHA-1 of the git blob. */
+  oid: string;
+  bytes: number;
 }
 
 export const fileDiffSchema = z.strictObject({
@@ -81,15 +118,115 @@ export const publishedSchema = z.discriminatedUnion('type', [
 ]);
 export type Published = z.infer<typeof publishedSchema>;
 
-/** Why nothing was published; the source is as it was. */
-export interface Conflict {
-  path: string;
-  reason: 'changed_in_source' | 'branch_moved' | 'source_missing';
-  detail: string;
-}
+/** How a change set is to be published. */
+export const publishTargetSchema = z.strictObject({
+  branch: z
+    .string()
+    .min(1)
+    .max(250)
+    .optional()
+    .describe('Of a git source: made when it is missing, merged into when it has moved. Default: a new branch holdpoint/<run>'),
+  message: z.string().min(1).max(10_000).describe('Of the commit'),
+  author: z
+    .strictObject({ name: z.string().min(1).max(200), email: z.string().min(1).max(200) })
+    .optional()
+    .describe('Of the commit. Default: Holdpoint'),
+});
+export type PublishTarget = z.infer<typeof publishTargetSchema>;
+
+const oidSchema = z.string().regex(/^[0-9a-f]{40}$/);
+
+/** One version of a file that is in conflict. Null stands for: there is no file. */
+const versionSchema = z.strictObject({
+  mode: z.string(),
+  oid: oidSchema.describe('Hex SHA-1 of the content as a git blob'),
+  bytes: z.int(),
+  text: z.string().nullable().describe('null: not UTF-8 text, or larger than 64 KiB'),
+});
+export type FileVersion = z.infer<typeof versionSchema>;
+
+/**
+ * Why nothing was published; the source is as it was. A conflict with `versions` can be resolved by saying which one is to be taken;
+ * any other needs the source brought in order first.
+ */
+export const conflictSchema = z.strictObject({
+  path: z.string(),
+  reason: z.enum(['changed_in_source', 'merge', 'branch_exists', 'branch_checked_out', 'source_missing']),
+  detail: z.string(),
+  versions: z
+    .strictObject({
+      base: versionSchema.nullable().describe('What the run began with'),
+      source: versionSchema.nullable().describe('What the source has now'),
+      run: versionSchema.nullable().describe('What the run made of it'),
+    })
+    .optional(),
+});
+export type Conflict = z.infer<typeof conflictSchema>;
+
+/** What becomes of a file in conflict: the run's version, the source's, or other text. Holds only while the source has what was seen. */
+export const resolutionSchema = z.discriminatedUnion('take', [
+  z.strictObject({ path: z.string(), take: z.enum(['run', 'source']), seen: oidSchema.nullable() }),
+  z.strictObject({
+    path: z.string(),
+    take: z.literal('text'),
+    text: z.string().max(1024 * 1024),
+    seen: oidSchema.nullable().describe("`oid` of the source's version as it was shown; null: there was none"),
+  }),
+]);
+export type Resolution = z.infer<typeof resolutionSchema>;
+
+/** What a publish would do now, to the byte: the dry run. */
+export const publishPlanSchema = z.strictObject({
+  target: z.discriminatedUnion('type', [
+    z.strictObject({
+      type: z.literal('git'),
+      path: z.string(),
+      branch: z.string().describe('Full ref'),
+      from: oidSchema.nullable().describe('The commit that the branch must still be at; null: it must not exist'),
+      commit: oidSchema.nullable().describe('The commit that it will be at; null: there are conflicts'),
+      how: z.enum(['create', 'fast_forward', 'merge', 'nothing']),
+      message: z.string(),
+      author: z.strictObject({ name: z.string(), email: z.string() }),
+    }),
+    z.strictObject({ type: z.literal('directory'), path: z.string() }),
+  ]),
+  candidate: oidSchema.describe('The snapshot with what would be published: what validators must pass on'),
+  files: z
+    .array(
+      z.strictObject({
+        path: z.string(),
+        status: z.enum(['added', 'modified', 'deleted']),
+        old_mode: z.string().nullable(),
+        new_mode: z.string().nullable(),
+      }),
+    )
+    .describe('What would change at the target'),
+  conflicts: z.array(conflictSchema).describe('When there are any, nothing can be published'),
+  digest: z.string().describe('Of all this: a publish that would do anything else has another one. `sha256:` and 64 hex digits'),
+});
+export type PublishPlan = z.infer<typeof publishPlanSchema>;
+
+/** `moved`: the source is no longer as the plan with that digest saw it; nothing was changed. */
 export type PublishResult =
   | { status: 'published'; published: Published }
-  | { status: 'conflict'; conflicts: Conflict[] };
+  | { status: 'conflict'; conflicts: Conflict[] }
+  | { status: 'moved' };
+
+export interface PublishRequest {
+  runId: string;
+  snapshot: SnapshotId;
+  target: PublishTarget;
+  /** @default none */
+  resolutions?: readonly Resolution[];
+}
+
+/** Bytes on disk. Files that several runs share (forks) are counted once per run. */
+export interface RunSize {
+  run_id: string;
+  tree_bytes: number;
+  shadow_bytes: number;
+  snapshots: number;
+}
 
 /**
  * Staging workspaces of this host. Every method is idempotent and safe to call again after the process died in the middle of it.
@@ -104,8 +241,25 @@ export interface Workspaces {
   /**
    * Copies the source into the run's private tree and takes the first snapshot. Never touches the source. `.git` entries are not
    * part of a workspace: they are neither copied nor snapshotted, compared or published. A submodule is an empty folder.
+   * @param input.onProgress called now and then while files are copied; never after the promise has settled
    */
-  materialise(input: { runId: string; source: Source; signal?: AbortSignal }): Promise<Materialised>;
+  materialise(input: {
+    runId: string;
+    source: Source;
+    onProgress?: (progress: Progress) => void;
+    signal?: AbortSignal;
+  }): Promise<Materialised>;
+  /**
+   * Makes a run's workspace out of a snapshot of another run: same source, same base, so that it can be published just the same.
+   * The other run may go on or be discarded afterwards. Paths that the snapshot skipped are not there.
+   * Throws `EWORKSPACEMISSING` or `ESNAPSHOTUNKNOWN` about the other run.
+   */
+  fork(input: {
+    runId: string;
+    from: { runId: string; snapshot: SnapshotId };
+    onProgress?: (progress: Progress) => void;
+    signal?: AbortSignal;
+  }): Promise<Materialised>;
   /** The tree's host path and owner. Throws `EWORKSPACEMISSING` when the run was never materialised, or was discarded. */
   locate(runId: string): Promise<{ path: string; owner: Owner }>;
   /**
@@ -124,12 +278,42 @@ export interface Workspaces {
   diff(input: { runId: string; from: SnapshotId; to: SnapshotId; path?: string }): Promise<FileDiff[]>;
   /** A patch that `git apply` accepts, binary files and mode changes included. */
   patch(input: { runId: string; from: SnapshotId; to: SnapshotId; path?: string }): Promise<string>;
+  /** The files of a snapshot, in byte order of their paths. `path`: a file or a folder. */
+  files(input: { runId: string; snapshot: SnapshotId; path?: string }): Promise<FileEntry[]>;
+  /** The content of one file; of a link, its target. Throws `EPATHMISSING` when the snapshot has no file there. */
+  read(input: { runId: string; snapshot: SnapshotId; path: string }): Promise<FileEntry & { content: Readable }>;
   /**
-   * Brings the change set base..snapshot to the source: a new branch of a git source, or a journaled roll-forward of a directory.
-   * A conflict leaves the source as it was, also one that is met half-way. A call after a crash first finishes what was begun.
-   * An empty source → `ENOTPUBLISHABLE`.
+   * The files of a snapshot as an archive, byte for byte as they are.
+   * @param input.paths only these files; absent: all of them
    */
-  publish(input: { runId: string; snapshot: SnapshotId; message: string }): Promise<PublishResult>;
+  archive(input: {
+    runId: string;
+    snapshot: SnapshotId;
+    format: 'tar.gz' | 'zip';
+    paths?: readonly string[];
+  }): Promise<Readable>;
+  /**
+   * What publishing base..snapshot would do now. Leaves the source as it is. An empty or archive source → `ENOTPUBLISHABLE`;
+   * a branch name that git refuses → `EBRANCHINVALID`.
+   */
+  planPublish(request: PublishRequest): Promise<PublishPlan>;
+  /**
+   * Does what the plan said, all or nothing: a compare-and-set on a branch of a git source, or a journaled roll-forward of a
+   * directory. A conflict leaves the source as it was, also one that is met half-way. A call after a crash first finishes what was begun,
+   * and tells what was published when it was.
+   * @param request.expect digest of the plan
+   */
+  publish(request: PublishRequest & { expect: string }): Promise<PublishResult>;
   /** Removes the run's tree and shadow repository. A publish that was interrupted is finished first. */
   discard(runId: string): Promise<void>;
+  /** What every run's workspace takes, largest first. */
+  sizes(): Promise<RunSize[]>;
+  /** Brings a run's objects together in one pack and removes what no snapshot needs. Never a snapshot. */
+  collect(runId: string): Promise<void>;
+  /**
+   * Finishes discards that were interrupted, and removes folders of runs that nobody knows.
+   * @param input.isKnown asked about a run whose folder is older than an hour
+   * @returns run ids whose folders were removed
+   */
+  tidy(input: { isKnown: (runId: string) => Promise<boolean> }): Promise<string[]>;
 }

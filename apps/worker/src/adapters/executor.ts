@@ -4,6 +4,7 @@ import type { Registry } from '@holdpoint/tools/registry';
 import type { ToolContext } from '@holdpoint/tools/tool';
 import type { Workspaces } from '@holdpoint/workspace/port';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
+import { runValidator } from './run-validator.ts';
 
 interface Deps {
   registry: Registry;
@@ -46,6 +47,9 @@ export function createExecutor({ registry, sandbox, workspaces, allowAddresses }
       const context = await contextOf(runId, { idempotencyKey: stepId, wallMs, limits, way, signal });
       const outcome = await registry.execute({ ...call, context });
       return { capabilities: sandbox.capabilities, ...outcome };
+    },
+    async validate(validator, { runId, limits, signal }) {
+      return runValidator(sandbox, await mountOf(workspaces, runId), validator, { limits, signal });
     },
   };
 }

@@ -1,14 +1,22 @@
-import type { WorkspacePort } from '@holdpoint/engine/ports';
+import type { MadeWorkspace, PublishCall, WorkspacePort } from '@holdpoint/engine/ports';
 import type { Sandbox } from '@holdpoint/sandbox/port';
-import { sourceSchema, type Workspaces } from '@holdpoint/workspace/port';
+import {
+  type Materialised,
+  type PublishRequest,
+  publishTargetSchema,
+  resolutionSchema,
+  sourceSchema,
+  type Workspaces,
+} from '@holdpoint/workspace/port';
 
 /** The engine's view of this host's workspaces. A workspace is quiet (nothing sandboxed runs on it) before it goes away. */
 export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): WorkspacePort {
   return {
-    async materialise({ runId, source, signal }) {
-      const made = await workspaces.materialise({ runId, source: sourceSchema.parse(source), signal });
-      const { id, base_commit, files, bytes, skipped } = made;
-      return { snapshot: id, base_commit, files, bytes, skipped: skipped.length };
+    async materialise({ source, ...making }) {
+      return toMade(await workspaces.materialise({ ...making, source: sourceSchema.parse(source) }));
+    },
+    async fork(making) {
+      return toMade(await workspaces.fork(making));
     },
     async snapshot(input) {
       const { id, files_changed, skipped } = await workspaces.snapshot(input);
@@ -16,10 +24,33 @@ export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): W
     },
     quiesce: (runId) => sandbox.killAll(runId),
     restore: (input) => workspaces.restore(input),
-    publish: (input) => workspaces.publish(input),
+    async planPublish(call) {
+      const plan = await workspaces.planPublish(toRequest(call));
+      const { candidate, digest } = plan;
+      const conflicts = plan.conflicts.map(({ path, reason, detail, versions }) => {
+        return { path, reason, detail, resolvable: versions !== undefined };
+      });
+      return { candidate, digest, conflicts, plan };
+    },
+    publish: ({ expect, ...call }) => workspaces.publish({ ...toRequest(call), expect }),
     async discard(runId) {
       await sandbox.killAll(runId);
       await workspaces.discard(runId);
     },
+    collect: (runId) => workspaces.collect(runId),
+    tidy: (input) => workspaces.tidy(input),
+  };
+}
+
+function toMade({ id, base, base_commit, files, bytes, skipped, submodules }: Materialised): MadeWorkspace {
+  return { snapshot: id, base, base_commit, files, bytes, skipped: skipped.length, submodules };
+}
+
+function toRequest({ runId, snapshot, target, resolutions }: PublishCall): PublishRequest {
+  return {
+    runId,
+    snapshot,
+    target: publishTargetSchema.parse(target),
+    resolutions: resolutionSchema.array().parse(resolutions),
   };
 }

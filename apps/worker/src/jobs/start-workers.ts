@@ -1,16 +1,17 @@
 import type { WorkerDeps } from '@holdpoint/engine/deps';
-import { handlePublication } from '@holdpoint/engine/handlers/handle-publication';
 import { handleStep, mayStillSleep } from '@holdpoint/engine/handlers/handle-step';
 import { handleTurn } from '@holdpoint/engine/handlers/handle-turn';
+import { handleWorkspace, mayPublicationSleep } from '@holdpoint/engine/handlers/handle-workspace';
 import type { AbortReason } from '@holdpoint/engine/handlers/job';
+import { keepHouse } from '@holdpoint/engine/handlers/keep-house';
 import { sweep } from '@holdpoint/engine/handlers/sweep';
 import {
   backoffOf,
-  type PublicationJob,
   queueNames,
   queuePrefix,
   type StepJob,
   type TurnJob,
+  type WorkspaceJob,
 } from '@holdpoint/engine/queues/queues';
 import type { Connections } from '@holdpoint/engine/redis/connect';
 import { type Job, type Telemetry, Worker, type WorkerOptions } from 'bullmq';
@@ -38,7 +39,7 @@ export async function startWorkers({ deps, config, connections, telemetry }: Sta
   const running = {
     turns: new Set<Job<TurnJob>>(),
     steps: new Set<Job<StepJob>>(),
-    publications: new Set<Job<PublicationJob>>(),
+    workspaces: new Set<Job<WorkspaceJob>>(),
   };
   const options = (concurrency: number): WorkerOptions => ({
     connection: connections.worker(),
@@ -66,15 +67,16 @@ export async function startWorkers({ deps, config, connections, telemetry }: Sta
     processor(deps, handleStep, { running: running.steps, mayStillSleep }),
     options(config.steps),
   );
-  const publications = new Worker<PublicationJob>(
-    queueNames.publications,
-    processor(deps, handlePublication, { running: running.publications }),
-    options(2),
+  const workspaces = new Worker<WorkspaceJob>(
+    queueNames.workspaces,
+    processor(deps, handleWorkspace, { running: running.workspaces, mayStillSleep: mayPublicationSleep }),
+    options(4),
   );
   const ending = new AbortController();
   const sweeps = new Worker(queueNames.sweeps, () => sweep(deps, ending.signal), options(1));
-  const perRun = [turns, steps, publications];
-  const all = [...perRun, sweeps];
+  const house = new Worker(queueNames.housekeeping, () => keepHouse(deps, ending.signal), options(1));
+  const perRun = [turns, steps, workspaces];
+  const all = [...perRun, sweeps, house];
   for (const worker of all) {
     worker.on('error', (error) => deps.logger.warn({ queue: worker.name, err: error }, 'queue worker error'));
     // Losing a lock does not abort the job by itself: another worker has it now, so this one must stop.
@@ -84,9 +86,10 @@ export async function startWorkers({ deps, config, connections, telemetry }: Sta
   }
   await Promise.all(all.map((worker) => worker.waitUntilReady()));
   await deps.queues.sweeps.upsertJobScheduler('sweep', { every: config.sweepMs }, { name: 'sweep' });
+  await deps.queues.housekeeping.upsertJobScheduler('house', { every: config.housekeepingMs }, { name: 'house' });
 
   return {
-    active: () => new Set([...running.turns, ...running.steps, ...running.publications].map((job) => job.data.run_id)),
+    active: () => new Set([...running.turns, ...running.steps, ...running.workspaces].map((job) => job.data.run_id)),
     cancelRun(runId) {
       const reason: AbortReason = 'canceled';
       for (const job of running.turns) if (job.data.run_id === runId) turns.cancelJob(String(job.id), reason);

@@ -1,4 +1,5 @@
 import {
+  approvalKindSchema,
   approvalStatusSchema,
   decisionKindSchema,
   effectSchema,
@@ -15,10 +16,10 @@ export const approvalSchema = z
     id: z.string(),
     run_id: z.string(),
     run_title: z.string(),
-    step_id: z.string(),
-    kind: z
-      .enum(['action', 'input', 'in_doubt'])
-      .describe('A call, a question to a person, or a call of which nobody knows whether it took effect'),
+    step_id: z.string().nullable().describe('null: it is about the publish of the run'),
+    kind: approvalKindSchema.describe(
+      'A call, a question to a person, a call of which nobody knows whether it took effect, a publish that is held, or one that met conflicts',
+    ),
     status: approvalStatusSchema,
     action: z.strictObject({ toolset: z.string(), tool: z.string(), args: z.json(), effect: effectSchema }),
     action_digest: z.string(),
@@ -61,7 +62,10 @@ export const listApprovalsQuerySchema = z
 export const decideSchema = z.strictObject({
   decision: decisionKindSchema,
   action_digest: z.string().min(1).describe('As the approval showed it'),
-  args: z.record(z.string(), z.json()).optional().describe('With edit: the arguments to run with instead'),
+  args: z
+    .record(z.string(), z.json())
+    .optional()
+    .describe('With edit: the arguments to run with instead; of a conflict {"resolutions": […]}'),
   message: z.string().max(100_000).optional().describe('Words for the planner; with respond: the answer'),
 });
 export type Decide = z.infer<typeof decideSchema>;

@@ -1,5 +1,6 @@
 import { fileDiffSchema } from '@holdpoint/workspace/port';
 import { z } from 'zod';
+import { pathParameter } from './path.ts';
 
 /** What changed between two snapshots of a run. */
 export const diffSchema = z
@@ -14,17 +15,9 @@ export const diffSchema = z
   .meta({ id: 'Diff' });
 export type Diff = z.infer<typeof diffSchema>;
 
-const isInside = (path: string): boolean => !path.startsWith('/') && !path.split('/').includes('..');
-
 export const diffQuerySchema = z.strictObject({
   from: z.string().min(1).optional().describe('A snapshot of the run. Default: the one it began with'),
   to: z.string().min(1).optional().describe('A snapshot of the run. Default: the one it is at'),
-  path: z
-    .string()
-    .min(1)
-    .max(4096)
-    .refine(isInside, 'expected a path relative to the workspace, without ".." in it')
-    .optional()
-    .describe('Only this path'),
+  path: pathParameter.optional().describe('Only this path'),
   format: z.enum(['json', 'patch']).default('json').describe('`patch`: text which git apply accepts'),
 });

@@ -23,6 +23,7 @@ export const problemDetailsSchema = z
     next: z.string().describe('What to do now'),
     errors: z.array(pointerErrorSchema).optional(),
     conflicts: z.array(conflictSchema).optional().describe('With `publish_conflict`'),
+    approval_id: z.string().optional().describe('With `publish_conflict`, when a decision can settle it'),
   })
   .meta({ id: 'Problem' });
 export type ProblemDetails = z.infer<typeof problemDetailsSchema>;

@@ -1,6 +1,6 @@
 import { planSchema } from '@holdpoint/engine/domain/plan';
 import { policySchema } from '@holdpoint/engine/domain/policy';
-import { limitsSchema, networkSchema } from '@holdpoint/engine/domain/run-spec';
+import { limitsSchema, networkSchema, validatorsSchema } from '@holdpoint/engine/domain/run-spec';
 import { problemSchema, publicationStatusSchema, runStatusSchema } from '@holdpoint/engine/domain/vocabulary';
 import { sourceSchema } from '@holdpoint/workspace/port';
 import { z } from 'zod';
@@ -8,7 +8,7 @@ import { cursorSchema, integerParameter, listParameter, pageOf } from './page.ts
 import { conflictSchema } from './problem.ts';
 import { publishedSchema } from './published.ts';
 
-const labelsSchema = z
+export const labelsSchema = z
   .record(z.string().min(1).max(63), z.string().max(255))
   .refine((labels) => Object.keys(labels).length <= 64, 'a run has at most 64 labels');
 
@@ -24,6 +24,7 @@ export const createRunSchema = z
     policy: policySchema.prefault({}),
     limits: limitsSchema.prefault({}),
     network: networkSchema.prefault({}),
+    validators: validatorsSchema.default([]),
     labels: labelsSchema.default({}),
   })
   .superRefine((body, context) => {
@@ -61,7 +62,13 @@ const runShape = {
     status: publicationStatusSchema,
     published: publishedSchema.nullable(),
     conflicts: z.array(conflictSchema),
+    reason: problemSchema.nullable().describe('Why nothing was published, when it failed or was rejected'),
+    approval_id: z.string().nullable().describe('The approval that it waits for'),
   }),
+  forked_from: z
+    .strictObject({ run_id: z.string(), step_id: z.string().nullable() })
+    .nullable()
+    .describe('The run that this one goes on from, after that step'),
   created_at: time,
   started_at: time.nullable(),
   ended_at: time.nullable(),
@@ -80,6 +87,7 @@ export const runDetailSchema = z
       policy: policySchema,
       limits: limitsSchema,
       network: networkSchema,
+      validators: validatorsSchema,
     }),
   })
   .meta({ id: 'RunDetail' });

@@ -1,36 +1,54 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { inlineLimit, type Payload } from '../domain/payload.ts';
 import { EngineError } from '../errors.ts';
+import { aside, type Collected, collectBlobs } from './collect-blobs.ts';
 
 /** Content-addressed files under one directory: `ab/cdef…` by SHA-256. Written once, never changed. */
 export interface BlobStore {
+  /** A blob that is there already counts as just written: it will be referred to. */
   put(content: Buffer): Promise<string>;
   get(sha256: string): Promise<Buffer>;
+  /**
+   * Removes blobs that nothing refers to and that were not put for `idleMs`. A put at the same moment wins.
+   * @returns how many were removed, and their bytes
+   */
+  collect(input: { needed: ReadonlySet<string>; idleMs: number; now: number }): Promise<Collected>;
 }
 
 /** @param directory created when missing. @throws EngineError `blob_missing`, `blob_damaged` */
 export function openBlobStore(directory: string): BlobStore {
   const fileOf = (sha256: string): string => join(directory, sha256.slice(0, 2), sha256.slice(2));
+  const asideOf = (sha256: string): string => join(directory, aside, sha256);
   return {
     async put(content) {
       const sha256 = digest(content);
       const file = fileOf(sha256);
-      if (await exists(file)) return sha256;
+      if (await touch(file)) return sha256;
       const created = await mkdir(dirname(file), { recursive: true, mode: 0o700 });
       if (created !== undefined) await syncDirectory(dirname(created));
       await writeDurably(file, content);
       return sha256;
     },
     async get(sha256) {
-      const content = await readFile(fileOf(sha256)).catch((cause: unknown) => {
+      // A collection that was wrong about a blob puts it back: where it is not in one place it is in the other.
+      const places = [fileOf(sha256), asideOf(sha256), fileOf(sha256)];
+      const content = await readFirst(places).catch((cause: unknown) => {
         throw new EngineError('blob_missing', `the blob ${sha256} is not in ${directory}`, { cause });
       });
       if (digest(content) !== sha256) throw new EngineError('blob_damaged', `the blob ${sha256} has other content`);
       return content;
     },
+    collect: (input) => collectBlobs(directory, input),
   };
+}
+
+async function readFirst([place = '', ...others]: readonly string[]): Promise<Buffer> {
+  return readFile(place).catch((error: unknown) => {
+    if (others.length === 0) throw error;
+    return readFirst(others);
+  });
 }
 
 const previewLength = 512;
@@ -50,10 +68,13 @@ export async function fromPayload(blobs: BlobStore, payload: Payload): Promise<u
 
 const digest = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
-async function exists(file: string): Promise<boolean> {
-  const handle = await open(file, 'r').catch(() => undefined);
-  await handle?.close();
-  return handle !== undefined;
+/** Whether the blob is there. From now on it is young, and so safe from a collection. */
+async function touch(file: string): Promise<boolean> {
+  const now = new Date();
+  return utimes(file, now, now).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Temporary file, fsync, rename, fsync of the directory: a blob is there whole or not at all, and stays after a power cut. */

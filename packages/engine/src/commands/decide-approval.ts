@@ -1,19 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
-import { actionDigest } from '../domain/digest.ts';
 import { judge } from '../domain/policy.ts';
 import { hasNetwork } from '../domain/run-spec.ts';
-import type { ApprovalState, RunState, StepState } from '../domain/state.ts';
 import { type Decision, decide, expire } from '../domain/transitions/decide.ts';
 import type { DecisionKind } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
-import { ownerOf, untrackApproval } from '../log/indexes.ts';
+import { untrackApproval } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
-import { readApproval, readStep } from '../log/read-state.ts';
 import type { ToolCatalog } from '../ports.ts';
+import { decidePublication } from './decide-publication.ts';
 import { retryWhileContended } from './retry-while-contended.ts';
+import { type ApprovalView, type StepApproval, viewApproval } from './view-approval.ts';
 
 /** The API decides with a catalog of tools, so that edited arguments are checked before anything is written. */
 export type Deciding = EngineDeps & { catalog: ToolCatalog };
@@ -24,32 +23,6 @@ export interface DecisionRequest {
   args?: Record<string, unknown>;
   message?: string;
   by: string;
-}
-
-/** An approval with its step, its run, the call's arguments, and the digest that a decision must name now. */
-export interface ApprovalView {
-  run: RunState;
-  step: StepState;
-  approval: ApprovalState;
-  args: unknown;
-  digest: string;
-}
-
-/** @throws EngineError `approval_not_found` */
-export async function viewApproval(
-  deps: Pick<EngineDeps, 'redis' | 'blobs'>,
-  approvalId: string,
-): Promise<ApprovalView> {
-  const runId = await ownerOf(deps.redis, approvalId);
-  const approval = runId === null ? undefined : await readApproval(deps.redis, runId, approvalId);
-  const found = approval && runId !== null ? await readStep(deps.redis, runId, approval.request.step_id) : undefined;
-  if (!approval || !found) throw new EngineError('approval_not_found', `there is no approval ${approvalId}`);
-  const args = await fromPayload(deps.blobs, found.step.args);
-  const { toolset } = found.run.header;
-  const digest =
-    approval.decision?.action_digest ??
-    actionDigest({ toolset, tool: found.step.call.tool, args, snapshot: found.run.snapshot ?? '' });
-  return { ...found, approval, args, digest };
 }
 
 /**
@@ -64,6 +37,7 @@ export async function decideApproval(
 ): Promise<ApprovalView> {
   await retryWhileContended(approvalId, async () => {
     const view = await viewApproval(deps, approvalId);
+    if (view.subject === 'publication') return decidePublication(deps, view, request);
     if (view.approval.status !== 'pending') return settledAlready(deps, view, request);
     if (Date.parse(view.approval.request.expires_at) <= deps.now()) return expireNow(deps, view);
     const decision = await check(deps, view, request);
@@ -77,7 +51,7 @@ export async function decideApproval(
 }
 
 /** The decision is in the log: the rest is wake-ups, which the sweeper sends too. */
-async function afterwards(deps: EngineDeps, { run, step, approval }: ApprovalView): Promise<void> {
+async function afterwards(deps: EngineDeps, { run, step, approval }: StepApproval): Promise<void> {
   try {
     await untrackApproval(deps.redis, approval.id);
     await deps.queues.wakeStep(run.id, step.id);
@@ -87,7 +61,7 @@ async function afterwards(deps: EngineDeps, { run, step, approval }: ApprovalVie
 }
 
 /** The same decision again gets the answer of the first; anything else is too late. */
-async function settledAlready(deps: Deciding, view: ApprovalView, request: DecisionRequest): Promise<boolean> {
+async function settledAlready(deps: Deciding, view: StepApproval, request: DecisionRequest): Promise<boolean> {
   const { approval } = view;
   const { decision } = approval;
   const same =
@@ -99,18 +73,18 @@ async function settledAlready(deps: Deciding, view: ApprovalView, request: Decis
   throw new EngineError('already_decided', `the approval ${approval.id} is ${approval.status}`);
 }
 
-async function editedArgs(deps: EngineDeps, { approval }: ApprovalView): Promise<unknown> {
+async function editedArgs(deps: EngineDeps, { approval }: StepApproval): Promise<unknown> {
   return approval.decision?.args === undefined ? undefined : fromPayload(deps.blobs, approval.decision.args);
 }
 
 /** The arguments as a decision would record them: with defaults filled in. */
-async function askedArgs(deps: Deciding, view: ApprovalView, { args }: DecisionRequest): Promise<unknown> {
+async function askedArgs(deps: Deciding, view: StepApproval, { args }: DecisionRequest): Promise<unknown> {
   if (args === undefined) return undefined;
   const { described } = await describeEdited(deps, view, args);
   return described.ok ? described.args : args;
 }
 
-async function expireNow(deps: EngineDeps, view: ApprovalView): Promise<boolean> {
+async function expireNow(deps: EngineDeps, view: StepApproval): Promise<boolean> {
   const { run, step, approval } = view;
   const appended = await append(deps, run.id, expire(run, step, approval));
   if (!appended.ok) return false;
@@ -119,7 +93,7 @@ async function expireNow(deps: EngineDeps, view: ApprovalView): Promise<boolean>
 }
 
 /** Everything that can be wrong with a decision is found here, before anything is written. */
-async function check(deps: Deciding, view: ApprovalView, request: DecisionRequest): Promise<Decision> {
+async function check(deps: Deciding, view: StepApproval, request: DecisionRequest): Promise<Decision> {
   const { run, approval, digest } = view;
   if (run.status !== 'running' && run.status !== 'waiting' && run.status !== 'paused') {
     throw new EngineError('run_not_active', `the run ${run.id} is ${run.status}`);
@@ -146,7 +120,7 @@ async function check(deps: Deciding, view: ApprovalView, request: DecisionReques
   };
 }
 
-async function checkEdited(deps: Deciding, view: ApprovalView, args: unknown): Promise<Decision['edited']> {
+async function checkEdited(deps: Deciding, view: StepApproval, args: unknown): Promise<Decision['edited']> {
   const { described, policy } = await describeEdited(deps, view, args);
   if (!described.ok) throw new EngineError('invalid_decision', described.error.message);
   const { effect, risk } = described;
@@ -157,7 +131,7 @@ async function checkEdited(deps: Deciding, view: ApprovalView, args: unknown): P
   return { args: await toPayload(deps.blobs, described.args), effect };
 }
 
-async function describeEdited(deps: Deciding, { run, step }: ApprovalView, args: unknown) {
+async function describeEdited(deps: Deciding, { run, step }: StepApproval, args: unknown) {
   const { policy, network } = await readSpec(deps, run);
   const call = { toolset: run.header.toolset, tool: step.call.tool, args, network: hasNetwork(network) };
   return { described: deps.catalog.describe(call), policy };

@@ -1,14 +1,16 @@
 import type { EngineDeps } from '../deps.ts';
+import { runField } from '../domain/fields.ts';
+import { isAbandoned } from '../domain/id-time.ts';
 import type { RunState } from '../domain/state.ts';
 import type { Transition } from '../domain/transition.ts';
-import { requestDiscard, requestPublish } from '../domain/transitions/publication.ts';
-import { cancelRun, resumeRun } from '../domain/transitions/run-life.ts';
+import { type PublishWish, requestDiscard, requestPublish } from '../domain/transitions/publication.ts';
+import { cancelRun, pauseByHand, resumeRun } from '../domain/transitions/run-life.ts';
 import { isTerminal } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
-import { trackActive } from '../log/indexes.ts';
+import { trackActive, untrackApproval } from '../log/indexes.ts';
 import { controlChannel } from '../log/keys.ts';
-import { readRun } from '../log/read-state.ts';
+import { readAll, readRun } from '../log/read-state.ts';
 import { retryWhileContended } from './retry-while-contended.ts';
 
 /** @throws EngineError `run_not_found` */
@@ -39,6 +41,19 @@ export async function requestCancel(
   await nudge(deps, run);
 }
 
+/**
+ * Pauses a run: what runs settles, nothing new starts. Again on a paused run: nothing.
+ * @throws EngineError `run_not_found`, `run_not_active`
+ */
+export async function requestPause(deps: EngineDeps, runId: string, by: string): Promise<void> {
+  const run = await getRun(deps, runId);
+  if (run.status === 'paused') return;
+  const appended = await append(deps, runId, pauseByHand(by));
+  if (appended.ok) return;
+  const { status } = await getRun(deps, runId);
+  if (status !== 'paused') throw new EngineError('run_not_active', `the run ${runId} is ${status}`);
+}
+
 /** @throws EngineError `run_not_found`, `run_not_paused` */
 export async function requestResume(deps: EngineDeps, runId: string): Promise<void> {
   await retryWhileContended(runId, async () => {
@@ -53,29 +68,53 @@ export async function requestResume(deps: EngineDeps, runId: string): Promise<vo
 /**
  * Asks for the change set to be brought to the source.
  * @param request.snapshot the snapshot that was reviewed; another one now → `snapshot_changed`
- * @throws EngineError `run_not_found`, `run_not_finished`, `run_not_succeeded`, `snapshot_changed`, `publication_closed`
+ * @throws EngineError `run_not_found`, `run_not_finished`, `run_not_succeeded`, `snapshot_changed`, `publication_closed`, `publication_pending`
  */
 export async function requestPublication(
   deps: EngineDeps,
   runId: string,
-  request: { by: string; message: string; snapshot?: string },
+  { snapshot, by, ...wish }: PublishWish & { by: string; snapshot?: string },
 ): Promise<void> {
   const run = await getRun(deps, runId);
   if (!isTerminal(run.status)) throw new EngineError('run_not_finished', `the run ${runId} is ${run.status}`);
   if (run.status !== 'succeeded') throw new EngineError('run_not_succeeded', `the run ${runId} ${run.status}`);
-  if (request.snapshot !== undefined && request.snapshot !== run.snapshot) {
+  if (snapshot !== undefined && snapshot !== run.snapshot) {
     throw new EngineError('snapshot_changed', `the run's final snapshot is ${run.snapshot}`);
   }
-  if (run.publication === 'requested' || run.publication === 'published') return;
-  await recordRequest(deps, run, 'requested', requestPublish(run, { message: request.message, by: request.by }));
+  const { publication, publish_request: before } = run;
+  const isSame = before?.branch === wish.branch;
+  const isUnderWay = publication === 'requested' || publication === 'parked';
+  if (isSame && (isUnderWay || publication === 'published')) return;
+  if (isUnderWay) throw new EngineError('publication_pending', `a publish of ${runId} is ${publication} already`);
+  await recordRequest(deps, run, 'requested', requestPublish(run, { ...wish, by }));
 }
 
-/** @throws EngineError `run_not_found`, `run_not_finished`, `publication_closed` */
+/** @throws EngineError `run_not_found`, `run_not_finished`, `publication_closed`, `fork_pending` */
 export async function requestDiscarding(deps: EngineDeps, runId: string, by: string): Promise<void> {
   const run = await getRun(deps, runId);
   if (!isTerminal(run.status)) throw new EngineError('run_not_finished', `the run ${runId} is ${run.status}`);
   if (run.publication === 'discarding' || run.publication === 'discarded') return;
+  const waiting = await forksWithoutWorkspace(deps, run);
+  if (waiting.length > 0) {
+    throw new EngineError('fork_pending', `${waiting.join(', ')} did not take a copy of ${runId} yet`);
+  }
   await recordRequest(deps, run, 'discarding', requestDiscard(run, by));
+  if (run.publish_approval !== undefined) await untrackApproval(deps.redis, run.publish_approval);
+}
+
+/** Forks that still need the workspace of the run they come from. */
+async function forksWithoutWorkspace(deps: EngineDeps, run: RunState): Promise<string[]> {
+  if (run.forks === 0) return [];
+  const prefix = runField.fork('');
+  const names = Object.keys(await readAll(deps.redis, run.id)).filter((name) => name.startsWith(prefix));
+  const children = names.map((name) => name.slice(prefix.length));
+  const needs = await Promise.all(
+    children.map(async (id) => {
+      const child = await readRun(deps.redis, id);
+      return child ? child.base === undefined && !isTerminal(child.status) : !isAbandoned(id, deps.now());
+    }),
+  );
+  return children.filter((_, index) => needs[index]);
 }
 
 async function recordRequest(
@@ -92,7 +131,7 @@ async function recordRequest(
   }
   // Once more: a worker that was just done with the run may have taken it out of the sweeper's sight in between.
   await trackActive(deps.redis, run.id);
-  await deps.queues.addPublication(run.id).catch((error: unknown) => {
+  await deps.queues.wakeWorkspace(run.id).catch((error: unknown) => {
     deps.logger.warn({ run_id: run.id, err: error }, 'the wake-up was not sent; the sweeper will');
   });
 }

@@ -46,21 +46,25 @@ export async function submitRun(
   submission: Submission,
 ): Promise<{ runId: string; created: boolean }> {
   const { spec, by, idempotency } = submission;
-  const runId = idempotency === undefined ? deps.newId('run') : await reserve(deps, { by, idempotency });
+  const runId = await reserveRun(deps, { by, idempotency });
   const stored = await toPayload(deps.blobs, spec);
   await trackRun(deps.redis, runId);
   const appended = await append(deps, runId, createRun(spec, stored, by));
-  if (appended.ok) await wake(deps, runId);
+  if (appended.ok) await wakeRun(deps, runId, 1);
   return { runId, created: appended.ok };
 }
 
-/** The key's run id is chosen before the run exists, so that a client whose answer was lost meets the same run again. */
-async function reserve(deps: EngineDeps, request: { by: string; idempotency: Idempotency }): Promise<string> {
+/** The id of a run to be. A key's run id is chosen before the run exists, so that a client whose answer was lost meets the same run again. */
+export async function reserveRun(
+  deps: EngineDeps,
+  { by, idempotency }: { by: string; idempotency: Idempotency | undefined },
+): Promise<string> {
   const fresh = deps.newId('run');
-  const entry = `${digest(canonicalJson(request.idempotency.body))} ${fresh}`;
-  const key = keyOf(request);
+  if (idempotency === undefined) return fresh;
+  const entry = `${digest(canonicalJson(idempotency.body))} ${fresh}`;
+  const key = keyOf({ by, idempotency });
   if (await deps.redis.set(key, entry, 'EX', idempotencyWindow, 'NX')) return fresh;
-  return readReserved(request.idempotency, await deps.redis.get(key)) ?? fresh;
+  return readReserved(idempotency, await deps.redis.get(key)) ?? fresh;
 }
 
 function readReserved({ body }: Idempotency, entry: string | null): string | undefined {
@@ -76,8 +80,8 @@ const keyOf = ({ by, idempotency }: { by: string; idempotency: Idempotency }): s
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** A lost wake-up only costs time: the sweeper finds the run. */
-async function wake(deps: EngineDeps, runId: string): Promise<void> {
-  await deps.queues.addTurn(runId, 1).catch((error: unknown) => {
+export async function wakeRun(deps: EngineDeps, runId: string, turn: number): Promise<void> {
+  await deps.queues.addTurn(runId, turn).catch((error: unknown) => {
     deps.logger.warn({ run_id: runId, err: error }, 'the wake-up was not sent; the sweeper will');
   });
 }

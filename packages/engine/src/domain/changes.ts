@@ -1,6 +1,7 @@
 import type { RunEvent } from './events.ts';
 import { approvalField, runField, stepField } from './fields.ts';
-import type { ApprovalStatus, DecisionKind, RunStatus, StepStatus } from './vocabulary.ts';
+import type { ForkedFrom } from './lineage.ts';
+import type { ApprovalStatus, DecisionKind, PublicationStatus, RunStatus, StepStatus } from './vocabulary.ts';
 
 /** What events do to the state hash. `set` wins over what was there; `add` is an increment of an integer field, absent = 0. */
 export interface Changes {
@@ -51,7 +52,8 @@ function meaningOf(event: RunEvent): Changes {
         [runField.open]: '0',
         [runField.parked]: '0',
         [runField.budgetFrom]: '0',
-        [runField.publication]: 'none',
+        [runField.publication]: publication('none'),
+        ...(event.data.forked_from === undefined ? {} : inherited(event.data.forked_from)),
       });
     case 'run.started':
       return set({ [runField.status]: status('running'), [runField.startedAt]: event.time });
@@ -66,6 +68,23 @@ function meaningOf(event: RunEvent): Changes {
       });
     case 'run.paused':
       return set({ [runField.status]: status('paused'), [runField.reason]: JSON.stringify(event.data.reason) });
+    case 'run.rewound': {
+      const { turn, steps, open, snapshot, undone } = event.data;
+      const fields: Record<string, string> = {
+        [runField.turn]: String(turn),
+        [runField.turnSteps]: JSON.stringify(steps),
+        [runField.open]: String(open),
+        [runField.snapshot]: snapshot,
+        [runField.restore]: 'due',
+      };
+      for (const { id, name } of undone) {
+        fields[stepField(id, 'status')] = stepStatus('undone');
+        if (name !== undefined) fields[runField.named(name)] = '';
+      }
+      return set(fields);
+    }
+    case 'run.forked':
+      return { set: { [runField.fork(event.data.child)]: event.data.snapshot }, add: { [runField.forks]: 1 } };
     case 'run.canceling':
       return set({ [runField.status]: status('canceling') });
     case 'run.canceled':
@@ -126,11 +145,11 @@ function meaningOf(event: RunEvent): Changes {
     case 'step.rejected':
     case 'step.expired':
     case 'step.canceled': {
-      const { value, error, attempt, duration_ms } = event.data;
+      const { value, error, attempt, duration_ms, inherited_from } = event.data;
       return {
         set: {
           [stepField(event.step_id, 'status')]: stepStatus(settledStatus[event.type]),
-          [stepField(event.step_id, 'outcome')]: JSON.stringify({ attempt, value, error, duration_ms }),
+          [stepField(event.step_id, 'outcome')]: JSON.stringify({ attempt, value, error, duration_ms, inherited_from }),
           [stepField(event.step_id, 'settled_at')]: event.time,
         },
         add: { [runField.open]: -1 },
@@ -138,16 +157,23 @@ function meaningOf(event: RunEvent): Changes {
     }
     case 'approval.requested': {
       const { approval_id, snapshot, ...request } = event.data;
+      const { step_id } = event;
+      const parking =
+        step_id === undefined
+          ? { [runField.publication]: publication('parked'), [runField.publishApproval]: approval_id }
+          : {
+              [stepField(step_id, 'approval')]: approval_id,
+              ...(request.kind === 'in_doubt' ? {} : { [stepField(step_id, 'status')]: stepStatus('parked') }),
+            };
       return {
         set: {
           [approvalField(approval_id, 'request')]: JSON.stringify({
             ...request,
-            step_id: event.step_id,
+            ...(step_id === undefined ? {} : { step_id }),
             requested_at: event.time,
           }),
           [approvalField(approval_id, 'status')]: approvalStatus('pending'),
-          [stepField(event.step_id, 'approval')]: approval_id,
-          ...(request.kind === 'in_doubt' ? {} : { [stepField(event.step_id, 'status')]: stepStatus('parked') }),
+          ...parking,
         },
         add: { [runField.parked]: 1 },
       };
@@ -156,7 +182,7 @@ function meaningOf(event: RunEvent): Changes {
       const { approval_id, snapshot, ...decision } = event.data;
       return {
         set: {
-          [stepField(event.step_id, 'approved_snapshot')]: snapshot,
+          ...(event.step_id === undefined ? {} : { [stepField(event.step_id, 'approved_snapshot')]: snapshot }),
           [approvalField(approval_id, 'status')]: approvalStatus(decided[event.data.decision]),
           [approvalField(approval_id, 'decision')]: JSON.stringify({ ...decision, decided_at: event.time }),
         },
@@ -174,33 +200,61 @@ function meaningOf(event: RunEvent): Changes {
         add: { [runField.parked]: -1 },
       };
     case 'network.connected':
+    case 'workspace.progress':
       return set({});
-    case 'workspace.materialised':
-      return set({ [runField.snapshot]: event.data.snapshot, [runField.base]: event.data.snapshot });
+    case 'workspace.materialised': {
+      const { snapshot, base = snapshot } = event.data;
+      return set({ [runField.snapshot]: snapshot, [runField.base]: base });
+    }
     case 'workspace.snapshotted':
       return set({
         [runField.snapshot]: event.data.snapshot,
         [stepField(event.step_id, 'snapshot')]: event.data.snapshot,
       });
-    case 'workspace.publish_requested':
+    case 'workspace.restored':
+      return set({ [runField.restore]: '' });
+    case 'workspace.publish_requested': {
+      const { by, ...request } = event.data;
       return set({
-        [runField.publication]: 'requested',
-        [runField.publicationDetail]: JSON.stringify({ message: event.data.message }),
+        [runField.publication]: publication('requested'),
+        [runField.publishRequest]: JSON.stringify(request),
+        [runField.publishRelease]: '',
+        [runField.validated]: '',
+        [runField.publicationDetail]: '',
+      });
+    }
+    case 'workspace.validated':
+      return set({ [runField.validated]: JSON.stringify(event.data) });
+    case 'workspace.publish_released':
+      return set({
+        [runField.publication]: publication('requested'),
+        [runField.publishRelease]: JSON.stringify(event.data),
+        [runField.publicationDetail]: '',
+      });
+    case 'workspace.publish_rejected':
+      return set({
+        [runField.publication]: publication('rejected'),
+        [runField.publicationDetail]: JSON.stringify({ reason: event.data.reason }),
+      });
+    case 'workspace.publish_failed':
+      return set({
+        [runField.publication]: publication('failed'),
+        [runField.publicationDetail]: JSON.stringify({ reason: event.data.reason }),
       });
     case 'workspace.published':
       return set({
-        [runField.publication]: 'published',
+        [runField.publication]: publication('published'),
         [runField.publicationDetail]: JSON.stringify({ published: event.data.published }),
       });
     case 'workspace.conflicted':
       return set({
-        [runField.publication]: 'conflicted',
+        [runField.publication]: publication('conflicted'),
         [runField.publicationDetail]: JSON.stringify({ conflicts: event.data.conflicts }),
       });
     case 'workspace.discard_requested':
-      return set({ [runField.publication]: 'discarding' });
+      return set({ [runField.publication]: publication('discarding') });
     case 'workspace.discarded':
-      return set({ [runField.publication]: 'discarded' });
+      return set({ [runField.publication]: publication('discarded') });
     default:
       return event satisfies never;
   }
@@ -223,9 +277,18 @@ const decided = {
   respond: 'responded',
 } as const satisfies Record<DecisionKind, ApprovalStatus>;
 
+/** A fork begins where it left the other run. */
+const inherited = (from: ForkedFrom): Record<string, string> => ({
+  [runField.turn]: String(from.turn),
+  [runField.budgetFrom]: String(from.turn),
+  [runField.forkedFrom]: JSON.stringify(from),
+  ...Object.fromEntries(Object.entries(from.names).map(([name, id]) => [runField.named(name), id])),
+});
+
 const set = (fields: Record<string, string>): Changes => ({ set: fields, add: {} });
 
 // Identity functions that make the compiler check each literal against its vocabulary.
 const status = (value: RunStatus): string => value;
 const stepStatus = (value: StepStatus): string => value;
 const approvalStatus = (value: ApprovalStatus): string => value;
+const publication = (value: PublicationStatus): string => value;

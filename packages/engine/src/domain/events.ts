@@ -1,7 +1,15 @@
 import { z } from 'zod';
-import { approvalIdSchema, runIdSchema, stepIdSchema } from './ids.ts';
+import { approvalIdSchema, runIdSchema, snapshotIdSchema as snapshotId, stepIdSchema } from './ids.ts';
+import { forkedFromSchema } from './lineage.ts';
 import { payloadSchema } from './payload.ts';
-import { decisionKindSchema, effectSchema, problemSchema, publicationStatusSchema, riskSchema } from './vocabulary.ts';
+import {
+  approvalKindSchema,
+  decisionKindSchema,
+  effectSchema,
+  problemSchema,
+  publicationStatusSchema,
+  riskSchema,
+} from './vocabulary.ts';
 
 /** One event type: its name and the shape of its `data`. Events are facts in the past tense; nothing is ever rewritten. */
 const event = <Type extends string, Data extends z.ZodRawShape>(type: Type, data: Data) =>
@@ -17,7 +25,10 @@ const event = <Type extends string, Data extends z.ZodRawShape>(type: Type, data
 const stepEvent = <Type extends string, Data extends z.ZodRawShape>(type: Type, data: Data) =>
   event(type, data).extend({ step_id: stepIdSchema });
 
-const snapshotId = z.string().regex(/^[0-9a-f]{40}$/);
+/** The same for what may be about a step, or about the run's publish. */
+const approvalEvent = <Type extends string, Data extends z.ZodRawShape>(type: Type, data: Data) =>
+  event(type, data).extend({ step_id: stepIdSchema.optional() });
+
 const attempt = z.int().min(1);
 
 /** What an attempt came to, beside its status. `capabilities` is the sandbox's report of what was enforced. */
@@ -27,6 +38,7 @@ const settled = {
   error: problemSchema.optional(),
   duration_ms: z.number().optional(),
   capabilities: z.json().optional(),
+  inherited_from: stepIdSchema.optional().describe('The step of the run it was forked from that came to this'),
 };
 
 const runEvents = [
@@ -38,6 +50,7 @@ const runEvents = [
     model: z.string().optional(),
     labels: z.record(z.string(), z.string()),
     created_by: z.string(),
+    forked_from: forkedFromSchema.optional(),
   }),
   event('run.started', {}),
   event('run.waiting', { for: z.literal('approval') }),
@@ -47,6 +60,16 @@ const runEvents = [
     turn: z.int(),
   }),
   event('run.paused', { reason: problemSchema }),
+  event('run.rewound', {
+    by: z.string(),
+    to_step: stepIdSchema.nullable().describe('The last step that is kept; null: none is'),
+    turn: z.int(),
+    steps: z.array(stepIdSchema).describe('The steps of that turn: kept ones, and those that follow as new'),
+    open: z.int(),
+    snapshot: snapshotId,
+    undone: z.array(z.strictObject({ id: stepIdSchema, name: z.string().optional() })),
+  }),
+  event('run.forked', { child: runIdSchema, step_id: stepIdSchema.nullable(), snapshot: snapshotId }),
   event('run.canceling', { by: z.string(), message: z.string().optional() }),
   event('run.canceled', {}),
   event('run.succeeded', { message: z.string() }),
@@ -85,9 +108,10 @@ const stepEvents = [
 ] as const;
 
 const approvalEvents = [
-  stepEvent('approval.requested', {
+  approvalEvent('approval.requested', {
     approval_id: approvalIdSchema,
-    kind: z.enum(['action', 'input', 'in_doubt']),
+    kind: approvalKindSchema,
+    action_digest: z.string().optional().describe('Of a publish; that of a call follows from the call'),
     snapshot: snapshotId,
     reason: z.string(),
     risk: riskSchema,
@@ -95,7 +119,7 @@ const approvalEvents = [
     allowed_decisions: z.array(decisionKindSchema),
     expires_at: z.iso.datetime(),
   }),
-  stepEvent('approval.decided', {
+  approvalEvent('approval.decided', {
     approval_id: approvalIdSchema,
     decision: decisionKindSchema,
     action_digest: z.string(),
@@ -104,8 +128,8 @@ const approvalEvents = [
     message: z.string().optional(),
     by: z.string(),
   }),
-  stepEvent('approval.expired', { approval_id: approvalIdSchema }),
-  stepEvent('approval.canceled', { approval_id: approvalIdSchema, reason: z.string() }),
+  approvalEvent('approval.expired', { approval_id: approvalIdSchema }),
+  approvalEvent('approval.canceled', { approval_id: approvalIdSchema, reason: z.string() }),
 ] as const;
 
 const networkEvents = [
@@ -123,12 +147,15 @@ const networkEvents = [
 ] as const;
 
 const workspaceEvents = [
+  event('workspace.progress', { files: z.int(), bytes: z.int() }),
   event('workspace.materialised', {
     snapshot: snapshotId,
+    base: snapshotId.optional().describe('Where the change set is counted from, when that is another snapshot'),
     base_commit: z.string().nullable(),
     files: z.int(),
     bytes: z.int(),
     skipped: z.int(),
+    submodules: z.array(z.strictObject({ path: z.string(), commit: z.string() })).optional(),
   }),
   stepEvent('workspace.snapshotted', {
     attempt,
@@ -137,7 +164,21 @@ const workspaceEvents = [
     files_changed: z.int(),
     skipped: z.int(),
   }),
-  event('workspace.publish_requested', { snapshot: snapshotId, message: z.string(), by: z.string() }),
+  event('workspace.restored', { snapshot: snapshotId }),
+  event('workspace.publish_requested', {
+    snapshot: snapshotId,
+    message: z.string(),
+    branch: z.string().optional(),
+    author: z.strictObject({ name: z.string(), email: z.string() }).optional(),
+    by: z.string(),
+  }),
+  event('workspace.validated', { snapshot: snapshotId, passed: z.boolean(), results: payloadSchema }),
+  event('workspace.publish_released', {
+    approved: z.string().optional().describe('Digest of what was approved'),
+    resolutions: payloadSchema.optional(),
+  }),
+  event('workspace.publish_rejected', { reason: problemSchema }),
+  event('workspace.publish_failed', { snapshot: snapshotId, reason: problemSchema }),
   event('workspace.published', { snapshot: snapshotId, published: z.json() }),
   event('workspace.conflicted', { snapshot: snapshotId, conflicts: z.json() }),
   event('workspace.discard_requested', { by: z.string(), from: publicationStatusSchema }),

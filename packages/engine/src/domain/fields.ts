@@ -22,9 +22,25 @@ export const runField = {
   message: 'message',
   /** JSON: why the run is paused or failed. */
   reason: 'reason',
+  /** `due` while the tree is not yet what `snapshot` says: an undo was recorded and has not been done. */
+  restore: 'restore',
   publication: 'publication',
+  /** JSON: what the publish that is or was under way is to do. */
+  publishRequest: 'publish_request',
+  /** JSON: what people decided about it. */
+  publishRelease: 'publish_release',
+  /** JSON: the snapshot that validators were last run on, and whether it passed. */
+  validated: 'validated',
+  /** The approval that a parked publish waits for. */
+  publishApproval: 'publish_approval',
+  /** JSON: what became of it. */
   publicationDetail: 'publication_detail',
+  /** JSON: the run that this one goes on from. */
+  forkedFrom: 'forked_from',
+  /** How many runs were forked from this one. */
+  forks: 'forks',
   named: (name: string) => `named:${name}`,
+  fork: (child: string) => `fork:${child}`,
 } as const;
 
 const stepFields = [

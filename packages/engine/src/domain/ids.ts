@@ -16,3 +16,6 @@ const idSchema = (prefix: string) =>
 export const runIdSchema = idSchema(prefixes.run);
 export const stepIdSchema = idSchema(prefixes.step);
 export const approvalIdSchema = idSchema(prefixes.approval);
+
+/** The hex SHA-1 of a commit in a run's shadow repository. */
+export const snapshotIdSchema = z.string().regex(/^[0-9a-f]{40}$/);

@@ -21,6 +21,10 @@ export const policySchema = z.strictObject({
     .max(100)
     .default([])
     .describe('The first rule that matches decides. No match: external effects are held, everything else is allowed.'),
+  publish: z
+    .enum(['allow', 'hold'])
+    .default('allow')
+    .describe('hold: what a publish would do is shown first, and it waits for a decision'),
   approval_timeout_s: z
     .int()
     .min(1)

@@ -43,6 +43,18 @@ export type Network = z.infer<typeof networkSchema>;
 
 export const hasNetwork = (network: Network): boolean => network.allow.length > 0;
 
+/** A command that must succeed, in the sandbox and without a network, on exactly what is to be published. */
+export const validatorSchema = z.strictObject({
+  name: z.string().min(1).max(100).optional(),
+  command: z.string().min(1).max(100_000).describe('For bash. Exit code 0: it passed'),
+  timeout_s: z.int().min(1).max(86_400).default(600),
+});
+export type Validator = z.infer<typeof validatorSchema>;
+export const validatorsSchema = z
+  .array(validatorSchema)
+  .max(50)
+  .describe('Run one after the other before a publish; the first that fails ends it, and the source is as it was');
+
 /** What decides the run's turns. */
 export const taskSchema = z.discriminatedUnion('planner', [
   z.strictObject({ planner: z.literal('scripted'), plan: planSchema }),
@@ -59,6 +71,7 @@ export const runSpecSchema = z.strictObject({
   policy: policySchema,
   limits: limitsSchema,
   network: networkSchema,
+  validators: validatorsSchema.default([]),
   labels: z.record(z.string().min(1).max(63), z.string().max(255)),
 });
 export type RunSpec = z.infer<typeof runSpecSchema>;

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { allApprovalFields, allStepFields, approvalField, runField, stepField } from './fields.ts';
 import { stepIdSchema } from './ids.ts';
+import { forkedFromSchema } from './lineage.ts';
 import { payloadSchema } from './payload.ts';
 import {
+  approvalKindSchema,
   approvalStatusSchema,
   decisionKindSchema,
   effectSchema,
@@ -48,8 +50,24 @@ const runSchema = z.object({
   snapshot: z.string().optional(),
   message: z.string().optional(),
   reason: json(problemSchema).optional(),
+  restore: z.literal('due').optional(),
   publication: publicationStatusSchema,
+  publish_request: json(
+    z.strictObject({
+      snapshot: z.string(),
+      message: z.string(),
+      branch: z.string().optional(),
+      author: z.strictObject({ name: z.string(), email: z.string() }).optional(),
+    }),
+  ).optional(),
+  publish_release: json(
+    z.strictObject({ approved: z.string().optional(), resolutions: payloadSchema.optional() }),
+  ).optional(),
+  validated: json(z.strictObject({ snapshot: z.string(), passed: z.boolean(), results: payloadSchema })).optional(),
+  publish_approval: z.string().optional(),
   publication_detail: json(z.record(z.string(), z.json())).optional(),
+  forked_from: json(forkedFromSchema).optional(),
+  forks: count.default(0),
 });
 /** A run as its state hash says, steps and approvals aside. */
 export type RunState = z.infer<typeof runSchema> & { id: string };
@@ -80,6 +98,7 @@ const stepSchema = z.object({
       value: payloadSchema.optional(),
       error: problemSchema.optional(),
       duration_ms: z.number().optional(),
+      inherited_from: z.string().optional(),
     }),
   ).optional(),
   worker: z.string().optional(),
@@ -93,8 +112,9 @@ const approvalSchema = z.object({
   status: approvalStatusSchema,
   request: json(
     z.strictObject({
-      step_id: stepIdSchema,
-      kind: z.enum(['action', 'input', 'in_doubt']),
+      step_id: stepIdSchema.optional(),
+      kind: approvalKindSchema,
+      action_digest: z.string().optional(),
       reason: z.string(),
       risk: riskSchema,
       preview: payloadSchema.optional(),

@@ -32,6 +32,7 @@ export const stepStatusSchema = z.enum([
   'expired',
   'canceled',
   'unknown',
+  'undone',
 ]);
 export type StepStatus = z.infer<typeof stepStatusSchema>;
 
@@ -52,8 +53,11 @@ export type DecisionKind = z.infer<typeof decisionKindSchema>;
 export const publicationStatusSchema = z.enum([
   'none',
   'requested',
+  'parked',
   'published',
   'conflicted',
+  'failed',
+  'rejected',
   'discarding',
   'discarded',
 ]);
@@ -65,6 +69,13 @@ const unsettledSteps: readonly StepStatus[] = ['pending', 'parked', 'queued', 'r
 export const isTerminal = (status: RunStatus): boolean => terminalRuns.includes(status);
 /** A settled step has its outcome; nothing of it will run again. */
 export const isSettled = (status: StepStatus): boolean => !unsettledSteps.includes(status);
+
+export const approvalKindSchema = z.enum(['action', 'input', 'in_doubt', 'publish', 'conflict']);
+/**
+ * What a decision is about: a call, a question to a person, a call of which nobody knows whether it took effect, a publish that the
+ * policy holds, or one that met conflicts.
+ */
+export type ApprovalKind = z.infer<typeof approvalKindSchema>;
 
 /** An error as data: a stable code, what happened, what to do next. */
 export const problemSchema = z.strictObject({

@@ -1,13 +1,16 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decideApproval } from '../commands/decide-approval.ts';
+import { forkRun } from '../commands/fork-run.ts';
 import { requestCancel, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
+import { undoSteps } from '../commands/undo-run.ts';
 import { pauseRun } from '../domain/transitions/run-life.ts';
 import { isTerminal } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
+import { listRuns } from '../queries/list-runs.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { type Bench, bench, deliverAll, dyingAt, specOf, sweepOnce } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
@@ -45,6 +48,8 @@ const happenings = fc.array(
     fc.record({ kind: fc.constant('pause' as const) }),
     fc.record({ kind: fc.constant('resume' as const) }),
     fc.record({ kind: fc.constant('expire' as const) }),
+    fc.record({ kind: fc.constant('undo' as const), to: fc.integer({ min: 0, max: 6 }) }),
+    fc.record({ kind: fc.constant('fork' as const), from: fc.integer({ min: 0, max: 6 }) }),
   ),
   { maxLength: 12 },
 );
@@ -54,7 +59,7 @@ test('whatever happens to a run and in whatever order, its log folds to its stat
   await fc.assert(
     fc.asyncProperty(groups, rules, happenings, fc.boolean(), async (plan, policy, all, cancel) => {
       await engine.deps.redis.flushall();
-      const { deps, tree } = bench(engine);
+      const { deps, treeOf } = bench(engine);
       const spec = specOf(plan, { policy: { rules: policy }, onError: 'continue' });
       const { runId } = await submitRun(deps, { spec, by: 'test' });
       for (const happening of all) {
@@ -64,15 +69,22 @@ test('whatever happens to a run and in whatever order, its log folds to its stat
       if (cancel) await requestCancel(deps, runId, { by: 'test' }).catch(unlessEngineError);
       await bringToAnEnd(deps, runId);
       await soundLog(deps, runId);
-      const { run, steps } = await listSteps(deps, runId);
-      expect(isTerminal(run.status)).toBe(true);
-      if (run.status === 'succeeded') {
-        const wrote = steps.filter((step) => step.effect === 'workspace' && step.outcome?.attempt != null);
-        // Nothing of the workspace is there twice, and nothing that was recorded is missing.
-        expect(tree.filter((id) => wrote.some((step) => step.id === id))).toEqual(wrote.map((step) => step.id));
+      // The run, and every run that was forked from it or from one of those.
+      for (const { id } of (await listRuns(deps, {}, { limit: 50 })).items) {
+        if (id !== runId) await bringToAnEnd(deps, id);
+        await soundLog(deps, id);
+        const { run, steps } = await listSteps(deps, id);
+        expect(isTerminal(run.status)).toBe(true);
+        if (run.status !== 'succeeded') continue;
+        const alive = steps.filter((step) => step.status !== 'undone');
+        const wrote = alive.filter((step) => step.effect === 'workspace' && step.outcome?.attempt != null);
+        const tree = treeOf(id);
+        // Nothing of the workspace is there twice, nothing that was recorded is missing, and nothing undone is left.
+        expect(tree.filter((step) => wrote.some(({ id }) => id === step))).toEqual(wrote.map((step) => step.id));
+        for (const step of steps) if (step.status === 'undone') expect(tree).not.toContain(step.id);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 100 },
   );
 });
 
@@ -93,10 +105,18 @@ async function happen(deps: Bench['deps'], runId: string, happening: Happening):
       return requestResume(deps, runId).catch(unlessEngineError);
     case 'expire': {
       const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
-      if (!view) return;
+      if (view?.subject !== 'step') return;
       await deps.queues.wakeStep(runId, view.step.id);
       return deliverAll({ ...deps, now: () => Date.now() + 8 * 24 * 3_600_000 });
     }
+    case 'undo':
+      await undoSteps(deps, runId, { toStep: happening.to, keepExternalEffects: true, by: 'test' }).catch(
+        unlessEngineError,
+      );
+      return;
+    case 'fork':
+      await forkRun(deps, runId, { fromStep: happening.from, changes: {}, by: 'test' }).catch(unlessEngineError);
+      return;
     case 'decide': {
       const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
       if (!view) return;

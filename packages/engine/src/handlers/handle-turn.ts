@@ -3,7 +3,7 @@ import type { WorkerDeps } from '../deps.ts';
 import { hasNetwork, type RunSpec } from '../domain/run-spec.ts';
 import type { RunState } from '../domain/state.ts';
 import { planTurn, type TurnStep } from '../domain/transitions/plan-turn.ts';
-import { failRun, pauseRun, startRun, succeedRun } from '../domain/transitions/run-life.ts';
+import { failRun, pauseRun, recordProgress, startRun, succeedRun } from '../domain/transitions/run-life.ts';
 import { append } from '../log/append.ts';
 import { claimOwner } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
@@ -36,7 +36,7 @@ async function takeTurn(deps: WorkerDeps, job: TurnJob, { signal }: JobContext):
     await begin(deps, run, signal);
     run = await readRun(deps.redis, job.run_id);
   }
-  if (run?.status !== 'running' || run.open > 0 || run.turn !== job.turn - 1) return;
+  if (run?.status !== 'running' || run.restore === 'due' || run.open > 0 || run.turn !== job.turn - 1) return;
   const spec = await readSpec(deps, run);
   // A plan has as many turns as it has groups; only a model can go on for ever.
   if (spec.task.planner === 'model' && run.turn - run.budget_from >= spec.limits.max_turns) {
@@ -54,9 +54,27 @@ const turnLimit = (spec: RunSpec) => ({
 });
 
 async function begin(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<void> {
-  const spec = await readSpec(deps, run);
-  const made = await deps.workspaces.materialise({ runId: run.id, source: spec.source, signal });
+  const making = { runId: run.id, signal, onProgress: tellProgress(deps, run) };
+  const { forked_from: from } = run;
+  const made =
+    from === undefined
+      ? await deps.workspaces.materialise({ ...making, source: (await readSpec(deps, run)).source })
+      : await deps.workspaces.fork({ ...making, from: { runId: from.run_id, snapshot: from.snapshot } });
   await append(deps, run.id, startRun(made));
+}
+
+const progressEveryMs = 2000;
+
+/** A long copy tells how far it is, now and then. For the record: nothing waits for it. */
+function tellProgress(deps: WorkerDeps, run: RunState): (progress: { files: number; bytes: number }) => void {
+  let next = deps.now() + progressEveryMs;
+  return (progress) => {
+    if (deps.now() < next) return;
+    next = deps.now() + progressEveryMs;
+    append(deps, run.id, recordProgress(progress)).catch((error: unknown) =>
+      deps.logger.warn({ run_id: run.id, err: error }, 'the progress of a copy was not recorded'),
+    );
+  };
 }
 
 async function record(deps: WorkerDeps, run: RunState, spec: RunSpec, decision: PlannerDecision): Promise<void> {

@@ -10,9 +10,9 @@ import { listSteps } from '../queries/list-steps.ts';
 import { type Bench, bench, Died, deliverAll, dyingAt, specOf, sweepOnce } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog as checkLog } from '../testing/sound-log.ts';
-import { handlePublication } from './handle-publication.ts';
 import { handleStep } from './handle-step.ts';
 import { handleTurn } from './handle-turn.ts';
+import { handleWorkspace } from './handle-workspace.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -33,7 +33,9 @@ const soundLog = (runId: string) => checkLog(engine.deps, runId);
 const types = (events: LoggedEvent[]) => events.map((event) => event.type);
 const statusOf = async (runId: string) => (await listSteps(engine.deps, runId)).run.status;
 const pending = async (runId: string) =>
-  (await listPendingApprovals(engine.deps, { run_id: runId }, { limit: 50 })).items;
+  (await listPendingApprovals(engine.deps, { run_id: runId }, { limit: 50 })).items.filter(
+    (view) => view.subject === 'step',
+  );
 
 test('a run goes through its groups by its own wake-ups alone, and each step runs once', async () => {
   const { deps, tree, executions } = bench(engine);
@@ -327,7 +329,7 @@ test('what is asked for while a publication is just being finished is done, too'
     },
   });
   const worker = { ...deps, redis, workspaces: { ...deps.workspaces, publish: async () => conflict } };
-  await handlePublication(worker, { run_id: runId }, { signal: new AbortController().signal, lastTry: false });
+  await handleWorkspace(worker, { run_id: runId }, { signal: new AbortController().signal, lastTry: false });
   expect(await publicationOf(runId)).toBe('discarded');
   await soundLog(runId);
 });

@@ -5,6 +5,7 @@ import { runField } from '../domain/fields.ts';
 import type { RunSpec } from '../domain/run-spec.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import type { StepStatus } from '../domain/vocabulary.ts';
+import { ownerOf } from '../log/indexes.ts';
 import { readWholeLog } from '../log/read-log.ts';
 import { readFields, readStep, readTurnSteps } from '../log/read-state.ts';
 import type { PastTurn, PlannerInput, SettledStep } from '../ports.ts';
@@ -20,14 +21,16 @@ export function plannerInput(deps: Deps, run: RunState, spec: RunSpec): PlannerI
     async named(name) {
       const field = runField.named(name);
       const id = (await readFields(deps.redis, run.id, [field]))[field];
-      const found = id ? await readStep(deps.redis, run.id, id) : undefined;
+      // A step of the run that this one was forked from lies there.
+      const owner = id && run.forked_from?.names[name] === id ? await ownerOf(deps.redis, id) : run.id;
+      const found = id && owner ? await readStep(deps.redis, owner, id) : undefined;
       return found && settledStep(deps, found.step);
     },
     async previous() {
       const steps = await readTurnSteps(deps.redis, run);
       return Promise.all(steps.map((step) => settledStep(deps, step)));
     },
-    history: () => history(deps, run.id),
+    history: () => history(deps, run),
   };
 }
 
@@ -55,12 +58,19 @@ type Settled = EventOf<
   | 'step.canceled'
 >;
 
-/** The turns so far, as the log tells them. */
-async function history(deps: Deps, runId: string): Promise<PastTurn[]> {
+/** The turns so far, as the log tells them: a fork's past is the other run's, up to where it left it. */
+async function history(deps: Deps, run: Past): Promise<PastTurn[]> {
   const turns: PastTurn[] = [];
   const steps = new Map<string, SettledStep>();
-  for await (const event of readWholeLog(deps.redis, runId)) {
-    if (event.type === 'turn.planned') {
+  for await (const event of readWholeLog(deps.redis, run.id)) {
+    if (run.until !== undefined && event.seq > run.until) break;
+    if (event.type === 'run.created' && event.data.forked_from !== undefined) {
+      const { run_id, seq, turn } = event.data.forked_from;
+      const past = await history(deps, { id: run_id, until: seq });
+      turns.push(...past.filter((one) => one.turn <= turn));
+    } else if (event.type === 'run.rewound') {
+      rewind(turns, event.data);
+    } else if (event.type === 'turn.planned') {
       const { turn, message, answer } = event.data;
       const recorded = answer === undefined ? {} : { answer: await fromPayload(deps.blobs, answer) };
       turns.push({ turn, message, ...recorded, steps: [] });
@@ -85,6 +95,19 @@ async function history(deps: Deps, runId: string): Promise<PastTurn[]> {
     }
   }
   return turns;
+}
+
+interface Past {
+  id: string;
+  /** Sequence number of the last event that counts. Absent: all of them do. */
+  until?: number;
+}
+
+/** What was undone is no part of the conversation; the steps that are made anew follow as events of their own. */
+function rewind(turns: PastTurn[], { to_step, turn, steps }: EventOf<'run.rewound'>['data']): void {
+  turns.splice(0, turns.length, ...turns.filter((one) => one.turn <= turn));
+  const last = turns.at(-1);
+  if (to_step !== null && last?.turn === turn) last.steps = last.steps.filter((step) => steps.includes(step.id));
 }
 
 const isSettledEvent = (event: LoggedEvent): event is Settled & { seq: number } => settledTypes.has(event.type);

@@ -12,7 +12,7 @@ import { append } from '../log/append.ts';
 import { claimOwner, trackApproval, untrackActive, untrackApproval } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readApproval, readRun, readTurnSteps } from '../log/read-state.ts';
-import { isPublicationPending, releaseUnlessPending } from './release-run.ts';
+import { isWorkspaceDue, releaseUnlessDue } from './release-run.ts';
 
 const mostRounds = 50;
 
@@ -37,26 +37,34 @@ export async function settleForward(deps: WorkerDeps, runId: string, signal: Abo
 async function advance(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<'settled' | 'again'> {
   switch (run.status) {
     case 'queued':
-      await deps.queues.addTurn(run.id, 1);
+      await deps.queues.addTurn(run.id, run.turn + 1);
       return 'settled';
     case 'running':
     case 'waiting':
-      return openTurn(deps, run, signal);
+      // The tree is not yet what the log says: nothing starts on it.
+      return run.restore === 'due' ? ensureWorkspaceJob(deps, run) : openTurn(deps, run, signal);
     case 'canceling':
       return closeTurn(deps, run);
     case 'paused':
-      return 'settled';
+      return run.restore === 'due' ? ensureWorkspaceJob(deps, run) : 'settled';
     case 'succeeded':
     case 'failed':
     case 'canceled':
-      if (isPublicationPending(run)) {
-        await deps.queues.addPublication(run.id);
-        return 'settled';
-      }
-      return (await releaseUnlessPending(deps, run.id)) ? 'settled' : 'again';
+      if (isWorkspaceDue(run)) return ensureWorkspaceJob(deps, run);
+      return (await releaseUnlessDue(deps, run)) ? 'settled' : 'again';
     default:
       return run.status satisfies never;
   }
+}
+
+/** What is due runs soon; a publish that waits for a decision has a job that sleeps. */
+async function ensureWorkspaceJob(deps: WorkerDeps, run: RunState): Promise<'settled'> {
+  const { publish_approval: id } = run;
+  const approval =
+    run.publication === 'parked' && id !== undefined ? await readApproval(deps.redis, run.id, id) : undefined;
+  if (approval?.status === 'pending') await deps.queues.addWorkspace(run.id, Date.parse(approval.request.expires_at));
+  else await deps.queues.wakeWorkspace(run.id);
+  return 'settled';
 }
 
 async function openTurn(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<'settled' | 'again'> {

@@ -26,3 +26,15 @@ export async function* readWholeLog(redis: Redis, runId: string): AsyncGenerator
     after = last.seq;
   }
 }
+
+/** The events as they are stored, unread: for looking through every log there is. */
+export async function* readRawLog(redis: Redis, runId: string): AsyncGenerator<string> {
+  let after = 0;
+  for (;;) {
+    const entries = await redis.xrange(logKey(runId), `${after + 1}-0`, '+', 'COUNT', 500);
+    for (const [, [, text]] of entries) yield text ?? '';
+    const last = entries.at(-1);
+    if (last === undefined) return;
+    after = Number(last[0].slice(0, last[0].indexOf('-')));
+  }
+}

@@ -1,4 +1,4 @@
-import { type ApprovalView, viewApproval } from '../commands/decide-approval.ts';
+import { type ApprovalView, viewApproval } from '../commands/view-approval.ts';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../errors.ts';
 import { ownerOf } from '../log/indexes.ts';

@@ -1,9 +1,9 @@
-import { getRun } from '../commands/steer-run.ts';
 import type { EngineDeps } from '../deps.ts';
 import {
   type ApprovalState,
   parseAllApprovals,
   parseAllSteps,
+  parseRun,
   type RunState,
   type StepState,
 } from '../domain/state.ts';
@@ -18,8 +18,9 @@ export async function listSteps(
   deps: Deps,
   runId: string,
 ): Promise<{ run: RunState; steps: StepState[]; approvals: ApprovalState[] }> {
-  const run = await getRun(deps, runId);
   const fields = await readAll(deps.redis, runId);
+  const run = parseRun(runId, fields);
+  if (!run) throw new EngineError('run_not_found', `there is no run ${runId}`);
   return { run, steps: parseAllSteps(fields), approvals: parseAllApprovals(fields) };
 }
 

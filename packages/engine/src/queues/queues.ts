@@ -1,4 +1,4 @@
-import { type JobsOptions, Queue, type Telemetry } from 'bullmq';
+import { type Job, type JobsOptions, Queue, type Telemetry } from 'bullmq';
 import type { Redis } from 'ioredis';
 
 /** Queues carry wake-ups, never truth: which run, and which of its steps. */
@@ -10,33 +10,43 @@ export interface StepJob {
   run_id: string;
   step_id: string;
 }
-export interface PublicationJob {
+export interface WorkspaceJob {
   run_id: string;
 }
 
 /** All queues of a shard share its hash tag. One shard today; a run's shard will be a hash of its id. */
 export const queuePrefix = '{hp-0}';
-export const queueNames = { turns: 'turns', steps: 'steps', publications: 'publications', sweeps: 'sweeps' } as const;
+export const queueNames = {
+  turns: 'turns',
+  steps: 'steps',
+  workspaces: 'workspaces',
+  sweeps: 'sweeps',
+  housekeeping: 'housekeeping',
+} as const;
 export type QueueName = keyof typeof queueNames;
 
 /** Deterministic: adding a wake-up twice is adding it once. */
 export const jobIds = {
   turn: (runId: string, turn: number): string => `turn-${runId}-${turn}`,
   step: (stepId: string): string => stepId,
-  publication: (runId: string): string => `publication-${runId}`,
+  workspace: (runId: string): string => `workspace-${runId}`,
 };
 
 export interface Queues {
   readonly turns: Queue<TurnJob>;
   readonly steps: Queue<StepJob>;
-  readonly publications: Queue<PublicationJob>;
+  readonly workspaces: Queue<WorkspaceJob>;
   readonly sweeps: Queue<Record<string, never>>;
+  readonly housekeeping: Queue<Record<string, never>>;
   addTurn(runId: string, turn: number): Promise<void>;
   /** @param notBefore milliseconds since the epoch: the job is delayed until then */
   addStep(runId: string, stepId: string, notBefore?: number): Promise<void>;
   /** Makes a step's job run soon: promotes it when it is parked, adds it when it is gone. */
   wakeStep(runId: string, stepId: string): Promise<void>;
-  addPublication(runId: string): Promise<void>;
+  /** @param notBefore milliseconds since the epoch: the job is delayed until then */
+  addWorkspace(runId: string, notBefore?: number): Promise<void>;
+  /** Makes the job of a run's workspace run soon: promotes it when it is parked, adds it when it is gone. */
+  wakeWorkspace(runId: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -72,32 +82,40 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
   };
   const turns = new Queue<TurnJob>(queueNames.turns, options);
   const steps = new Queue<StepJob>(queueNames.steps, options);
-  const publications = new Queue<PublicationJob>(queueNames.publications, options);
+  const workspaces = new Queue<WorkspaceJob>(queueNames.workspaces, options);
   const sweeps = new Queue<Record<string, never>>(queueNames.sweeps, options);
-  const all = [turns, steps, publications, sweeps];
+  const housekeeping = new Queue<Record<string, never>>(queueNames.housekeeping, options);
+  const all = [turns, steps, workspaces, sweeps, housekeeping];
   for (const queue of all) queue.on('error', ignoreHere);
 
+  const delayUntil = (notBefore: number | undefined): { delay?: number } =>
+    notBefore === undefined ? {} : { delay: capDelay(notBefore - now()) };
   const addStep: Queues['addStep'] = async (runId, stepId, notBefore) => {
-    const delay = notBefore === undefined ? {} : { delay: capDelay(notBefore - now()) };
-    await steps.add('step', { run_id: runId, step_id: stepId }, { jobId: jobIds.step(stepId), ...delay });
+    const options = { jobId: jobIds.step(stepId), ...delayUntil(notBefore) };
+    await steps.add('step', { run_id: runId, step_id: stepId }, options);
+  };
+  const addWorkspace: Queues['addWorkspace'] = async (runId, notBefore) => {
+    const options = { jobId: jobIds.workspace(runId), ...delayUntil(notBefore) };
+    await workspaces.add('workspace', { run_id: runId }, options);
   };
   return {
     turns,
     steps,
-    publications,
+    workspaces,
     sweeps,
+    housekeeping,
     async addTurn(runId, turn) {
       await turns.add('turn', { run_id: runId, turn }, { jobId: jobIds.turn(runId, turn) });
     },
     addStep,
     async wakeStep(runId, stepId) {
       const job = await steps.getJob(jobIds.step(stepId));
-      if (!job) return addStep(runId, stepId);
-      if (job.delay === 0 || (job.attemptsMade > 0 && job.delay < backoffHorizon)) return;
-      await job.promote().catch(unlessNotDelayed);
+      return job ? promote(job) : addStep(runId, stepId);
     },
-    async addPublication(runId) {
-      await publications.add('publication', { run_id: runId }, { jobId: jobIds.publication(runId) });
+    addWorkspace,
+    async wakeWorkspace(runId) {
+      const job = await workspaces.getJob(jobIds.workspace(runId));
+      return job ? promote(job) : addWorkspace(runId);
     },
     async close() {
       await Promise.all(all.map((queue) => queue.close()));
@@ -107,6 +125,11 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
 
 // The shared connection reports its own errors once (redis/connect.ts); an unheard 'error' event would end the process.
 const ignoreHere = (): void => {};
+
+async function promote(job: Job): Promise<void> {
+  if (job.delay === 0 || (job.attemptsMade > 0 && job.delay < backoffHorizon)) return;
+  await job.promote().catch(unlessNotDelayed);
+}
 
 function unlessNotDelayed(error: unknown): void {
   // Somebody was faster: it runs, waits to run, or is done.

@@ -6,6 +6,7 @@ import { limitsSchema, type RunSpec } from '../domain/run-spec.ts';
 import type { Effect, Problem } from '../domain/vocabulary.ts';
 import { handleStep } from '../handlers/handle-step.ts';
 import { handleTurn } from '../handlers/handle-turn.ts';
+import { handleWorkspace } from '../handlers/handle-workspace.ts';
 import type { JobContext } from '../handlers/job.ts';
 import { sweep } from '../handlers/sweep.ts';
 import { scriptedPlanner } from '../planners/scripted.ts';
@@ -14,23 +15,49 @@ import type { TestEngine } from './real-redis.ts';
 /** Tools whose effects can be counted: `args.effect` says what a call may change, `args.do` what it does. */
 export interface Bench {
   deps: WorkerDeps;
-  /** Content of the workspace: one entry per `append` call that is visible in it. */
+  /** Content of the first run's workspace: one entry per writing call that is visible in it. */
   tree: string[];
+  /** The same of any run. */
+  treeOf(runId: string): string[];
   /** Every execution, whether its outcome was recorded or not. */
   executions: { stepId: string; attempt: number }[];
+  /** Snapshots that reached the source. */
+  published: string[];
+}
+
+/** What goes wrong, and when: may change while a test runs. */
+interface Faults {
+  execute?: () => void;
+  /** A file changed at the source. */
+  conflict?: boolean;
+  /** The state of the source; a plan holds only while it is the same. */
+  source?: number;
 }
 
 const noProblem: Problem[] = [];
 
 /** The engine with an executor and a workspace that live in memory: for tests of the engine itself. */
-export function bench(engine: TestEngine, faults: { execute?: () => void } = {}): Bench {
+export function bench(engine: TestEngine, faults: Faults = {}): Bench {
   const tree: string[] = [];
   const executions: Bench['executions'] = [];
+  const published: string[] = [];
   const snapshots = new Map<string, string[]>([['0'.repeat(40), []]]);
+  const trees = new Map<string, string[]>();
+  const treeOf = (runId: string): string[] => {
+    const known = trees.get(runId) ?? (trees.size === 0 ? tree : []);
+    trees.set(runId, known);
+    return known;
+  };
+  const bringTo = (runId: string, snapshot: string): void => {
+    const content = snapshots.get(snapshot);
+    if (!content) throw new Error(`there is no snapshot ${snapshot}`);
+    treeOf(runId).splice(0, Number.POSITIVE_INFINITY, ...content);
+  };
   const deps: WorkerDeps = {
     ...engine.deps,
     newId,
     workerId: 'test-worker',
+    retention: {},
     planners: { scripted: scriptedPlanner, model: { next: async () => ({ kind: 'finish', message: 'done' }) } },
     executor: {
       describe: ({ tool, args }) => {
@@ -39,32 +66,62 @@ export function bench(engine: TestEngine, faults: { execute?: () => void } = {})
         return { ok: true, args, effect, risk: 'low', ...(gate === undefined ? {} : { gate }) };
       },
       preview: async () => ({ kind: 'command', command: 'count' }),
-      async execute({ args }, { stepId, attempt }) {
+      validate: async ({ name = 'validator', command }, { runId }) => ({
+        ...{ name, command, detail: null, stdout: '', stdout_bytes: 0, stderr: '', stderr_bytes: 0, duration_ms: 1 },
+        ...(treeOf(runId).length >= Number(command)
+          ? { status: 'passed', exit_code: 0 }
+          : { status: 'failed', exit_code: 1 }),
+        capabilities: null,
+      }),
+      async execute({ args }, { runId, stepId, attempt }) {
         const { effect, fail } = args as { effect: Effect; fail?: boolean };
         executions.push({ stepId, attempt });
-        if (effect !== 'read') tree.push(stepId);
+        if (effect !== 'read') treeOf(runId).push(stepId);
         faults.execute?.();
         if (fail) return { status: 'failed', error: { code: 'EASKED', message: 'asked to fail' } };
         return { status: 'succeeded', value: { count: executions.length } };
       },
     },
     workspaces: {
-      materialise: async () => ({ snapshot: '0'.repeat(40), base_commit: null, files: 0, bytes: 0, skipped: 0 }),
-      async snapshot() {
+      async materialise({ runId }) {
+        bringTo(runId, '0'.repeat(40));
+        return made('0'.repeat(40));
+      },
+      async fork({ runId, from }) {
+        bringTo(runId, from.snapshot);
+        return made(from.snapshot);
+      },
+      async snapshot({ runId }) {
         const id = snapshots.size.toString(16).padStart(40, '0');
-        snapshots.set(id, [...tree]);
+        snapshots.set(id, [...treeOf(runId)]);
         return { snapshot: id, files_changed: 1, skipped: noProblem.length };
       },
       quiesce: async () => {},
-      async restore({ snapshot }) {
-        tree.splice(0, tree.length, ...(snapshots.get(snapshot) ?? []));
+      restore: async ({ runId, snapshot }) => bringTo(runId, snapshot),
+      async planPublish({ snapshot, resolutions }) {
+        const settled = Array.isArray(resolutions) && resolutions.length > 0;
+        const conflicts = faults.conflict && !settled ? [conflict] : [];
+        return { candidate: snapshot, digest: `${faults.source ?? 0}`, conflicts, plan: { snapshot } };
       },
-      publish: async () => ({ status: 'published', published: {} }),
+      async publish({ snapshot, expect }) {
+        if (expect !== `${faults.source ?? 0}`) return { status: 'moved' };
+        published.push(snapshot);
+        return { status: 'published', published: {} };
+      },
       discard: async () => {},
+      collect: async () => {},
+      tidy: async () => [],
     },
   };
-  return { deps, tree, executions };
+  return { deps, tree, treeOf, executions, published };
 }
+
+const conflict = { path: 'a', reason: 'changed_in_source', detail: 'The file changed.', resolvable: true };
+
+const made = (snapshot: string) => ({
+  ...{ snapshot, base: '0'.repeat(40), base_commit: null },
+  ...{ files: 0, bytes: 0, skipped: 0, submodules: [] },
+});
 
 interface TestStep {
   name?: string;
@@ -73,7 +130,10 @@ interface TestStep {
 }
 
 /** A run of groups of `count` calls. */
-export function specOf(groups: TestStep[][], more: { policy?: object; onError?: 'stop' | 'continue' } = {}): RunSpec {
+export function specOf(
+  groups: TestStep[][],
+  more: { policy?: object; onError?: 'stop' | 'continue'; validators?: string[] } = {},
+): RunSpec {
   return {
     toolset: 'test',
     task: {
@@ -89,6 +149,7 @@ export function specOf(groups: TestStep[][], more: { policy?: object; onError?: 
     policy: policySchema.parse(more.policy ?? {}),
     limits: limitsSchema.parse({}),
     network: { allow: [] },
+    validators: (more.validators ?? []).map((command) => ({ command, timeout_s: 60 })),
     labels: {},
   };
 }
@@ -105,15 +166,17 @@ export async function deliverAll(deps: WorkerDeps, perJob: (n: number) => Worker
   for (;;) {
     const turns = await deps.queues.turns.getJobs(['waiting', 'prioritized']);
     const steps = await deps.queues.steps.getJobs(['waiting', 'prioritized']);
-    const next = turns.at(-1) ?? steps.at(-1);
+    const workspaces = await deps.queues.workspaces.getJobs(['waiting', 'prioritized']);
+    const [turn, step, workspace] = [turns.at(-1), steps.at(-1), workspaces.at(-1)];
+    const next = turn ?? step ?? workspace;
     if (!next) return;
     deliveries += 1;
     if (deliveries > 500) throw new Error('the run does not come to an end');
     const worker = perJob(deliveries);
-    const { data } = next;
     try {
-      if ('turn' in data) await handleTurn(worker, data, calm());
-      else await handleStep(worker, data, calm());
+      if (turn) await handleTurn(worker, turn.data, calm());
+      else if (step) await handleStep(worker, step.data, calm());
+      else if (workspace) await handleWorkspace(worker, workspace.data, calm());
     } catch (error) {
       if (!(error instanceof Died)) throw error;
       continue;
@@ -162,7 +225,8 @@ export function dyingAt(
     addTurn: queues.addTurn,
     addStep: queues.addStep,
     wakeStep: queues.wakeStep,
-    addPublication: queues.addPublication,
+    addWorkspace: queues.addWorkspace,
+    wakeWorkspace: queues.wakeWorkspace,
   });
   return {
     deps: { ...deps, redis: guard(deps.redis), queues: { ...queues, ...guarded } },

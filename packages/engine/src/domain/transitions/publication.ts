@@ -1,15 +1,40 @@
 import { z } from 'zod';
 import { runField } from '../fields.ts';
-import type { RunState } from '../state.ts';
-import { type Condition, runIs, snapshotIs, type Transition } from '../transition.ts';
-import type { PublicationStatus } from '../vocabulary.ts';
+import type { Payload } from '../payload.ts';
+import type { ApprovalState, RunState } from '../state.ts';
+import { approvalIs, type Condition, parkedIs, runIs, snapshotIs, type Transition } from '../transition.ts';
+import type { ApprovalKind, DecisionKind, Problem, PublicationStatus } from '../vocabulary.ts';
 
 const publicationIs = (...status: PublicationStatus[]): Condition => ({ field: runField.publication, is: status });
 
+/** What a publish is asked to do. */
+export interface PublishWish {
+  message: string;
+  branch?: string;
+  author?: { name: string; email: string };
+}
+
 /** Publishing is asked for: recorded first, done by a worker, so that a crash in between is made good. */
-export const requestPublish = (run: RunState, request: { message: string; by: string }): Transition => ({
-  if: [runIs('succeeded'), publicationIs('none', 'conflicted'), snapshotIs(run.snapshot ?? '')],
-  events: [{ type: 'workspace.publish_requested', data: { snapshot: run.snapshot ?? '', ...request } }],
+export const requestPublish = (run: RunState, wish: PublishWish & { by: string }): Transition => ({
+  if: [
+    runIs('succeeded'),
+    publicationIs('none', 'conflicted', 'failed', 'rejected', 'published'),
+    snapshotIs(run.snapshot ?? ''),
+  ],
+  events: [{ type: 'workspace.publish_requested', data: { snapshot: run.snapshot ?? '', ...wish } }],
+});
+
+/** What the validators said of a snapshot. When one did not pass, that ends the publish. */
+export const recordValidation = (
+  run: RunState,
+  validated: { snapshot: string; results: Payload },
+  failed: Problem | undefined,
+): Transition => ({
+  if: [publicationIs('requested')],
+  events: [
+    { type: 'workspace.validated', data: { ...validated, passed: failed === undefined } },
+    ...(failed === undefined ? [] : recordPublishFailed(run, failed).events),
+  ],
 });
 
 export const recordPublished = (run: RunState, published: unknown): Transition => ({
@@ -26,12 +51,155 @@ export const recordConflict = (run: RunState, conflicts: unknown): Transition =>
   ],
 });
 
-export const requestDiscard = (run: RunState, by: string): Transition => ({
-  if: [runIs('succeeded', 'failed', 'canceled'), publicationIs('none', 'conflicted', 'published')],
-  events: [{ type: 'workspace.discard_requested', data: { by, from: run.publication } }],
+export const recordPublishFailed = (run: RunState, reason: Problem): Transition => ({
+  if: [publicationIs('requested')],
+  events: [{ type: 'workspace.publish_failed', data: { snapshot: run.snapshot ?? '', reason } }],
 });
+
+/** A publish that waits for a person. With conflicts it is shown as conflicted, too. */
+export interface Hold {
+  approvalId: string;
+  kind: Extract<ApprovalKind, 'publish' | 'conflict'>;
+  digest: string;
+  reason: string;
+  preview: Payload;
+  expiresAt: string;
+  conflicts: unknown;
+}
+
+export function parkPublish(run: RunState, hold: Hold): Transition {
+  const conflicted = hold.kind === 'conflict' ? recordConflict(run, hold.conflicts).events : [];
+  return {
+    if: [publicationIs('requested'), parkedIs(run.parked)],
+    events: [
+      ...conflicted,
+      {
+        type: 'approval.requested',
+        data: {
+          approval_id: hold.approvalId,
+          kind: hold.kind,
+          action_digest: hold.digest,
+          snapshot: run.snapshot ?? '',
+          reason: hold.reason,
+          risk: 'high',
+          preview: hold.preview,
+          allowed_decisions: decisionsFor[hold.kind],
+          expires_at: hold.expiresAt,
+        },
+      },
+    ],
+  };
+}
+
+/** Of a conflict: `approve` tries again with the source as it is by then, `edit` says what becomes of each file. */
+const decisionsFor = {
+  publish: ['approve', 'reject'],
+  conflict: ['approve', 'edit', 'reject'],
+} as const satisfies Record<Hold['kind'], DecisionKind[]>;
+
+/** A person's decision about a parked publish, checked. */
+export interface PublishDecision {
+  kind: DecisionKind;
+  digest: string;
+  by: string;
+  message?: string;
+  resolutions?: Payload;
+}
+
+/** The first decision wins. */
+export function decidePublish(run: RunState, approval: ApprovalState, decision: PublishDecision): Transition {
+  const { kind, digest, by, message, resolutions } = decision;
+  return {
+    if: stillParked(run, approval),
+    events: [
+      {
+        type: 'approval.decided',
+        data: {
+          approval_id: approval.id,
+          decision: kind,
+          action_digest: digest,
+          snapshot: run.snapshot ?? '',
+          ...(resolutions === undefined ? {} : { args: resolutions }),
+          ...(message === undefined ? {} : { message }),
+          by,
+        },
+      },
+      kind === 'reject'
+        ? { type: 'workspace.publish_rejected', data: { reason: rejected(by, message) } }
+        : { type: 'workspace.publish_released', data: released(run, approval, decision) },
+    ],
+  };
+}
+
+/** Resolutions stay in force when what they lead to is approved afterwards. */
+function released(run: RunState, approval: ApprovalState, { digest, resolutions }: PublishDecision) {
+  const kept = resolutions ?? run.publish_release?.resolutions;
+  return {
+    ...(approval.request.kind === 'publish' ? { approved: digest } : {}),
+    ...(kept === undefined ? {} : { resolutions: kept }),
+  };
+}
+
+const rejected = (by: string, message: string | undefined): Problem => ({
+  code: 'publish_rejected',
+  message: `Not published: ${by} rejected it.${message === undefined ? '' : ` They say: ${message}`}`,
+  next: 'Publish again, or download the patch.',
+});
+
+export const expirePublish = (run: RunState, approval: ApprovalState): Transition => ({
+  if: stillParked(run, approval),
+  events: [
+    { type: 'approval.expired', data: { approval_id: approval.id } },
+    {
+      type: 'workspace.publish_rejected',
+      data: {
+        reason: {
+          code: 'publish_expired',
+          message: `Not published: nobody decided before ${approval.request.expires_at}.`,
+          next: 'Publish again.',
+        },
+      },
+    },
+  ],
+});
+
+const stillParked = (run: RunState, approval: ApprovalState): Condition[] => [
+  publicationIs('parked'),
+  approvalIs(approval.id, 'pending'),
+  parkedIs(run.parked),
+];
+
+/** A publish that waits for a decision ends with the workspace. No fork may be waiting for its copy: the caller has looked, at `run.forks`. */
+export function requestDiscard(run: RunState, by: string): Transition {
+  const parked = run.publication === 'parked' && run.publish_approval !== undefined;
+  return {
+    if: [
+      runIs('succeeded', 'failed', 'canceled'),
+      publicationIs(run.publication),
+      parkedIs(run.parked),
+      { field: runField.forks, is: run.forks === 0 ? [] : [String(run.forks)] },
+    ],
+    events: [
+      ...(parked
+        ? [
+            {
+              type: 'approval.canceled' as const,
+              data: { approval_id: run.publish_approval ?? '', reason: 'the workspace is discarded' },
+            },
+          ]
+        : []),
+      { type: 'workspace.discard_requested', data: { by, from: run.publication } },
+    ],
+  };
+}
 
 export const recordDiscarded = (): Transition => ({
   if: [publicationIs('discarding')],
   events: [{ type: 'workspace.discarded', data: {} }],
+});
+
+/** The tree is what the log says again. */
+export const recordRestored = (run: RunState): Transition => ({
+  if: [{ field: runField.restore, is: ['due'] }, snapshotIs(run.snapshot ?? '')],
+  events: [{ type: 'workspace.restored', data: { snapshot: run.snapshot ?? '' } }],
 });

@@ -4,13 +4,21 @@ import type { RunState } from '../state.ts';
 import { openIs, parkedIs, runIs, type Transition, turnIs } from '../transition.ts';
 import type { Problem } from '../vocabulary.ts';
 
+type MadeWorkspace = EventOf<'workspace.materialised'>['data'];
+
 /** The workspace is there: the run begins. */
-export const startRun = (materialised: EventOf<'workspace.materialised'>['data']): Transition => ({
+export const startRun = (made: MadeWorkspace): Transition => ({
   if: [runIs('queued')],
   events: [
-    { type: 'workspace.materialised', data: materialised },
+    { type: 'workspace.materialised', data: made },
     { type: 'run.started', data: {} },
   ],
+});
+
+/** How far the copy of a source is. */
+export const recordProgress = (progress: { files: number; bytes: number }): Transition => ({
+  if: [runIs('queued')],
+  events: [{ type: 'workspace.progress', data: progress }],
 });
 
 /** A planner's last word is a turn without steps, with the answer it gave. */
@@ -40,6 +48,14 @@ export const pauseRun = (reason: Problem): Transition => ({
   if: [runIs('queued', 'running', 'waiting')],
   events: [{ type: 'run.paused', data: { reason } }],
 });
+
+/** A person stops the run. What runs settles; nothing new starts. */
+export const pauseByHand = (by: string): Transition =>
+  pauseRun({
+    code: 'paused_by_hand',
+    message: `${by} paused the run.`,
+    next: 'Resume it, undo its last steps, or cancel it.',
+  });
 
 /** A run goes on from where it was paused: before its start, among open approvals, or in the middle of its work. */
 export const resumeRun = (run: RunState): Transition => ({

@@ -1,0 +1,41 @@
+import { planSchema } from '@holdpoint/engine/domain/plan';
+import { policySchema } from '@holdpoint/engine/domain/policy';
+import { limitsSchema, validatorsSchema } from '@holdpoint/engine/domain/run-spec';
+import { z } from 'zod';
+import { labelsSchema, runSchema } from './run.ts';
+
+const stepReference = z
+  .union([z.int().min(0), z.string().min(1).max(100)])
+  .describe("A step's id, or its number in the list of the run's steps, from 1. 0: before the first");
+
+/** POST /v1/runs/{id}/fork: a new run that goes on after a step of this one. What is left out is as it was. */
+export const forkRunSchema = z.strictObject({
+  from_step: stepReference.describe(
+    'The last step that is kept: its id, or its number in the list of steps, from 1. 0: none is',
+  ),
+  title: z.string().min(1).max(200).optional(),
+  plan: planSchema.optional().describe('Of a scripted run: the groups that are kept must be as they were'),
+  model: z.string().min(1).max(200).optional().describe('Of a run with a prompt'),
+  policy: policySchema.optional(),
+  limits: limitsSchema.optional(),
+  validators: validatorsSchema.optional(),
+  labels: labelsSchema.optional(),
+});
+export type ForkRun = z.input<typeof forkRunSchema>;
+
+/** POST /v1/runs/{id}/undo: the last steps of a paused run. */
+export const undoRunSchema = z.strictObject({
+  to_step: stepReference.describe(
+    'The last step that is kept: its id, or its number in the list of steps, from 1. 0: none is',
+  ),
+  keep_external_effects: z
+    .boolean()
+    .default(false)
+    .describe('Undo although a step had effects outside of the workspace, which stay as they are'),
+});
+export type UndoRun = z.input<typeof undoRunSchema>;
+
+export const undoneSchema = z
+  .strictObject({ run: runSchema, undone: z.array(z.string()).describe('Ids of the steps that were undone') })
+  .meta({ id: 'Undone' });
+export type Undone = z.infer<typeof undoneSchema>;

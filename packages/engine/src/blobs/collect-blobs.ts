@@ -1,0 +1,59 @@
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Where blobs lie while it is made sure that nobody has just put them again. */
+export const aside = 'aside';
+
+export interface Collected {
+  removed: number;
+  bytes: number;
+}
+
+interface Input {
+  needed: ReadonlySet<string>;
+  idleMs: number;
+  now: number;
+}
+
+/**
+ * Each blob that seems to be garbage is first moved aside, and only then looked at again: a put before the move has made it young, so it
+ * goes back; a put after the move finds nothing and writes it anew. What an interrupted collection left aside is looked at the same way.
+ */
+export async function collectBlobs(directory: string, input: Input): Promise<Collected> {
+  const collected: Collected = { removed: 0, bytes: 0 };
+  const folder = join(directory, aside);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  for (const sha256 of await readdir(folder)) await settle(directory, sha256, input, collected);
+  for (const shard of await readdir(directory)) {
+    if (!/^[0-9a-f]{2}$/.test(shard)) continue;
+    for (const rest of await readdir(join(directory, shard))) {
+      const file = join(directory, shard, rest);
+      if (rest.endsWith('.tmp')) {
+        if (await isIdle(file, input)) await rm(file, { force: true });
+        continue;
+      }
+      const sha256 = `${shard}${rest}`;
+      if (input.needed.has(sha256) || !(await isIdle(file, input))) continue;
+      await rename(file, join(folder, sha256));
+      await settle(directory, sha256, input, collected);
+    }
+  }
+  return collected;
+}
+
+async function settle(directory: string, sha256: string, input: Input, collected: Collected): Promise<void> {
+  const file = join(directory, aside, sha256);
+  if (input.needed.has(sha256) || !(await isIdle(file, input))) {
+    await rename(file, join(directory, sha256.slice(0, 2), sha256.slice(2)));
+    return;
+  }
+  const { size } = await stat(file);
+  await rm(file);
+  collected.removed += 1;
+  collected.bytes += size;
+}
+
+async function isIdle(file: string, { idleMs, now }: Input): Promise<boolean> {
+  const status = await stat(file).catch(() => undefined);
+  return status !== undefined && now - status.mtimeMs > idleMs;
+}

@@ -1,0 +1,126 @@
+import { isDeepStrictEqual } from 'node:util';
+import { toPayload } from '../blobs/blob-store.ts';
+import type { EngineDeps } from '../deps.ts';
+import type { ForkedFrom } from '../domain/lineage.ts';
+import type { Plan } from '../domain/plan.ts';
+import type { RunSpec } from '../domain/run-spec.ts';
+import type { RunState } from '../domain/state.ts';
+import { createRun, type Fork, recordFork } from '../domain/transitions/create-run.ts';
+import { inheritTurn } from '../domain/transitions/rewind-run.ts';
+import { EngineError } from '../errors.ts';
+import { append } from '../log/append.ts';
+import { claimOwner, trackRun } from '../log/indexes.ts';
+import { readSpec } from '../log/read-spec.ts';
+import { listSteps } from '../queries/list-steps.ts';
+import { planAgain, readTurn } from './plan-again.ts';
+import { type RewindPoint, rewindPoint } from './rewind-point.ts';
+import { getRun } from './steer-run.ts';
+import { findSubmitted, type Idempotency, reserveRun, wakeRun } from './submit-run.ts';
+
+/** What a fork may be given instead of what the other run was given. */
+export interface ForkChanges extends Partial<Pick<RunSpec, 'title' | 'labels' | 'policy' | 'limits' | 'validators'>> {
+  /** Of a scripted run: its first groups, as many as are kept, must be those of the other run. */
+  plan?: Plan;
+  /** Of a model run. */
+  model?: string;
+}
+
+interface ForkRequest {
+  /** The last step that is kept: its id, or its number in the list of steps, from 1; 0: none is. */
+  fromStep: string | number;
+  changes: ForkChanges;
+  by: string;
+  idempotency?: Idempotency | undefined;
+}
+
+/**
+ * Makes a new run that goes on from a moment in another one's past: its files as they were, its conversation up to there. The other run
+ * stays as it is. When this returns, the new run is in the log and will be worked on, whatever dies next.
+ * @throws EngineError `run_not_found`, `step_not_found`, `step_not_settled`, `workspace_not_ready`, `workspace_discarded`,
+ * `invalid_fork`, `idempotency_key_reused`
+ */
+export async function forkRun(
+  deps: EngineDeps,
+  runId: string,
+  request: ForkRequest,
+): Promise<{ runId: string; created: boolean }> {
+  const { by, idempotency } = request;
+  const known = idempotency && (await findSubmitted(deps, { by, idempotency }));
+  if (known !== undefined) return { runId: known, created: false };
+  const { run, steps } = await listSteps(deps, runId);
+  assertWorkspace(run);
+  const point = rewindPoint(run, steps, request.fromStep);
+  const spec = changed(await readSpec(deps, run), request.changes, point);
+  const fork = await forkAt(deps, run, point);
+
+  const child = await reserveRun(deps, { by, idempotency });
+  const told = await append(deps, run.id, recordFork({ child, step_id: point.to, snapshot: point.snapshot }));
+  // Told before, by a request that died: the same fork again. Otherwise the workspace has just gone.
+  if (!told.ok) assertWorkspace(await getRun(deps, run.id));
+  await claimOwner(
+    deps.redis,
+    child,
+    fork.inherited.flatMap((event) => (event.type === 'step.created' ? [event.step_id] : [])),
+  );
+  await trackRun(deps.redis, child);
+  const stored = await toPayload(deps.blobs, spec);
+  const appended = await append(deps, child, createRun(spec, stored, by, fork));
+  if (appended.ok) await wakeRun(deps, child, fork.from.turn + 1);
+  return { runId: child, created: appended.ok };
+}
+
+function assertWorkspace(run: RunState): void {
+  if (run.publication !== 'discarding' && run.publication !== 'discarded') return;
+  throw new EngineError('workspace_discarded', `the workspace of ${run.id} was discarded`);
+}
+
+async function forkAt(deps: EngineDeps, run: RunState, point: RewindPoint): Promise<Fork> {
+  const { to, turn, kept, again, before, snapshot } = point;
+  const isPartial = again.length > 0;
+  const whole = isPartial ? before.filter((step) => step.call.turn < turn) : before;
+  const names = whole.flatMap((step) => (step.call.name === undefined ? [] : [[step.call.name, step.id] as const]));
+  const from: ForkedFrom = {
+    run_id: run.id,
+    seq: run.seq,
+    step_id: to,
+    turn: isPartial ? turn - 1 : turn,
+    snapshot,
+    names: { ...run.forked_from?.names, ...Object.fromEntries(names) },
+  };
+  if (!isPartial) return { from, inherited: [] };
+  const recorded = await readTurn(deps, run.id, turn);
+  const { message, answer } = recorded;
+  const inherited = inheritTurn({
+    turn,
+    message,
+    ...(answer === undefined ? {} : { answer }),
+    steps: [
+      ...kept.map((step) => ({ ...withoutError(planAgain(deps, step, recorded)), inherited: step })),
+      ...again.map((step) => planAgain(deps, step, recorded)),
+    ],
+  });
+  return { from, inherited };
+}
+
+/** What came of a kept step is told as its outcome. */
+function withoutError<Step extends { error?: unknown }>({ error, ...step }: Step): Omit<Step, 'error'> {
+  return step;
+}
+
+function changed(spec: RunSpec, { plan, model, ...changes }: ForkChanges, point: RewindPoint): RunSpec {
+  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+  const next = { ...spec, ...given };
+  if (plan !== undefined) {
+    if (spec.task.planner !== 'scripted') throw new EngineError('invalid_fork', 'only a scripted run takes a plan');
+    const before = spec.task.plan.groups.slice(0, point.turn);
+    if (!isDeepStrictEqual(plan.groups.slice(0, point.turn), before)) {
+      throw new EngineError('invalid_fork', `the first ${point.turn} groups are kept and must be as they were`);
+    }
+    return { ...next, task: { planner: 'scripted', plan } };
+  }
+  if (model !== undefined) {
+    if (spec.task.planner !== 'model') throw new EngineError('invalid_fork', 'only a run with a prompt takes a model');
+    return { ...next, task: { ...spec.task, model } };
+  }
+  return next;
+}

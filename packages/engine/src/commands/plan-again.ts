@@ -1,0 +1,43 @@
+import type { EngineDeps } from '../deps.ts';
+import type { EventOf } from '../domain/events.ts';
+import type { StepState } from '../domain/state.ts';
+import type { TurnStep } from '../domain/transitions/plan-turn.ts';
+import { EngineError } from '../errors.ts';
+import { readWholeLog } from '../log/read-log.ts';
+
+/** A turn as its planner decided it, with every step's arguments as they were before anybody edited them. */
+export interface RecordedTurn {
+  message: string;
+  answer?: EventOf<'turn.planned'>['data']['answer'];
+  steps: Map<string, EventOf<'step.created'>['data']>;
+}
+
+/** Reads a turn out of the log; of one that was planned several times (after an undo), the last. */
+export async function readTurn(deps: Pick<EngineDeps, 'redis'>, runId: string, number: number): Promise<RecordedTurn> {
+  let found: RecordedTurn | undefined;
+  for await (const event of readWholeLog(deps.redis, runId)) {
+    if (event.type === 'turn.planned' && event.data.turn === number) {
+      const { message, answer } = event.data;
+      found = { message, ...(answer === undefined ? {} : { answer }), steps: new Map() };
+    } else if (event.type === 'step.created' && event.data.turn === number) {
+      found?.steps.set(event.step_id, event.data);
+    }
+  }
+  if (!found) throw new EngineError('step_not_found', `the run ${runId} has no turn ${number}`);
+  return found;
+}
+
+/** The same call as a new step. One that was wrong as it was planned is wrong again, without running. */
+export function planAgain(
+  deps: Pick<EngineDeps, 'newId'>,
+  step: StepState,
+  turn: RecordedTurn | undefined,
+): TurnStep & { index: number } {
+  const recorded = turn?.steps.get(step.id);
+  if (!recorded) throw new EngineError('step_not_found', `the log does not tell how ${step.id} was planned`);
+  const { turn: _, ...call } = recorded;
+  const wasWrong =
+    step.status === 'failed' && step.outcome?.attempt === null && step.outcome.inherited_from === undefined;
+  const error = wasWrong ? step.outcome?.error : undefined;
+  return { id: deps.newId('step'), ...call, ...(error === undefined ? {} : { error }) };
+}

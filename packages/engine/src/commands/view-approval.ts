@@ -1,0 +1,54 @@
+import { fromPayload } from '../blobs/blob-store.ts';
+import type { EngineDeps } from '../deps.ts';
+import { actionDigest } from '../domain/digest.ts';
+import type { ApprovalState, RunState, StepState } from '../domain/state.ts';
+import { EngineError } from '../errors.ts';
+import { ownerOf } from '../log/indexes.ts';
+import { readApproval, readRun, readStep } from '../log/read-state.ts';
+
+interface Subject {
+  run: RunState;
+  approval: ApprovalState;
+  /** What a decision must name now. */
+  digest: string;
+}
+
+/** About a call: with its step and its arguments. */
+export interface StepApproval extends Subject {
+  subject: 'step';
+  step: StepState;
+  args: unknown;
+}
+
+/** About the publish of a run. */
+export interface PublishApproval extends Subject {
+  subject: 'publication';
+}
+
+export type ApprovalView = StepApproval | PublishApproval;
+
+/** @throws EngineError `approval_not_found` */
+export async function viewApproval(
+  deps: Pick<EngineDeps, 'redis' | 'blobs'>,
+  approvalId: string,
+): Promise<ApprovalView> {
+  const runId = await ownerOf(deps.redis, approvalId);
+  const approval = runId === null ? undefined : await readApproval(deps.redis, runId, approvalId);
+  if (!approval || runId === null) throw notFound(approvalId);
+  const { step_id, action_digest } = approval.request;
+  if (step_id === undefined) {
+    const run = await readRun(deps.redis, runId);
+    if (!run || action_digest === undefined) throw notFound(approvalId);
+    return { subject: 'publication', run, approval, digest: action_digest };
+  }
+  const found = await readStep(deps.redis, runId, step_id);
+  if (!found) throw notFound(approvalId);
+  const args = await fromPayload(deps.blobs, found.step.args);
+  const { toolset } = found.run.header;
+  const digest =
+    approval.decision?.action_digest ??
+    actionDigest({ toolset, tool: found.step.call.tool, args, snapshot: found.run.snapshot ?? '' });
+  return { subject: 'step', ...found, approval, args, digest };
+}
+
+const notFound = (id: string): EngineError => new EngineError('approval_not_found', `there is no approval ${id}`);

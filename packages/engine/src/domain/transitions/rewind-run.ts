@@ -1,0 +1,98 @@
+import type { NewEvent } from '../events.ts';
+import { runField } from '../fields.ts';
+import type { Payload } from '../payload.ts';
+import type { RunState, StepState } from '../state.ts';
+import { parkedIs, runIs, type Transition } from '../transition.ts';
+import type { TurnStep } from './plan-turn.ts';
+
+/** What of a run's past is kept, and what is made anew. */
+export interface Rewind {
+  to: string | null;
+  turn: number;
+  snapshot: string;
+  /** Steps of that turn that stay. */
+  kept: readonly StepState[];
+  /** The rest of that turn, to be run again as new steps. */
+  again: readonly (TurnStep & { index: number })[];
+  /** Every step that is undone. */
+  undone: readonly StepState[];
+  /** Open approvals of undone steps. */
+  approvals: readonly { id: string; stepId: string }[];
+  by: string;
+}
+
+/** The last steps of a paused run are undone: the log keeps them, the run goes on as if they had never been planned. */
+export function rewindRun(run: RunState, rewind: Rewind): Transition {
+  const { to, turn, snapshot, kept, again, undone, approvals, by } = rewind;
+  return {
+    if: [runIs('paused'), parkedIs(run.parked), { field: runField.seq, is: [String(run.seq)] }],
+    events: [
+      ...approvals.map(({ id, stepId }): NewEvent => {
+        const data = { approval_id: id, reason: 'its step was undone' };
+        return { type: 'approval.canceled', step_id: stepId, data };
+      }),
+      {
+        type: 'run.rewound',
+        data: {
+          by,
+          to_step: to,
+          turn,
+          steps: [...kept, ...again].map((step) => step.id),
+          open: again.length,
+          snapshot,
+          undone: undone.map(({ id, call }) => ({ id, ...(call.name === undefined ? {} : { name: call.name }) })),
+        },
+      },
+      ...again.flatMap((step) => madeAnew(step, turn)),
+    ],
+  };
+}
+
+function madeAnew({ id, error, ...call }: TurnStep & { index: number }, turn: number): NewEvent[] {
+  const event: NewEvent = { type: 'step.created', step_id: id, data: { turn, ...call } };
+  if (error === undefined) return [event];
+  return [event, { type: 'step.failed', step_id: id, data: { attempt: null, error } }];
+}
+
+/** The turn at which a fork begins, when it is kept in part: recorded anew, with what its kept steps came to. */
+export interface PartialTurn {
+  turn: number;
+  message: string;
+  answer?: Payload;
+  steps: readonly (TurnStep & { index: number; inherited?: StepState })[];
+}
+
+export function inheritTurn({ turn, message, answer, steps }: PartialTurn): NewEvent[] {
+  return [
+    {
+      type: 'turn.planned',
+      data: { turn, steps: steps.map((step) => step.id), message, ...(answer === undefined ? {} : { answer }) },
+    },
+    ...steps.flatMap(({ inherited, ...step }) => [
+      ...madeAnew(step, turn),
+      ...(inherited === undefined ? [] : [outcomeOf(step.id, inherited)]),
+    ]),
+  ];
+}
+
+function outcomeOf(stepId: string, from: StepState): NewEvent {
+  const { value, error } = from.outcome ?? {};
+  const data = {
+    attempt: null,
+    ...(value === undefined ? {} : { value }),
+    ...(error === undefined ? {} : { error }),
+    inherited_from: from.id,
+  };
+  switch (from.status) {
+    case 'succeeded':
+    case 'failed':
+    case 'killed':
+    case 'timed_out':
+    case 'rejected':
+    case 'expired':
+    case 'canceled':
+      return { type: `step.${from.status}`, step_id: stepId, data };
+    default:
+      throw new TypeError(`the step ${from.id} is ${from.status}`);
+  }
+}

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { toPayload } from '../blobs/blob-store.ts';
+import { forkRun } from '../commands/fork-run.ts';
+import { requestPublication } from '../commands/steer-run.ts';
+import { submitRun } from '../commands/submit-run.ts';
+import type { Retention } from '../deps.ts';
+import { listSteps } from '../queries/list-steps.ts';
+import { type Bench, bench, deliverAll, specOf } from '../testing/drive.ts';
+import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { keepHouse } from './keep-house.ts';
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startTestEngine();
+});
+beforeEach(() => engine.deps.redis.flushall());
+afterAll(() => engine.stop());
+
+const day = 24 * 3_600_000;
+const write = (note = '') => [[{ args: { effect: 'workspace', note } }]];
+
+async function finished(deps: Bench['deps'], then?: 'publish'): Promise<string> {
+  const { runId } = await submitRun(deps, { spec: specOf(write()), by: 'test' });
+  await deliverAll(deps);
+  if (then === 'publish') await requestPublication(deps, runId, { by: 'ann', message: 'm' });
+  await deliverAll(deps);
+  return runId;
+}
+
+/** Housekeeping so many days from now, and what it asks for done. */
+async function house(deps: Bench['deps'], retention: Retention, days: number): Promise<void> {
+  const later = { ...deps, retention, now: () => Date.now() + days * day };
+  await keepHouse(later, new AbortController().signal);
+  await deliverAll(deps);
+}
+
+const publicationOf = async (runId: string) => (await listSteps(engine.deps, runId)).run.publication;
+
+test('without bounds nothing is discarded; with one, only what is past it', async () => {
+  const { deps } = bench(engine);
+  const runId = await finished(deps, 'publish');
+  await house(deps, {}, 1000);
+  expect(await publicationOf(runId)).toBe('published');
+  await house(deps, { days: 7 }, 6);
+  expect(await publicationOf(runId)).toBe('published');
+  await house(deps, { days: 7 }, 8);
+  expect(await publicationOf(runId)).toBe('discarded');
+});
+
+test('of ended runs the latest keep their workspace', async () => {
+  const { deps } = bench(engine);
+  const runs = [await finished(deps, 'publish'), await finished(deps, 'publish'), await finished(deps, 'publish')];
+  await house(deps, { runs: 2 }, 0);
+  expect(await Promise.all(runs.map(publicationOf))).toEqual(['discarded', 'published', 'published']);
+});
+
+test('a change set that nobody published stays, and so does a run that has not ended', async () => {
+  const { deps } = bench(engine);
+  const unpublished = await finished(deps);
+  const { runId: waiting } = await submitRun(deps, {
+    spec: specOf(write(), { policy: { rules: [{ match: {}, action: 'hold' }] } }),
+    by: 'test',
+  });
+  await deliverAll(deps);
+  await house(deps, { days: 0, runs: 0 }, 1000);
+  expect(await publicationOf(unpublished)).toBe('none');
+  expect((await listSteps(deps, waiting)).run).toMatchObject({ status: 'waiting', publication: 'none' });
+});
+
+test('a workspace that a fork still needs stays until the fork has its copy', async () => {
+  const { deps } = bench(engine);
+  const runId = await finished(deps, 'publish');
+  const { runId: child } = await forkRun(deps, runId, { fromStep: 1, changes: {}, by: 'ann' });
+  await keepHouse({ ...deps, retention: { days: 0 }, now: () => Date.now() + 1000 }, new AbortController().signal);
+  expect(await publicationOf(runId)).toBe('published');
+  await deliverAll(deps);
+  await house(deps, { days: 0 }, 1);
+  expect(await publicationOf(runId)).toBe('discarded');
+  expect((await listSteps(deps, child)).run.status).toBe('succeeded');
+});
+
+test('blobs that a log refers to stay, however old; others go', async () => {
+  const { deps } = bench(engine);
+  const large = { ...specOf(write('x'.repeat(40_000))), title: 'large' };
+  const { runId } = await submitRun(deps, { spec: large, by: 'test' });
+  await deliverAll(deps);
+  const orphan = await toPayload(deps.blobs, 'y'.repeat(50_000));
+  await house(deps, {}, 2);
+  const { run } = await listSteps(deps, runId);
+  if (!('sha256' in run.spec) || !('sha256' in orphan)) throw new Error('the values are not in the blob store');
+  await expect(deps.blobs.get(run.spec.sha256)).resolves.toBeDefined();
+  await expect(deps.blobs.get(orphan.sha256)).rejects.toMatchObject({ code: 'blob_missing' });
+});

@@ -1,0 +1,65 @@
+import { requestDiscarding } from '../commands/steer-run.ts';
+import type { WorkerDeps } from '../deps.ts';
+import type { RunState } from '../domain/state.ts';
+import { isTerminal } from '../domain/vocabulary.ts';
+import { EngineError } from '../errors.ts';
+import { runIndex } from '../log/keys.ts';
+import { readRawLog } from '../log/read-log.ts';
+import { readRun } from '../log/read-state.ts';
+import { walkBack } from '../queries/list-runs.ts';
+import { done, type JobEnd } from './job.ts';
+
+const day = 24 * 3_600_000;
+/** Whoever puts a blob refers to it at once. A day is for a process that was frozen in between. */
+const blobIdleMs = day;
+
+/**
+ * Now and then: discards workspaces that are past retention, brings the objects of ended runs together, and removes what nothing refers
+ * to. It never touches what a run that has not ended, an unpublished change set, a fork or a log needs.
+ */
+export async function keepHouse(deps: WorkerDeps, signal: AbortSignal): Promise<JobEnd> {
+  const needed = new Set<string>();
+  let ended = 0;
+  for await (const runId of walkBack(deps, runIndex)) {
+    if (signal.aborted) return done;
+    for await (const text of readRawLog(deps.redis, runId)) {
+      for (const [, sha256 = ''] of text.matchAll(/"sha256":"([0-9a-f]{64})"/g)) needed.add(sha256);
+    }
+    const run = await readRun(deps.redis, runId);
+    if (!run || !isTerminal(run.status) || !hasWorkspace(run)) continue;
+    ended += 1;
+    if (isPast(deps, run, ended)) await discard(deps, run);
+    else await collect(deps, run);
+  }
+  const removed = await deps.workspaces.tidy({ isKnown: async (id) => (await readRun(deps.redis, id)) !== undefined });
+  const blobs = await deps.blobs.collect({ needed, idleMs: blobIdleMs, now: deps.now() });
+  deps.logger.info({ ended, folders: removed, blobs }, 'housekeeping done');
+  return done;
+}
+
+const hasWorkspace = ({ base, publication }: RunState): boolean =>
+  base !== undefined && publication !== 'discarding' && publication !== 'discarded';
+
+/** @param place of the run among the ended ones that have a workspace, the latest is 1 */
+function isPast({ retention: { days, runs }, now }: WorkerDeps, run: RunState, place: number): boolean {
+  if (isUnpublished(run)) return false;
+  const age = now() - Date.parse(run.ended_at ?? '');
+  return (days !== undefined && age > days * day) || (runs !== undefined && place > runs);
+}
+
+/** A change set that somebody may still want. */
+const isUnpublished = ({ status, publication, base, snapshot }: RunState): boolean =>
+  status === 'succeeded' && publication !== 'published' && base !== snapshot;
+
+async function discard(deps: WorkerDeps, run: RunState): Promise<void> {
+  await requestDiscarding(deps, run.id, 'retention').catch((error: unknown) => {
+    // A fork that has no copy yet, or somebody was faster: the next round looks again.
+    if (!(error instanceof EngineError)) throw error;
+  });
+}
+
+async function collect(deps: WorkerDeps, run: RunState): Promise<void> {
+  await deps.workspaces.collect(run.id).catch((error: unknown) => {
+    deps.logger.warn({ run_id: run.id, err: error }, 'the objects of a run could not be brought together');
+  });
+}

@@ -1,0 +1,45 @@
+import { toPayload } from '../blobs/blob-store.ts';
+import type { WorkerDeps } from '../deps.ts';
+import type { RunState } from '../domain/state.ts';
+import { recordValidation } from '../domain/transitions/publication.ts';
+import type { ValidatorResult } from '../domain/validation.ts';
+import { append } from '../log/append.ts';
+import { readSpec } from '../log/read-spec.ts';
+import { abortReason, type JobContext } from './job.ts';
+
+/**
+ * Runs the run's validators on exactly what is to be published, once per candidate: the result is in the log. They work on the run's own
+ * tree, which is brought to the candidate before, and back to the run's snapshot after.
+ * @returns whether the publish may go on; when not, the log says why
+ */
+export async function validateCandidate(
+  deps: WorkerDeps,
+  run: RunState,
+  candidate: string,
+  { signal }: JobContext,
+): Promise<boolean> {
+  const { validators, limits } = await readSpec(deps, run);
+  if (validators.length === 0) return true;
+  if (run.validated?.snapshot === candidate && run.validated.passed) return true;
+  await deps.workspaces.quiesce(run.id);
+  await deps.workspaces.restore({ runId: run.id, snapshot: candidate });
+  const results: ValidatorResult[] = [];
+  for (const validator of validators) {
+    const result = await deps.executor.validate(validator, { runId: run.id, limits: limits.command ?? {}, signal });
+    if (abortReason(signal) !== undefined) throw new Error('interrupted while a validator ran');
+    results.push(result);
+    if (result.status !== 'passed') break;
+  }
+  await deps.workspaces.quiesce(run.id);
+  await deps.workspaces.restore({ runId: run.id, snapshot: run.snapshot ?? '' });
+  const failed = results.find(({ status }) => status !== 'passed');
+  const validated = { snapshot: candidate, results: await toPayload(deps.blobs, results) };
+  const appended = await append(deps, run.id, recordValidation(run, validated, failed && problemOf(failed)));
+  return appended.ok && failed === undefined;
+}
+
+const problemOf = ({ name, status, exit_code, detail }: ValidatorResult) => ({
+  code: 'validator_failed',
+  message: `Not published: the validator ${name} ${status.replace('_', ' ')} (${detail ?? `exit code ${exit_code}`}). The source is as it was.`,
+  next: 'Read its output (GET /v1/runs/{id}/validation), mend what it found in a fork of this run, and publish that.',
+});
