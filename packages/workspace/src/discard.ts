@@ -4,7 +4,7 @@ import type { Deps } from './deps.ts';
 import { errnoOf } from './errors.ts';
 import { removeFolder } from './files/remove-folder.ts';
 import { syncFolder } from './files/write-durably.ts';
-import { settlePublish } from './publish/publish-directory.ts';
+import { settlePublish } from './publish/directory/publish-directory.ts';
 import { runFolder } from './run/run-folder.ts';
 import { readRecord } from './run/workspace-record.ts';
 

@@ -18,8 +18,15 @@ const registry = {
   ESNAPSHOTUNKNOWN: { retryable: false, next: 'Use the id of a snapshot that was taken in this run.' },
   ETOOMANYFILES: { retryable: false, next: 'Remove generated files from the tree, or raise the limit on entries.' },
   EDIFFTOOLARGE: { retryable: false, next: 'Ask for one path at a time.' },
-  ENOTPUBLISHABLE: { retryable: false, next: 'Download the patch.' },
+  ENOTPUBLISHABLE: { retryable: false, next: 'Download the patch, or the files as an archive.' },
   EGITMISSING: { retryable: false, next: 'Install git 2.30 or newer, or configure the path of the executable.' },
+  EGITTOOOLD: { retryable: false, next: 'Install git 2.38 or newer, or publish to a new branch.' },
+  EGITREFUSED: {
+    retryable: false,
+    next: 'Change the content that git refuses (often a .gitmodules with commands in it) in a fork of the run, and publish that.',
+  },
+  EBRANCHINVALID: { retryable: false, next: 'Give the short name of a branch, such as feature/x.' },
+  ESOURCEBUSY: { retryable: true, next: 'Wait until the other publish is done, then try again.' },
   EGITFAILED: { retryable: true, next: 'Read the message of git, mend the repository and try again.' },
   EIO: { retryable: true, next: 'Check free space and permissions of the data directory, then try again.' },
 } as const satisfies Record<string, { retryable: boolean; next: string }>;

@@ -9,7 +9,7 @@ import { findSource } from './materialise/check-source.ts';
 import { materialise } from './materialise/materialise.ts';
 import { patchSnapshots } from './patch.ts';
 import type { Owner, Workspaces } from './port.ts';
-import { publish } from './publish/publish.ts';
+import { planPublish, publish } from './publish/publish.ts';
 import { restoreSnapshot } from './restore.ts';
 import { runFolder } from './run/run-folder.ts';
 import { createRunStates } from './run/run-state.ts';
@@ -76,7 +76,8 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     restore: (input) => verb(input.runId, () => restoreSnapshot(deps, input)),
     diff: (input) => asWorkspaceError(() => diffSnapshots(deps, input)),
     patch: (input) => asWorkspaceError(() => patchSnapshots(deps, input)),
-    publish: (input) => verb(input.runId, () => publish(deps, input)),
+    planPublish: (request) => verb(request.runId, () => planPublish(deps, request)),
+    publish: (request) => verb(request.runId, () => publish(deps, request)),
     discard: (runId) => verb(runId, () => discard(deps, runId)),
   };
 }

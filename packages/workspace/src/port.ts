@@ -293,7 +293,7 @@ export interface Workspaces {
     paths?: readonly string[];
   }): Promise<Readable>;
   /**
-   * What publishing base..snapshot would do now. Leaves the source as it is. An empty or archive source → `ENOTPUBLISHABLE`;
+   * What publishing base..snapshot would do now. Leaves the source as it is, but for a publish that died half-way, which is finished. An empty or archive source → `ENOTPUBLISHABLE`;
    * a branch name that git refuses → `EBRANCHINVALID`.
    */
   planPublish(request: PublishRequest): Promise<PublishPlan>;

@@ -1,5 +1,13 @@
+interface Signature {
+  name: string;
+  email: string;
+}
+
 /** Who Holdpoint's commits are by. */
-export const signature = { name: 'Holdpoint', email: 'holdpoint@localhost' } as const;
+export const signature: Signature = { name: 'Holdpoint', email: 'holdpoint@localhost' };
+
+/** Without what would end a name in a commit's header, or begin another line of it. */
+const plain = (text: string): string => text.replaceAll(/[<>\p{Cc}]/gu, '').trim();
 
 /**
  * Content of a commit object. The date is given, not taken from the clock: the same inputs make the same id, which is how a
@@ -11,11 +19,12 @@ export function commitContent(input: {
   parent: string | null;
   seconds: number;
   message: string;
+  author?: Signature;
 }): Buffer {
-  const who = `${signature.name} <${signature.email}> ${input.seconds} +0000`;
+  const by = ({ name, email }: Signature) => `${plain(name)} <${plain(email)}> ${input.seconds} +0000`;
   const lines = [`tree ${input.tree}`];
   if (input.parent !== null) lines.push(`parent ${input.parent}`);
-  lines.push(`author ${who}`, `committer ${who}`, '', input.message.replaceAll('\0', '').trimEnd(), '');
+  lines.push(`author ${by(input.author ?? signature)}`, `committer ${by(signature)}`, '', input.message.replaceAll('\0', '').trimEnd(), '');
   return Buffer.from(lines.join('\n'));
 }
 

@@ -1,7 +1,7 @@
 import type { Folder } from '../tree/tree.ts';
 import { isFolder } from '../tree/tree.ts';
 import { commitContent } from './commit-object.ts';
-import { writeLooseBlob } from './loose.ts';
+import { writeLargeBlob } from './large-blob.ts';
 import type { ObjectType } from './object-id.ts';
 import { emptyTreeId, objectId } from './object-id.ts';
 import type { PackedObject } from './pack.ts';
@@ -10,12 +10,12 @@ import { treeContent } from './tree-object.ts';
 
 /** Compressed bytes kept in memory before a pack is written. */
 const flushAt = 32 * 1024 * 1024;
-/** Files from this size on become loose blobs, written as a stream. */
+/** Files from this size on get a pack of their own, written as a stream. */
 export const largeFrom = 4 * 1024 * 1024;
 
 /**
  * Collects objects and brings them to disk together. Nothing is known to git before `flush` has returned.
- * @param deps.known ids that are on disk already; grows with every flush
+ * @param deps.known ids of objects that some ref needs already, and that are not written again
  */
 export interface ObjectWriter {
   blob(content: Uint8Array): string;
@@ -24,19 +24,23 @@ export interface ObjectWriter {
   has(oid: string): boolean;
   /** Gives the folder and everything below it an object id. The root of an empty tree gets git's empty tree. */
   root(folder: Folder): string;
-  commit(input: { tree: string; parent: string | null; seconds: number; message: string }): string;
+  commit(input: Parameters<typeof commitContent>[0]): string;
   /** Writes a pack when enough has come together; keeps memory bounded on long walks. */
   relieve(): Promise<void> | undefined;
   flush(): Promise<void>;
+  /** To be called when a ref holds what was written: only now may others rely on it, for a collection removes what no ref needs. */
+  held(): void;
 }
 
 export function createObjectWriter(deps: { gitDir: string; known: Set<string> }): ObjectWriter {
   let pending = new Map<string, PackedObject>();
   let bytes = 0;
+  const written = new Set<string>();
+  const has = (oid: string) => deps.known.has(oid) || written.has(oid) || pending.has(oid);
 
   const add = (type: ObjectType, content: Uint8Array): string => {
     const oid = objectId(type, content);
-    if (!deps.known.has(oid) && !pending.has(oid)) {
+    if (!has(oid)) {
       const packed = packObject(oid, type, content);
       pending.set(oid, packed);
       bytes += packed.bytes.length;
@@ -48,7 +52,7 @@ export function createObjectWriter(deps: { gitDir: string; known: Set<string> })
     if (pending.size === 0) return;
     const objects = pending;
     await writePack(deps.gitDir, [...objects.values()]);
-    for (const oid of objects.keys()) deps.known.add(oid);
+    for (const oid of objects.keys()) written.add(oid);
     pending = new Map();
     bytes = 0;
   };
@@ -64,11 +68,11 @@ export function createObjectWriter(deps: { gitDir: string; known: Set<string> })
   return {
     blob: (content) => add('blob', content),
     largeBlob: async (fd, size) => {
-      const oid = await writeLooseBlob(deps.gitDir, fd, size);
-      deps.known.add(oid);
+      const oid = await writeLargeBlob(deps.gitDir, { fd, size, has });
+      written.add(oid);
       return oid;
     },
-    has: (oid) => deps.known.has(oid) || pending.has(oid),
+    has,
     root: (folder) => {
       const oid = seal(folder);
       if (oid !== null) return oid;
@@ -78,5 +82,9 @@ export function createObjectWriter(deps: { gitDir: string; known: Set<string> })
     commit: (input) => add('commit', commitContent(input)),
     relieve: () => (bytes >= flushAt ? flush() : undefined),
     flush,
+    held: () => {
+      for (const oid of written) deps.known.add(oid);
+      written.clear();
+    },
   };
 }

@@ -19,19 +19,47 @@ export interface PackedObject {
  * A pack costs two file fsyncs and one folder fsync whatever the number of objects; loose objects cost two each.
  */
 export async function writePack(gitDir: string, objects: readonly PackedObject[]): Promise<void> {
-  const folder = join(gitDir, 'objects', 'pack');
-  const { pack, index, name } = layOut(objects);
-  const temporary = join(folder, `tmp_${randomBytes(6).toString('hex')}`);
+  const { pack, index } = layOut(objects);
+  const place = placeForPack(gitDir);
   try {
-    await Promise.all([writeSynced(`${temporary}.pack`, pack, 0o444), writeSynced(`${temporary}.idx`, index, 0o444)]);
-    renameSync(`${temporary}.pack`, join(folder, `pack-${name}.pack`));
-    renameSync(`${temporary}.idx`, join(folder, `pack-${name}.idx`));
+    await Promise.all([writeSynced(place.tmpPack, pack, 0o444), writeSynced(place.tmpIndex, index, 0o444)]);
+    await putInPlace(place);
   } catch (error) {
-    rmSync(`${temporary}.pack`, { force: true });
-    rmSync(`${temporary}.idx`, { force: true });
+    removeTemporary(place);
     throw error;
   }
-  await syncFolder(folder);
+}
+
+export interface PackPlace {
+  readonly folder: string;
+  readonly tmpPack: string;
+  readonly tmpIndex: string;
+  readonly pack: string;
+  readonly index: string;
+}
+
+/**
+ * Names for a new pack. They are drawn by lot and not taken from the content: whoever removes a pack removes that very one, and
+ * not another with the same objects that was written a moment ago.
+ */
+export function placeForPack(gitDir: string): PackPlace {
+  const folder = join(gitDir, 'objects', 'pack');
+  const name = randomBytes(20).toString('hex');
+  // Not `….pack` and `….idx`, which git would take for a pack that is there.
+  const [tmpPack, tmpIndex] = [join(folder, `tmp_pack_${name}`), join(folder, `tmp_idx_${name}`)];
+  return { folder, tmpPack, tmpIndex, pack: join(folder, `pack-${name}.pack`), index: join(folder, `pack-${name}.idx`) };
+}
+
+/** Gives a pack and its index, which are on disk already, their names for good. */
+export async function putInPlace(place: PackPlace): Promise<void> {
+  renameSync(place.tmpPack, place.pack);
+  renameSync(place.tmpIndex, place.index);
+  await syncFolder(place.folder);
+}
+
+export function removeTemporary(place: PackPlace): void {
+  rmSync(place.tmpPack, { force: true });
+  rmSync(place.tmpIndex, { force: true });
 }
 
 /** Level 1: 11 MB of scripts deflate to 1.14 times the size of level 6 (git's default) in half the time. */
@@ -40,15 +68,15 @@ export const compression = { level: 1 } as const;
 const typeNumbers: Record<ObjectType, number> = { commit: 1, tree: 2, blob: 3 };
 
 export function packObject(oid: string, type: ObjectType, content: Uint8Array): PackedObject {
-  const bytes = Buffer.concat([entryHeader(typeNumbers[type], content.length), deflateSync(content, compression)]);
+  const bytes = Buffer.concat([entryHeader(type, content.length), deflateSync(content, compression)]);
   return { oid, bytes, crc: crc32(bytes) };
 }
 
 /** Type and size in git's variable-length form: 4 bits of size in the first byte, 7 in each following one. */
-function entryHeader(type: number, size: number): Buffer {
+export function entryHeader(type: ObjectType, size: number): Buffer {
   const bytes: number[] = [];
   let rest = Math.floor(size / 16);
-  let current = (type << 4) | (size & 0x0f);
+  let current = (typeNumbers[type] << 4) | (size & 0x0f);
   while (rest > 0) {
     bytes.push(current | 0x80);
     current = rest & 0x7f;
@@ -59,11 +87,8 @@ function entryHeader(type: number, size: number): Buffer {
 }
 
 /** Pack version 2 and index version 2, as in git's `gitformat-pack`. Packs stay below 2 GiB: the writer flushes long before. */
-function layOut(objects: readonly PackedObject[]): { pack: Buffer; index: Buffer; name: string } {
-  const head = Buffer.alloc(12);
-  head.write('PACK');
-  head.writeUInt32BE(2, 4);
-  head.writeUInt32BE(objects.length, 8);
+function layOut(objects: readonly PackedObject[]): { pack: Buffer; index: Buffer } {
+  const head = packHeader(objects.length);
   let offset = head.length;
   const located = objects.map((object) => {
     const at = offset;
@@ -72,8 +97,20 @@ function layOut(objects: readonly PackedObject[]): { pack: Buffer; index: Buffer
   });
   const body = Buffer.concat([head, ...objects.map((object) => object.bytes)]);
   const trailer = createHash('sha1').update(body).digest();
+  return { pack: Buffer.concat([body, trailer]), index: packIndex(located, trailer) };
+}
 
-  const sorted = located.sort((a, b) => (a.oid < b.oid ? -1 : 1));
+export function packHeader(objects: number): Buffer {
+  const head = Buffer.alloc(12);
+  head.write('PACK');
+  head.writeUInt32BE(2, 4);
+  head.writeUInt32BE(objects, 8);
+  return head;
+}
+
+/** The index of a pack: where each object begins, and the CRC of its bytes. */
+export function packIndex(objects: readonly { oid: string; crc: number; at: number }[], trailer: Buffer): Buffer {
+  const sorted = objects.toSorted((a, b) => (a.oid < b.oid ? -1 : 1));
   const fanout = Buffer.alloc(256 * 4);
   let count = 0;
   for (let first = 0; first < 256; first++) {
@@ -89,11 +126,7 @@ function layOut(objects: readonly PackedObject[]): { pack: Buffer; index: Buffer
     trailer,
   ]);
   const checksum = createHash('sha1').update(table).digest();
-  return {
-    pack: Buffer.concat([body, trailer]),
-    index: Buffer.concat([table, checksum]),
-    name: trailer.toString('hex'),
-  };
+  return Buffer.concat([table, checksum]);
 }
 
 function numbers(values: readonly number[]): Buffer {

@@ -28,12 +28,16 @@ export async function createShadow(git: Git, folder: RunFolder): Promise<void> {
  * Fetches one commit of the source, without its history: the history is not needed to publish, and can be a thousand times as large.
  * The source is only read.
  */
-export async function fetchBase(
+export async function fetchCommit(
   git: Git,
-  input: { folder: RunFolder; gitDir: string; commit: string; signal?: AbortSignal },
+  input: { folder: RunFolder; gitDir: string; commit: string; ref: string; signal?: AbortSignal },
 ): Promise<void> {
   const quiet = ['-q', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--no-recurse-submodules'];
   const args = [`--git-dir=${input.folder.shadow}`, 'fetch', ...quiet, '--depth=1', '--end-of-options'];
   await git.run([...args, input.gitDir, input.commit], input.signal === undefined ? {} : { signal: input.signal });
-  await writeRef(input.folder.shadow, 'refs/holdpoint/base', input.commit);
+  await writeRef(input.folder.shadow, input.ref, input.commit);
 }
+
+/** Fetches the commit that a run begins with. */
+export const fetchBase = (git: Git, input: Omit<Parameters<typeof fetchCommit>[1], 'ref'>): Promise<void> =>
+  fetchCommit(git, { ...input, ref: 'refs/holdpoint/base' });

@@ -1,26 +1,47 @@
 import type { Deps } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
-import type { PublishResult, SnapshotId } from '../port.ts';
+import type { PublishPlan, PublishRequest, PublishResult } from '../port.ts';
 import { runFolder } from '../run/run-folder.ts';
 import { requireRecord } from '../run/workspace-record.ts';
-import { publishDirectory } from './publish-directory.ts';
-import { publishGit } from './publish-git.ts';
+import { planDirectory } from './directory/plan-directory.ts';
+import { publishDirectory, recoverPublish } from './directory/publish-directory.ts';
+import { planGit } from './git/plan-git.ts';
+import { publishGit } from './git/publish-git.ts';
 
-/** Brings the change set base..snapshot to where the workspace came from. */
-export async function publish(
-  deps: Deps,
-  input: { runId: string; snapshot: SnapshotId; message: string },
-): Promise<PublishResult> {
-  const folder = runFolder(deps.dataDir, input.runId);
+/** What bringing the change set base..snapshot to where the workspace came from would do now. */
+export async function planPublish(deps: Deps, request: PublishRequest): Promise<PublishPlan> {
+  const folder = runFolder(deps.dataDir, request.runId);
   const record = requireRecord(folder);
   switch (record.source.type) {
     case 'git':
-      return publishGit(deps, { folder, record, ...input });
+      return (await planGit(deps, { folder, record, ...request })).plan;
     case 'directory':
-      return publishDirectory(deps, { folder, record, snapshot: input.snapshot });
-    case 'empty':
-      throw new WorkspaceError('ENOTPUBLISHABLE', 'The workspace began empty: there is nowhere to publish to.');
+      // A publish that died half-way was decided: it is brought to its end before the source is looked at.
+      await recoverPublish(deps, { folder, record });
+      return (await planDirectory(deps, { folder, record, ...request })).plan;
     default:
-      throw record.source satisfies never;
+      throw notPublishable(record.source.type);
   }
 }
+
+/** Does that, when it is what the caller expects. */
+export async function publish(deps: Deps, request: PublishRequest & { expect: string }): Promise<PublishResult> {
+  const folder = runFolder(deps.dataDir, request.runId);
+  const record = requireRecord(folder);
+  switch (record.source.type) {
+    case 'git':
+      return publishGit(deps, { folder, record, ...request });
+    case 'directory':
+      return publishDirectory(deps, { folder, record, ...request });
+    default:
+      throw notPublishable(record.source.type);
+  }
+}
+
+const notPublishable = (source: 'empty' | 'archive'): WorkspaceError =>
+  new WorkspaceError(
+    'ENOTPUBLISHABLE',
+    source === 'empty'
+      ? 'The workspace began empty: there is nowhere to publish to.'
+      : 'The workspace began with an archive, and archives are not rewritten.',
+  );

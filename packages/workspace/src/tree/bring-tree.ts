@@ -6,7 +6,7 @@ import { namesIn, openForOwner, openTree, statIn } from '../files/open-directory
 import { isDotGit, join } from '../files/path-name.ts';
 import type { EntryAt, Keep } from '../files/remove-entry.ts';
 import { removeEntry } from '../files/remove-entry.ts';
-import { hashLargeBlob } from '../git-objects/loose.ts';
+import { hashLargeBlob } from '../git-objects/large-blob.ts';
 import { objectId } from '../git-objects/object-id.ts';
 import type { Git } from '../host-git/git.ts';
 import type { Owner } from '../port.ts';

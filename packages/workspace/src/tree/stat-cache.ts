@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
-import { closeSync, fstatSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { appendFileSync, closeSync, fstatSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
 import type { RunFolder } from '../run/run-folder.ts';
 
 /**
@@ -11,6 +11,8 @@ import type { RunFolder } from '../run/run-folder.ts';
  * file's ctime lies before `clock`, the file system's own time just before hashing began.
  */
 export interface StatCache {
+  /** Whether there is a fact about the path, of whatever status. */
+  knows(path: string): boolean;
   /** The content id of a file with this status, if known for sure. */
   lookup(path: string, status: BigIntStats): string | undefined;
   learn(path: string, status: BigIntStats, oid: string, clock: bigint): void;
@@ -18,42 +20,72 @@ export interface StatCache {
   keepOnly(paths: ReadonlySet<string>): void;
   oids(): Iterable<string>;
   /**
-   * Writes the cache beside the tree. Not fsynced: a torn file fails its checksum and counts as empty.
-   * @param stored ids of content that is on disk in the shadow repository; facts about anything else are left out
+   * Brings what was learned to the file beside the tree. Not fsynced: torn records fail their checksum and are not read.
+   * @param stored ids of content that snapshots hold in the shadow repository; facts about anything else are left out
    */
   save(stored: ReadonlySet<string>): void;
 }
 
+/** A file's status and content. Compared as numbers: making a text of each takes longer than the `lstat`. */
 interface Fact {
-  signature: string;
-  oid: string;
+  readonly size: bigint;
+  readonly mtimeNs: bigint;
+  readonly ctimeNs: bigint;
+  readonly ino: bigint;
+  readonly dev: bigint;
+  readonly mode: bigint;
+  readonly oid: string;
 }
 
-const title = 'holdpoint-stat-cache 1';
+const title = 'holdpoint-stat-cache 2\n';
 
 export function openStatCache(folder: RunFolder): StatCache {
-  const facts = read(folder.statCache);
+  const { facts, records, whole } = read(folder.statCache);
+  const file = { path: folder.statCache, records, whole };
+  const unsaved = new Set<string>();
   return {
+    knows: (path) => facts.has(path),
     lookup: (path, status) => {
       const fact = facts.get(path);
-      return fact !== undefined && fact.signature === signatureOf(status) ? fact.oid : undefined;
+      return fact !== undefined && isOf(fact, status) ? fact.oid : undefined;
     },
     learn: (path, status, oid, clock) => {
-      if (status.ctimeNs < clock) facts.set(path, { signature: signatureOf(status), oid });
-      else facts.delete(path);
+      unsaved.delete(path);
+      if (status.ctimeNs >= clock) {
+        facts.delete(path);
+        return;
+      }
+      const { size, mtimeNs, ctimeNs, ino, dev, mode } = status;
+      facts.set(path, { size, mtimeNs, ctimeNs, ino, dev, mode, oid });
+      unsaved.add(path);
     },
     keepOnly: (paths) => {
-      for (const path of facts.keys()) if (!paths.has(path)) facts.delete(path);
+      for (const path of facts.keys()) {
+        if (paths.has(path)) continue;
+        facts.delete(path);
+        unsaved.delete(path);
+      }
     },
     oids: function* () {
       for (const fact of facts.values()) yield fact.oid;
     },
-    save: (stored) => save(folder.statCache, facts, stored),
+    save: (stored) => save(file, { facts, unsaved, stored }),
   };
 }
 
+function isOf(fact: Fact, status: BigIntStats): boolean {
+  return (
+    fact.mtimeNs === status.mtimeNs &&
+    fact.ctimeNs === status.ctimeNs &&
+    fact.size === status.size &&
+    fact.ino === status.ino &&
+    fact.mode === status.mode &&
+    fact.dev === status.dev
+  );
+}
+
 /** The file system's time in ns: the kernel stamps a write to a file of ours. The wall clock runs ahead of it by up to a tick. */
-export function fileSystemClock(folder: RunFolder): bigint {
+export function fileSystemClock(folder: Pick<RunFolder, 'clock'>): bigint {
   const fd = openSync(folder.clock, 'w', 0o600);
   try {
     writeSync(fd, '.');
@@ -63,39 +95,83 @@ export function fileSystemClock(folder: RunFolder): bigint {
   }
 }
 
-function signatureOf(status: BigIntStats): string {
-  return `${status.size} ${status.mtimeNs} ${status.ctimeNs} ${status.ino} ${status.dev} ${status.mode}`;
+interface CacheFile {
+  readonly path: string;
+  /** Records in the file, overtaken ones included. */
+  records: number;
+  /** Whether all of the file could be read. */
+  whole: boolean;
 }
 
-// Records end with NUL, the one byte that no path contains; fields of a record are separated by a tab, the path comes last.
-function save(path: string, facts: ReadonlyMap<string, Fact>, stored: ReadonlySet<string>): void {
+/**
+ * What is new is appended: all of 10,000 files takes 12 ms to write, one file 0.1 ms. The file is written anew when most of it is
+ * overtaken, or when it was torn. Facts about paths that are gone stay in it until then: no other file will ever have that status.
+ */
+function save(
+  file: CacheFile,
+  input: { facts: ReadonlyMap<string, Fact>; unsaved: Set<string>; stored: ReadonlySet<string> },
+): void {
+  const { facts, unsaved, stored } = input;
+  const anew = !file.whole || file.records + unsaved.size > 2 * facts.size + 1000;
+  const paths = anew ? facts.keys() : unsaved;
+  const written: string[] = [];
   let body = '';
-  for (const [name, fact] of facts) {
-    if (stored.has(fact.oid)) body += `${fact.oid}\t${fact.signature}\t${name}\0`;
+  for (const path of paths) {
+    const fact = facts.get(path);
+    if (fact === undefined || !stored.has(fact.oid)) continue;
+    body += record(path, fact);
+    written.push(path);
   }
-  const temporary = `${path}.tmp`;
-  writeFileSync(temporary, `${title} ${checksum(body)}\n${body}`, { encoding: 'latin1', mode: 0o600 });
-  renameSync(temporary, path);
+  if (anew) {
+    const temporary = `${file.path}.tmp`;
+    writeFileSync(temporary, Buffer.concat([Buffer.from(title), batch(body)]), { mode: 0o600 });
+    renameSync(temporary, file.path);
+    file.records = 0;
+    file.whole = true;
+  } else if (written.length > 0) appendFileSync(file.path, batch(body), { mode: 0o600 });
+  file.records += written.length;
+  for (const path of written) unsaved.delete(path);
 }
 
-function read(path: string): Map<string, Fact> {
+// Records end with NUL, the one byte that no path contains; the path comes last.
+function record(path: string, fact: Fact): string {
+  const { size, mtimeNs, ctimeNs, ino, dev, mode } = fact;
+  return `${fact.oid} ${size} ${mtimeNs} ${ctimeNs} ${ino} ${dev} ${mode} ${path}\0`;
+}
+
+/** Records that are written at once, with their length and checksum in front. */
+function batch(body: string): Buffer {
+  const bytes = Buffer.from(body, 'latin1');
+  return Buffer.concat([Buffer.from(`${bytes.length} ${crc32(bytes)}\n`), bytes]);
+}
+
+function read(path: string): { facts: Map<string, Fact>; records: number; whole: boolean } {
   const facts = new Map<string, Fact>();
-  let text: string;
+  let bytes: Buffer;
   try {
-    text = readFileSync(path, 'latin1');
+    bytes = readFileSync(path);
   } catch {
-    return facts;
+    return { facts, records: 0, whole: false };
   }
-  const end = text.indexOf('\n');
-  const body = text.slice(end + 1);
-  if (text.slice(0, end) !== `${title} ${checksum(body)}`) return facts;
-  for (const record of body.split('\0').slice(0, -1)) {
-    const [oid = '', signature = ''] = record.split('\t', 2);
-    facts.set(record.slice(oid.length + signature.length + 2), { oid, signature });
+  if (bytes.toString('latin1', 0, title.length) !== title) return { facts, records: 0, whole: false };
+  let records = 0;
+  let position = title.length;
+  while (position < bytes.length) {
+    const end = bytes.indexOf(0x0a, position);
+    const [length = Number.NaN, checksum] = bytes.toString('latin1', position, Math.max(end, position)).split(' ').map(Number);
+    const body = bytes.subarray(end + 1, end + 1 + length);
+    if (end === -1 || body.length !== length || crc32(body) !== checksum) return { facts, records, whole: false };
+    const rows = body.toString('latin1').split('\0').slice(0, -1);
+    for (const row of rows) learnRow(facts, row);
+    records += rows.length;
+    position = end + 1 + length;
   }
-  return facts;
+  return { facts, records, whole: true };
 }
 
-function checksum(body: string): string {
-  return createHash('sha256').update(body, 'latin1').digest('hex');
+function learnRow(facts: Map<string, Fact>, row: string): void {
+  const [oid = '', ...fields] = row.split(' ', 7);
+  const [size = 0n, mtimeNs = 0n, ctimeNs = 0n, ino = 0n, dev = 0n, mode = 0n] = fields.map(BigInt);
+  const path = row.slice(oid.length + fields.reduce((sum, field) => sum + field.length + 1, 0) + 1);
+  facts.set(path, { oid, size, mtimeNs, ctimeNs, ino, dev, mode });
 }

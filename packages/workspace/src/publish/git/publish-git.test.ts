@@ -3,10 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { writeTree } from '../fixtures/file-tree.ts';
-import { git, initRepository } from '../fixtures/real-git.ts';
-import { runUntilKilled } from '../fixtures/run-until-killed.ts';
-import { temporary } from '../fixtures/temporary-workspaces.ts';
+import { writeTree } from '../../fixtures/file-tree.ts';
+import { publishNow } from '../../fixtures/publish-now.ts';
+import { git, initRepository } from '../../fixtures/real-git.ts';
+import { runUntilKilled } from '../../fixtures/run-until-killed.ts';
+import { temporary } from '../../fixtures/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const branch = `refs/heads/holdpoint/${runId}`;
@@ -36,7 +37,7 @@ describe('publish to git', () => {
       writeFileSync(join(path, 'untracked'), 'x');
     });
     const before = user(source);
-    const result = await t.workspaces.publish({ runId, snapshot: final.id, message: 'What was done\n\nAnd why.' });
+    const result = await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'What was done\n\nAnd why.' });
     if (result.status !== 'published' || result.published.type !== 'git') throw new Error(JSON.stringify(result));
     expect(result.published).toEqual({ type: 'git', path: source, branch, commit: git(source, 'rev-parse', branch) });
     expect(user(source)).toEqual(before);
@@ -53,7 +54,7 @@ describe('publish to git', () => {
     expect(git(source, 'fsck', '--strict', '--connectivity-only')).not.toMatch(/missing|error/);
     expect(existsSync(join(source, '.git/shallow'))).toBe(false);
     expect(git(source, 'reflog', 'show', branch)).toContain('holdpoint');
-    expect(await t.reopen().publish({ runId, snapshot: final.id, message: 'What was done\n\nAnd why.' })).toEqual(
+    expect(await publishNow(t.reopen(), { runId, snapshot: final.id, message: 'What was done\n\nAnd why.' })).toEqual(
       result,
     );
   });
@@ -65,7 +66,7 @@ describe('publish to git', () => {
     });
     writeFileSync(join(source, 'a.txt'), 'later\n');
     git(source, 'commit', '-q', '-am', 'three');
-    expect(await t.workspaces.publish({ runId, snapshot: final.id, message: 'm' })).toMatchObject({
+    expect(await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'm' })).toMatchObject({
       status: 'published',
     });
     expect(git(source, 'rev-parse', `${branch}~2`)).toBe(commit);
@@ -79,7 +80,7 @@ describe('publish to git', () => {
     );
     git(source, 'reset', '-q', '--soft', 'HEAD~1');
     git(source, 'reflog', 'expire', '--expire=now', '--all');
-    expect(await t.workspaces.publish({ runId, snapshot: final.id, message: 'm' })).toMatchObject({
+    expect(await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'm' })).toMatchObject({
       status: 'published',
     });
     git(source, 'update-ref', '-d', branch);
@@ -87,10 +88,10 @@ describe('publish to git', () => {
     rmSync(join(source, '.git/logs'), { recursive: true });
     git(source, '-c', 'gc.pruneExpire=now', 'prune', '--expire=now');
     git(source, 'repack', '-q', '-a', '-d');
-    const gone = await t.workspaces.publish({ runId, snapshot: final.id, message: 'm' });
+    const gone = await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'm' });
     expect(gone).toMatchObject({ status: 'conflict', conflicts: [{ reason: 'source_missing' }] });
     rmSync(source, { recursive: true });
-    expect(await t.workspaces.publish({ runId, snapshot: final.id, message: 'm' })).toMatchObject({
+    expect(await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'm' })).toMatchObject({
       status: 'conflict',
       conflicts: [{ reason: 'source_missing' }],
     });
@@ -100,13 +101,13 @@ describe('publish to git', () => {
     using t = temporary();
     const { source, commit, final } = await start(t);
     git(source, 'update-ref', branch, commit);
-    const taken = await t.workspaces.publish({ runId, snapshot: final.id, message: 'm' });
-    expect(taken).toMatchObject({ status: 'conflict', conflicts: [{ path: branch, reason: 'branch_moved' }] });
+    const taken = await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'm' });
+    expect(taken).toMatchObject({ status: 'conflict', conflicts: [{ path: branch, reason: 'branch_exists' }] });
     expect(git(source, 'rev-parse', branch)).toBe(commit);
     git(source, 'update-ref', '-d', branch);
     git(source, 'branch', 'holdpoint');
-    const blocked = await t.workspaces.publish({ runId, snapshot: final.id, message: 'm' });
-    expect(blocked).toMatchObject({ status: 'conflict', conflicts: [{ reason: 'branch_moved' }] });
+    const blocked = await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'm' });
+    expect(blocked).toMatchObject({ status: 'conflict', conflicts: [{ reason: 'branch_exists' }] });
   });
 
   test('loses the race for the branch without harm', async () => {
@@ -117,8 +118,8 @@ describe('publish to git', () => {
         if (point === 'publish-git.ref') git(source, 'update-ref', branch, commit);
       },
     });
-    const result = await raced.publish({ runId, snapshot: final.id, message: 'm' });
-    expect(result).toMatchObject({ status: 'conflict', conflicts: [{ reason: 'branch_moved' }] });
+    const result = await publishNow(raced, { runId, snapshot: final.id, message: 'm' });
+    expect(result).toEqual({ status: 'moved' });
     expect(git(source, 'rev-parse', branch)).toBe(commit);
   });
 
@@ -132,7 +133,7 @@ describe('publish to git', () => {
     for (let dieAt = 1; ; dieAt++) {
       if (!runUntilKilled({ dataDir: t.dataDir, runId, dieAt, act })) break;
       killed += 1;
-      const result = await t.workspaces.publish({ runId, snapshot: final.id, message: 'publish' });
+      const result = await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'publish' });
       if (result.status !== 'published' || result.published.type !== 'git') throw new Error(JSON.stringify(result));
       commit ??= result.published.commit;
       expect(result.published.commit).toBe(commit);
@@ -140,7 +141,7 @@ describe('publish to git', () => {
       git(source, 'update-ref', '-d', branch);
       git(source, 'update-ref', '-d', `refs/holdpoint/${runId}/out`);
     }
-    expect(killed).toBe(4);
+    expect(killed).toBe(6);
   });
 
   test('keeps submodules and files that were too large', async () => {
@@ -159,7 +160,7 @@ describe('publish to git', () => {
     const small = await t.workspaces.snapshot({ runId, parent: final.id, message: '' });
     writeFileSync(join(path, 'large'), Buffer.alloc(3000));
     const again = await t.workspaces.snapshot({ runId, parent: small.id, message: '' });
-    expect(await t.workspaces.publish({ runId, snapshot: again.id, message: 'm' })).toMatchObject({
+    expect(await publishNow(t.workspaces, { runId, snapshot: again.id, message: 'm' })).toMatchObject({
       status: 'published',
     });
     expect(git(source, 'diff', '--name-only', `${branch}~1`, branch).split('\n')).toEqual([
@@ -177,7 +178,7 @@ describe('publish to git', () => {
     writeFileSync(join(source, '.git/objects/pack'), 'no folder');
     writeFileSync(join(path, 'noise'), randomBytes(2_000_000));
     const noisy = await t.workspaces.snapshot({ runId, parent: final.id, message: '' });
-    const failed = t.workspaces.publish({ runId, snapshot: noisy.id, message: 'm' });
+    const failed = publishNow(t.workspaces, { runId, snapshot: noisy.id, message: 'm' });
     await expect(failed).rejects.toMatchObject({ code: 'EGITFAILED', retryable: true });
     await expect.poll(() => process.getActiveResourcesInfo().filter((kind) => kind === 'ProcessWrap')).toEqual([]);
     expect(git(source, 'for-each-ref', 'refs/heads/holdpoint')).toBe('');
@@ -186,7 +187,7 @@ describe('publish to git', () => {
   test.runIf(isRoot)('writes as the owner of the repository, also below a folder that is closed to them', async () => {
     using t = temporary();
     const { source, final } = await start(t, (path) => execFileSync('chown', ['-R', '20002:20003', path]));
-    expect(await t.workspaces.publish({ runId, snapshot: final.id, message: 'm' })).toMatchObject({
+    expect(await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'm' })).toMatchObject({
       status: 'published',
     });
     const others = execFileSync('find', [source, '-not', '-user', '20002', '-o', '-not', '-group', '20003']);
@@ -197,8 +198,11 @@ describe('publish to git', () => {
 test('an empty workspace has nowhere to be published to', async () => {
   using t = temporary();
   const { id } = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-  const refused = t.workspaces.publish({ runId, snapshot: id, message: 'm' });
-  await expect(refused).rejects.toMatchObject({ code: 'ENOTPUBLISHABLE', next: 'Download the patch.' });
+  const refused = publishNow(t.workspaces, { runId, snapshot: id, message: 'm' });
+  await expect(refused).rejects.toMatchObject({
+    code: 'ENOTPUBLISHABLE',
+    next: 'Download the patch, or the files as an archive.',
+  });
 });
 
 /** What belongs to the user: HEAD, index, work tree, branches and configuration. */

@@ -13,10 +13,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readTree, writeTree } from '../fixtures/file-tree.ts';
-import { runUntilKilled } from '../fixtures/run-until-killed.ts';
-import { temporary } from '../fixtures/temporary-workspaces.ts';
-import type { PublishResult } from '../port.ts';
+import { readTree, writeTree } from '../../fixtures/file-tree.ts';
+import { publishNow } from '../../fixtures/publish-now.ts';
+import { runUntilKilled } from '../../fixtures/run-until-killed.ts';
+import { temporary } from '../../fixtures/temporary-workspaces.ts';
+import type { PublishResult } from '../../port.ts';
 
 const runId = 'run_1';
 const isRoot = process.getuid?.() === 0;
@@ -64,7 +65,7 @@ async function start(t: ReturnType<typeof temporary>, prepare: (source: string) 
 }
 
 const publish = (t: ReturnType<typeof temporary>, snapshot: string) =>
-  t.workspaces.publish({ runId, snapshot, message: 'x' });
+  publishNow(t.workspaces, { runId, snapshot, message: 'x' });
 
 function conflictsIn(result: PublishResult): string[] {
   return result.status === 'conflict' ? result.conflicts.map(({ path, reason }) => `${reason} ${path}`) : [];
@@ -80,7 +81,7 @@ describe('publish to a directory', () => {
       published: { type: 'directory', path: source, files_written: 8, files_deleted: 5 },
     });
     expect(readTree(source)).toEqual(now);
-    expect(await t.reopen().publish({ runId, snapshot: final.id, message: 'x' })).toEqual(result);
+    expect(await publishNow(t.reopen(), { runId, snapshot: final.id, message: 'x' })).toEqual(result);
     writeFileSync(join(source, 'a.txt'), 'edited afterwards\n');
     expect(await publish(t, final.id)).toEqual(result);
     expect(readFileSync(join(source, 'a.txt'), 'utf8')).toBe('edited afterwards\n');
@@ -219,7 +220,7 @@ describe('a source that changed', () => {
             writeTree(source, { [victim]: 'theirs\n' });
           },
         });
-        const result = await editor.publish({ runId, snapshot: final.id, message: 'x' });
+        const result = await publishNow(editor, { runId, snapshot: final.id, message: 'x' });
         expect(edited || result.status === 'published').toBe(true);
         if (edited) {
           conflicts += 1;
@@ -253,7 +254,7 @@ describe('publish that dies', () => {
       if (!committed) expect(readTree(source)).toEqual(old);
       // Dies a second time while it recovers, now and then.
       if (dieAt % 3 === 0) runUntilKilled({ dataDir: t.dataDir, runId, dieAt: 2, act });
-      expect(await t.workspaces.publish({ runId, snapshot: final.id, message: 'x' })).toMatchObject({
+      expect(await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'x' })).toMatchObject({
         status: 'published',
         published: { files_written: 8, files_deleted: 5 },
       });
@@ -292,14 +293,14 @@ describe('publish that dies', () => {
           if (points === 12) throw new Error('stop');
         },
       });
-      await expect(stopping.publish({ runId, snapshot: final.id, message: 'x' })).rejects.toThrow('stop');
+      await expect(publishNow(stopping, { runId, snapshot: final.id, message: 'x' })).rejects.toThrow('stop');
       const act = { verb: 'publish', snapshot: final.id };
       const victim = ['a.txt', 'link', 'new-link'].find((name) => isUntouched(source, copy, name)) ?? 'new/er/file';
       rmSync(join(source, victim), { force: true });
       writeTree(source, { [victim]: 'theirs\n' });
       const again = runUntilKilled({ dataDir: t.dataDir, runId, dieAt, act });
       if (again) killed += 1;
-      const result = await t.workspaces.publish({ runId, snapshot: final.id, message: 'x' });
+      const result = await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'x' });
       expect(conflictsIn(result)).toContain(`changed_in_source ${victim}`);
       const tree = readTree(source);
       const left = victim.includes('/') ? { new: 'folder', 'new/er': 'folder' } : {};

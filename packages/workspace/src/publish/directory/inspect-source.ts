@@ -1,12 +1,12 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync } from 'node:fs';
-import { errnoOf } from '../errors.ts';
-import type { Directory } from '../files/open-directory.ts';
-import { openChild, openTop, statIn } from '../files/open-directory.ts';
-import { hashLargeBlob } from '../git-objects/loose.ts';
-import { objectId } from '../git-objects/object-id.ts';
-import { modeOf } from '../tree/scan.ts';
-import type { Leaf } from '../tree/tree.ts';
-import { modes } from '../tree/tree.ts';
+import { errnoOf } from '../../errors.ts';
+import type { Directory } from '../../files/open-directory.ts';
+import { openChain, openChild, openTop, statIn } from '../../files/open-directory.ts';
+import { hashLargeBlob } from '../../git-objects/large-blob.ts';
+import { objectId } from '../../git-objects/object-id.ts';
+import { modeOf } from '../../tree/scan.ts';
+import type { Leaf } from '../../tree/tree.ts';
+import { modes } from '../../tree/tree.ts';
 
 export interface Ownership {
   permissions: number;
@@ -82,4 +82,22 @@ async function look(directory: Directory, name: string): Promise<Found> {
 
 async function hashFile(fd: number, size: number): Promise<string> {
   return size > 4 * 1024 * 1024 ? hashLargeBlob(fd, size) : objectId('blob', readFileSync(fd));
+}
+
+/** The content of a file, or a link's target; undefined when there is neither. */
+export async function readSource(root: string, path: string): Promise<Buffer | undefined> {
+  const names = path.split('/');
+  const name = names.pop() ?? '';
+  using top = openTop(root);
+  using directory = openChain(top, names);
+  const status = directory === undefined ? undefined : statIn(directory, name);
+  if (directory === undefined || status === undefined) return undefined;
+  if (status.isSymbolicLink()) return readlinkSync(directory.at(name), { encoding: 'buffer' });
+  if (!status.isFile()) return undefined;
+  const fd = openSync(directory.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    return readFileSync(fd);
+  } finally {
+    closeSync(fd);
+  }
 }

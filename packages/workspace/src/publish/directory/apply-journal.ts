@@ -1,11 +1,11 @@
 import { unlinkSync } from 'node:fs';
-import type { Deps } from '../deps.ts';
-import { errnoOf } from '../errors.ts';
-import { openChain, openTop } from '../files/open-directory.ts';
-import { removeIfEmpty } from '../files/remove-hollow.ts';
-import { syncFolder } from '../files/write-durably.ts';
-import { streamBlobs } from '../host-git/stream-blobs.ts';
-import type { RunFolder } from '../run/run-folder.ts';
+import type { Deps } from '../../deps.ts';
+import { errnoOf } from '../../errors.ts';
+import { openChain, openTop } from '../../files/open-directory.ts';
+import { removeIfEmpty } from '../../files/remove-hollow.ts';
+import { syncFolder } from '../../files/write-durably.ts';
+import { streamBlobs } from '../../host-git/stream-blobs.ts';
+import type { RunFolder } from '../../run/run-folder.ts';
 import type { Objection, Step } from './journal-step.ts';
 import { judge, splitPath } from './journal-step.ts';
 import type { DueStep } from './place-file.ts';

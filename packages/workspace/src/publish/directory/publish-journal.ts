@@ -1,16 +1,26 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { errnoOf, WorkspaceError } from '../errors.ts';
-import { syncFolder, writeDurably } from '../files/write-durably.ts';
-import type { RunFolder } from '../run/run-folder.ts';
+import { errnoOf, WorkspaceError } from '../../errors.ts';
+import { syncFolder, writeDurably } from '../../files/write-durably.ts';
+import type { RunFolder } from '../../run/run-folder.ts';
+import { modes } from '../../tree/tree.ts';
 
-const leafSchema = z.strictObject({ mode: z.int(), oid: z.string().regex(/^[0-9a-f]{40}$/) });
+const modeSchema = z.union([
+  z.literal(modes.file),
+  z.literal(modes.executable),
+  z.literal(modes.symlink),
+  z.literal(modes.submodule),
+]);
+const leafSchema = z.strictObject({ mode: modeSchema, oid: z.string().regex(/^[0-9a-f]{40}$/) });
 const ownership = { permissions: z.int(), uid: z.int(), gid: z.int() };
 
 const journalSchema = z.strictObject({
   format: z.literal(1),
+  /** What the source is brought to. */
   snapshot: z.string(),
+  /** Names the request, so that it is recognised when it is made again. */
+  request: z.string(),
   /** `back` once a conflict was met after the commit point: what was written is taken back. */
   direction: z.enum(['forward', 'back']),
   /** Deletions first, then writes. Paths are bytes in latin1. */
@@ -35,7 +45,7 @@ const journalSchema = z.strictObject({
 export type Journal = z.infer<typeof journalSchema>;
 export type JournalEntry = Journal['entries'][number];
 
-const lastSchema = z.strictObject({ format: z.literal(1), snapshot: z.string() });
+const lastSchema = z.strictObject({ format: z.literal(1), snapshot: z.string(), request: z.string() });
 
 /** The pending journal, if a publish was interrupted. */
 export function readJournal(folder: RunFolder): Journal | undefined {
@@ -54,13 +64,13 @@ export async function removeJournal(folder: RunFolder): Promise<void> {
   await syncFolder(folder.publish);
 }
 
-/** The snapshot that the source was last brought to. */
-export function lastPublished(folder: RunFolder): string | undefined {
-  return read(join(folder.publish, 'last.json'), lastSchema)?.snapshot;
+/** The snapshot that the source was last brought to, and for which request. */
+export function lastPublished(folder: RunFolder): Pick<Journal, 'snapshot' | 'request'> | undefined {
+  return read(join(folder.publish, 'last.json'), lastSchema);
 }
 
-export async function writeLastPublished(folder: RunFolder, snapshot: string): Promise<void> {
-  await writeDurably(join(folder.publish, 'last.json'), JSON.stringify({ format: 1, snapshot }));
+export async function writeLastPublished(folder: RunFolder, { snapshot, request }: Journal): Promise<void> {
+  await writeDurably(join(folder.publish, 'last.json'), JSON.stringify({ format: 1, snapshot, request }));
 }
 
 function read<T>(path: string, schema: z.ZodType<T>): T | undefined {

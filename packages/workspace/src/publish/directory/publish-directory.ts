@@ -1,0 +1,105 @@
+import { existsSync } from 'node:fs';
+import type { Deps } from '../../deps.ts';
+import { toText } from '../../files/path-name.ts';
+import type { Conflict, PublishResult } from '../../port.ts';
+import type { RunFolder } from '../../run/run-folder.ts';
+import { changeSet } from '../change-set.ts';
+import { applyJournal } from './apply-journal.ts';
+import { type DirectoryInput, isPublished, planDirectory, requestId } from './plan-directory.ts';
+import type { Journal } from './publish-journal.ts';
+import { readJournal, removeJournal, writeJournal, writeLastPublished } from './publish-journal.ts';
+import { withSourceLock } from './source-lock.ts';
+
+/**
+ * Publishes into the source directory, all or nothing, also across crashes:
+ *
+ * 1. every path must still be what the run started from, else it is a conflict and nothing is written;
+ * 2. a journal of old and new states is written durably: the commit point;
+ * 3. each path is looked at again and then replaced (tmp, fsync, rename, fsync of the folder);
+ * 4. the journal goes.
+ *
+ * A call that finds a journal first brings that one to its end. Contents need no staging: they lie in the shadow repository, on
+ * disk since the snapshot. Should somebody change a file after the commit point, theirs stays and what was written is taken back.
+ *
+ * Between the last look and the rename of one file lie some microseconds in which another program's write can be lost: Node
+ * offers no exchange of two names. New files have no such window; they are linked into place, which fails on an existing name.
+ */
+export async function publishDirectory(deps: Deps, input: DirectoryInput & { expect: string }): Promise<PublishResult> {
+  const { folder, record } = input;
+  const root = record.origin ?? '';
+  return withSourceLock(deps.dataDir, root, async () => {
+    const unfinished = await settlePublish(deps, { folder, record });
+    if (unfinished.length > 0) return { status: 'conflict', conflicts: unfinished };
+    const { plan, journal } = await planDirectory(deps, input);
+    if (isPublished(input)) return published(deps, input, plan.candidate);
+    if (plan.digest !== input.expect) return { status: 'moved' };
+    if (plan.conflicts.length > 0) return { status: 'conflict', conflicts: plan.conflicts };
+    deps.onPoint('publish.checked');
+    const begun: Journal = {
+      ...{ format: 1, snapshot: plan.candidate, request: requestId(input), direction: 'forward', conflicts: [] },
+      ...journal,
+    };
+    await writeJournal(folder, begun);
+    deps.onPoint('publish.committed');
+    const conflicts = await finish(deps, folder, root, begun);
+    return conflicts.length > 0 ? { status: 'conflict', conflicts } : published(deps, input, plan.candidate);
+  });
+}
+
+/** `settlePublish`, unless the publish is still under way. */
+export async function recoverPublish(deps: Deps, input: Pick<DirectoryInput, 'folder' | 'record'>): Promise<void> {
+  if (readJournal(input.folder) === undefined) return;
+  await withSourceLock(deps.dataDir, input.record.origin ?? '', () => settlePublish(deps, input));
+}
+
+/**
+ * Brings a publish that was interrupted to its end, if there is one: forward, or back when it met a conflict. Answers with the
+ * conflicts. A source that is gone has nothing left to settle.
+ */
+export async function settlePublish(deps: Deps, input: Pick<DirectoryInput, 'folder' | 'record'>): Promise<Conflict[]> {
+  const journal = readJournal(input.folder);
+  const root = input.record.origin ?? '';
+  if (journal === undefined || !existsSync(root)) return [];
+  return finish(deps, input.folder, root, journal);
+}
+
+/** Brings a journal to its end; answers with the conflicts that turned it back, if any did. */
+async function finish(deps: Deps, folder: RunFolder, root: string, journal: Journal): Promise<Conflict[]> {
+  let current = journal;
+  if (current.direction === 'forward') {
+    const met = await applyJournal(deps, { folder, root, journal: current });
+    if (met.length === 0) {
+      await writeLastPublished(folder, current);
+      deps.onPoint('publish.recorded');
+      await removeJournal(folder);
+      deps.onPoint('publish.done');
+      return [];
+    }
+    current = { ...current, direction: 'back', conflicts: met };
+    deps.logger.warn({ runId: folder.runId, conflicts: met }, 'source changed during a publish: taking it back');
+    await writeJournal(folder, current);
+    deps.onPoint('publish.turned');
+  }
+  const left = await applyJournal(deps, { folder, root, journal: current });
+  deps.onPoint('publish.taken-back');
+  await removeJournal(folder);
+  const seen = new Set<string>();
+  return [...current.conflicts, ...left]
+    .filter(({ path }) => !seen.has(path) && seen.add(path))
+    .map(({ path, detail }) => ({ path: toText(path), reason: 'changed_in_source', detail }));
+}
+
+async function published(deps: Deps, input: DirectoryInput, candidate: string): Promise<PublishResult> {
+  const { folder, record } = input;
+  const { changes } = await changeSet(deps, { folder, from: record.base, to: candidate });
+  const deleted = changes.filter((change) => change.new === null).length;
+  return {
+    status: 'published',
+    published: {
+      type: 'directory',
+      path: record.source.type === 'directory' ? record.source.path : '',
+      files_written: changes.length - deleted,
+      files_deleted: deleted,
+    },
+  };
+}

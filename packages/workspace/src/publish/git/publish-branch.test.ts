@@ -1,0 +1,303 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readTree, writeTree } from '../../fixtures/file-tree.ts';
+import { publishNow } from '../../fixtures/publish-now.ts';
+import { git, gitBytes, initRepository } from '../../fixtures/real-git.ts';
+import { runUntilKilled } from '../../fixtures/run-until-killed.ts';
+import { type Temporary, temporary } from '../../fixtures/temporary-workspaces.ts';
+import type { PublishPlan, PublishRequest, Resolution } from '../../port.ts';
+
+const runId = 'run_1';
+const lines = Array.from({ length: 20 }, (_, index) => `line ${index}\n`);
+const edited = (at: number, text: string) => lines.map((line, index) => (index === at ? text : line)).join('');
+
+/** A run on a bare repository: a.txt's first line changed, new/file made, gone.txt deleted. */
+async function start(t: Temporary, id = runId) {
+  const source = join(t.path, 'source.git');
+  if (!existsSync(source)) {
+    const work = join(t.path, 'work');
+    mkdirSync(work);
+    writeTree(work, {
+      'a.txt': lines.join(''),
+      'b.txt': 'b\n',
+      'gone.txt': 'bye\n',
+      'bin.dat': new Uint8Array([0, 1, 2]),
+    });
+    initRepository(work);
+    git(t.path, 'clone', '-q', '--bare', work, source);
+  }
+  const base = await t.workspaces.materialise({ runId: id, source: { type: 'git', path: source, ref: 'main' } });
+  const { path } = await t.workspaces.locate(id);
+  writeTree(path, { 'a.txt': edited(0, `changed by ${id}\n`), [`new/${id}`]: 'new\n' });
+  rmSync(join(path, 'gone.txt'), { force: true });
+  const final = await t.workspaces.snapshot({ runId: id, parent: base.id, message: 'work' });
+  return { source, base, final, path };
+}
+
+/** A commit on main by somebody else. */
+function moveMain(t: Temporary, source: string, change: (work: string) => void): string {
+  const clone = join(t.path, `clone-${Math.random()}`);
+  git(t.path, 'clone', '-q', '-b', 'main', source, clone);
+  change(clone);
+  git(clone, 'add', '-A');
+  git(clone, 'commit', '-q', '-m', 'theirs');
+  git(clone, 'push', '-q', 'origin', 'main');
+  return git(source, 'rev-parse', 'main');
+}
+
+const onMain = (snapshot: string, resolutions: Resolution[] = []): PublishRequest => ({
+  ...{ runId, snapshot, resolutions },
+  target: { branch: 'main', message: 'Mend it', author: { name: 'Ann Example', email: 'ann@example.org' } },
+});
+
+const targetOf = ({ target }: PublishPlan) => (target.type === 'git' ? target : undefined);
+
+describe('publish to a named branch', () => {
+  test('makes it when it is missing, and goes on from it when it has not moved', async () => {
+    using t = temporary();
+    const { source, final, base } = await start(t);
+    const main = git(source, 'rev-parse', 'main');
+    const feature = await publishNow(t.workspaces, { runId, snapshot: final.id, branch: 'feature/x' });
+    expect(feature).toMatchObject({ status: 'published', published: { branch: 'refs/heads/feature/x' } });
+    expect(git(source, 'rev-parse', 'feature/x^')).toBe(main);
+
+    const plan = await t.workspaces.planPublish(onMain(final.id));
+    expect(targetOf(plan)).toMatchObject({ from: main, how: 'fast_forward' });
+    expect(plan.candidate).toBe(final.id);
+    expect(plan.files.map(({ path, status }) => `${status} ${path}`)).toEqual([
+      'modified a.txt',
+      'deleted gone.txt',
+      `added new/${runId}`,
+    ]);
+    const result = await t.workspaces.publish({ ...onMain(final.id), expect: plan.digest });
+    expect(result).toMatchObject({ status: 'published', published: { commit: targetOf(plan)?.commit } });
+    expect(git(source, 'show', '-s', '--format=%an <%ae>|%cn|%s|%P', 'main')).toBe(
+      `Ann Example <ann@example.org>|Holdpoint|Mend it|${main}`,
+    );
+    expect(base.base).toBe(base.id);
+  });
+
+  test('merges when it has moved, and validators would see what both sides changed', async () => {
+    using t = temporary();
+    const { source, final } = await start(t);
+    const tip = moveMain(t, source, (work) => {
+      writeTree(work, { 'a.txt': edited(19, 'their last line\n'), 'theirs.txt': 'theirs\n' });
+    });
+    const plan = await t.workspaces.planPublish(onMain(final.id));
+    expect(targetOf(plan)).toMatchObject({ from: tip, how: 'merge' });
+    expect(plan.conflicts).toEqual([]);
+    expect(plan.candidate).not.toBe(final.id);
+    await t.workspaces.restore({ runId, snapshot: plan.candidate });
+    const merged = readTree((await t.workspaces.locate(runId)).path);
+    expect(merged).toMatchObject({ 'theirs.txt': 'file theirs\n', [`new/${runId}`]: 'file new\n' });
+    expect(merged['gone.txt']).toBeUndefined();
+    await t.workspaces.restore({ runId, snapshot: final.id });
+
+    expect(await t.workspaces.publish({ ...onMain(final.id), expect: plan.digest })).toMatchObject({
+      status: 'published',
+    });
+    expect(git(source, 'rev-parse', 'main^')).toBe(tip);
+    const text = git(source, 'show', 'main:a.txt');
+    expect(text).toContain(`changed by ${runId}`);
+    expect(text).toContain('their last line');
+    expect(git(source, 'diff', '--name-status', tip, 'main').split('\n')).toEqual([
+      'M\ta.txt',
+      'D\tgone.txt',
+      `A\tnew/${runId}`,
+    ]);
+    expect(git(source, 'fsck', '--strict', '--connectivity-only')).not.toMatch(/missing|error/);
+  });
+
+  test('shows three versions of what cannot be merged, and takes what a person says of exactly these', async () => {
+    using t = temporary();
+    const { source, final } = await start(t);
+    const tip = moveMain(t, source, (work) => {
+      writeTree(work, { 'a.txt': edited(0, 'changed by them\n'), 'gone.txt': 'kept by them\n' });
+    });
+    const plan = await t.workspaces.planPublish(onMain(final.id));
+    expect(plan.conflicts.map(({ path, reason }) => `${reason} ${path}`)).toEqual(['merge a.txt', 'merge gone.txt']);
+    const [first, second] = plan.conflicts;
+    expect(first?.versions).toMatchObject({
+      base: { text: lines.join('') },
+      source: { text: edited(0, 'changed by them\n') },
+      run: { text: edited(0, `changed by ${runId}\n`) },
+    });
+    expect(second?.versions).toMatchObject({ source: { text: 'kept by them\n' }, run: null });
+    expect(await t.workspaces.publish({ ...onMain(final.id), expect: plan.digest })).toMatchObject({
+      status: 'conflict',
+    });
+    expect(git(source, 'rev-parse', 'main')).toBe(tip);
+
+    const seen = (index: number) => plan.conflicts[index]?.versions?.source?.oid ?? null;
+    const resolutions: Resolution[] = [
+      { path: 'a.txt', take: 'text', text: edited(0, 'changed by both\n'), seen: seen(0) },
+      { path: 'gone.txt', take: 'source', seen: seen(1) },
+    ];
+    const stale = [{ ...resolutions[0], seen: 'f'.repeat(40) } as Resolution, resolutions[1] as Resolution];
+    expect((await t.workspaces.planPublish(onMain(final.id, stale))).conflicts.map(({ path }) => path)).toEqual([
+      'a.txt',
+    ]);
+    const settled = await t.workspaces.planPublish(onMain(final.id, resolutions));
+    expect(settled.conflicts).toEqual([]);
+    const result = await t.workspaces.publish({ ...onMain(final.id, resolutions), expect: settled.digest });
+    expect(result).toMatchObject({ status: 'published' });
+    expect(git(source, 'show', 'main:a.txt')).toBe(edited(0, 'changed by both\n').trim());
+    expect(git(source, 'show', 'main:gone.txt')).toBe('kept by them');
+    expect(git(source, 'show', `main:new/${runId}`)).toBe('new');
+  });
+
+  test('a branch that moves between plan and publish is left where it is', async () => {
+    using t = temporary();
+    const { source, final } = await start(t);
+    const plan = await t.workspaces.planPublish(onMain(final.id));
+    const tip = moveMain(t, source, (work) => writeFileSync(join(work, 'theirs.txt'), 'x'));
+    expect(await t.workspaces.publish({ ...onMain(final.id), expect: plan.digest })).toEqual({ status: 'moved' });
+    const raced = t.reopen({
+      onPoint: (point) => {
+        if (point === 'publish-git.intent') moveMain(t, source, (work) => writeFileSync(join(work, 'more.txt'), 'x'));
+      },
+    });
+    const again = await raced.planPublish(onMain(final.id));
+    expect(await raced.publish({ ...onMain(final.id), expect: again.digest })).toEqual({ status: 'moved' });
+    expect(git(source, 'merge-base', tip, 'main')).toBe(tip);
+    expect(git(source, 'log', '--format=%s', 'main').split('\n')).toEqual(['theirs', 'theirs', 'base']);
+  });
+
+  test('of two runs that publish to one branch the second merges, and neither is lost', async () => {
+    using t = temporary();
+    const { source, final } = await start(t);
+    const id = 'run_2';
+    const second = await t.workspaces.materialise({ runId: id, source: { type: 'git', path: source, ref: 'main' } });
+    writeTree((await t.workspaces.locate(id)).path, { 'b.txt': 'b of the second\n' });
+    const other = await t.workspaces.snapshot({ runId: id, parent: second.id, message: 'x' });
+    const requests = [onMain(final.id), { ...onMain(other.id), runId: id }];
+    const plans = await Promise.all(requests.map((request) => t.workspaces.planPublish(request)));
+    const results = await Promise.all(
+      requests.map((request, index) => t.workspaces.publish({ ...request, expect: plans[index]?.digest ?? '' })),
+    );
+    expect(results.map(({ status }) => status).sort()).toEqual(['moved', 'published']);
+    for (const request of requests) {
+      const { digest } = await t.workspaces.planPublish(request);
+      expect(await t.workspaces.publish({ ...request, expect: digest })).toMatchObject({ status: 'published' });
+    }
+    expect(git(source, 'show', 'main:b.txt')).toBe('b of the second');
+    expect(git(source, 'show', 'main:a.txt')).toContain(`changed by ${runId}`);
+    expect(git(source, 'rev-list', '--count', 'main')).toBe('3');
+  });
+
+  test('a branch that a work tree is at is not moved under it', async () => {
+    using t = temporary();
+    const source = join(t.path, 'source');
+    mkdirSync(source);
+    writeTree(source, { 'a.txt': 'a\n' });
+    const main = initRepository(source);
+    git(source, 'worktree', 'add', '-q', '-b', 'linked', join(t.path, 'linked'));
+    const base = await t.workspaces.materialise({ runId, source: { type: 'git', path: source } });
+    writeTree((await t.workspaces.locate(runId)).path, { 'a.txt': 'A\n' });
+    const final = await t.workspaces.snapshot({ runId, parent: base.id, message: 'x' });
+    for (const branch of ['main', 'linked']) {
+      expect(await publishNow(t.workspaces, { runId, snapshot: final.id, branch })).toMatchObject({
+        conflicts: [{ path: `refs/heads/${branch}`, reason: 'branch_checked_out' }],
+      });
+      expect(git(source, 'rev-parse', branch)).toBe(main);
+    }
+    expect(git(source, 'status', '--porcelain')).toBe('');
+  });
+
+  test.each(['-x', 'a..b', 'a b', '/a', 'a/', 'a.lock', '@{x', 'refs/../../config', 'a\nb'])(
+    'the name %j is refused',
+    async (branch) => {
+      using t = temporary();
+      const { source, final } = await start(t);
+      const before = git(source, 'for-each-ref');
+      await expect(publishNow(t.workspaces, { runId, snapshot: final.id, branch })).rejects.toMatchObject({
+        code: 'EBRANCHINVALID',
+      });
+      expect(git(source, 'for-each-ref')).toBe(before);
+    },
+  );
+
+  test('a dry run changes nothing at the source, and says what a publish then does', async () => {
+    using t = temporary();
+    const { source, final } = await start(t);
+    moveMain(t, source, (work) => writeTree(work, { 'a.txt': edited(19, 'theirs\n') }));
+    const before = readTree(source);
+    const plan = await t.workspaces.planPublish(onMain(final.id));
+    expect(readTree(source)).toEqual(before);
+    const tip = git(source, 'rev-parse', 'main');
+    await t.workspaces.publish({ ...onMain(final.id), expect: plan.digest });
+    const real = git(source, 'diff', '--name-status', tip, 'main').split('\n');
+    const letters = { added: 'A', modified: 'M', deleted: 'D' };
+    expect(plan.files.map(({ status, path }) => `${letters[status]}\t${path}`)).toEqual(real);
+    expect(git(source, 'rev-parse', 'main')).toBe(targetOf(plan)?.commit);
+  });
+
+  test('that died anywhere, with a merge and a settled conflict, is done once, whatever the user commits meanwhile', async () => {
+    using t = temporary();
+    const { source, final } = await start(t);
+    const tip = moveMain(t, source, (work) => writeTree(work, { 'a.txt': edited(0, 'theirs\n') }));
+    const [conflict] = (await t.workspaces.planPublish(onMain(final.id))).conflicts;
+    const seen = conflict?.versions?.source?.oid ?? null;
+    const resolutions: Resolution[] = [{ path: 'a.txt', take: 'run', seen }];
+    const act = { verb: 'publish', snapshot: final.id, branch: 'main', resolutions };
+    let killed = 0;
+    for (let dieAt = 1; runUntilKilled({ dataDir: t.dataDir, runId, dieAt, act }); dieAt++) {
+      killed += 1;
+      const main = git(source, 'rev-parse', 'main');
+      const isMoved = main !== tip;
+      if (isMoved) expect(git(source, 'rev-parse', 'main^')).toBe(tip);
+      const theirs = moveMain(t, source, (work) => writeFileSync(join(work, 'on-top.txt'), String(dieAt)));
+      const result = await publishNow(t.workspaces, {
+        ...{ runId, snapshot: final.id, branch: 'main', message: 'publish', resolutions },
+      });
+      expect(result, `death at ${dieAt}`).toMatchObject({ status: 'published' });
+      expect(git(source, 'merge-base', theirs, 'main')).toBe(theirs);
+      const subjects = git(source, 'log', '--format=%s', 'main').split('\n');
+      expect(subjects.filter((subject) => subject === 'publish')).toHaveLength(1);
+      git(source, 'update-ref', 'refs/heads/main', tip);
+      rmSync(join(t.dataDir, 'runs', runId, 'publish'), { recursive: true, force: true });
+    }
+    expect(killed).toBe(6);
+  });
+
+  test('nothing that is planted in branch, workspace or home runs while it merges', async () => {
+    using t = temporary();
+    const canary = join(t.path, 'canary');
+    const { source, path, base } = await start(t);
+    const touch = `touch ${canary}`;
+    writeTree(path, {
+      '.gitattributes': '* filter=evil merge=evil diff=evil\n',
+      'a.txt': edited(0, 'mine\n'),
+    });
+    const final = await t.workspaces.snapshot({ runId, parent: base.id, message: 'x' });
+    moveMain(t, source, (work) => {
+      writeTree(work, { '.gitattributes': '* merge=evil filter=evil\n', 'a.txt': edited(19, 'theirs\n') });
+    });
+    for (const [key, value] of Object.entries({
+      'merge.evil.driver': touch,
+      'filter.evil.clean': touch,
+      'filter.evil.smudge': touch,
+      'diff.evil.textconv': touch,
+      'core.fsmonitor': touch,
+      'core.hooksPath': join(t.path, 'hooks'),
+    })) {
+      git(source, 'config', key, value);
+    }
+    for (const hook of ['reference-transaction', 'post-update', 'update', 'pre-receive', 'post-index-change']) {
+      writeTree(join(t.path, 'hooks'), { [hook]: { executable: `#!/bin/sh\n${touch}\n` } });
+      writeTree(join(source, 'hooks'), { [hook]: { executable: `#!/bin/sh\n${touch}\n` } });
+    }
+    const plan = await t.workspaces.planPublish(onMain(final.id));
+    expect(plan.conflicts.map((conflict) => conflict.path)).toEqual(['.gitattributes']);
+    const seen = plan.conflicts[0]?.versions?.source?.oid ?? null;
+    const resolutions: Resolution[] = [{ path: '.gitattributes', take: 'source', seen }];
+    const settled = await t.workspaces.planPublish(onMain(final.id, resolutions));
+    expect(await t.workspaces.publish({ ...onMain(final.id, resolutions), expect: settled.digest })).toMatchObject({
+      status: 'published',
+    });
+    expect(existsSync(canary)).toBe(false);
+    expect(gitBytes(source, ['cat-file', 'blob', 'main:a.txt']).toString()).toContain('theirs');
+    expect(readFileSync(join(source, 'config'), 'utf8')).toContain('evil');
+  });
+});

@@ -1,0 +1,44 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { errnoOf, WorkspaceError } from '../../errors.ts';
+import { syncFolder, writeDurably } from '../../files/write-durably.ts';
+import type { RunFolder } from '../../run/run-folder.ts';
+
+const oid = z.string().regex(/^[0-9a-f]{40}$/);
+const intentSchema = z.strictObject({ snapshot: oid, commit: oid });
+const intentsSchema = z.strictObject({ format: z.literal(1), branches: z.record(z.string(), intentSchema) });
+
+/**
+ * The commit that a branch was about to be moved to, per branch. Written before the branch is touched: a later call sees in the branch's
+ * own past whether it was, even when the user has committed on top meanwhile.
+ */
+export type Intent = z.infer<typeof intentSchema>;
+
+export function readIntent(folder: RunFolder, branch: string): Intent | undefined {
+  return read(folder)[branch];
+}
+
+export async function writeIntent(folder: RunFolder, branch: string, intent: Intent): Promise<void> {
+  mkdirSync(folder.publish, { recursive: true, mode: 0o700 });
+  await syncFolder(folder.path);
+  const branches = { ...read(folder), [branch]: intent };
+  await writeDurably(fileOf(folder), JSON.stringify({ format: 1, branches }));
+}
+
+const fileOf = (folder: RunFolder): string => join(folder.publish, 'branches.json');
+
+function read(folder: RunFolder): Record<string, Intent> {
+  let text: string;
+  try {
+    text = readFileSync(fileOf(folder), 'utf8');
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return {};
+    throw error;
+  }
+  try {
+    return intentsSchema.parse(JSON.parse(text)).branches;
+  } catch (cause) {
+    throw new WorkspaceError('EWORKSPACECORRUPT', `${fileOf(folder)} cannot be read.`, { cause });
+  }
+}

@@ -1,0 +1,141 @@
+import { statSync } from 'node:fs';
+import type { Deps } from '../../deps.ts';
+import { errnoOf, WorkspaceError } from '../../errors.ts';
+import type { GitOptions } from '../../host-git/git.ts';
+import type { RunFolder } from '../../run/run-folder.ts';
+
+/** The user's repository, and whom git acts as in it: on a root host its owner, so that no root-owned files are left in a user's `.git`. */
+export interface SourceRepository {
+  gitDir: string;
+  as: { uid: number; gid: number } | undefined;
+}
+
+/** Undefined when it is gone. */
+export function openSource(deps: Pick<Deps, 'isRoot'>, gitDir: string): SourceRepository | undefined {
+  try {
+    const { uid, gid } = statSync(gitDir);
+    return { gitDir, as: deps.isRoot && uid !== 0 ? { uid, gid } : undefined };
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}
+
+/**
+ * git as the owner of the repository. It enters the git directory before it changes its user and then names it by
+ * `/proc/self/cwd`, so that folders above it which the owner may not enter (a root home) do not matter; a plain `.` does not do,
+ * because git writes refs by absolute path.
+ */
+function inside(source: SourceRepository): { at: string[]; options: GitOptions } {
+  if (source.as === undefined) return { at: [`--git-dir=${source.gitDir}`], options: {} };
+  const gitDir = process.platform === 'linux' ? '/proc/self/cwd' : source.gitDir;
+  // The owner may not reach the data directory, where git's configuration lies; it needs none for a repository of its own.
+  const options = { as: source.as, cwd: source.gitDir, env: { GIT_CONFIG_GLOBAL: '/dev/null' } };
+  return { at: [`--git-dir=${gitDir}`], options };
+}
+
+export async function readBranch(deps: Deps, source: SourceRepository, ref: string): Promise<string | undefined> {
+  const { at, options } = inside(source);
+  const args = [...at, 'rev-parse', '--verify', '--quiet', '--end-of-options', ref];
+  const { code, stdout } = await deps.git.run(args, { ...options, accept: [0, 1] });
+  return code === 0 ? stdout.toString('latin1').trim() : undefined;
+}
+
+export async function hasCommit(deps: Deps, source: SourceRepository, commit: string): Promise<boolean> {
+  const { at, options } = inside(source);
+  const args = [...at, 'cat-file', '-e', `${commit}^{commit}`];
+  return (await deps.git.run(args, { ...options, accept: [0, 1, 128] })).code === 0;
+}
+
+/** A ref that keeps a new one from being made: refs are files and folders, and `a` stands in the way of `a/b`, as `a/b` does of `a`. */
+export async function refInTheWay(deps: Deps, source: SourceRepository, ref: string): Promise<string | undefined> {
+  const names = ref.split('/');
+  for (let depth = 3; depth < names.length; depth++) {
+    const above = names.slice(0, depth).join('/');
+    if ((await readBranch(deps, source, above)) !== undefined) return above;
+  }
+  const { at, options } = inside(source);
+  const { stdout } = await deps.git.run(
+    [...at, 'for-each-ref', '--count=1', '--format=%(refname)', `${ref}/`],
+    options,
+  );
+  return stdout.toString('utf8').trim() || undefined;
+}
+
+/** Whether a branch has a commit in its past, or is at it. */
+export async function isMerged(deps: Deps, source: SourceRepository, commit: string, tip: string): Promise<boolean> {
+  if (commit === tip) return true;
+  const { at, options } = inside(source);
+  const args = [...at, 'merge-base', '--is-ancestor', commit, tip];
+  return (await deps.git.run(args, { ...options, accept: [0, 1, 128] })).code === 0;
+}
+
+/** The refs that some work tree of the repository is at: moved under it, its index would look like a revert. */
+export async function checkedOut(deps: Deps, { gitDir }: SourceRepository): Promise<Set<string>> {
+  // Not as the owner, who may be kept from entering the folders above; it only reads.
+  const { stdout } = await deps.git.run([`--git-dir=${gitDir}`, 'worktree', 'list', '--porcelain']);
+  const lines = stdout.toString('utf8').split('\n');
+  return new Set(lines.flatMap((line) => (line.startsWith('branch ') ? [line.slice('branch '.length)] : [])));
+}
+
+/**
+ * Objects go through a pipe (`pack-objects` here, `index-pack` there) and not by `fetch`: the writing half runs as the owner of the
+ * repository, who cannot read the data directory. A shallow shadow repository, which a fetch might refuse or spread, does not matter to
+ * a pipe either.
+ */
+export async function sendObjects(
+  deps: Deps,
+  input: { folder: RunFolder; source: SourceRepository; commit: string; has: string },
+): Promise<void> {
+  const pack = deps.git.stream([`--git-dir=${input.folder.shadow}`, 'pack-objects', '--revs', '--stdout', '-q']);
+  pack.stdin.end(`${input.commit}\n^${input.has}\n`);
+  const { at, options } = inside(input.source);
+  const index = deps.git.stream([...at, 'index-pack', '--stdin', '--strict'], options);
+  index.stdin.on('error', () => {});
+  index.stdout.resume();
+  pack.stdout.pipe(index.stdin);
+  try {
+    // The reader's own complaint says more than the broken pipe of the writer.
+    await index.done.catch(refused);
+    await pack.done;
+  } finally {
+    // Whichever is left would wait for the other for ever.
+    pack.kill();
+    index.kill();
+  }
+}
+
+/** git refuses some content in the object database, such as a `.gitmodules` with commands in it. */
+function refused(cause: unknown): never {
+  if (cause instanceof WorkspaceError && /fsck error|in strict mode/i.test(cause.message)) {
+    throw new WorkspaceError('EGITREFUSED', `The repository refuses the change: ${cause.message}`, { cause });
+  }
+  throw cause;
+}
+
+/**
+ * Moves a branch, if it is still where it is expected.
+ * @param input.from null: it must not exist
+ * @returns where the branch is, when that is not where it should be
+ */
+export async function moveBranch(
+  deps: Deps,
+  source: SourceRepository,
+  input: { branch: string; from: string | null; commit: string },
+): Promise<'moved' | undefined> {
+  try {
+    await updateRef(deps, source, [input.branch, input.commit, input.from ?? '0'.repeat(40)]);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof WorkspaceError) || error.code !== 'EGITFAILED') throw error;
+    const now = await readBranch(deps, source, input.branch);
+    if (now === input.commit) return undefined;
+    if (now !== (input.from ?? undefined)) return 'moved';
+    throw error;
+  }
+}
+
+export async function updateRef(deps: Deps, source: SourceRepository, args: readonly string[]): Promise<void> {
+  const { at, options } = inside(source);
+  await deps.git.run([...at, 'update-ref', '--create-reflog', '-m', 'holdpoint: publish', ...args], options);
+}
