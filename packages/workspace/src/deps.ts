@@ -21,6 +21,8 @@ export interface Deps {
 }
 
 export interface Limits extends ScanLimits {
+  /** All files of a source together, bytes. */
+  sourceBytes: number;
   /** Output of one diff or patch, bytes. */
   diffBytes: number;
   /** Text files larger than this are shown as binary in `diff`; patches hold them whole. Bytes. */

@@ -4,12 +4,19 @@ import type { Deps, Limits, Logger } from './deps.ts';
 import { diffSnapshots } from './diff.ts';
 import { discard } from './discard.ts';
 import { errnoOf, WorkspaceError } from './errors.ts';
+import { forkWorkspace } from './fork/fork-workspace.ts';
 import { createGit } from './host-git/git.ts';
+import { collectObjects } from './housekeeping/collect-objects.ts';
+import { measureRuns } from './housekeeping/measure-runs.ts';
+import { tidyFolders } from './housekeeping/tidy-folders.ts';
 import { findSource } from './materialise/check-source.ts';
 import { materialise } from './materialise/materialise.ts';
 import { patchSnapshots } from './patch.ts';
 import type { Owner, Workspaces } from './port.ts';
 import { planPublish, publish } from './publish/publish.ts';
+import { archiveFiles } from './read/archive-files.ts';
+import { listFiles } from './read/list-files.ts';
+import { readSnapshotFile } from './read/read-file.ts';
 import { restoreSnapshot } from './restore.ts';
 import { runFolder } from './run/run-folder.ts';
 import { createRunStates } from './run/run-state.ts';
@@ -36,6 +43,7 @@ export interface WorkspacesOptions {
 /** What `limits` is when not given. */
 export const defaultLimits: Limits = {
   fileBytes: 64 * 1024 * 1024,
+  sourceBytes: 10 * 1024 ** 3,
   entries: 500_000,
   diffBytes: 256 * 1024 * 1024,
   hunkBytes: 1024 * 1024,
@@ -67,6 +75,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   return {
     check: (source) => asWorkspaceError(async () => void (await findSource(deps, source))),
     materialise: (input) => verb(input.runId, () => materialise(deps, input)),
+    fork: (input) => verb(input.runId, () => forkWorkspace(deps, input)),
     locate: (runId) =>
       asWorkspaceError(async () => {
         const folder = runFolder(dataDir, runId);
@@ -76,9 +85,15 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     restore: (input) => verb(input.runId, () => restoreSnapshot(deps, input)),
     diff: (input) => asWorkspaceError(() => diffSnapshots(deps, input)),
     patch: (input) => asWorkspaceError(() => patchSnapshots(deps, input)),
+    files: (input) => asWorkspaceError(() => listFiles(deps, input)),
+    read: (input) => asWorkspaceError(() => readSnapshotFile(deps, input)),
+    archive: (input) => asWorkspaceError(() => archiveFiles(deps, input)),
     planPublish: (request) => verb(request.runId, () => planPublish(deps, request)),
     publish: (request) => verb(request.runId, () => publish(deps, request)),
     discard: (runId) => verb(runId, () => discard(deps, runId)),
+    sizes: () => asWorkspaceError(() => measureRuns(deps)),
+    collect: (runId) => verb(runId, () => collectObjects(deps, runId)),
+    tidy: (input) => asWorkspaceError(() => tidyFolders(deps, input)),
   };
 }
 

@@ -125,7 +125,9 @@ export const publishTargetSchema = z.strictObject({
     .min(1)
     .max(250)
     .optional()
-    .describe('Of a git source: made when it is missing, merged into when it has moved. Default: a new branch holdpoint/<run>'),
+    .describe(
+      'Of a git source: made when it is missing, merged into when it has moved. Default: a new branch holdpoint/<run>',
+    ),
   message: z.string().min(1).max(10_000).describe('Of the commit'),
   author: z
     .strictObject({ name: z.string().min(1).max(200), email: z.string().min(1).max(200) })
@@ -202,7 +204,9 @@ export const publishPlanSchema = z.strictObject({
     )
     .describe('What would change at the target'),
   conflicts: z.array(conflictSchema).describe('When there are any, nothing can be published'),
-  digest: z.string().describe('Of all this: a publish that would do anything else has another one. `sha256:` and 64 hex digits'),
+  digest: z
+    .string()
+    .describe('Of all this: a publish that would do anything else has another one. `sha256:` and 64 hex digits'),
 });
 export type PublishPlan = z.infer<typeof publishPlanSchema>;
 

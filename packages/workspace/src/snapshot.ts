@@ -110,6 +110,7 @@ export async function commitTree(
   await writer.flush();
   deps.onPoint('snapshot.objects');
   await writeRef(folder.shadow, snapshotRef(id), id);
+  writer.held();
   deps.onPoint('snapshot.ref');
   remember(state, { id, parent: parent?.id ?? null, tree, root, manifest });
   return { id, parent: parent?.id ?? null, files_changed: changed, skipped };

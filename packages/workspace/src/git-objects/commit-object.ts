@@ -24,7 +24,13 @@ export function commitContent(input: {
   const by = ({ name, email }: Signature) => `${plain(name)} <${plain(email)}> ${input.seconds} +0000`;
   const lines = [`tree ${input.tree}`];
   if (input.parent !== null) lines.push(`parent ${input.parent}`);
-  lines.push(`author ${by(input.author ?? signature)}`, `committer ${by(signature)}`, '', input.message.replaceAll('\0', '').trimEnd(), '');
+  lines.push(
+    `author ${by(input.author ?? signature)}`,
+    `committer ${by(signature)}`,
+    '',
+    input.message.replaceAll('\0', '').trimEnd(),
+    '',
+  );
   return Buffer.from(lines.join('\n'));
 }
 

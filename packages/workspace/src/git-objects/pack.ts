@@ -47,7 +47,13 @@ export function placeForPack(gitDir: string): PackPlace {
   const name = randomBytes(20).toString('hex');
   // Not `….pack` and `….idx`, which git would take for a pack that is there.
   const [tmpPack, tmpIndex] = [join(folder, `tmp_pack_${name}`), join(folder, `tmp_idx_${name}`)];
-  return { folder, tmpPack, tmpIndex, pack: join(folder, `pack-${name}.pack`), index: join(folder, `pack-${name}.idx`) };
+  return {
+    folder,
+    tmpPack,
+    tmpIndex,
+    pack: join(folder, `pack-${name}.pack`),
+    index: join(folder, `pack-${name}.idx`),
+  };
 }
 
 /** Gives a pack and its index, which are on disk already, their names for good. */

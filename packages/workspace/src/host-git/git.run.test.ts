@@ -3,8 +3,8 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { writeTree } from '../fixtures/file-tree.ts';
-import { git, initRepository } from '../fixtures/real-git.ts';
 import { publishNow } from '../fixtures/publish-now.ts';
+import { git, initRepository } from '../fixtures/real-git.ts';
 import { temporary } from '../fixtures/temporary-workspaces.ts';
 
 const runId = 'run_1';
@@ -72,7 +72,9 @@ async function everyVerb(
   await t.workspaces.patch({ runId, from: base.id, to: last.id });
   await t.workspaces.restore({ runId, snapshot: base.id });
   await t.workspaces.restore({ runId, snapshot: last.id });
-  expect(await publishNow(t.workspaces, { runId, snapshot: last.id, message: 'x' })).toMatchObject({ status: 'published' });
+  expect(await publishNow(t.workspaces, { runId, snapshot: last.id, message: 'x' })).toMatchObject({
+    status: 'published',
+  });
 }
 
 test.each(['directory', 'git'] as const)('nothing planted in a workspace runs on the host (%s)', async (type) => {

@@ -6,7 +6,8 @@ import type { RunFolder } from '../run/run-folder.ts';
 import type { Git } from './git.ts';
 
 /** Turns every attribute off: content is bytes, whatever `.gitattributes` a tree or a user has. */
-const attributes = '* -text !eol -ident -filter !working-tree-encoding !diff !merge\n';
+export const shadowAttributes =
+  '* -text !eol -ident -filter !working-tree-encoding !diff !merge !export-ignore !export-subst\n';
 
 /** Makes the run's bare repository. It lies outside of every sandbox mount and borrows no objects from anywhere. */
 export async function createShadow(git: Git, folder: RunFolder): Promise<void> {
@@ -21,7 +22,7 @@ export async function createShadow(git: Git, folder: RunFolder): Promise<void> {
     folder.shadow,
   ]);
   mkdirSync(join(folder.shadow, 'info'), { recursive: true });
-  await writeDurably(join(folder.shadow, 'info', 'attributes'), attributes, 0o644);
+  await writeDurably(join(folder.shadow, 'info', 'attributes'), shadowAttributes, 0o644);
 }
 
 /**

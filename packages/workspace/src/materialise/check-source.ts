@@ -1,20 +1,24 @@
-import { accessSync, constants, realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, relative } from 'node:path';
 import type { Deps } from '../deps.ts';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 import type { Git } from '../host-git/git.ts';
 import type { Source } from '../port.ts';
+import { detectFormat } from './archive/extract-archive.ts';
+import { createSelection } from './selection.ts';
 
 /** A source as it was found: where it really lies, and the commit of a git source. */
 export type FoundSource =
   | { type: 'empty' }
   | { type: 'directory'; path: string }
+  | { type: 'archive'; path: string }
   | { type: 'git'; gitDir: string; commit: string };
 
 /** Finds the source, without side effects. Throws a `WorkspaceError` for one that cannot be used. */
 export async function findSource(deps: Pick<Deps, 'git' | 'dataDir'>, source: Source): Promise<FoundSource> {
   if (source.type === 'empty') return { type: 'empty' };
-  const path = realDirectory(source.path);
+  createSelection(source);
+  const path = source.type === 'archive' ? realFile(source.path) : realDirectory(source.path);
   if (isInside(path, deps.dataDir)) {
     throw new WorkspaceError('ESOURCEINDATADIR', `${source.path} lies in the data directory.`);
   }
@@ -22,6 +26,9 @@ export async function findSource(deps: Pick<Deps, 'git' | 'dataDir'>, source: So
     case 'directory':
       assertReadable(path);
       return { type: 'directory', path };
+    case 'archive':
+      assertArchive(path);
+      return { type: 'archive', path };
     case 'git': {
       const gitDir = await findGitDirectory(deps.git, path);
       return { type: 'git', gitDir, commit: await resolveCommit(deps.git, { gitDir, ref: source.ref ?? 'HEAD' }) };
@@ -32,11 +39,31 @@ export async function findSource(deps: Pick<Deps, 'git' | 'dataDir'>, source: So
 }
 
 function realDirectory(path: string): string {
-  if (!isAbsolute(path)) throw new WorkspaceError('ESOURCENOTDIRECTORY', `${path} is not an absolute path.`);
-  let real: string;
+  const { real, status } = findPath(path, 'ESOURCENOTDIRECTORY');
+  if (status.isDirectory()) return real;
+  throw new WorkspaceError('ESOURCENOTDIRECTORY', `${path} is not a directory.`);
+}
+
+function realFile(path: string): string {
+  const { real, status } = findPath(path, 'ESOURCENOTARCHIVE');
+  if (status.isFile()) return real;
+  throw new WorkspaceError('ESOURCENOTARCHIVE', `${path} is not a file.`);
+}
+
+function assertArchive(path: string): void {
   try {
-    real = realpathSync(path);
-    if (statSync(real).isDirectory()) return real;
+    if (detectFormat(path) !== undefined) return;
+  } catch (cause) {
+    throw new WorkspaceError('ESOURCEUNREADABLE', `${path} cannot be read.`, { cause });
+  }
+  throw new WorkspaceError('ESOURCENOTARCHIVE', `${path} is neither tar, tar.gz nor zip.`);
+}
+
+function findPath(path: string, wrong: 'ESOURCENOTDIRECTORY' | 'ESOURCENOTARCHIVE'): { real: string; status: Stats } {
+  if (!isAbsolute(path)) throw new WorkspaceError(wrong, `${path} is not an absolute path.`);
+  try {
+    const real = realpathSync(path);
+    return { real, status: statSync(real) };
   } catch (cause) {
     const errno = errnoOf(cause);
     if (errno === 'ENOENT' || errno === 'ENOTDIR' || errno === 'ELOOP') {
@@ -44,7 +71,6 @@ function realDirectory(path: string): string {
     }
     throw new WorkspaceError('ESOURCEUNREADABLE', `${path} cannot be read.`, { cause });
   }
-  throw new WorkspaceError('ESOURCENOTDIRECTORY', `${path} is not a directory.`);
 }
 
 function assertReadable(path: string): void {

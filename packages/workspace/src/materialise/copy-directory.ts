@@ -8,25 +8,20 @@ import {
   mkdirSync,
   openSync,
   readlinkSync,
+  rmdirSync,
   symlinkSync,
 } from 'node:fs';
-import { errnoOf, WorkspaceError } from '../errors.ts';
+import { errnoOf } from '../errors.ts';
 import { giveFile, giveFolder, giveLink } from '../files/give-away.ts';
 import type { Directory } from '../files/open-directory.ts';
 import { namesIn, openChild, openTop, statIn } from '../files/open-directory.ts';
-import type { Pace } from '../files/pace.ts';
 import { isDotGit, join } from '../files/path-name.ts';
-import type { Owner, SkippedPath } from '../port.ts';
 import { specialKind } from '../tree/scan.ts';
+import { countBytes, countEntry, countFile, type Intake } from './intake.ts';
 
-export interface Copy {
-  readonly owner: Owner | undefined;
-  readonly pace: Pace;
-  readonly maxEntries: number;
+export interface Copy extends Intake {
   /** Device and inode of a directory that is left out: the data directory, should the source contain it. */
   readonly exclude: { dev: bigint; ino: bigint };
-  readonly skipped: Map<string, SkippedPath['reason']>;
-  entries: number;
 }
 
 const { COPYFILE_FICLONE, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
@@ -58,13 +53,13 @@ async function copyChildren(copy: Copy, pair: Pair): Promise<void> {
 }
 
 async function copyEntry(copy: Copy, pair: Pair, name: string, status: BigIntStats): Promise<void> {
-  copy.entries += 1;
-  if (copy.entries > copy.maxEntries) {
-    throw new WorkspaceError('ETOOMANYFILES', `The source has more than ${copy.maxEntries} files and folders.`);
-  }
+  const path = join(pair.path, name);
+  const isFolder = status.isDirectory();
+  if (isFolder ? copy.selection.excludes(path) : !copy.selection.has(path)) return;
+  countEntry(copy);
   const special = specialKind(status);
-  if (special !== undefined) copy.skipped.set(join(pair.path, name), special);
-  else if (status.isDirectory()) await copyFolder(copy, pair, name, status);
+  if (special !== undefined) copy.skipped.set(path, special);
+  else if (isFolder) await copyFolder(copy, pair, name, status);
   else if (status.isSymbolicLink()) copyLink(copy, pair, name);
   else copyFile(copy, pair, name);
 }
@@ -92,7 +87,9 @@ async function copyFolder(copy: Copy, pair: Pair, name: string, status: BigIntSt
   mkdirSync(pair.to.at(name), 0o700);
   using to = openChild(pair.to, name);
   await copyChildren(copy, { from, to, path });
-  giveFolder(to.fd, copy.owner, Number(status.mode & 0o777n) | 0o700);
+  // It was made for what might have been wanted in it.
+  if (!copy.selection.has(path) && namesIn(to).length === 0) rmdirSync(pair.to.at(name));
+  else giveFolder(to.fd, copy.owner, Number(status.mode & 0o777n) | 0o700);
 }
 
 function copyLink(copy: Copy, pair: Pair, name: string): void {
@@ -101,6 +98,7 @@ function copyLink(copy: Copy, pair: Pair, name: string): void {
   if (target === undefined) return;
   symlinkSync(target, pair.to.at(name));
   giveLink(pair.to.at(name), copy.owner);
+  countFile(copy);
 }
 
 function copyFile(copy: Copy, pair: Pair, name: string): void {
@@ -110,6 +108,7 @@ function copyFile(copy: Copy, pair: Pair, name: string): void {
   try {
     const status = fstatSync(source, { bigint: true });
     if (!status.isFile()) return;
+    countBytes(copy, Number(status.size));
     const path = process.platform === 'linux' ? `/proc/self/fd/${source}` : pair.from.at(name);
     copyFileSync(path, pair.to.at(name), COPYFILE_FICLONE);
     const target = openSync(pair.to.at(name), O_RDONLY | O_NOFOLLOW);
@@ -119,6 +118,7 @@ function copyFile(copy: Copy, pair: Pair, name: string): void {
     } finally {
       closeSync(target);
     }
+    countFile(copy);
   } finally {
     closeSync(source);
   }

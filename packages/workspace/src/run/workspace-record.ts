@@ -21,6 +21,10 @@ const recordSchema = z.strictObject({
   base_commit: oid.nullable(),
   /** Paths of the source that were not copied. */
   left_out: skippedSchema,
+  /** Of a git source. */
+  submodules: z.array(z.strictObject({ path: z.string(), commit: oid })).default([]),
+  /** Of a fork: the snapshot that its tree began with. */
+  start: oid.optional(),
   files: z.int(),
   bytes: z.int(),
   finished: z.literal(true),

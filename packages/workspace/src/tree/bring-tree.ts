@@ -28,6 +28,8 @@ export interface Bring {
   readonly owner: Owner | undefined;
   /** Whether an entry is left exactly as it is. */
   readonly keep: (path: string, status: BigIntStats) => boolean;
+  /** Called for every file that was written. */
+  readonly onWritten?: (bytes: number) => void;
   readonly signal?: AbortSignal;
 }
 

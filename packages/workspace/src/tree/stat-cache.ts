@@ -1,5 +1,14 @@
 import type { BigIntStats } from 'node:fs';
-import { appendFileSync, closeSync, fstatSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { crc32 } from 'node:zlib';
 import type { RunFolder } from '../run/run-folder.ts';
 
@@ -158,7 +167,10 @@ function read(path: string): { facts: Map<string, Fact>; records: number; whole:
   let position = title.length;
   while (position < bytes.length) {
     const end = bytes.indexOf(0x0a, position);
-    const [length = Number.NaN, checksum] = bytes.toString('latin1', position, Math.max(end, position)).split(' ').map(Number);
+    const [length = Number.NaN, checksum] = bytes
+      .toString('latin1', position, Math.max(end, position))
+      .split(' ')
+      .map(Number);
     const body = bytes.subarray(end + 1, end + 1 + length);
     if (end === -1 || body.length !== length || crc32(body) !== checksum) return { facts, records, whole: false };
     const rows = body.toString('latin1').split('\0').slice(0, -1);

@@ -54,13 +54,15 @@ interface Open {
 
 function createReceiver(bring: Bring, input: { top: Directory; wanted: readonly Wanted[]; written: Written[] }) {
   let open: Open | undefined;
+  let size = 0;
   const close = () => {
     if (open?.fd !== undefined) closeSync(open.fd);
     open?.directory[Symbol.dispose]();
     open = undefined;
   };
   const receiver: BlobReceiver & { close(): void } = {
-    begin: (index) => {
+    begin: (index, bytes) => {
+      size = bytes;
       const wanted = input.wanted[index];
       if (wanted !== undefined) open = openTarget(input.top, wanted);
     },
@@ -72,6 +74,7 @@ function createReceiver(bring: Bring, input: { top: Directory; wanted: readonly 
       const done = open === undefined ? undefined : finish(bring, open);
       if (done !== undefined) input.written.push(done);
       close();
+      bring.onWritten?.(size);
       return bring.scan.pace();
     },
     close,

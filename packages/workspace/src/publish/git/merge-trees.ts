@@ -33,7 +33,9 @@ export async function mergeTrees(deps: Deps, input: Input): Promise<{ root: Fold
   const [source, run] = [commit(input.source, base), commit(input.run, base)];
   await writer.flush();
   const { tree, paths } = await mergeTree(deps, folder, source, run);
-  const { root } = await loadTree(deps, { folder, state: deps.states.of(folder), treeish: tree });
+  // No ref holds the merged tree yet, so nothing of it may count as kept.
+  const state = { ...deps.states.of(folder), known: new Set<string>() };
+  const { root } = await loadTree(deps, { folder, state, treeish: tree });
   if (paths.length === 0) return { root, conflicts: [] };
 
   const settled: Change[] = [];

@@ -17,12 +17,17 @@ import {
   type Folder,
   find,
   isFolder,
+  isLeaf,
+  isSame,
+  type Leaf,
   modes,
   withEntry,
 } from '../../tree/tree.ts';
 import { type ChangeSet, changeSet } from '../change-set.ts';
 import { overlay } from '../overlay.ts';
 import { toPlanFiles, withDigest } from '../plan-digest.ts';
+import { resolve } from '../resolve.ts';
+import { readVersions } from '../versions.ts';
 import { mergeTrees } from './merge-trees.ts';
 import { readIntent } from './publish-intent.ts';
 import {
@@ -110,7 +115,9 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   const writer = createObjectWriter({ gitDir: folder.shadow, known: deps.states.of(folder).known });
   const set = await changeSet(deps, { folder, from: record.base, to: input.snapshot });
   const before = await treeOf(deps, folder, base);
-  const ours = overlay(before.root, set.changes);
+  const { changes: wanted, conflicts: unseen } = await meetUnseen(deps, input, { set, before, writer });
+  if (unseen.length > 0) return refuse(tip, unseen);
+  const ours = overlay(before.root, wanted);
   if (ours.blocked.length > 0) return refuse(tip, ours.blocked.map(blocked));
   const parent = tip ?? base;
   const made =
@@ -135,6 +142,7 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   const commit = writer.commit({ tree, parent, seconds: record.created_at, message, author });
   await writer.flush();
   await writeRef(folder.shadow, `refs/holdpoint/out/${commit}`, commit);
+  writer.held();
   const candidate =
     parent === base
       ? input.snapshot
@@ -179,6 +187,38 @@ async function publishedBefore(
   const intent = readIntent(input.folder, input.branch);
   if (intent === undefined || intent.snapshot !== input.snapshot || input.tip === null) return undefined;
   return (await isMerged(deps, input.source, intent.commit, input.tip)) ? intent.commit : undefined;
+}
+
+/**
+ * A file that the run made where the commit has one that was no part of the workspace (a glob left it out, or it was too large): nobody has
+ * seen it, so a person decides.
+ */
+async function meetUnseen(
+  deps: Deps,
+  { folder, resolutions = [] }: GitInput,
+  { set, before, writer }: { set: ChangeSet; before: SourceTree; writer: ObjectWriter },
+): Promise<{ changes: Change[]; conflicts: Conflict[] }> {
+  const changes: Change[] = [];
+  const open: { change: Change; source: Leaf }[] = [];
+  for (const change of set.changes) {
+    const there = find(before.root, change.path.split('/'));
+    const source = change.old === null && isLeaf(there) && !isSame(there, change.new ?? undefined) ? there : undefined;
+    const resolution = resolutions.find((one) => one.path === toText(change.path));
+    const resolved = source && resolve(resolution, { source, run: change.new }, writer);
+    if (source !== undefined && resolved === undefined) open.push({ change, source });
+    else changes.push(resolved === undefined ? change : { ...change, new: resolved.leaf });
+  }
+  const leaves = open.flatMap(({ change, source }) => [source, change.new]);
+  const show = await readVersions(deps, folder.shadow, leaves);
+  const conflicts = open.map(
+    ({ change, source }): Conflict => ({
+      path: toText(change.path),
+      reason: 'changed_in_source',
+      detail: 'The commit has a file here that was no part of the workspace.',
+      versions: { base: null, source: show(source), run: show(change.new) },
+    }),
+  );
+  return { changes, conflicts };
 }
 
 async function treeOf(deps: Deps, folder: RunFolder, commit: string): Promise<SourceTree> {

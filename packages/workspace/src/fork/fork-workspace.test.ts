@@ -1,0 +1,122 @@
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readTree, writeTree } from '../fixtures/file-tree.ts';
+import { publishNow } from '../fixtures/publish-now.ts';
+import { git, initRepository } from '../fixtures/real-git.ts';
+import { runUntilKilled } from '../fixtures/run-until-killed.ts';
+import { type Temporary, temporary } from '../fixtures/temporary-workspaces.ts';
+
+const parent = 'run_parent';
+const child = 'run_child';
+
+/** A run of three snapshots: the base, one after a first change, one after a second. */
+async function start(t: Temporary, type: 'directory' | 'git' = 'git') {
+  const source = join(t.path, 'source');
+  writeTree(source, { 'a.txt': 'a\n', 'b/c.txt': 'c\n', 'run.sh': { executable: 'x' }, link: { link: 'a.txt' } });
+  if (type === 'git') initRepository(source);
+  const base = await t.workspaces.materialise({ runId: parent, source: { type, path: source } });
+  const { path } = await t.workspaces.locate(parent);
+  writeTree(path, { 'a.txt': 'first\n', empty: null, 'new.txt': 'new\n' });
+  const first = await t.workspaces.snapshot({ runId: parent, parent: base.id, message: 'first' });
+  const atFirst = readTree(path);
+  writeTree(path, { 'a.txt': 'second\n' });
+  rmSync(join(path, 'b'), { recursive: true });
+  const second = await t.workspaces.snapshot({ runId: parent, parent: first.id, message: 'second' });
+  return { source, base, first, second, path, atFirst };
+}
+
+const fork = (t: Temporary, snapshot: string, runId = child, from = parent) =>
+  t.workspaces.fork({ runId, from: { runId: from, snapshot } });
+
+test.each(['directory', 'git'] as const)(
+  'a fork of a %s has the files of its snapshot, and publishes against the base of the other run',
+  async (type) => {
+    using t = temporary();
+    const { source, base, first, path, atFirst } = await start(t, type);
+    const now = readTree(path);
+    const made = await fork(t, first.id);
+    expect(made).toMatchObject({ id: first.id, base: base.id, base_commit: base.base_commit, files: 5 });
+    const where = await t.workspaces.locate(child);
+    expect(readTree(where.path)).toEqual(atFirst);
+    expect(readTree(path)).toEqual(now);
+    expect(await t.reopen().fork({ runId: child, from: { runId: parent, snapshot: first.id } })).toEqual(made);
+
+    writeTree(where.path, { 'child.txt': 'child\n' });
+    const next = await t.workspaces.snapshot({ runId: child, parent: made.id, message: 'child' });
+    const changed = await t.workspaces.diff({ runId: child, from: base.id, to: next.id });
+    expect(changed.map((file) => file.path)).toEqual(['a.txt', 'child.txt', 'new.txt']);
+    await t.workspaces.restore({ runId: child, snapshot: first.id });
+    expect(readTree(where.path)).toEqual(atFirst);
+    expect(await publishNow(t.workspaces, { runId: child, snapshot: next.id })).toMatchObject({ status: 'published' });
+    const text = type === 'git' ? git(source, 'show', `holdpoint/${child}:a.txt`) : readTree(source)['a.txt'];
+    expect(text).toContain('first');
+    expect(git(t.shadow(child), 'fsck', '--strict', '--no-dangling')).toBe('');
+  },
+);
+
+test('a fork does not need the other run any more, nor is it touched by what becomes of it', async () => {
+  using t = temporary();
+  const { first, second } = await start(t);
+  await fork(t, second.id);
+  const grandchild = await fork(t, second.id, 'run_grandchild', child);
+  expect(grandchild.id).toBe(second.id);
+  await t.workspaces.collect(parent);
+  await t.workspaces.discard(parent);
+  await t.workspaces.discard(child);
+  await t.workspaces.restore({ runId: 'run_grandchild', snapshot: second.id });
+  expect(git(t.shadow('run_grandchild'), 'fsck', '--strict', '--no-dangling', '--full')).toBe('');
+  await expect(fork(t, first.id, 'run_late')).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
+  await expect(fork(t, 'f'.repeat(40), 'run_late', 'run_grandchild')).rejects.toMatchObject({
+    code: 'ESNAPSHOTUNKNOWN',
+  });
+});
+
+test('a fork shares the bytes of what it took over', async () => {
+  using t = temporary();
+  const { first } = await start(t);
+  await fork(t, first.id);
+  const packs = (runId: string) => {
+    const folder = join(t.shadow(runId), 'objects/pack');
+    return readdirSync(folder).map((name) => statSync(join(folder, name)).ino);
+  };
+  expect(packs(parent)).toEqual(expect.arrayContaining(packs(child)));
+});
+
+test('a fork that died anywhere is made by the next call', async () => {
+  using t = temporary();
+  const { first, atFirst } = await start(t);
+  const act = { verb: 'fork', from: { runId: parent, snapshot: first.id } };
+  let killed = 0;
+  for (let dieAt = 1; runUntilKilled({ dataDir: t.dataDir, runId: child, dieAt, act }); dieAt++) {
+    killed += 1;
+    const { id } = await fork(t, first.id);
+    expect(readTree((await t.workspaces.locate(child)).path)).toEqual(atFirst);
+    expect(git(t.shadow(child), 'fsck', '--strict', '--no-dangling')).toBe('');
+    const { path } = await t.workspaces.locate(child);
+    writeFileSync(join(path, 'x'), 'x');
+    await t.workspaces.snapshot({ runId: child, parent: id, message: 'x' });
+    await t.workspaces.discard(child);
+  }
+  expect(killed).toBe(4);
+});
+
+test('a fork while the other run is written and collected has everything', async () => {
+  using t = temporary();
+  const { path, second } = await start(t);
+  const other = t.reopen();
+  let latest = second.id;
+  const busy = (async () => {
+    for (let round = 0; round < 12; round++) {
+      writeTree(path, { [`n${round}`]: `${round}\n` });
+      latest = (await other.snapshot({ runId: parent, parent: latest, message: 'x' })).id;
+      if (round % 3 === 0) await other.collect(parent);
+    }
+  })();
+  for (let round = 0; round < 6; round++) {
+    const runId = `run_${round}`;
+    await fork(t, latest, runId);
+    expect(git(t.shadow(runId), 'fsck', '--strict', '--no-dangling', '--full')).toBe('');
+  }
+  await busy;
+});

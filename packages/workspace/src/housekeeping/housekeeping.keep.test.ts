@@ -1,0 +1,84 @@
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readTree, writeTree } from '../fixtures/file-tree.ts';
+import { git } from '../fixtures/real-git.ts';
+import { type Temporary, temporary } from '../fixtures/temporary-workspaces.ts';
+
+const runId = 'run_1';
+
+async function manySnapshots(t: Temporary) {
+  const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
+  const { path } = await t.workspaces.locate(runId);
+  const trees: { id: string; tree: object }[] = [];
+  let parent = base.id;
+  for (let step = 0; step < 12; step++) {
+    writeTree(path, { 'same.txt': 'same\n', [`d${step % 3}/f${step}`]: `${step}\n` });
+    parent = (await t.workspaces.snapshot({ runId, parent, message: String(step) })).id;
+    trees.push({ id: parent, tree: readTree(path) });
+  }
+  return { path, trees, last: parent };
+}
+
+const packsIn = (t: Temporary) =>
+  readdirSync(join(t.shadow(runId), 'objects/pack')).filter((name) => name.endsWith('.pack'));
+
+test('collected, every snapshot is what it was, in one pack, and the run goes on', async () => {
+  using t = temporary();
+  const { path, trees, last } = await manySnapshots(t);
+  expect(packsIn(t).length).toBeGreaterThan(10);
+  await t.workspaces.collect(runId);
+  expect(packsIn(t)).toHaveLength(1);
+  for (const { id, tree } of trees) {
+    await t.workspaces.restore({ runId, snapshot: id });
+    expect(readTree(path)).toEqual(tree);
+  }
+  expect(git(t.shadow(runId), 'fsck', '--strict', '--no-dangling', '--full')).toBe('');
+  // Content of an old snapshot again: the writer must not take it for stored because it was, once.
+  await t.workspaces.restore({ runId, snapshot: last });
+  writeTree(path, { more: '3\n' });
+  const next = await t.workspaces.snapshot({ runId, parent: last, message: 'more' });
+  expect(git(t.shadow(runId), 'fsck', '--strict', '--no-dangling', '--full')).toBe('');
+  expect((await t.workspaces.files({ runId, snapshot: next.id, path: 'more' })).length).toBe(1);
+});
+
+test('readers of another process are not disturbed by a collection', async () => {
+  using t = temporary();
+  const { trees } = await manySnapshots(t);
+  const reader = t.reopen();
+  const reading = (async () => {
+    for (let round = 0; round < 3; round++) {
+      for (const { id } of trees) expect((await reader.files({ runId, snapshot: id })).length).toBeGreaterThan(0);
+    }
+  })();
+  await t.workspaces.collect(runId);
+  await reading;
+});
+
+test('sizes name every run, the largest first', async () => {
+  using t = temporary();
+  await manySnapshots(t);
+  await t.workspaces.materialise({ runId: 'run_large', source: { type: 'empty' } });
+  writeFileSync(join((await t.workspaces.locate('run_large')).path, 'large'), Buffer.alloc(2_000_000, 1));
+  const [first, second] = await t.workspaces.sizes();
+  expect(first).toMatchObject({ run_id: 'run_large', snapshots: 1 });
+  expect(first?.tree_bytes).toBeGreaterThanOrEqual(2_000_000);
+  expect(second).toMatchObject({ run_id: runId, snapshots: 13 });
+  expect(second?.shadow_bytes).toBeGreaterThan(0);
+});
+
+test('what a dead process left goes; what somebody knows, or is young, stays', async () => {
+  const now = Date.now();
+  using t = temporary({ now: () => now });
+  await t.workspaces.materialise({ runId, source: { type: 'empty' } });
+  const folder = (name: string) => join(t.dataDir, name);
+  for (const name of ['runs/run_orphan', 'runs/run_young', 'trash/run_gone/tree'])
+    mkdirSync(folder(name), { recursive: true });
+  const old = new Date(now - 2 * 3_600_000);
+  for (const name of [`runs/${runId}`, 'runs/run_orphan']) utimesSync(folder(name), old, old);
+  const removed = await t.workspaces.tidy({ isKnown: async (id) => id === runId });
+  expect(removed).toEqual(['run_orphan']);
+  expect(existsSync(folder('trash/run_gone'))).toBe(false);
+  expect(existsSync(folder('runs/run_young'))).toBe(true);
+  await expect(t.workspaces.locate(runId)).resolves.toBeDefined();
+});

@@ -1,0 +1,47 @@
+import type { Dirent } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Deps } from '../deps.ts';
+import { errnoOf } from '../errors.ts';
+import type { RunSize } from '../port.ts';
+import { runFolder } from '../run/run-folder.ts';
+
+/** What every run's workspace takes on disk, largest first. Looks at every file, so it takes as long as `du`. */
+export async function measureRuns(deps: Deps): Promise<RunSize[]> {
+  const sizes: RunSize[] = [];
+  for (const entry of await entriesOf(join(deps.dataDir, 'runs'))) {
+    if (!entry.isDirectory() || !/^[A-Za-z0-9_-]{1,128}$/.test(entry.name)) continue;
+    const folder = runFolder(deps.dataDir, entry.name);
+    const snapshots = await entriesOf(join(folder.shadow, 'refs', 'snapshots'));
+    sizes.push({
+      run_id: entry.name,
+      tree_bytes: await measure(folder.tree),
+      shadow_bytes: await measure(folder.shadow),
+      snapshots: snapshots.length,
+    });
+  }
+  const total = ({ tree_bytes, shadow_bytes }: RunSize) => tree_bytes + shadow_bytes;
+  return sizes.sort((a, b) => total(b) - total(a));
+}
+
+/** Disk space of a folder and everything below it, links not followed. What vanishes meanwhile counts as nothing. */
+async function measure(path: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await entriesOf(path)) {
+    const below = join(path, entry.name);
+    bytes += await lstat(below).then((status) => status.blocks * 512, unlessGone(0));
+    if (entry.isDirectory()) bytes += await measure(below);
+  }
+  return bytes;
+}
+
+function entriesOf(path: string): Promise<Dirent[]> {
+  return readdir(path, { withFileTypes: true }).catch(unlessGone<Dirent[]>([]));
+}
+
+const unlessGone =
+  <T>(otherwise: T) =>
+  (error: unknown): T => {
+    if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(errnoOf(error) ?? '')) return otherwise;
+    throw error;
+  };

@@ -1,0 +1,52 @@
+import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { WorkspaceError } from '../../errors.ts';
+import type { Intake } from '../intake.ts';
+import { readTar } from './read-tar.ts';
+import { readZip } from './read-zip.ts';
+import { broken, createUnpacker } from './unpack.ts';
+
+export type ArchiveFormat = 'tar' | 'tar.gz' | 'zip';
+
+/** What a file is by its first bytes; its name does not matter. Undefined when it is no archive. */
+export function detectFormat(path: string): ArchiveFormat | undefined {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const start = Buffer.alloc(512);
+    const length = readSync(fd, start, 0, start.length, 0);
+    if (start.readUInt16BE(0) === 0x1f8b) return 'tar.gz';
+    if (['PK\x03\x04', 'PK\x05\x06'].includes(start.toString('latin1', 0, 4))) return 'zip';
+    const isTar = length === 512 && start.toString('latin1', 257, 262) === 'ustar';
+    return isTar || isOldTar(start, length) ? 'tar' : undefined;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Before 1988 a tar had no mark, but a checksum it had. */
+function isOldTar(header: Buffer, length: number): boolean {
+  if (length < 512 || header[0] === 0) return false;
+  const said = Number.parseInt(header.toString('latin1', 148, 156), 8);
+  const sum = header.reduce((total, byte, index) => total + (index >= 148 && index < 156 ? 0x20 : byte), 0);
+  return said === sum;
+}
+
+/** Extracts an archive into an empty folder. A broken one fails as a whole. @throws WorkspaceError EARCHIVE, ETOOMANYFILES, ESOURCETOOLARGE */
+export async function extractArchive(
+  intake: Intake,
+  input: { from: string; to: string; signal?: AbortSignal | undefined },
+): Promise<void> {
+  const unpacker = createUnpacker(intake, input.to);
+  const format = detectFormat(input.from);
+  try {
+    if (format === 'zip') await readZip(input.from, unpacker);
+    else if (format !== undefined) await readTar(input.from, unpacker, { gzip: format === 'tar.gz' });
+    else throw broken('it is neither tar, tar.gz nor zip');
+  } catch (error) {
+    input.signal?.throwIfAborted();
+    if (error instanceof WorkspaceError) throw error;
+    // What the readers complain about is the archive; what the file system complains about is not.
+    if (error instanceof Error && 'syscall' in error) throw error;
+    throw broken(error instanceof Error ? error.message : String(error), error);
+  }
+  input.signal?.throwIfAborted();
+}

@@ -1,0 +1,111 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { expect, test } from 'vitest';
+import { readTree, writeTree } from '../fixtures/file-tree.ts';
+import { type Temporary, temporary } from '../fixtures/temporary-workspaces.ts';
+
+const runId = 'run_1';
+
+async function start(t: Temporary) {
+  const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
+  const { path } = await t.workspaces.locate(runId);
+  writeTree(path, {
+    'a.txt': 'a\r\n',
+    'dir/run.sh': { executable: 'x' },
+    'dir/link': { link: '../a.txt' },
+    'large.bin': Buffer.alloc(3_000_000, 7),
+    'version.txt': 'commit $Format:%H$\n',
+    '.gitattributes': '*.txt export-subst text eol=crlf\ndir export-ignore\nlarge.bin export-ignore filter=evil\n',
+  });
+  writeFileSync(Buffer.from(`${path}/caf\xe9`, 'latin1'), 'bytes');
+  const { id } = await t.workspaces.snapshot({ runId, parent: base.id, message: 'x' });
+  return { path, id };
+}
+
+const bytesOf = async (stream: Readable) => Buffer.concat(await stream.toArray());
+
+test('the files of a snapshot, all or below a folder, with mode and size', async () => {
+  using t = temporary();
+  const { id } = await start(t);
+  const files = await t.workspaces.files({ runId, snapshot: id });
+  expect(files.map(({ path, mode, bytes }) => `${mode} ${bytes} ${path}`)).toEqual([
+    expect.stringMatching(/^100644 \d+ \.gitattributes$/),
+    '100644 3 a.txt',
+    '100644 5 "caf\\351"',
+    '120000 8 dir/link',
+    '100755 1 dir/run.sh',
+    '100644 3000000 large.bin',
+    '100644 19 version.txt',
+  ]);
+  const below = await t.workspaces.files({ runId, snapshot: id, path: 'dir/' });
+  expect(below.map(({ path }) => path)).toEqual(['dir/link', 'dir/run.sh']);
+  await expect(t.workspaces.files({ runId, snapshot: id, path: '../x' })).rejects.toMatchObject({
+    code: 'EPATHINVALID',
+  });
+  await expect(t.workspaces.files({ runId, snapshot: 'f'.repeat(40) })).rejects.toMatchObject({
+    code: 'ESNAPSHOTUNKNOWN',
+  });
+});
+
+test('a file is read as it is, whatever the tree is at now', async () => {
+  using t = temporary();
+  const { id, path } = await start(t);
+  writeFileSync(join(path, 'a.txt'), 'changed since');
+  const read = async (name: string) => bytesOf((await t.workspaces.read({ runId, snapshot: id, path: name })).content);
+  expect((await read('a.txt')).toString()).toBe('a\r\n');
+  expect((await read('dir/link')).toString()).toBe('../a.txt');
+  expect((await read('"caf\\351"')).toString()).toBe('bytes');
+  expect((await read('large.bin')).equals(Buffer.alloc(3_000_000, 7))).toBe(true);
+  await expect(read('dir')).rejects.toMatchObject({ code: 'EPATHMISSING' });
+  await expect(read('none')).rejects.toMatchObject({ code: 'EPATHMISSING' });
+});
+
+test('a reader that goes away ends the program that reads for it', async () => {
+  using t = temporary();
+  const { id } = await start(t);
+  const { content } = await t.workspaces.read({ runId, snapshot: id, path: 'large.bin' });
+  const closed = new Promise((resolve) => content.once('close', resolve));
+  content.once('data', () => content.destroy());
+  content.on('error', () => {});
+  await closed;
+  expect(execFileSync('ps', ['-eo', 'args']).toString()).not.toContain(`${t.shadow(runId)} cat-file`);
+});
+
+test.each(['tar.gz', 'zip'] as const)(
+  'an archive (%s) holds the very bytes, whatever attributes say',
+  async (format) => {
+    using t = temporary();
+    const { id, path } = await start(t);
+    const file = join(t.path, `archive.${format}`);
+    const out = join(t.path, 'out');
+    mkdirSync(out);
+    writeFileSync(file, await bytesOf(await t.workspaces.archive({ runId, snapshot: id, format })));
+    if (format === 'tar.gz') {
+      execFileSync('tar', ['-C', out, '-xzf', file]);
+      expect(readTree(out)).toEqual(readTree(path));
+    } else {
+      execFileSync('python3', [
+        '-c',
+        `import zipfile; zipfile.ZipFile(${JSON.stringify(file)}).extractall(${JSON.stringify(out)})`,
+      ]);
+      chmodSync(out, 0o755);
+      expect(readTree(out)).toMatchObject({
+        'a.txt': 'file a\r\n',
+        'version.txt': 'file commit $Format:%H$\n',
+        dir: 'folder',
+      });
+    }
+    const some = join(t.path, 'some.tar.gz');
+    const paths = ['dir/run.sh', 'a.txt'];
+    writeFileSync(some, await bytesOf(await t.workspaces.archive({ runId, snapshot: id, format: 'tar.gz', paths })));
+    expect(execFileSync('tar', ['-tzf', some]).toString().split('\n').filter(Boolean)).toEqual([
+      'a.txt',
+      'dir/',
+      'dir/run.sh',
+    ]);
+    const missing = t.workspaces.archive({ runId, snapshot: id, format, paths: ['none'] });
+    await expect(missing).rejects.toMatchObject({ code: 'EPATHMISSING' });
+  },
+);

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { readTree, writeTree } from './fixtures/file-tree.ts';
+import { type Temporary, temporary } from './fixtures/temporary-workspaces.ts';
+import { transact } from './transact.ts';
+
+const runId = 'run_1';
+
+async function start(t: Temporary) {
+  const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
+  const { path } = await t.workspaces.locate(runId);
+  writeTree(path, { 'a.txt': 'a\n', 'b.txt': 'b\n' });
+  const { id } = await t.workspaces.snapshot({ runId, parent: base.id, message: 'before' });
+  const quieted: string[] = [];
+  const deps = { workspaces: t.workspaces, quiesce: async (id: string) => void quieted.push(id) };
+  const change = () => writeTree(path, { 'a.txt': 'changed\n', 'c/new.txt': 'new\n' });
+  return { path, id, deps, change, quieted, before: readTree(path) };
+}
+
+test('a batch that goes well is one snapshot', async () => {
+  using t = temporary();
+  const { id, deps, change, quieted } = await start(t);
+  const done = await transact(deps, {
+    ...{ runId, parent: id, message: 'batch' },
+    act: async () => {
+      change();
+      return { ok: true, value: 2 };
+    },
+    validate: async () => undefined,
+  });
+  expect(done).toMatchObject({ status: 'committed', value: 2, snapshot: { parent: id, files_changed: 2 } });
+  expect(quieted).toEqual([runId]);
+});
+
+test.each([
+  ['a call fails', { ok: false, reason: 'no' } as const, undefined, 'no'],
+  ['a validator says why not', { ok: true, value: 1 } as const, 'types do not fit', 'types do not fit'],
+])('when %s nothing of the batch is left', async (_, answer, refusal, reason) => {
+  using t = temporary();
+  const { id, deps, change, before, path } = await start(t);
+  const act = async () => {
+    change();
+    return answer;
+  };
+  const done = await transact<number>(deps, { runId, parent: id, message: 'x', act, validate: async () => refusal });
+  expect(done).toEqual({ status: 'rolled_back', reason });
+  expect(readTree(path)).toEqual(before);
+});
+
+test('when a call throws, or somebody gives up, nothing is left, and they hear of it', async () => {
+  using t = temporary();
+  const { id, deps, change, before, path } = await start(t);
+  const throwing = transact(deps, {
+    ...{ runId, parent: id, message: 'x' },
+    act: async () => {
+      change();
+      throw new Error('broken');
+    },
+  });
+  await expect(throwing).rejects.toThrow('broken');
+  expect(readTree(path)).toEqual(before);
+  const giveUp = new AbortController();
+  const aborted = transact(deps, {
+    ...{ runId, parent: id, message: 'x', signal: giveUp.signal },
+    act: async () => {
+      change();
+      giveUp.abort(new Error('given up'));
+      return { ok: true, value: 1 };
+    },
+  });
+  await expect(aborted).rejects.toThrow('given up');
+  expect(readTree(path)).toEqual(before);
+});
+
+test('after a death in the middle the parent is a restore away', async () => {
+  using t = temporary();
+  const { id, change, before, path } = await start(t);
+  // All that a process which is killed during `act` leaves behind.
+  change();
+  const successor = t.reopen();
+  await successor.restore({ runId, snapshot: id });
+  expect(readTree(path)).toEqual(before);
+});
