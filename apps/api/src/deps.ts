@@ -12,7 +12,7 @@ import type { News } from './live/news.ts';
 export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
   logger: FastifyBaseLogger;
   catalog: Registry;
-  workspaces: Pick<Workspaces, 'check' | 'diff' | 'patch'>;
+  workspaces: Pick<Workspaces, 'check' | 'diff' | 'patch' | 'files' | 'read' | 'archive' | 'planPublish'>;
   models: ModelSettings;
   /** CIDR ranges beside the public addresses that a run's allowlist may name. */
   allowAddresses: readonly string[];
@@ -24,7 +24,7 @@ export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
   closing: AbortSignal;
   /** Milliseconds between two signs of life on a quiet stream. */
   heartbeatMs: number;
-  /** Milliseconds a request waits for a worker to publish or discard. */
+  /** Milliseconds a request waits for a worker to publish, discard or bring files back. */
   publicationWaitMs: number;
 }
 

@@ -4,6 +4,7 @@ import { follow } from './stream.ts';
 import { type Approval, approvalPageSchema, approvalSchema, type Decide } from './wire/approval.ts';
 import { type Diff, diffSchema } from './wire/diff.ts';
 import { endOfStream, eventPageSchema, type RunEvent, runChanged, runEventSchema } from './wire/event.ts';
+import { type ForkRun, type Undone, type UndoRun, undoneSchema } from './wire/fork.ts';
 import {
   healthSchema,
   type Queue,
@@ -14,8 +15,18 @@ import {
   workerListSchema,
 } from './wire/operation.ts';
 import type { Page } from './wire/page.ts';
-import { type Publication, type Publish, publicationSchema } from './wire/published.ts';
+import {
+  type DryRun,
+  type Publication,
+  type Publish,
+  type PublishPreview,
+  publicationSchema,
+  publishPreviewSchema,
+  type Validation,
+  validationSchema,
+} from './wire/published.ts';
 import { type CreateRun, type Run, type RunDetail, runDetailSchema, runPageSchema, runSchema } from './wire/run.ts';
+import { type FileEntry, fileListSchema, type Snapshot, snapshotListSchema } from './wire/snapshot.ts';
 import {
   type Attempt,
   attemptListSchema,
@@ -100,8 +111,36 @@ export function createClient(options: ClientOptions) {
       return (await ask({ method: 'POST', path: at('runs', id, '/cancel'), body, signal }, runSchema)).body;
     },
 
+    /** What runs settles, nothing new starts. Again on a paused run: nothing. @throws ApiError `run_not_active` */
+    async pauseRun(id: string, { signal }: Options = {}): Promise<Run> {
+      return (await ask({ method: 'POST', path: at('runs', id, '/pause'), signal }, runSchema)).body;
+    },
+
     async resumeRun(id: string, { signal }: Options = {}): Promise<Run> {
       return (await ask({ method: 'POST', path: at('runs', id, '/resume'), signal }, runSchema)).body;
+    },
+
+    /**
+     * A new run that goes on after a step of this one, which stays as it is. `created` as of `createRun`.
+     * @param body.from_step a step's id or `number`; 0: before the first
+     * @throws ApiError `step_not_found`, `step_not_settled`, `workspace_discarded`, `invalid_fork`, …
+     */
+    async forkRun(
+      id: string,
+      body: ForkRun,
+      { idempotencyKey, signal }: Options & { idempotencyKey?: string | undefined } = {},
+    ): Promise<{ run: Run; created: boolean }> {
+      const headers = { 'idempotency-key': idempotencyKey };
+      const answer = await ask({ method: 'POST', path: at('runs', id, '/fork'), body, headers, signal }, runSchema);
+      return { run: answer.body, created: answer.status === 201 };
+    },
+
+    /**
+     * Undoes the steps of a paused run after `to_step`. Waits until the files are back, at most 30 s; then `restored` is false.
+     * @throws ApiError `run_not_paused`, `run_not_idle`, `external_effects`, …
+     */
+    async undoSteps(id: string, body: UndoRun, { signal }: Options = {}): Promise<Undone> {
+      return (await ask({ method: 'POST', path: at('runs', id, '/undo'), body, signal }, undoneSchema)).body;
     },
 
     /** In the order they were planned. */
@@ -187,7 +226,58 @@ export function createClient(options: ClientOptions) {
       return transport.askText({ path: at('runs', runId, '/diff'), query: { ...query, format: 'patch' }, signal });
     },
 
-    /** Waits for the outcome, at most 30 s; then `requested` stands for "under way". @throws ApiError `publish_conflict` with `conflicts` */
+    /** The states of the workspace, oldest first. */
+    async listSnapshots(runId: string, { signal }: Options = {}): Promise<Snapshot[]> {
+      return (await ask({ path: at('runs', runId, '/snapshots'), signal }, snapshotListSchema)).body.data;
+    },
+
+    /** The files of a snapshot, by default of the one that the run is at. `path`: only this file, or what lies in this folder. */
+    async listFiles(
+      runId: string,
+      query: { snapshot?: string | undefined; path?: string | undefined } = {},
+      { signal }: Options = {},
+    ): Promise<FileEntry[]> {
+      return (await ask({ path: at('runs', runId, '/files'), query: { ...query }, signal }, fileListSchema)).body.data;
+    },
+
+    /** The bytes of a file. Read them to their end, or end the loop: until then the connection is taken. */
+    async readFile(
+      runId: string,
+      query: { path: string; snapshot?: string | undefined },
+      { signal }: Options = {},
+    ): Promise<AsyncGenerator<Uint8Array>> {
+      return transport.askBytes({ path: at('runs', runId, '/files/content'), query: { ...query }, signal });
+    },
+
+    /**
+     * The bytes of an archive with the files of a snapshot. Read them to their end, or end the loop.
+     * @param query.only `changed`: what the run added or changed. @default all
+     * @param query.format @default tar.gz
+     */
+    async downloadArchive(
+      runId: string,
+      query: { snapshot?: string | undefined; only?: 'all' | 'changed'; format?: 'tar.gz' | 'zip' } = {},
+      { signal }: Options = {},
+    ): Promise<AsyncGenerator<Uint8Array>> {
+      return transport.askBytes({ path: at('runs', runId, '/archive'), query: { ...query }, signal });
+    },
+
+    /** What a publish would do now, with every conflict. Changes nothing. */
+    async previewPublish(runId: string, body: DryRun = {}, { signal }: Options = {}): Promise<PublishPreview> {
+      const request = { method: 'POST', path: at('runs', runId, '/publish/dry-run'), body, signal } as const;
+      return (await ask(request, publishPreviewSchema)).body;
+    },
+
+    /** What the validators said at the last publish. @throws ApiError `not_validated` */
+    async getValidation(runId: string, { signal }: Options = {}): Promise<Validation> {
+      return (await ask({ path: at('runs', runId, '/validation'), signal }, validationSchema)).body;
+    },
+
+    /**
+     * Waits for the outcome, at most 30 s; then `requested` stands for "under way". `parked`: it waits for the decision on `approval_id`.
+     * @throws ApiError `publish_conflict` with `conflicts` and, when a decision can settle them, `approvalId`; `validator_failed`,
+     * `publish_rejected`, `publish_expired`, `publish_failed`
+     */
     async publish(runId: string, body: Publish = {}, { signal }: Options = {}): Promise<Publication> {
       return (await ask({ method: 'POST', path: at('runs', runId, '/publish'), body, signal }, publicationSchema)).body;
     },

@@ -12,6 +12,8 @@ export class ApiError extends Error {
   readonly errors: readonly PointerError[];
   /** With `publish_conflict`: why nothing was published. */
   readonly conflicts: readonly Conflict[];
+  /** With `publish_conflict`, when a decision can settle it: the approval that waits for it. */
+  readonly approvalId: string | undefined;
   readonly requestId: string | undefined;
   /** The same request may succeed later without anybody changing anything. */
   readonly retryable: boolean;
@@ -24,14 +26,16 @@ export class ApiError extends Error {
     this.next = problem.next;
     this.errors = problem.errors ?? [];
     this.conflicts = problem.conflicts ?? [];
+    this.approvalId = problem.approval_id;
     this.requestId = problem.request_id;
     this.retryable = problem.status === 503 || problem.status === 429;
   }
 }
 
-type ApiProblem = Pick<ProblemDetails, 'code' | 'status' | 'detail' | 'next' | 'errors' | 'conflicts'> & {
-  request_id?: string;
-};
+type ApiProblem = Pick<
+  ProblemDetails,
+  'code' | 'status' | 'detail' | 'next' | 'errors' | 'conflicts' | 'approval_id'
+> & { request_id?: string };
 
 /** No answer, or not a whole one. What was asked for may have happened: every command may be sent again. */
 export class ConnectionError extends Error {

@@ -10,6 +10,8 @@ export interface Transport {
   /** Sends and reads the answer. @throws ApiError, ConnectionError */
   ask<Answer>(request: Request, schema: z.ZodType<Answer>): Promise<{ status: number; body: Answer }>;
   askText(request: Request): Promise<string>;
+  /** The answer's bytes, as they come. What breaks off in the middle is a ConnectionError. */
+  askBytes(request: Request): Promise<AsyncGenerator<Uint8Array>>;
   /** What it means that an answer broke off. */
   lost(cause: unknown): ConnectionError;
   close(): Promise<void>;
@@ -58,9 +60,33 @@ export function openTransport(options: { baseUrl: string; key: string; fetch?: F
       const response = await send(request);
       return guard(request.signal, () => response.text());
     },
+    async askBytes(request) {
+      const response = await send(request);
+      return bytesOf(response, (cause) => {
+        request.signal?.throwIfAborted();
+        return new ConnectionError(baseUrl, cause);
+      });
+    },
     lost: (cause) => new ConnectionError(baseUrl, cause),
     close: () => agent.close(),
   };
+}
+
+async function* bytesOf(response: Response, lost: (cause: unknown) => ConnectionError): AsyncGenerator<Uint8Array> {
+  if (response.body === null) return;
+  const reader = response.body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((cause: unknown) => {
+        throw lost(cause);
+      });
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    // Ends the request when the consumer stops in the middle; nothing when all was read.
+    await reader.cancel().catch(() => undefined);
+  }
 }
 
 function initOf({ method = 'GET', body, headers = {}, signal }: Request, key: string): RequestInit {

@@ -4,6 +4,7 @@ import { type ApiProblemCode, apiProblems } from './registry.ts';
 interface Details {
   errors?: readonly PointerError[];
   conflicts?: readonly Conflict[];
+  approval_id?: string | undefined;
   /** @default what the registry says of the code */
   next?: string | undefined;
 }
@@ -15,12 +16,14 @@ export class ApiProblem extends Error {
   readonly next: string;
   readonly errors: readonly PointerError[] | undefined;
   readonly conflicts: readonly Conflict[] | undefined;
+  readonly approvalId: string | undefined;
 
-  constructor(code: ApiProblemCode, detail: string, { errors, conflicts, next }: Details = {}) {
+  constructor(code: ApiProblemCode, detail: string, { errors, conflicts, approval_id, next }: Details = {}) {
     super(detail);
     this.code = code;
     this.next = next ?? apiProblems[code].next;
     this.errors = errors;
     this.conflicts = conflicts;
+    this.approvalId = approval_id;
   }
 }

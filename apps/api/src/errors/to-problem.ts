@@ -12,11 +12,12 @@ export type Problem = Omit<ProblemDetails, 'instance' | 'request_id'>;
 /** What an error is to a client. What is not known here is an internal error, and says nothing of itself. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof ApiProblem) {
-    const { errors, conflicts } = error;
+    const { errors, conflicts, approvalId } = error;
     return {
       ...problem(error.code, apiProblems[error.code], error.message, error.next),
       ...(errors === undefined ? {} : { errors: [...errors] }),
       ...(conflicts === undefined ? {} : { conflicts: [...conflicts] }),
+      ...(approvalId === undefined ? {} : { approval_id: approvalId }),
     };
   }
   if (error instanceof PlacedError) return { ...toProblem(error.cause), errors: [...error.errors] };

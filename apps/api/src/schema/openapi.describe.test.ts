@@ -52,9 +52,14 @@ const routes = [
   'get /v1/queues',
   'get /v1/runs',
   'get /v1/runs/{id}',
+  'get /v1/runs/{id}/archive',
   'get /v1/runs/{id}/diff',
   'get /v1/runs/{id}/events',
+  'get /v1/runs/{id}/files',
+  'get /v1/runs/{id}/files/content',
+  'get /v1/runs/{id}/snapshots',
   'get /v1/runs/{id}/steps',
+  'get /v1/runs/{id}/validation',
   'get /v1/steps/{id}',
   'get /v1/steps/{id}/attempts',
   'get /v1/tools',
@@ -65,8 +70,12 @@ const routes = [
   'post /v1/runs',
   'post /v1/runs/{id}/cancel',
   'post /v1/runs/{id}/discard',
+  'post /v1/runs/{id}/fork',
+  'post /v1/runs/{id}/pause',
   'post /v1/runs/{id}/publish',
+  'post /v1/runs/{id}/publish/dry-run',
   'post /v1/runs/{id}/resume',
+  'post /v1/runs/{id}/undo',
 ];
 
 const operations = () =>
@@ -111,6 +120,12 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(body?.properties as object)).toEqual(
       expect.arrayContaining(['prompt', 'plan', 'toolset', 'workspace', 'policy', 'limits', 'labels']),
     );
+  });
+
+  test('describes a download as bytes', () => {
+    const answer = document.paths['/v1/runs/{id}/archive']?.get?.responses['200']?.content;
+    const bytes = { schema: { type: 'string', format: 'binary' } };
+    expect(answer).toEqual({ 'application/gzip': bytes, 'application/zip': bytes });
   });
 
   test('says that everything but the probes needs the key', () => {

@@ -18,7 +18,7 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
   };
 
 /** In a body a place is a JSON pointer; elsewhere it is the name of a parameter. */
-function pointerErrors(issues: readonly z.core.$ZodIssue[], inBody: boolean): PointerError[] {
+export function pointerErrors(issues: readonly z.core.$ZodIssue[], inBody: boolean): PointerError[] {
   const pointer = (path: readonly PropertyKey[]) => (inBody ? toPointer(path) : path.map(String).join('.'));
   return issues.flatMap((issue): PointerError[] => {
     if (issue.code === 'unrecognized_keys') {

@@ -1,15 +1,22 @@
+import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { EngineDeps, WorkerDeps } from '@holdpoint/engine/deps';
-import { handlePublication } from '@holdpoint/engine/handlers/handle-publication';
 import { handleStep } from '@holdpoint/engine/handlers/handle-step';
 import { handleTurn } from '@holdpoint/engine/handlers/handle-turn';
+import { handleWorkspace } from '@holdpoint/engine/handlers/handle-workspace';
 import { scriptedPlanner } from '@holdpoint/engine/planners/scripted';
 import { listSteps } from '@holdpoint/engine/queries/list-steps';
 import { createRegistry } from '@holdpoint/tools/registry';
 import { holdpoint } from '@holdpoint/tools/toolsets/holdpoint';
 import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
-import { sourceSchema } from '@holdpoint/workspace/port';
+import {
+  type Materialised,
+  publishTargetSchema,
+  resolutionSchema,
+  sourceSchema,
+  type Workspaces,
+} from '@holdpoint/workspace/port';
 
 /** Moves runs on when a test says so, with the engine's own handlers on real workspaces. */
 export interface TestWorker {
@@ -19,45 +26,21 @@ export interface TestWorker {
   execute(runId: string): Promise<void>;
   /** Plans and executes until the run ends or waits. */
   drive(runId: string): Promise<void>;
-  /** Publishes or discards, as the log says. */
-  publish(runId: string): Promise<void>;
+  /** Publishes, discards or brings files back, as the log says. */
+  tend(runId: string): Promise<void>;
+  workspaces: Workspaces;
 }
 
 export function testWorker(engine: EngineDeps, dataDir: string): TestWorker {
   const owner = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const workspaces = openWorkspaces({ dataDir, allocateOwner: () => owner });
-  const catalog = createRegistry([holdpoint]);
   const deps: WorkerDeps = {
     ...engine,
     workerId: 'test-worker',
     planners: { scripted: scriptedPlanner, model: scriptedPlanner },
-    executor: {
-      describe: (call) => catalog.describe(call),
-      preview: async ({ tool }) => ({ kind: 'command', command: tool }),
-      async execute({ tool, args }, { runId }) {
-        if (tool !== 'write_file') return { status: 'failed', error: { code: 'ETEST', message: `no ${tool} here` } };
-        const { path, content } = args as { path: string; content: string };
-        const file = join((await workspaces.locate(runId)).path, path);
-        await mkdir(dirname(file), { recursive: true });
-        await writeFile(file, content);
-        return { status: 'succeeded', value: { bytes: content.length, content }, capabilities: { isolation: 'none' } };
-      },
-    },
-    workspaces: {
-      async materialise({ runId, source, signal }) {
-        const made = await workspaces.materialise({ runId, source: sourceSchema.parse(source), signal });
-        const { id, base_commit, files, bytes, skipped } = made;
-        return { snapshot: id, base_commit, files, bytes, skipped: skipped.length };
-      },
-      async snapshot(input) {
-        const { id, files_changed, skipped } = await workspaces.snapshot(input);
-        return { snapshot: id, files_changed, skipped: skipped.length };
-      },
-      quiesce: async () => {},
-      restore: (input) => workspaces.restore(input),
-      publish: (input) => workspaces.publish(input),
-      discard: (runId) => workspaces.discard(runId),
-    },
+    executor: executorOn(workspaces),
+    workspaces: portOf(workspaces),
+    retention: {},
   };
   const context = { signal: new AbortController().signal, lastTry: true };
 
@@ -82,8 +65,79 @@ export function testWorker(engine: EngineDeps, dataDir: string): TestWorker {
         else await plan(runId);
       }
     },
-    async publish(runId) {
-      await handlePublication(deps, { run_id: runId }, context);
+    async tend(runId) {
+      await handleWorkspace(deps, { run_id: runId }, context);
     },
+    workspaces,
+  };
+}
+
+/** Writes files, and runs validators, by itself and not in a sandbox. */
+function executorOn(workspaces: Workspaces): WorkerDeps['executor'] {
+  const catalog = createRegistry([holdpoint]);
+  return {
+    describe: (call) => catalog.describe(call),
+    preview: async ({ tool }) => ({ kind: 'command', command: tool }),
+    async execute({ tool, args }, { runId }) {
+      if (tool !== 'write_file') return { status: 'failed', error: { code: 'ETEST', message: `no ${tool} here` } };
+      const { path, content } = args as { path: string; content: string };
+      const file = join((await workspaces.locate(runId)).path, path);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, content);
+      return { status: 'succeeded', value: { bytes: content.length, content }, capabilities: { isolation: 'none' } };
+    },
+    async validate({ name, command }, { runId, signal }) {
+      const { path: cwd } = await workspaces.locate(runId);
+      const { code, stdout, stderr } = await bash(command, { cwd, signal });
+      return {
+        ...{ name: name ?? command, command, exit_code: code, detail: null, duration_ms: 1 },
+        status: code === 0 ? 'passed' : 'failed',
+        ...{ stdout, stdout_bytes: stdout.length, stderr, stderr_bytes: stderr.length },
+        capabilities: { isolation: 'none' },
+      };
+    },
+  };
+}
+
+const bash = (command: string, options: { cwd: string; signal: AbortSignal }) =>
+  new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
+    const child = execFile('/bin/bash', ['-c', command], options, (_error, stdout, stderr) => {
+      resolve({ code: child.exitCode ?? -1, stdout, stderr });
+    });
+  });
+
+function portOf(workspaces: Workspaces): WorkerDeps['workspaces'] {
+  const made = ({ id, base, base_commit, files, bytes, skipped, submodules }: Materialised) => ({
+    ...{ snapshot: id, base, base_commit, files, bytes, submodules },
+    skipped: skipped.length,
+  });
+  const requestOf = ({ target, resolutions, ...call }: Parameters<WorkerDeps['workspaces']['planPublish']>[0]) => ({
+    ...call,
+    target: publishTargetSchema.parse(target),
+    resolutions: resolutionSchema.array().parse(resolutions),
+  });
+  return {
+    materialise: async ({ source, ...making }) =>
+      made(await workspaces.materialise({ ...making, source: sourceSchema.parse(source) })),
+    fork: async (making) => made(await workspaces.fork(making)),
+    async snapshot(input) {
+      const { id, files_changed, skipped } = await workspaces.snapshot(input);
+      return { snapshot: id, files_changed, skipped: skipped.length };
+    },
+    quiesce: async () => {},
+    restore: (input) => workspaces.restore(input),
+    async planPublish(call) {
+      const plan = await workspaces.planPublish(requestOf(call));
+      const { candidate, digest } = plan;
+      const conflicts = plan.conflicts.map(({ versions, ...conflict }) => ({
+        ...conflict,
+        resolvable: versions !== undefined,
+      }));
+      return { candidate, digest, conflicts, plan };
+    },
+    publish: ({ expect, ...call }) => workspaces.publish({ ...requestOf(call), expect }),
+    discard: (runId) => workspaces.discard(runId),
+    collect: (runId) => workspaces.collect(runId),
+    tidy: (input) => workspaces.tidy(input),
   };
 }

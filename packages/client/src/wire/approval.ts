@@ -58,6 +58,9 @@ export const listApprovalsQuerySchema = z
     context.addIssue({ code: 'custom', path: ['status'], message: 'approvals which are not pending need run_id' });
   });
 
+/** Of a conflict, `args` of the decision edit: what becomes of each file. */
+export type { Resolution } from '@holdpoint/workspace/port';
+
 /** POST /v1/approvals/{id}/decision. */
 export const decideSchema = z.strictObject({
   decision: decisionKindSchema,

@@ -6,28 +6,30 @@ import { labelsSchema, runSchema } from './run.ts';
 
 const stepReference = z
   .union([z.int().min(0), z.string().min(1).max(100)])
-  .describe("A step's id, or its number in the list of the run's steps, from 1. 0: before the first");
+  .describe("The last step that is kept: its id, or its `number` in the list of the run's steps. 0: none is");
 
 /** POST /v1/runs/{id}/fork: a new run that goes on after a step of this one. What is left out is as it was. */
-export const forkRunSchema = z.strictObject({
-  from_step: stepReference.describe(
-    'The last step that is kept: its id, or its number in the list of steps, from 1. 0: none is',
-  ),
-  title: z.string().min(1).max(200).optional(),
-  plan: planSchema.optional().describe('Of a scripted run: the groups that are kept must be as they were'),
-  model: z.string().min(1).max(200).optional().describe('Of a run with a prompt'),
-  policy: policySchema.optional(),
-  limits: limitsSchema.optional(),
-  validators: validatorsSchema.optional(),
-  labels: labelsSchema.optional(),
-});
+export const forkRunSchema = z
+  .strictObject({
+    from_step: stepReference,
+    title: z.string().min(1).max(200).optional(),
+    plan: planSchema.optional().describe('Of a scripted run: the groups that are kept must be as they were'),
+    model: z.string().min(1).max(200).optional().describe('Of a run with a prompt'),
+    policy: policySchema.optional(),
+    limits: limitsSchema.optional(),
+    validators: validatorsSchema.optional(),
+    labels: labelsSchema.optional(),
+  })
+  .refine(({ plan, model }) => plan === undefined || model === undefined, {
+    path: ['model'],
+    error: 'a model belongs to a run with a prompt, a plan to a scripted one',
+  });
 export type ForkRun = z.input<typeof forkRunSchema>;
+export type ForkRunBody = z.output<typeof forkRunSchema>;
 
 /** POST /v1/runs/{id}/undo: the last steps of a paused run. */
 export const undoRunSchema = z.strictObject({
-  to_step: stepReference.describe(
-    'The last step that is kept: its id, or its number in the list of steps, from 1. 0: none is',
-  ),
+  to_step: stepReference,
   keep_external_effects: z
     .boolean()
     .default(false)
@@ -36,6 +38,10 @@ export const undoRunSchema = z.strictObject({
 export type UndoRun = z.input<typeof undoRunSchema>;
 
 export const undoneSchema = z
-  .strictObject({ run: runSchema, undone: z.array(z.string()).describe('Ids of the steps that were undone') })
+  .strictObject({
+    run: runSchema,
+    undone: z.array(z.string()).describe('Ids of the steps that were undone'),
+    restored: z.boolean().describe('The files are as they were; false: a worker has yet to bring them back'),
+  })
   .meta({ id: 'Undone' });
 export type Undone = z.infer<typeof undoneSchema>;

@@ -1,9 +1,9 @@
 import { validatorResultSchema } from '@holdpoint/engine/domain/validation';
 import { problemSchema, publicationStatusSchema } from '@holdpoint/engine/domain/vocabulary';
-import { publishedSchema, publishPlanSchema, publishTargetSchema } from '@holdpoint/workspace/port';
+import { type PublishPlan, publishedSchema, publishPlanSchema, publishTargetSchema } from '@holdpoint/workspace/port';
 import { z } from 'zod';
 
-export { publishedSchema };
+export { type PublishPlan, publishedSchema, publishPlanSchema };
 
 const { branch, author, message } = publishTargetSchema.shape;
 

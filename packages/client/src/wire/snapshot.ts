@@ -12,15 +12,14 @@ export const snapshotSchema = z
     step: z
       .strictObject({
         id: z.string(),
-        number: z.int().describe('Its place in the list of steps, from 1'),
+        number: z.int().nullable().describe('As in the list of steps; null: it was undone'),
         tool: z.string(),
       })
       .nullable()
       .describe('The step that left it; null: the run began with it'),
     time,
-    files_changed: z.int().describe('Against its parent; of the first, all files'),
+    files_changed: z.int().describe('Against its parent; of the first, its regular files. 0: it is the parent itself'),
     current: z.boolean().describe('The workspace is at it'),
-    undone: z.boolean().describe('Its step was undone'),
   })
   .meta({ id: 'Snapshot' });
 export type Snapshot = z.infer<typeof snapshotSchema>;

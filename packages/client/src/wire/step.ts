@@ -28,7 +28,15 @@ const stepShape = {
 
 /** A step in a list: large arguments and results are given by reference, with the beginning of their JSON text. */
 export const stepSchema = z
-  .strictObject({ ...stepShape, args: payloadSchema, result: payloadSchema.nullable() })
+  .strictObject({
+    ...stepShape,
+    number: z
+      .int()
+      .nullable()
+      .describe('As fork and undo take it: its place among the steps that count, from 1. null: it was undone'),
+    args: payloadSchema,
+    result: payloadSchema.nullable(),
+  })
   .meta({ id: 'Step' });
 export type Step = z.infer<typeof stepSchema>;
 

@@ -1,22 +1,23 @@
 import type { Approval } from '@holdpoint/client/wire/approval';
 import { fromPayload } from '@holdpoint/engine/blobs/blob-store';
-import type { ApprovalView } from '@holdpoint/engine/commands/decide-approval';
+import type { ApprovalView, PublishApproval } from '@holdpoint/engine/commands/view-approval';
 import { z } from 'zod';
 import type { ApiDeps } from '../../deps.ts';
+import { planOf } from './publish-plan.ts';
 
 /** An approval as a person needs to see it before deciding. */
 export async function toApproval(deps: Pick<ApiDeps, 'blobs'>, view: ApprovalView): Promise<Approval> {
-  const { run, step, approval, args, digest } = view;
+  const { run, approval, digest } = view;
   const { request, decision } = approval;
   const preview = request.preview === undefined ? null : await fromPayload(deps.blobs, request.preview);
   return {
     id: approval.id,
     run_id: run.id,
     run_title: run.header.title,
-    step_id: step.id,
+    step_id: view.subject === 'step' ? view.step.id : null,
     kind: request.kind,
     status: approval.status,
-    action: { toolset: run.header.toolset, tool: step.call.tool, args: z.json().parse(args), effect: step.effect },
+    action: view.subject === 'step' ? callOf(view) : await publishOf(deps, view),
     action_digest: digest,
     preview: z.json().parse(preview),
     risk: request.risk,
@@ -34,4 +35,31 @@ export async function toApproval(deps: Pick<ApiDeps, 'blobs'>, view: ApprovalVie
             decided_at: decision.decided_at,
           },
   };
+}
+
+const callOf = ({ run, step, args }: Extract<ApprovalView, { subject: 'step' }>): Approval['action'] => ({
+  toolset: run.header.toolset,
+  tool: step.call.tool,
+  args: z.json().parse(args),
+  effect: step.effect,
+});
+
+/** A publish is no call of a tool; it is shown as one. */
+async function publishOf(deps: Pick<ApiDeps, 'blobs'>, view: PublishApproval): Promise<Approval['action']> {
+  return { toolset: 'holdpoint', tool: 'publish', args: await askedOf(deps, view), effect: 'external' };
+}
+
+/** The run keeps what was asked for last; of an approval before that the plan tells. */
+async function askedOf(
+  deps: Pick<ApiDeps, 'blobs'>,
+  { run, approval }: PublishApproval,
+): Promise<Approval['action']['args']> {
+  if (run.publish_approval === approval.id && run.publish_request !== undefined) {
+    const { snapshot: _, ...asked } = run.publish_request;
+    return z.json().parse(asked);
+  }
+  const target = (await planOf(deps, approval))?.target;
+  if (target?.type !== 'git') return {};
+  const { branch, message, author } = target;
+  return { branch, message, author };
 }

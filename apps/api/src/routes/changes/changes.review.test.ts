@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { contentOf, problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
+import { contentOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
 import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
 
 const run = promisify(execFile);
@@ -111,7 +111,7 @@ describe('to publish', () => {
     const answer = api.client.publish(id);
     await vi.waitFor(async () => expect((await api.client.getRun(id)).publication.status).toBe('requested'));
     expect(await readFile(join(source, 'kept.txt'), 'utf8')).toBe('one\ntwo\nthree\n');
-    await worker.publish(id);
+    await worker.tend(id);
     expect(await answer).toMatchObject({ status: 'published', published: { type: 'directory', files_written: 2 } });
     expect(await readFile(join(source, 'kept.txt'), 'utf8')).toBe('one\n2\nthree\n');
     expect(await api.client.publish(id)).toEqual(await answer);
@@ -121,27 +121,8 @@ describe('to publish', () => {
     const id = await endedRun();
     const response = await api.post(`/v1/runs/${id}/publish`, { message: 'Two files' });
     expect([response.status, await response.json()]).toMatchObject([202, { status: 'requested', published: null }]);
-    await worker.publish(id);
+    await worker.tend(id);
     expect((await api.client.publish(id)).status).toBe('published');
-  });
-
-  test('over what somebody else changed is a conflict, and leaves the source as it is', async () => {
-    const id = await endedRun();
-    await writeFile(join(source, 'kept.txt'), 'mine\n');
-    const answer = api.post(`/v1/runs/${id}/publish`, {});
-    await vi.waitFor(async () => expect((await api.client.getRun(id)).publication.status).toBe('requested'));
-    await worker.publish(id);
-    const problem = await problemOf(await answer);
-    expect(problem).toMatchObject({
-      code: 'publish_conflict',
-      status: 409,
-      conflicts: [{ path: 'kept.txt', reason: 'changed_in_source' }],
-    });
-    expect(await readFile(join(source, 'kept.txt'), 'utf8')).toBe('mine\n');
-    expect((await api.client.getRun(id)).publication).toMatchObject({
-      status: 'conflicted',
-      conflicts: problem.conflicts,
-    });
   });
 
   test('another snapshot than the one that was reviewed is refused, and so is a run that has not ended', async () => {
@@ -161,7 +142,7 @@ describe('to discard', () => {
     const id = await endedRun();
     const answer = api.client.discard(id);
     await vi.waitFor(async () => expect((await api.client.getRun(id)).publication.status).toBe('discarding'));
-    await worker.publish(id);
+    await worker.tend(id);
     expect((await answer).status).toBe('discarded');
     await expect(api.client.diff(id)).rejects.toMatchObject({ code: 'workspace_gone', status: 410 });
     await expect(api.client.publish(id)).rejects.toMatchObject({ code: 'publication_closed', status: 409 });

@@ -163,7 +163,7 @@ describe('a stream', () => {
     const seen: RunEvent[] = [];
     const done = collect(api.client.events(run.id, { after: over }), seen);
     await vi.waitFor(() => expect(seen.map(({ type }) => type)).toEqual(['workspace.discard_requested']));
-    await worker.publish(run.id);
+    await worker.tend(run.id);
     await done;
     expect(seen.at(-1)?.type).toBe('workspace.discarded');
     expect((await asked).status).toBe('discarded');

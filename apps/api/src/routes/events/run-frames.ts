@@ -46,5 +46,7 @@ export async function* runFrames(
   }
 }
 
-const nothingMore = (run: RunState): boolean =>
-  isTerminal(run.status) && run.publication !== 'requested' && run.publication !== 'discarding';
+const nothingMore = (run: RunState): boolean => isTerminal(run.status) && !underWay.includes(run.publication);
+
+/** A publish that waits for a decision goes on when there is one. */
+const underWay: readonly RunState['publication'][] = ['requested', 'parked', 'discarding'];

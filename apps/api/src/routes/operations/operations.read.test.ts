@@ -53,7 +53,7 @@ describe('queues', () => {
     expect(await api.client.listQueues()).toEqual([
       { name: 'turns', backlog: 1, active: 0, parked: 0 },
       { name: 'steps', backlog: 1, active: 0, parked: 1 },
-      { name: 'publications', backlog: 0, active: 0, parked: 0 },
+      { name: 'workspaces', backlog: 0, active: 0, parked: 0 },
       { name: 'sweeps', backlog: 0, active: 0, parked: 0 },
     ]);
   });

@@ -2,9 +2,9 @@ import { type CreateRunBody, createRunSchema, runSchema } from '@holdpoint/clien
 import { findSubmitted, type Idempotency, submitRun } from '@holdpoint/engine/commands/submit-run';
 import type { RunSpec, Task } from '@holdpoint/engine/domain/run-spec';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
 import { checkRequest } from './check-request.ts';
 import { findRun } from './find-run.ts';
+import { idempotencyKey } from './idempotency-key.ts';
 import { toRun } from './run-view.ts';
 
 /** POST /v1/runs: 201 when this request made the run, 200 when its Idempotency-Key met the run of an earlier one. */
@@ -22,8 +22,9 @@ export function createRunRoute(app: App, deps: ApiDeps): void {
         response: { 201: runSchema, 200: runSchema },
       },
     },
-    async ({ body, headers }, reply) => {
-      const key = idempotencyKey(headers['idempotency-key']);
+    async (request, reply) => {
+      const { body } = request;
+      const key = idempotencyKey(request);
       const submitted = await submit(deps, body, key === undefined ? undefined : { key, body });
       const run = toRun(await findRun(deps, submitted.runId));
       reply.header('location', `/v1/runs/${run.id}`);
@@ -39,20 +40,8 @@ async function submit(deps: ApiDeps, body: CreateRunBody, idempotency: Idempoten
   return submitRun(deps, { spec: specOf(body, task), by: operator, idempotency });
 }
 
-const longestKey = 255;
-
-function idempotencyKey(header: string | string[] | undefined): string | undefined {
-  if (header === undefined) return undefined;
-  const key = String(header);
-  if (key.length >= 1 && key.length <= longestKey) return key;
-  const detail = `expected 1 to ${longestKey} characters`;
-  throw new ApiProblem('invalid_request', `Idempotency-Key: ${detail}`, {
-    errors: [{ pointer: 'Idempotency-Key', detail }],
-  });
-}
-
 const specOf = (
-  { title, toolset, workspace, policy, limits, network, labels }: CreateRunBody,
+  { title, toolset, workspace, policy, limits, network, validators, labels }: CreateRunBody,
   task: Task,
 ): RunSpec => ({
   ...(title === undefined ? {} : { title }),
@@ -62,5 +51,6 @@ const specOf = (
   policy,
   limits,
   network,
+  validators,
   labels,
 });

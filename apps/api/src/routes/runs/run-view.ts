@@ -3,6 +3,7 @@ import { publishedSchema } from '@holdpoint/client/wire/published';
 import type { Run, RunDetail } from '@holdpoint/client/wire/run';
 import type { RunSpec } from '@holdpoint/engine/domain/run-spec';
 import type { RunState } from '@holdpoint/engine/domain/state';
+import { problemSchema } from '@holdpoint/engine/domain/vocabulary';
 import { sourceSchema } from '@holdpoint/workspace/port';
 
 /** A run as the API shows it. */
@@ -24,6 +25,7 @@ export function toRun(run: RunState): Run {
     reason: run.reason ?? null,
     workspace: { base: run.base ?? null, snapshot: run.snapshot ?? null },
     publication: toPublication(run),
+    forked_from: run.forked_from ? { run_id: run.forked_from.run_id, step_id: run.forked_from.step_id } : null,
     created_at: run.created_at,
     started_at: run.started_at ?? null,
     ended_at: run.ended_at ?? null,
@@ -31,18 +33,26 @@ export function toRun(run: RunState): Run {
 }
 
 export function toRunDetail(run: RunState, spec: RunSpec): RunDetail {
-  const { task, source, policy, limits, network } = spec;
+  const { task, source, policy, limits, network, validators } = spec;
   const prompt = task.planner === 'model' ? task.prompt : null;
-  return { ...toRun(run), request: { prompt, source: sourceSchema.parse(source), policy, limits, network } };
+  const request = { prompt, source: sourceSchema.parse(source), policy, limits, network, validators };
+  return { ...toRun(run), request };
 }
 
+/** The versions that are in conflict stand in the approval. */
+const toldConflicts = conflictSchema.strip().array();
+
 /** What a publication came to is JSON of the workspace room; what does not fit is left out. */
-function toPublication({ publication: status, publication_detail: detail = {} }: RunState): Run['publication'] {
+function toPublication(run: RunState): Run['publication'] {
+  const { publication: status, publication_detail: detail = {} } = run;
   const published = publishedSchema.safeParse(detail.published);
-  const conflicts = conflictSchema.array().safeParse(detail.conflicts);
+  const conflicts = toldConflicts.safeParse(detail.conflicts);
+  const reason = problemSchema.safeParse(detail.reason);
   return {
     status,
     published: published.success ? published.data : null,
     conflicts: conflicts.success ? conflicts.data : [],
+    reason: reason.success ? reason.data : null,
+    approval_id: status === 'parked' ? (run.publish_approval ?? null) : null,
   };
 }

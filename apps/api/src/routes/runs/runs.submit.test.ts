@@ -43,9 +43,10 @@ describe('a run that is submitted', () => {
       request: {
         prompt: null,
         source: { type: 'empty' },
-        policy: { rules: [], approval_timeout_s: 604_800 },
+        policy: { rules: [], publish: 'allow', approval_timeout_s: 604_800 },
         network: { allow: [] },
         limits: { max_turns: 200, step_wall_s: 600 },
+        validators: [],
       },
     });
   });

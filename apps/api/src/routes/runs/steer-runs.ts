@@ -1,6 +1,6 @@
 import { idParamsSchema } from '@holdpoint/client/wire/page';
 import { cancelRunSchema, runSchema } from '@holdpoint/client/wire/run';
-import { requestCancel, requestResume } from '@holdpoint/engine/commands/steer-run';
+import { requestCancel, requestPause, requestResume } from '@holdpoint/engine/commands/steer-run';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { checkRunId, findRun } from './find-run.ts';
 import { toRun } from './run-view.ts';
@@ -23,6 +23,25 @@ export function steerRunsRoutes(app: App, deps: ApiDeps): void {
       const id = checkRunId(params.id);
       const message = body?.message;
       await requestCancel(deps, id, { by: operator, ...(message === undefined ? {} : { message }) });
+      return toRun(await findRun(deps, id));
+    },
+  );
+
+  app.post(
+    '/v1/runs/:id/pause',
+    {
+      schema: {
+        tags: ['runs'],
+        operationId: 'pauseRun',
+        summary: 'Pause a run',
+        description: 'What runs settles, nothing new starts. Open approvals stay open. Again on a paused run: nothing.',
+        params: idParamsSchema,
+        response: { 200: runSchema },
+      },
+    },
+    async ({ params }) => {
+      const id = checkRunId(params.id);
+      await requestPause(deps, id, operator);
       return toRun(await findRun(deps, id));
     },
   );

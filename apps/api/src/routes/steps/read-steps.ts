@@ -5,6 +5,7 @@ import { listAttempts } from '@holdpoint/engine/queries/list-attempts';
 import { getStep, listSteps } from '@holdpoint/engine/queries/list-steps';
 import type { ApiDeps, App } from '../../deps.ts';
 import { checkRunId } from '../runs/find-run.ts';
+import { numberSteps } from './number-steps.ts';
 import { toAttempt, toStep, toStepDetail } from './step-view.ts';
 
 export function readStepsRoutes(app: App, deps: ApiDeps): void {
@@ -21,11 +22,12 @@ export function readStepsRoutes(app: App, deps: ApiDeps): void {
       },
     },
     async ({ params, query: { limit, cursor } }) => {
-      const { run, steps } = await listSteps(deps, checkRunId(params.id));
-      const start = cursor === undefined ? 0 : steps.findIndex(({ id }) => id === cursor) + 1;
+      const { run, steps: found } = await listSteps(deps, checkRunId(params.id));
+      const steps = numberSteps(found);
+      const start = cursor === undefined ? 0 : steps.findIndex(({ step }) => step.id === cursor) + 1;
       const page = steps.slice(start, start + limit);
       const more = start + limit < steps.length;
-      const next_cursor = more ? (page.at(-1)?.id ?? null) : null;
+      const next_cursor = more ? (page.at(-1)?.step.id ?? null) : null;
       return { data: page.map((step) => toStep(run.id, step)), next_cursor, has_more: more };
     },
   );

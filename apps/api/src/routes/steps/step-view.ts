@@ -2,10 +2,12 @@ import type { Attempt, Step, StepDetail } from '@holdpoint/client/wire/step';
 import type { StepState } from '@holdpoint/engine/domain/state';
 import type { Attempt as LoggedAttempt } from '@holdpoint/engine/queries/list-attempts';
 import { z } from 'zod';
+import type { NumberedStep } from './number-steps.ts';
 
 /** A step as it stands in a list. */
-export const toStep = (runId: string, step: StepState): Step => ({
+export const toStep = (runId: string, { step, number }: NumberedStep): Step => ({
   ...shared(runId, step),
+  number,
   args: step.args,
   result: step.outcome?.value ?? null,
 });
@@ -17,7 +19,7 @@ export const toStepDetail = (runId: string, step: StepState, args: unknown, resu
   result: z.json().parse(result),
 });
 
-function shared(runId: string, step: StepState): Omit<Step, 'args' | 'result'> {
+function shared(runId: string, step: StepState): Omit<Step, 'number' | 'args' | 'result'> {
   const { call, outcome } = step;
   return {
     id: step.id,

@@ -1,0 +1,19 @@
+import { EngineError, type EngineErrorCode } from '@holdpoint/engine/errors';
+import { PlacedError } from './placed-error.ts';
+
+/**
+ * Names the place in the request that an error of the engine is about.
+ * @param places JSON pointers by code
+ */
+export async function placeEngineError<Result>(
+  places: Partial<Record<EngineErrorCode, string>>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const pointer = error instanceof EngineError ? places[error.code] : undefined;
+    if (!(error instanceof EngineError) || pointer === undefined) throw error;
+    throw new PlacedError(error, [{ pointer, detail: error.message }]);
+  }
+}

@@ -1,0 +1,39 @@
+import { idParamsSchema } from '@holdpoint/client/wire/page';
+import { dryRunSchema, publishPreviewSchema } from '@holdpoint/client/wire/published';
+import { readSpec } from '@holdpoint/engine/log/read-spec';
+import type { ApiDeps, App } from '../../deps.ts';
+import { findRun } from '../runs/find-run.ts';
+import { assertSucceeded, checkTarget, planWish } from './check-publish.ts';
+
+/** POST /v1/runs/{id}/publish/dry-run: what a publish would do now. */
+export function dryRunRoute(app: App, deps: ApiDeps): void {
+  app.post(
+    '/v1/runs/:id/publish/dry-run',
+    {
+      schema: {
+        tags: ['changes'],
+        operationId: 'previewPublish',
+        summary: 'See what a publish would do',
+        description:
+          'Every file that would change at the source, and every conflict with its three versions. Changes nothing.',
+        params: idParamsSchema,
+        body: dryRunSchema.nullish(),
+        response: { 200: publishPreviewSchema },
+      },
+    },
+    async ({ params, body }) => {
+      const run = await findRun(deps, params.id);
+      const wish = body ?? {};
+      assertSucceeded(run);
+      const { validators, policy } = await readSpec(deps, run);
+      await checkTarget(deps, run, wish);
+      const plan = await planWish(deps, run, wish);
+      return {
+        run_id: run.id,
+        ...plan,
+        validators: validators.map(({ command }) => command),
+        needs_approval: policy.publish === 'hold',
+      };
+    },
+  );
+}

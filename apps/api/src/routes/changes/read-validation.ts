@@ -1,0 +1,32 @@
+import { idParamsSchema } from '@holdpoint/client/wire/page';
+import { validationSchema } from '@holdpoint/client/wire/published';
+import { fromPayload } from '@holdpoint/engine/blobs/blob-store';
+import { validatorResultSchema } from '@holdpoint/engine/domain/validation';
+import type { ApiDeps, App } from '../../deps.ts';
+import { ApiProblem } from '../../errors/api-problem.ts';
+import { findRun } from '../runs/find-run.ts';
+
+/** GET /v1/runs/{id}/validation: what the validators said at the last publish. */
+export function readValidationRoute(app: App, deps: Pick<ApiDeps, 'redis' | 'blobs'>): void {
+  app.get(
+    '/v1/runs/:id/validation',
+    {
+      schema: {
+        tags: ['changes'],
+        operationId: 'getValidation',
+        summary: 'Read what the validators said',
+        description:
+          'Of the publish that was asked for last; they run one after the other, up to the first that fails.',
+        params: idParamsSchema,
+        response: { 200: validationSchema },
+      },
+    },
+    async ({ params }) => {
+      const run = await findRun(deps, params.id);
+      if (run.validated === undefined) throw new ApiProblem('not_validated', `no validator of ${run.id} has run`);
+      const { snapshot, passed, results } = run.validated;
+      const told = validatorResultSchema.array().parse(await fromPayload(deps.blobs, results));
+      return { run_id: run.id, snapshot, passed, results: told };
+    },
+  );
+}

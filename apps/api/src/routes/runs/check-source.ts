@@ -1,0 +1,40 @@
+import { toPointer } from '@holdpoint/engine/domain/json-pointer';
+import { WorkspaceError, type WorkspaceErrorCode } from '@holdpoint/workspace/errors';
+import type { Source } from '@holdpoint/workspace/port';
+import type { ApiDeps } from '../../deps.ts';
+import { PlacedError } from '../../errors/placed-error.ts';
+
+type Deps = Pick<ApiDeps, 'workspaces'>;
+
+/** The source of a run, which stands at `/workspace/source` of the request. @throws WorkspaceError, with its place */
+export async function checkSource(deps: Deps, source: Source): Promise<void> {
+  try {
+    await deps.workspaces.check(source);
+  } catch (error) {
+    if (!(error instanceof WorkspaceError)) throw error;
+    const pointer = toPointer(['workspace', 'source', ...(await placeOf(deps, source, error.code))]);
+    throw new PlacedError(error, [{ pointer, detail: error.message }]);
+  }
+}
+
+async function placeOf(deps: Deps, source: Source, code: WorkspaceErrorCode): Promise<(string | number)[]> {
+  if (code === 'EREFUNKNOWN') return ['ref'];
+  return code === 'EGLOBINVALID' && source.type !== 'empty' ? findGlob(deps, source) : ['path'];
+}
+
+/** The first glob that by itself is refused. */
+async function findGlob(
+  { workspaces }: Deps,
+  { path, include = [], exclude = [] }: Exclude<Source, { type: 'empty' }>,
+): Promise<(string | number)[]> {
+  for (const [field, globs] of Object.entries({ include, exclude })) {
+    for (const [index, glob] of globs.entries()) {
+      const refused = await workspaces.check({ type: 'directory', path, include: [glob] }).then(
+        () => false,
+        (error: unknown) => error instanceof WorkspaceError && error.code === 'EGLOBINVALID',
+      );
+      if (refused) return [field, index];
+    }
+  }
+  return [];
+}

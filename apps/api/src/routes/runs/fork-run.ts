@@ -1,0 +1,64 @@
+import { type ForkRunBody, forkRunSchema } from '@holdpoint/client/wire/fork';
+import { idParamsSchema } from '@holdpoint/client/wire/page';
+import { runSchema } from '@holdpoint/client/wire/run';
+import { forkRun } from '@holdpoint/engine/commands/fork-run';
+import { findSubmitted } from '@holdpoint/engine/commands/submit-run';
+import type { RunState } from '@holdpoint/engine/domain/state';
+import { type ApiDeps, type App, operator } from '../../deps.ts';
+import { placeEngineError } from '../../errors/place-engine-error.ts';
+import { given } from '../../schema/given.ts';
+import { checkModel } from './check-model.ts';
+import { checkPlan } from './check-plan.ts';
+import { findRun } from './find-run.ts';
+import { idempotencyKey } from './idempotency-key.ts';
+import { toRun } from './run-view.ts';
+
+/** POST /v1/runs/{id}/fork: 201 when this request made the fork, 200 when its Idempotency-Key met that of an earlier one. */
+export function forkRunRoute(app: App, deps: ApiDeps): void {
+  app.post(
+    '/v1/runs/:id/fork',
+    {
+      schema: {
+        tags: ['runs'],
+        operationId: 'forkRun',
+        summary: 'Go on from a moment of a run, as a new run',
+        description:
+          'The new run has its own workspace, with the files as they were after that step, and the conversation up to there. ' +
+          'The other run stays as it is. An `Idempotency-Key` header makes it safe to send again.',
+        params: idParamsSchema,
+        body: forkRunSchema,
+        response: { 201: runSchema, 200: runSchema },
+      },
+    },
+    async (request, reply) => {
+      const parent = await findRun(deps, request.params.id);
+      const key = idempotencyKey(request);
+      const forked = await fork(deps, parent, { body: request.body, key });
+      const run = toRun(await findRun(deps, forked.runId));
+      reply.header('location', `/v1/runs/${run.id}`);
+      return reply.code(forked.created ? 201 : 200).send(run);
+    },
+  );
+}
+
+async function fork(
+  deps: ApiDeps,
+  { id, header }: RunState,
+  { body, key }: { body: ForkRunBody; key: string | undefined },
+) {
+  const idempotency = key === undefined ? undefined : { key, body: { fork_of: id, ...body } };
+  const known = idempotency && (await findSubmitted(deps, { by: operator, idempotency }));
+  if (known !== undefined) return { runId: known, created: false };
+  const { from_step: fromStep, ...changes } = body;
+  // Of the other kind of run either is refused as such, by the engine.
+  if (changes.plan !== undefined && header.planner === 'scripted') checkPlan(deps, header.toolset, changes.plan);
+  if (changes.model !== undefined && header.planner === 'model') checkModel(deps, changes.model);
+  const places = {
+    step_not_found: '/from_step',
+    step_not_settled: '/from_step',
+    invalid_fork: changes.plan === undefined ? '/model' : '/plan',
+  };
+  return placeEngineError(places, () =>
+    forkRun(deps, id, { fromStep, changes: given(changes), by: operator, idempotency }),
+  );
+}

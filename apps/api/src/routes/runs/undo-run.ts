@@ -1,0 +1,47 @@
+import { undoneSchema, undoRunSchema } from '@holdpoint/client/wire/fork';
+import { idParamsSchema } from '@holdpoint/client/wire/page';
+import { undoSteps } from '@holdpoint/engine/commands/undo-run';
+import { type ApiDeps, type App, operator } from '../../deps.ts';
+import { placeEngineError } from '../../errors/place-engine-error.ts';
+import { awaitRun } from '../../live/await-run.ts';
+import { checkRunId } from './find-run.ts';
+import { toRun } from './run-view.ts';
+
+const places = { step_not_found: '/to_step', step_not_settled: '/to_step', external_effects: '/keep_external_effects' };
+
+/** POST /v1/runs/{id}/undo: 200 when the files are back, 202 when a worker has yet to do that. */
+export function undoRunRoute(app: App, deps: ApiDeps): void {
+  app.post(
+    '/v1/runs/:id/undo',
+    {
+      schema: {
+        tags: ['runs'],
+        operationId: 'undoSteps',
+        summary: 'Undo the last steps of a paused run',
+        description:
+          'The files go back to what they were after `to_step`, and the run goes on from there when it is resumed, as if the later ' +
+          'steps had never been planned. Effects outside of the workspace cannot be undone: 409 `external_effects`, unless ' +
+          '`keep_external_effects` says that they stay. 202: recorded, and a worker has yet to bring the files back.',
+        params: idParamsSchema,
+        body: undoRunSchema,
+        response: { 200: undoneSchema, 202: undoneSchema },
+      },
+    },
+    async ({ params, body }, reply) => {
+      const runId = checkRunId(params.id);
+      const { to_step: toStep, keep_external_effects: keepExternalEffects } = body;
+      let undone: string[] = [];
+      const run = await awaitRun(deps, reply, {
+        runId,
+        async ask() {
+          undone = await placeEngineError(places, () =>
+            undoSteps(deps, runId, { toStep, keepExternalEffects, by: operator }),
+          );
+        },
+        isPending: ({ restore }) => restore === 'due',
+      });
+      const restored = run.restore !== 'due';
+      return reply.code(restored ? 200 : 202).send({ run: toRun(run), undone, restored });
+    },
+  );
+}

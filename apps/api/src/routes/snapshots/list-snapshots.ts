@@ -1,0 +1,56 @@
+import { idParamsSchema } from '@holdpoint/client/wire/page';
+import { type Snapshot, snapshotListSchema } from '@holdpoint/client/wire/snapshot';
+import type { RunState } from '@holdpoint/engine/domain/state';
+import { readWholeLog } from '@holdpoint/engine/log/read-log';
+import { listSteps } from '@holdpoint/engine/queries/list-steps';
+import type { ApiDeps, App } from '../../deps.ts';
+import { checkRunId } from '../runs/find-run.ts';
+import { type NumberedStep, numberSteps } from '../steps/number-steps.ts';
+import { workspaceOf } from './find-snapshot.ts';
+
+/** GET /v1/runs/{id}/snapshots: what can be looked at, compared, restored and forked from. */
+export function listSnapshotsRoute(app: App, deps: Pick<ApiDeps, 'redis'>): void {
+  app.get(
+    '/v1/runs/:id/snapshots',
+    {
+      schema: {
+        tags: ['snapshots'],
+        operationId: 'listSnapshots',
+        summary: 'List the states of the workspace, oldest first',
+        description:
+          'The one the run began with, and one for each step that may have changed files. What is after a step that was undone is listed too.',
+        params: idParamsSchema,
+        response: { 200: snapshotListSchema },
+      },
+    },
+    async ({ params }) => {
+      const { run, steps } = await listSteps(deps, checkRunId(params.id));
+      workspaceOf(run);
+      return { data: await snapshotsOf(deps, run, numberSteps(steps)) };
+    },
+  );
+}
+
+async function snapshotsOf(
+  { redis }: Pick<ApiDeps, 'redis'>,
+  run: RunState,
+  numbered: readonly NumberedStep[],
+): Promise<Snapshot[]> {
+  const steps = new Map(numbered.map((one) => [one.step.id, one]));
+  const snapshots: Snapshot[] = [];
+  for await (const event of readWholeLog(redis, run.id)) {
+    if (event.type === 'workspace.materialised') {
+      const { snapshot: id, files } = event.data;
+      snapshots.push({ id, parent: null, step: null, time: event.time, files_changed: files, current: false });
+    } else if (event.type === 'workspace.snapshotted') {
+      const { snapshot: id, parent, files_changed } = event.data;
+      const found = steps.get(event.step_id);
+      const step = found ? { id: found.step.id, number: found.number, tool: found.step.call.tool } : null;
+      snapshots.push({ id, parent, step, time: event.time, files_changed, current: false });
+    }
+  }
+  // A step that changed nothing leaves the snapshot that was there; the workspace is at the last of them that counts.
+  const current = snapshots.findLast(({ id, step }) => id === run.snapshot && step?.number !== null);
+  if (current) current.current = true;
+  return snapshots;
+}

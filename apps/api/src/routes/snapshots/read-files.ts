@@ -1,0 +1,63 @@
+import { idParamsSchema } from '@holdpoint/client/wire/page';
+import { fileListSchema, listFilesQuerySchema, readFileQuerySchema } from '@holdpoint/client/wire/snapshot';
+import { WorkspaceError } from '@holdpoint/workspace/errors';
+import type { ApiDeps, App } from '../../deps.ts';
+import { PlacedError } from '../../errors/placed-error.ts';
+import { binarySchema } from '../../schema/binary.ts';
+import { given } from '../../schema/given.ts';
+import { findRun } from '../runs/find-run.ts';
+import { attachment } from './attachment.ts';
+import { findSnapshot } from './find-snapshot.ts';
+
+export function readFilesRoutes(app: App, deps: ApiDeps): void {
+  app.get(
+    '/v1/runs/:id/files',
+    {
+      schema: {
+        tags: ['snapshots'],
+        operationId: 'listFiles',
+        summary: 'List the files of a snapshot',
+        params: idParamsSchema,
+        querystring: listFilesQuerySchema,
+        response: { 200: fileListSchema },
+      },
+    },
+    async ({ params, query: { snapshot: asked, path } }) => {
+      const run = await findRun(deps, params.id);
+      const snapshot = await findSnapshot(deps, run, asked);
+      return { data: await deps.workspaces.files({ runId: run.id, snapshot, ...given({ path }) }) };
+    },
+  );
+
+  app.get(
+    '/v1/runs/:id/files/content',
+    {
+      schema: {
+        tags: ['snapshots'],
+        operationId: 'readFile',
+        summary: 'Read a file of a snapshot',
+        description: 'The bytes as they are; of a link, its target.',
+        params: idParamsSchema,
+        querystring: readFileQuerySchema,
+        response: {
+          200: { description: 'The bytes', content: { 'application/octet-stream': { schema: binarySchema } } },
+        },
+      },
+    },
+    async ({ params, query: { snapshot: asked, path } }, reply) => {
+      const run = await findRun(deps, params.id);
+      const snapshot = await findSnapshot(deps, run, asked);
+      const file = await deps.workspaces.read({ runId: run.id, snapshot, path }).catch((error: unknown) => {
+        if (!(error instanceof WorkspaceError) || error.code !== 'EPATHMISSING') throw error;
+        throw new PlacedError(error, [{ pointer: 'path', detail: error.message }]);
+      });
+      return reply
+        .headers({
+          'content-type': 'application/octet-stream',
+          'content-length': file.bytes,
+          'content-disposition': attachment(path.split('/').at(-1) ?? path),
+        })
+        .send(file.content);
+    },
+  );
+}
