@@ -77,7 +77,7 @@ test('a directory source is rolled forward; a file that its user changed meanwhi
   await writeFile(join(path, 'src/a.txt'), 'the user wrote this\n');
   await expect(client.publish(second.id)).rejects.toMatchObject({ status: 409, code: 'publish_conflict' });
   expect(await readFile(join(path, 'src/a.txt'), 'utf8')).toBe('the user wrote this\n');
-  expect((await client.getRun(second.id)).publication).toMatchObject({ status: 'conflicted' });
+  expect((await client.getRun(second.id)).publication).toMatchObject({ status: 'parked' });
 
   expect(await client.discard(second.id)).toMatchObject({ run_id: second.id });
   await client.waitForRun(second.id, { until: (run) => run.publication.status === 'discarded' });

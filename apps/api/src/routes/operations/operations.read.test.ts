@@ -55,6 +55,7 @@ describe('queues', () => {
       { name: 'steps', backlog: 1, active: 0, parked: 1 },
       { name: 'workspaces', backlog: 0, active: 0, parked: 0 },
       { name: 'sweeps', backlog: 0, active: 0, parked: 0 },
+      { name: 'housekeeping', backlog: 0, active: 0, parked: 0 },
     ]);
   });
 });

@@ -1,0 +1,124 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { directoryWith, git, repositoryWith } from '../harness/repositories.ts';
+import { bash, finished, plan } from '../harness/runs.ts';
+import { processesWith, type System, startSystem } from '../harness/system.ts';
+import { until } from '../harness/until.ts';
+
+let system: System;
+const sources: string[] = [];
+beforeAll(async () => {
+  system = await startSystem();
+});
+afterAll(async () => {
+  await system[Symbol.asyncDispose]();
+  for (const source of sources) await rm(source, { recursive: true, force: true });
+});
+
+const ended = (runId: string) =>
+  system.client.waitForRun(runId, {
+    until: ({ publication }) => publication.status === 'published',
+    signal: AbortSignal.timeout(30_000),
+  });
+
+test('kill -9 of the worker while a validator runs: it runs again on the same files, and the source gets the result once', async () => {
+  const { client } = system;
+  const path = await repositoryWith({ 'a.txt': 'a\n' });
+  sources.push(path);
+  const first = await system.startWorker();
+  const { run } = await client.createRun({
+    plan: plan([bash('echo b >> a.txt')]),
+    workspace: { source: { type: 'git', path } },
+    validators: [
+      { name: 'slow', command: 'test ! -e litter && touch litter && sleep 3 && test "$(wc -l < a.txt)" = 2' },
+    ],
+  });
+  await finished(client, run.id);
+  const publishing = client.publish(run.id).catch(() => undefined);
+  await until('the validator runs', async () => (await processesWith('sleep 3')).length > 0);
+  await first.signal('SIGKILL');
+  await until('its sandbox is gone', async () => (await processesWith(system.tree(run.id))).length === 0);
+  expect(await git(path, 'branch', '--list', 'holdpoint/*')).toBe('');
+  const second = await system.startWorker();
+  expect((await ended(run.id)).publication.published).toMatchObject({ type: 'git' });
+  await publishing;
+  expect(await git(path, 'rev-list', '--count', `holdpoint/${run.id}`)).toBe('2');
+  expect(await git(path, 'show', `holdpoint/${run.id}:a.txt`)).toBe('a\nb');
+  await second.signal('SIGKILL');
+});
+
+test('killed at random moments of many publishes, every source is wholly the new', async () => {
+  const { client } = system;
+  const runs = 6;
+  const paths = await Promise.all(
+    Array.from({ length: runs }, () =>
+      directoryWith(Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`d${n % 5}/f${n}`, `${n}\n`]))),
+    ),
+  );
+  sources.push(...paths);
+  let worker = await system.startWorker();
+  const made = await Promise.all(
+    paths.map((path) =>
+      client.createRun({
+        plan: plan([bash('for f in d*/f*; do echo changed >> $f; done; rm -r d0; echo new > d1/new')]),
+        workspace: { source: { type: 'directory', path } },
+      }),
+    ),
+  );
+  for (const { run } of made) expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded' });
+  const publishing = made.map(({ run }) => client.publish(run.id).catch(() => undefined));
+  for (let kill = 0; kill < 4; kill++) {
+    await until('something is under way', async () => {
+      const [queue] = (await client.listQueues()).filter(({ name }) => name === 'workspaces');
+      return (queue?.active ?? 0) > 0 || (await allPublished(made.map(({ run }) => run.id)));
+    });
+    await worker.signal('SIGKILL');
+    worker = await system.startWorker();
+  }
+  for (const { run } of made) await ended(run.id);
+  await Promise.all(publishing);
+  for (const path of paths) {
+    expect(await readFile(join(path, 'd1/new'), 'utf8')).toBe('new\n');
+    for (let n = 0; n < 40; n++) {
+      const content = await readFile(join(path, `d${n % 5}/f${n}`), 'utf8').catch(() => undefined);
+      expect(content).toBe(n % 5 === 0 ? undefined : `${n}\nchanged\n`);
+    }
+  }
+  await worker.signal('SIGKILL');
+});
+
+async function allPublished(ids: string[]): Promise<boolean> {
+  const runs = await Promise.all(ids.map((id) => system.client.getRun(id)));
+  return runs.every(({ publication }) => publication.status === 'published');
+}
+
+test('kill -9 of the worker while it makes a fork: the fork is made by the next one', async () => {
+  const { client } = system;
+  const path = await directoryWith(
+    Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`d${n % 40}/f${n}`, `${n}\n`])),
+  );
+  sources.push(path);
+  const first = await system.startWorker();
+  const { run } = await client.createRun({
+    plan: plan([bash('echo one > one')], [bash('cat one; echo two > two')]),
+    workspace: { source: { type: 'directory', path } },
+  });
+  await finished(client, run.id);
+  await writeFile(join(path, 'unrelated'), '');
+  const { run: fork } = await client.forkRun(run.id, { from_step: 1 });
+  await until(
+    'the fork is being made',
+    async () =>
+      await readFile(join(system.dataDir, 'runs', fork.id, 'shadow.git/HEAD')).then(
+        () => true,
+        () => false,
+      ),
+  );
+  await first.signal('SIGKILL');
+  const second = await system.startWorker();
+  expect(await finished(client, fork.id)).toMatchObject({ status: 'succeeded' });
+  expect(await readFile(join(system.tree(fork.id), 'two'), 'utf8')).toBe('two\n');
+  expect((await client.diff(fork.id)).files.map((file) => file.path)).toEqual(['one', 'two']);
+  await second.signal('SIGKILL');
+});
