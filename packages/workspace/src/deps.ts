@@ -1,4 +1,5 @@
 import type { Git } from './host-git/git.ts';
+import type { KeptDiffs } from './host-git/kept-diffs.ts';
 import type { Owner } from './port.ts';
 import type { RunStates } from './run/run-state.ts';
 import type { ScanLimits } from './tree/scan.ts';
@@ -8,6 +9,7 @@ export interface Deps {
   /** Real path of the data directory. */
   readonly dataDir: string;
   readonly git: Git;
+  readonly keptDiffs: KeptDiffs;
   readonly states: RunStates;
   readonly limits: Limits;
   readonly logger: Logger;

@@ -6,6 +6,7 @@ import { discard } from './discard.ts';
 import { errnoOf, WorkspaceError } from './errors.ts';
 import { forkWorkspace } from './fork/fork-workspace.ts';
 import { createGit } from './host-git/git.ts';
+import { keepDiffs } from './host-git/kept-diffs.ts';
 import { collectObjects } from './housekeeping/collect-objects.ts';
 import { measureRuns } from './housekeeping/measure-runs.ts';
 import { tidyFolders } from './housekeeping/tidy-folders.ts';
@@ -62,6 +63,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const deps: Deps = {
     dataDir,
     git,
+    keptDiffs: keepDiffs(git),
     states: createRunStates(),
     limits: { ...defaultLimits, ...options.limits },
     logger: options.logger ?? { info: () => {}, warn: () => {} },

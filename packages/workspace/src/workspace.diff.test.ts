@@ -190,3 +190,27 @@ test('a file that was moved is one deleted and one added', async () => {
     ['old', 'deleted'],
   ]);
 });
+
+test('many diffs at once, of snapshots old and new, are each what git says of them', async () => {
+  using t = temporary();
+  const base = await t.workspaces.materialise({ runId: 'run_many', source: { type: 'empty' } });
+  const { path } = await t.workspaces.locate('run_many');
+  const ids = [base.id];
+  for (let step = 0; step < 6; step++) {
+    writeTree(path, { [`f${step}`]: `end ${step}\n`.repeat(step + 1) });
+    ids.push((await t.workspaces.snapshot({ runId: 'run_many', parent: ids.at(-1) ?? '', message: 'x' })).id);
+    const [from = '', to = ''] = ids.slice(-2);
+    const files = await t.workspaces.diff({ runId: 'run_many', from, to });
+    expect(files.map((file) => `${file.path} +${file.additions}`)).toEqual([`f${step} +${step + 1}`]);
+  }
+  const pairs = ids.flatMap((from, a) => ids.map((to, b) => ({ from, to, a, b })));
+  const answers = await Promise.all(pairs.map(({ from, to }) => t.workspaces.diff({ runId: 'run_many', from, to })));
+  for (const [index, { a, b }] of pairs.entries()) expect(answers[index]).toHaveLength(Math.abs(a - b));
+
+  await t.workspaces.discard('run_many');
+  const again = await t.workspaces.materialise({ runId: 'run_many', source: { type: 'empty' } });
+  writeTree((await t.workspaces.locate('run_many')).path, { other: 'other\n' });
+  const other = await t.workspaces.snapshot({ runId: 'run_many', parent: again.id, message: 'x' });
+  const diff = await t.workspaces.diff({ runId: 'run_many', from: again.id, to: other.id });
+  expect(diff.map((file) => file.path)).toEqual(['other']);
+});

@@ -4,6 +4,7 @@ import type { SnapshotId } from '../port.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import { assertSnapshot } from '../tree/load-snapshot.ts';
 import type { Git, GitOptions } from './git.ts';
+import type { KeptDiffs } from './kept-diffs.ts';
 
 /** One file of git's diff of two snapshots. */
 export interface RawDiff {
@@ -28,7 +29,7 @@ export interface DiffTreeInput {
  * @param options.gitDir another repository whose attributes apply, its objects being the run's
  */
 export async function diffTree(
-  deps: { git: Git },
+  deps: { git: Git; keptDiffs: KeptDiffs },
   input: DiffTreeInput,
   options: { flags: readonly string[]; config?: readonly string[]; maxBytes: number; attributesFrom?: string },
 ): Promise<RawDiff[]> {
@@ -49,20 +50,20 @@ export async function diffTree(
   ];
   // A quoted path stands for bytes that no argument can hold: everything is compared, and the rest left out below.
   const pathspec = path === undefined || path === '' || path.startsWith('"') ? [] : ['--', path];
-  const { stdout } = await deps.git.run(
-    [
-      `--git-dir=${options.attributesFrom ?? input.folder.shadow}`,
-      ...settings,
-      'diff-tree',
-      ...shape,
-      ...options.flags,
-      input.from,
-      input.to,
-      ...pathspec,
-    ],
-    { maxBytes: options.maxBytes, ...objectsOf(input.folder, options.attributesFrom) },
-  );
-  const files = split(stdout);
+  const gitDir = `--git-dir=${options.attributesFrom ?? input.folder.shadow}`;
+  const args = [...settings, gitDir, 'diff-tree', ...shape, ...options.flags];
+  const { from, to } = input;
+  const { maxBytes } = options;
+  const isPlain = pathspec.length === 0 && options.attributesFrom === undefined;
+  const output = isPlain
+    ? await deps.keptDiffs.diff({ args: [...args, '--stdin', '--no-commit-id'], from, to, maxBytes })
+    : (
+        await deps.git.run([...args, from, to, ...pathspec], {
+          maxBytes,
+          ...objectsOf(input.folder, options.attributesFrom),
+        })
+      ).stdout;
+  const files = split(output);
   if (path === undefined || path === '') return files;
   return files.filter((file) => isWithin(file.path, fromText(path)) || isWithin(file.path, fromPlain(path)));
 }
