@@ -57,6 +57,7 @@ async function toBranch({ client, place, signal }: Scene): Promise<void> {
   heading('pagelist: published as a branch');
   const { published } = await client.publish(ended.id, reviewed(ended.workspace.snapshot), { signal });
   expect(published?.type === 'git', 'a publication to git');
+  await provenByValidators(client, ended.id, signal);
   const branch = published.branch.replace('refs/heads/', '');
   say(`branch ${branch}\ncommit ${published.commit}`);
   quote(await run(path, ['git', 'log', '--stat', '--format=%h %s', `main..${branch}`], signal));
@@ -91,11 +92,21 @@ async function toDirectory({ client, place, signal }: Scene): Promise<void> {
   heading('cuelines: published into the directory');
   const { published } = await client.publish(ended.id, reviewed(ended.workspace.snapshot), { signal });
   expect(published?.type === 'directory', 'a publication to a directory');
+  await provenByValidators(client, ended.id, signal);
   say(`${published.path}: ${published.files_written} written, ${published.files_deleted} deleted`);
   expectEqual(differences(before, await digestsOf(path)).join(), 'cuelines/timestamps.py', 'changed files');
   proof('only the fixed file changed');
   await run(path, test, signal);
   proof('the directory passes the tests that failed before');
+}
+
+/** What was published had passed the plan's validators, in the sandbox. */
+async function provenByValidators(client: Client, runId: string, signal: AbortSignal): Promise<void> {
+  const { passed, results } = await client.getValidation(runId, { signal });
+  expect(passed, 'the validators to pass');
+  for (const { name, status, duration_ms } of results)
+    say(`validator ${name}: ${status} in ${Math.round(duration_ms)} ms`);
+  proof('the tests passed on what was published, before it was');
 }
 
 /** Publishes what was shown, or nothing. */

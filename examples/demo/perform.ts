@@ -88,7 +88,13 @@ async function checkSteps({ client, signal }: Performance, runId: string): Promi
 }
 
 function progress(event: RunEvent, calls: ReadonlyMap<string, string>): void {
-  if (!('step_id' in event) || event.type === 'step.created' || event.type === 'step.queued') return;
+  if (
+    !('step_id' in event) ||
+    event.step_id === undefined ||
+    event.type === 'step.created' ||
+    event.type === 'step.queued'
+  )
+    return;
   say(`  ${event.type.padEnd(22)} ${calls.get(event.step_id) ?? event.step_id}`);
 }
 
@@ -97,7 +103,7 @@ function timeline(events: readonly RunEvent[], calls: ReadonlyMap<string, string
   const start = Date.parse(events[0]?.time ?? '');
   return events.map((event) => {
     const seconds = ((Date.parse(event.time) - start) / 1000).toFixed(3).padStart(8);
-    const call = 'step_id' in event ? (calls.get(event.step_id) ?? '') : '';
+    const call = 'step_id' in event ? (calls.get(event.step_id ?? '') ?? '') : '';
     return `${String(event.seq).padStart(4)} ${seconds} s  ${event.type.padEnd(24)} ${call}`.trimEnd();
   });
 }

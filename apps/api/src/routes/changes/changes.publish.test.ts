@@ -182,6 +182,9 @@ describe('a publish that the policy holds', () => {
     return { id, approval: await api.client.getApproval(told.approval_id) };
   }
 
+  /** Refusals change nothing, so that one publish serves them all. */
+  let waiting: Awaited<ReturnType<typeof held>> | undefined;
+
   test('waits with its plan, is approved, and then is done', async () => {
     const { id, approval } = await held();
     expect(approval).toMatchObject({
@@ -204,6 +207,19 @@ describe('a publish that the policy holds', () => {
     const { target } = plan;
     expect(await git('rev-parse', `holdpoint/${id}`)).toBe(target.type === 'git' ? target.commit : '');
     expect(await api.client.decideApproval(approval.id, decision)).toEqual(decided);
+  });
+
+  test('is followed until it is decided and done', async () => {
+    const { id, approval } = await held();
+    const seen: string[] = [];
+    const following = (async () => {
+      for await (const { type } of api.client.events(id)) seen.push(type);
+    })();
+    await vi.waitFor(() => expect(seen).toContain('approval.requested'));
+    await api.client.decideApproval(approval.id, { decision: 'approve', action_digest: approval.action_digest });
+    await worker.tend(id);
+    await following;
+    expect(seen.slice(-3)).toEqual(['approval.decided', 'workspace.publish_released', 'workspace.published']);
   });
 
   test('is rejected, says so, and may be asked for again', async () => {
@@ -243,7 +259,8 @@ describe('a publish that the policy holds', () => {
     ['respond', { decision: 'respond', message: 'x' }, 'decision_not_allowed', 422],
     ['arguments', { args: {} }, 'invalid_decision', 422],
   ])('takes no decision with %s', async (_name, change, code, status) => {
-    const { approval } = await held();
+    waiting ??= await held();
+    const { approval } = waiting;
     const before = await contentOf(api.engine);
     const body = { decision: 'approve', action_digest: approval.action_digest, ...change };
     expect(await problemOf(await api.post(`/v1/approvals/${approval.id}/decision`, body))).toMatchObject({
@@ -340,8 +357,11 @@ describe('a publish over what somebody else changed', () => {
       '/args/resolutions/1/path',
     ],
   ];
+  /** Refusals change nothing, so that one conflict serves them all. */
+  let refusing: Awaited<ReturnType<typeof conflicted>> | undefined;
   test.each(cases)('is not settled with %s', async (_name, resolutions, pointer) => {
-    const { approval, seen } = await conflicted();
+    refusing ??= await conflicted();
+    const { approval, seen } = refusing;
     const before = await contentOf(api.engine);
     const problem = await problemOf(await edit(approval, resolutions(seen)));
     expect(problem.status).toBe(422);

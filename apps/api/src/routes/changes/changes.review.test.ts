@@ -12,7 +12,7 @@ let api: TestApi;
 let worker: TestWorker;
 let source: string;
 beforeAll(async () => {
-  api = await startTestApi({ publicationWaitMs: 300 });
+  api = await startTestApi();
   worker = testWorker(api.engine, api.dataDir);
 });
 afterAll(() => api.stop());
@@ -118,11 +118,20 @@ describe('to publish', () => {
   });
 
   test('is 202 while no worker has done it, and may be asked again', async () => {
-    const id = await endedRun();
-    const response = await api.post(`/v1/runs/${id}/publish`, { message: 'Two files' });
-    expect([response.status, await response.json()]).toMatchObject([202, { status: 'requested', published: null }]);
-    await worker.tend(id);
-    expect((await api.client.publish(id)).status).toBe('published');
+    const hasty = await startTestApi({ publicationWaitMs: 1 });
+    try {
+      const driver = testWorker(hasty.engine, hasty.dataDir);
+      const workspace = { source: { type: 'directory' as const, path: source } };
+      const plan = { groups: [{ steps: [write('made.txt', 'new\n')] }] };
+      const { id } = (await hasty.client.createRun({ plan, workspace })).run;
+      await driver.drive(id);
+      const response = await hasty.post(`/v1/runs/${id}/publish`, { message: 'Two files' });
+      expect([response.status, await response.json()]).toMatchObject([202, { status: 'requested', published: null }]);
+      await driver.tend(id);
+      expect((await hasty.client.publish(id)).status).toBe('published');
+    } finally {
+      await hasty.stop();
+    }
   });
 
   test('another snapshot than the one that was reviewed is refused, and so is a run that has not ended', async () => {

@@ -67,6 +67,15 @@ describe('snapshots', () => {
     expect(last).toMatchObject({ id: workspace.snapshot, parent: first?.id, step: { number: 3 }, current: true });
   });
 
+  test('of steps that changed nothing are one; it is current after the last of them', async () => {
+    const groups = [{ steps: [write('a', 'a')] }, { steps: [write('a', 'a')] }];
+    const { run: same } = await api.client.createRun({ plan: { groups } });
+    await worker.drive(same.id);
+    const snapshots = await api.client.listSnapshots(same.id);
+    expect(snapshots.map(({ current }) => current)).toEqual([false, false, true]);
+    expect(snapshots[2]?.id).toBe(snapshots[1]?.id);
+  });
+
   test('are not there before the run has begun, and no more after it was discarded', async () => {
     const { run: queued } = await api.client.createRun({ plan: { groups: [{ steps: [write('a', 'a')] }] } });
     const asks = [
