@@ -42,6 +42,7 @@ const registry = {
     retryable: false,
     next: 'Choose another port, for example HOLDPOINT_PORT=4848, or 0 for any free one.',
   },
+  file_exists: { exit: exitCodes.conflict, retryable: false, next: 'Give another file with --output.' },
   not_ours: { exit: exitCodes.conflict, retryable: false, next: 'Remove the file if you know that nothing runs.' },
   redis_unreachable: {
     exit: exitCodes.failed,
@@ -51,6 +52,7 @@ const registry = {
   child_failed: { exit: exitCodes.failed, retryable: false, next: 'Read the log.' },
   crash_loop: { exit: exitCodes.failed, retryable: false, next: 'Read the log; nothing acknowledged is lost.' },
   does_not_end: { exit: exitCodes.failed, retryable: true, next: 'Look at the process, and end it yourself.' },
+  cannot_write: { exit: exitCodes.failed, retryable: false, next: 'Give another file with --output.' },
   stream_ended: { exit: exitCodes.failed, retryable: true, next: 'Follow the run again; it goes on without you.' },
 } as const;
 export type CliErrorCode = keyof typeof registry;

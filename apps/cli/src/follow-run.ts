@@ -55,19 +55,24 @@ export async function followRun(deps: { shell: Shell; client: Client }, input: F
 
 export const howToDecide = (approvalId: string): string[] => [
   `look:     ${commandLine('approvals', 'show', approvalId)}`,
-  `decide:   ${commandLine('approvals', 'approve', approvalId)}    (or reject, edit, respond)`,
+  `decide:   ${commandLine('approvals', 'approve', approvalId)}    (or reject; show tells what else there is)`,
 ];
 
-const asksForSomebody = ({ type }: RunEvent): boolean => type === 'run.waiting' || type === 'run.paused';
+const asksForSomebody = (event: RunEvent): boolean =>
+  event.type === 'run.waiting' ||
+  event.type === 'run.paused' ||
+  (event.type === 'approval.requested' && event.step_id === undefined);
 
 /** An event of the past may have been answered since. */
 async function runIfWaiting(client: Client, runId: string, signal: AbortSignal): Promise<RunDetail | undefined> {
   const run = await client.getRun(runId, { signal });
-  return run.status === 'waiting' || run.status === 'paused' ? run : undefined;
+  const { status, publication } = run;
+  return status === 'waiting' || status === 'paused' || publication.status === 'parked' ? run : undefined;
 }
 
 /** What a script is told of a run. */
-export function exitCodeOf(run: Pick<Run, 'status' | 'reason'>): ExitCode {
+export function exitCodeOf(run: Pick<Run, 'status' | 'reason' | 'publication'>): ExitCode {
+  if (run.publication.status === 'parked') return exitCodes.waiting;
   switch (run.status) {
     case 'succeeded':
       return exitCodes.ok;
@@ -91,11 +96,15 @@ export function exitCodeOf(run: Pick<Run, 'status' | 'reason'>): ExitCode {
 export function nextSteps(run: RunDetail): string[] {
   switch (run.status) {
     case 'succeeded':
+      if (run.publication.approval_id !== null) return howToDecide(run.publication.approval_id);
+      if (run.publication.status === 'published') return [];
       if (run.workspace.snapshot === run.workspace.base) return ['It changed nothing.'];
       return [
         `review:   ${commandLine('runs', 'diff', run.id)}`,
         // What began from nothing has nowhere to go back to.
-        ...(run.request.source.type === 'empty' ? [] : [`publish:  ${commandLine('runs', 'publish', run.id)}`]),
+        ...(run.request.source.type === 'empty' || run.request.source.type === 'archive'
+          ? [`download: ${commandLine('runs', 'download', run.id)}`]
+          : [`publish:  ${commandLine('runs', 'publish', run.id)}`]),
       ];
     case 'failed':
       return [`steps:    ${commandLine('runs', 'steps', run.id)}`, `changes:  ${commandLine('runs', 'diff', run.id)}`];

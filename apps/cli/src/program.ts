@@ -4,6 +4,7 @@ import { approveCommand } from './commands/approvals/approve.ts';
 import { editCommand } from './commands/approvals/edit.ts';
 import { listApprovalsCommand } from './commands/approvals/list.ts';
 import { rejectCommand } from './commands/approvals/reject.ts';
+import { resolveCommand } from './commands/approvals/resolve.ts';
 import { respondCommand } from './commands/approvals/respond.ts';
 import { showApprovalCommand } from './commands/approvals/show.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -11,13 +12,21 @@ import { downCommand } from './commands/down.ts';
 import { logsCommand } from './commands/logs.ts';
 import { runCommand } from './commands/run.ts';
 import { cancelRunCommand } from './commands/runs/cancel.ts';
+import { readFileCommand } from './commands/runs/cat.ts';
 import { diffRunCommand } from './commands/runs/diff.ts';
 import { discardRunCommand } from './commands/runs/discard.ts';
+import { downloadRunCommand } from './commands/runs/download.ts';
+import { listFilesCommand } from './commands/runs/files.ts';
+import { forkRunCommand } from './commands/runs/fork.ts';
 import { getRunCommand } from './commands/runs/get.ts';
 import { listRunsCommand } from './commands/runs/list.ts';
+import { pauseRunCommand } from './commands/runs/pause.ts';
 import { publishRunCommand } from './commands/runs/publish.ts';
 import { resumeRunCommand } from './commands/runs/resume.ts';
+import { listSnapshotsCommand } from './commands/runs/snapshots.ts';
 import { listStepsCommand } from './commands/runs/steps.ts';
+import { undoRunCommand } from './commands/runs/undo.ts';
+import { readValidationCommand } from './commands/runs/validation.ts';
 import { listToolsCommand } from './commands/tools/list.ts';
 import { upCommand } from './commands/up.ts';
 import { watchCommand } from './commands/watch.ts';
@@ -46,9 +55,17 @@ export function createProgram(shell: Shell): Command {
   runs.addCommand(getRunCommand(shell));
   runs.addCommand(listStepsCommand(shell));
   runs.addCommand(cancelRunCommand(shell));
+  runs.addCommand(pauseRunCommand(shell));
   runs.addCommand(resumeRunCommand(shell));
+  runs.addCommand(undoRunCommand(shell));
+  runs.addCommand(forkRunCommand(shell));
+  runs.addCommand(listSnapshotsCommand(shell));
+  runs.addCommand(listFilesCommand(shell));
+  runs.addCommand(readFileCommand(shell));
+  runs.addCommand(downloadRunCommand(shell));
   runs.addCommand(diffRunCommand(shell));
   runs.addCommand(publishRunCommand(shell));
+  runs.addCommand(readValidationCommand(shell));
   runs.addCommand(discardRunCommand(shell));
   program.addCommand(runs);
 
@@ -58,6 +75,7 @@ export function createProgram(shell: Shell): Command {
   approvals.addCommand(approveCommand(shell));
   approvals.addCommand(rejectCommand(shell));
   approvals.addCommand(editCommand(shell));
+  approvals.addCommand(resolveCommand(shell));
   approvals.addCommand(respondCommand(shell));
   // `approvals` is a command by itself, so that options may stand before the word that follows it.
   approvals.hook('preAction', (parent, action) => {

@@ -65,5 +65,17 @@ it.each([
   ['paused', 'EMODEL', 5],
   ['running', null, 6],
 ] as const)('a run that %s (%s) ends with %d', (status, code, expected) => {
-  expect(exitCodeOf({ status, reason: code === null ? null : { code, message: '' } })).toBe(expected);
+  const reason = code === null ? null : { code, message: '' };
+  const publication = { published: null, conflicts: [], reason: null, approval_id: null };
+  expect(exitCodeOf({ status, reason, publication: { ...publication, status: 'none' } })).toBe(expected);
+  expect(exitCodeOf({ status: 'succeeded', reason: null, publication: { ...publication, status: 'parked' } })).toBe(5);
+});
+
+it.each([
+  ['publish_conflict', 8],
+  ['validator_failed', 1],
+  ['publish_failed', 1],
+  ['publish_expired', 3],
+])('%s ends with %d', (code, exitCode) => {
+  expect(tell(new ApiError({ code, status: 409, detail: '', next: '' })).exitCode).toBe(exitCode);
 });

@@ -28,7 +28,7 @@ export function tell(error: unknown): Told {
       ...(error.status >= 500 && error.requestId !== undefined ? [`request ${error.requestId}`] : []),
     ];
     return {
-      exitCode: exitOfStatus(error.status),
+      exitCode: exitOf(error),
       code: error.code,
       message: error.detail,
       details,
@@ -50,7 +50,7 @@ export function tell(error: unknown): Told {
 }
 
 /** The server speaks of requests; here there are commands for the most common of them. */
-function nextHere({ code, next }: ApiError): string {
+function nextHere({ code, next, approvalId }: ApiError): string {
   switch (code) {
     case 'run_not_found':
       return `To see which there are: ${commandLine('runs', 'list')}`;
@@ -58,6 +58,9 @@ function nextHere({ code, next }: ApiError): string {
       return `To see which are open: ${commandLine('approvals', 'list')}`;
     case 'action_changed':
       return `Look again, and decide on what it shows now: ${commandLine('approvals', 'show', '<approval>')}`;
+    case 'publish_conflict':
+      if (approvalId === undefined) return next;
+      return `Look at the versions, and settle each file: ${commandLine('approvals', 'show', approvalId)}`;
     case 'unauthorized':
       return 'Set HOLDPOINT_KEY, or HOLDPOINT_DATA to the data directory of that system.';
     default:
@@ -75,6 +78,19 @@ function tellOther(error: unknown): Told {
   }
   const details = code === 'unknown' ? [error.stack ?? ''] : [];
   return { exitCode: exitCodes.failed, code, message: error.message, details };
+}
+
+function exitOf({ code, status }: ApiError): ExitCode {
+  switch (code) {
+    case 'validator_failed':
+    case 'publish_failed':
+    case 'publish_rejected':
+      return exitCodes.failed;
+    case 'publish_expired':
+      return exitCodes.canceled;
+    default:
+      return exitOfStatus(status);
+  }
 }
 
 function exitOfStatus(status: number): ExitCode {

@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import type { Client } from '@holdpoint/client/client';
 import type { Config } from './config.ts';
 import { findConnection } from './connection.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { exitCodes } from './exit-codes.ts';
 import { type Colors, colorsFor } from './output/colors.ts';
+import { plain } from './output/plain.ts';
 
 /** The process around a command. `main.ts` gives the real one. */
 export interface Terminal {
@@ -25,6 +27,8 @@ export interface Shell {
   errColors: Colors;
   /** Text as it is, on stdout. */
   write(text: string): void;
+  /** Bytes on stdout as fast as they are read there. A terminal gets text with nothing in it that could steer it. */
+  pipe(bytes: AsyncIterable<Uint8Array>): Promise<void>;
   /** One line of result, on stdout. */
   print(text: string): void;
   /** One JSON value on a line of its own, on stdout. */
@@ -50,6 +54,14 @@ export function openShell(config: Config, terminal: Terminal): Shell {
     colors: colorsFor(config.color ?? stdout.isTTY === true),
     errColors: colorsFor(config.color ?? stderr.isTTY === true),
     write: (text) => stdout.write(text),
+    async pipe(bytes) {
+      const decoder = stdout.isTTY === true ? new TextDecoder() : undefined;
+      for await (const chunk of bytes) {
+        const fits = stdout.write(decoder ? plain(decoder.decode(chunk, { stream: true })) : chunk);
+        if (!fits) await once(stdout, 'drain');
+      }
+      if (decoder) stdout.write(plain(decoder.decode()));
+    },
     print: (text) => stdout.write(`${text}\n`),
     printJson: (value) => stdout.write(`${JSON.stringify(value)}\n`),
     say: (text) => stderr.write(`${text}\n`),

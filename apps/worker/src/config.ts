@@ -22,6 +22,7 @@ const environmentSchema = z.object({
   HOLDPOINT_SWEEP_MS: integer(250, 600_000, 5000),
   HOLDPOINT_DRAIN_MS: integer(0, 3_600_000, 10_000),
   HOLDPOINT_HOUSEKEEPING_MS: integer(1000, 7 * 86_400_000, 6 * 3_600_000),
+  HOLDPOINT_SOURCE_BYTES: integer(1_000_000, 10 ** 15, 10 * 1024 ** 3),
   HOLDPOINT_RETAIN_DAYS: z.coerce.number().min(0).optional(),
   HOLDPOINT_RETAIN_RUNS: z.coerce.number().int().min(0).optional(),
   HOLDPOINT_SANDBOX: z.enum(['require', 'best-effort']).default('require'),
@@ -55,6 +56,8 @@ export interface Config {
   sweepMs: number;
   /** How long a worker that is told to end waits for running steps before it hands them back. */
   drainMs: number;
+  /** All files of a source together may have at most this many bytes. */
+  sourceBytes: number;
   /** How often workspaces that are past `retention` are discarded, and what nothing needs is removed. */
   housekeepingMs: number;
   /** Without bounds no workspace is discarded by itself. */
@@ -98,6 +101,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     stalledMs: of.HOLDPOINT_STALLED_MS,
     sweepMs: of.HOLDPOINT_SWEEP_MS,
     drainMs: of.HOLDPOINT_DRAIN_MS,
+    sourceBytes: of.HOLDPOINT_SOURCE_BYTES,
     housekeepingMs: of.HOLDPOINT_HOUSEKEEPING_MS,
     retention: {
       ...(of.HOLDPOINT_RETAIN_DAYS === undefined ? {} : { days: of.HOLDPOINT_RETAIN_DAYS }),

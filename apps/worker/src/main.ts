@@ -44,6 +44,8 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
   const workspaces = openWorkspaces({
     dataDir: config.dataDir,
     allocateOwner: ownerAllocator(connections.state, config.uidBase),
+    limits: { sourceBytes: config.sourceBytes },
+    logger,
   });
   const { searchEndpoint } = config;
   const search = duckDuckGoHtml(searchEndpoint === undefined ? {} : { endpoint: searchEndpoint });

@@ -21,7 +21,8 @@ async function doctor(shell: Shell, json: boolean): Promise<void> {
   if (json) return shell.printJson({ ok, findings });
   const width = Math.max(...findings.map(({ name }) => name.length));
   for (const { name, level, text, next } of findings) {
-    shell.print(`${markOf(level, shell.colors)}  ${name.padEnd(width)}  ${plain(text)}`);
+    const below = `\n${' '.repeat(width + 8)}`;
+    shell.print(`${markOf(level, shell.colors)}  ${name.padEnd(width)}  ${plain(text).replaceAll('\n', below)}`);
     if (next !== undefined) shell.print(`${' '.repeat(width + 8)}${shell.colors.dim(plain(next))}`);
   }
 }

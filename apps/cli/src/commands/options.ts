@@ -26,7 +26,7 @@ export function withFollowOptions(command: Command): Command {
 }
 
 /** @returns milliseconds */
-function seconds(text: string): number {
+export function seconds(text: string): number {
   const value = Number(text);
   if (!(value > 0) || value > 2_000_000) throw new InvalidArgumentError('Expected a number of seconds.');
   return value * 1000;
@@ -45,8 +45,8 @@ export function label(text: string, before: Record<string, string> = {}): Record
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
 }
 
-/** Collects `--allow host` into one list. */
-export const rule = (text: string, before: string[] = []): string[] => [...before, text];
+/** Collects an option that may be given several times. */
+export const several = (text: string, before: string[] = []): string[] => [...before, text];
 
 /** An object given as JSON text. @throws CliError `usage` */
 export function jsonObject(text: string): Record<string, JsonValue> {

@@ -1,11 +1,14 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
 import { checkNode } from './check-node.ts';
 import { judgeDurability, judgeMemoryPolicy } from './check-redis.ts';
+import { checkRetention } from './check-retention.ts';
 import { judgeSandbox } from './check-sandbox.ts';
+import { checkStorage } from './check-storage.ts';
+import { startWalk } from './measure.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'hp-doctor-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -54,6 +57,48 @@ it('so does the data directory', async () => {
   expect((await checkDataDirectory(directory)).level).toBe('warn');
   writeFileSync(join(root, 'file'), '');
   expect((await checkDataDirectory(join(root, 'file'))).level).toBe('fail');
+});
+
+describe('storage', () => {
+  const data = join(root, 'storage');
+  const put = (path: string, kib: number): void => {
+    mkdirSync(dirname(join(data, path)), { recursive: true });
+    writeFileSync(join(data, path), Buffer.alloc(kib * 1024, 1));
+  };
+
+  it('is nothing before the first start', async () => {
+    expect(await checkStorage(data)).toMatchObject({ level: 'ok', text: 'nothing yet' });
+  });
+
+  it('tells what takes how much, the largest runs first', async () => {
+    put('redis/appendonly.aof', 64);
+    put('blobs/ab/cd', 32);
+    put('trash/run_x/tree/a', 16);
+    for (const [run, kib] of [16, 128, 64, 256, 32, 8].entries()) put(`runs/run_${run}/tree/sub/a`, kib);
+    // A fork shares what it did not change.
+    linkSync(join(data, 'runs/run_3/tree/sub/a'), join(data, 'runs/run_0/tree/b'));
+    const kib = (space: unknown) => Math.floor(Number(space) / 1024);
+    const { data: found, text } = await checkStorage(data);
+    const largest = found?.largest as { run_id: string; bytes: number }[];
+    expect(found).toMatchObject({ complete: true, runs: 6 });
+    expect(largest.map(({ run_id }) => run_id)).toEqual(['run_0', 'run_3', 'run_1', 'run_2', 'run_4']);
+    expect(kib(found?.redis)).toBeGreaterThanOrEqual(64);
+    expect(kib(found?.trash)).toBeGreaterThanOrEqual(16);
+    const apart = Number(found?.workspaces) + Number(found?.redis) + Number(found?.blobs) + Number(found?.trash);
+    expect(kib(apart - Number(found?.total))).toBe(256);
+    expect(text).toMatch(/^[\d.]+ KiB, .* free: workspaces of 6 runs /);
+  });
+
+  it('that takes too long to look at says so', async () => {
+    const { data: found, text } = await checkStorage(data, startWalk(0));
+    expect(found).toMatchObject({ complete: false, runs: 6, largest: [] });
+    expect(text).toMatch(/^at least 0 bytes, .* workspaces of 6 runs, 0 of them looked at /);
+  });
+});
+
+it('says whether workspaces go by themselves', () => {
+  expect(checkRetention({ retention: { days: undefined, runs: undefined } }).text).toMatch(/^off/);
+  expect(checkRetention({ retention: { days: '30', runs: undefined } }).text).toContain('30 days after');
 });
 
 it('a sandbox with a gap is no sandbox', () => {

@@ -8,7 +8,9 @@ import { checkDataDirectory, checkKeyFile } from './check-files.ts';
 import { checkNode } from './check-node.ts';
 import { checkPrograms } from './check-programs.ts';
 import { checkRedis } from './check-redis.ts';
+import { checkRetention } from './check-retention.ts';
 import { checkSandbox } from './check-sandbox.ts';
+import { checkStorage } from './check-storage.ts';
 import type { Finding } from './finding.ts';
 
 /** Everything Holdpoint needs on this machine, one finding per thing. Changes nothing. */
@@ -21,6 +23,8 @@ export async function examine(shell: Shell): Promise<Finding[]> {
     checkNode(process.versions.node),
     ...(await checkPrograms(config)),
     await checkDataDirectory(config.dataDir),
+    await checkStorage(config.dataDir),
+    checkRetention(config),
     await checkKeyFile(keyFileOf(config)),
     ...(await checkRedis(config, running?.redis_socket ?? undefined)),
     ...(await checkSandbox(config, workers[0]?.capabilities)),

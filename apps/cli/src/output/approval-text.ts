@@ -1,9 +1,11 @@
 import type { Approval } from '@holdpoint/client/wire/approval';
+import { type PublishPlan, publishPlanSchema } from '@holdpoint/client/wire/published';
 import { z } from 'zod';
 import type { Colors } from './colors.ts';
 import { patchLines } from './diff-text.ts';
 import { pairs } from './pairs.ts';
 import { oneLine, plain } from './plain.ts';
+import { publishPlanText } from './publish-plan-text.ts';
 import { shortArgs } from './short-args.ts';
 import { table } from './table.ts';
 import { ago, until } from './time.ts';
@@ -46,8 +48,20 @@ export function approvalText(approval: Approval, { colors, now }: { colors: Colo
           `${decision.decision} by ${decision.by} at ${decision.decided_at}${decision.message ? `: ${decision.message}` : ''}`,
         ),
     }),
-    ...previewLines(approval.preview, colors),
+    ...(isAboutPublish(approval) ? planLines(approval, colors) : previewLines(approval.preview, colors)),
   ];
+}
+
+export const isAboutPublish = ({ kind }: Pick<Approval, 'kind'>): boolean => kind === 'publish' || kind === 'conflict';
+
+/** What the publish would do; undefined when the approval is not about one. */
+export const planOf = ({ preview }: Pick<Approval, 'preview'>): PublishPlan | undefined =>
+  publishPlanSchema.safeParse(preview).data;
+
+function planLines(approval: Approval, colors: Colors): string[] {
+  const plan = planOf(approval);
+  if (plan === undefined) return previewLines(approval.preview, colors);
+  return ['', 'It would publish', ...publishPlanText(plan, colors)];
 }
 
 function kindText(kind: Approval['kind']): string {
@@ -58,6 +72,10 @@ function kindText(kind: Approval['kind']): string {
       return 'an answer (decide with respond)';
     case 'in_doubt':
       return 'what became of this call: its worker was lost. approve runs it again; reject: it did not happen; respond: it did';
+    case 'publish':
+      return 'whether this may be published';
+    case 'conflict':
+      return 'what becomes of the files that changed at the source, too. edit settles each; approve tries again with the source as it is by then';
     default:
       return kind satisfies never;
   }

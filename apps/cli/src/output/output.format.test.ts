@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { bytes } from './bytes.ts';
 import { colorsFor } from './colors.ts';
 import { oneLine, plain } from './plain.ts';
 import { sandboxLine } from './sandbox-line.ts';
@@ -43,6 +44,17 @@ it('tells how long ago, and how long still', () => {
   expect(ago('2026-01-02T00:00:05Z', now)).toBe('0 s ago');
   expect(until('2026-01-09T00:00:00Z', now)).toBe('in 7 d');
   expect(until('2026-01-01T00:00:00Z', now)).toBe('now');
+});
+
+it.each([
+  [0, '0 bytes'],
+  [1023, '1023 bytes'],
+  [1024, '1.0 KiB'],
+  [1536, '1.5 KiB'],
+  [300 * 1024, '300 KiB'],
+  [1024 ** 3 * 2.25, '2.3 GiB'],
+])('%d bytes are %s', (count, text) => {
+  expect(bytes(count)).toBe(text);
 });
 
 it('a table has columns of one width, whatever colours they have', () => {

@@ -36,6 +36,11 @@ export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: 
       source.type === 'empty'
         ? 'empty'
         : plain(`${source.type} ${source.path}${source.type === 'git' && source.ref ? ` at ${source.ref}` : ''}`),
+    only: source.type === 'empty' ? undefined : selectionText(source),
+    forked:
+      run.forked_from &&
+      `from ${run.forked_from.run_id}, ${run.forked_from.step_id === null ? 'from its beginning' : `after ${run.forked_from.step_id}`}`,
+    validators: plain(run.request.validators.map(({ command }) => command).join('\n')),
     turn: String(run.turn),
     approvals: run.pending_approvals === 0 ? undefined : `${run.pending_approvals} pending`,
     snapshot: run.workspace.snapshot,
@@ -67,10 +72,22 @@ function statusText({ status }: Pick<Run, 'status'>, colors: Colors): string {
   }
 }
 
-function publicationText({ status, published, conflicts }: Run['publication']): string {
+function selectionText({
+  include = [],
+  exclude = [],
+}: {
+  include?: string[] | undefined;
+  exclude?: string[] | undefined;
+}) {
+  const parts = [include.join(' '), exclude.map((glob) => `not ${glob}`).join(' ')];
+  return plain(parts.filter((part) => part !== '').join(', '));
+}
+
+function publicationText({ status, published, conflicts, reason, approval_id }: Run['publication']): string {
   if (published !== null) return `${status}: ${publishedText(published)}`;
   return [
-    status === 'none' ? 'not published' : status,
+    status === 'none' ? 'not published' : status === 'parked' ? `waits for ${approval_id}` : status,
+    ...(reason === null ? [] : [plain(`${reason.message}${reason.next ? `\n${reason.next}` : ''}`)]),
     ...conflicts.map(({ path, detail }) => plain(`${path}: ${detail}`)),
   ].join('\n');
 }

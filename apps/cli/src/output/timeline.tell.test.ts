@@ -60,6 +60,27 @@ it('says how to decide what is held', () => {
   expect(words(line(requested))[1]?.trim()).toBe(`approve ${approval_id}`);
 });
 
+it('tells of a publish that waits, and of what was undone', () => {
+  const line = open();
+  const request = { snapshot: 'a'.repeat(40), reason: 'held', risk: 'high', expires_at: base.time } as const;
+  const requested: RunEvent = {
+    ...{ ...base, seq: 1, type: 'approval.requested' },
+    data: { ...request, approval_id, kind: 'publish', allowed_decisions: ['approve'] },
+  };
+  expect(words(line(requested))).toEqual([
+    'approval.requested publish (high risk; held)',
+    expect.stringContaining(`approve ${approval_id}`),
+  ]);
+  const rewound: RunEvent = {
+    ...{ ...base, seq: 2, type: 'run.rewound' },
+    data: {
+      ...{ by: 'the operator', to_step: null, turn: 0, steps: [], open: 0, snapshot: 'a'.repeat(40) },
+      undone: [{ id: step.step_id }],
+    },
+  };
+  expect(words(line(rewound))).toEqual(['run.rewound one step undone by the operator: from its beginning']);
+});
+
 it('stays within the width', () => {
   const succeeded: RunEvent = { ...base, seq: 9, type: 'run.succeeded', data: { message: 'word '.repeat(100) } };
   const [text = ''] = open(100)(succeeded);

@@ -21,12 +21,18 @@ export function timeline({ colors, width, howToDecide }: TimelineOptions): (even
   const calls = new Map<string, string>();
   return (event) => {
     if (event.type === 'step.created') calls.set(event.step_id, callText(event.data));
-    const call = 'step_id' in event ? (calls.get(event.step_id) ?? event.step_id) : '';
+    const call = callOf(event, calls);
     const detail = oneLine(detailOf(event, call), Math.max(40, width - typeWidth - 12));
     const line = `${colors.dim(clock(event.time))}  ${paintOf(event, colors)(event.type.padEnd(typeWidth))}  ${detail}`;
     const more = event.type === 'approval.requested' ? howToDecide(event.data.approval_id) : [];
     return [line.trimEnd(), ...more.map((text) => `          ${text}`)];
   };
+}
+
+/** What of the run an event is about. An approval without a step is about the publish. */
+function callOf(event: RunEvent, calls: ReadonlyMap<string, string>): string {
+  if (!('step_id' in event)) return event.type.startsWith('approval.') ? 'publish' : '';
+  return event.step_id === undefined ? 'publish' : (calls.get(event.step_id) ?? event.step_id);
 }
 
 function callText({ name, tool, args }: Extract<RunEvent, { type: 'step.created' }>['data']): string {
@@ -37,8 +43,10 @@ function callText({ name, tool, args }: Extract<RunEvent, { type: 'step.created'
 /** What the event says, call and time aside. */
 function detailOf(event: RunEvent, call: string): string {
   switch (event.type) {
-    case 'run.created':
-      return `${event.run_id} ${event.data.title}`;
+    case 'run.created': {
+      const { title, forked_from: from } = event.data;
+      return `${event.run_id} ${title}${from === undefined ? '' : ` (from ${from.run_id}, ${afterStep(from.step_id)})`}`;
+    }
     case 'run.started':
     case 'run.canceled':
     case 'workspace.discarded':
@@ -50,6 +58,12 @@ function detailOf(event: RunEvent, call: string): string {
     case 'run.paused':
     case 'run.failed':
       return problemText(event.data.reason);
+    case 'run.rewound': {
+      const { undone, to_step, by } = event.data;
+      return `${undone.length === 1 ? 'one step' : `${undone.length} steps`} undone by ${by}: ${afterStep(to_step)}`;
+    }
+    case 'run.forked':
+      return `${event.data.child} goes on ${afterStep(event.data.step_id)}`;
     case 'run.canceling':
       return `by ${event.data.by}${event.data.message === undefined ? '' : `: ${event.data.message}`}`;
     case 'run.succeeded':
@@ -87,12 +101,25 @@ function detailOf(event: RunEvent, call: string): string {
       const { host, port, verdict, reason } = event.data;
       return `${call} → ${host}:${port} ${verdict}${reason === undefined ? '' : ` (${reason})`}`;
     }
+    case 'workspace.progress':
+      return `${event.data.files} files, ${event.data.bytes} bytes so far`;
+    case 'workspace.restored':
+      return `${short(event.data.snapshot)}: the files are as they were then`;
     case 'workspace.materialised':
       return `${event.data.files} files, ${event.data.bytes} bytes${event.data.base_commit === null ? '' : ` of commit ${short(event.data.base_commit)}`}`;
     case 'workspace.snapshotted':
       return `${short(event.data.snapshot)}: ${event.data.files_changed} changed after ${call}`;
-    case 'workspace.publish_requested':
-      return `${short(event.data.snapshot)} by ${event.data.by}`;
+    case 'workspace.publish_requested': {
+      const { snapshot, branch, by } = event.data;
+      return `${short(snapshot)}${branch === undefined ? '' : ` to branch ${branch}`} by ${by}`;
+    }
+    case 'workspace.validated':
+      return `${short(event.data.snapshot)}: ${event.data.passed ? 'every validator passed' : 'a validator did not pass'}`;
+    case 'workspace.publish_released':
+      return event.data.resolutions === undefined ? '' : 'with what becomes of each file in conflict';
+    case 'workspace.publish_rejected':
+    case 'workspace.publish_failed':
+      return problemText(event.data.reason);
     case 'workspace.published':
       return publishedText(event.data.published);
     case 'workspace.conflicted':
@@ -107,6 +134,7 @@ function detailOf(event: RunEvent, call: string): string {
 const problemText = ({ code, message }: Problem): string => `${code}: ${message}`;
 const took = (ms: number | undefined): string => (ms === undefined ? '' : `(${duration(ms)})`);
 const short = (id: string): string => id.slice(0, 10);
+const afterStep = (id: string | null): string => (id === null ? 'from its beginning' : `after ${id}`);
 
 function publishedText(published: unknown): string {
   if (typeof published !== 'object' || published === null) return '';
@@ -125,11 +153,14 @@ function paintOf({ type }: RunEvent, colors: Colors): (text: string) => string {
     case 'step.killed':
     case 'step.timed_out':
     case 'workspace.conflicted':
+    case 'workspace.publish_failed':
       return colors.red;
     case 'run.waiting':
     case 'run.paused':
     case 'run.canceling':
     case 'run.canceled':
+    case 'run.rewound':
+    case 'workspace.publish_rejected':
     case 'approval.requested':
     case 'approval.expired':
     case 'step.rejected':
@@ -140,6 +171,7 @@ function paintOf({ type }: RunEvent, colors: Colors): (text: string) => string {
     case 'step.created':
     case 'step.queued':
     case 'workspace.snapshotted':
+    case 'workspace.progress':
       return colors.dim;
     default:
       return colors.cyan;

@@ -12,7 +12,8 @@ const plain = join(root, 'plain');
 const work = join(root, 'work');
 const bare = join(root, 'bare.git');
 mkdirSync(plain);
-writeFileSync(join(root, 'file'), '');
+writeFileSync(join(root, 'file.tar'), '');
+execFileSync('mkfifo', [join(root, 'pipe')]);
 execFileSync('git', ['init', '-q', work]);
 execFileSync('git', ['init', '-q', '--bare', bare]);
 symlinkSync(work, join(root, 'link'));
@@ -27,6 +28,12 @@ describe('a source', () => {
     ['a link to a work tree', { source: join(root, 'link') }, { type: 'git', path: work }],
     ['a commit of it', { source: work, ref: 'v1' }, { type: 'git', path: work, ref: 'v1' }],
     ['a work tree as files', { source: work, sourceType: 'directory' as const }, { type: 'directory', path: work }],
+    ['a file', { source: 'file.tar' }, { type: 'archive', path: join(root, 'file.tar') }],
+    [
+      'part of a work tree',
+      { source: work, include: ['src/**'], exclude: ['*.log'] },
+      { type: 'git', path: work, include: ['src/**'], exclude: ['*.log'] },
+    ],
     [
       'a directory below a work tree',
       { source: join(work, '.git/info') },
@@ -38,7 +45,11 @@ describe('a source', () => {
 
   it.each([
     ['a missing directory', { source: join(root, 'nope') }, /There is no/],
-    ['a file', { source: join(root, 'file') }, /not a directory/],
+    ['a file as a directory', { source: 'file.tar', sourceType: 'directory' as const }, /not a directory/],
+    ['a directory as an archive', { source: plain, sourceType: 'archive' as const }, /not a file/],
+    ['neither of them', { source: 'pipe' }, /neither/],
+    ['a ref of an archive', { source: 'file.tar', ref: 'main' }, /--ref needs a git repository/],
+    ['a part of nothing', { include: ['src'] }, /need --source/],
     ['a ref of a directory', { source: plain, ref: 'main' }, /--ref needs a git repository/],
     ['a ref of nothing', { ref: 'main' }, /need --source/],
   ])('%s is refused', async (_, options, message) => {

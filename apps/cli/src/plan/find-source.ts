@@ -1,18 +1,19 @@
 import { realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { CreateRun } from '@holdpoint/client/wire/run';
 import { CliError } from '../errors.ts';
 
-export type Source =
-  | { type: 'directory'; path: string }
-  | { type: 'git'; path: string; ref?: string }
-  | { type: 'empty' };
+export type Source = NonNullable<CreateRun['workspace']>['source'];
 
 export interface SourceOptions {
   /** Relative to `cwd`. */
   source?: string | undefined;
   ref?: string | undefined;
-  /** @default git for a repository, otherwise directory */
-  sourceType?: 'git' | 'directory' | undefined;
+  /** @default git for a repository, archive for a file, otherwise directory */
+  sourceType?: 'git' | 'directory' | 'archive' | undefined;
+  /** Globs. */
+  include?: string[] | undefined;
+  exclude?: string[] | undefined;
 }
 
 /**
@@ -21,28 +22,45 @@ export interface SourceOptions {
  *
  * @throws CliError `usage`
  */
-export async function findSource(cwd: string, { source, ref, sourceType }: SourceOptions): Promise<Source> {
+export async function findSource(cwd: string, options: SourceOptions): Promise<Source> {
+  const { source, ref, include, exclude } = options;
   if (source === undefined) {
-    if (ref !== undefined || sourceType !== undefined)
-      throw new CliError('usage', '--ref and --source-type need --source.');
+    if ([ref, options.sourceType, include, exclude].some((option) => option !== undefined))
+      throw new CliError('usage', '--ref, --source-type, --include and --exclude need --source.');
     return { type: 'empty' };
   }
-  const path = await directoryAt(resolve(cwd, source));
-  const type = sourceType ?? ((await isRepository(path)) ? 'git' : 'directory');
-  if (type === 'git') return { type, path, ...(ref === undefined ? {} : { ref }) };
-  if (ref !== undefined)
-    throw new CliError('usage', `--ref needs a git repository, and ${path} is used as a directory.`);
-  return { type, path };
+  const path = await realpath(resolve(cwd, source)).catch(() => undefined);
+  if (path === undefined) {
+    throw new CliError('usage', `There is no ${resolve(cwd, source)}.`, {
+      next: 'Give an existing directory or file.',
+    });
+  }
+  const type = await typeOf(path, options);
+  const selection = { ...(include === undefined ? {} : { include }), ...(exclude === undefined ? {} : { exclude }) };
+  if (type === 'git') return { type, path, ...(ref === undefined ? {} : { ref }), ...selection };
+  if (ref !== undefined) {
+    throw new CliError('usage', `--ref needs a git repository, and ${path} is used as ${asWhat[type]}.`);
+  }
+  return { type, path, ...selection };
 }
 
-async function directoryAt(source: string): Promise<string> {
-  const path = await realpath(source).catch(() => undefined);
-  if (path === undefined)
-    throw new CliError('usage', `There is no ${source}.`, { next: 'Give an existing directory.' });
-  if (!(await stat(path)).isDirectory()) {
-    throw new CliError('usage', `${source} is not a directory.`, { next: 'Give a directory or a git repository.' });
+const asWhat = { directory: 'a directory', archive: 'an archive' } as const;
+
+async function typeOf(path: string, { sourceType }: SourceOptions): Promise<'git' | 'directory' | 'archive'> {
+  const found = await stat(path);
+  if (found.isFile()) {
+    if (sourceType === undefined || sourceType === 'archive') return 'archive';
+    throw new CliError('usage', `${path} is not a directory.`, { next: 'Give a directory or a git repository.' });
   }
-  return path;
+  if (!found.isDirectory()) {
+    throw new CliError('usage', `${path} is neither a directory nor a file.`, {
+      next: 'Give a directory, a git repository or an archive.',
+    });
+  }
+  if (sourceType === 'archive') {
+    throw new CliError('usage', `${path} is not a file.`, { next: 'Give a .tar, .tar.gz or .zip file.' });
+  }
+  return sourceType ?? ((await isRepository(path)) ? 'git' : 'directory');
 }
 
 /** A work tree (whose .git may be a file), or a bare repository. */

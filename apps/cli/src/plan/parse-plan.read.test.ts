@@ -35,6 +35,12 @@ describe('a plan file', () => {
     });
   });
 
+  it('may name validators', () => {
+    const { file } = parsePlan(`validators:\n  - { name: tests, command: npm test }\ngroups:\n${step}`, 'p');
+    expect(file.validators).toEqual([{ name: 'tests', command: 'npm test', timeout_s: 600 }]);
+    expect(mistakes(`validators: [npm test]\ngroups:\n${step}`)[0]).toMatch(/^p\.yaml:1:14: validators\.0: /);
+  });
+
   it('keeps references', () => {
     const text = `groups:\n  - steps:\n      - { name: a, tool: grep, args: {} }\n  - steps:\n      - { tool: read_file, args: { path: { $from: a, pointer: /x } } }\n`;
     expect(parsePlan(text, 'p').file.plan.groups[1]?.steps[0]?.args).toEqual({ path: { $from: 'a', pointer: '/x' } });

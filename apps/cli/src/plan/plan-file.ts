@@ -1,6 +1,6 @@
 import { type Plan, planSchema } from '@holdpoint/engine/domain/plan';
 import { policySchema } from '@holdpoint/engine/domain/policy';
-import { limitsSchema, networkSchema } from '@holdpoint/engine/domain/run-spec';
+import { limitsSchema, networkSchema, validatorsSchema } from '@holdpoint/engine/domain/run-spec';
 import { z } from 'zod';
 
 /** A plan file: the plan's groups, and beside them what else the run is to be given. */
@@ -10,6 +10,7 @@ const headSchema = z.strictObject({
   policy: policySchema.optional(),
   limits: limitsSchema.optional(),
   network: networkSchema.optional(),
+  validators: validatorsSchema.optional(),
   labels: z.record(z.string().min(1).max(63), z.string().max(255)).optional(),
   groups: z.unknown(),
 });

@@ -32,7 +32,12 @@ export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): W
       });
       return { candidate, digest, conflicts, plan };
     },
-    publish: ({ expect, ...call }) => workspaces.publish({ ...toRequest(call), expect }),
+    async publish({ expect, ...call }) {
+      const result = await workspaces.publish({ ...toRequest(call), expect });
+      if (result.status !== 'conflict') return result;
+      // The log names the files; a plan shows what is in them.
+      return { status: 'conflict', conflicts: result.conflicts.map(({ versions, ...conflict }) => conflict) };
+    },
     async discard(runId) {
       await sandbox.killAll(runId);
       await workspaces.discard(runId);

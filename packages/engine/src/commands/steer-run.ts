@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { EngineDeps } from '../deps.ts';
 import { runField } from '../domain/fields.ts';
 import { isAbandoned } from '../domain/id-time.ts';
@@ -82,9 +83,10 @@ export async function requestPublication(
     throw new EngineError('snapshot_changed', `the run's final snapshot is ${run.snapshot}`);
   }
   const { publication, publish_request: before } = run;
-  const isSame = before?.branch === wish.branch;
   const isUnderWay = publication === 'requested' || publication === 'parked';
-  if (isSame && (isUnderWay || publication === 'published')) return;
+  const isSame = isDeepStrictEqual({ ...before, snapshot: undefined }, { ...wish, snapshot: undefined });
+  if (publication === 'published' && before?.branch === wish.branch) return;
+  if (isUnderWay && isSame) return;
   if (isUnderWay) throw new EngineError('publication_pending', `a publish of ${runId} is ${publication} already`);
   await recordRequest(deps, run, 'requested', requestPublish(run, { ...wish, by }));
 }

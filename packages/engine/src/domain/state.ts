@@ -159,10 +159,13 @@ export function parseApproval(id: string, fields: Fields): ApprovalState | undef
 
 /** Every step (in the order they were planned) or approval (in the order they were requested) of a whole state hash. */
 export function parseAllSteps(fields: Fields): StepState[] {
-  return idsWith(fields, ':call')
-    .map((id) => parseStep(id, fields))
-    .filter((step) => step !== undefined)
-    .sort((a, b) => a.call.turn - b.call.turn || a.call.index - b.call.index);
+  return (
+    idsWith(fields, ':call')
+      .map((id) => parseStep(id, fields))
+      .filter((step) => step !== undefined)
+      // After an undo a step and the one that was made anew in its place stand in one place of one turn: the older first.
+      .sort((a, b) => a.call.turn - b.call.turn || a.call.index - b.call.index || (a.id < b.id ? -1 : 1))
+  );
 }
 
 export function parseAllApprovals(fields: Fields): ApprovalState[] {

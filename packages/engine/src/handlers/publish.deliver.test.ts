@@ -227,6 +227,9 @@ test('a published change set may go to another branch, too; a publish under way 
   const runId = await finished(deps, specOf(groups));
   await publish(deps, runId);
   await expect(publish(deps, runId, 'other')).rejects.toMatchObject({ code: 'publication_pending' });
+  const reworded = requestPublication(deps, runId, { by: 'ann', message: 'other words' });
+  await expect(reworded).rejects.toMatchObject({ code: 'publication_pending' });
+  await publish(deps, runId);
   await deliverAll(deps);
   await publish(deps, runId);
   await deliverAll(deps);

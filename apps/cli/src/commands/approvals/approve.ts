@@ -5,7 +5,7 @@ import { decide } from './decide.ts';
 import { type DecisionOptions, withDigest } from './digest-option.ts';
 
 export function approveCommand(shell: Shell): Command {
-  const command = apiCommand('approve', 'let a held call run, exactly as it is shown')
+  const command = apiCommand('approve', 'let a held call run, or a publish, exactly as it is shown')
     .argument('<approval>', 'id of the approval')
     .option('--message <text>', 'words for the log');
   return withDigest(command).action(async (approvalId: string, options: DecisionOptions & { message?: string }) => {

@@ -3,10 +3,11 @@ import type { Client } from '@holdpoint/client/client';
 import { ApiError } from '@holdpoint/client/errors';
 import type { Approval, Decide } from '@holdpoint/client/wire/approval';
 import { CliError } from '../../errors.ts';
-import { actionText, approvalText } from '../../output/approval-text.ts';
+import { actionText, approvalText, isAboutPublish } from '../../output/approval-text.ts';
 import { oneLine } from '../../output/plain.ts';
 import type { Shell } from '../../shell.ts';
 import { jsonObject } from '../options.ts';
+import { settleConflicts } from './settle-conflicts.ts';
 
 type Decision = Decide['decision'];
 
@@ -20,7 +21,7 @@ export async function inbox({ shell, client }: { shell: Shell; client: Client })
     const approval = await client.getApproval(id);
     const text = approvalText(approval, { colors: shell.colors, now: Date.now() });
     log.message(text.flatMap((line) => line.split('\n')));
-    const goesOn = await decideOne(client, approval).catch((error: unknown) => {
+    const goesOn = await decideOne({ shell, client }, approval).catch((error: unknown) => {
       // Another person was faster, or the call changed while this one was read: the list tells what is left.
       if (!(error instanceof ApiError) && !(error instanceof CliError)) throw error;
       log.error(`${error.message}\n${error.next}`);
@@ -37,7 +38,7 @@ const optionOf = (approval: Approval) => ({
 });
 
 /** @returns false when the person leaves */
-async function decideOne(client: Client, approval: Approval): Promise<boolean> {
+async function decideOne({ shell, client }: { shell: Shell; client: Client }, approval: Approval): Promise<boolean> {
   const decision = await select<Decision | 'later'>({
     message: 'Your decision',
     // Nothing is let through by pressing Enter once too often.
@@ -49,7 +50,7 @@ async function decideOne(client: Client, approval: Approval): Promise<boolean> {
   });
   if (isCancel(decision)) return false;
   if (decision === 'later') return true;
-  const words = await wordsFor(decision, approval);
+  const words = await wordsFor(shell, decision, approval);
   if (words === undefined) return true;
   const decided = await client.decideApproval(approval.id, {
     decision,
@@ -61,12 +62,17 @@ async function decideOne(client: Client, approval: Approval): Promise<boolean> {
 }
 
 /** @returns undefined when the person changes their mind */
-async function wordsFor(decision: Decision, approval: Approval): Promise<Pick<Decide, 'args' | 'message'> | undefined> {
+async function wordsFor(
+  shell: Shell,
+  decision: Decision,
+  approval: Approval,
+): Promise<Pick<Decide, 'args' | 'message'> | undefined> {
   switch (decision) {
     case 'approve':
       return {};
     case 'reject': {
-      const message = await ask({ message: 'Why? The planner reads it.', placeholder: 'may be empty' });
+      const reader = isAboutPublish(approval) ? '' : ' The planner reads it.';
+      const message = await ask({ message: `Why?${reader}`, placeholder: 'may be empty' });
       if (isCancel(message)) return undefined;
       return message ? { message } : {};
     }
@@ -78,6 +84,7 @@ async function wordsFor(decision: Decision, approval: Approval): Promise<Pick<De
       return isCancel(message) ? undefined : { message };
     }
     case 'edit': {
+      if (approval.kind === 'conflict') return settleConflicts(shell, approval);
       const given = await ask({
         message: 'All arguments, as JSON',
         initialValue: JSON.stringify(approval.action.args),
@@ -90,17 +97,23 @@ async function wordsFor(decision: Decision, approval: Approval): Promise<Pick<De
 }
 
 function hintOf(decision: Decision, kind: Approval['kind']): string {
-  const inDoubt = kind === 'in_doubt';
-  switch (decision) {
-    case 'approve':
-      return inDoubt ? 'run it again' : 'run it as shown';
-    case 'edit':
-      return 'run it with other arguments';
-    case 'reject':
-      return inDoubt ? 'it did not take effect' : 'do not run it';
-    case 'respond':
-      return inDoubt ? 'it did take effect' : 'answer instead';
-    default:
-      return decision satisfies never;
-  }
+  return hints[kind][decision] ?? '';
 }
+
+const ofCall = {
+  approve: 'run it as shown',
+  edit: 'run it with other arguments',
+  reject: 'do not run it',
+  respond: 'answer instead',
+};
+const hints: Record<Approval['kind'], Partial<Record<Decision, string>>> = {
+  action: ofCall,
+  input: ofCall,
+  in_doubt: { approve: 'run it again', reject: 'it did not take effect', respond: 'it did take effect' },
+  publish: { approve: 'publish exactly this', reject: 'publish nothing' },
+  conflict: {
+    approve: 'try again with the source as it is by then',
+    edit: 'say what becomes of each file',
+    reject: 'publish nothing',
+  },
+};

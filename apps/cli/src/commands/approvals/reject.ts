@@ -5,7 +5,10 @@ import { decide } from './decide.ts';
 import { type DecisionOptions, withDigest } from './digest-option.ts';
 
 export function rejectCommand(shell: Shell): Command {
-  const command = apiCommand('reject', 'refuse a held call; the run is told so, and goes on')
+  const command = apiCommand(
+    'reject',
+    'refuse a held call, and the run is told so and goes on; or a publish, and nothing is published',
+  )
     .argument('<approval>', 'id of the approval')
     .option('--message <text>', 'why, for the planner');
   return withDigest(command).action(async (approvalId: string, options: DecisionOptions & { message?: string }) => {

@@ -13,16 +13,19 @@ export function showApprovalCommand(shell: Shell): Command {
       if (json) return shell.printJson(approval);
       for (const line of approvalText(approval, { colors: shell.colors, now: Date.now() })) shell.print(line);
       if (approval.status !== 'pending') return;
-      for (const decision of approval.allowed_decisions) shell.say(lineFor(decision, approval.id));
+      for (const decision of approval.allowed_decisions) shell.say(lineFor(decision, approval));
     });
 }
 
-function lineFor(decision: Approval['allowed_decisions'][number], id: string): string {
+function lineFor(decision: Approval['allowed_decisions'][number], { id, kind }: Approval): string {
   switch (decision) {
     case 'approve':
     case 'reject':
       return commandLine('approvals', decision, id);
     case 'edit':
+      if (kind === 'conflict') {
+        return commandLine('approvals', 'resolve', id, '--run <path> --source <path> --text <path>=<file>');
+      }
       return commandLine('approvals', decision, id, "--args '{…}'");
     case 'respond':
       return commandLine('approvals', decision, id, "'…'");

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { findSnapshot } from '../../find-snapshot.ts';
 import { diffStat, patchLines } from '../../output/diff-text.ts';
 import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
@@ -14,11 +15,12 @@ export function diffRunCommand(shell: Shell): Command {
     .argument('<run>', 'id of the run')
     .argument('[path]', 'only this file')
     .option('--stat', 'only which files, and how many lines')
-    .option('--from <snapshot>', '(default: the one it began with)')
-    .option('--to <snapshot>', '(default: the one it is at)')
+    .option('--from <snapshot|step>', 'a snapshot, or the number or id of a step (default: the one it began with)')
+    .option('--to <snapshot|step>', 'the same (default: the one it is at)')
     .action(async (runId: string, path: string | undefined, { url, json, stat, from, to }: DiffOptions) => {
       const client = await shell.connect(url);
-      const query = { from, to, path };
+      const find = (named: string | undefined) => findSnapshot(client, runId, named);
+      const query = { from: await find(from), to: await find(to), path };
       if (json || stat) {
         const diff = await client.diff(runId, query);
         if (json) return shell.printJson(diff);

@@ -1,41 +1,144 @@
-import type { Command } from 'commander';
+import type { Client } from '@holdpoint/client/client';
+import { ApiError } from '@holdpoint/client/errors';
+import type { Publication, Publish } from '@holdpoint/client/wire/published';
+import { type Command, InvalidArgumentError } from 'commander';
 import { commandLine } from '../../command-name.ts';
+import { defined } from '../../defined.ts';
 import { exitCodes } from '../../exit-codes.ts';
+import { howToDecide } from '../../follow-run.ts';
 import { diffStat } from '../../output/diff-text.ts';
+import { publishPlanText } from '../../output/publish-plan-text.ts';
 import { branchName, publishedText } from '../../output/run-text.ts';
+import { validationText } from '../../output/validation-text.ts';
 import type { Shell } from '../../shell.ts';
-import { type ApiOptions, apiCommand } from '../options.ts';
+import { type ApiOptions, apiCommand, seconds } from '../options.ts';
 
 interface PublishOptions extends ApiOptions {
+  branch?: string;
   message?: string;
+  author?: { name: string; email: string };
   snapshot?: string;
+  dryRun?: true;
+  timeout?: number;
+}
+
+interface Deps {
+  shell: Shell;
+  client: Client;
 }
 
 export function publishRunCommand(shell: Shell): Command {
   return apiCommand(
     'publish',
-    'bring what a run changed to its source: a new branch of a repository, or the files of a directory',
+    'bring what a run changed to its source: a branch of a repository, or the files of a directory',
   )
     .argument('<run>', 'id of the run')
+    .option(
+      '--branch <name>',
+      'of a repository: made when it is missing, merged into when it has moved (default: a new one)',
+    )
     .option('--message <text>', "of the commit (default: the run's title)")
+    .option('--author <author>', 'of the commit: "Name <email>" (default: Holdpoint)', author)
     .option('--snapshot <id>', 'refuse if it is at another one than was reviewed')
-    .action(async (runId: string, { url, json, message, snapshot }: PublishOptions) => {
+    .option('--dry-run', 'show what would happen, and change nothing; exit 8 when there are conflicts')
+    .option('--timeout <seconds>', 'wait for so long at most, then exit 6', seconds)
+    .action(async (runId: string, options: PublishOptions) => {
+      const { url, json, dryRun, timeout, snapshot, branch, message, author: by } = options;
       const client = await shell.connect(url);
+      const wish = defined({ branch, message, author: by });
+      if (dryRun) return preview({ shell, client }, runId, { wish, json });
       if (!json) for (const line of diffStat(await client.diff(runId), shell.errColors)) shell.say(line);
-      const body = { ...(message === undefined ? {} : { message }), ...(snapshot === undefined ? {} : { snapshot }) };
-      const publication = await client.publish(runId, body);
-      if (publication.status === 'requested') shell.exitCode = exitCodes.timeout;
-      if (json) return shell.printJson(publication);
-      const { published } = publication;
-      if (published === null) {
-        shell.print(`${runId}: publication is ${publication.status}`);
-        return shell.say(`look:     ${commandLine('runs', 'get', runId)}`);
-      }
-      shell.print(`published: ${publishedText(published)}`);
-      if (published.type === 'git') {
-        shell.say(
-          `Your branches and work tree are as they were. To take it: git merge ${branchName(published.branch)}`,
-        );
-      }
+      const publication = await publish({ shell, client }, runId, {
+        body: { ...wish, ...defined({ snapshot }) },
+        timeout,
+      }).catch(async (error: unknown) => {
+        if (!json && isInvalid(error)) await tellValidation({ shell, client }, runId);
+        throw error;
+      });
+      tellPublication(shell, publication, json);
     });
+}
+
+/** Asks until it is done, which validators may delay; asking again for the same starts nothing new. */
+async function publish(
+  { shell, client }: Deps,
+  runId: string,
+  { body, timeout }: { body: Publish; timeout: number | undefined },
+): Promise<Publication> {
+  const until = timeout === undefined ? undefined : performance.now() + timeout;
+  const signal = timeout === undefined ? undefined : AbortSignal.timeout(timeout);
+  for (let asked = 1; ; asked++) {
+    const publication = await client.publish(runId, body, { signal }).catch(async (error: unknown) => {
+      if (!signal?.aborted) throw error;
+      return publicationOf(client, runId);
+    });
+    if (publication.status !== 'requested' || (until !== undefined && performance.now() >= until)) return publication;
+    if ((await client.ready()).workers === 0) {
+      shell.say('No worker is running: it is published when there is one (npm start).');
+      return publication;
+    }
+    if (asked === 1) shell.say('It is still under way (validators may take their time).');
+  }
+}
+
+/** Where it stands, without asking for it again. */
+async function publicationOf(client: Client, runId: string): Promise<Publication> {
+  const { publication, workspace } = await client.getRun(runId);
+  const { conflicts: _, ...rest } = publication;
+  return { run_id: runId, snapshot: workspace.snapshot, ...rest };
+}
+
+function tellPublication(shell: Shell, publication: Publication, json: boolean | undefined): void {
+  const { status, published } = publication;
+  if (status === 'parked') shell.exitCode = exitCodes.waiting;
+  else if (published === null) shell.exitCode = exitCodes.timeout;
+  if (json) {
+    shell.printJson(publication);
+    return;
+  }
+  const { result, next } = publicationText(publication);
+  shell.print(result);
+  for (const line of next) shell.say(line);
+}
+
+function publicationText({ run_id: runId, status, published, approval_id: approvalId }: Publication): {
+  result: string;
+  next: string[];
+} {
+  if (status === 'parked' && approvalId !== null) {
+    return { result: `${runId}: its publish waits for a decision`, next: howToDecide(approvalId) };
+  }
+  if (published === null) {
+    return { result: `${runId}: publication is ${status}`, next: [`look:     ${commandLine('runs', 'get', runId)}`] };
+  }
+  const result = `published: ${publishedText(published)}`;
+  if (published.type === 'directory') return { result, next: [] };
+  const merge = `git merge ${branchName(published.branch)}`;
+  return { result, next: [`Your work tree and the branch you are on are as they were. To take it: ${merge}`] };
+}
+
+async function preview(
+  { shell, client }: Deps,
+  runId: string,
+  { wish, json }: { wish: Publish; json: boolean | undefined },
+): Promise<void> {
+  const plan = await client.previewPublish(runId, wish);
+  if (plan.conflicts.length > 0) shell.exitCode = exitCodes.conflict;
+  if (json) return shell.printJson(plan);
+  for (const line of publishPlanText(plan, shell.colors)) shell.print(line);
+  for (const command of plan.validators) shell.say(`must pass first: ${command}`);
+  if (plan.needs_approval) shell.say("Its policy holds a publish: it waits for somebody's approval.");
+}
+
+const isInvalid = (error: unknown): boolean => error instanceof ApiError && error.code === 'validator_failed';
+
+async function tellValidation({ shell, client }: Deps, runId: string): Promise<void> {
+  for (const line of validationText(await client.getValidation(runId), shell.errColors)) shell.say(line);
+}
+
+/** `Ada Lovelace <ada@example.org>` */
+function author(text: string): { name: string; email: string } {
+  const [, name, email] = /^\s*([^<>]*[^<>\s])\s*<([^<>\s]+)>\s*$/.exec(text) ?? [];
+  if (name === undefined || email === undefined) throw new InvalidArgumentError('Expected "Name <email>".');
+  return { name, email };
 }

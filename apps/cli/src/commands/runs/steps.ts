@@ -1,6 +1,6 @@
-import type { Client } from '@holdpoint/client/client';
 import type { Step } from '@holdpoint/client/wire/step';
 import type { Command } from 'commander';
+import { allSteps } from '../../all-steps.ts';
 import { payloadValue } from '../../output/payload.ts';
 import { oneLine } from '../../output/plain.ts';
 import { shortArgs } from '../../output/short-args.ts';
@@ -16,21 +16,13 @@ export function listStepsCommand(shell: Shell): Command {
       const steps = await allSteps(await shell.connect(url), runId);
       if (json) return shell.printJson({ data: steps });
       if (steps.length === 0) return shell.say('No steps yet.');
-      for (const line of table(['TURN', 'STEP', 'NAME', 'CALL', 'STATUS', 'TOOK'], steps.map(rowOf))) shell.print(line);
+      for (const line of table(['#', 'TURN', 'STEP', 'NAME', 'CALL', 'STATUS', 'TOOK'], steps.map(rowOf)))
+        shell.print(line);
     });
 }
 
-async function allSteps(client: Client, runId: string): Promise<Step[]> {
-  const steps: Step[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const page = await client.listSteps(runId, { limit: 1000, cursor });
-    steps.push(...page.data);
-    if (page.next_cursor === null) return steps;
-    cursor = page.next_cursor;
-  }
-}
-
 const rowOf = (step: Step): string[] => [
+  step.number?.toString() ?? '-',
   String(step.turn),
   step.id,
   step.name ?? '',

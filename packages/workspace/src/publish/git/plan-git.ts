@@ -232,7 +232,7 @@ async function merge(
 ): Promise<{ at: SourceTree; root: Folder; conflicts: Conflict[] }> {
   const { folder, record } = input;
   const { writer, base, ours, tip } = at;
-  await fetchCommit(deps.git, { folder, gitDir: record.origin ?? '', commit: tip, ref: 'refs/holdpoint/tip' });
+  await fetchCommit(deps.git, { folder, gitDir: record.origin ?? '', commit: tip, ref: `refs/holdpoint/tips/${tip}` });
   const theirs = await treeOf(deps, folder, tip);
   const { root, conflicts } = await mergeTrees(deps, {
     folder,

@@ -247,7 +247,10 @@ describe('publish to a named branch', () => {
       const main = git(source, 'rev-parse', 'main');
       const isMoved = main !== tip;
       if (isMoved) expect(git(source, 'rev-parse', 'main^')).toBe(tip);
-      const theirs = moveMain(t, source, (work) => writeFileSync(join(work, 'on-top.txt'), String(dieAt)));
+      // On top of a publish that was done they change the very same line again: that is no conflict with it.
+      const theirs = moveMain(t, source, (work) => {
+        writeTree(work, { 'on-top.txt': String(dieAt), ...(isMoved ? { 'a.txt': edited(0, 'theirs again\n') } : {}) });
+      });
       const result = await publishNow(t.workspaces, {
         ...{ runId, snapshot: final.id, branch: 'main', message: 'publish', resolutions },
       });

@@ -1,0 +1,16 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { CliError } from '../../errors.ts';
+
+/** A text file to the last byte, a byte order mark included. @throws CliError `usage` */
+export async function readText(cwd: string, file: string): Promise<string> {
+  const content = await readFile(resolve(cwd, file)).catch((cause: unknown) => {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CliError('usage', `${file} cannot be read: ${reason}`, { cause });
+  });
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
+  } catch (cause) {
+    throw new CliError('usage', `${file} is not UTF-8 text.`, { cause });
+  }
+}

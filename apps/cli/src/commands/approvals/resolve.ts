@@ -1,0 +1,70 @@
+import type { Approval, Decide } from '@holdpoint/client/wire/approval';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { CliError } from '../../errors.ts';
+import type { Shell } from '../../shell.ts';
+import { apiCommand, several } from '../options.ts';
+import { decide } from './decide.ts';
+import { type DecisionOptions, withDigest } from './digest-option.ts';
+import { readText } from './read-text.ts';
+import { type Choice, conflictsOf, toArgs } from './resolutions.ts';
+
+interface ResolveOptions extends DecisionOptions {
+  run?: string[];
+  source?: string[];
+  text?: { path: string; file: string }[];
+  others?: 'run' | 'source';
+  message?: string;
+}
+
+type Chosen = Map<string, Choice>;
+
+export function resolveCommand(shell: Shell): Command {
+  const command = apiCommand('resolve', 'settle a publish that met conflicts: what becomes of each file')
+    .argument('<approval>', 'id of the approval')
+    .option('--run <path>', "take the run's version; may be given several times", several)
+    .option('--source <path>', "keep the source's version; may be given several times", several)
+    .option('--text <path=file>', 'take what is in this file; may be given several times', pathAndFile)
+    .addOption(new Option('--others <version>', 'of all files that are not named').choices(['run', 'source']))
+    .option('--message <text>', 'words for the log');
+  return withDigest(command).action(async (approvalId: string, options: ResolveOptions) => {
+    const { url, message, digest, json, others } = options;
+    const chosen = await choicesOf(shell, options);
+    const client = await shell.connect(url);
+    const words = message === undefined ? {} : { message };
+    const args = (shown: Approval) => argsFor(shown, chosen, others);
+    await decide({ shell, client }, { approvalId, decision: 'edit', args, digest, json, ...words });
+  });
+}
+
+async function choicesOf(shell: Shell, { run = [], source = [], text = [] }: ResolveOptions): Promise<Chosen> {
+  const chosen: Chosen = new Map();
+  const choose = (path: string, choice: Choice): void => {
+    if (chosen.has(path)) throw new CliError('usage', `${path} is named more than once.`);
+    chosen.set(path, choice);
+  };
+  for (const path of run) choose(path, { take: 'run' });
+  for (const path of source) choose(path, { take: 'source' });
+  for (const { path, file } of text) {
+    choose(path, { take: 'text', text: await readText(shell.config.cwd, file) });
+  }
+  return chosen;
+}
+
+function argsFor(shown: Approval, chosen: Chosen, others: 'run' | 'source' | undefined): NonNullable<Decide['args']> {
+  const conflicts = conflictsOf(shown);
+  const paths = conflicts.map(({ path }) => path);
+  const unknown = [...chosen.keys()].filter((path) => !paths.includes(path));
+  if (unknown.length > 0) throw new CliError('usage', `There is no conflict at ${unknown.join(', ')}.`);
+  return toArgs(conflicts, (path) => {
+    const choice = chosen.get(path) ?? (others && { take: others });
+    if (choice) return choice;
+    throw new CliError('usage', `Nothing is said of ${path}.`, { next: 'Name it with --run, --source or --text.' });
+  });
+}
+
+function pathAndFile(text: string, before: { path: string; file: string }[] = []): { path: string; file: string }[] {
+  // A file's name seldom has "=" in it, a path in a workspace may.
+  const at = text.lastIndexOf('=');
+  if (at < 1 || at === text.length - 1) throw new InvalidArgumentError('Expected path=file.');
+  return [...before, { path: text.slice(0, at), file: text.slice(at + 1) }];
+}

@@ -1,0 +1,45 @@
+import type { Client } from '@holdpoint/client/client';
+import type { Run } from '@holdpoint/client/wire/run';
+import { type Command, Option } from 'commander';
+import { commandLine } from '../command-name.ts';
+import { exitCodeOf, followRun, nextSteps } from '../follow-run.ts';
+import type { Shell } from '../shell.ts';
+import { type FollowOptions, withFollowOptions } from './options.ts';
+
+export interface SubmitOptions extends FollowOptions {
+  json?: boolean;
+  follow?: true;
+  detach?: true;
+  idempotencyKey?: string;
+}
+
+/** What a command takes that submits a run. */
+export function withSubmitOptions(command: Command): Command {
+  command
+    .addOption(new Option('--follow', 'print its events until it ends (default on a terminal)').conflicts('detach'))
+    .option('--detach', 'print its id and return (default otherwise)')
+    .option('--idempotency-key <key>', 'the same key and request again is the same run, for 24 hours');
+  return withFollowOptions(command);
+}
+
+/** Tells of the run that was submitted; on a terminal, or when asked to, follows it until it ends. */
+export async function followSubmitted(
+  { shell, client }: { shell: Shell; client: Client },
+  { run, created }: { run: Run; created: boolean },
+  options: SubmitOptions,
+): Promise<void> {
+  const { json = false } = options;
+  if (!created) shell.say(`${run.id} was submitted before with this key.`);
+  const follow = options.follow ?? (options.detach === undefined && shell.interactive);
+  if (!follow) {
+    if (json) return shell.printJson(run);
+    shell.print(run.id);
+    return shell.say(`follow:   ${commandLine('watch', run.id)}`);
+  }
+  const { workers } = await client.ready();
+  if (workers === 0) shell.say('No worker is running: the run waits until there is one (npm start).');
+  const input = { runId: run.id, json, stopWhenWaiting: !options.wait, timeoutMs: options.timeout };
+  const ended = await followRun({ shell, client }, input);
+  for (const line of nextSteps(ended)) shell.say(line);
+  shell.exitCode = exitCodeOf(ended);
+}

@@ -1,0 +1,26 @@
+import type { Command } from 'commander';
+import { findSnapshot } from '../../find-snapshot.ts';
+import { oneLine } from '../../output/plain.ts';
+import { table } from '../../output/table.ts';
+import type { Shell } from '../../shell.ts';
+import { type ApiOptions, apiCommand } from '../options.ts';
+
+export const atOption = [
+  '--at <snapshot|step>',
+  'as they were then: a snapshot, or the number or id of a step (default: now)',
+] as const;
+
+export function listFilesCommand(shell: Shell): Command {
+  return apiCommand('files', 'the files of its workspace')
+    .argument('<run>', 'id of the run')
+    .argument('[path]', 'only this file, or what lies in this folder')
+    .option(...atOption)
+    .action(async (runId: string, path: string | undefined, { url, json, at }: ApiOptions & { at?: string }) => {
+      const client = await shell.connect(url);
+      const files = await client.listFiles(runId, { path, snapshot: await findSnapshot(client, runId, at) });
+      if (json) return shell.printJson({ data: files });
+      if (files.length === 0) return shell.say('No files.');
+      const rows = files.map((file) => [file.mode, String(file.bytes), oneLine(file.path)]);
+      for (const line of table(['MODE', 'BYTES', 'PATH'], rows)) shell.print(line);
+    });
+}

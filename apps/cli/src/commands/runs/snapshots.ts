@@ -1,0 +1,30 @@
+import type { Snapshot } from '@holdpoint/client/wire/snapshot';
+import type { Command } from 'commander';
+import { table } from '../../output/table.ts';
+import { ago } from '../../output/time.ts';
+import type { Shell } from '../../shell.ts';
+import { type ApiOptions, apiCommand } from '../options.ts';
+
+export function listSnapshotsCommand(shell: Shell): Command {
+  return apiCommand('snapshots', 'the states that its files were in, oldest first')
+    .argument('<run>', 'id of the run')
+    .action(async (runId: string, { url, json }: ApiOptions) => {
+      const snapshots = await (await shell.connect(url)).listSnapshots(runId);
+      if (json) return shell.printJson({ data: snapshots });
+      const now = Date.now();
+      const rows = snapshots.map((snapshot) => rowOf(snapshot, now));
+      for (const line of table(['SNAPSHOT', 'STEP', 'AFTER', 'CHANGED', 'TAKEN', ''], rows)) shell.print(line);
+    });
+}
+
+function rowOf({ id, step, files_changed, time, current }: Snapshot, now: number): string[] {
+  const undone = step !== null && step.number === null;
+  return [
+    id,
+    step === null ? '0' : (step.number?.toString() ?? '-'),
+    step === null ? 'the beginning' : step.tool,
+    files_changed === 1 ? '1 file' : `${files_changed} files`,
+    ago(time, now),
+    current ? '<- here' : undone ? 'undone' : '',
+  ];
+}

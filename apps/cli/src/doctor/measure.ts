@@ -1,0 +1,75 @@
+import type { BigIntStats, Dirent } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** A walk over folders with an end: what it has seen until then is the least there is. */
+export interface Walk {
+  /** Milliseconds, as `performance.now` counts them. */
+  until: number;
+  /** False when the time was over, or something could not be read. */
+  complete: boolean;
+  /** Disk space of everything so far; what has several names counts once. */
+  bytes: number;
+  seen: Set<string>;
+}
+
+export const startWalk = (mostMs: number): Walk => ({
+  until: performance.now() + mostMs,
+  complete: true,
+  bytes: 0,
+  seen: new Set(),
+});
+
+/** Disk space of a folder with everything below it, links not followed; undefined when no time is left to look at it. */
+export async function measure(walk: Walk, path: string): Promise<number | undefined> {
+  if (isOver(walk)) return undefined;
+  let sum = 0;
+  const folders = [path];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const entry of await entriesOf(walk, folder)) {
+      if (isOver(walk)) return sum;
+      const below = join(folder, entry.name);
+      sum += await count(walk, below);
+      if (entry.isDirectory()) folders.push(below);
+    }
+  }
+  return sum;
+}
+
+export async function entriesOf(walk: Walk, folder: string): Promise<Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    note(walk, error);
+    return [];
+  }
+}
+
+async function count(walk: Walk, path: string): Promise<number> {
+  const status = await lstat(path, { bigint: true }).catch((error: unknown) => note(walk, error));
+  if (status === undefined) return 0;
+  const space = Number(status.blocks) * 512;
+  if (isNew(walk, status)) walk.bytes += space;
+  return space;
+}
+
+function isNew({ seen }: Walk, { nlink, dev, ino }: BigIntStats): boolean {
+  if (nlink < 2n) return true;
+  const name = `${dev}:${ino}`;
+  if (seen.has(name)) return false;
+  seen.add(name);
+  return true;
+}
+
+function isOver(walk: Walk): boolean {
+  if (performance.now() < walk.until) return false;
+  walk.complete = false;
+  return true;
+}
+
+/** What vanishes while it is looked at takes no space. */
+function note(walk: Walk, error: unknown): undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code !== 'ENOENT' && code !== 'ENOTDIR') walk.complete = false;
+  return undefined;
+}

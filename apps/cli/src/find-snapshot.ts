@@ -1,0 +1,50 @@
+import type { Client } from '@holdpoint/client/client';
+import { allSteps } from './all-steps.ts';
+import { commandLine } from './command-name.ts';
+import { CliError } from './errors.ts';
+
+/**
+ * The id of a snapshot as a person names it: the id or its first characters, or the number or id of the step that left it. Undefined
+ * stays undefined.
+ * @throws CliError `usage`
+ */
+export async function findSnapshot(
+  client: Client,
+  runId: string,
+  named: string | undefined,
+): Promise<string | undefined> {
+  if (named === undefined || /^[0-9a-f]{40}$/.test(named)) return named;
+  if (isStep(named)) return afterStep(client, runId, named);
+  const known = (await client.listSnapshots(runId)).map(({ id }) => id);
+  const fitting = new Set(/^[0-9a-f]{4,}$/.test(named) ? known.filter((id) => id.startsWith(named)) : []);
+  const [found] = fitting;
+  if (found !== undefined && fitting.size === 1) return found;
+  const message =
+    fitting.size === 0 ? `There is no snapshot ${named}.` : `More than one snapshot begins with ${named}.`;
+  throw new CliError('usage', message, { next: `To see which there are: ${commandLine('runs', 'snapshots', runId)}` });
+}
+
+/** What a step is named by: its number, or its id. */
+const isStep = (named: string): boolean => /^\d{1,6}$/.test(named) || named.startsWith('step_');
+
+/** The workspace after a step: a step that only reads leaves it as the one before. */
+async function afterStep(client: Client, runId: string, named: string): Promise<string> {
+  const steps = await allSteps(client, runId);
+  const at = steps.findIndex(({ id, number }) => id === named || String(number) === named);
+  const step = steps[at];
+  if (step === undefined && named !== '0') {
+    const next = `To see which there are: ${commandLine('runs', 'steps', runId)}`;
+    throw new CliError('usage', `There is no step ${named}.`, { next });
+  }
+  if (step?.snapshot) return step.snapshot;
+  const before = steps
+    .slice(0, Math.max(0, at))
+    .findLast(({ number, snapshot }) => number !== null && snapshot !== null);
+  if (before?.snapshot) return before.snapshot;
+  const [began] = await client.listSnapshots(runId);
+  if (began === undefined) throw new CliError('usage', `${runId} has no snapshots.`);
+  return began.id;
+}
+
+/** A step as a request names it: by its number or its id. */
+export const stepReference = (text: string): string | number => (/^\d{1,9}$/.test(text) ? Number(text) : text);

@@ -1,0 +1,78 @@
+import type { PublishPlan } from '@holdpoint/client/wire/published';
+import type { Colors } from './colors.ts';
+import { oneLine, plain } from './plain.ts';
+import { branchName } from './run-text.ts';
+import { table } from './table.ts';
+
+type Conflict = PublishPlan['conflicts'][number];
+type Version = NonNullable<Conflict['versions']>['base'];
+
+/** What a publish would do, file by file; of files in conflict all three versions. */
+export function publishPlanText(plan: PublishPlan, colors: Colors): string[] {
+  const { files, conflicts } = plan;
+  const rows = files.map(({ status, path, old_mode, new_mode }) => [
+    status,
+    oneLine(path),
+    status === 'modified' && old_mode !== new_mode ? `mode ${old_mode} -> ${new_mode}` : '',
+  ]);
+  const [, ...lines] = table(['', '', ''], rows);
+  return [
+    ...targetLines(plan),
+    ...lines,
+    ...(conflicts.length > 0 ? ['', colors.red(`Nothing is published while there are conflicts:`)] : []),
+    ...conflicts.flatMap((conflict) => conflictLines(conflict, colors)),
+  ];
+}
+
+function targetLines({ target, conflicts, files }: PublishPlan): string[] {
+  if (target.type === 'directory') {
+    return [
+      plain(`into the directory ${target.path}${files.length === 0 && conflicts.length === 0 ? ': nothing' : ''}`),
+    ];
+  }
+  const { branch, how, from, commit, path, message, author } = target;
+  const name = branchName(branch);
+  const what = {
+    create: `a new branch ${name}`,
+    fast_forward: `branch ${name}, which is where the run began`,
+    merge: `branch ${name}, merged with what it has got since (${from?.slice(0, 10)})`,
+    nothing: conflicts.length > 0 ? `branch ${name}` : `branch ${name}: nothing to do`,
+  }[how];
+  return [
+    plain(`${what}, in ${path}`),
+    ...(commit === null ? [] : [`commit ${commit}`]),
+    plain(`author ${author.name} <${author.email}>`),
+    ...plain(message)
+      .split('\n')
+      .map((line) => `    ${line}`),
+  ];
+}
+
+function conflictLines({ path, reason, detail, versions }: Conflict, colors: Colors): string[] {
+  const head = `${colors.bold(oneLine(path))}: ${oneLine(detail)} (${reason})`;
+  if (versions === undefined) return ['', head];
+  return [
+    '',
+    head,
+    ...versionLines('as the run began', versions.base, colors),
+    ...versionLines('in the source now', versions.source, colors),
+    ...versionLines('as the run made it', versions.run, colors),
+  ];
+}
+
+const mostLines = 200;
+
+function versionLines(title: string, version: Version, colors: Colors): string[] {
+  if (version === null) return [colors.cyan(`  ── ${title}: there is no such file`)];
+  const { text, bytes, oid, mode } = version;
+  const head = colors.cyan(`  ── ${title} (${bytes} bytes, mode ${mode}, ${oid.slice(0, 10)})`);
+  if (text === null) return [head, '  not shown: it is large, or no text'];
+  if (text === '') return [head];
+  const lines = plain(text).replace(/\n$/, '').split('\n');
+  const more = lines.length - mostLines;
+  return [
+    head,
+    ...lines.slice(0, mostLines).map((line) => `  │ ${line}`),
+    ...(more > 0 ? [`  … ${more} more lines (--json has them all)`] : []),
+  ];
+}
