@@ -76,6 +76,7 @@ export function startScan(
     stats: input.state.stats,
     pace: createPace(input.signal),
     clock: fileSystemClock(input.folder),
+    top: fromPlain(input.folder.tree),
     limits: deps.limits,
     skipped: new Map(),
     seen: new Set(),

@@ -60,8 +60,17 @@ const ignoredByHfs = /\xe2\x80[\x8c-\x8f\xaa-\xae]|\xe2\x81[\xaa-\xaf]|\xef\xbb\
  * NTFS streams and the short name. Such an entry must never reach a source: it would be the user's repository.
  */
 export function isDotGit(name: string): boolean {
+  if (!mayBeDotGit.test(name)) return false;
   const folded = name.replace(ignoredByHfs, '').toLowerCase();
   return /^(\.git|git~1)([ .]*(:.*)?)?$/s.test(folded) || /^(\.git|git~1)[ .]*\\/s.test(folded);
+}
+
+/** A first look that is cheap: the characters that such a name can begin with. */
+const mayBeDotGit = /^[.gG\xe2\xef]/;
+
+export function isAscii(path: BytePath): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a byte is a byte
+  return /^[\x00-\x7f]*$/.test(path);
 }
 
 /** Whether a name of a foreign tree object may become a file at all. */

@@ -15,7 +15,7 @@ export function startObject(type: ObjectType, size: number): Hash {
   return createHash('sha1').update(header(type, size));
 }
 
-export function header(type: ObjectType, size: number): Buffer {
+function header(type: ObjectType, size: number): Buffer {
   return Buffer.from(`${type} ${size}\0`);
 }
 

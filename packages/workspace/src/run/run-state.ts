@@ -7,7 +7,7 @@ import type { RunFolder } from './run-folder.ts';
 /** What is kept in memory of a run between calls. All of it can be read again from the run's folder. */
 export interface RunState {
   readonly stats: StatCache;
-  /** Ids of objects that are on disk in the shadow repository; not all of them. */
+  /** Ids of objects that some ref of the shadow repository needs, so that no collection removes them; not all of them. */
   readonly known: Set<string>;
   /** Latest first, at most two: the parent of the next snapshot and the one before. */
   readonly snapshots: LoadedSnapshot[];

@@ -1,15 +1,16 @@
 import type { BigIntStats } from 'node:fs';
-import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 import type { Directory } from '../files/open-directory.ts';
-import { namesIn, openChild, statIn } from '../files/open-directory.ts';
+import { namesIn, openChain, openChild, openTop, statIn } from '../files/open-directory.ts';
 import type { Pace } from '../files/pace.ts';
-import { isDotGit, join, toText } from '../files/path-name.ts';
+import type { BytePath } from '../files/path-name.ts';
+import { isAscii, isDotGit, join, toText } from '../files/path-name.ts';
 import { largeFrom } from '../git-objects/object-writer.ts';
 import type { SkippedPath } from '../port.ts';
 import type { StatCache } from './stat-cache.ts';
-import type { Entry, Leaf, Mode } from './tree.ts';
-import { modes, shared } from './tree.ts';
+import type { Entry, Folder, Leaf, Mode } from './tree.ts';
+import { isFolder, isLeaf, modes, shared } from './tree.ts';
 
 /** What a scan needs, and what it finds out on the way. */
 export interface Scan {
@@ -18,6 +19,8 @@ export interface Scan {
   readonly pace: Pace;
   /** The file system's time before the scan began, ns. */
   readonly clock: bigint;
+  /** Host path of the tree, as bytes. */
+  readonly top: BytePath;
   readonly limits: ScanLimits;
   readonly skipped: Map<string, SkippedPath['reason']>;
   /** Paths of the regular files seen. */
@@ -84,7 +87,7 @@ async function scanDirectory(
   at: { directory: Directory; name: string; path: string },
   previous: Entry | undefined,
 ): Promise<Entry | undefined> {
-  const opened = at.path.split('/').length > deepest ? undefined : openReadable(at);
+  const opened = isTooDeep(at.path) ? undefined : openReadable(at);
   if (opened === undefined) {
     scan.skipped.set(at.path, 'unreadable');
     return previous;
@@ -94,18 +97,120 @@ async function scanDirectory(
   return await scanChildren(scan, directory, at.path, previous);
 }
 
+function isTooDeep(path: string): boolean {
+  return path.split('/').length > deepest;
+}
+
 /** Reads everything in an open directory. A name that vanishes meanwhile is EWORKSPACEBUSY. */
-export async function scanChildren(scan: Scan, directory: Directory, path: string, previous: Entry | undefined) {
-  const before = previous !== undefined && 'entries' in previous ? previous.entries : new Map<string, Entry>();
+export function scanChildren(scan: Scan, directory: Directory, path: string, previous: Entry | undefined) {
+  return scanNames(scan, { path, names: namesIn(directory), open: () => directory }, previous);
+}
+
+interface Place {
+  readonly path: BytePath;
+  readonly names: readonly string[];
+  /** The folder itself, for whatever needs a closer look. */
+  open(): Directory;
+}
+
+async function scanNames(scan: Scan, place: Place, previous: Entry | undefined): Promise<Folder> {
+  const before = isFolder(previous) ? previous.entries : none;
   const entries = new Map<string, Entry>();
-  for (const name of namesIn(directory)) {
-    const entry = await scanEntry(scan, { directory, name, path: join(path, name) }, before.get(name));
+  for (const name of place.names) {
+    if (isDotGit(name)) continue;
+    const path = join(place.path, name);
+    const last = before.get(name);
+    // Waits only where there is something to wait for: a promise for each entry costs as much as a third of the walk.
+    const entry =
+      recall(scan, path, last) ??
+      (await scanAgain(scan, path, last)) ??
+      (await scanEntry(scan, { directory: place.open(), name, path }, last));
     if (entry !== undefined) entries.set(name, entry);
-    else if (!isDotGit(name) && !scan.skipped.has(join(path, name))) throw busy(join(path, name));
+    else if (!scan.skipped.has(path)) throw busy(path);
     const pause = scan.pace() ?? scan.content.relieve();
     if (pause !== undefined) await pause;
   }
   return shared(previous, entries);
+}
+
+const none: ReadonlyMap<string, Entry> = new Map();
+
+/*
+ * A walk looks by plain paths first, which takes 3.1 µs where the way through a descriptor takes 5.0. That way nothing gets in but what
+ * was there before: a file counts when it has the very status that is remembered, inode included, which no file elsewhere has; a folder
+ * when it is one, no link; and every other name is looked at again through descriptors from the top of the tree. Should somebody swap
+ * folders for links meanwhile, they are not followed.
+ */
+
+/** The entry of a file that has not changed since its content was last read. */
+function recall(scan: Scan, path: BytePath, previous: Entry | undefined): Leaf | undefined {
+  if (isFolder(previous) || !scan.stats.knows(path)) return undefined;
+  const status = statPlainly(scan, path);
+  if (status === undefined || status.size > scan.limits.fileBytes) return undefined;
+  const oid = scan.stats.lookup(path, status);
+  if (oid === undefined || !scan.content.has(oid)) return undefined;
+  countEntry(scan);
+  scan.seen.add(path);
+  scan.bytes += Number(status.size);
+  const mode = modeOf(status);
+  return isLeaf(previous) && previous.oid === oid && previous.mode === mode ? previous : { mode, oid };
+}
+
+/** What was a folder and still is one. Opens it only when there is something new in it. */
+function scanAgain(scan: Scan, path: BytePath, previous: Entry | undefined): Promise<Folder> | undefined {
+  if (!isFolder(previous) || isTooDeep(path)) return undefined;
+  const status = statPlainly(scan, path);
+  if (status?.isDirectory() !== true) return undefined;
+  const names = scan.stats.namesIn(path, status) ?? namesPlainly(scan, path);
+  if (names === undefined) return undefined;
+  scan.stats.learnNames(path, status, names, scan.clock);
+  countEntry(scan);
+  return scanListed(scan, { path, names }, previous);
+}
+
+async function scanListed(
+  scan: Scan,
+  { path, names }: { path: BytePath; names: readonly string[] },
+  previous: Folder,
+): Promise<Folder> {
+  let opened: Directory | undefined;
+  const open = () => {
+    opened ??= openFromTop(scan, path);
+    return opened;
+  };
+  try {
+    return await scanNames(scan, { path, names, open }, previous);
+  } finally {
+    opened?.[Symbol.dispose]();
+  }
+}
+
+function openFromTop(scan: Scan, path: BytePath): Directory {
+  using top = openTop(Buffer.from(scan.top, 'latin1'));
+  const opened = openChain(top, path.split('/'));
+  if (opened === undefined) throw busy(path);
+  return opened;
+}
+
+function statPlainly(scan: Scan, path: BytePath): BigIntStats | undefined {
+  try {
+    return lstatSync(plainPath(scan, path), { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function namesPlainly(scan: Scan, path: BytePath): string[] | undefined {
+  try {
+    return readdirSync(plainPath(scan, path), { encoding: 'latin1' as BufferEncoding });
+  } catch {
+    return undefined;
+  }
+}
+
+function plainPath(scan: Scan, path: BytePath): string | Buffer {
+  const full = `${scan.top}/${path}`;
+  return isAscii(full) ? full : Buffer.from(full, 'latin1');
 }
 
 /** The reason why a status is of nothing that can be stored, if so. */

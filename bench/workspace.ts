@@ -1,0 +1,210 @@
+/**
+ * What a workspace costs on trees of 1,000 and of 10,000 files, measured against the same work done plainly, in one run and in turn. One line
+ * per figure: median, 10th and 90th percentile, how it stands to the floor, and the target. A missed target is marked, and is no failure.
+ */
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
+import type { Workspaces } from '@holdpoint/workspace/port';
+
+interface Size {
+  files: number;
+  rounds: number;
+  /** Of what copies the whole tree. */
+  copies: number;
+}
+
+interface Place {
+  directory: string;
+  size: Size;
+  workspaces: Workspaces;
+}
+
+const sizes: Size[] = [
+  { files: 1_000, rounds: 60, copies: 5 },
+  { files: 10_000, rounds: 30, copies: 3 },
+];
+const root = process.getuid?.() === 0;
+const owner = root ? { uid: 230_000, gid: 230_000 } : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+const directory = mkdtempSync(join(tmpdir(), 'holdpoint-bench-'));
+chmodSync(directory, 0o711);
+
+try {
+  const git = execFileSync('git', ['--version'], { encoding: 'utf8' }).trim();
+  print(`${git}, node ${process.versions.node}; load ${loadavg()[0]?.toFixed(2)} at the start`);
+  for (const size of sizes) await measure(size);
+  print(`load ${loadavg()[0]?.toFixed(2)} at the end`);
+} finally {
+  rmSync(directory, { recursive: true, force: true });
+}
+
+async function measure(size: Size): Promise<void> {
+  const at = join(directory, `${size.files}`);
+  const source = join(at, 'source');
+  const bytes = makeTree(source, size.files);
+  print(`\n${size.files} files, ${(bytes / 1e6).toFixed(0)} MB; ${size.rounds} rounds, ${size.copies} of copies`);
+  const workspaces = openWorkspaces({ dataDir: join(at, 'data'), allocateOwner: () => owner });
+  const place = { directory: at, size, workspaces };
+  await copies(place, source);
+  await snapshots(place, source);
+  await forks(place, source);
+}
+
+/** Materialise against `cp -a`, both into a folder of their own. */
+async function copies({ directory: at, size, workspaces }: Place, source: string): Promise<void> {
+  const copied: number[] = [];
+  const made: number[] = [];
+  for (let round = -1; round < size.copies; round++) {
+    const [copy, runId] = [join(at, `copy_${round}`), `run_copy${round}`];
+    await time(round, copied, () => execFileSync('cp', ['-a', source, copy]));
+    await time(round, made, () => workspaces.materialise({ runId, source: { type: 'directory', path: source } }));
+    rmSync(copy, { recursive: true });
+    await workspaces.discard(runId);
+  }
+  report('cp -a', copied);
+  report('materialise a directory', made, { floor: copied, ratio: 1.3 });
+}
+
+async function snapshots(place: Place, source: string): Promise<void> {
+  const { directory: at, size, workspaces } = place;
+  const runId = 'run_snapshots';
+  const { id: base } = await workspaces.materialise({ runId, source: { type: 'directory', path: source } });
+  const { path: tree } = await workspaces.locate(runId);
+  const plain = join(at, 'plain');
+  execFileSync('cp', ['-a', source, plain]);
+  gitIn(plain, 'git init -q && git add -A && git commit -q -m base');
+
+  const ids = [base];
+  const times = { git: [] as number[], known: [] as number[], floor: [] as number[], walked: [] as number[] };
+  const compared: number[] = [];
+  const last = () => ids.at(-1) ?? base;
+  for (let round = -3; round < size.rounds; round++) {
+    const file = fileName((round + 3) * 7);
+    const line = `round ${round}\n`;
+    appendFileSync(join(plain, file), line);
+    await time(round, times.git, () => gitIn(plain, 'git add -A && git commit-tree -p HEAD -m x "$(git write-tree)"'));
+    appendFileSync(join(tree, file), line);
+    await time(round, times.known, async () => {
+      ids.push((await workspaces.snapshot({ runId, parent: last(), message: line, paths: [file] })).id);
+    });
+    appendFileSync(join(tree, fileName((round + 3) * 11 + 1)), line);
+    await time(round, times.floor, () => walk(tree));
+    await time(round, times.walked, async () => {
+      ids.push((await workspaces.snapshot({ runId, parent: last(), message: line })).id);
+    });
+    const [from = base, to = base] = ids.slice(-2);
+    await time(round, compared, () => workspaces.diff({ runId, from, to }));
+  }
+  report('git add, write-tree, commit-tree', times.git);
+  report('snapshot, path known, fsynced', times.known, { floor: times.git, ratio: 0.25, atMost: 10 });
+  report('readdir + lstat of every entry', times.floor);
+  report('snapshot, one of all changed', times.walked, { floor: times.floor, ratio: 2 });
+  report('diff of two, one file changed', compared, { atMost: 20 });
+}
+
+/** For information: bringing a tree back, forking, publishing to a repository. */
+async function forks({ size, workspaces, directory: at }: Place, source: string): Promise<void> {
+  const [restored, forked, published] = [[], [], []] as [number[], number[], number[]];
+  const repository = join(at, 'plain');
+  gitIn(repository, 'git add -A && git commit -q -m more');
+  for (let round = -1; round < size.copies; round++) {
+    const [runId, forkId] = [`run_git${round}`, `run_fork${round}`];
+    const { id: base } = await workspaces.materialise({ runId, source: { type: 'git', path: repository } });
+    const { path: tree } = await workspaces.locate(runId);
+    for (let n = 0; n < 100; n++) appendFileSync(join(tree, fileName(n * 5)), 'changed\n');
+    const { id } = await workspaces.snapshot({ runId, parent: base, message: 'changed' });
+    await time(round, restored, () => workspaces.restore({ runId, snapshot: base }));
+    await time(round, forked, () => workspaces.fork({ runId: forkId, from: { runId, snapshot: id } }));
+    const request = { runId: forkId, snapshot: id, target: { message: 'changed' } };
+    await time(round, published, async () => {
+      const { digest } = await workspaces.planPublish(request);
+      await workspaces.publish({ ...request, expect: digest });
+    });
+    await workspaces.discard(runId);
+    await workspaces.discard(forkId);
+  }
+  report('restore 100 files', restored);
+  report('fork', forked);
+  report('publish 100 files to git', published);
+  void source;
+}
+
+/** The floor of a walk: one readdir for each folder, one lstat for each entry, nothing kept. */
+function walk(path: string): number {
+  let count = 0;
+  for (const name of readdirSync(path)) {
+    const child = `${path}/${name}`;
+    count += 1;
+    if (lstatSync(child).isDirectory()) count += walk(child);
+  }
+  return count;
+}
+
+/** Source-like files of 200 bytes to 40 KB, most of them small, 12 in each folder, folders up to four deep. */
+function makeTree(path: string, files: number): number {
+  const words = 'const result = await load(the, value); return "of this line" as before;\n'.repeat(600);
+  let bytes = 0;
+  for (let n = 0; n < files; n++) {
+    const target = join(path, fileName(n));
+    mkdirSync(dirname(target), { recursive: true });
+    const size = Math.floor(200 * Math.exp((((n * 7919) % 1000) / 1000) * 5.3));
+    writeFileSync(target, `// ${n}\n${words.slice(n % 500, (n % 500) + size)}`);
+    bytes += size;
+  }
+  return bytes;
+}
+
+function fileName(n: number): string {
+  const folder = Math.floor(n / 12);
+  return `package-${folder % 9}/src/${folder % 3 === 0 ? '' : `area-${folder % 7}/`}part-${folder}/file-${n}.ts`;
+}
+
+function gitIn(cwd: string, line: string): void {
+  const env = { PATH: process.env.PATH, HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' };
+  const who = { GIT_AUTHOR_NAME: 'A', GIT_AUTHOR_EMAIL: 'a@a', GIT_COMMITTER_NAME: 'A', GIT_COMMITTER_EMAIL: 'a@a' };
+  execFileSync('/bin/sh', ['-c', line], { cwd, env: { ...env, ...who } });
+}
+
+async function time(round: number, times: number[], act: () => unknown): Promise<void> {
+  const started = performance.now();
+  await act();
+  if (round >= 0) times.push(performance.now() - started);
+}
+
+function at(times: readonly number[], share: number): number {
+  return times.toSorted((one, other) => one - other)[Math.floor(times.length * share)] ?? Number.NaN;
+}
+
+function report(
+  name: string,
+  times: readonly number[],
+  target: { floor?: readonly number[]; ratio?: number; atMost?: number } = {},
+): void {
+  const [p50 = 0, p10 = 0, p90 = 0] = [0.5, 0.1, 0.9].map((share) => at(times, share));
+  const marks: string[] = [];
+  const judge = (figure: string, limit: string, met: boolean) => {
+    marks.push(`${figure} (target: at most ${limit})${met ? '' : ' MISSED'}`);
+  };
+  if (target.atMost !== undefined) judge('', `${target.atMost} ms`, p50 <= target.atMost);
+  if (target.floor !== undefined && target.ratio !== undefined) {
+    const ratio = p50 / at(target.floor, 0.5);
+    judge(`${ratio.toFixed(2)}×`, `${target.ratio}×`, ratio <= target.ratio);
+  }
+  const figures = `p50 ${p50.toFixed(2)} ms  p10 ${p10.toFixed(2)}  p90 ${p90.toFixed(2)}`;
+  print(`${name.padEnd(34)} ${figures}${marks.map((mark) => `  ${mark}`).join('')}`);
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
