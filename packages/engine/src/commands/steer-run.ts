@@ -69,12 +69,13 @@ export async function requestResume(deps: EngineDeps, runId: string): Promise<vo
 /**
  * Asks for the change set to be brought to the source.
  * @param request.snapshot the snapshot that was reviewed; another one now → `snapshot_changed`
+ * @param request.message default: the run's title. What is left out does not differ from a publish that is under way
  * @throws EngineError `run_not_found`, `run_not_finished`, `run_not_succeeded`, `snapshot_changed`, `publication_closed`, `publication_pending`
  */
 export async function requestPublication(
   deps: EngineDeps,
   runId: string,
-  { snapshot, by, ...wish }: PublishWish & { by: string; snapshot?: string },
+  { snapshot, by, ...wish }: Partial<PublishWish> & { by: string; snapshot?: string },
 ): Promise<void> {
   const run = await getRun(deps, runId);
   if (!isTerminal(run.status)) throw new EngineError('run_not_finished', `the run ${runId} is ${run.status}`);
@@ -84,11 +85,13 @@ export async function requestPublication(
   }
   const { publication, publish_request: before } = run;
   const isUnderWay = publication === 'requested' || publication === 'parked';
-  const isSame = isDeepStrictEqual({ ...before, snapshot: undefined }, { ...wish, snapshot: undefined });
+  const isSame = Object.entries(wish).every(([field, value]) =>
+    isDeepStrictEqual(before?.[field as keyof PublishWish], value),
+  );
   if (publication === 'published' && before?.branch === wish.branch) return;
   if (isUnderWay && isSame) return;
   if (isUnderWay) throw new EngineError('publication_pending', `a publish of ${runId} is ${publication} already`);
-  await recordRequest(deps, run, 'requested', requestPublish(run, { ...wish, by }));
+  await recordRequest(deps, run, 'requested', requestPublish(run, { message: run.header.title, ...wish, by }));
 }
 
 /** @throws EngineError `run_not_found`, `run_not_finished`, `publication_closed`, `fork_pending` */

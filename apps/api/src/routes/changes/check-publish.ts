@@ -14,7 +14,7 @@ import { workspaceOf } from '../snapshots/find-snapshot.ts';
 type Deps = Pick<ApiDeps, 'blobs' | 'workspaces'>;
 
 /** What a publish is asked to do, with its defaults. */
-export const wishOf = (run: RunState, { message, branch, author }: DryRun) => ({
+const wishOf = (run: RunState, { message, branch, author }: DryRun) => ({
   message: message ?? run.header.title,
   ...given({ branch, author }),
 });

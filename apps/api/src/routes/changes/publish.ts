@@ -7,7 +7,7 @@ import { awaitRun } from '../../live/await-run.ts';
 import { given } from '../../schema/given.ts';
 import { findRun } from '../runs/find-run.ts';
 import { toRun } from '../runs/run-view.ts';
-import { assertSucceeded, checkTarget, planWish, wishOf } from './check-publish.ts';
+import { assertSucceeded, checkTarget, planWish } from './check-publish.ts';
 import { refusalOf } from './publish-refusal.ts';
 
 export function publishRoutes(app: App, deps: ApiDeps): void {
@@ -36,8 +36,7 @@ export function publishRoutes(app: App, deps: ApiDeps): void {
       if (wish.branch !== undefined && isOpen(before)) await planWish(deps, before, wish);
       const run = await awaitRun(deps, reply, {
         runId: before.id,
-        ask: () =>
-          requestPublication(deps, before.id, { by: operator, ...wishOf(before, wish), ...given({ snapshot }) }),
+        ask: () => requestPublication(deps, before.id, { by: operator, ...given({ ...wish, snapshot }) }),
         isPending: ({ publication }) => publication === 'requested',
       });
       const refusal = await refusalOf(deps, run);
