@@ -7,8 +7,9 @@ export default defineConfig({
     // Tests start real servers and sandboxes: processes of their own, and no more of them than a small machine bears.
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // A process is started and killed at every moment of a verb in one test: a minute, where the machine has other work.
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
     reporters: ['default', 'json'],
     outputFile: { json: '.cache/test-report.json' },
   },

@@ -95,7 +95,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     discard: (runId) => verb(runId, () => discard(deps, runId)),
     sizes: () => asWorkspaceError(() => measureRuns(deps)),
     collect: (runId) => verb(runId, () => collectObjects(deps, runId)),
-    tidy: (input) => asWorkspaceError(() => tidyFolders(deps, input)),
+    tidy: ({ isKnown }) => asWorkspaceError(() => tidyFolders(deps, { isKnown, alone: serial })),
   };
 }
 

@@ -2,6 +2,7 @@ import type { BigIntStats } from 'node:fs';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deps } from './deps.ts';
+import { fromText } from './files/path-name.ts';
 import { readCommit } from './git-objects/commit-object.ts';
 import type { SkippedPath, SnapshotId } from './port.ts';
 import type { RunFolder } from './run/run-folder.ts';
@@ -27,6 +28,7 @@ export async function restoreSnapshot(deps: Deps, input: { runId: string; snapsh
   const state = deps.states.of(folder);
   const target = await loadSnapshot(deps, { folder, state, id: input.snapshot });
   const skipped = await everSkipped(deps, folder);
+  const leftOut = new Set(record.left_out.map(({ path }) => fromText(path)));
   const bring: Bring = {
     git: deps.git,
     scan: startScan(deps, { folder, state, content: hashOnly }),
@@ -35,7 +37,9 @@ export async function restoreSnapshot(deps: Deps, input: { runId: string; snapsh
     clock: () => fileSystemClock(folder),
     owner: deps.isRoot ? record.owner : undefined,
     keep: (path, status) => {
-      if (target.manifest.skipped.has(path)) return true;
+      const left = target.manifest.skipped.get(path);
+      // What never was in the tree is made by the run, unless it could not be stored either.
+      if (left !== undefined) return !leftOut.has(path) || isStillSkipped(deps.limits.fileBytes, 'too_large', status);
       if (find(target.root, path.split('/')) !== undefined) return false;
       return isStillSkipped(deps.limits.fileBytes, skipped.get(path), status);
     },

@@ -45,6 +45,9 @@ function writeOddTree(root: string): void {
     '.gitattributes': '* text eol=crlf ident filter=evil\n',
     '.gitignore': '*\n',
     'nested/repo/file': 'nested',
+    'lfs.bin': `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 12345\n`,
+    'sub/.gitattributes': '*.bin filter=lfs diff=lfs merge=lfs -text\n',
+    'sub/real.bin': new Uint8Array([0, 13, 10, 26]),
     large: Buffer.alloc(5 * 1024 * 1024, 'large file '),
   });
   for (const name of [Buffer.from([0x66, 0xe9, 0x0a]), Buffer.from([0xff, 0xfe])]) {
@@ -67,9 +70,22 @@ describe('the tree of a snapshot', () => {
     mkdirSync(join(copy, '.git/info'), { recursive: true });
     writeFileSync(join(copy, '.git/info/attributes'), '* -text !eol -ident -filter\n');
     git(copy, 'add', '-A', '--force');
-    expect(git(t.shadow(runId), 'rev-parse', `${base.id}^{tree}`)).toBe(git(copy, 'write-tree'));
-    expect(git(t.shadow(runId), 'fsck', '--strict', '--full', '--no-dangling')).not.toMatch(/error|warning|missing/);
+    const expected = git(copy, 'write-tree');
+    const check = (run: string, snapshot: string) => {
+      expect(git(t.shadow(run), 'rev-parse', `${snapshot}^{tree}`)).toBe(expected);
+      expect(git(t.shadow(run), 'fsck', '--strict', '--full', '--no-dangling')).toBe('');
+    };
+    check(runId, base.id);
     expect(base.skipped).toEqual([]);
+
+    await t.workspaces.collect(runId);
+    check(runId, base.id);
+    await t.workspaces.fork({ runId: 'run_fork', from: { runId, snapshot: base.id } });
+    const walked = await t.workspaces.snapshot({ runId: 'run_fork', parent: base.id, message: 'walk' });
+    expect(walked.id).toBe(base.id);
+    const { path } = await t.workspaces.locate('run_fork');
+    expect(readTree(path)).toEqual(readTree(source, { ignore: ['.git'] }));
+    check('run_fork', walked.id);
   });
 
   test('of nothing is the empty tree', async () => {
@@ -262,6 +278,47 @@ describe('snapshot', () => {
     const rows = git(t.shadow(runId), 'ls-tree', '-r', id).split('\n');
     expect(rows.filter((row) => /\t(way|file)$/.test(row)).map((row) => row.slice(0, 6))).toEqual(['120000', '120000']);
     expect(holds(t.shadow(runId), 'secret of the host')).toBe(false);
+  });
+
+  test('sees that a folder was moved, though a link leads to it from where it was', async () => {
+    using t = temporary();
+    const { base, path } = await start(t);
+    writeTree(path, { 'deep/er/file': 'x', 'deep/empty': null });
+    const { id: parent } = await t.workspaces.snapshot({ runId, parent: base.id, message: 'x' });
+    // A tick later the status of every file and folder is remembered.
+    const { ctimeMs } = lstatSync(join(path, 'deep/er/file'));
+    await expect.poll(() => tick(t.path) > ctimeMs).toBe(true);
+    const same = await t.workspaces.snapshot({ runId, parent, message: 'x' });
+    expect(same.id).toBe(parent);
+    for (const [folder, to] of [
+      ['dir', 'moved'],
+      ['deep/er', 'deep/moved'],
+      ['deep/empty', 'elsewhere'],
+    ] as const) {
+      renameSync(join(path, folder), join(path, to));
+      symlinkSync(join(path, to), join(path, folder));
+    }
+    const { id } = await t.workspaces.snapshot({ runId, parent, message: 'y' });
+    const rows = git(t.shadow(runId), 'ls-tree', '-r', '-t', id).split('\n');
+    const links = rows.filter((row) => row.startsWith('120000')).map((row) => row.split('\t')[1]);
+    expect(links).toEqual(['deep/empty', 'deep/er', 'dir', 'link']);
+    expect(rows.filter((row) => /\t(dir|deep\/er)\//.test(row))).toEqual([]);
+    expect(await t.reopen().snapshot({ runId, parent, message: 'y' })).toMatchObject({ id });
+  });
+
+  test('sees names come and go in folders that it has listed before', async () => {
+    using t = temporary();
+    const { base, path } = await start(t);
+    let parent = base.id;
+    for (let round = 0; round < 20; round++) {
+      if (round % 4 < 2) writeFileSync(join(path, `dir/new-${round % 4}`), 'x');
+      else rmSync(join(path, `dir/new-${(round % 4) - 2}`));
+      const next = await t.workspaces.snapshot({ runId, parent, message: `${round}` });
+      expect(next.files_changed).toBe(1);
+      if (round % 3 === 0)
+        expect((await t.workspaces.snapshot({ runId, parent: next.id, message: '' })).id).toBe(next.id);
+      parent = next.id;
+    }
   });
 
   test.runIf(process.platform === 'linux')('does not leave the tree while folders are swapped for links', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { readTree, writeTree } from './fixtures/file-tree.ts';
+import { runUntilKilled } from './fixtures/run-until-killed.ts';
 import { type Temporary, temporary } from './fixtures/temporary-workspaces.ts';
 import { transact } from './transact.ts';
 
@@ -25,10 +26,32 @@ test('a batch that goes well is one snapshot', async () => {
       change();
       return { ok: true, value: 2 };
     },
-    validate: async () => undefined,
   });
   expect(done).toMatchObject({ status: 'committed', value: 2, snapshot: { parent: id, files_changed: 2 } });
   expect(quieted).toEqual([runId]);
+});
+
+test('what validators leave behind is no part of it', async () => {
+  using t = temporary();
+  const { id, deps, change, path } = await start(t);
+  let validated: object = {};
+  const done = await transact(deps, {
+    ...{ runId, parent: id, message: 'batch' },
+    act: async () => {
+      change();
+      return { ok: true, value: 2 };
+    },
+    validate: async () => {
+      validated = readTree(path);
+      writeTree(path, { 'coverage/report': 'x', 'a.txt': 'formatted' });
+      return undefined;
+    },
+  });
+  if (done.status !== 'committed') throw new Error(done.reason);
+  expect(readTree(path)).toEqual(validated);
+  const again = await t.workspaces.snapshot({ runId, parent: done.snapshot.id, message: '' });
+  expect(again.id).toBe(done.snapshot.id);
+  expect(done.snapshot.files_changed).toBe(2);
 });
 
 test.each([
@@ -71,12 +94,17 @@ test('when a call throws, or somebody gives up, nothing is left, and they hear o
   expect(readTree(path)).toEqual(before);
 });
 
-test('after a death in the middle the parent is a restore away', async () => {
+test('after a death anywhere in the middle the parent is a restore away', async () => {
   using t = temporary();
-  const { id, change, before, path } = await start(t);
-  // All that a process which is killed during `act` leaves behind.
-  change();
-  const successor = t.reopen();
-  await successor.restore({ runId, snapshot: id });
-  expect(readTree(path)).toEqual(before);
+  const { id, before, path } = await start(t);
+  const act = { verb: 'transact', parent: id, files: { 'a.txt': 'changed', 'c/new.txt': 'new' } };
+  let killed = 0;
+  for (let dieAt = 1; runUntilKilled({ dataDir: t.dataDir, runId, dieAt, act }); dieAt++) {
+    killed += 1;
+    expect(readTree(path)).not.toEqual(before);
+    await t.reopen().restore({ runId, snapshot: id });
+    expect(readTree(path)).toEqual(before);
+  }
+  expect(killed).toBe(4);
+  expect(readTree(path)).toMatchObject({ 'a.txt': 'file changed', 'c/new.txt': 'file new', 'b.txt': before['b.txt'] });
 });

@@ -13,8 +13,8 @@ export interface Transaction<Value> {
   message: string;
   /** The calls. Throwing, or returning `ok: false`, rolls back. */
   act(): Promise<{ ok: true; value: Value } | { ok: false; reason: string }>;
-  /** What must hold of the files afterwards: why it does not, or undefined. @default nothing */
-  validate?(): Promise<string | undefined>;
+  /** What must hold of the files afterwards: why it does not, or undefined. What it writes is taken back. @default nothing */
+  validate?(snapshot: Snapshot): Promise<string | undefined>;
   signal?: AbortSignal;
 }
 
@@ -33,7 +33,7 @@ export type Transacted<Value> =
  * if (done.status === 'rolled_back') return done.reason;
  */
 export async function transact<Value>(deps: Deps, transaction: Transaction<Value>): Promise<Transacted<Value>> {
-  const { runId, parent, message, signal } = transaction;
+  const { runId, parent, signal } = transaction;
   const rollBack = async (): Promise<void> => {
     await deps.quiesce(runId);
     await deps.workspaces.restore({ runId, snapshot: parent });
@@ -41,20 +41,32 @@ export async function transact<Value>(deps: Deps, transaction: Transaction<Value
   try {
     const done = await transaction.act();
     signal?.throwIfAborted();
-    const reason = done.ok ? await transaction.validate?.() : done.reason;
-    signal?.throwIfAborted();
-    if (done.ok && reason === undefined) {
-      await deps.quiesce(runId);
-      return {
-        status: 'committed',
-        snapshot: await deps.workspaces.snapshot({ runId, parent, message }),
-        value: done.value,
-      };
+    if (done.ok) {
+      const committed = await commit(deps, transaction);
+      if (committed.ok) return { status: 'committed', snapshot: committed.snapshot, value: done.value };
+      await rollBack();
+      return { status: 'rolled_back', reason: committed.reason };
     }
     await rollBack();
-    return { status: 'rolled_back', reason: reason ?? 'a call failed' };
+    return { status: 'rolled_back', reason: done.reason };
   } catch (error) {
     await rollBack();
     throw error;
   }
+}
+
+/** Validators look at what is committed, and what they leave behind (caches, reports) is no part of it. */
+async function commit(
+  { workspaces, quiesce }: Deps,
+  { runId, parent, message, validate, signal }: Omit<Transaction<unknown>, 'act'>,
+): Promise<{ ok: true; snapshot: Snapshot } | { ok: false; reason: string }> {
+  await quiesce(runId);
+  const snapshot = await workspaces.snapshot({ runId, parent, message });
+  if (validate === undefined) return { ok: true, snapshot };
+  const reason = await validate(snapshot);
+  signal?.throwIfAborted();
+  if (reason !== undefined) return { ok: false, reason };
+  await quiesce(runId);
+  await workspaces.restore({ runId, snapshot: snapshot.id });
+  return { ok: true, snapshot };
 }

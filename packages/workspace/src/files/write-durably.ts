@@ -40,6 +40,9 @@ export async function syncFolder(path: string | Buffer): Promise<void> {
   }
 }
 
+/** Waits until the bytes of a file that somebody else has written are on disk. */
+export const syncFile = (path: string): Promise<void> => syncFolder(path);
+
 /** Waits until the bytes of an open file are on disk. */
 export async function syncOpen(fd: number): Promise<void> {
   await fsyncAsync(fd);

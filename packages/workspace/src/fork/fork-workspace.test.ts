@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readTree, writeTree } from '../fixtures/file-tree.ts';
@@ -6,6 +6,7 @@ import { publishNow } from '../fixtures/publish-now.ts';
 import { git, initRepository } from '../fixtures/real-git.ts';
 import { runUntilKilled } from '../fixtures/run-until-killed.ts';
 import { type Temporary, temporary } from '../fixtures/temporary-workspaces.ts';
+import { linkObjects } from './link-objects.ts';
 
 const parent = 'run_parent';
 const child = 'run_child';
@@ -98,7 +99,7 @@ test('a fork that died anywhere is made by the next call', async () => {
     await t.workspaces.snapshot({ runId: child, parent: id, message: 'x' });
     await t.workspaces.discard(child);
   }
-  expect(killed).toBe(4);
+  expect(killed).toBe(5);
 });
 
 test('a fork while the other run is written and collected has everything', async () => {
@@ -119,4 +120,105 @@ test('a fork while the other run is written and collected has everything', async
     expect(git(t.shadow(runId), 'fsck', '--strict', '--no-dangling', '--full')).toBe('');
   }
   await busy;
+});
+
+test('a fork can go back to any snapshot before the one it began with', async () => {
+  using t = temporary();
+  const { base, first, second, atFirst } = await start(t);
+  await fork(t, second.id);
+  const { path } = await t.workspaces.locate(child);
+  await t.workspaces.restore({ runId: child, snapshot: first.id });
+  expect(readTree(path)).toEqual(atFirst);
+  const changed = await t.workspaces.diff({ runId: child, from: base.id, to: first.id });
+  expect(changed.map((file) => file.path)).toEqual(['a.txt', 'new.txt']);
+  const other = await t.workspaces.snapshot({ runId: parent, parent: second.id, message: 'not before', paths: [] });
+  expect(other.id).toBe(second.id);
+});
+
+test('what the snapshot skipped is not in the fork, and is not taken for removed', async () => {
+  using t = temporary({ limits: { fileBytes: 1000 } });
+  const source = join(t.path, 'source');
+  writeTree(source, { 'a.txt': 'a\n', big: 'x'.repeat(2000) });
+  const base = await t.workspaces.materialise({ runId: parent, source: { type: 'directory', path: source } });
+  const made = await fork(t, base.id);
+  expect(made.skipped).toEqual([{ path: 'big', reason: 'too_large' }]);
+  const { path } = await t.workspaces.locate(child);
+  expect(readTree(path)).toEqual({ 'a.txt': 'file a\n' });
+  expect((await t.workspaces.snapshot({ runId: child, parent: base.id, message: '' })).id).toBe(base.id);
+
+  writeTree(path, { 'a.txt': 'b\n' });
+  const next = await t.workspaces.snapshot({ runId: child, parent: base.id, message: 'x' });
+  expect(next).toMatchObject({ files_changed: 1, skipped: made.skipped });
+  expect(await publishNow(t.workspaces, { runId: child, snapshot: next.id })).toMatchObject({ status: 'published' });
+  expect(readTree(source)).toEqual({ 'a.txt': 'file b\n', big: `file ${'x'.repeat(2000)}` });
+
+  // A file of the run's own at that path is like any other.
+  writeTree(path, { big: 'small' });
+  await t.workspaces.restore({ runId: child, snapshot: next.id });
+  expect(readTree(path)).toEqual({ 'a.txt': 'file b\n' });
+});
+
+test.each([
+  ['fork.folder', false],
+  ['fork.objects', true],
+] as const)('the other run is discarded at %s', async (moment, enough) => {
+  using t = temporary();
+  const { first, atFirst } = await start(t);
+  const elsewhere = join(t.path, 'gone');
+  const workspaces = t.reopen({
+    onPoint: (point) => {
+      if (point === moment) renameSync(join(t.dataDir, 'runs', parent), elsewhere);
+    },
+  });
+  const forking = workspaces.fork({ runId: child, from: { runId: parent, snapshot: first.id } });
+  if (enough) {
+    await forking;
+    expect(readTree((await workspaces.locate(child)).path)).toEqual(atFirst);
+    expect(git(t.shadow(child), 'fsck', '--strict', '--no-dangling', '--full')).toBe('');
+  } else {
+    await expect(forking).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
+    await expect(workspaces.locate(child)).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
+  }
+});
+
+test('what a collection of the other run took away under our hands is looked for again', async () => {
+  using t = temporary();
+  const { first, atFirst } = await start(t);
+  let rounds = 0;
+  const workspaces = t.reopen({
+    onPoint: (point) => {
+      if (point !== 'fork.linked') return;
+      rounds += 1;
+      const packs = join(t.shadow(child), 'objects/pack');
+      if (rounds < 3) for (const name of readdirSync(packs)) rmSync(join(packs, name));
+    },
+  });
+  await workspaces.fork({ runId: child, from: { runId: parent, snapshot: first.id } });
+  expect(rounds).toBe(3);
+  expect(readTree((await workspaces.locate(child)).path)).toEqual(atFirst);
+  expect(git(t.shadow(child), 'fsck', '--strict', '--no-dangling', '--full')).toBe('');
+});
+
+test('a fork whose objects are nowhere to be found is not made', async () => {
+  using t = temporary();
+  const { first } = await start(t);
+  for (const name of readdirSync(join(t.shadow(parent), 'objects/pack'))) {
+    rmSync(join(t.shadow(parent), 'objects/pack', name));
+  }
+  await expect(fork(t, first.id)).rejects.toMatchObject({ code: 'EGITFAILED' });
+  await expect(t.workspaces.locate(child)).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
+});
+
+test.runIf(existsSync('/dev/shm'))('files are copied where they cannot be linked', async () => {
+  using t = temporary();
+  const { first } = await start(t);
+  const elsewhere = mkdtempSync('/dev/shm/holdpoint-');
+  try {
+    git(elsewhere, 'init', '-q', '--bare');
+    await linkObjects(t.shadow(parent), elsewhere);
+    expect(git(elsewhere, 'cat-file', '-t', first.id)).toBe('commit');
+    expect(git(elsewhere, 'fsck', '--full', '--no-dangling')).not.toMatch(/missing|error/);
+  } finally {
+    rmSync(elsewhere, { recursive: true });
+  }
 });

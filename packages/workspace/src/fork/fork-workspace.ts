@@ -2,9 +2,9 @@ import { mkdirSync } from 'node:fs';
 import type { Deps } from '../deps.ts';
 import { giveFolder } from '../files/give-away.ts';
 import { openTop } from '../files/open-directory.ts';
+import { fromText } from '../files/path-name.ts';
 import { removeFolder } from '../files/remove-folder.ts';
 import { syncFolder } from '../files/write-durably.ts';
-import { writeRef } from '../git-objects/ref-file.ts';
 import { createShadow } from '../host-git/shadow.ts';
 import { describe } from '../materialise/materialise.ts';
 import type { Materialised, Progress, SnapshotId } from '../port.ts';
@@ -12,10 +12,10 @@ import { type RunFolder, runFolder } from '../run/run-folder.ts';
 import { readRecord, requireRecord, type WorkspaceRecord, writeRecord } from '../run/workspace-record.ts';
 import { startScan } from '../snapshot.ts';
 import { bringTree, hashOnly } from '../tree/bring-tree.ts';
-import { assertSnapshot, loadSnapshot, snapshotRef } from '../tree/load-snapshot.ts';
+import { assertSnapshot, loadSnapshot } from '../tree/load-snapshot.ts';
 import { skippedPaths } from '../tree/manifest.ts';
 import { fileSystemClock } from '../tree/stat-cache.ts';
-import { linkObjects } from './link-objects.ts';
+import { takeHistory } from './take-history.ts';
 
 interface Input {
   runId: string;
@@ -44,9 +44,9 @@ export async function forkWorkspace(deps: Deps, input: Input): Promise<Materiali
   mkdirSync(folder.path, { recursive: true, mode: 0o711 });
   await createShadow(deps.git, folder);
   deps.onPoint('fork.folder');
-  await takeObjects(deps, { folder, from, origin, snapshot: input.from.snapshot });
+  await takeHistory(deps, { folder, from, origin, snapshot: input.from.snapshot, signal: input.signal });
   deps.onPoint('fork.objects');
-  const grown = await growTree(deps, { ...input, folder, owner });
+  const grown = await growTree(deps, { ...input, folder, owner, origin });
   deps.onPoint('fork.filled');
   input.signal?.throwIfAborted();
   await syncFolder(folder.path);
@@ -63,24 +63,9 @@ export async function forkWorkspace(deps: Deps, input: Input): Promise<Materiali
   return describe(deps, folder, record);
 }
 
-/** Objects first, then refs to what the fork begins with and is compared to; everything in between hangs on these. */
-async function takeObjects(
-  deps: Deps,
-  input: { folder: RunFolder; from: RunFolder; origin: WorkspaceRecord; snapshot: SnapshotId },
-): Promise<void> {
-  const { folder, from, origin, snapshot } = input;
-  await linkObjects(from.shadow, folder.shadow);
-  const refs = { [snapshotRef(snapshot)]: snapshot, [snapshotRef(origin.base)]: origin.base };
-  if (origin.base_commit !== null) refs['refs/holdpoint/base'] = origin.base_commit;
-  // A collection of the other repository may have been under way: what is missing now is found now.
-  const git = [`--git-dir=${folder.shadow}`, 'rev-list', '--objects', '--quiet', '--end-of-options'];
-  await deps.git.run([...git, ...Object.values(refs)]);
-  for (const [ref, oid] of Object.entries(refs)) await writeRef(folder.shadow, ref, oid);
-}
-
 async function growTree(
   deps: Deps,
-  input: Input & { folder: RunFolder; owner: WorkspaceRecord['owner'] },
+  input: Input & { folder: RunFolder; owner: WorkspaceRecord['owner']; origin: WorkspaceRecord },
 ): Promise<Pick<WorkspaceRecord, 'files' | 'bytes' | 'left_out'>> {
   const { folder, signal } = input;
   const owner = deps.isRoot ? input.owner : undefined;
@@ -104,5 +89,8 @@ async function growTree(
     },
     root,
   );
-  return { ...total, left_out: skippedPaths(manifest) };
+  state.stats.save(state.known);
+  // What the snapshot skipped is not here: that must not look as if the run had removed it.
+  const left = new Map(input.origin.left_out.map(({ path, reason }) => [fromText(path), reason]));
+  return { ...total, left_out: skippedPaths({ skipped: new Map([...left, ...manifest.skipped]) }) };
 }

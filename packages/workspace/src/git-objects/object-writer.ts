@@ -1,6 +1,7 @@
 import type { Folder } from '../tree/tree.ts';
 import { isFolder } from '../tree/tree.ts';
 import { commitContent } from './commit-object.ts';
+import type { Deflater } from './deflater.ts';
 import { writeLargeBlob } from './large-blob.ts';
 import type { ObjectType } from './object-id.ts';
 import { emptyTreeId, objectId } from './object-id.ts';
@@ -16,6 +17,7 @@ export const largeFrom = 4 * 1024 * 1024;
 /**
  * Collects objects and brings them to disk together. Nothing is known to git before `flush` has returned.
  * @param deps.known ids of objects that some ref needs already, and that are not written again
+ * @param deps.deflater compresses the blobs. @default they are compressed at once, here
  */
 export interface ObjectWriter {
   blob(content: Uint8Array): string;
@@ -32,23 +34,31 @@ export interface ObjectWriter {
   held(): void;
 }
 
-export function createObjectWriter(deps: { gitDir: string; known: Set<string> }): ObjectWriter {
+export function createObjectWriter(deps: { gitDir: string; known: Set<string>; deflater?: Deflater }): ObjectWriter {
   let pending = new Map<string, PackedObject>();
   let bytes = 0;
   const written = new Set<string>();
-  const has = (oid: string) => deps.known.has(oid) || written.has(oid) || pending.has(oid);
+  const deflating = new Set<string>();
+  const isPending = (oid: string) => pending.has(oid) || deflating.has(oid);
+  const has = (oid: string) => deps.known.has(oid) || written.has(oid) || isPending(oid);
 
   const add = (type: ObjectType, content: Uint8Array): string => {
     const oid = objectId(type, content);
-    if (!has(oid)) {
-      const packed = packObject(oid, type, content);
-      pending.set(oid, packed);
-      bytes += packed.bytes.length;
+    if (has(oid)) return oid;
+    if (type === 'blob' && deps.deflater !== undefined) {
+      deflating.add(oid);
+      deps.deflater.add(oid, content);
+      return oid;
     }
+    const packed = packObject(oid, type, content);
+    pending.set(oid, packed);
+    bytes += packed.bytes.length;
     return oid;
   };
 
   const flush = async () => {
+    for (const packed of (await deps.deflater?.drain()) ?? []) pending.set(packed.oid, packed);
+    deflating.clear();
     if (pending.size === 0) return;
     const objects = pending;
     await writePack(deps.gitDir, [...objects.values()]);
@@ -80,7 +90,7 @@ export function createObjectWriter(deps: { gitDir: string; known: Set<string> })
       return emptyTreeId;
     },
     commit: (input) => add('commit', commitContent(input)),
-    relieve: () => (bytes >= flushAt ? flush() : undefined),
+    relieve: () => (bytes + (deps.deflater?.bytes ?? 0) >= flushAt ? flush() : deps.deflater?.relieve()),
     flush,
     held: () => {
       for (const oid of written) deps.known.add(oid);

@@ -31,6 +31,7 @@ export async function writePack(gitDir: string, objects: readonly PackedObject[]
 }
 
 export interface PackPlace {
+  readonly name: string;
   readonly folder: string;
   readonly tmpPack: string;
   readonly tmpIndex: string;
@@ -48,6 +49,7 @@ export function placeForPack(gitDir: string): PackPlace {
   // Not `….pack` and `….idx`, which git would take for a pack that is there.
   const [tmpPack, tmpIndex] = [join(folder, `tmp_pack_${name}`), join(folder, `tmp_idx_${name}`)];
   return {
+    name,
     folder,
     tmpPack,
     tmpIndex,

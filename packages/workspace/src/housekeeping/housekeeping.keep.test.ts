@@ -82,3 +82,47 @@ test('what a dead process left goes; what somebody knows, or is young, stays', a
   expect(existsSync(folder('runs/run_young'))).toBe(true);
   await expect(t.workspaces.locate(runId)).resolves.toBeDefined();
 });
+
+test('a folder that is no run, and one that cannot be removed, do not keep others; a half-published source is made whole', async () => {
+  const now = Date.now();
+  using t = temporary({ now: () => now });
+  const old = new Date(now - 2 * 3_600_000);
+  const folder = (name: string) => join(t.dataDir, name);
+  for (const name of ['runs/not a run', 'runs/run_broken', 'runs/run_half', 'git/tmp-dead', 'git/tmp-young']) {
+    mkdirSync(folder(name), { recursive: true });
+  }
+  writeFileSync(folder('runs/run_broken/workspace.json'), 'not JSON');
+  const source = join(t.path, 'source');
+  writeTree(source, { 'a.txt': 'a\n', 'b.txt': 'b\n' });
+  const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
+  writeTree((await t.workspaces.locate(runId)).path, { 'a.txt': 'A\n', 'b.txt': 'B\n' });
+  const { id } = await t.workspaces.snapshot({ runId, parent: base.id, message: 'x' });
+  const request = { runId, snapshot: id, target: { message: 'x' } };
+  const { digest } = await t.workspaces.planPublish(request);
+  const dying = t.reopen({
+    onPoint: (point) => {
+      if (point.startsWith('publish') && readTree(source)['a.txt'] === 'file A\n') throw new Error('dies half-way');
+    },
+  });
+  await expect(dying.publish({ ...request, expect: digest })).rejects.toThrow('half-way');
+  for (const name of ['runs/not a run', 'runs/run_broken', 'runs/run_half', `runs/${runId}`, 'git/tmp-dead']) {
+    utimesSync(folder(name), old, old);
+  }
+  const removed = await t.reopen().tidy({ isKnown: async () => false });
+  expect(removed.sort()).toEqual([runId, 'run_half']);
+  expect(readTree(source)).toEqual({ 'a.txt': 'file A\n', 'b.txt': 'file B\n' });
+  expect(
+    ['runs/not a run', 'runs/run_broken', 'git/tmp-dead', 'git/tmp-young'].map((name) => existsSync(folder(name))),
+  ).toEqual([true, true, false, true]);
+});
+
+test('when nobody can say who is known, nothing is removed', async () => {
+  const now = Date.now();
+  using t = temporary({ now: () => now });
+  const path = join(t.dataDir, 'runs/run_orphan');
+  mkdirSync(path);
+  utimesSync(path, new Date(now - 2 * 3_600_000), new Date(now - 2 * 3_600_000));
+  const asked = t.workspaces.tidy({ isKnown: () => Promise.reject(new Error('no connection')) });
+  await expect(asked).rejects.toThrow('no connection');
+  expect(existsSync(path)).toBe(true);
+});

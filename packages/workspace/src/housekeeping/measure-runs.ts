@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import type { Deps } from '../deps.ts';
 import { errnoOf } from '../errors.ts';
 import type { RunSize } from '../port.ts';
-import { runFolder } from '../run/run-folder.ts';
+import { isRunId, runFolder } from '../run/run-folder.ts';
 
 /** What every run's workspace takes on disk, largest first. Looks at every file, so it takes as long as `du`. */
 export async function measureRuns(deps: Deps): Promise<RunSize[]> {
   const sizes: RunSize[] = [];
   for (const entry of await entriesOf(join(deps.dataDir, 'runs'))) {
-    if (!entry.isDirectory() || !/^[A-Za-z0-9_-]{1,128}$/.test(entry.name)) continue;
+    if (!entry.isDirectory() || !isRunId(entry.name)) continue;
     const folder = runFolder(deps.dataDir, entry.name);
     const snapshots = await entriesOf(join(folder.shadow, 'refs', 'snapshots'));
     sizes.push({
       run_id: entry.name,
       tree_bytes: await measure(folder.tree),
       shadow_bytes: await measure(folder.shadow),
-      snapshots: snapshots.length,
+      snapshots: snapshots.filter(({ name }) => /^[0-9a-f]{40}$/.test(name)).length,
     });
   }
   const total = ({ tree_bytes, shadow_bytes }: RunSize) => tree_bytes + shadow_bytes;

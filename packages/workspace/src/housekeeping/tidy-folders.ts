@@ -1,34 +1,64 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deps } from '../deps.ts';
-import { errnoOf } from '../errors.ts';
+import { discard } from '../discard.ts';
+import { errnoOf, WorkspaceError } from '../errors.ts';
 import { removeFolder } from '../files/remove-folder.ts';
+import { isRunId } from '../run/run-folder.ts';
 
 const hour = 3_600_000;
 
+export interface TidyInput {
+  isKnown: (runId: string) => Promise<boolean>;
+  /** Runs a task when no other one of the same run is under way. */
+  alone: <T>(runId: string, task: () => Promise<T>) => Promise<T>;
+}
+
 /**
  * Finishes discards that were interrupted, and removes folders of runs that nobody knows: a process died between making a folder and
- * telling of it. A folder younger than an hour may be about to be told of.
+ * telling of it. A folder younger than an hour may be about to be told of. What is no run's folder is not ours to remove.
  */
-export async function tidyFolders(
-  deps: Deps,
-  { isKnown }: { isKnown: (runId: string) => Promise<boolean> },
-): Promise<string[]> {
+export async function tidyFolders(deps: Deps, { isKnown, alone }: TidyInput): Promise<string[]> {
   const trash = join(deps.dataDir, 'trash');
-  for (const name of await namesOf(trash)) await removeFolder(join(trash, name));
-  const removed: string[] = [];
+  for (const runId of await runsIn(trash)) await alone(runId, () => removeFolder(join(trash, runId)));
   const runs = join(deps.dataDir, 'runs');
-  for (const runId of await namesOf(runs)) {
-    const path = join(runs, runId);
-    const status = await lstat(path).catch(() => undefined);
-    if (status === undefined || deps.now() - status.mtimeMs < hour || (await isKnown(runId))) continue;
-    await removeFolder(path);
-    removed.push(runId);
+  const removed: string[] = [];
+  for (const runId of await runsIn(runs)) {
+    const isOld = () => isOlder(deps, join(runs, runId));
+    if (!(await isOld()) || (await isKnown(runId))) continue;
+    // Looked at again when nobody else is at it.
+    const isGone = await alone(runId, async () => (await isOld()) && (await remove(deps, runId)));
+    if (isGone) removed.push(runId);
+  }
+  for (const name of await namesIn(join(deps.dataDir, 'git'))) {
+    const path = join(deps.dataDir, 'git', name);
+    if (name.startsWith('tmp-') && (await isOlder(deps, path))) await removeFolder(path);
   }
   return removed;
 }
 
-async function namesOf(path: string): Promise<string[]> {
+/** One folder that cannot be removed does not keep the others. */
+async function remove(deps: Deps, runId: string): Promise<boolean> {
+  try {
+    await discard(deps, runId);
+    return true;
+  } catch (error) {
+    if (!(error instanceof WorkspaceError) && errnoOf(error) === undefined) throw error;
+    deps.logger.warn({ runId, err: error }, 'the folder of an unknown run could not be removed');
+    return false;
+  }
+}
+
+async function isOlder(deps: Deps, path: string): Promise<boolean> {
+  const status = await lstat(path).catch(() => undefined);
+  return status !== undefined && deps.now() - status.mtimeMs > hour;
+}
+
+async function runsIn(path: string): Promise<string[]> {
+  return (await namesIn(path)).filter(isRunId);
+}
+
+function namesIn(path: string): Promise<string[]> {
   return readdir(path).catch((error: unknown) => {
     if (errnoOf(error) === 'ENOENT') return [];
     throw error;

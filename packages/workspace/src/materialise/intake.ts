@@ -1,5 +1,8 @@
+import type { BigIntStats } from 'node:fs';
 import { WorkspaceError } from '../errors.ts';
 import type { Pace } from '../files/pace.ts';
+import type { BytePath } from '../files/path-name.ts';
+import type { ObjectWriter } from '../git-objects/object-writer.ts';
 import type { Owner, Progress, SkippedPath } from '../port.ts';
 import type { Selection } from './selection.ts';
 
@@ -7,14 +10,21 @@ import type { Selection } from './selection.ts';
 export interface Intake {
   readonly owner: Owner | undefined;
   readonly pace: Pace;
-  readonly limits: { entries: number; sourceBytes: number };
+  readonly limits: { entries: number; sourceBytes: number; fileBytes: number };
   readonly selection: Selection;
   readonly skipped: Map<string, SkippedPath['reason']>;
+  /** Takes content on its way into the tree, for the first snapshot. */
+  readonly content: Pick<ObjectWriter, 'blob' | 'relieve'>;
+  /** Takes the status of a file whose content was taken: nobody else is at the tree, so that it need not be read again. */
+  readonly remember: (path: BytePath, status: BigIntStats, oid: string) => void;
   readonly onProgress: (progress: Progress) => void;
+  readonly onPoint: (point: string) => void;
+  /** Entries and bytes that were found to be brought in. */
   entries: number;
-  files: number;
   bytes: number;
-  /** When the next progress is due. */
+  /** What is in. */
+  readonly done: Progress;
+  /** When the next progress may be told. */
   due: number;
 }
 
@@ -37,11 +47,23 @@ export function countBytes(intake: Intake, bytes: number): void {
   );
 }
 
-/** A file is in. Tells how far it is, not more often than every 200 ms. */
-export function countFile(intake: Intake): void {
-  intake.files += 1;
+/** A file or link is in. */
+export function fileIsIn(intake: Intake): void {
+  intake.done.files += 1;
+  intake.onPoint('materialise.file');
+  tell(intake);
+}
+
+/** Bytes of a file are in. */
+export function bytesAreIn(intake: Intake, bytes: number): void {
+  intake.done.bytes += bytes;
+  tell(intake);
+}
+
+/** Not more often than every 200 ms. */
+function tell(intake: Intake): void {
   const now = performance.now();
   if (now < intake.due) return;
   intake.due = now + progressEveryMs;
-  intake.onProgress({ files: intake.files, bytes: intake.bytes });
+  intake.onProgress({ ...intake.done });
 }

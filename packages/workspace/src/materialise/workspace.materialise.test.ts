@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, lstatSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -61,6 +62,45 @@ describe('materialise from a directory', () => {
     expect(Object.keys(readTree(path)).sort()).toEqual([...Object.keys(files), 'dir', 'loop'].map(bytes).sort());
   });
 
+  test('the first snapshot is what git makes of the same files, small and large, many and alike', async () => {
+    using t = temporary({ limits: { fileBytes: 6_000_000 } });
+    const source = join(t.path, 'source');
+    const noise = (bytes: number, seed: number) =>
+      createHash('shake256', { outputLength: bytes }).update(`${seed}`).digest();
+    const many = Array.from({ length: 600 }, (_, n) => [`d${n % 20}/f${n}`, noise(n * 17, n % 500)] as const);
+    const odd = { empty: '', '4 MiB': noise(4 * 1024 ** 2, 1), 'under it': noise(4 * 1024 ** 2 - 1, 2) };
+    writeTree(source, { ...Object.fromEntries(many), ...odd, ...files });
+    writeFileSync(Buffer.from(`${source}/caf\xe9`, 'latin1'), 'not UTF-8');
+    initRepository(source);
+    writeFileSync(join(source, 'too large'), noise(6_000_001, 3));
+    const made = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
+    const shadow = t.shadow(runId);
+    expect(git(shadow, 'rev-parse', `${made.id}^{tree}`)).toBe(git(source, 'rev-parse', 'HEAD^{tree}'));
+    expect(git(shadow, 'fsck', '--full', '--strict')).toBe('');
+    expect(made.skipped).toEqual([{ path: 'too large', reason: 'too_large' }]);
+    const { path } = await t.workspaces.locate(runId);
+    expect(readTree(path)).toEqual(readTree(source, { ignore: ['.git'] }));
+    // What was learned on the way in does not hide what changes afterwards.
+    writeFileSync(join(path, 'd1/f1'), noise(17, 9));
+    const next = await t.workspaces.snapshot({ runId, parent: made.id, message: '' });
+    expect(next.files_changed).toBe(1);
+  });
+
+  test('what is too large for a snapshot is in the tree, and takes no room in the repository', async () => {
+    using t = temporary({ limits: { fileBytes: 1000 } });
+    const source = join(t.path, 'source');
+    writeTree(source, { small: 'x', large: 'x'.repeat(1001) });
+    const made = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
+    expect(made).toMatchObject({ files: 2, bytes: 1002, files_changed: 1, skipped: [{ path: 'large' }] });
+    const objects = git(
+      t.shadow(runId),
+      'cat-file',
+      '--batch-all-objects',
+      '--batch-check=%(objecttype) %(objectsize)',
+    );
+    expect(objects.split('\n').filter((line) => line.startsWith('blob'))).toEqual(['blob 1']);
+  });
+
   test('answers the same again, also after a restart, and does not copy again', async () => {
     using t = temporary();
     const source = join(t.path, 'source');
@@ -83,6 +123,7 @@ describe('materialise from a directory', () => {
     const input = { runId, source: { type: 'directory', path: source } } as const;
     await expect(slow.materialise({ ...input, signal: controller.signal })).rejects.toThrow('stop');
     await expect(t.workspaces.locate(runId)).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
+    expect(existsSync(join(t.dataDir, 'runs', runId))).toBe(false);
     expect(await t.workspaces.materialise(input)).toMatchObject({ files_changed: 5 });
   });
 });
@@ -236,26 +277,33 @@ describe('a source that cannot be used', () => {
 });
 
 describe('materialise that dies', () => {
-  test.each(['git', 'directory'] as const)('at any moment is made whole by the next call (%s)', async (type) => {
-    using t = temporary();
-    const source = join(t.path, 'source');
-    writeTree(source, files);
-    initRepository(source);
-    const wanted = { type, path: source } as const;
-    const whole = await t.workspaces.materialise({ runId: 'run_whole', source: wanted });
-    const before = stamps(source);
-    let killed = 0;
-    for (let dieAt = 1; ; dieAt++) {
-      const id = `run_${dieAt}`;
-      const act = { verb: 'materialise', source: wanted };
-      if (!runUntilKilled({ dataDir: t.dataDir, runId: id, dieAt, act })) break;
-      killed += 1;
-      expect(await t.workspaces.materialise({ runId: id, source: wanted })).toEqual(whole);
-      expect(readTree((await t.workspaces.locate(id)).path)).toEqual(readTree(source, { ignore: ['.git'] }));
-    }
-    expect(killed).toBeGreaterThanOrEqual(5);
-    expect(stamps(source)).toBe(before);
-  });
+  test.each(['git', 'directory', 'archive'] as const)(
+    'at any moment is made whole by the next call (%s)',
+    async (type) => {
+      using t = temporary();
+      const folder = join(t.path, 'source');
+      writeTree(folder, { 'a.txt': 'a\n', 'dir/run.sh': { executable: 'x' }, link: { link: 'a.txt' } });
+      const archive = join(t.path, 'source.tar.gz');
+      execFileSync('tar', ['-C', folder, '-czf', archive, '.']);
+      if (type === 'git') initRepository(folder);
+      const wanted = { type, path: type === 'archive' ? archive : folder } as const;
+      const whole = await t.workspaces.materialise({ runId: 'run_whole', source: wanted });
+      const before = stamps(folder);
+      let killed = 0;
+      for (let dieAt = 1; ; dieAt++) {
+        const id = `run_${dieAt}`;
+        const act = { verb: 'materialise', source: wanted };
+        if (!runUntilKilled({ dataDir: t.dataDir, runId: id, dieAt, act })) break;
+        killed += 1;
+        expect(await t.workspaces.materialise({ runId: id, source: wanted })).toEqual(whole);
+        expect(readTree((await t.workspaces.locate(id)).path)).toEqual(readTree(folder, { ignore: ['.git'] }));
+      }
+      // Each of the three entries, and the steps before and after.
+      expect(killed).toBeGreaterThanOrEqual(8);
+      expect(stamps(folder)).toBe(before);
+    },
+    30_000,
+  );
 });
 
 describe('discard', () => {

@@ -1,44 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { Deps } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
+import { removeFolder } from '../files/remove-folder.ts';
 import { writeDurably } from '../files/write-durably.ts';
 import { createObjectWriter } from '../git-objects/object-writer.ts';
 import { shadowAttributes } from '../host-git/shadow.ts';
 import type { SnapshotId } from '../port.ts';
-import { runFolder } from '../run/run-folder.ts';
+import { type RunFolder, runFolder } from '../run/run-folder.ts';
 import { requireRecord } from '../run/workspace-record.ts';
-import { loadSnapshot } from '../tree/load-snapshot.ts';
+import { assertSnapshot, loadSnapshot } from '../tree/load-snapshot.ts';
 import { emptyFolder, type Folder, find, isLeaf, withEntry } from '../tree/tree.ts';
 import { checkedPath } from './checked-path.ts';
-import { outputOf } from './output-of.ts';
+import { outputOf, type Source } from './output-of.ts';
 
-/**
- * Files of a snapshot as an archive. git makes it from the tree object; attributes, which could leave files out or change their content,
- * are switched off in the shadow repository, also in one that was made before this was known.
- */
-export async function archiveFiles(
-  deps: Deps,
-  input: { runId: string; snapshot: SnapshotId; format: 'tar.gz' | 'zip'; paths?: readonly string[] },
-): Promise<Readable> {
+interface Request {
+  runId: string;
+  snapshot: SnapshotId;
+  format: 'tar.gz' | 'zip';
+  paths?: readonly string[];
+}
+
+/** Files of a snapshot as an archive, dated as the snapshot is. git makes it while it is read. */
+export async function archiveFiles(deps: Deps, input: Request): Promise<Readable> {
   const folder = runFolder(deps.dataDir, input.runId);
-  requireRecord(folder);
+  const { created_at: seconds } = requireRecord(folder);
+  assertSnapshot(folder, input.snapshot);
+  await switchAttributesOff(folder);
+  if (input.paths === undefined) return outputOf(() => start(deps, { folder, input, commit: input.snapshot }));
   const state = deps.states.of(folder);
-  const snapshot = await loadSnapshot(deps, { folder, state, id: input.snapshot });
-  await writeDurably(`${folder.shadow}/info/attributes`, shadowAttributes, 0o644);
-  let tree = snapshot.tree;
-  if (input.paths !== undefined) {
-    const writer = createObjectWriter({ gitDir: folder.shadow, known: state.known });
-    tree = writer.root(onlyPaths(snapshot.root, input.paths));
-    await writer.flush();
-  }
-  const format = input.format === 'zip' ? 'zip' : 'tar';
-  const archive = outputOf(deps.git.stream([`--git-dir=${folder.shadow}`, 'archive', `--format=${format}`, tree]));
-  if (input.format === 'zip') return archive;
-  const packed = createGzip();
-  archive.once('error', (error) => packed.destroy(error));
-  packed.once('close', () => archive.destroy());
-  return archive.pipe(packed);
+  const { root } = await loadSnapshot(deps, { folder, state, id: input.snapshot });
+  const part = onlyPaths(root, input.paths);
+  return outputOf(() => startPart(deps, { folder, input, part, seconds }));
+}
+
+/** Attributes of the tree could leave files out or change their content. A repository that was made before this was known has no word of it. */
+async function switchAttributesOff(folder: RunFolder): Promise<void> {
+  const path = join(folder.shadow, 'info', 'attributes');
+  if (readFileSync(path, 'utf8') !== shadowAttributes) await writeDurably(path, shadowAttributes, 0o644);
 }
 
 function onlyPaths(root: Folder, paths: readonly string[]): Folder {
@@ -50,4 +52,47 @@ function onlyPaths(root: Folder, paths: readonly string[]): Folder {
     result = withEntry(result, names, entry);
   }
   return result;
+}
+
+function start(
+  deps: Deps,
+  { folder, input, commit, objects }: { folder: RunFolder; input: Request; commit: string; objects?: string },
+): Source {
+  const format = input.format === 'zip' ? 'zip' : 'tar';
+  const shadow = join(folder.shadow, 'objects');
+  const git = deps.git.stream(
+    [`--git-dir=${folder.shadow}`, '-c', 'tar.umask=0022', 'archive', `--format=${format}`, commit],
+    objects === undefined ? {} : { env: { GIT_OBJECT_DIRECTORY: objects, GIT_ALTERNATE_OBJECT_DIRECTORIES: shadow } },
+  );
+  git.stdin.on('error', () => {});
+  git.stdin.end();
+  if (input.format === 'zip') return git;
+  const packed = createGzip();
+  git.stdout.on('error', (error) => packed.destroy(error));
+  const kill = () => {
+    git.kill();
+    packed.destroy();
+  };
+  return { stdout: git.stdout.pipe(packed), done: git.done, kill };
+}
+
+/** The tree and commit of a part belong to nobody: they lie in a folder of their own for as long as the archive is read. */
+async function startPart(
+  deps: Deps,
+  { folder, input, part, seconds }: { folder: RunFolder; input: Request; part: Folder; seconds: number },
+): Promise<Source> {
+  const temporary = join(deps.dataDir, 'git', `tmp-${randomBytes(8).toString('hex')}`);
+  const objects = join(temporary, 'objects');
+  const remove = () => removeFolder(temporary);
+  try {
+    mkdirSync(join(objects, 'pack'), { recursive: true, mode: 0o700 });
+    const writer = createObjectWriter({ gitDir: temporary, known: new Set() });
+    const commit = writer.commit({ tree: writer.root(part), parent: null, seconds, message: 'part' });
+    await writer.flush();
+    const source = start(deps, { folder, input, commit, objects });
+    return { ...source, done: source.done.finally(remove) };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
 }

@@ -1,17 +1,45 @@
-import { PassThrough, type Readable } from 'node:stream';
-import type { Git } from '../host-git/git.ts';
+import { Readable } from 'node:stream';
 
-/** The output of a git that is running. It fails when git does, and git ends when nobody reads on. */
-export function outputOf({ stdin, stdout, done, kill }: ReturnType<Git['stream']>): Readable {
-  stdin.on('error', () => {});
-  stdin.end();
-  const output = new PassThrough();
-  stdout.on('error', (error) => output.destroy(error));
-  stdout.pipe(output, { end: false });
-  done.then(
-    () => (stdout.readableEnded ? output.end() : stdout.once('end', () => output.end())),
-    (error: unknown) => output.destroy(error instanceof Error ? error : new Error(String(error))),
-  );
-  output.once('close', kill);
-  return output;
+/** Something that writes, and can be ended. */
+export interface Source {
+  stdout: NodeJS.ReadableStream;
+  /** Settles when it is over; fails when it failed. */
+  done: Promise<unknown>;
+  kill(): unknown;
+}
+
+/**
+ * The output of a program that is started when somebody begins to read: a stream that nobody reads leaves nothing behind. It fails when
+ * the program does, and the program ends when nobody reads on.
+ */
+export function outputOf(start: () => Promise<Source> | Source): Readable {
+  let source: Source | undefined;
+  let asked = false;
+  const begin = async (output: Readable): Promise<void> => {
+    const begun = await start();
+    begun.done.catch(() => {});
+    if (output.destroyed) return void begun.kill();
+    source = begun;
+    const ended = new Promise<void>((resolve, reject) => {
+      begun.stdout.once('end', resolve);
+      begun.stdout.once('error', reject);
+    });
+    begun.stdout.on('data', (chunk: Uint8Array) => {
+      if (!output.push(chunk)) begun.stdout.pause();
+    });
+    await Promise.all([begun.done, ended]);
+    output.push(null);
+  };
+  return new Readable({
+    read() {
+      source?.stdout.resume();
+      if (asked) return;
+      asked = true;
+      begin(this).catch((error: Error) => this.destroy(error));
+    },
+    destroy(error, callback) {
+      source?.kill();
+      callback(error);
+    },
+  });
 }

@@ -19,5 +19,11 @@ export async function readSnapshotFile(
     throw new WorkspaceError('EPATHMISSING', `The snapshot has no file ${JSON.stringify(input.path)}.`);
   }
   const { shadow } = runFolder(deps.dataDir, input.runId);
-  return { ...found, content: outputOf(deps.git.stream([`--git-dir=${shadow}`, 'cat-file', 'blob', found.oid])) };
+  const start = () => {
+    const git = deps.git.stream([`--git-dir=${shadow}`, 'cat-file', 'blob', found.oid]);
+    git.stdin.on('error', () => {});
+    git.stdin.end();
+    return git;
+  };
+  return { ...found, content: outputOf(start) };
 }

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
@@ -109,3 +110,67 @@ test.each(['tar.gz', 'zip'] as const)(
     await expect(missing).rejects.toMatchObject({ code: 'EPATHMISSING' });
   },
 );
+
+test('an archive is the same whenever it is made, holds names that are not UTF-8, and leaves no trace', async () => {
+  using t = temporary();
+  const { id } = await start(t);
+  const before = readTree(t.shadow(runId));
+  const make = async (format: 'tar.gz' | 'zip', paths?: string[]) =>
+    bytesOf(await t.workspaces.archive({ runId, snapshot: id, format, ...(paths && { paths }) }));
+  const paths = ['"caf\\351"', 'dir/run.sh'];
+  for (const format of ['tar.gz', 'zip'] as const) {
+    const [whole, part] = [await make(format), await make(format, paths)];
+    expect((await make(format)).equals(whole)).toBe(true);
+    expect((await make(format, paths)).equals(part)).toBe(true);
+  }
+  const file = join(t.path, 'part.zip');
+  writeFileSync(file, await make('zip', paths));
+  const program = `import sys,zipfile
+z = zipfile.ZipFile(sys.argv[1])
+print(z.testzip(), [(i.filename.encode('cp437').hex(), oct(i.external_attr >> 16), z.read(i).decode()) for i in z.infolist() if not i.is_dir()])`;
+  expect(execFileSync('python3', ['-c', program, file]).toString().trim()).toBe(
+    `None [('${Buffer.from('caf\xe9', 'latin1').toString('hex')}', '0o0', 'bytes'), ('${Buffer.from('dir/run.sh').toString('hex')}', '0o100755', 'x')]`,
+  );
+  expect(readTree(t.shadow(runId))).toEqual(before);
+  expect(readdirSync(join(t.dataDir, 'git')).filter((name) => name.startsWith('tmp-'))).toEqual([]);
+});
+
+test('an archive of nothing can be opened', async () => {
+  using t = temporary();
+  const { id } = await start(t);
+  const file = join(t.path, 'empty.tar.gz');
+  writeFileSync(file, await bytesOf(await t.workspaces.archive({ runId, snapshot: id, format: 'tar.gz', paths: [] })));
+  expect(execFileSync('tar', ['-tzf', file]).toString()).toBe('');
+});
+
+test('a download that nobody begins, or that is given up, leaves nothing running and nothing behind', async () => {
+  using t = temporary();
+  const { id } = await start(t);
+  const running = () => execFileSync('ps', ['-eo', 'args']).toString().includes(t.shadow(runId));
+  const paths = ['large.bin', 'a.txt'];
+  const streams = await Promise.all([
+    t.workspaces.archive({ runId, snapshot: id, format: 'zip', paths }),
+    t.workspaces.archive({ runId, snapshot: id, format: 'tar.gz' }),
+    t.workspaces.read({ runId, snapshot: id, path: 'large.bin' }).then(({ content }) => content),
+  ]);
+  expect(running()).toBe(false);
+  for (const stream of streams) {
+    stream.read(0);
+    await once(stream, 'readable');
+    const closed = once(stream, 'close');
+    stream.destroy();
+    await closed;
+  }
+  await expect.poll(running).toBe(false);
+  await expect.poll(() => readdirSync(join(t.dataDir, 'git')).filter((name) => name.startsWith('tmp-'))).toEqual([]);
+});
+
+test('a program that fails is a download that fails', async () => {
+  using t = temporary();
+  const { id } = await start(t);
+  const { content } = await t.workspaces.read({ runId, snapshot: id, path: 'large.bin' });
+  const archive = await t.workspaces.archive({ runId, snapshot: id, format: 'tar.gz' });
+  await t.workspaces.discard(runId);
+  await expect(bytesOf(content)).rejects.toMatchObject({ code: 'EGITFAILED' });
+  await expect(bytesOf(archive)).rejects.toMatchObject({ code: 'EGITFAILED' });
+});

@@ -14,8 +14,10 @@ export interface RunFolder {
   readonly publish: string;
 }
 
+export const isRunId = (name: string): boolean => /^[A-Za-z0-9_-]{1,128}$/.test(name);
+
 export function runFolder(dataDir: string, runId: string): RunFolder {
-  if (!/^[A-Za-z0-9_-]{1,128}$/.test(runId)) {
+  if (!isRunId(runId)) {
     throw new WorkspaceError('ERUNIDINVALID', `${JSON.stringify(runId)} is not a run id.`);
   }
   const path = join(dataDir, 'runs', runId);

@@ -31,6 +31,45 @@ test('a file that changed in the tick of its hashing is not known', () => {
   expect(cache.lookup('file', status)).toBeUndefined();
 });
 
+test('the names in a folder that changed in the tick of its reading are not known', () => {
+  const cache = openStatCache(runFolder(dataDir, 'run_1'));
+  const status = lstatSync(dataDir, { bigint: true });
+  cache.learnNames('folder', status, ['one'], status.ctimeNs);
+  expect(cache.namesIn('folder', status)).toBeUndefined();
+  cache.learnNames('folder', status, ['one'], status.ctimeNs + 1n);
+  expect(cache.namesIn('folder', status)).toEqual(['one']);
+  writeFileSync(join(dataDir, 'two'), '');
+  expect(cache.namesIn('folder', lstatSync(dataDir, { bigint: true }))).toBeUndefined();
+  cache.keepOnly(new Set());
+  expect(cache.namesIn('folder', status)).toEqual(['one']);
+  cache.keepOnly(new Set());
+  expect(cache.namesIn('folder', status)).toBeUndefined();
+});
+
+test('what is learned later overtakes what was saved before, in the same file', () => {
+  const folder = runFolder(dataDir, 'run_1');
+  const other = 'c'.repeat(40);
+  const both = new Set([oid, other]);
+  const { status } = file();
+  for (let round = 0; round < 6; round++) {
+    const cache = openStatCache(folder);
+    cache.learn('same', status, round % 2 === 0 ? oid : other, status.ctimeNs + 1n);
+    cache.learn(`path-${round}`, status, oid, status.ctimeNs + 1n);
+    cache.save(both);
+  }
+  const again = openStatCache(folder);
+  expect(again.lookup('same', status)).toBe(other);
+  expect(again.lookup('path-0', status)).toBe(oid);
+  again.keepOnly(new Set(['same']));
+  for (let round = 0; round < 1100; round++) {
+    again.learn('same', status, oid, status.ctimeNs + 1n);
+    again.save(both);
+  }
+  expect(readFileSync(folder.statCache).length).toBeLessThan(1100 * 60);
+  expect(openStatCache(folder).lookup('same', status)).toBe(oid);
+  expect(openStatCache(folder).lookup('path-0', status)).toBeUndefined();
+});
+
 test('the clock is the one that stamps files', () => {
   const folder = runFolder(dataDir, 'run_1');
   for (let round = 0; round < 100; round++) {

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
@@ -160,12 +169,68 @@ test.each([
   expect(existsSync('/tmp/outside')).toBe(false);
 });
 
+test('what real tools write and cannot be read faithfully is refused, not guessed at', async () => {
+  using t = temporary();
+  const source = join(t.path, 'source');
+  writeTree(source, { 'sub/a': 'a' });
+  writeFileSync(join(source, 'sparse'), '');
+  truncateSync(join(source, 'sparse'), 1024 * 1024);
+  const tar = (name: string, ...args: string[]) => {
+    const path = join(t.path, name);
+    execFileSync('tar', ['-C', source, ...args, '-cf', path, '.']);
+    return path;
+  };
+  const refused = {
+    sparse: tar('gnu.tar', '--sparse'),
+    'sparse in an extended header': tar('posix.tar', '--sparse', '--format=posix'),
+    'not UTF-8 in an extended header': makeTar(t, 'pax.tar', 'add("caf\\udce9" + "x" * 120, b"x")'),
+  };
+  for (const [name, path] of Object.entries(refused)) {
+    await expect(bring(t, path), name).rejects.toMatchObject({ code: 'EARCHIVE' });
+  }
+  rmSync(join(source, 'sparse'));
+  expect((await bring(t, tar('v7.tar', '--format=v7'))).tree).toEqual({ sub: 'folder', 'sub/a': 'file a' });
+});
+
+test('a path that no file system takes, and a name for what was left out, are refused', async () => {
+  using t = temporary();
+  const cases = [
+    'add("d/" * 300 + "x", b"x")',
+    'add("n" * 300, b"x")',
+    'add("secret", b"x")\nadd("other", type=tarfile.LNKTYPE, linkname="secret")',
+  ];
+  for (const [index, lines] of cases.entries()) {
+    const path = makeTar(t, `${index}.tar`, lines);
+    await expect(bring(t, path, { exclude: ['secret'] }), lines).rejects.toMatchObject({ code: 'EARCHIVE' });
+  }
+  expect(readdirSync(join(t.dataDir, 'runs'))).toEqual([]);
+});
+
+test('a zip of Windows has folders too, and an unpacking that is told to stop leaves nothing', async () => {
+  using t = temporary();
+  const lines = 'i = zipfile.ZipInfo(); i.filename = "dir\\\\a.txt"; i.create_system = 0; z.writestr(i, "x")';
+  const path = makeZip(t, 'windows.zip', lines);
+  expect((await bring(t, path)).tree).toEqual({ dir: 'folder', 'dir/a.txt': 'file x' });
+
+  const large = makeTar(t, 'large.tar', 'for i in range(200): add("f%d" % i, b"x" * 200000)');
+  const controller = new AbortController();
+  const { signal } = controller;
+  const source = { type: 'archive', path: large } as const;
+  const onProgress = () => controller.abort(new Error('stop'));
+  const points: string[] = [];
+  const watched = t.reopen({ onPoint: (point) => points.push(point) });
+  await expect(watched.materialise({ runId: 'run_2', source, signal, onProgress })).rejects.toThrow('stop');
+  expect(points.filter((point) => point === 'materialise.file').length).toBeLessThan(200);
+  expect(readdirSync(join(t.dataDir, 'runs'))).toEqual([runId]);
+});
+
 test('a truncated archive, a broken one, and one that is none are refused', async () => {
   using t = temporary();
   const whole = readFileSync(makeTar(t, 'whole.tar', 'add("a", b"x" * 100000)\nadd("b", b"y" * 100000)'));
   const zip = readFileSync(makeZip(t, 'whole.zip', 'z.writestr("a", "x" * 100000)'));
   const bad = {
     'cut.tar': whole.subarray(0, 60_000),
+    'cut between two entries.tar': whole.subarray(0, 512 + 100_352),
     'cut.tar.gz': gzipSync(whole).subarray(0, 200),
     'cut.zip': zip.subarray(0, 500),
     'flipped.zip': Buffer.from(zip).fill(0x41, 200, 220),
@@ -188,6 +253,11 @@ test('what says little and holds much is cut at the limit, by what it holds', as
   await expect(bring(t, `${bomb}.gz`)).rejects.toMatchObject({ code: 'ESOURCETOOLARGE' });
   const zip = makeZip(t, 'bomb.zip', 'z.writestr("zeros", "0" * 5000000, zipfile.ZIP_DEFLATED)');
   await expect(bring(t, zip)).rejects.toMatchObject({ code: 'ESOURCETOOLARGE' });
+  using large = temporary();
+  const zeros = makeTar(large, 'zeros.tar', 'add("zeros", b"\\0" * 70000000)');
+  writeFileSync(`${zeros}.gz`, gzipSync(readFileSync(zeros)));
+  await expect(bring(large, `${zeros}.gz`)).rejects.toMatchObject({ code: 'EARCHIVE' });
+  expect(readdirSync(join(large.dataDir, 'runs'))).toEqual([]);
   using few = temporary({ limits: { entries: 10 } });
   const many = makeTar(few, 'many.tar', 'for i in range(20): add("f%d" % i, b"x")');
   await expect(bring(few, many)).rejects.toMatchObject({ code: 'ETOOMANYFILES' });

@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { WorkspaceError } from '../../errors.ts';
 import type { Intake } from '../intake.ts';
 import { readTar } from './read-tar.ts';
@@ -35,7 +35,7 @@ export async function extractArchive(
   intake: Intake,
   input: { from: string; to: string; signal?: AbortSignal | undefined },
 ): Promise<void> {
-  const unpacker = createUnpacker(intake, input.to);
+  const unpacker = createUnpacker(intake, { root: input.to, packedBytes: statSync(input.from).size });
   const format = detectFormat(input.from);
   try {
     if (format === 'zip') await readZip(input.from, unpacker);
@@ -44,8 +44,9 @@ export async function extractArchive(
   } catch (error) {
     input.signal?.throwIfAborted();
     if (error instanceof WorkspaceError) throw error;
-    // What the readers complain about is the archive; what the file system complains about is not.
+    // What the readers complain about is the archive; what the file system complains about is not, and neither is our own mistake.
     if (error instanceof Error && 'syscall' in error) throw error;
+    if (error instanceof TypeError || error instanceof ReferenceError) throw error;
     throw broken(error instanceof Error ? error.message : String(error), error);
   }
   input.signal?.throwIfAborted();

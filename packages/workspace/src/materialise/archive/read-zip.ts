@@ -44,7 +44,7 @@ async function* entriesOf(zip: ZipFile): AsyncGenerator<Entry> {
 }
 
 async function unpackEntry(zip: ZipFile, entry: Entry, unpacker: Unpacker): Promise<void> {
-  const name: BytePath = entry.fileNameRaw.toString('latin1');
+  const name = nameOf(entry);
   if (entry.isEncrypted()) throw broken('it is encrypted');
   // The upper half is the mode of a Unix system, when one made the archive.
   const unix = entry.versionMadeBy >> 8 === 3 ? entry.externalFileAttributes >>> 16 : 0;
@@ -54,6 +54,18 @@ async function unpackEntry(zip: ZipFile, entry: Entry, unpacker: Unpacker): Prom
   if (!isLink(unix)) return unpacker.file(name, mode, verified(content, entry));
   if (entry.uncompressedSize > largestTarget) throw broken('a link in it has a target of more than 4 KiB');
   unpacker.link(name, Buffer.concat(await content.toArray()).toString('latin1'));
+}
+
+const madeByDos = 0;
+const unicodePath = 0x7075;
+
+/** The name's bytes as they are, or the UTF-8 that comes with them. Archivers of DOS and Windows may part names by backslashes. */
+function nameOf(entry: Entry): BytePath {
+  const raw = entry.fileNameRaw;
+  const field = entry.extraFields.find(({ id, data }) => id === unicodePath && data.length > 5 && data[0] === 1);
+  const isOfName = field !== undefined && field.data.readUInt32LE(1) === crc32(raw);
+  const name = (isOfName ? field.data.subarray(5) : raw).toString('latin1');
+  return entry.versionMadeBy >> 8 === madeByDos ? name.replaceAll('\\', '/') : name;
 }
 
 /** The reader checks sizes, but not whether the content is what was put in. */

@@ -5,7 +5,7 @@ import { type Directory, openChain, openChild, openTop, statIn } from '../../fil
 import { type BytePath, isDotGit, toText } from '../../files/path-name.ts';
 import { writeAll } from '../../files/write-durably.ts';
 import type { SkippedPath } from '../../port.ts';
-import { countBytes, countEntry, countFile, type Intake } from '../intake.ts';
+import { bytesAreIn, countBytes, countEntry, fileIsIn, type Intake } from '../intake.ts';
 
 /** Puts the entries of an archive into a tree, one after the other. Names come from a stranger: see `placeOf`. */
 export interface Unpacker {
@@ -24,7 +24,7 @@ const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
  * Folders on the way are opened one by one and never through a link, so an entry cannot be written through a link that another one has
  * planted. A later entry of the same name replaces the earlier one, as tar does.
  */
-export function createUnpacker(intake: Intake, root: string): Unpacker {
+export function createUnpacker(intake: Intake, { root, packedBytes }: { root: string; packedBytes: number }): Unpacker {
   const write = async (place: Place, mode: number, content: AsyncIterable<Uint8Array>): Promise<void> => {
     using directory = makeWay(intake, root, place);
     makeRoom(directory, place);
@@ -32,13 +32,17 @@ export function createUnpacker(intake: Intake, root: string): Unpacker {
     try {
       for await (const piece of content) {
         countBytes(intake, piece.length);
+        refuseBomb(intake, packedBytes);
         writeAll(fd, piece);
+        bytesAreIn(intake, piece.length);
+        const pause = intake.pace();
+        if (pause !== undefined) await pause;
       }
       giveFile(fd, intake.owner, (mode & 0o777) | 0o600);
     } finally {
       closeSync(fd);
     }
-    countFile(intake);
+    fileIsIn(intake);
   };
   return {
     folder(name, mode) {
@@ -63,13 +67,17 @@ export function createUnpacker(intake: Intake, root: string): Unpacker {
       makeRoom(directory, place);
       symlinkSync(Buffer.from(target, 'latin1'), directory.at(place.name));
       giveLink(directory.at(place.name), intake.owner);
-      countFile(intake);
+      fileIsIn(intake);
     },
     async hardLink(name, target) {
       const place = placeOf(intake, name, 'file');
       if (place === undefined) return;
-      const source = openUnpacked(root, namesOf(target, name));
-      if (source === undefined) throw broken(`${toText(name)} is a link to ${toText(target)}, which is not in it`);
+      const names = namesOf(target, name);
+      const source = openUnpacked(root, names);
+      if (source === undefined) {
+        const why = intake.selection.has(names.join('/')) ? 'is not in it' : 'is left out';
+        throw broken(`${toText(name)} is another name of ${toText(target)}, which ${why}`);
+      }
       try {
         await write(place, fstatSync(source).mode, pieces(source));
       } finally {
@@ -106,7 +114,24 @@ function namesOf(path: BytePath, entry: BytePath): string[] {
   if (path.startsWith('/') || path.includes('\0') || names.includes('..')) {
     throw broken(`the entry ${toText(entry)} leads out of it`);
   }
+  if (names.length > deepest || names.some((name) => name.length > longestName)) {
+    throw broken(`the entry ${toText(entry).slice(0, 100)} has a path that is too long`);
+  }
   return names;
+}
+
+/** Folders in folders; what lies deeper would not get into a snapshot. */
+const deepest = 200;
+/** Bytes; the limit of the usual file systems. */
+const longestName = 255;
+
+const suspiciousFrom = 64 * 1024 * 1024;
+const suspiciousRatio = 200;
+
+/** Text shrinks to a tenth, a long log perhaps to a fiftieth; what was made to fill disks, to a thousandth. */
+function refuseBomb(intake: Intake, packedBytes: number): void {
+  if (intake.bytes < suspiciousFrom || intake.bytes < packedBytes * suspiciousRatio) return;
+  throw broken(`its ${packedBytes} bytes hold more than ${suspiciousRatio} times as many`);
 }
 
 export const broken = (what: string, cause?: unknown): WorkspaceError =>
