@@ -37,7 +37,7 @@ const registry = {
     next: 'Change the content that git refuses (often a .gitmodules with commands in it) in a fork of the run, and publish that.',
   },
   EBRANCHINVALID: { retryable: false, next: 'Give the short name of a branch, such as feature/x.' },
-  ESOURCEBUSY: { retryable: true, next: 'Wait until the other publish is done, then try again.' },
+  ESOURCEBUSY: { retryable: true, next: 'Wait until nobody else writes to the source, then try again.' },
   EGITFAILED: { retryable: true, next: 'Read the message of git, mend the repository and try again.' },
   EIO: { retryable: true, next: 'Check free space and permissions of the data directory, then try again.' },
 } as const satisfies Record<string, { retryable: boolean; next: string }>;

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 
-// Glob patterns of paths relative to the workspace, such as `src/**`: picomatch, dot files included.
+// Glob patterns of paths relative to the workspace, such as `src/**`. Dot files are like any other; see `compileGlob`.
 const selection = {
   include: z.array(z.string().min(1).max(500)).max(200).optional().describe('Only what one of these globs matches'),
   exclude: z.array(z.string().min(1).max(500)).max(200).optional().describe('Not what one of these globs matches'),

@@ -6,7 +6,7 @@ import { createPace } from './files/pace.ts';
 import { fromPlain, isDotGit, isWithin, join } from './files/path-name.ts';
 import type { ObjectWriter } from './git-objects/object-writer.ts';
 import { createObjectWriter } from './git-objects/object-writer.ts';
-import { writeRef } from './git-objects/ref-file.ts';
+import { prepareRef } from './git-objects/ref-file.ts';
 import type { Snapshot, SnapshotId } from './port.ts';
 import type { RunFolder } from './run/run-folder.ts';
 import { runFolder } from './run/run-folder.ts';
@@ -108,9 +108,17 @@ export async function commitTree(
   const tree = writer.root(root);
   const message = snapshotMessage(input.message, manifest);
   const id = writer.commit({ tree, parent: parent?.id ?? null, seconds: input.seconds, message });
-  await writer.flush();
-  deps.onPoint('snapshot.objects');
-  await writeRef(folder.shadow, snapshotRef(id), id);
+  const preparing = prepareRef(folder.shadow, snapshotRef(id), id);
+  // It is waited for below, and must not count as unheard until then.
+  preparing.catch(() => {});
+  try {
+    await writer.flush();
+    deps.onPoint('snapshot.objects');
+  } catch (error) {
+    await preparing.then(({ drop }) => drop()).catch(() => {});
+    throw error;
+  }
+  await (await preparing).put();
   writer.held();
   deps.onPoint('snapshot.ref');
   remember(state, { id, parent: parent?.id ?? null, tree, root, manifest });

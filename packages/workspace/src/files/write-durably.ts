@@ -8,15 +8,40 @@ const closeAsync = promisify(close);
 
 /** Replaces a file so that after any crash it is wholly the old or wholly the new one: tmp, fsync, rename, fsync of the folder. */
 export async function writeDurably(path: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
+  const prepared = await prepareDurably(path, content, mode);
+  await prepared.put();
+}
+
+/** A file that is on disk under a temporary name. */
+export interface Prepared {
+  /** Gives it its name; on disk when it returns. */
+  put(): Promise<void>;
+  /** Takes it back. */
+  drop(): void;
+}
+
+/** The first half of `writeDurably`, for whoever has to wait for something else at the same time. */
+export async function prepareDurably(path: string, content: string | Uint8Array, mode = 0o600): Promise<Prepared> {
   const temporary = join(dirname(path), `.${randomBytes(6).toString('hex')}.tmp`);
+  const drop = () => rmSync(temporary, { force: true });
   try {
     await writeSynced(temporary, content, mode);
-    renameSync(temporary, path);
   } catch (error) {
-    rmSync(temporary, { force: true });
+    drop();
     throw error;
   }
-  await syncFolder(dirname(path));
+  return {
+    drop,
+    put: async () => {
+      try {
+        renameSync(temporary, path);
+      } catch (error) {
+        drop();
+        throw error;
+      }
+      await syncFolder(dirname(path));
+    },
+  };
 }
 
 /** Writes a new file and waits until its bytes are on disk. */

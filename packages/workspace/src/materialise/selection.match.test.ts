@@ -17,6 +17,14 @@ test.each([
   [{ include: ['src/**', 'package.json'] }, ['src/a', 'src/.hidden/b', 'x/package.json'], ['docs/a', 'a']],
   [{ include: ['src/'], exclude: ['src/gen'] }, ['src/a'], ['src/gen/a', 'b']],
   [{ include: ['{a,b}/**'] }, ['a/x', 'b/x'], ['c/x']],
+  [{ include: ['{src,lib}/{a,b}.ts', '{x,y/z}/**'] }, ['src/a.ts', 'lib/b.ts', 'x/1', 'y/z/1'], ['src/c.ts', 'y/1']],
+  [
+    { exclude: ['app/(shop)', 'c++', 'a|b', '[id]?', '{x}'] },
+    ['app/shop/x', 'a', 'b'],
+    ['app/(shop)/x', 'c++/y', 'a|b', 'i1'],
+  ],
+  [{ include: ['**'], exclude: ['**/*.test.*', '[ab]*'] }, ['c/x.ts'], ['c/x.test.ts', 'bc', 'd/a']],
+  [{ exclude: ['\\*', 'we\\{ird,'] }, ['x', 'y/z'], ['*', 'we{ird,']],
   [{ exclude: ['.env*'] }, ['env'], ['.env', 'x/.env.local']],
 ])('%j', (globs, wanted, unwanted) => {
   const selection = createSelection(globs);
@@ -24,7 +32,7 @@ test.each([
   for (const path of unwanted) expect(selection.has(path), path).toBe(false);
 });
 
-test.each(['', '/abs', '../up', 'a/../../b', '!a', './'])(
+test.each(['', '/abs', '../up', 'a/../../b', '!a', './', '+(a|b)', '[a', '*a*a*a*b', '{1..3}', '{a,b}'.repeat(7)])(
   'the glob %j is refused, and nothing is made',
   async (glob) => {
     using t = temporary();
@@ -44,6 +52,13 @@ const files = {
   'node_modules/p/index.js': 'p\n',
   'only/deep/x.log': 'log\n',
 };
+
+test('globs and names that were chosen to take years are done with', () => {
+  const name = 'a'.repeat(255);
+  const path = Array.from({ length: 15 }, () => name).join('/');
+  const many = ['**/*a*ab/**/b', '*a*a/*a*a/*a*a/*a*ab', '**/a*/**/a*/**/a*/**/*b', '{a,*a}*ab', '(a+)+b', '(a|a)+b'];
+  expect(createSelection({ exclude: many }).has(path)).toBe(true);
+});
 
 async function start(t: Temporary, type: 'directory' | 'git') {
   const source = join(t.path, 'source');

@@ -1,8 +1,7 @@
-import picomatch from 'picomatch';
-import { WorkspaceError } from '../errors.ts';
 import type { BytePath } from '../files/path-name.ts';
 import type { Folder } from '../tree/tree.ts';
 import { isFolder } from '../tree/tree.ts';
+import { compileGlob } from './glob.ts';
 
 /** Which paths of a source come into the workspace. */
 export interface Selection {
@@ -21,8 +20,8 @@ interface Globs {
 export const everything: Selection = { excludes: () => false, has: () => true };
 
 /**
- * A glob that matches a folder matches everything below it; one without a slash matches at any depth, as in a `.gitignore`. Names
- * that start with a dot are like any other. @throws WorkspaceError EGLOBINVALID
+ * A glob that matches a folder matches everything below it; see `compileGlob`. What both lists match is left out.
+ * @throws WorkspaceError EGLOBINVALID
  */
 export function createSelection({ include, exclude }: Globs): Selection {
   if (include === undefined && exclude === undefined) return everything;
@@ -36,32 +35,17 @@ export function createSelection({ include, exclude }: Globs): Selection {
 
 /** Whether a path, or a folder above it, matches one of the globs. */
 function matcher(globs: readonly string[]): (path: BytePath) => boolean {
-  const isMatch = globs.map(compile);
-  return (path) => {
-    const text = Buffer.from(path, 'latin1').toString('utf8');
-    for (let end = text.indexOf('/'); ; end = text.indexOf('/', end + 1)) {
-      const above = end === -1 ? text : text.slice(0, end);
-      if (isMatch.some((matches) => matches(above))) return true;
-      if (end === -1) return false;
-    }
+  const isMatch = globs.map(compileGlob);
+  const folders = new Map<string, boolean>();
+  const isWithin = (path: string): boolean => {
+    if (isMatch.some((matches) => matches(path))) return true;
+    const above = path.slice(0, Math.max(path.lastIndexOf('/'), 0));
+    if (above === '') return false;
+    const known = folders.get(above) ?? isWithin(above);
+    folders.set(above, known);
+    return known;
   };
-}
-
-function compile(glob: string): (path: string) => boolean {
-  const plain = glob.replace(/^\.\//, '').replace(/\/+$/, '');
-  const refuse = (why: string): never => {
-    throw new WorkspaceError('EGLOBINVALID', `The glob ${JSON.stringify(glob)} ${why}.`);
-  };
-  if (plain === '' || plain.startsWith('/') || plain.split('/').includes('..')) {
-    return refuse('does not lie in the workspace');
-  }
-  if (plain.startsWith('!')) return refuse('begins with "!"; use include or exclude');
-  const anywhere = plain.includes('/') ? plain : `**/${plain}`;
-  try {
-    return picomatch(anywhere, { dot: true, nonegate: true, strictBrackets: true });
-  } catch (cause) {
-    throw new WorkspaceError('EGLOBINVALID', `The glob ${JSON.stringify(glob)} cannot be read.`, { cause });
-  }
+  return (path) => isWithin(Buffer.from(path, 'latin1').toString('utf8'));
 }
 
 /** The part of a tree that is wanted. What lies in it is shared; folders that lose something get a new object id. */

@@ -20,11 +20,12 @@ export async function changeSet(
   const before = await loadSnapshot(deps, { folder, state, id: input.from });
   const after = await loadSnapshot(deps, { folder, state, id: input.to });
   const { skipped } = after.manifest;
-  return { before, after, changes: changesBetween(before.root, after.root).filter(({ path }) => !lies(skipped, path)) };
+  const changes = changesBetween(before.root, after.root).filter(({ path }) => !isWithinAny(skipped, path));
+  return { before, after, changes };
 }
 
 /** Whether a path or a folder above it is among some. */
-function lies(paths: ReadonlyMap<string, unknown>, path: string): boolean {
+export function isWithinAny(paths: ReadonlyMap<string, unknown>, path: string): boolean {
   const names = path.split('/');
   return names.some((_, index) => paths.has(names.slice(0, index + 1).join('/')));
 }

@@ -4,7 +4,8 @@ import { isFolder } from '../tree/tree.ts';
 /**
  * A tree with changes applied: what they do not name stays as it is. Folders are copied once each, so that many changes in one folder cost
  * no more than the folder. A folder whose last file goes, goes too.
- * @returns paths of changes that would take a folder's other files away; those are not applied
+ * @returns paths of changes that would take other files away, because a folder with files is there or a file where a folder would have to be;
+ * those are not applied
  */
 export function overlay(root: Folder, changes: readonly Change[]): { root: Folder; blocked: string[] } {
   const mine = new Set<Folder>();
@@ -15,13 +16,13 @@ export function overlay(root: Folder, changes: readonly Change[]): { root: Folde
     return copy;
   };
   const result = own(root);
-  /** The folders on the way to a path, copied; undefined when one is missing and not to be made. */
+  /** The folders on the way to a path, copied; undefined when one is missing and not to be made, or a file is in the way. */
   const way = (names: readonly string[], make: boolean): Folder[] | undefined => {
     const folders = [result];
     for (const name of names) {
       const parent = folders.at(-1) ?? result;
       const child: Entry | undefined = parent.entries.get(name);
-      if (!isFolder(child) && !make) return undefined;
+      if (child === undefined ? !make : !isFolder(child)) return undefined;
       const next = own(isFolder(child) ? child : { entries: new Map() });
       parent.entries.set(name, next);
       folders.push(next);
@@ -47,8 +48,8 @@ export function overlay(root: Folder, changes: readonly Change[]): { root: Folde
     const name = names.pop() ?? '';
     const folder = way(names, true)?.at(-1);
     const there = folder?.entries.get(name);
-    if (isFolder(there) && there.entries.size > 0) blocked.push(change.path);
-    else folder?.entries.set(name, change.new);
+    if (folder === undefined || (isFolder(there) && there.entries.size > 0)) blocked.push(change.path);
+    else folder.entries.set(name, change.new);
   }
   return { root: result, blocked };
 }

@@ -4,14 +4,24 @@ import { streamBlobs } from '../host-git/stream-blobs.ts';
 import type { FileVersion } from '../port.ts';
 import type { Leaf } from '../tree/tree.ts';
 
-const largestText = 64 * 1024;
+/** Of one file, bytes. */
+export const largestText = 64 * 1024;
+/** Of all the conflicts of a plan together: a plan is kept and sent as a whole. */
+const mostText = 8 * 1024 * 1024;
 
-/** Files of a repository as a person sees them in a conflict, by object id. */
+/** How much text may still be shown. */
+export interface TextBudget {
+  left: number;
+}
+
+export const createTextBudget = (): TextBudget => ({ left: mostText });
+
+/** Files of a repository as a person sees them in a conflict. */
 export async function readVersions(
   deps: Pick<Deps, 'git'>,
-  gitDir: string,
-  leaves: readonly (Leaf | null)[],
+  input: { gitDir: string; leaves: readonly (Leaf | null)[]; budget: TextBudget },
 ): Promise<(leaf: Leaf | null) => FileVersion | null> {
+  const { gitDir, leaves, budget } = input;
   const oids = [...new Set(leaves.flatMap((leaf) => (leaf === null ? [] : [leaf.oid])))];
   const found = new Map<string, { bytes: number; text: string | null }>();
   let size = 0;
@@ -29,18 +39,23 @@ export async function readVersions(
       piece: (bytes) => {
         if (size <= largestText) pieces.push(Buffer.from(bytes));
       },
-      end: () =>
-        void found.set(current, { bytes: size, text: size <= largestText ? toText(Buffer.concat(pieces)) : null }),
+      end: () => {
+        const text = size <= largestText ? textOf(Buffer.concat(pieces), budget) : null;
+        found.set(current, { bytes: size, text });
+      },
     },
   );
   return (leaf) => leaf && versionOf(leaf, found.get(leaf.oid) ?? { bytes: 0, text: null });
 }
 
-export function versionOf(leaf: Leaf, content: { bytes: number; text: string | null }): FileVersion {
-  return { mode: leaf.mode.toString(8), oid: leaf.oid, ...content };
+export function versionOf({ mode, oid }: Leaf, content: { bytes: number; text: string | null }): FileVersion {
+  return { mode: mode.toString(8), oid, ...content };
 }
 
 /** The content as text; null when it is none, or too long to be shown. */
-export function toText(content: Buffer): string | null {
-  return content.length <= largestText && isUtf8(content) && !content.includes(0) ? content.toString('utf8') : null;
+export function textOf(content: Buffer, budget: TextBudget): string | null {
+  const isShown = content.length <= Math.min(largestText, budget.left) && isUtf8(content) && !content.includes(0);
+  if (!isShown) return null;
+  budget.left -= content.length;
+  return content.toString('utf8');
 }

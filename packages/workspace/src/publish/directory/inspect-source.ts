@@ -1,9 +1,11 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync } from 'node:fs';
-import { errnoOf } from '../../errors.ts';
+import { errnoOf, WorkspaceError } from '../../errors.ts';
 import type { Directory } from '../../files/open-directory.ts';
 import { openChain, openChild, openTop, statIn } from '../../files/open-directory.ts';
+import { toText } from '../../files/path-name.ts';
 import { hashLargeBlob } from '../../git-objects/large-blob.ts';
 import { objectId } from '../../git-objects/object-id.ts';
+import { largeFrom, type ObjectWriter } from '../../git-objects/object-writer.ts';
 import { modeOf } from '../../tree/scan.ts';
 import type { Leaf } from '../../tree/tree.ts';
 import { modes } from '../../tree/tree.ts';
@@ -16,7 +18,7 @@ export interface Ownership {
 
 /** What a source directory holds at a path right now. */
 export type Found =
-  | ({ kind: 'leaf' } & Leaf & Ownership)
+  | ({ kind: 'leaf'; bytes: number } & Leaf & Ownership)
   | ({ kind: 'directory' } & Ownership)
   | { kind: 'absent' }
   /** A file, link or special file stands where a folder on the way should be. */
@@ -67,36 +69,60 @@ async function look(directory: Directory, name: string): Promise<Found> {
   if (status.isDirectory()) return { kind: 'directory', ...ownership };
   if (status.isSymbolicLink()) {
     const target = readlinkSync(directory.at(name), { encoding: 'buffer' });
-    return { kind: 'leaf', mode: modes.symlink, oid: objectId('blob', target), ...ownership };
+    return { kind: 'leaf', mode: modes.symlink, oid: objectId('blob', target), bytes: target.length, ...ownership };
   }
   if (!status.isFile()) return { kind: 'special' };
   const fd = openSync(directory.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const opened = fstatSync(fd, { bigint: true });
     if (!opened.isFile()) return { kind: 'special' };
-    return { kind: 'leaf', mode: modeOf(opened), oid: await hashFile(fd, Number(opened.size)), ...ownership };
+    const bytes = Number(opened.size);
+    return { kind: 'leaf', mode: modeOf(opened), oid: await hashFile(fd, bytes), bytes, ...ownership };
   } finally {
     closeSync(fd);
   }
 }
 
 async function hashFile(fd: number, size: number): Promise<string> {
-  return size > 4 * 1024 * 1024 ? hashLargeBlob(fd, size) : objectId('blob', readFileSync(fd));
+  return size >= largeFrom ? hashLargeBlob(fd, size) : objectId('blob', readFileSync(fd));
 }
 
-/** The content of a file, or a link's target; undefined when there is neither. */
-export async function readSource(root: string, path: string): Promise<Buffer | undefined> {
+/** The content of a small file, or a link's target; undefined when it is not what it was when it was looked at. */
+export async function readSource(root: string, path: string, oid: string): Promise<Buffer | undefined> {
+  const content = await withSource(root, path, (file) => (typeof file === 'number' ? readFileSync(file) : file));
+  return content !== undefined && objectId('blob', content) === oid ? content : undefined;
+}
+
+/** Keeps a file of the source in the shadow repository. Throws ESOURCEBUSY when it changes meanwhile. */
+export async function storeSource(
+  root: string,
+  { path, oid, writer }: { path: string; oid: string; writer: ObjectWriter },
+): Promise<void> {
+  const stored = await withSource(root, path, (file) => {
+    if (typeof file !== 'number') return writer.blob(file);
+    const { size } = fstatSync(file);
+    return size >= largeFrom ? writer.largeBlob(file, size) : writer.blob(readFileSync(file));
+  });
+  if (stored !== oid) throw new WorkspaceError('ESOURCEBUSY', `${toText(path)} changed while it was read.`);
+}
+
+/** Hands over a file, open for reading, or the target of a link. */
+async function withSource<T>(
+  root: string,
+  path: string,
+  use: (file: number | Buffer) => T | Promise<T>,
+): Promise<T | undefined> {
   const names = path.split('/');
   const name = names.pop() ?? '';
   using top = openTop(root);
   using directory = openChain(top, names);
   const status = directory === undefined ? undefined : statIn(directory, name);
   if (directory === undefined || status === undefined) return undefined;
-  if (status.isSymbolicLink()) return readlinkSync(directory.at(name), { encoding: 'buffer' });
+  if (status.isSymbolicLink()) return use(readlinkSync(directory.at(name), { encoding: 'buffer' }));
   if (!status.isFile()) return undefined;
   const fd = openSync(directory.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
-    return readFileSync(fd);
+    return await use(fd);
   } finally {
     closeSync(fd);
   }

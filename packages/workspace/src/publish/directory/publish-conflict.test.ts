@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { readTree, writeTree } from '../../fixtures/file-tree.ts';
@@ -139,45 +141,183 @@ describe('a conflict with a directory', () => {
   });
 });
 
-test('of two processes that publish to one directory at once one wins, and the files are of one of them', async () => {
+test('what a person decided stays when the run publishes once more', async () => {
   using t = temporary();
-  const ids = ['run_1', 'run_2'];
-  const finals = [await start(t, 'run_1', 'one\n'), await start(t, 'run_2', 'two\n')];
-  const source = finals[0]?.source ?? '';
-  const script = fileURLToPath(new URL('../../fixtures/die-at-point.ts', import.meta.url));
-  const publish = (id: string, snapshot: string) =>
-    new Promise<void>((resolve) => {
-      const input = { dataDir: t.dataDir, owner, runId: id, dieAt: 0, act: { verb: 'publish', snapshot } };
-      spawn(process.execPath, [script, JSON.stringify(input)], { stdio: 'ignore' }).once('exit', () => resolve());
+  const { source, final, path } = await start(t);
+  edit(source);
+  const resolutions = await settle(t, final.id);
+  await publishNow(t.workspaces, { runId, snapshot: final.id, resolutions });
+  writeTree(path, { 'd.txt': 'later work\n' });
+  const next = await t.workspaces.snapshot({ runId, parent: final.id, message: '' });
+  const plan = await t.workspaces.planPublish(request(next.id));
+  expect(plan.files.map((file) => `${file.status} ${file.path}`)).toEqual(['modified d.txt']);
+  await t.workspaces.publish({ ...request(next.id), expect: plan.digest });
+  const settled = {
+    'a.txt': 'file run\n',
+    'c.txt': 'file theirs too\n',
+    'd.txt': 'file later work\n',
+    'new.txt': 'file both\n',
+  };
+  expect(readTree(source)).toMatchObject(settled);
+  await t.workspaces.restore({ runId, snapshot: plan.candidate });
+  expect(readTree(path)).toEqual(readTree(source));
+  await t.workspaces.restore({ runId, snapshot: next.id });
+  // Only where the run changes such a file again a person is asked again.
+  writeTree(path, { 'new.txt': 'run once more\n' });
+  const third = await t.workspaces.snapshot({ runId, parent: next.id, message: '' });
+  const { conflicts } = await t.workspaces.planPublish(request(third.id));
+  expect(conflicts.map((conflict) => conflict.path)).toEqual(['new.txt']);
+});
+
+test('a plan that was carried out keeps its digest and its candidate', async () => {
+  using t = temporary();
+  const { source, final } = await start(t);
+  edit(source);
+  const resolutions = await settle(t, final.id);
+  const plan = await t.workspaces.planPublish(request(final.id, resolutions));
+  await t.workspaces.publish({ ...request(final.id, resolutions), expect: plan.digest });
+  const again = await t.workspaces.planPublish(request(final.id, resolutions));
+  expect(again).toMatchObject({ digest: plan.digest, candidate: plan.candidate, files: [], conflicts: [] });
+});
+
+describe('a file that stays in the way of another', () => {
+  async function swap(t: Temporary) {
+    const source = join(t.path, 'source');
+    writeTree(source, { 'folder/one': '1\n', 'folder/two': '2\n', file: 'file\n' });
+    const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
+    const { path } = await t.workspaces.locate(runId);
+    for (const name of ['folder', 'file']) rmSync(join(path, name), { recursive: true });
+    writeTree(path, { folder: 'a file now\n', 'file/inside': 'a folder now\n' });
+    const final = await t.workspaces.snapshot({ runId, parent: base.id, message: '' });
+    writeTree(source, { 'folder/one': 'theirs\n', file: 'theirs\n' });
+    const plan = (resolutions: Resolution[]) => t.workspaces.planPublish(request(final.id, resolutions));
+    const { conflicts } = await plan([]);
+    expect(conflicts.map((conflict) => conflict.path)).toEqual(['file', 'folder/one']);
+    const seen = conflicts[0]?.versions?.source?.oid ?? null;
+    return { source, path, final, plan, seen };
+  }
+
+  test('is a conflict of its own, which can be settled by leaving the other one out', async () => {
+    using t = temporary();
+    const { source, path, final, plan, seen } = await swap(t);
+    const kept: Resolution[] = ['file', 'folder/one'].map((name) => ({ path: name, take: 'source', seen }));
+    const { conflicts } = await plan(kept);
+    expect(conflicts.map((conflict) => conflict.path)).toEqual(['file/inside', 'folder']);
+    expect(conflicts[1]?.versions).toMatchObject({ base: null, source: null, run: { text: 'a file now\n' } });
+    const left: Resolution[] = ['file/inside', 'folder'].map((name) => ({ path: name, take: 'source', seen: null }));
+    const settled = await plan([...kept, ...left]);
+    expect(settled).toMatchObject({ conflicts: [], files: [{ path: 'folder/two', status: 'deleted' }] });
+    const whole = { ...request(final.id, [...kept, ...left]), expect: settled.digest };
+    expect(await t.workspaces.publish(whole)).toMatchObject({ status: 'published' });
+    expect(readTree(source)).toEqual({ file: 'file theirs\n', folder: 'folder', 'folder/one': 'file theirs\n' });
+    await t.workspaces.restore({ runId, snapshot: settled.candidate });
+    expect(readTree(path)).toEqual(readTree(source));
+  });
+
+  test('goes when the run has its way', async () => {
+    using t = temporary();
+    const { source, path, final, plan, seen } = await swap(t);
+    const resolutions: Resolution[] = ['file', 'folder/one'].map((name) => ({ path: name, take: 'run', seen }));
+    expect(await plan(resolutions)).toMatchObject({ conflicts: [], candidate: final.id });
+    expect(await publishNow(t.workspaces, { runId, snapshot: final.id, resolutions })).toMatchObject({
+      status: 'published',
     });
-  await Promise.all(ids.map((id, index) => publish(id, finals[index]?.final.id ?? '')));
-  const tree = readTree(source);
-  const texts = new Set([tree['a.txt'], tree['b.txt'], tree['new.txt']]);
-  expect(texts.size).toBe(1);
-  expect(['file one\n', 'file two\n']).toContain([...texts][0]);
-  expect(tree['c.txt']).toBeUndefined();
-  for (const id of ids) expect(existsSync(join(t.dataDir, 'runs', id, 'publish/journal.json'))).toBe(false);
+    expect(readTree(source)).toEqual(readTree(path));
+  });
+});
+
+test('a file of the source that is too large for a snapshot can be kept, too', async () => {
+  using t = temporary({ limits: { fileBytes: 1000 } });
+  const { source, final } = await start(t);
+  writeFileSync(join(source, 'a.txt'), 'x'.repeat(5000));
+  const { conflicts } = await t.workspaces.planPublish(request(final.id));
+  expect(conflicts).toMatchObject([{ path: 'a.txt', versions: { source: { bytes: 5000, text: 'x'.repeat(5000) } } }]);
+  const resolutions: Resolution[] = [
+    { path: 'a.txt', take: 'source', seen: conflicts[0]?.versions?.source?.oid ?? null },
+  ];
+  const plan = await t.workspaces.planPublish(request(final.id, resolutions));
+  expect(plan.conflicts).toEqual([]);
+  // Skipped there, as in any snapshot: what the run's tree has is left alone.
+  const held = await t.workspaces.files({ runId, snapshot: plan.candidate });
+  expect(held.map((file) => file.path)).toEqual(['b.txt', 'd.txt', 'new.txt', 'same.txt']);
+  const whole = { ...request(final.id, resolutions), expect: plan.digest };
+  expect(await t.workspaces.publish(whole)).toMatchObject({ status: 'published' });
+  expect(readTree(source)).toMatchObject({ 'a.txt': `file ${'x'.repeat(5000)}`, 'b.txt': 'file run\n' });
+});
+
+test('what an earlier version wrote down of a publish is still understood', async () => {
+  using t = temporary();
+  const { source, final, path } = await start(t);
+  await publishNow(t.workspaces, { runId, snapshot: final.id });
+  writeFileSync(join(t.dataDir, 'runs', runId, 'publish/last.json'), JSON.stringify({ format: 1, snapshot: final.id }));
+  expect(await publishNow(t.workspaces, { runId, snapshot: final.id })).toMatchObject({ status: 'published' });
+  writeTree(path, { 'a.txt': 'once more\n' });
+  const next = await t.workspaces.snapshot({ runId, parent: final.id, message: '' });
+  expect(await publishNow(t.workspaces, { runId, snapshot: next.id })).toMatchObject({ status: 'published' });
+  expect(readTree(source)['a.txt']).toBe('file once more\n');
+});
+
+describe('two processes that publish to one directory', () => {
+  const script = fileURLToPath(new URL('../../fixtures/stop-at-point.ts', import.meta.url));
+  function publish(t: Temporary, input: { runId: string; snapshot: string; stopAt?: string }) {
+    const args = JSON.stringify({ dataDir: t.dataDir, owner, ...input });
+    const child = spawn(process.execPath, [script, args], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const told = createInterface(child.stdout);
+    const points: string[] = [];
+    told.on('line', (point) => points.push(point));
+    const reach = async (point: string) => {
+      while (!points.includes(point)) await once(told, 'line');
+    };
+    return { child, reach, ended: once(child, 'exit') };
+  }
+
+  test('do not mix: the files are of one of them', async () => {
+    using t = temporary();
+    const [one, two] = [await start(t, 'run_1', 'one\n'), await start(t, 'run_2', 'two\n')];
+    const both = [
+      publish(t, { runId: 'run_1', snapshot: one.final.id }),
+      publish(t, { runId: 'run_2', snapshot: two.final.id }),
+    ];
+    await Promise.all(both.map(({ ended }) => ended));
+    const tree = readTree(one.source);
+    expect(['file one\n', 'file two\n']).toContain(tree['a.txt']);
+    expect(tree).toMatchObject({ 'b.txt': tree['a.txt'], 'new.txt': tree['a.txt'] });
+    expect(tree['c.txt']).toBeUndefined();
+    for (const id of ['run_1', 'run_2']) {
+      expect(existsSync(join(t.dataDir, 'runs', id, 'publish/journal.json'))).toBe(false);
+    }
+  });
+
+  test.runIf(process.platform === 'linux')('wait for each other, also for one that was stopped half-way', async () => {
+    using t = temporary();
+    const [one, two] = [await start(t, 'run_1', 'one\n'), await start(t, 'run_2', 'two\n')];
+    const first = publish(t, { runId: 'run_1', snapshot: one.final.id, stopAt: 'publish.placed' });
+    const second = publish(t, { runId: 'run_2', snapshot: two.final.id });
+    try {
+      await first.reach('publish.placed');
+      await expect.poll(() => readFileSync(`/proc/${first.child.pid}/stat`, 'latin1')).toContain(') T ');
+      const halfWay = readTree(one.source);
+      await second.reach('publish.waiting');
+      expect(readTree(one.source)).toEqual(halfWay);
+    } finally {
+      first.child.kill('SIGCONT');
+    }
+    await Promise.all([first.ended, second.ended]);
+    const all = { 'a.txt': 'file one\n', 'b.txt': 'file one\n', 'd.txt': 'file d\n', 'new.txt': 'file one\n' };
+    expect(readTree(one.source)).toEqual({ ...all, 'same.txt': 'file same\n' });
+  });
 });
 
 test('a publish waits while another one has the source', async () => {
   using t = temporary();
   const { source, final } = await start(t);
-  const held = Promise.withResolvers<void>();
-  const reached = Promise.withResolvers<void>();
-  const holder = withSourceLock(t.dataDir, source, async () => {
-    reached.resolve();
-    await held.promise;
+  const waits = Promise.withResolvers<void>();
+  const waiting = t.reopen({ onPoint: (point) => void (point === 'publish.waiting' && waits.resolve()) });
+  let publishing: Promise<unknown> | undefined;
+  await withSourceLock({ dataDir: t.dataDir, onPoint: () => {} }, source, async () => {
+    publishing = publishNow(waiting, { runId, snapshot: final.id });
+    await waits.promise;
+    expect(readTree(source)['a.txt']).toBe('file a\n');
   });
-  await reached.promise;
-  let isDone = false;
-  const publishing = publishNow(t.workspaces, { runId, snapshot: final.id }).then((result) => {
-    isDone = true;
-    return result;
-  });
-  await t.workspaces.locate(runId);
-  expect(isDone).toBe(false);
-  expect(readTree(source)['a.txt']).toBe('file a\n');
-  held.resolve();
-  await holder;
   expect(await publishing).toMatchObject({ status: 'published' });
 });

@@ -27,7 +27,7 @@ import { withSourceLock } from './source-lock.ts';
 export async function publishDirectory(deps: Deps, input: DirectoryInput & { expect: string }): Promise<PublishResult> {
   const { folder, record } = input;
   const root = record.origin ?? '';
-  return withSourceLock(deps.dataDir, root, async () => {
+  return withSourceLock(deps, root, async () => {
     const unfinished = await settlePublish(deps, { folder, record });
     if (unfinished.length > 0) return { status: 'conflict', conflicts: unfinished };
     const { plan, journal } = await planDirectory(deps, input);
@@ -36,8 +36,8 @@ export async function publishDirectory(deps: Deps, input: DirectoryInput & { exp
     if (plan.conflicts.length > 0) return { status: 'conflict', conflicts: plan.conflicts };
     deps.onPoint('publish.checked');
     const begun: Journal = {
-      ...{ format: 1, snapshot: plan.candidate, request: requestId(input), direction: 'forward', conflicts: [] },
-      ...journal,
+      ...{ format: 1, snapshot: input.snapshot, candidate: plan.candidate, request: requestId(input) },
+      ...{ digest: plan.digest, direction: 'forward', conflicts: [], ...journal },
     };
     await writeJournal(folder, begun);
     deps.onPoint('publish.committed');
@@ -46,17 +46,14 @@ export async function publishDirectory(deps: Deps, input: DirectoryInput & { exp
   });
 }
 
-/** `settlePublish`, unless the publish is still under way. */
+/** Brings a publish that was interrupted to its end, if there is one; one that is still under way is waited for. */
 export async function recoverPublish(deps: Deps, input: Pick<DirectoryInput, 'folder' | 'record'>): Promise<void> {
   if (readJournal(input.folder) === undefined) return;
-  await withSourceLock(deps.dataDir, input.record.origin ?? '', () => settlePublish(deps, input));
+  await withSourceLock(deps, input.record.origin ?? '', () => settlePublish(deps, input));
 }
 
-/**
- * Brings a publish that was interrupted to its end, if there is one: forward, or back when it met a conflict. Answers with the
- * conflicts. A source that is gone has nothing left to settle.
- */
-export async function settlePublish(deps: Deps, input: Pick<DirectoryInput, 'folder' | 'record'>): Promise<Conflict[]> {
+/** Forward, or back when it met a conflict. Answers with the conflicts. A source that is gone has nothing left to settle. */
+async function settlePublish(deps: Deps, input: Pick<DirectoryInput, 'folder' | 'record'>): Promise<Conflict[]> {
   const journal = readJournal(input.folder);
   const root = input.record.origin ?? '';
   if (journal === undefined || !existsSync(root)) return [];

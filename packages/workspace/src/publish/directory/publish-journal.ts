@@ -15,12 +15,21 @@ const modeSchema = z.union([
 const leafSchema = z.strictObject({ mode: modeSchema, oid: z.string().regex(/^[0-9a-f]{40}$/) });
 const ownership = { permissions: z.int(), uid: z.int(), gid: z.int() };
 
+/** What a publish brings to the source, kept while it is under way and afterwards. */
+const published = {
+  /** The run's snapshot. */
+  snapshot: z.string(),
+  /** The snapshot with what the source then has. Absent: the same one. */
+  candidate: z.string().optional(),
+  /** Names the request, so that it is recognised when it is made again. */
+  request: z.string().default(''),
+  /** Of the plan: a call that comes after a crash finds the very one that was approved. */
+  digest: z.string().default(''),
+};
+
 const journalSchema = z.strictObject({
   format: z.literal(1),
-  /** What the source is brought to. */
-  snapshot: z.string(),
-  /** Names the request, so that it is recognised when it is made again. */
-  request: z.string(),
+  ...published,
   /** `back` once a conflict was met after the commit point: what was written is taken back. */
   direction: z.enum(['forward', 'back']),
   /** Deletions first, then writes. Paths are bytes in latin1. */
@@ -45,7 +54,7 @@ const journalSchema = z.strictObject({
 export type Journal = z.infer<typeof journalSchema>;
 export type JournalEntry = Journal['entries'][number];
 
-const lastSchema = z.strictObject({ format: z.literal(1), snapshot: z.string(), request: z.string() });
+const lastSchema = z.strictObject({ format: z.literal(1), ...published });
 
 /** The pending journal, if a publish was interrupted. */
 export function readJournal(folder: RunFolder): Journal | undefined {
@@ -64,13 +73,18 @@ export async function removeJournal(folder: RunFolder): Promise<void> {
   await syncFolder(folder.publish);
 }
 
-/** The snapshot that the source was last brought to, and for which request. */
-export function lastPublished(folder: RunFolder): Pick<Journal, 'snapshot' | 'request'> | undefined {
-  return read(join(folder.publish, 'last.json'), lastSchema);
+/** What the source was last brought to, and for which request. */
+export function lastPublished(
+  folder: RunFolder,
+): { snapshot: string; candidate: string; request: string; digest: string } | undefined {
+  const last = read(join(folder.publish, 'last.json'), lastSchema);
+  return last && { ...last, candidate: last.candidate ?? last.snapshot };
 }
 
-export async function writeLastPublished(folder: RunFolder, { snapshot, request }: Journal): Promise<void> {
-  await writeDurably(join(folder.publish, 'last.json'), JSON.stringify({ format: 1, snapshot, request }));
+export async function writeLastPublished(folder: RunFolder, journal: Journal): Promise<void> {
+  const { snapshot, candidate, request, digest } = journal;
+  const last = JSON.stringify({ format: 1, snapshot, candidate, request, digest });
+  await writeDurably(join(folder.publish, 'last.json'), last);
 }
 
 function read<T>(path: string, schema: z.ZodType<T>): T | undefined {

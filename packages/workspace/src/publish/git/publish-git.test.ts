@@ -133,6 +133,8 @@ describe('publish to git', () => {
     for (let dieAt = 1; ; dieAt++) {
       if (!runUntilKilled({ dataDir: t.dataDir, runId, dieAt, act })) break;
       killed += 1;
+      // Dies a second time while it recovers, now and then.
+      if (dieAt % 2 === 0) runUntilKilled({ dataDir: t.dataDir, runId, dieAt: dieAt === 4 ? 5 : 2, act });
       const result = await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'publish' });
       if (result.status !== 'published' || result.published.type !== 'git') throw new Error(JSON.stringify(result));
       commit ??= result.published.commit;

@@ -1,6 +1,7 @@
 import type { Deps } from '../../deps.ts';
 import type { PublishResult } from '../../port.ts';
-import { type GitInput, planGit } from './plan-git.ts';
+import type { GitInput } from './git-input.ts';
+import { planGit } from './plan-git.ts';
 import { writeIntent } from './publish-intent.ts';
 import { moveBranch, sendObjects, updateRef } from './source-repository.ts';
 
@@ -9,7 +10,7 @@ import { moveBranch, sendObjects, updateRef } from './source-repository.ts';
  * index and HEAD are not touched. Dying anywhere before the compare-and-set leaves a harmless ref at most.
  */
 export async function publishGit(deps: Deps, input: GitInput & { expect: string }): Promise<PublishResult> {
-  const { folder } = input;
+  const { folder, snapshot } = input;
   const { plan, target, source, parent } = await planGit(deps, input);
   if (plan.digest !== input.expect) return { status: 'moved' };
   if (plan.conflicts.length > 0) return { status: 'conflict', conflicts: plan.conflicts };
@@ -24,7 +25,7 @@ export async function publishGit(deps: Deps, input: GitInput & { expect: string 
   deps.onPoint('publish-git.objects');
   await updateRef(deps, source, [`refs/holdpoint/${folder.runId}/out`, commit]);
   deps.onPoint('publish-git.ref');
-  await writeIntent(folder, branch, { snapshot: input.snapshot, commit });
+  await writeIntent(folder, branch, { snapshot, commit, candidate: plan.candidate, digest: plan.digest });
   deps.onPoint('publish-git.intent');
   const moved = await moveBranch(deps, source, { branch, from, commit });
   deps.onPoint('publish-git.branch');

@@ -6,7 +6,13 @@ import { syncFolder, writeDurably } from '../../files/write-durably.ts';
 import type { RunFolder } from '../../run/run-folder.ts';
 
 const oid = z.string().regex(/^[0-9a-f]{40}$/);
-const intentSchema = z.strictObject({ snapshot: oid, commit: oid });
+const intentSchema = z.strictObject({
+  snapshot: oid,
+  commit: oid,
+  /** Of the plan: a call that comes after a crash finds the very one that was validated and approved. */
+  candidate: oid,
+  digest: z.string(),
+});
 const intentsSchema = z.strictObject({ format: z.literal(1), branches: z.record(z.string(), intentSchema) });
 
 /**

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Deps } from '../../deps.ts';
-import { errnoOf, WorkspaceError } from '../../errors.ts';
+import { WorkspaceError } from '../../errors.ts';
 import type { GitOptions } from '../../host-git/git.ts';
 import type { RunFolder } from '../../run/run-folder.ts';
 
@@ -10,15 +11,20 @@ export interface SourceRepository {
   as: { uid: number; gid: number } | undefined;
 }
 
-/** Undefined when it is gone. */
-export function openSource(deps: Pick<Deps, 'isRoot'>, gitDir: string): SourceRepository | undefined {
-  try {
-    const { uid, gid } = statSync(gitDir);
-    return { gitDir, as: deps.isRoot && uid !== 0 ? { uid, gid } : undefined };
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined;
-    throw error;
-  }
+/**
+ * Undefined when it is gone. Of a linked work tree it is the repository that the tree belongs to, which has its branches: from the folder of
+ * the link git goes there by absolute path, and the owner may not be able to.
+ */
+export async function openSource(
+  deps: Pick<Deps, 'git' | 'isRoot'>,
+  gitDir: string,
+): Promise<SourceRepository | undefined> {
+  const found = await deps.git.run([`--git-dir=${gitDir}`, 'rev-parse', '--git-common-dir'], { accept: [0, 128] });
+  if (found.code !== 0) return undefined;
+  // git runs in `/`, and answers with a path relative to it or an absolute one.
+  const common = resolve('/', found.stdout.toString('utf8').replace(/\n$/, ''));
+  const { uid, gid } = statSync(common);
+  return { gitDir: common, as: deps.isRoot && uid !== 0 ? { uid, gid } : undefined };
 }
 
 /**
@@ -34,11 +40,12 @@ function inside(source: SourceRepository): { at: string[]; options: GitOptions }
   return { at: [`--git-dir=${gitDir}`], options };
 }
 
+/** The commit that a ref is at. Not by `rev-parse`, which finds `refs/heads/refs/heads/x` when there is no `refs/heads/x`. */
 export async function readBranch(deps: Deps, source: SourceRepository, ref: string): Promise<string | undefined> {
   const { at, options } = inside(source);
-  const args = [...at, 'rev-parse', '--verify', '--quiet', '--end-of-options', ref];
-  const { code, stdout } = await deps.git.run(args, { ...options, accept: [0, 1] });
-  return code === 0 ? stdout.toString('latin1').trim() : undefined;
+  const { stdout } = await deps.git.run([...at, 'for-each-ref', '--format=%(objectname) %(refname)', ref], options);
+  const rows = stdout.toString('utf8').split('\n');
+  return rows.find((row) => row.slice(41) === ref)?.slice(0, 40);
 }
 
 export async function hasCommit(deps: Deps, source: SourceRepository, commit: string): Promise<boolean> {
@@ -70,12 +77,15 @@ export async function isMerged(deps: Deps, source: SourceRepository, commit: str
   return (await deps.git.run(args, { ...options, accept: [0, 1, 128] })).code === 0;
 }
 
-/** The refs that some work tree of the repository is at: moved under it, its index would look like a revert. */
-export async function checkedOut(deps: Deps, { gitDir }: SourceRepository): Promise<Set<string>> {
+/** Whether some work tree of the repository is at a branch: moved under it, its index would look like a revert. */
+export async function isCheckedOut(deps: Deps, source: SourceRepository, branch: string): Promise<boolean> {
+  const { at, options } = inside(source);
+  // A branch can be another name for one; writing to it writes to that.
+  const alias = await deps.git.run([...at, 'symbolic-ref', '--quiet', branch], { ...options, accept: [0, 1, 128] });
+  const written = alias.code === 0 ? alias.stdout.toString('utf8').trim() : branch;
   // Not as the owner, who may be kept from entering the folders above; it only reads.
-  const { stdout } = await deps.git.run([`--git-dir=${gitDir}`, 'worktree', 'list', '--porcelain']);
-  const lines = stdout.toString('utf8').split('\n');
-  return new Set(lines.flatMap((line) => (line.startsWith('branch ') ? [line.slice('branch '.length)] : [])));
+  const { stdout } = await deps.git.run([`--git-dir=${source.gitDir}`, 'worktree', 'list', '--porcelain']);
+  return stdout.toString('utf8').split('\n').includes(`branch ${written}`);
 }
 
 /**

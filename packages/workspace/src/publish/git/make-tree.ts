@@ -1,0 +1,113 @@
+import type { Deps } from '../../deps.ts';
+import { toText } from '../../files/path-name.ts';
+import type { ObjectWriter } from '../../git-objects/object-writer.ts';
+import { fetchCommit } from '../../host-git/shadow.ts';
+import { createSelection } from '../../materialise/selection.ts';
+import type { Conflict, SnapshotId } from '../../port.ts';
+import { commitTree } from '../../snapshot.ts';
+import { loadTree } from '../../tree/load-snapshot.ts';
+import type { Change, Folder } from '../../tree/tree.ts';
+import { changesBetween, emptyFolders, find, isLeaf, isSame } from '../../tree/tree.ts';
+import { changeSet, isWithinAny } from '../change-set.ts';
+import { overlay } from '../overlay.ts';
+import type { GitInput } from './git-input.ts';
+import { mergeTrees } from './merge-trees.ts';
+import { type SourceTree, withSubmodules } from './submodules.ts';
+
+/** A snapshot of the run and the commit that holds it: what the run began with, or what it published to this branch before. */
+export interface Since {
+  snapshot: SnapshotId;
+  commit: string;
+}
+
+export interface MadeTree {
+  /** What the branch has now. */
+  at: SourceTree;
+  /** What it is to have, without its submodules. */
+  root: Folder;
+  /** The same with them. */
+  whole: Folder;
+  /** Whether it took anything over from the branch that the run did not know. */
+  isMerged: boolean;
+  conflicts: Conflict[];
+}
+
+/** The tree that a branch is to have: its own, with the change set brought in. What the change set does not name stays as it is there. */
+export async function makeTree(
+  deps: Deps,
+  input: GitInput,
+  { since, tip, writer }: { since: Since; tip: string | null; writer: ObjectWriter },
+): Promise<MadeTree> {
+  const before = await treeOf(deps, input, since.commit);
+  const at = tip === null || tip === since.commit ? before : await fetchTip(deps, input, tip);
+  const { changes } = await changeSet(deps, { folder: input.folder, from: since.snapshot, to: input.snapshot });
+  const run = overlay(before.root, changes);
+  if (run.blocked.length > 0) {
+    return { at, root: at.root, whole: at.root, isMerged: false, conflicts: run.blocked.map(blocked) };
+  }
+  const unseen = changes.filter((change) => isUnseen(before.root, change));
+  // Where the commit has something else than the run knew, that is like a branch that has moved.
+  const isMerged = at !== before || unseen.length > 0;
+  const merged = !isMerged
+    ? { root: run.root, conflicts: [] }
+    : await mergeTrees(deps, {
+        ...{ folder: input.folder, writer, source: at.root, run: run.root },
+        base: overlay(
+          before.root,
+          unseen.map((change) => ({ ...change, new: change.old })),
+        ).root,
+        resolutions: input.resolutions ?? [],
+      });
+  const { root: whole, conflicts } = withSubmodules(merged.root, at);
+  return { at, root: merged.root, whole, isMerged, conflicts: [...merged.conflicts, ...conflicts] };
+}
+
+/**
+ * What validators run on: the workspace with everything that the publish takes over from the branch. Only what a workspace can hold: what
+ * globs left out of it, or the snapshot skipped, is not there. Without a merge it is the given snapshot itself.
+ */
+export async function makeCandidate(
+  deps: Deps,
+  input: GitInput,
+  { root, writer }: { root: Folder; writer: ObjectWriter },
+): Promise<SnapshotId> {
+  const { folder, record, snapshot } = input;
+  const { after, changes } = await changeSet(deps, { folder, from: record.base, to: snapshot });
+  const base = await treeOf(deps, input, record.base_commit ?? '');
+  const selection = createSelection(record.source.type === 'empty' ? {} : record.source);
+  const { skipped } = after.manifest;
+  const taken = changesBetween(overlay(base.root, changes).root, root).filter(({ path }) => {
+    return selection.has(path) && !isWithinAny(skipped, path);
+  });
+  const candidate = overlay(after.root, taken).root;
+  const { id } = await commitTree(deps, {
+    ...{ folder, state: deps.states.of(folder), writer, root: candidate, parent: after },
+    manifest: { skipped, empty: emptyFolders(candidate) },
+    message: 'merged for a publish',
+    seconds: record.created_at,
+  });
+  return id;
+}
+
+const blocked = (path: string): Conflict => ({
+  path: toText(path),
+  reason: 'changed_in_source',
+  detail: 'Files that are no part of the workspace are in the way.',
+});
+
+/** Whether the commit has neither what the run found at a path nor what it made of it: a glob or a limit kept it from being seen. */
+function isUnseen(root: Folder, change: Change): boolean {
+  const entry = find(root, change.path.split('/'));
+  const there = isLeaf(entry) ? entry : undefined;
+  return !isSame(there, change.old ?? undefined) && !isSame(there, change.new ?? undefined);
+}
+
+async function fetchTip(deps: Deps, input: GitInput, tip: string): Promise<SourceTree> {
+  const { folder, record } = input;
+  await fetchCommit(deps.git, { folder, gitDir: record.origin ?? '', commit: tip, ref: `refs/holdpoint/tips/${tip}` });
+  return treeOf(deps, input, tip);
+}
+
+async function treeOf(deps: Deps, { folder }: GitInput, commit: string): Promise<SourceTree> {
+  return loadTree(deps, { folder, state: deps.states.of(folder), treeish: `${commit}^{tree}` });
+}
