@@ -2,18 +2,25 @@ import { Worker } from 'node:worker_threads';
 import type { PackedObject } from './pack.ts';
 import { packObject } from './pack.ts';
 
-/** Blobs that are compressed in one go; their content lies in `content`, one after the other. */
+/** Blobs that are compressed in one go; their content lies in `content`, one after the other. Numbers are cheaper to send than objects. */
 export interface Batch {
   content: Uint8Array;
-  blobs: { oid: string; length: number }[];
+  lengths: Uint32Array;
 }
 
-/** A batch as it comes back; what a pack holds of the blobs lies in `bytes`, one after the other. */
+/** What a pack holds of the blobs of a batch lies in `bytes`, one after the other. `content` comes back to be filled again. */
 export interface Deflated {
-  /** Bytes of content. */
-  taken: number;
+  content: Uint8Array;
   bytes: Uint8Array;
-  objects: { oid: string; crc: number; length: number }[];
+  lengths: Uint32Array;
+  crcs: Uint32Array;
+}
+
+/** A batch that is being filled. */
+interface Filling {
+  content: Uint8Array;
+  filled: number;
+  blobs: { oid: string; length: number }[];
 }
 
 const batchBytes = 1024 * 1024;
@@ -25,9 +32,11 @@ const mostWaiting = 32 * 1024 * 1024;
  * started when a first batch is full, so that a few small files do without, and is ended with the deflater.
  */
 export class Deflater {
-  #batch: Batch | undefined;
-  #filled = 0;
-  #waiting = 0;
+  #filling: Filling | undefined;
+  /** Batches that the thread has, the oldest first. */
+  readonly #sent: Filling[] = [];
+  #sentBytes = 0;
+  #spare: Uint8Array[] = [];
   #thread: Worker | undefined;
   #failure: unknown;
   #done: PackedObject[] = [];
@@ -41,27 +50,22 @@ export class Deflater {
 
   /** Takes a copy of the content. */
   add(oid: string, content: Uint8Array): void {
-    const batch = this.#roomFor(content.length);
-    batch.content.set(content, this.#filled);
-    batch.blobs.push({ oid, length: content.length });
-    this.#filled += content.length;
+    const filling = this.#roomFor(content.length);
+    filling.content.set(content, filling.filled);
+    filling.filled += content.length;
+    filling.blobs.push({ oid, length: content.length });
   }
 
-  /** A promise when so much is waiting that nothing should be added until it is settled. */
+  /** A promise when so much is waiting that nothing should be added before it is settled. */
   relieve(): Promise<void> | undefined {
-    return this.#waiting > mostWaiting ? this.#waitUntil(mostWaiting / 2) : undefined;
+    return this.#sentBytes > mostWaiting ? this.#until(() => this.#sentBytes <= mostWaiting / 2) : undefined;
   }
 
   /** All that was added, and was not drained before. */
   async drain(): Promise<PackedObject[]> {
-    if (this.#thread !== undefined) this.#send();
-    await this.#waitUntil(0);
-    const { content, blobs } = this.#takeBatch() ?? emptyBatch(0);
-    let position = 0;
-    for (const { oid, length } of blobs) {
-      position += length;
-      this.#keep(packObject(oid, 'blob', content.subarray(position - length, position)));
-    }
+    if (this.#thread === undefined) this.#deflateHere();
+    else this.#send(this.#thread);
+    await this.#until(() => this.#sent.length === 0);
     const done = this.#done;
     this.#done = [];
     this.#doneBytes = 0;
@@ -72,44 +76,62 @@ export class Deflater {
     await this.#thread?.terminate();
   }
 
-  #roomFor(bytes: number): Batch {
-    if (this.#batch !== undefined && this.#filled + bytes <= this.#batch.content.length) return this.#batch;
-    this.#send();
-    this.#batch = emptyBatch(Math.max(batchBytes, bytes));
-    return this.#batch;
+  #roomFor(bytes: number): Filling {
+    const last = this.#filling;
+    if (last !== undefined && last.filled + bytes <= last.content.length) return last;
+    if (last !== undefined) {
+      this.#thread ??= this.#start();
+      this.#send(this.#thread);
+    }
+    const spare = bytes <= batchBytes ? this.#spare.pop() : undefined;
+    // A buffer of its own and not a part of node's pool, because it moves to the other thread.
+    const content = spare ?? Buffer.allocUnsafeSlow(Math.max(batchBytes, bytes));
+    this.#filling = { content, filled: 0, blobs: [] };
+    return this.#filling;
   }
 
-  #send(): void {
-    const bytes = this.#filled;
-    const batch = this.#takeBatch();
-    if (batch === undefined) return;
-    this.#thread ??= this.#start();
-    this.#waiting += bytes;
-    this.#thread.postMessage(batch, [batch.content.buffer as ArrayBuffer]);
+  #deflateHere(): void {
+    const { content, blobs } = this.#filling ?? { content: Buffer.alloc(0), blobs: [] };
+    this.#filling = undefined;
+    let position = 0;
+    for (const { oid, length } of blobs) {
+      position += length;
+      this.#keep(packObject(oid, 'blob', content.subarray(position - length, position)));
+    }
   }
 
-  #takeBatch(): Batch | undefined {
-    const batch = this.#batch;
-    this.#batch = undefined;
-    this.#filled = 0;
-    return batch;
+  #send(thread: Worker): void {
+    const filling = this.#filling;
+    if (filling === undefined) return;
+    this.#filling = undefined;
+    this.#sent.push(filling);
+    this.#sentBytes += filling.filled;
+    const { content } = filling;
+    const lengths = Uint32Array.from(filling.blobs, (blob) => blob.length);
+    thread.postMessage({ content, lengths } satisfies Batch, [content.buffer as ArrayBuffer, lengths.buffer]);
   }
 
   #start(): Worker {
     const thread = new Worker(new URL('./deflate-thread.ts', import.meta.url), { execArgv: [], env: {} });
-    thread.on('message', ({ taken, bytes, objects }: Deflated) => {
-      let position = 0;
-      for (const { oid, crc, length } of objects) {
-        position += length;
-        this.#keep({ oid, crc, bytes: Buffer.from(bytes.buffer, bytes.byteOffset + position - length, length) });
-      }
-      this.#waiting -= taken;
-      this.#hear();
-    });
+    thread.on('message', (deflated: Deflated) => this.#receive(deflated));
     thread.on('error', (error) => this.#fail(error));
     // Heard after an error, too; by then nobody waits for it.
     thread.on('exit', (code) => this.#fail(new Error(`the thread that compresses ended with ${code}`)));
     return thread;
+  }
+
+  /** The thread answers in the order it was asked. */
+  #receive({ content, bytes, lengths, crcs }: Deflated): void {
+    const { blobs, filled } = this.#sent.shift() ?? { blobs: [], filled: 0 };
+    let position = bytes.byteOffset;
+    for (const [index, { oid }] of blobs.entries()) {
+      const length = lengths[index] ?? 0;
+      this.#keep({ oid, crc: crcs[index] ?? 0, bytes: Buffer.from(bytes.buffer, position, length) });
+      position += length;
+    }
+    this.#sentBytes -= filled;
+    if (content.length === batchBytes) this.#spare.push(content);
+    this.#hear();
   }
 
   #keep(object: PackedObject): void {
@@ -128,15 +150,10 @@ export class Deflater {
     resolve();
   }
 
-  async #waitUntil(most: number): Promise<void> {
-    while (this.#waiting > most) {
+  async #until(isSo: () => boolean): Promise<void> {
+    while (!isSo()) {
       if (this.#failure !== undefined) throw this.#failure;
       await this.#heard.promise;
     }
   }
-}
-
-function emptyBatch(size: number): Batch {
-  // A buffer of its own and not a part of node's pool, because it moves to the other thread.
-  return { content: Buffer.allocUnsafeSlow(size), blobs: [] };
 }

@@ -44,3 +44,15 @@ test.each([3, 3000])(
     }
   },
 );
+
+test('an empty blob that is a batch by itself is not lost', async () => {
+  await using deflater = new Deflater();
+  deflater.add('first', noise(1024 * 1024, 1));
+  deflater.add('second', noise(1024 * 1024, 2));
+  deflater.add('empty', Buffer.alloc(0));
+  deflater.add('third', noise(10, 3));
+  expect((await deflater.drain()).map(({ oid }) => oid)).toEqual(['first', 'second', 'empty', 'third']);
+  deflater.add('again', Buffer.alloc(0));
+  expect((await deflater.drain()).map(({ oid }) => oid)).toEqual(['again']);
+  expect(await deflater.drain()).toEqual([]);
+});
