@@ -41,7 +41,7 @@ interface Place {
 
 const sizes: Size[] = [
   { files: 1_000, rounds: 60, copies: 5, warmUp: 1 },
-  { files: 10_000, rounds: 30, copies: 2, warmUp: 0 },
+  { files: 10_000, rounds: 30, copies: 3, warmUp: 0 },
 ];
 const root = process.getuid?.() === 0;
 const owner = root ? { uid: 230_000, gid: 230_000 } : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
@@ -99,7 +99,7 @@ async function copies({ directory: at, source, size, workspaces }: Place): Promi
 }
 
 async function snapshots({ directory: folder, size, workspaces }: Place, { plain, runId, base }: Kept): Promise<void> {
-  const { path: tree } = await workspaces.locate(runId);
+  const { path: tree } = await workspaces.locate({ runId, epoch: 1 });
   gitIn(plain, 'git init -q && git add -A && git commit -q -m base');
 
   const ids = [base];
@@ -115,13 +115,13 @@ async function snapshots({ directory: folder, size, workspaces }: Place, { plain
     await time(round, times.git, () => gitIn(plain, 'git add -A && git commit-tree -p HEAD -m x "$(git write-tree)"'));
     appendFileSync(join(tree, file), line);
     await time(round, times.known, async () => {
-      ids.push((await workspaces.snapshot({ runId, parent: last(), message: line, paths: [file] })).id);
+      ids.push((await workspaces.snapshot({ runId, epoch: 1, parent: last(), message: line, paths: [file] })).id);
     });
     await time(round, durable, () => writeOnce(folder));
     appendFileSync(join(tree, fileName((round + 3) * 11 + 1)), line);
     await time(round, times.floor, () => walk(tree));
     await time(round, times.walked, async () => {
-      ids.push((await workspaces.snapshot({ runId, parent: last(), message: line })).id);
+      ids.push((await workspaces.snapshot({ runId, epoch: 1, parent: last(), message: line })).id);
     });
     const [from = base, to = base] = ids.slice(-2);
     await time(round, compared, () => workspaces.diff({ runId, from, to }));
@@ -138,15 +138,16 @@ async function snapshots({ directory: folder, size, workspaces }: Place, { plain
 
 /** For information: bringing a tree back, forking, publishing to a repository. */
 async function forks({ size, workspaces }: Place, repository: string): Promise<void> {
-  const [restored, forked, published] = [[], [], []] as [number[], number[], number[]];
+  const [restored, taken, forked, published] = [[], [], [], []] as [number[], number[], number[], number[]];
   gitIn(repository, 'git add -A && git commit -q -m more');
   for (let round = -size.warmUp; round < (size.warmUp === 0 ? 1 : size.copies); round++) {
     const [runId, forkId] = [`run_git${round}`, `run_fork${round}`];
     const { id: base } = await workspaces.materialise({ runId, source: { type: 'git', path: repository } });
-    const { path: tree } = await workspaces.locate(runId);
+    const { path: tree } = await workspaces.locate({ runId, epoch: 1 });
     for (let n = 0; n < 100; n++) appendFileSync(join(tree, fileName(n * 5)), 'changed\n');
-    const { id } = await workspaces.snapshot({ runId, parent: base, message: 'changed' });
-    await time(round, restored, () => workspaces.restore({ runId, snapshot: base }));
+    const { id } = await workspaces.snapshot({ runId, epoch: 1, parent: base, message: 'changed' });
+    await time(round, restored, () => workspaces.restore({ runId, epoch: 1, snapshot: base }));
+    await time(round, taken, () => workspaces.takeOver({ runId, epoch: 2, snapshot: id }));
     await time(round, forked, () => workspaces.fork({ runId: forkId, from: { runId, snapshot: id } }));
     const request = { runId: forkId, snapshot: id, target: { message: 'changed' } };
     await time(round, published, async () => {
@@ -157,6 +158,8 @@ async function forks({ size, workspaces }: Place, repository: string): Promise<v
     await workspaces.discard(forkId);
   }
   report('restore 100 files', restored);
+  report('take-over: a new tree', taken);
+  report('take-over: a new tree', taken);
   report('fork', forked);
   report('publish 100 files to git', published);
 }

@@ -58,6 +58,7 @@ test('a decision whose writer died before the wake-up is carried out all the sam
     newId,
     now: Date.now,
     catalog: {
+      versions: () => ({}),
       describe: () => {
         throw new Error('an approve describes nothing');
       },

@@ -38,7 +38,7 @@ test('kill -9 of the worker while a validator runs: it runs again on the same fi
   const publishing = client.publish(run.id).catch(() => undefined);
   await until('the validator runs', async () => (await processesWith('sleep 3')).length > 0);
   await first.signal('SIGKILL');
-  await until('its sandbox is gone', async () => (await processesWith(system.tree(run.id))).length === 0);
+  await until('its sandbox is gone', async () => (await processesWith(system.folder(run.id))).length === 0);
   expect(await git(path, 'branch', '--list', 'holdpoint/*')).toBe('');
   const second = await system.startWorker();
   expect((await ended(run.id)).publication.published).toMatchObject({ type: 'git' });

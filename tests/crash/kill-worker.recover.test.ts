@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chown, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AppProcess } from '../harness/processes.ts';
@@ -25,17 +25,14 @@ async function put(runId: string, name: string): Promise<void> {
   await chown(join(tree, name), uid, gid);
 }
 
-/**
- * Forgets the first attempt's sign of life and starts another worker: the sign is there again only when attempt 2, on the restored
- * workspace, runs.
- */
+/** Starts another worker. The first attempt's sign of life is not in the new tree: it is there again only when attempt 2 runs. */
 async function takeOver(runId: string, marker: string): Promise<AppProcess> {
-  const sign = join(system.tree(runId), `started-${marker}`);
-  await rm(sign);
+  const before = system.tree(runId);
   const worker = await system.startWorker();
   await until('attempt 2 runs', async () => {
     const steps = (await system.client.listSteps(runId)).data;
-    return steps.some((step) => step.attempts === 2) && existsSync(sign);
+    const tree = system.tree(runId);
+    return tree !== before && steps.some((step) => step.attempts === 2) && existsSync(join(tree, `started-${marker}`));
   });
   return worker;
 }
@@ -49,7 +46,7 @@ test('kill -9 of the worker in the middle of a step: nothing survives it, and it
   await until('the step runs', () => existsSync(join(system.tree(run.id), 'started-a')));
 
   await first.signal('SIGKILL');
-  await until('its sandbox is gone', async () => (await processesWith(system.tree(run.id))).length === 0);
+  await until('its sandbox is gone', async () => (await processesWith(system.folder(run.id))).length === 0);
 
   const second = await takeOver(run.id, 'a');
   await put(run.id, 'go');
@@ -69,7 +66,7 @@ test('a worker that is told to end hands its step back, and the next one goes on
   const { run } = await client.createRun({ plan: plan([countAndHold('b')]) });
   await until('the step runs', () => existsSync(join(system.tree(run.id), 'started-b')));
   await first.signal('SIGTERM');
-  expect(await processesWith(system.tree(run.id))).toEqual([]);
+  expect(await processesWith(system.folder(run.id))).toEqual([]);
 
   const second = await takeOver(run.id, 'b');
   await put(run.id, 'go');
@@ -105,7 +102,7 @@ test('a cancel kills the whole tree of a running command, and the run ends as ca
   await until('the step runs', () => existsSync(join(system.tree(run.id), 'started-d')));
   await client.cancelRun(run.id);
   expect(await finished(client, run.id)).toMatchObject({ status: 'canceled' });
-  expect(await processesWith(system.tree(run.id))).toEqual([]);
+  expect(await processesWith(system.folder(run.id))).toEqual([]);
   const [step] = (await client.listSteps(run.id)).data;
   expect(step?.status).toBe('killed');
   await worker.signal('SIGTERM');

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +19,9 @@ export interface System extends AsyncDisposable {
   redis: { address: string; pid(): number; kill(): Promise<void>; start(): Promise<void> };
   api: { url(): string; kill(signal?: NodeJS.Signals): Promise<void>; start(): Promise<void> };
   startWorker(env?: Record<string, string>): Promise<AppProcess>;
-  /** Host path of a run's staging tree. */
+  /** Host path of all that belongs to a run's workspace. */
+  folder(runId: string): string;
+  /** Host path of its staging tree: the newest, or the one that will be. */
   tree(runId: string): string;
 }
 
@@ -86,7 +89,8 @@ export async function startSystem(env: Record<string, string> = {}): Promise<Sys
       processes.push(app);
       return app;
     },
-    tree: (runId) => join(dataDir, 'runs', runId, 'tree'),
+    folder: (runId) => join(dataDir, 'runs', runId),
+    tree: (runId) => newestTree(join(dataDir, 'runs', runId, 'trees')),
     async [Symbol.asyncDispose]() {
       for (const app of processes.reverse()) if (alive(app.pid)) await app.signal('SIGKILL');
       await startEmbeddedRedis({ dataDir, binaries }).then((redis) => redis.stop());
@@ -94,6 +98,12 @@ export async function startSystem(env: Record<string, string> = {}): Promise<Sys
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Each take-over makes a new one. */
+function newestTree(trees: string): string {
+  const epochs = existsSync(trees) ? readdirSync(trees).map(Number) : [];
+  return join(trees, String(Math.max(1, ...epochs)));
 }
 
 function alive(pid: number): boolean {

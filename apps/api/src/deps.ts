@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { EngineDeps } from '@holdpoint/engine/deps';
+import type { OutputStore } from '@holdpoint/engine/outputs/output-store';
 import type { ModelSettings } from '@holdpoint/models/settings';
 import type { Registry } from '@holdpoint/tools/registry';
 import type { Workspaces } from '@holdpoint/workspace/port';
@@ -12,6 +13,8 @@ import type { News } from './live/news.ts';
 export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
   logger: FastifyBaseLogger;
   catalog: Registry;
+  /** What background commands print. */
+  outputs: Pick<OutputStore, 'read'>;
   workspaces: Pick<Workspaces, 'check' | 'diff' | 'patch' | 'files' | 'read' | 'archive' | 'planPublish'>;
   models: ModelSettings;
   /** CIDR ranges beside the public addresses that a run's allowlist may name. */

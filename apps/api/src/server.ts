@@ -16,16 +16,20 @@ import { readValidationRoute } from './routes/changes/read-validation.ts';
 import { readEventsRoutes } from './routes/events/read-events.ts';
 import { probeRoutes } from './routes/operations/probe.ts';
 import { readQueuesRoute } from './routes/operations/read-queues.ts';
+import { readStuckRoute } from './routes/operations/read-stuck.ts';
 import { readWorkersRoute } from './routes/operations/read-workers.ts';
 import { createRunRoute } from './routes/runs/create-run.ts';
 import { forkRunRoute } from './routes/runs/fork-run.ts';
 import { readRunsRoutes } from './routes/runs/read-runs.ts';
+import { retryRunRoute } from './routes/runs/retry-run.ts';
+import { sendMessageRoute } from './routes/runs/send-message.ts';
 import { steerRunsRoutes } from './routes/runs/steer-runs.ts';
 import { undoRunRoute } from './routes/runs/undo-run.ts';
 import { downloadArchiveRoute } from './routes/snapshots/download-archive.ts';
 import { listSnapshotsRoute } from './routes/snapshots/list-snapshots.ts';
 import { readFilesRoutes } from './routes/snapshots/read-files.ts';
 import { readStepsRoutes } from './routes/steps/read-steps.ts';
+import { tasksRoutes } from './routes/tasks/tasks.ts';
 import { readToolsRoutes } from './routes/tools/read-tools.ts';
 import { openApiTransforms } from './schema/openapi.ts';
 import { validatorCompiler } from './schema/validate.ts';
@@ -78,6 +82,10 @@ function takeNoBody(app: App): void {
 
 function addRoutes(app: App, deps: ApiDeps): void {
   createRunRoute(app, deps);
+  retryRunRoute(app, deps);
+  sendMessageRoute(app, deps);
+  tasksRoutes(app, deps);
+  readStuckRoute(app, deps);
   readRunsRoutes(app, deps);
   steerRunsRoutes(app, deps);
   forkRunRoute(app, deps);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
 import { newId } from '@holdpoint/engine/domain/ids';
+import { openOutputStore } from '@holdpoint/engine/outputs/output-store';
 import { openQueues } from '@holdpoint/engine/queues/queues';
 import { connect } from '@holdpoint/engine/redis/connect';
 import { startTelemetry } from '@holdpoint/telemetry/start-telemetry';
@@ -46,6 +47,7 @@ export async function startApi(
     newId,
     now: Date.now,
     catalog: createRegistry([holdpoint]),
+    outputs: openOutputStore(join(config.dataDir, 'outputs')),
     workspaces: openWorkspaces({ dataDir: config.dataDir, logger, allocateOwner: onlyWorkers }),
     models: config.models,
     allowAddresses: config.allowAddresses,

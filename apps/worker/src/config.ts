@@ -11,12 +11,28 @@ const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
 const integer = (min: number, max: number, otherwise: number) =>
   z.coerce.number().int().min(min).max(max).default(otherwise);
 
+/** JSON: `{"provider/model": {"input": 3, "output": 15}}`, in US dollars per million tokens. */
+const prices = z
+  .string()
+  .default('{}')
+  .transform((text, context): unknown => {
+    try {
+      return JSON.parse(text);
+    } catch {
+      context.addIssue({ code: 'custom', message: 'it is no JSON' });
+      return z.NEVER;
+    }
+  })
+  .pipe(z.record(z.string(), z.strictObject({ input: z.number().min(0), output: z.number().min(0) })));
+
 const environmentSchema = z.object({
   HOLDPOINT_DATA: z.string().min(1).default(join(projectDir, '.holdpoint')),
   REDIS_URL: z.string().min(1).default('redis://127.0.0.1:6379'),
   HOLDPOINT_LOG: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   HOLDPOINT_WORKER_STEPS: integer(1, 1000, Math.max(4, availableParallelism() * 2)),
   HOLDPOINT_WORKER_TURNS: integer(1, 1000, 16),
+  HOLDPOINT_WORKER_TASKS: integer(1, 1000, 16),
+  HOLDPOINT_MODEL_PRICES: prices,
   HOLDPOINT_LOCK_MS: integer(1000, 600_000, 15_000),
   HOLDPOINT_STALLED_MS: integer(500, 600_000, 5000),
   HOLDPOINT_SWEEP_MS: integer(250, 600_000, 5000),
@@ -50,6 +66,8 @@ export interface Config {
   /** Steps and turns that run at once in this process. */
   steps: number;
   turns: number;
+  /** Background commands that run at once in this process. */
+  tasks: number;
   /** Time after which a job whose worker is silent counts as lost, and how often that is looked for. */
   lockMs: number;
   stalledMs: number;
@@ -78,6 +96,8 @@ export interface Config {
   uidBase: number;
   path: string;
   models: ModelSettings;
+  /** US dollars per million tokens, by `provider/model`. */
+  prices: Readonly<Record<string, { input: number; output: number }>>;
   telemetry: boolean;
 }
 
@@ -97,6 +117,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     host: hostname(),
     steps: of.HOLDPOINT_WORKER_STEPS,
     turns: of.HOLDPOINT_WORKER_TURNS,
+    tasks: of.HOLDPOINT_WORKER_TASKS,
     lockMs: of.HOLDPOINT_LOCK_MS,
     stalledMs: of.HOLDPOINT_STALLED_MS,
     sweepMs: of.HOLDPOINT_SWEEP_MS,
@@ -117,6 +138,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     uidBase: of.HOLDPOINT_SANDBOX_UID_BASE,
     path: of.PATH,
     models: modelSettingsFrom(env),
+    prices: of.HOLDPOINT_MODEL_PRICES,
     telemetry: telemetryWanted(env),
   };
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
 import type { WorkerDeps } from '@holdpoint/engine/deps';
 import { newId } from '@holdpoint/engine/domain/ids';
+import { openOutputStore } from '@holdpoint/engine/outputs/output-store';
 import { scriptedPlanner } from '@holdpoint/engine/planners/scripted';
 import { openQueues } from '@holdpoint/engine/queues/queues';
 import { connect } from '@holdpoint/engine/redis/connect';
@@ -59,9 +60,12 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     logger,
     newId,
     now: Date.now,
-    executor: createExecutor({ registry, sandbox, workspaces, allowAddresses: config.allowAddresses }),
+    catalog: registry,
+    executor: createExecutor({ registry, sandbox, workspaces, allowAddresses: config.allowAddresses, now: Date.now }),
+    outputs: openOutputStore(join(config.dataDir, 'outputs')),
+    metrics: telemetry.metrics,
     workspaces: createWorkspacePort(workspaces, sandbox),
-    planners: { scripted: scriptedPlanner, model: createModelPlanner({ model, registry }) },
+    planners: { scripted: scriptedPlanner, model: createModelPlanner({ model, registry, prices: config.prices }) },
     retention: config.retention,
   };
   const traced = telemetry.queues === undefined ? {} : { telemetry: telemetry.queues };

@@ -4,13 +4,15 @@ import { follow } from './stream.ts';
 import { type Approval, approvalPageSchema, approvalSchema, type Decide } from './wire/approval.ts';
 import { type Diff, diffSchema } from './wire/diff.ts';
 import { endOfStream, eventPageSchema, type RunEvent, runChanged, runEventSchema } from './wire/event.ts';
-import { type ForkRun, type Undone, type UndoRun, undoneSchema } from './wire/fork.ts';
+import { type ForkRun, type RetryRun, type Undone, type UndoRun, undoneSchema } from './wire/fork.ts';
 import {
   healthSchema,
   type Queue,
   queueListSchema,
   type Readiness,
   readinessSchema,
+  type Stuck,
+  stuckSchema,
   type Worker,
   workerListSchema,
 } from './wire/operation.ts';
@@ -25,7 +27,17 @@ import {
   type Validation,
   validationSchema,
 } from './wire/published.ts';
-import { type CreateRun, type Run, type RunDetail, runDetailSchema, runPageSchema, runSchema } from './wire/run.ts';
+import {
+  type CreateRun,
+  type ResumeRun,
+  type Run,
+  type RunDetail,
+  runDetailSchema,
+  runPageSchema,
+  runSchema,
+  type SentMessage,
+  sentMessageSchema,
+} from './wire/run.ts';
 import { type FileEntry, fileListSchema, type Snapshot, snapshotListSchema } from './wire/snapshot.ts';
 import {
   type Attempt,
@@ -35,6 +47,14 @@ import {
   stepDetailSchema,
   stepPageSchema,
 } from './wire/step.ts';
+import {
+  type Task,
+  type TaskOutput,
+  type TaskOutputQuery,
+  taskListSchema,
+  taskOutputSchema,
+  taskSchema,
+} from './wire/task.ts';
 import {
   type Tool,
   type ToolFormat,
@@ -116,8 +136,50 @@ export function createClient(options: ClientOptions) {
       return (await ask({ method: 'POST', path: at('runs', id, '/pause'), signal }, runSchema)).body;
     },
 
-    async resumeRun(id: string, { signal }: Options = {}): Promise<Run> {
-      return (await ask({ method: 'POST', path: at('runs', id, '/resume'), signal }, runSchema)).body;
+    /** Limits count anew. @throws ApiError `run_not_paused`, `tools_changed` */
+    async resumeRun(id: string, body: ResumeRun = {}, { signal }: Options = {}): Promise<Run> {
+      return (await ask({ method: 'POST', path: at('runs', id, '/resume'), body, signal }, runSchema)).body;
+    },
+
+    /**
+     * Makes a failed, canceled or paused run go on from one of its steps, which is made again. `undone` and `restored` as of `undoSteps`.
+     * @throws ApiError `run_not_retryable`, `external_effects`, `tools_changed`, …
+     */
+    async retryRun(id: string, body: RetryRun = {}, { signal }: Options = {}): Promise<Undone> {
+      return (await ask({ method: 'POST', path: at('runs', id, '/retry'), body, signal }, undoneSchema)).body;
+    },
+
+    /** Says something to a run: its model reads it before it decides its next turn. @throws ApiError `run_not_active` */
+    async sendMessage(
+      id: string,
+      text: string,
+      { idempotencyKey, signal }: Options & { idempotencyKey?: string | undefined } = {},
+    ): Promise<SentMessage> {
+      const headers = { 'idempotency-key': idempotencyKey };
+      const path = at('runs', id, '/messages');
+      return (await ask({ method: 'POST', path, body: { text }, headers, signal }, sentMessageSchema)).body;
+    },
+
+    /** Background commands and sub-agents, in the order they were begun. */
+    async listTasks(runId: string, { signal }: Options = {}): Promise<Task[]> {
+      return (await ask({ path: at('runs', runId, '/tasks'), signal }, taskListSchema)).body.data;
+    },
+
+    async getTask(id: string, { signal }: Options = {}): Promise<Task> {
+      return (await ask({ path: at('tasks', id), signal }, taskSchema)).body;
+    },
+
+    async readTaskOutput(id: string, query: TaskOutputQuery = {}, { signal }: Options = {}): Promise<TaskOutput> {
+      return (await ask({ path: at('tasks', id, '/output'), query: { ...query }, signal }, taskOutputSchema)).body;
+    },
+
+    /** Asks for its end: the whole process tree dies, a sub-agent is canceled. Of one that is over: nothing. */
+    async killTask(id: string, { signal }: Options = {}): Promise<Task> {
+      return (await ask({ method: 'POST', path: at('tasks', id, '/kill'), signal }, taskSchema)).body;
+    },
+
+    async stuck({ signal }: Options = {}): Promise<Stuck> {
+      return (await ask({ path: '/v1/stuck', signal }, stuckSchema)).body;
     },
 
     /**

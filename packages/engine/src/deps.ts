@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis';
 import type { BlobStore } from './blobs/blob-store.ts';
 import type { NewId } from './domain/ids.ts';
-import type { Executor, Logger, Planner, WorkspacePort } from './ports.ts';
+import type { OutputStore } from './outputs/output-store.ts';
+import type { Executor, Logger, Metrics, Planner, ToolCatalog, WorkspacePort } from './ports.ts';
 import type { Queues } from './queues/queues.ts';
 
 /** What every part of the engine works with. */
@@ -9,6 +10,7 @@ export interface EngineDeps {
   redis: Redis;
   queues: Queues;
   blobs: BlobStore;
+  catalog: ToolCatalog;
   logger: Logger;
   newId: NewId;
   /** Milliseconds since the epoch. */
@@ -30,6 +32,9 @@ export interface WorkerDeps extends EngineDeps {
   executor: Executor;
   workspaces: WorkspacePort;
   planners: { scripted: Planner; model: Planner };
+  /** What background commands print. */
+  outputs: OutputStore;
+  metrics: Metrics;
   /** When workspaces of ended runs are discarded by themselves. Without bounds: never. */
   retention: Retention;
 }

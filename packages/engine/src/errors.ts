@@ -22,6 +22,15 @@ const registry = {
   decision_not_allowed: { retryable: false, next: 'Use one of the allowed_decisions of the approval.' },
   invalid_decision: { retryable: false, next: 'Correct the decision and send it again; nothing was decided.' },
   run_not_active: { retryable: false, next: 'Read the run to see how it ended.' },
+  tools_changed: {
+    retryable: false,
+    next: 'Resume with accept_new_version to go on with the tools as they are now, or run workers of the version it was begun with.',
+  },
+  task_not_found: { retryable: false, next: "List the run's tasks with GET /v1/runs/{id}/tasks." },
+  run_not_retryable: {
+    retryable: false,
+    next: 'Only a failed, canceled or paused run whose change set was not published or discarded can be retried.',
+  },
   run_not_paused: { retryable: false, next: 'Only a paused run can be resumed.' },
   run_not_idle: { retryable: true, next: 'Wait until the running steps are settled, then try again.' },
   step_not_settled: { retryable: false, next: 'Name an earlier step, or wait until this one is settled.' },
@@ -35,6 +44,10 @@ const registry = {
   invalid_fork: { retryable: false, next: 'Correct the request; nothing was changed.' },
   run_not_finished: { retryable: false, next: 'Wait until the run has ended, or cancel it.' },
   run_not_succeeded: { retryable: false, next: 'Read the diff, or download it as a patch and apply it yourself.' },
+  run_not_publishable: {
+    retryable: false,
+    next: 'What a sub-agent changed is brought into the run that it works for, with task_merge, and published with that.',
+  },
   publication_closed: { retryable: false, next: 'Read the run: its change set is published or discarded already.' },
   publication_pending: {
     retryable: false,

@@ -1,8 +1,10 @@
 import type { EventOf } from './domain/events.ts';
 import type { CommandLimits, Network, RunSpec, Validator } from './domain/run-spec.ts';
+import type { AgentSpec, ShellSpec, TaskOutcome } from './domain/task.ts';
 import type { PublishWish } from './domain/transitions/publication.ts';
 import type { ValidatorResult } from './domain/validation.ts';
-import type { Effect, Problem, Risk, StepStatus } from './domain/vocabulary.ts';
+import type { Effect, Problem, Risk, StepStatus, TaskKind, TaskStatus } from './domain/vocabulary.ts';
+import type { OutputPage, OutputWriter } from './outputs/output-store.ts';
 
 /** The engine's doors: what it needs of tools, workspaces and planners, and nothing more. The worker brings the real ones. */
 
@@ -21,12 +23,31 @@ export type Description =
 
 /** Which tools there are and what a call of them would be. Pure: touches no workspace. */
 export interface ToolCatalog {
-  /** @param call.network whether the run's tools may reach anything outside: a command that can is an external effect */
-  describe(call: Call & { network: boolean }): Description;
+  /**
+   * @param call.network whether the run's tools may reach anything outside: a command that can is an external effect
+   * @param call.unattended it is a sub-agent's: nobody answers questions
+   */
+  describe(call: Call & { network: boolean; unattended?: boolean }): Description;
+  /** The version of each tool of a toolset: a short digest of what a call of it must look like. */
+  versions(toolset: string): Record<string, string>;
 }
 
+/** Something that is to run beside the steps from now on. */
+export type NewTask =
+  | { kind: 'shell'; title: string; spec: ShellSpec }
+  | { kind: 'agent'; title: string; spec: AgentSpec };
+
 export type Outcome =
-  | { status: 'succeeded'; value: unknown; touched?: readonly string[]; capabilities?: unknown }
+  | {
+      status: 'succeeded';
+      value: unknown;
+      touched?: readonly string[];
+      capabilities?: unknown;
+      /** Begins together with the outcome, under the context's `taskId`. */
+      task?: NewTask;
+    }
+  /** The call waits, and holds no worker meanwhile: it is made again when the task is over, or at that time (milliseconds since the epoch). Only of a call that reads. */
+  | { status: 'deferred'; until: number; on: { task_id: string } | { task: NewTask } }
   | {
       status: 'failed' | 'timed_out' | 'killed';
       error: Problem;
@@ -35,10 +56,52 @@ export type Outcome =
       capabilities?: unknown;
     };
 
+/** A task as a tool sees it. */
+export interface TaskView {
+  id: string;
+  kind: TaskKind;
+  title: string;
+  status: TaskStatus;
+  outcome?: TaskOutcome;
+  /** Of a sub-agent: its run, and how that stands. */
+  child?: { run_id: string; status: string };
+  created_at: string;
+  started_at?: string;
+  ended_at?: string;
+}
+
+/** What a call may do with the tasks of its run. */
+export interface TaskDoor {
+  list(): Promise<TaskView[]>;
+  get(taskId: string): Promise<TaskView | undefined>;
+  output(taskId: string, at: { stream: 'stdout' | 'stderr'; from: number; maxBytes: number }): Promise<OutputPage>;
+  /** Asks for the end of a task and waits for it, 10 s at most. Of one that is over: nothing happens. */
+  kill(taskId: string): Promise<TaskView | undefined>;
+  /** Brings what a sub-agent changed into the workspace, all of it or nothing. Only for a call that writes. */
+  merge(taskId: string): Promise<MergeResult>;
+}
+
+export type MergeResult =
+  | { status: 'merged'; paths: readonly string[] }
+  | { status: 'conflict'; conflicts: { path: string; reason: string }[] }
+  | { status: 'refused'; problem: Problem };
+
 export interface ExecutionContext {
   runId: string;
   stepId: string;
   attempt: number;
+  /** Which tree of the workspace: a call whose tree was taken over fails. */
+  epoch: number;
+  tasks: TaskDoor;
+  /** The id of the task that this call begins, if it does. */
+  taskId: string;
+  /** The task that an earlier attempt of this call began, and until when it wanted to wait for whichever. */
+  deferred?: { task_id: string; until: number };
+  /** How many sub-agents deep the run is: 0 when nobody's. */
+  depth: number;
+  maxDepth: number;
+  /** Of a model run. */
+  model?: string;
   /** Milliseconds one command may take at most. */
   wallMs: number;
   /** The run's other bounds of one command. */
@@ -49,16 +112,31 @@ export interface ExecutionContext {
   signal: AbortSignal;
 }
 
-export interface Executor extends ToolCatalog {
+export interface Executor {
   /** What a person should see before deciding; undefined when the call itself says it all. */
-  preview(call: Call, context: { runId: string; signal: AbortSignal }): Promise<unknown>;
+  preview(call: Call, context: { runId: string; epoch: number; signal: AbortSignal }): Promise<unknown>;
   /** Runs a call. Tool errors are outcomes; an exception is an infrastructure error, and the attempt is in doubt. */
   execute(call: Call, context: ExecutionContext): Promise<Outcome>;
   /** Runs a validator in the sandbox, on the workspace as it is, without a network. An exception is an infrastructure error. */
   validate(
     validator: Validator,
-    context: Pick<ExecutionContext, 'runId' | 'limits' | 'signal'>,
+    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'limits' | 'signal'>,
   ): Promise<ValidatorResult>;
+  /** Runs a command beside the steps until it ends. Its output goes to `output` as it comes. An exception is an infrastructure error. */
+  runTask(spec: ShellSpec, context: TaskContext): Promise<TaskEnd>;
+  /** Ends what a task has running, whichever worker of this host started it. */
+  killTask(runId: string, taskId: string): Promise<void>;
+}
+
+export interface TaskContext
+  extends Pick<ExecutionContext, 'runId' | 'epoch' | 'wallMs' | 'limits' | 'network' | 'onConnection' | 'signal'> {
+  taskId: string;
+  output: OutputWriter;
+}
+
+/** `killed`: somebody outside ended it; whether we asked for that the engine knows. */
+export interface TaskEnd extends TaskOutcome {
+  status: 'completed' | 'failed' | 'killed' | 'timed_out';
 }
 
 /** A workspace as it begins. */
@@ -102,13 +180,31 @@ export interface WorkspacePort {
   /** @param input.paths the changed paths, when they are known; absent: look at the whole tree */
   snapshot(input: {
     runId: string;
+    epoch: number;
     parent: string;
     message: string;
     paths?: readonly string[];
   }): Promise<{ snapshot: string; files_changed: number; skipped: number }>;
-  /** Ends whatever an earlier attempt left running on the workspace. */
+  /** Ends whatever is running on the workspace. */
   quiesce(runId: string): Promise<void>;
-  restore(input: { runId: string; snapshot: string }): Promise<void>;
+  /** Changes the tree in place, back to a snapshot. */
+  restore(input: { runId: string; epoch: number; snapshot: string }): Promise<void>;
+  /**
+   * Makes a new tree of that epoch at a snapshot. Older trees are nobody's from then on, whoever still works on them, and what runs on
+   * them ends.
+   */
+  takeOver(input: { runId: string; epoch: number; snapshot: string; signal: AbortSignal }): Promise<void>;
+  /** Brings the changes of another run, which began as this one was at `from.base`, into the tree; all of them or none. */
+  merge(input: {
+    runId: string;
+    epoch: number;
+    parent: string;
+    from: { runId: string; snapshot: string; base: string };
+    message: string;
+  }): Promise<
+    | { status: 'merged'; paths: readonly string[] }
+    | { status: 'conflict'; conflicts: { path: string; reason: string }[] }
+  >;
   planPublish(call: PublishCall): Promise<PlannedPublish>;
   /** Does what the plan with that digest said. `moved`: the source is not as that plan saw it; nothing was changed. */
   publish(
@@ -132,10 +228,18 @@ export interface PlannedCall {
   error?: Problem;
 }
 
-export type PlannerDecision =
-  | { kind: 'calls'; message: string; answer?: unknown; calls: PlannedCall[] }
-  | { kind: 'finish'; message: string; answer?: unknown }
-  | { kind: 'give_up'; message: string; reason: Problem; answer?: unknown };
+/** What a model took for one turn. Cost in millionths of a US dollar, where its price is known. */
+export interface ModelUsage {
+  input_tokens: number;
+  output_tokens: number;
+  cost_micros?: number;
+}
+
+export type PlannerDecision = { message: string; answer?: unknown; usage?: ModelUsage } & (
+  | { kind: 'calls'; calls: PlannedCall[] }
+  | { kind: 'finish' }
+  | { kind: 'give_up'; reason: Problem }
+);
 
 export interface SettledStep {
   id: string;
@@ -154,6 +258,8 @@ export interface PastTurn {
   message: string;
   answer?: unknown;
   steps: SettledStep[];
+  /** What people wrote to the run before this turn was planned, and after the one before. */
+  heard: string[];
 }
 
 export interface PlannerInput {
@@ -165,8 +271,10 @@ export interface PlannerInput {
   named(name: string): Promise<SettledStep | undefined>;
   /** The steps of the turn before; empty before the first. */
   previous(): Promise<SettledStep[]>;
-  /** The whole history, oldest first: grows with the run. */
-  history(): Promise<PastTurn[]>;
+  /** The whole history, oldest first: grows with the run. `unread`: messages that no turn has answered yet. */
+  history(): Promise<{ turns: PastTurn[]; unread: string[] }>;
+  /** The run works for another one: nobody answers questions. */
+  unattended: boolean;
 }
 
 /** Decides the next turn. An exception is an infrastructure error: retried by the queue, and when that is exhausted the run pauses. */
@@ -188,4 +296,10 @@ export interface Logger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
+}
+
+/** What the engine counts for dashboards. */
+export interface Metrics {
+  /** Something was stuck, and was put right. */
+  repaired(what: string): void;
 }

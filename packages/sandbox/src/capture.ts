@@ -3,14 +3,19 @@ import type { CapturedStream } from './port.ts';
 /** Bytes kept from each end. */
 const KEPT = 32 * 1024;
 
-/** Keeps the first and last 32 KiB of a stream in constant memory. */
+/** Keeps the first and last 32 KiB of a stream in constant memory, or only counts. */
 export class Capture {
+  readonly #keeps: boolean;
   #bytes = 0;
   #head = Buffer.alloc(0);
   /** A ring, made when the head is full. */
   #tail: Buffer | null = null;
   #tailStart = 0;
   #tailBytes = 0;
+
+  constructor(keeps = true) {
+    this.#keeps = keeps;
+  }
 
   get bytes(): number {
     return this.#bytes;
@@ -19,6 +24,7 @@ export class Capture {
   /** Copies what it keeps. */
   push(chunk: Buffer): void {
     this.#bytes += chunk.length;
+    if (!this.#keeps) return;
     const room = KEPT - this.#head.length;
     if (room > 0) this.#head = Buffer.concat([this.#head, chunk.subarray(0, room)]);
     const rest = chunk.subarray(Math.max(room, 0));
@@ -45,6 +51,7 @@ export class Capture {
   /** Decodes once, so that a character is only ever lost at the cut, where both halves are dropped. */
   end(): CapturedStream {
     const tail = this.#readTail();
+    if (!this.#keeps) return { text: '', bytes: this.#bytes, truncated: false };
     const omitted = this.#bytes - this.#head.length - tail.length;
     if (omitted <= 0) {
       return { text: Buffer.concat([this.#head, tail]).toString('utf8'), bytes: this.#bytes, truncated: false };

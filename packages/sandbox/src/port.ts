@@ -72,8 +72,16 @@ export interface CommandEgress {
   serve(server: Server): () => void;
 }
 
+/** Takes a command's output as it comes. */
+export interface CommandOutput {
+  /** The chunk's bytes are only good until it returns. What it throws ends the command, and is thrown by `run`. */
+  write(stream: 'stdout' | 'stderr', chunk: Buffer): void;
+}
+
 export interface Command {
   workspace: WorkspaceMount;
+  /** A name under which `kill` finds it, from any worker of this host. Such a command is stopped while `frozen` acts. */
+  label?: string;
   /** Run as is; for a shell line use `['/bin/bash', '-c', line]`. */
   argv: readonly [string, ...string[]];
   /** Relative to the workspace root. @default '.' */
@@ -84,6 +92,8 @@ export interface Command {
   egress?: CommandEgress;
   stdin?: string;
   limits?: Partial<Limits>;
+  /** Where the output goes, instead of the result, whose streams are empty then. `output_bytes` does not bound it. */
+  output?: CommandOutput;
   /** Aborting kills the whole process tree. */
   signal: AbortSignal;
 }
@@ -205,5 +215,14 @@ export interface Sandbox extends AsyncDisposable {
    * Called before a workspace is restored, so that nothing of an earlier attempt can still write to it.
    */
   killAll(workspaceId: string): Promise<void>;
+  /** The same for the commands with this label alone. */
+  kill(workspaceId: string, label: string): Promise<void>;
+  /**
+   * Acts while the workspace's commands with a label, on this host, stand still: SIGSTOP to every process of them, and SIGCONT afterwards,
+   * which also wakes those that had stopped by themselves. Calls for one workspace may overlap in this process; another worker's call
+   * that ends first wakes them too early. A worker that dies meanwhile leaves them stopped until they are killed, or until the next call
+   * ends. Costs a look into a directory when there are none.
+   */
+  frozen<Result>(workspaceId: string, act: () => Promise<Result>): Promise<Result>;
   [Symbol.asyncDispose](): Promise<void>;
 }

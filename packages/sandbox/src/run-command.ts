@@ -36,8 +36,10 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   const cwd = checkCommand(command);
   checkEgress(deps.driver, command);
   const limits = resolveLimits(deps.limits, command.limits);
-  const stdout = new Capture();
-  const stderr = new Capture();
+  const { output } = command;
+  const stdout = new Capture(output === undefined);
+  const stderr = new Capture(output === undefined);
+  let broken: { error: unknown } | undefined;
   const started = deps.now();
   const settle = (end: CommandEnd): CommandResult => ({
     end,
@@ -51,6 +53,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
 
   const tree = startTree(deps.driver, {
     workspace: command.workspace,
+    label: command.label ?? null,
     argv: command.argv,
     cwd,
     env: command.env ?? {},
@@ -67,8 +70,18 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   const onAbort = () => kill(killedBy(signal));
   signal.addEventListener('abort', onAbort, { once: true });
   const timer = setTimeout(() => kill({ status: 'timed_out', after_ms: limits.wall_ms }), limits.wall_ms);
-  const collect = (stream: Readable, capture: Capture) => {
+  const collect = (stream: Readable, capture: Capture, name: 'stdout' | 'stderr') => {
     stream.on('data', (chunk: Buffer) => {
+      if (output !== undefined) {
+        capture.push(chunk);
+        try {
+          if (broken === undefined) output.write(name, chunk);
+        } catch (error) {
+          broken = { error };
+          kill({ status: 'killed', reason: 'its output could not be kept' });
+        }
+        return;
+      }
       const room = limits.output_bytes - stdout.bytes - stderr.bytes;
       capture.push(chunk.subarray(0, Math.max(room, 0)));
       if (chunk.length <= room) return;
@@ -78,11 +91,12 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     });
     stream.on('error', () => {}); // a reset by the end of the other side is an end
   };
-  collect(tree.stdout, stdout);
-  collect(tree.stderr, stderr);
+  collect(tree.stdout, stdout, 'stdout');
+  collect(tree.stderr, stderr, 'stderr');
   const watching = watch(deps, { tree, path: command.workspace.path, limits, onBreach: kill });
   try {
     const end = await tree.ended;
+    if (broken !== undefined) throw broken.error;
     const breach = cut ? null : await watching.end(end);
     return settle(cut ?? breach ?? judge(end, { limits, elapsed: deps.now() - started, stderr }));
   } finally {

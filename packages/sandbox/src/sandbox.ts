@@ -10,6 +10,7 @@ import type {
   WorkspaceFiles,
   WorkspaceMount,
 } from './port.ts';
+import { Freezer } from './process/freeze.ts';
 import { killAll } from './process/kill-all.ts';
 import type { ProcessRecords } from './process/records.ts';
 import { runCommand } from './run-command.ts';
@@ -30,9 +31,11 @@ export class HostSandbox implements Sandbox {
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
   readonly #connections = new Map<string, Connection>();
+  readonly #freezer: Freezer;
 
   constructor(deps: HostSandboxDeps) {
     this.#deps = deps;
+    this.#freezer = new Freezer(deps.records);
   }
 
   get capabilities(): CapabilityReport {
@@ -61,6 +64,14 @@ export class HostSandbox implements Sandbox {
 
   async killAll(workspaceId: string): Promise<void> {
     await killAll(this.#deps, workspaceId);
+  }
+
+  async kill(workspaceId: string, label: string): Promise<void> {
+    await killAll(this.#deps, workspaceId, label);
+  }
+
+  frozen<Result>(workspaceId: string, act: () => Promise<Result>): Promise<Result> {
+    return this.#freezer.frozen(workspaceId, act);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

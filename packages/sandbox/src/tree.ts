@@ -7,6 +7,8 @@ import type { ProcessIdentity } from './process/identity.ts';
 /** What a driver starts: one program and all that it starts, ended as one. */
 export interface TreeRequest {
   workspace: WorkspaceMount;
+  /** Null without. */
+  label: string | null;
   argv: readonly [string, ...string[]];
   /** Normalised, relative to the workspace root. */
   cwd: string;

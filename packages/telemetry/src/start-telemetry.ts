@@ -3,8 +3,14 @@ import type { Telemetry } from 'bullmq';
 export interface RunningTelemetry {
   /** For BullMQ's `telemetry` option: spans of queues and jobs, the trace context inside the job. Absent when telemetry is off. */
   queues?: Telemetry;
+  metrics: EngineMetrics;
   /** Sends what is left. */
   stop(): Promise<void>;
+}
+
+/** What the engine counts. Counts nothing when telemetry is off. */
+export interface EngineMetrics {
+  repaired(what: string): void;
 }
 
 /** Variables of OpenTelemetry's own that turn it on. Exporters, sampling and resources follow the standard OTEL_* variables. */
@@ -18,11 +24,19 @@ export const telemetryWanted = (env: Record<string, string | undefined>): boolea
  * @param options.wanted see `telemetryWanted`
  */
 export async function startTelemetry(options: { service: string; wanted: boolean }): Promise<RunningTelemetry> {
-  if (!options.wanted) return { stop: async () => {} };
-  const [{ NodeSDK }, { BullMQOtel }] = await Promise.all([import('@opentelemetry/sdk-node'), import('bullmq-otel')]);
+  if (!options.wanted) return { metrics: { repaired: () => {} }, stop: async () => {} };
+  const [{ NodeSDK }, { BullMQOtel }, { metrics }] = await Promise.all([
+    import('@opentelemetry/sdk-node'),
+    import('bullmq-otel'),
+    import('@opentelemetry/api'),
+  ]);
   const sdk = new NodeSDK({ serviceName: options.service });
   sdk.start();
+  const repairs = metrics.getMeter('holdpoint').createCounter('holdpoint.repairs', {
+    description: 'Stuck runs, steps and tasks that the sweeper woke, by class',
+  });
   return {
+    metrics: { repaired: (what) => repairs.add(1, { class: what }) },
     queues: new BullMQOtel({ tracerName: options.service, enableMetrics: true }),
     stop: () => sdk.shutdown(),
   };

@@ -179,6 +179,10 @@ describe('registry.list', () => {
       'glob',
       'grep',
       'bash',
+      'task',
+      'task_output',
+      'kill_shell',
+      'task_merge',
       'web_fetch',
       'web_search',
       'ask_user',
@@ -189,6 +193,35 @@ describe('registry.list', () => {
       expect(Object.keys(input_schema.properties as object)).not.toHaveLength(0);
     }
     expect(registry.list('office')[0]).toMatchObject({ effect: 'by run', input_schema: { required: ['to'] } });
+  });
+
+  it('shows a sub-agent no tool that asks a person, and refuses one that is called all the same', () => {
+    const names = registry.list('holdpoint', { unattended: true }).map(({ name }) => name);
+    expect(names).not.toContain('ask_user');
+    expect(names).toHaveLength(registry.list('holdpoint').length - 1);
+    const call = { toolset: 'holdpoint', tool: 'ask_user', args: { question: 'Which?' } };
+    expect(registry.describe({ ...call, unattended: true })).toMatchObject({ ok: false, error: { code: 'ENOPERSON' } });
+    expect(registry.describe(call)).toMatchObject({ ok: true, gate: 'input' });
+  });
+
+  it('gives a tool another version when its calls must look different, and only then', () => {
+    const tool = (description: string, input: z.ZodObject) =>
+      createRegistry([
+        defineToolset({
+          name: 'one',
+          tools: [
+            defineTool({
+              ...{ name: 'go', description, effect: 'read', risk: 'low', input },
+              execute: async () => ({ status: 'succeeded', value: null }),
+            }),
+          ],
+        }),
+      ]).versions('one').go;
+    const first = tool('Goes.', z.strictObject({ to: z.string() }));
+    expect(first).toMatch(/^[0-9a-f]{12}$/);
+    expect(tool('Goes there.', z.strictObject({ to: z.string() }))).toBe(first);
+    expect(tool('Goes.', z.strictObject({ to: z.string(), fast: z.boolean().optional() }))).not.toBe(first);
+    expect(Object.keys(registry.versions('holdpoint'))).toEqual(registry.list('holdpoint').map(({ name }) => name));
   });
 
   it('throws for an unknown toolset', () => {

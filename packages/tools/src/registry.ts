@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { FileError } from '@holdpoint/sandbox/errors';
 import { ToolsError } from './errors.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
@@ -25,8 +26,10 @@ export type CallDescription =
 export interface Registry {
   /** Names of the toolsets, in the order they were given. */
   toolsets(): string[];
-  /** @throws ToolsError `EUNKNOWNTOOLSET` */
-  list(toolset: string): ToolDefinition[];
+  /** @param run.unattended without tools that ask a person. @throws ToolsError `EUNKNOWNTOOLSET` */
+  list(toolset: string, run?: { unattended?: boolean }): ToolDefinition[];
+  /** The version of each tool: 12 hex digits that stand for what a call of it must look like. @throws ToolsError `EUNKNOWNTOOLSET` */
+  versions(toolset: string): Record<string, string>;
   /** Never throws for what a model wrote: `EUNKNOWNTOOLSET`, `EUNKNOWNTOOL` and `EINVALIDARGS` come back as data. */
   describe(call: ToolCall & Partial<RunFacts>): CallDescription;
   /**
@@ -42,20 +45,33 @@ export interface Registry {
 /** @throws ToolsError `EINVALIDTOOL` when two toolsets have one name */
 export function createRegistry(toolsets: readonly Toolset[]): Registry {
   const byName = indexToolsets(toolsets);
+  const versions = new Map<string, Record<string, string>>();
+  const toolsOf = (toolset: string): Tool[] => {
+    const tools = byName.get(toolset);
+    if (tools) return [...tools.values()];
+    const { message, next = '' } = unknownToolset(toolset, byName);
+    throw new ToolsError('EUNKNOWNTOOLSET', message, next);
+  };
   return {
     toolsets: () => [...byName.keys()],
 
-    list(toolset) {
-      const tools = byName.get(toolset);
-      if (tools) return [...tools.values()].map(definition);
-      const { message, next = '' } = unknownToolset(toolset, byName);
-      throw new ToolsError('EUNKNOWNTOOLSET', message, next);
+    list(toolset, run) {
+      const tools = toolsOf(toolset).filter((tool) => tool.gate === undefined || run?.unattended !== true);
+      return tools.map(definition);
+    },
+
+    versions(toolset) {
+      const known =
+        versions.get(toolset) ?? Object.fromEntries(toolsOf(toolset).map((tool) => [tool.name, version(tool)]));
+      versions.set(toolset, known);
+      return known;
     },
 
     describe(call) {
       const found = findTool(byName, call);
       if (!found.ok) return found;
       const { tool, args } = found;
+      if (tool.gate !== undefined && call.unattended) return { ok: false, error: nobodyThere(tool), issues: [] };
       const effect =
         typeof tool.effect === 'function' ? tool.effect(args, { network: call.network ?? false }) : tool.effect;
       return { ok: true, args, effect, risk: tool.risk, ...gate(tool) };
@@ -85,6 +101,21 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
     },
   };
 }
+
+/** A description may be put better at any time; what a call must look like, and may change, is what a run depends on. */
+function version(tool: Tool): string {
+  const { name, input_schema, effect, gate: asks } = definition(tool);
+  return createHash('sha256')
+    .update(JSON.stringify([name, input_schema, effect, asks ?? null]))
+    .digest('hex')
+    .slice(0, 12);
+}
+
+const nobodyThere = (tool: Tool): ToolError => ({
+  code: 'ENOPERSON',
+  message: `${tool.name} cannot be used here: a sub-agent has nobody to ask.`,
+  next: 'Decide it yourself, or say in your last message what has to be decided.',
+});
 
 function definition(tool: Tool): ToolDefinition {
   return {

@@ -12,6 +12,7 @@ import { measureRuns } from './housekeeping/measure-runs.ts';
 import { tidyFolders } from './housekeeping/tidy-folders.ts';
 import { findSource } from './materialise/check-source.ts';
 import { materialise } from './materialise/materialise.ts';
+import { mergeRun } from './merge.ts';
 import { patchSnapshots } from './patch.ts';
 import type { Owner, Workspaces } from './port.ts';
 import { planPublish, publish } from './publish/publish.ts';
@@ -19,11 +20,12 @@ import { archiveFiles } from './read/archive-files.ts';
 import { listFiles } from './read/list-files.ts';
 import { readSnapshotFile } from './read/read-file.ts';
 import { restoreSnapshot } from './restore.ts';
-import { runFolder } from './run/run-folder.ts';
+import { assertCurrent, runFolder } from './run/run-folder.ts';
 import { createRunStates } from './run/run-state.ts';
 import { createSerial } from './run/serial.ts';
 import { requireRecord } from './run/workspace-record.ts';
 import { takeSnapshot } from './snapshot.ts';
+import { takeOver } from './take-over.ts';
 
 export interface WorkspacesOptions {
   /** Where runs are kept: `<dataDir>/runs/<runId>/…`. Made if missing. A local file system. */
@@ -78,13 +80,17 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     check: (source) => asWorkspaceError(async () => void (await findSource(deps, source))),
     materialise: (input) => verb(input.runId, () => materialise(deps, input)),
     fork: (input) => verb(input.runId, () => forkWorkspace(deps, input)),
-    locate: (runId) =>
+    locate: ({ runId, epoch }) =>
       asWorkspaceError(async () => {
-        const folder = runFolder(dataDir, runId);
+        const folder = runFolder(dataDir, runId, epoch);
+        requireRecord(folder);
+        assertCurrent(folder);
         return { path: folder.tree, owner: requireRecord(folder).owner };
       }),
     snapshot: (input) => verb(input.runId, () => takeSnapshot(deps, input)),
     restore: (input) => verb(input.runId, () => restoreSnapshot(deps, input)),
+    takeOver: (input) => verb(input.runId, () => takeOver(deps, input)),
+    merge: (input) => verb(input.runId, () => mergeRun(deps, input)),
     diff: (input) => asWorkspaceError(() => diffSnapshots(deps, input)),
     patch: (input) => asWorkspaceError(() => patchSnapshots(deps, input)),
     files: (input) => asWorkspaceError(() => listFiles(deps, input)),

@@ -216,6 +216,10 @@ export type PublishResult =
   | { status: 'conflict'; conflicts: Conflict[] }
   | { status: 'moved' };
 
+export type MergeResult =
+  | { status: 'merged'; snapshot: Snapshot; paths: string[] }
+  | { status: 'conflict'; conflicts: { path: string; reason: string }[] };
+
 export interface PublishRequest {
   runId: string;
   snapshot: SnapshotId;
@@ -264,20 +268,46 @@ export interface Workspaces {
     onProgress?: (progress: Progress) => void;
     signal?: AbortSignal;
   }): Promise<Materialised>;
-  /** The tree's host path and owner. Throws `EWORKSPACEMISSING` when the run was never materialised, or was discarded. */
-  locate(runId: string): Promise<{ path: string; owner: Owner }>;
+  /**
+   * The tree's host path and owner. Throws `EWORKSPACEMISSING` when the run was never materialised, or was discarded, and `ELEASESTALE`
+   * when the tree of that epoch is not the newest, as do all that take an epoch.
+   */
+  locate(input: { runId: string; epoch: number }): Promise<{ path: string; owner: Owner }>;
   /**
    * Commits the tree as it is. No process may be writing to it. Nothing changed → the parent itself, with `files_changed: 0`; when
    * only empty folders or skipped paths changed it is a new snapshot with `files_changed: 0`. Taken again after a crash it has the
    * same id. Somebody writing → `EWORKSPACEBUSY`.
    * @param input.paths known changed paths (file tools); absent → walk the tree (commands)
    */
-  snapshot(input: { runId: string; parent: SnapshotId; message: string; paths?: readonly string[] }): Promise<Snapshot>;
+  snapshot(input: {
+    runId: string;
+    epoch: number;
+    parent: SnapshotId;
+    message: string;
+    paths?: readonly string[];
+  }): Promise<Snapshot>;
   /**
    * Brings the tree to a snapshot, empty folders included; what no snapshot knows is removed. Paths that a snapshot of the run
    * noted as skipped and `.git` entries are left alone.
    */
-  restore(input: { runId: string; snapshot: SnapshotId }): Promise<void>;
+  restore(input: { runId: string; epoch: number; snapshot: SnapshotId }): Promise<void>;
+  /**
+   * Makes a new tree at a snapshot, with a higher epoch than any before, and retires the older ones: whoever still works on one of them,
+   * or is frozen in the middle of that, changes nothing of the new one. `.git` entries and what no snapshot can hold are moved over.
+   * After a crash it is called again with a higher epoch yet.
+   */
+  takeOver(input: { runId: string; epoch: number; snapshot: SnapshotId; signal?: AbortSignal }): Promise<void>;
+  /**
+   * Brings what another run changed since `from.base`, a snapshot of this run that it began with, into this run, whose tree is at
+   * `parent`: all of it as one snapshot, or nothing. When both have changed, git >= 2.38 is needed (`EGITTOOOLD`).
+   */
+  merge(input: {
+    runId: string;
+    epoch: number;
+    parent: SnapshotId;
+    from: { runId: string; snapshot: SnapshotId; base: SnapshotId };
+    message: string;
+  }): Promise<MergeResult>;
   /** For reading: text that is not UTF-8 has replacement characters, large text is shown as binary. `path`: a file or a folder. */
   diff(input: { runId: string; from: SnapshotId; to: SnapshotId; path?: string }): Promise<FileDiff[]>;
   /** A patch that `git apply` accepts, binary files and mode changes included. */
@@ -315,8 +345,9 @@ export interface Workspaces {
   /** Brings a run's objects together in one pack and removes what no snapshot needs. Never a snapshot. */
   collect(runId: string): Promise<void>;
   /**
-   * Finishes discards that were interrupted, and removes folders of runs that nobody knows.
-   * @param input.isKnown asked about a run whose folder is older than an hour
+   * Finishes discards and take-overs that were interrupted, and removes folders of runs that nobody knows, and those that were made in
+   * vain.
+   * @param input.isKnown asked about a run whose folder is older than an hour: whether it has, or may get, a workspace
    * @returns run ids whose folders were removed
    */
   tidy(input: { isKnown: (runId: string) => Promise<boolean> }): Promise<string[]>;

@@ -6,12 +6,12 @@ import { fromText } from './files/path-name.ts';
 import { readCommit } from './git-objects/commit-object.ts';
 import type { SkippedPath, SnapshotId } from './port.ts';
 import type { RunFolder } from './run/run-folder.ts';
-import { runFolder } from './run/run-folder.ts';
-import { requireRecord } from './run/workspace-record.ts';
+import { assertCurrent, runFolder } from './run/run-folder.ts';
+import { requireRecord, type WorkspaceRecord } from './run/workspace-record.ts';
 import { startScan } from './snapshot.ts';
 import type { Bring } from './tree/bring-tree.ts';
 import { bringTree, hashOnly } from './tree/bring-tree.ts';
-import { loadSnapshot } from './tree/load-snapshot.ts';
+import { type LoadedSnapshot, loadSnapshot } from './tree/load-snapshot.ts';
 import { readManifest } from './tree/manifest.ts';
 import { specialKind } from './tree/scan.ts';
 import { fileSystemClock } from './tree/stat-cache.ts';
@@ -22,13 +22,16 @@ import { find } from './tree/tree.ts';
  * removed. Left alone: `.git` entries, and paths that were skipped — in this snapshot, or in any other of the run as long as they
  * still are what could not be stored.
  */
-export async function restoreSnapshot(deps: Deps, input: { runId: string; snapshot: SnapshotId }): Promise<void> {
-  const folder = runFolder(deps.dataDir, input.runId);
+export async function restoreSnapshot(
+  deps: Deps,
+  input: { runId: string; epoch: number; snapshot: SnapshotId },
+): Promise<void> {
+  const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
+  assertCurrent(folder);
   const state = deps.states.of(folder);
   const target = await loadSnapshot(deps, { folder, state, id: input.snapshot });
-  const skipped = await everSkipped(deps, folder);
-  const leftOut = new Set(record.left_out.map(({ path }) => fromText(path)));
+  const { keep } = await leftAlone(deps, { folder, record, target });
   const bring: Bring = {
     git: deps.git,
     scan: startScan(deps, { folder, state, content: hashOnly }),
@@ -36,6 +39,23 @@ export async function restoreSnapshot(deps: Deps, input: { runId: string; snapsh
     tree: folder.tree,
     clock: () => fileSystemClock(folder),
     owner: deps.isRoot ? record.owner : undefined,
+    keep,
+  };
+  deps.onPoint('restore.begin');
+  await bringTree(bring, target.root);
+  deps.onPoint('restore.end');
+  assertCurrent(folder);
+}
+
+/** What a snapshot cannot bring back, and nobody may take away: paths that may be so, and whether an entry is. */
+export async function leftAlone(
+  deps: Deps,
+  { folder, record, target }: { folder: RunFolder; record: WorkspaceRecord; target: LoadedSnapshot },
+): Promise<{ paths: string[]; keep: Bring['keep'] }> {
+  const skipped = await everSkipped(deps, folder);
+  const leftOut = new Set(record.left_out.map(({ path }) => fromText(path)));
+  return {
+    paths: [...new Set([...target.manifest.skipped.keys(), ...skipped.keys()])].sort(),
     keep: (path, status) => {
       const left = target.manifest.skipped.get(path);
       // What never was in the tree is made by the run, unless it could not be stored either.
@@ -44,9 +64,6 @@ export async function restoreSnapshot(deps: Deps, input: { runId: string; snapsh
       return isStillSkipped(deps.limits.fileBytes, skipped.get(path), status);
     },
   };
-  deps.onPoint('restore.begin');
-  await bringTree(bring, target.root);
-  deps.onPoint('restore.end');
 }
 
 function isStillSkipped(fileBytes: number, reason: SkippedPath['reason'] | undefined, status: BigIntStats): boolean {

@@ -81,9 +81,9 @@ describe('the tree of a snapshot', () => {
     await t.workspaces.collect(runId);
     check(runId, base.id);
     await t.workspaces.fork({ runId: 'run_fork', from: { runId, snapshot: base.id } });
-    const walked = await t.workspaces.snapshot({ runId: 'run_fork', parent: base.id, message: 'walk' });
+    const walked = await t.workspaces.snapshot({ epoch: 1, runId: 'run_fork', parent: base.id, message: 'walk' });
     expect(walked.id).toBe(base.id);
-    const { path } = await t.workspaces.locate('run_fork');
+    const { path } = await t.workspaces.locate({ runId: 'run_fork', epoch: 1 });
     expect(readTree(path)).toEqual(readTree(source, { ignore: ['.git'] }));
     check('run_fork', walked.id);
   });
@@ -99,7 +99,7 @@ describe('the tree of a snapshot', () => {
   test('leaves out every spelling of .git, and only those', async () => {
     using t = temporary();
     const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-    const { path } = await t.workspaces.locate(runId);
+    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
     const evil = [
       '.git',
       '.GIT',
@@ -113,7 +113,7 @@ describe('the tree of a snapshot', () => {
     ];
     const good = ['.gitignore', '.github', 'git', 'x.git', 'git~2', '.gitt'];
     writeTree(path, Object.fromEntries([...evil, ...good].map((name) => [`${name}/config`, name])));
-    const { id } = await t.workspaces.snapshot({ runId, parent: base.id, message: '' });
+    const { id } = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '' });
     const names = gitBytes(t.shadow(runId), ['ls-tree', '-z', '--name-only', id])
       .toString()
       .split('\0')
@@ -127,15 +127,15 @@ describe('snapshot', () => {
   test('answers with the parent when nothing changed, and with the same id when it is asked again', async () => {
     using t = temporary();
     const { base, path } = await start(t);
-    expect(await t.workspaces.snapshot({ runId, parent: base.id, message: 'x' })).toMatchObject({
+    expect(await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'x' })).toMatchObject({
       id: base.id,
       files_changed: 0,
     });
     writeFileSync(join(path, 'new'), 'new');
-    const first = await t.workspaces.snapshot({ runId, parent: base.id, message: 'x' });
+    const first = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'x' });
     expect(first).toMatchObject({ parent: base.id, files_changed: 1, skipped: [] });
-    expect(await t.workspaces.snapshot({ runId, parent: base.id, message: 'x' })).toEqual(first);
-    expect(await t.reopen().snapshot({ runId, parent: base.id, message: 'x' })).toEqual(first);
+    expect(await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'x' })).toEqual(first);
+    expect(await t.reopen().snapshot({ epoch: 1, runId, parent: base.id, message: 'x' })).toEqual(first);
     expect(git(t.shadow(runId), 'for-each-ref', '--format=%(refname)', 'refs/snapshots').split('\n')).toHaveLength(2);
   });
 
@@ -148,7 +148,7 @@ describe('snapshot', () => {
     renameSync(join(path, 'other'), join(path, 'moved'));
     rmSync(join(path, 'link'));
     writeFileSync(join(path, 'link'), 'a file now');
-    const { id, files_changed } = await t.workspaces.snapshot({ runId, parent: base.id, message: 'all' });
+    const { id, files_changed } = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'all' });
     expect(files_changed).toBe(6);
     const rows = git(t.shadow(runId), 'diff-tree', '-r', '--no-renames', '--name-status', base.id, id).split('\n');
     expect(rows).toEqual(['M\ta.txt', 'M\tdir/b.txt', 'D\tdir/c.txt', 'T\tlink', 'A\tmoved/d.txt', 'D\tother/d.txt']);
@@ -163,7 +163,7 @@ describe('snapshot', () => {
       const { atime, mtime } = lstatSync(file);
       writeFileSync(file, `round ${round % 10}\n`);
       utimesSync(file, atime, mtime);
-      const next = await t.workspaces.snapshot({ runId, parent, message: `${round}` });
+      const next = await t.workspaces.snapshot({ epoch: 1, runId, parent, message: `${round}` });
       expect(next.files_changed).toBe(1);
       expect(git(t.shadow(runId), 'show', `${next.id}:a.txt`)).toBe(`round ${round % 10}`);
       parent = next.id;
@@ -178,10 +178,10 @@ describe('snapshot', () => {
     rmSync(join(path, 'other'), { recursive: true });
     writeTree(path, { 'new/deep/file': 'x' });
     const paths = ['./a.txt', 'other/d.txt', 'new/deep/file', 'never/was', '.git/config'];
-    const { id } = await t.workspaces.snapshot({ runId, parent: base.id, message: 'known', paths });
+    const { id } = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'known', paths });
     const rows = git(t.shadow(runId), 'diff-tree', '-r', '--no-renames', '--name-status', base.id, id).split('\n');
     expect(rows).toEqual(['M\ta.txt', 'A\tnew/deep/file', 'D\tother/d.txt']);
-    const walked = await t.workspaces.snapshot({ runId, parent: id, message: 'walk' });
+    const walked = await t.workspaces.snapshot({ epoch: 1, runId, parent: id, message: 'walk' });
     expect(walked.files_changed).toBe(1);
   });
 
@@ -191,14 +191,14 @@ describe('snapshot', () => {
     rmSync(join(path, 'dir'), { recursive: true });
     writeTree(path, { dir: 'a file in place of a folder', 'link2/x': 'y', 'e/f/g': null });
     const paths = ['dir', 'dir/b.txt', 'link2/x', 'e'];
-    const known = await t.workspaces.snapshot({ runId, parent: base.id, message: 'm', paths });
-    expect(await t.reopen().snapshot({ runId, parent: base.id, message: 'm' })).toEqual(known);
+    const known = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'm', paths });
+    expect(await t.reopen().snapshot({ epoch: 1, runId, parent: base.id, message: 'm' })).toEqual(known);
   });
 
   test.each(['../x', '/etc/passwd', 'a/../../x', 'a\0b'])('refuses the path %j', async (path) => {
     using t = temporary();
     const { base } = await start(t);
-    const refused = t.workspaces.snapshot({ runId, parent: base.id, message: '', paths: [path] });
+    const refused = t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '', paths: [path] });
     await expect(refused).rejects.toMatchObject({ code: 'EPATHINVALID', retryable: false });
   });
 
@@ -207,12 +207,12 @@ describe('snapshot', () => {
     const { base } = await start(t);
     const other = await t.workspaces.materialise({ runId: 'run_2', source: { type: 'empty' } });
     for (const parent of [other.id, '0'.repeat(40), 'HEAD', '--help', base.id.slice(0, 10)]) {
-      const refused = t.workspaces.snapshot({ runId, parent, message: '' });
+      const refused = t.workspaces.snapshot({ epoch: 1, runId, parent, message: '' });
       await expect(refused).rejects.toMatchObject({ code: 'ESNAPSHOTUNKNOWN' });
     }
-    const missing = t.workspaces.snapshot({ runId: 'run_3', parent: base.id, message: '' });
+    const missing = t.workspaces.snapshot({ epoch: 1, runId: 'run_3', parent: base.id, message: '' });
     await expect(missing).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
-    await expect(t.workspaces.locate('../run_1')).rejects.toMatchObject({ code: 'ERUNIDINVALID' });
+    await expect(t.workspaces.locate({ runId: '../run_1', epoch: 1 })).rejects.toMatchObject({ code: 'ERUNIDINVALID' });
   });
 
   test('notes what it cannot hold, keeps the last version, and is not fooled by the message', async () => {
@@ -223,7 +223,7 @@ describe('snapshot', () => {
     const server = createServer().listen(join(path, 'sock'));
     await once(server, 'listening');
     const message = 'mine\n\nHoldpoint-Manifest: {"skipped":[],"empty":[]}';
-    const taken = await t.workspaces.snapshot({ runId, parent: base.id, message });
+    const taken = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message });
     server.close();
     expect(taken).toMatchObject({
       files_changed: 0,
@@ -235,7 +235,13 @@ describe('snapshot', () => {
     });
     expect(taken.id).not.toBe(base.id);
     expect(git(t.shadow(runId), 'show', `${taken.id}:a.txt`)).toBe('a');
-    const known = await t.workspaces.snapshot({ runId, parent: taken.id, message: '', paths: ['other/d.txt'] });
+    const known = await t.workspaces.snapshot({
+      epoch: 1,
+      runId,
+      parent: taken.id,
+      message: '',
+      paths: ['other/d.txt'],
+    });
     expect(known).toEqual({ ...known, id: taken.id, skipped: taken.skipped });
   });
 
@@ -244,10 +250,10 @@ describe('snapshot', () => {
     const { base, path } = await start(t);
     const before = readTree(path);
     execFileSync('sh', ['-c', 'chmod 000 dir; chmod 444 other; chmod 500 .'], { cwd: path });
-    const taken = await t.workspaces.snapshot({ runId, parent: base.id, message: '' });
+    const taken = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '' });
     expect(taken).toMatchObject({ files_changed: 0 });
     expect(taken.skipped.map(({ path: skipped }) => skipped)).toEqual(['dir', 'other/d.txt']);
-    await t.workspaces.restore({ runId, snapshot: base.id });
+    await t.workspaces.restore({ epoch: 1, runId, snapshot: base.id });
     expect(readTree(path)).toEqual(before);
   });
 
@@ -258,10 +264,10 @@ describe('snapshot', () => {
     // A tick of the clock later the failing scan learns the files' status.
     const { ctimeMs } = lstatSync(join(path, 'many-59'));
     await expect.poll(() => tick(t.path) > ctimeMs).toBe(true);
-    const failed = t.workspaces.snapshot({ runId, parent: base.id, message: '' });
+    const failed = t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '' });
     await expect(failed).rejects.toMatchObject({ code: 'ETOOMANYFILES' } satisfies Partial<WorkspaceError>);
     for (let n = 20; n < 60; n++) rmSync(join(path, `many-${n}`));
-    const { id } = await t.workspaces.snapshot({ runId, parent: base.id, message: '' });
+    const { id } = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '' });
     expect(git(t.shadow(runId), 'fsck', '--strict', '--connectivity-only')).not.toMatch(/missing|broken/);
     expect(git(t.shadow(runId), 'show', `${id}:many-7`)).toBe('content 7');
   });
@@ -274,7 +280,7 @@ describe('snapshot', () => {
     symlinkSync(outside, join(path, 'way'));
     symlinkSync(join(outside, 'canary'), join(path, 'file'));
     const paths = ['way/canary', 'file'];
-    const { id } = await t.workspaces.snapshot({ runId, parent: base.id, message: '', paths });
+    const { id } = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '', paths });
     const rows = git(t.shadow(runId), 'ls-tree', '-r', id).split('\n');
     expect(rows.filter((row) => /\t(way|file)$/.test(row)).map((row) => row.slice(0, 6))).toEqual(['120000', '120000']);
     expect(holds(t.shadow(runId), 'secret of the host')).toBe(false);
@@ -284,11 +290,11 @@ describe('snapshot', () => {
     using t = temporary();
     const { base, path } = await start(t);
     writeTree(path, { 'deep/er/file': 'x', 'deep/empty': null });
-    const { id: parent } = await t.workspaces.snapshot({ runId, parent: base.id, message: 'x' });
+    const { id: parent } = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'x' });
     // A tick later the status of every file and folder is remembered.
     const { ctimeMs } = lstatSync(join(path, 'deep/er/file'));
     await expect.poll(() => tick(t.path) > ctimeMs).toBe(true);
-    const same = await t.workspaces.snapshot({ runId, parent, message: 'x' });
+    const same = await t.workspaces.snapshot({ epoch: 1, runId, parent, message: 'x' });
     expect(same.id).toBe(parent);
     for (const [folder, to] of [
       ['dir', 'moved'],
@@ -298,12 +304,12 @@ describe('snapshot', () => {
       renameSync(join(path, folder), join(path, to));
       symlinkSync(join(path, to), join(path, folder));
     }
-    const { id } = await t.workspaces.snapshot({ runId, parent, message: 'y' });
+    const { id } = await t.workspaces.snapshot({ epoch: 1, runId, parent, message: 'y' });
     const rows = git(t.shadow(runId), 'ls-tree', '-r', '-t', id).split('\n');
     const links = rows.filter((row) => row.startsWith('120000')).map((row) => row.split('\t')[1]);
     expect(links).toEqual(['deep/empty', 'deep/er', 'dir', 'link']);
     expect(rows.filter((row) => /\t(dir|deep\/er)\//.test(row))).toEqual([]);
-    expect(await t.reopen().snapshot({ runId, parent, message: 'y' })).toMatchObject({ id });
+    expect(await t.reopen().snapshot({ epoch: 1, runId, parent, message: 'y' })).toMatchObject({ id });
   });
 
   test('sees names come and go in folders that it has listed before', async () => {
@@ -313,10 +319,10 @@ describe('snapshot', () => {
     for (let round = 0; round < 20; round++) {
       if (round % 4 < 2) writeFileSync(join(path, `dir/new-${round % 4}`), 'x');
       else rmSync(join(path, `dir/new-${(round % 4) - 2}`));
-      const next = await t.workspaces.snapshot({ runId, parent, message: `${round}` });
+      const next = await t.workspaces.snapshot({ epoch: 1, runId, parent, message: `${round}` });
       expect(next.files_changed).toBe(1);
       if (round % 3 === 0)
-        expect((await t.workspaces.snapshot({ runId, parent: next.id, message: '' })).id).toBe(next.id);
+        expect((await t.workspaces.snapshot({ epoch: 1, runId, parent: next.id, message: '' })).id).toBe(next.id);
       parent = next.id;
     }
   });
@@ -336,13 +342,15 @@ describe('snapshot', () => {
     try {
       for (let round = 0; round < 80; round++) {
         const paths = round % 2 === 0 ? ['swap/canary'] : undefined;
-        await t.workspaces.snapshot({ runId, parent: base.id, message: `${round}`, ...(paths && { paths }) }).then(
-          () => outcomes.taken++,
-          (error: WorkspaceError) => {
-            expect(error.code).toBe('EWORKSPACEBUSY');
-            outcomes.busy++;
-          },
-        );
+        await t.workspaces
+          .snapshot({ epoch: 1, runId, parent: base.id, message: `${round}`, ...(paths && { paths }) })
+          .then(
+            () => outcomes.taken++,
+            (error: WorkspaceError) => {
+              expect(error.code).toBe('EWORKSPACEBUSY');
+              outcomes.busy++;
+            },
+          );
       }
     } finally {
       swapper.kill('SIGKILL');
@@ -352,7 +360,7 @@ describe('snapshot', () => {
     expect(outcomes.taken).toBeGreaterThan(0);
     expect(holds(t.shadow(runId), 'secret of the host')).toBe(false);
     // One more, so that the tree has to be readable again.
-    await t.workspaces.snapshot({ runId, parent: base.id, message: 'after' });
+    await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'after' });
   });
 });
 
@@ -366,7 +374,7 @@ async function start(t: ReturnType<typeof temporary>) {
     link: { link: 'a.txt' },
   });
   const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-  const { path, owner: given } = await t.workspaces.locate(runId);
+  const { path, owner: given } = await t.workspaces.locate({ runId: runId, epoch: 1 });
   expect(given).toEqual(owner);
   expect(readTree(path)).toEqual(readTree(source));
   return { base, path, source };

@@ -9,7 +9,7 @@ import { createObjectWriter } from './git-objects/object-writer.ts';
 import { prepareRef } from './git-objects/ref-file.ts';
 import type { Snapshot, SnapshotId } from './port.ts';
 import type { RunFolder } from './run/run-folder.ts';
-import { runFolder } from './run/run-folder.ts';
+import { assertCurrent, runFolder } from './run/run-folder.ts';
 import type { RunState } from './run/run-state.ts';
 import { remember } from './run/run-state.ts';
 import { requireRecord } from './run/workspace-record.ts';
@@ -29,10 +29,11 @@ import { changesBetween, emptyFolders, isFolder, withEntry } from './tree/tree.t
  */
 export async function takeSnapshot(
   deps: Deps,
-  input: { runId: string; parent: SnapshotId; message: string; paths?: readonly string[] },
+  input: { runId: string; epoch: number; parent: SnapshotId; message: string; paths?: readonly string[] },
 ): Promise<Snapshot> {
-  const folder = runFolder(deps.dataDir, input.runId);
+  const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
+  assertCurrent(folder);
   const paths = input.paths?.map(bytePath);
   const state = deps.states.of(folder);
   const parent = await loadSnapshot(deps, { folder, state, id: input.parent });
@@ -50,6 +51,7 @@ export async function takeSnapshot(
     empty: emptyFolders(root),
   };
   deps.onPoint('snapshot.scanned');
+  assertCurrent(folder);
   const taken = await commitTree(deps, {
     folder,
     state,

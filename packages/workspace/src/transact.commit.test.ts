@@ -8,9 +8,9 @@ const runId = 'run_1';
 
 async function start(t: Temporary) {
   const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-  const { path } = await t.workspaces.locate(runId);
+  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
   writeTree(path, { 'a.txt': 'a\n', 'b.txt': 'b\n' });
-  const { id } = await t.workspaces.snapshot({ runId, parent: base.id, message: 'before' });
+  const { id } = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'before' });
   const quieted: string[] = [];
   const deps = { workspaces: t.workspaces, quiesce: async (id: string) => void quieted.push(id) };
   const change = () => writeTree(path, { 'a.txt': 'changed\n', 'c/new.txt': 'new\n' });
@@ -21,6 +21,7 @@ test('a batch that goes well is one snapshot', async () => {
   using t = temporary();
   const { id, deps, change, quieted } = await start(t);
   const done = await transact(deps, {
+    epoch: 1,
     ...{ runId, parent: id, message: 'batch' },
     act: async () => {
       change();
@@ -36,6 +37,7 @@ test('what validators leave behind is no part of it', async () => {
   const { id, deps, change, path } = await start(t);
   let validated: object = {};
   const done = await transact(deps, {
+    epoch: 1,
     ...{ runId, parent: id, message: 'batch' },
     act: async () => {
       change();
@@ -49,7 +51,7 @@ test('what validators leave behind is no part of it', async () => {
   });
   if (done.status !== 'committed') throw new Error(done.reason);
   expect(readTree(path)).toEqual(validated);
-  const again = await t.workspaces.snapshot({ runId, parent: done.snapshot.id, message: '' });
+  const again = await t.workspaces.snapshot({ epoch: 1, runId, parent: done.snapshot.id, message: '' });
   expect(again.id).toBe(done.snapshot.id);
   expect(done.snapshot.files_changed).toBe(2);
 });
@@ -64,7 +66,14 @@ test.each([
     change();
     return answer;
   };
-  const done = await transact<number>(deps, { runId, parent: id, message: 'x', act, validate: async () => refusal });
+  const done = await transact<number>(deps, {
+    runId,
+    epoch: 1,
+    parent: id,
+    message: 'x',
+    act,
+    validate: async () => refusal,
+  });
   expect(done).toEqual({ status: 'rolled_back', reason });
   expect(readTree(path)).toEqual(before);
 });
@@ -73,6 +82,7 @@ test('when a call throws, or somebody gives up, nothing is left, and they hear o
   using t = temporary();
   const { id, deps, change, before, path } = await start(t);
   const throwing = transact(deps, {
+    epoch: 1,
     ...{ runId, parent: id, message: 'x' },
     act: async () => {
       change();
@@ -83,6 +93,7 @@ test('when a call throws, or somebody gives up, nothing is left, and they hear o
   expect(readTree(path)).toEqual(before);
   const giveUp = new AbortController();
   const aborted = transact(deps, {
+    epoch: 1,
     ...{ runId, parent: id, message: 'x', signal: giveUp.signal },
     act: async () => {
       change();
@@ -102,7 +113,7 @@ test('after a death anywhere in the middle the parent is a restore away', async 
   for (let dieAt = 1; runUntilKilled({ dataDir: t.dataDir, runId, dieAt, act }); dieAt++) {
     killed += 1;
     expect(readTree(path)).not.toEqual(before);
-    await t.reopen().restore({ runId, snapshot: id });
+    await t.reopen().restore({ epoch: 1, runId, snapshot: id });
     expect(readTree(path)).toEqual(before);
   }
   expect(killed).toBe(4);

@@ -8,6 +8,8 @@ interface Deps {
 
 export interface Transaction<Value> {
   runId: string;
+  /** Of the tree. */
+  epoch: number;
   /** The snapshot that the workspace is at. */
   parent: SnapshotId;
   message: string;
@@ -29,14 +31,14 @@ export type Transacted<Value> =
  * @throws whatever `act` or `validate` threw, after the files are as they were
  *
  * @example
- * const done = await transact(deps, { runId, parent, message: 'rename', act: renameEverywhere, validate: typeCheck });
+ * const done = await transact(deps, { runId, epoch, parent, message: 'rename', act: renameEverywhere, validate: typeCheck });
  * if (done.status === 'rolled_back') return done.reason;
  */
 export async function transact<Value>(deps: Deps, transaction: Transaction<Value>): Promise<Transacted<Value>> {
-  const { runId, parent, signal } = transaction;
+  const { runId, epoch, parent, signal } = transaction;
   const rollBack = async (): Promise<void> => {
     await deps.quiesce(runId);
-    await deps.workspaces.restore({ runId, snapshot: parent });
+    await deps.workspaces.restore({ runId, epoch, snapshot: parent });
   };
   try {
     const done = await transaction.act();
@@ -58,15 +60,15 @@ export async function transact<Value>(deps: Deps, transaction: Transaction<Value
 /** Validators look at what is committed, and what they leave behind (caches, reports) is no part of it. */
 async function commit(
   { workspaces, quiesce }: Deps,
-  { runId, parent, message, validate, signal }: Omit<Transaction<unknown>, 'act'>,
+  { runId, epoch, parent, message, validate, signal }: Omit<Transaction<unknown>, 'act'>,
 ): Promise<{ ok: true; snapshot: Snapshot } | { ok: false; reason: string }> {
   await quiesce(runId);
-  const snapshot = await workspaces.snapshot({ runId, parent, message });
+  const snapshot = await workspaces.snapshot({ runId, epoch, parent, message });
   if (validate === undefined) return { ok: true, snapshot };
   const reason = await validate(snapshot);
   signal?.throwIfAborted();
   if (reason !== undefined) return { ok: false, reason };
   await quiesce(runId);
-  await workspaces.restore({ runId, snapshot: snapshot.id });
+  await workspaces.restore({ runId, epoch, snapshot: snapshot.id });
   return { ok: true, snapshot };
 }

@@ -38,7 +38,7 @@ async function start(t: ReturnType<typeof temporary>) {
   });
   writeFileSync(Buffer.concat([Buffer.from(`${source}/`), Buffer.from([0x66, 0xe9, 0x22])]), 'a\n');
   const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-  const { path } = await t.workspaces.locate(runId);
+  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
   const at = (name: string) => join(path, name);
   writeTree(path, {
     'text.txt': long.replace('line 3\n', 'line three\nand more\n').replace('line 50\n', ''),
@@ -67,7 +67,7 @@ async function start(t: ReturnType<typeof temporary>) {
   symlinkSync('crlf.txt', at('link'));
   symlinkSync('anywhere', at('to-link'));
   writeTree(path, { 'to-folder/inside': 'x\n', 'to-file': 'x\n', 'new-link': { link: 'a b\nc' } });
-  const next = await t.workspaces.snapshot({ runId, parent: base.id, message: 'all' });
+  const next = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'all' });
   return { base, next, source, path };
 }
 
@@ -160,9 +160,9 @@ describe('diff', () => {
   test('shows a large text as binary and keeps the patch exact', async () => {
     using t = temporary({ limits: { hunkBytes: 1000 } });
     const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-    const { path } = await t.workspaces.locate(runId);
+    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
     writeFileSync(join(path, 'large.txt'), 'word\n'.repeat(1000));
-    const { id } = await t.workspaces.snapshot({ runId, parent: base.id, message: '' });
+    const { id } = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '' });
     expect(await t.workspaces.diff({ runId, from: base.id, to: id })).toMatchObject([{ binary: true, hunks: [] }]);
     expect(await t.workspaces.patch({ runId, from: base.id, to: id })).toContain('+word\n');
   });
@@ -179,11 +179,11 @@ describe('diff', () => {
 test('a file that was moved is one deleted and one added', async () => {
   using t = temporary();
   const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-  const { path } = await t.workspaces.locate(runId);
+  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
   writeTree(path, { old: long });
-  const one = await t.workspaces.snapshot({ runId, parent: base.id, message: '' });
+  const one = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '' });
   renameSync(join(path, 'old'), join(path, 'new'));
-  const two = await t.workspaces.snapshot({ runId, parent: one.id, message: '' });
+  const two = await t.workspaces.snapshot({ epoch: 1, runId, parent: one.id, message: '' });
   const files = await t.workspaces.diff({ runId, from: one.id, to: two.id });
   expect(files.map(({ path: name, status }) => [name, status])).toEqual([
     ['new', 'added'],
@@ -194,11 +194,11 @@ test('a file that was moved is one deleted and one added', async () => {
 test('many diffs at once, of snapshots old and new, are each what git says of them', async () => {
   using t = temporary();
   const base = await t.workspaces.materialise({ runId: 'run_many', source: { type: 'empty' } });
-  const { path } = await t.workspaces.locate('run_many');
+  const { path } = await t.workspaces.locate({ runId: 'run_many', epoch: 1 });
   const ids = [base.id];
   for (let step = 0; step < 6; step++) {
     writeTree(path, { [`f${step}`]: `end ${step}\n`.repeat(step + 1) });
-    ids.push((await t.workspaces.snapshot({ runId: 'run_many', parent: ids.at(-1) ?? '', message: 'x' })).id);
+    ids.push((await t.workspaces.snapshot({ epoch: 1, runId: 'run_many', parent: ids.at(-1) ?? '', message: 'x' })).id);
     const [from = '', to = ''] = ids.slice(-2);
     const files = await t.workspaces.diff({ runId: 'run_many', from, to });
     expect(files.map((file) => `${file.path} +${file.additions}`)).toEqual([`f${step} +${step + 1}`]);
@@ -209,8 +209,8 @@ test('many diffs at once, of snapshots old and new, are each what git says of th
 
   await t.workspaces.discard('run_many');
   const again = await t.workspaces.materialise({ runId: 'run_many', source: { type: 'empty' } });
-  writeTree((await t.workspaces.locate('run_many')).path, { other: 'other\n' });
-  const other = await t.workspaces.snapshot({ runId: 'run_many', parent: again.id, message: 'x' });
+  writeTree((await t.workspaces.locate({ runId: 'run_many', epoch: 1 })).path, { other: 'other\n' });
+  const other = await t.workspaces.snapshot({ epoch: 1, runId: 'run_many', parent: again.id, message: 'x' });
   const diff = await t.workspaces.diff({ runId: 'run_many', from: again.id, to: other.id });
   expect(diff.map((file) => file.path)).toEqual(['other']);
 });

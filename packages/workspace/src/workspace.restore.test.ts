@@ -20,16 +20,16 @@ describe('restore', () => {
       path,
       'echo more >> a.txt; rm -r dir; mkdir -p new/er && echo n > new/er/file; ln -sf nowhere link; chmod +x b.txt',
     );
-    const second = await t.workspaces.snapshot({ runId, parent: base.id, message: 'one' });
+    const second = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'one' });
     const after = readTree(path);
     shell(path, 'rm -rf *; echo lost > a.txt; mkdir b.txt new; echo x > b.txt/inside; mkfifo dir; mkdir -p left/over');
-    await t.workspaces.restore({ runId, snapshot: second.id });
+    await t.workspaces.restore({ epoch: 1, runId, snapshot: second.id });
     expect(readTree(path)).toEqual(after);
-    await t.workspaces.restore({ runId, snapshot: base.id });
+    await t.workspaces.restore({ epoch: 1, runId, snapshot: base.id });
     expect(readTree(path)).toEqual(first);
-    await t.reopen().restore({ runId, snapshot: second.id });
+    await t.reopen().restore({ epoch: 1, runId, snapshot: second.id });
     expect(readTree(path)).toEqual(after);
-    expect((await t.workspaces.snapshot({ runId, parent: second.id, message: '' })).id).toBe(second.id);
+    expect((await t.workspaces.snapshot({ epoch: 1, runId, parent: second.id, message: '' })).id).toBe(second.id);
   });
 
   test('gives files to the owner of the tree, keeps modes, and rewrites only what differs', async () => {
@@ -38,7 +38,7 @@ describe('restore', () => {
     chmodSync(join(path, 'a.txt'), 0o640);
     const untouched = lstatSync(join(path, 'b.txt')).ino;
     shell(path, 'echo x >> a.txt; rm -r dir');
-    await t.workspaces.restore({ runId, snapshot: base.id });
+    await t.workspaces.restore({ epoch: 1, runId, snapshot: base.id });
     expect(lstatSync(join(path, 'a.txt')).mode & 0o777).toBe(0o640);
     expect(lstatSync(join(path, 'dir/run.sh')).mode & 0o777).toBe(0o755);
     expect(lstatSync(join(path, 'b.txt')).ino).toBe(untouched);
@@ -53,16 +53,16 @@ describe('restore', () => {
     writeFileSync(join(path, 'b.txt'), Buffer.alloc(3000));
     writeTree(path, { 'made/by/step': 'x' });
     execFileSync('mkfifo', [join(path, 'made/pipe')]);
-    const noted = await t.workspaces.snapshot({ runId, parent: base.id, message: '' });
+    const noted = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '' });
     expect(noted.skipped.map(({ path: skipped }) => skipped)).toEqual(['b.txt', 'big', 'made/pipe']);
     shell(path, 'head -c 5000 /dev/zero > unnoted; mkfifo other; rm made/by/step');
 
-    await t.workspaces.restore({ runId, snapshot: noted.id });
+    await t.workspaces.restore({ epoch: 1, runId, snapshot: noted.id });
     expect(Object.keys(readTree(path))).toEqual(expect.arrayContaining(['big', 'made/pipe', 'made/by/step']));
     expect(existsSync(join(path, 'unnoted')) || existsSync(join(path, 'other'))).toBe(false);
     expect(lstatSync(join(path, 'b.txt')).size).toBe(3000);
 
-    await t.workspaces.restore({ runId, snapshot: base.id });
+    await t.workspaces.restore({ epoch: 1, runId, snapshot: base.id });
     const left = readTree(path);
     expect(left).toMatchObject({ big: expect.anything(), 'made/pipe': 'special' });
     expect(left['made/by']).toBeUndefined();
@@ -75,7 +75,7 @@ describe('restore', () => {
     git(path, 'init', '-q');
     git(path, 'init', '-q', 'sub');
     writeTree(path, { 'sub/file': 'x' });
-    await t.workspaces.restore({ runId, snapshot: base.id });
+    await t.workspaces.restore({ epoch: 1, runId, snapshot: base.id });
     expect(existsSync(join(path, '.git/HEAD')) && existsSync(join(path, 'sub/.git/HEAD'))).toBe(true);
     expect(existsSync(join(path, 'sub/file'))).toBe(false);
   });
@@ -87,7 +87,7 @@ describe('restore', () => {
     writeTree(outside, { 'run.sh': 'mine', other: 'mine' });
     rmSync(join(path, 'dir'), { recursive: true });
     shell(path, `ln -s '${outside}' dir; ln -s '${outside}' extra`);
-    await t.workspaces.restore({ runId, snapshot: base.id });
+    await t.workspaces.restore({ epoch: 1, runId, snapshot: base.id });
     expect(readTree(outside)).toEqual({ 'run.sh': 'file mine', other: 'file mine' });
     expect(lstatSync(join(path, 'dir')).isDirectory()).toBe(true);
   });
@@ -100,7 +100,7 @@ describe('restore', () => {
       shell(path, 'rm -rf dir a.txt; echo x > y; mkdir -p z/z');
       const act = { verb: 'restore', snapshot: base.id };
       if (!runUntilKilled({ dataDir: t.dataDir, runId, dieAt, act })) break;
-      await t.workspaces.restore({ runId, snapshot: base.id });
+      await t.workspaces.restore({ epoch: 1, runId, snapshot: base.id });
       expect(readTree(path)).toEqual(before);
     }
     expect(readTree(path)).toEqual(before);
@@ -117,7 +117,7 @@ describe('snapshot that died', () => {
     for (let dieAt = 1; ; dieAt++) {
       if (!runUntilKilled({ dataDir: t.dataDir, runId, dieAt, act: { verb: 'snapshot', parent: base.id } })) break;
       killed += 1;
-      ids.add((await t.reopen().snapshot({ runId, parent: base.id, message: 'snapshot' })).id);
+      ids.add((await t.reopen().snapshot({ epoch: 1, runId, parent: base.id, message: 'snapshot' })).id);
       expect(git(t.shadow(runId), 'fsck', '--strict', '--no-dangling')).not.toMatch(/error|missing/);
     }
     expect(killed).toBe(3);
@@ -128,7 +128,7 @@ describe('snapshot that died', () => {
 test('any tree comes back from its snapshot, after any other tree stood in its place', async () => {
   using t = temporary();
   const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-  const { path } = await t.workspaces.locate(runId);
+  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
   const name = fc.oneof(
     fc.constantFrom('a', 'b', 'a.b', 'a-', 'a0', 'A', ' ', '\n', '"', '\\', 'é', '日本'),
     fc.string({ minLength: 1, maxLength: 4, unit: 'grapheme' }).filter((text) => !/^\.|[/\0]/.test(text)),
@@ -155,14 +155,14 @@ test('any tree comes back from its snapshot, after any other tree stood in its p
   await fc.assert(
     fc.asyncProperty(tree, tree, async (one, two) => {
       const first = fill(one);
-      const a = await t.workspaces.snapshot({ runId, parent: base.id, message: 'a' });
+      const a = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'a' });
       const second = fill(two);
-      const b = await t.workspaces.snapshot({ runId, parent: a.id, message: 'b' });
-      await t.workspaces.restore({ runId, snapshot: a.id });
+      const b = await t.workspaces.snapshot({ epoch: 1, runId, parent: a.id, message: 'b' });
+      await t.workspaces.restore({ epoch: 1, runId, snapshot: a.id });
       expect(readTree(path)).toEqual(first);
-      await t.workspaces.restore({ runId, snapshot: b.id });
+      await t.workspaces.restore({ epoch: 1, runId, snapshot: b.id });
       expect(readTree(path)).toEqual(second);
-      expect((await t.workspaces.snapshot({ runId, parent: b.id, message: 'c' })).id).toBe(b.id);
+      expect((await t.workspaces.snapshot({ epoch: 1, runId, parent: b.id, message: 'c' })).id).toBe(b.id);
     }),
     { numRuns: 25 },
   );
@@ -192,7 +192,7 @@ async function start(t: ReturnType<typeof temporary>) {
     'kept/empty': null,
   });
   const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-  return { base, path: (await t.workspaces.locate(runId)).path };
+  return { base, path: (await t.workspaces.locate({ runId: runId, epoch: 1 })).path };
 }
 
 function shell(cwd: string, command: string): void {

@@ -59,9 +59,13 @@ const routes = [
   'get /v1/runs/{id}/files/content',
   'get /v1/runs/{id}/snapshots',
   'get /v1/runs/{id}/steps',
+  'get /v1/runs/{id}/tasks',
   'get /v1/runs/{id}/validation',
   'get /v1/steps/{id}',
   'get /v1/steps/{id}/attempts',
+  'get /v1/stuck',
+  'get /v1/tasks/{id}',
+  'get /v1/tasks/{id}/output',
   'get /v1/tools',
   'get /v1/toolsets',
   'get /v1/toolsets/{name}',
@@ -71,11 +75,14 @@ const routes = [
   'post /v1/runs/{id}/cancel',
   'post /v1/runs/{id}/discard',
   'post /v1/runs/{id}/fork',
+  'post /v1/runs/{id}/messages',
   'post /v1/runs/{id}/pause',
   'post /v1/runs/{id}/publish',
   'post /v1/runs/{id}/publish/dry-run',
   'post /v1/runs/{id}/resume',
+  'post /v1/runs/{id}/retry',
   'post /v1/runs/{id}/undo',
+  'post /v1/tasks/{id}/kill',
 ];
 
 const operations = () =>

@@ -12,6 +12,8 @@ import { connect } from '@holdpoint/engine/redis/connect';
 import { type EmbeddedRedis, startEmbeddedRedis } from '@holdpoint/engine/redis/embedded-redis';
 import { findRedisBinaries } from '@holdpoint/engine/redis/find-redis-binaries';
 import type { ModelSettings } from '@holdpoint/models/settings';
+import { createRegistry } from '@holdpoint/tools/registry';
+import { holdpoint } from '@holdpoint/tools/toolsets/holdpoint';
 import { type Logger, pino } from 'pino';
 import { expect } from 'vitest';
 import { type Pace, type RunningApi, startApi } from '../start.ts';
@@ -64,6 +66,7 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     logger: pino({ level: 'silent' }),
     newId,
     now: Date.now,
+    catalog: createRegistry([holdpoint]),
   };
   const running = await startApi(config, logger, pace);
   const { address } = running;

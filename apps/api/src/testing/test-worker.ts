@@ -3,12 +3,13 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { EngineDeps, WorkerDeps } from '@holdpoint/engine/deps';
 import { handleStep } from '@holdpoint/engine/handlers/handle-step';
+import { handleTask } from '@holdpoint/engine/handlers/handle-task';
 import { handleTurn } from '@holdpoint/engine/handlers/handle-turn';
 import { handleWorkspace } from '@holdpoint/engine/handlers/handle-workspace';
+import { readTasks } from '@holdpoint/engine/log/read-state';
+import { openOutputStore } from '@holdpoint/engine/outputs/output-store';
 import { scriptedPlanner } from '@holdpoint/engine/planners/scripted';
 import { listSteps } from '@holdpoint/engine/queries/list-steps';
-import { createRegistry } from '@holdpoint/tools/registry';
-import { holdpoint } from '@holdpoint/tools/toolsets/holdpoint';
 import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
 import {
   type Materialised,
@@ -28,6 +29,8 @@ export interface TestWorker {
   drive(runId: string): Promise<void>;
   /** Publishes, discards or brings files back, as the log says. */
   tend(runId: string): Promise<void>;
+  /** Runs the background commands that are queued. */
+  background(runId: string): Promise<void>;
   workspaces: Workspaces;
 }
 
@@ -40,6 +43,8 @@ export function testWorker(engine: EngineDeps, dataDir: string): TestWorker {
     planners: { scripted: scriptedPlanner, model: scriptedPlanner },
     executor: executorOn(workspaces),
     workspaces: portOf(workspaces),
+    outputs: openOutputStore(join(dataDir, 'outputs')),
+    metrics: { repaired: () => {} },
     retention: {},
   };
   const context = { signal: new AbortController().signal, lastTry: true };
@@ -68,26 +73,34 @@ export function testWorker(engine: EngineDeps, dataDir: string): TestWorker {
     async tend(runId) {
       await handleWorkspace(deps, { run_id: runId }, context);
     },
+    async background(runId) {
+      for (const task of await readTasks(deps.redis, runId)) {
+        await handleTask(deps, { run_id: runId, task_id: task.id }, context);
+      }
+    },
     workspaces,
   };
 }
 
 /** Writes files, and runs validators, by itself and not in a sandbox. */
 function executorOn(workspaces: Workspaces): WorkerDeps['executor'] {
-  const catalog = createRegistry([holdpoint]);
   return {
-    describe: (call) => catalog.describe(call),
     preview: async ({ tool }) => ({ kind: 'command', command: tool }),
-    async execute({ tool, args }, { runId }) {
+    async execute({ tool, args }, { runId, epoch, taskId }) {
+      if (tool === 'bash' && (args as { run_in_background?: boolean }).run_in_background) {
+        const { command } = args as { command: string };
+        const task = { kind: 'shell' as const, title: command, spec: { command } };
+        return { status: 'succeeded', value: { task_id: taskId }, touched: [], task };
+      }
       if (tool !== 'write_file') return { status: 'failed', error: { code: 'ETEST', message: `no ${tool} here` } };
       const { path, content } = args as { path: string; content: string };
-      const file = join((await workspaces.locate(runId)).path, path);
+      const file = join((await workspaces.locate({ runId, epoch })).path, path);
       await mkdir(dirname(file), { recursive: true });
       await writeFile(file, content);
       return { status: 'succeeded', value: { bytes: content.length, content }, capabilities: { isolation: 'none' } };
     },
-    async validate({ name, command }, { runId, signal }) {
-      const { path: cwd } = await workspaces.locate(runId);
+    async validate({ name, command }, { runId, epoch, signal }) {
+      const { path: cwd } = await workspaces.locate({ runId, epoch });
       const { code, stdout, stderr } = await bash(command, { cwd, signal });
       return {
         ...{ name: name ?? command, command, exit_code: code, detail: null, duration_ms: 1 },
@@ -96,6 +109,14 @@ function executorOn(workspaces: Workspaces): WorkerDeps['executor'] {
         capabilities: { isolation: 'none' },
       };
     },
+    async runTask({ command }, { runId, epoch, output, signal }) {
+      const { path: cwd } = await workspaces.locate({ runId, epoch });
+      const { code, stdout, stderr } = await bash(command, { cwd, signal });
+      output.write('stdout', Buffer.from(stdout));
+      output.write('stderr', Buffer.from(stderr));
+      return { status: code === 0 ? 'completed' : 'failed', exit_code: code };
+    },
+    killTask: async () => {},
   };
 }
 
@@ -126,6 +147,8 @@ function portOf(workspaces: Workspaces): WorkerDeps['workspaces'] {
     },
     quiesce: async () => {},
     restore: (input) => workspaces.restore(input),
+    takeOver: (input) => workspaces.takeOver(input),
+    merge: (input) => workspaces.merge(input),
     async planPublish(call) {
       const plan = await workspaces.planPublish(requestOf(call));
       const { candidate, digest } = plan;

@@ -54,7 +54,7 @@ function detailOf(event: RunEvent, call: string): string {
     case 'run.waiting':
       return `for an ${event.data.for}`;
     case 'run.resumed':
-      return `after ${event.data.after === 'approval' ? 'the decision' : 'the pause'}`;
+      return { approval: 'after the decision', pause: 'after the pause', end: 'after its end' }[event.data.after];
     case 'run.paused':
     case 'run.failed':
       return problemText(event.data.reason);
@@ -64,6 +64,26 @@ function detailOf(event: RunEvent, call: string): string {
     }
     case 'run.forked':
       return `${event.data.child} goes on ${afterStep(event.data.step_id)}`;
+    case 'run.closing':
+      return `${event.data.as}, when its background tasks have ended: ${event.data.message}`;
+    case 'run.repaired':
+      return `${event.data.class}${event.data.subject === undefined ? '' : ` (${event.data.subject})`}: woken`;
+    case 'message.received':
+      return `from ${event.data.by}: ${event.data.text}`;
+    case 'step.deferred':
+      return `${call} until ${event.data.task_id} is over, or ${event.data.until}`;
+    case 'task.created':
+      return `${event.data.task_id} ${event.data.title}`;
+    case 'task.started':
+      return event.data.task_id;
+    case 'task.kill_requested':
+      return `${event.data.task_id} by ${event.data.by}`;
+    case 'task.exited':
+    case 'task.ended': {
+      const { task_id, status, exit_code, reason } = event.data;
+      const code = exit_code === null ? '' : ` (exit code ${exit_code})`;
+      return `${task_id} ${status}${code}${reason === undefined ? '' : ` ${problemText(reason)}`}`;
+    }
     case 'run.canceling':
       return `by ${event.data.by}${event.data.message === undefined ? '' : `: ${event.data.message}`}`;
     case 'run.succeeded':
@@ -103,6 +123,14 @@ function detailOf(event: RunEvent, call: string): string {
     }
     case 'workspace.progress':
       return `${event.data.files} files, ${event.data.bytes} bytes so far`;
+    case 'workspace.leased':
+      return `tree ${event.data.epoch}, by ${event.data.worker}`;
+    case 'workspace.held':
+      return `for ${event.data.task_id}`;
+    case 'workspace.captured':
+      return `${short(event.data.snapshot)}: ${event.data.files_changed} changed by ${event.data.task_id}`;
+    case 'workspace.validating':
+      return short(event.data.snapshot);
     case 'workspace.restored':
       return `${short(event.data.snapshot)}: the files are as they were then`;
     case 'workspace.materialised':

@@ -1,9 +1,10 @@
-import type { Executor } from '@holdpoint/engine/ports';
+import type { ExecutionContext, Executor } from '@holdpoint/engine/ports';
 import type { Limits, Sandbox, WorkspaceMount } from '@holdpoint/sandbox/port';
 import type { Registry } from '@holdpoint/tools/registry';
 import type { ToolContext } from '@holdpoint/tools/tool';
 import type { Workspaces } from '@holdpoint/workspace/port';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
+import { runTask } from './run-task.ts';
 import { runValidator } from './run-validator.ts';
 
 interface Deps {
@@ -12,14 +13,18 @@ interface Deps {
   workspaces: Workspaces;
   /** Addresses beside the public ones that an allowlist may lead to. */
   allowAddresses: readonly string[];
+  /** Milliseconds since the epoch. */
+  now: () => number;
 }
 
 /** The engine's executor: calls of the registry's tools, inside the sandbox, on the run's workspace. */
-export function createExecutor({ registry, sandbox, workspaces, allowAddresses }: Deps): Executor {
-  const contextOf = async (runId: string, call: CallBounds): Promise<ToolContext> => {
-    const workspace = await mountOf(workspaces, runId);
+export function createExecutor({ registry, sandbox, workspaces, allowAddresses, now }: Deps): Executor {
+  const contextOf = async (call: CallBounds): Promise<ToolContext> => {
+    const workspace = await mountOf(workspaces, call);
     const { way, wallMs, limits, signal } = call;
     return {
+      ...call.rest,
+      now,
       files: sandbox.files(workspace),
       ripgrep: sandbox.ripgrep,
       signal,
@@ -37,30 +42,39 @@ export function createExecutor({ registry, sandbox, workspaces, allowAddresses }
   };
 
   return {
-    describe: (call) => registry.describe(call),
-    async preview(call, { runId, signal }) {
-      const context = await contextOf(runId, { idempotencyKey: runId, wallMs: previewWallMs, limits: {}, signal });
+    async preview(call, { runId, epoch, signal }) {
+      const rest = { tasks: noTasks, taskId: '', depth: 0, maxDepth: 0 };
+      const bounds = { wallMs: previewWallMs, limits: {}, signal };
+      const context = await contextOf({ runId, epoch, idempotencyKey: runId, ...bounds, rest });
       return (await registry.preview({ ...call, context })) ?? undefined;
     },
-    async execute(call, { runId, stepId, wallMs, limits, network, onConnection, signal }) {
+    async execute(call, { runId, epoch, stepId, wallMs, limits, network, onConnection, signal, ...more }) {
       await using way = openCallNetwork({ network, onConnection }, { allowAddresses });
-      const context = await contextOf(runId, { idempotencyKey: stepId, wallMs, limits, way, signal });
+      const { attempt, ...rest } = more;
+      const context = await contextOf({ runId, epoch, idempotencyKey: stepId, wallMs, limits, way, signal, rest });
       const outcome = await registry.execute({ ...call, context });
-      return { capabilities: sandbox.capabilities, ...outcome };
+      return outcome.status === 'deferred' ? outcome : { capabilities: sandbox.capabilities, ...outcome };
     },
-    async validate(validator, { runId, limits, signal }) {
-      return runValidator(sandbox, await mountOf(workspaces, runId), validator, { limits, signal });
+    async validate(validator, { limits, signal, ...tree }) {
+      return runValidator(sandbox, await mountOf(workspaces, tree), validator, { limits, signal });
     },
+    async runTask(spec, context) {
+      return runTask({ sandbox, allowAddresses }, await mountOf(workspaces, context), spec, context);
+    },
+    killTask: (runId, taskId) => sandbox.kill(runId, taskId),
   };
 }
 
 /** What one call may take and reach. */
 interface CallBounds {
+  runId: string;
+  epoch: number;
   idempotencyKey: string;
   wallMs: number;
   limits: Partial<Limits>;
   way?: CallNetwork | undefined;
   signal: AbortSignal;
+  rest: Pick<ExecutionContext, 'tasks' | 'taskId' | 'deferred' | 'depth' | 'maxDepth' | 'model'>;
 }
 
 /** Of each limit that either side names, the smaller. */
@@ -75,7 +89,19 @@ function stricter(run: Partial<Limits>, call: Partial<Limits>): Partial<Limits> 
 
 const previewWallMs = 10_000;
 
-async function mountOf(workspaces: Workspaces, runId: string): Promise<WorkspaceMount> {
-  const { path, owner } = await workspaces.locate(runId);
+/** A preview shows what would be done; it does nothing. */
+const noTasks: ToolContext['tasks'] = {
+  list: async () => [],
+  get: async () => undefined,
+  output: async () => ({ text: '', from: 0, next: 0, total: 0, omitted: 0 }),
+  kill: async () => undefined,
+  merge: async () => ({ status: 'refused', problem: { code: 'EPREVIEW', message: 'A preview merges nothing.' } }),
+};
+
+async function mountOf(
+  workspaces: Workspaces,
+  { runId, epoch }: { runId: string; epoch: number },
+): Promise<WorkspaceMount> {
+  const { path, owner } = await workspaces.locate({ runId, epoch });
   return { id: runId, path, uid: owner.uid, gid: owner.gid };
 }

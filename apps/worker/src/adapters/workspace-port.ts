@@ -19,11 +19,24 @@ export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): W
       return toMade(await workspaces.fork(making));
     },
     async snapshot(input) {
-      const { id, files_changed, skipped } = await workspaces.snapshot(input);
-      return { snapshot: id, files_changed, skipped: skipped.length };
+      // What runs in the background stands still meanwhile, so that the snapshot is of one moment.
+      const taken = await sandbox.frozen(input.runId, () => workspaces.snapshot(input));
+      return { snapshot: taken.id, files_changed: taken.files_changed, skipped: taken.skipped.length };
     },
     quiesce: (runId) => sandbox.killAll(runId),
     restore: (input) => workspaces.restore(input),
+    async takeOver(input) {
+      await sandbox.killAll(input.runId);
+      await workspaces.takeOver(input);
+      // Nothing can be started on an older tree any more; what was started before ends now.
+      await sandbox.killAll(input.runId);
+    },
+    async merge(input) {
+      return sandbox.frozen(input.runId, async () => {
+        const merged = await workspaces.merge(input);
+        return merged.status === 'merged' ? { status: 'merged', paths: merged.paths } : merged;
+      });
+    },
     async planPublish(call) {
       const plan = await workspaces.planPublish(toRequest(call));
       const { candidate, digest } = plan;

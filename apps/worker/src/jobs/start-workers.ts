@@ -1,5 +1,6 @@
 import type { WorkerDeps } from '@holdpoint/engine/deps';
 import { handleStep, mayStillSleep } from '@holdpoint/engine/handlers/handle-step';
+import { handleTask } from '@holdpoint/engine/handlers/handle-task';
 import { handleTurn } from '@holdpoint/engine/handlers/handle-turn';
 import { handleWorkspace, mayPublicationSleep } from '@holdpoint/engine/handlers/handle-workspace';
 import type { AbortReason } from '@holdpoint/engine/handlers/job';
@@ -10,6 +11,7 @@ import {
   queueNames,
   queuePrefix,
   type StepJob,
+  type TaskJob,
   type TurnJob,
   type WorkspaceJob,
 } from '@holdpoint/engine/queues/queues';
@@ -23,6 +25,10 @@ export interface RunningWorkers {
   active(): Set<string>;
   /** Aborts what this process does for a run. */
   cancelRun(runId: string): void;
+  /** Aborts a background command that this process runs. */
+  killTask(taskId: string): void;
+  /** Ids of the background commands that this process runs, and their runs. */
+  tasks(): { run_id: string; task_id: string }[];
   /** Takes no more jobs, waits for the running ones, and after `drainMs` hands back those that are left. */
   drain(drainMs: number): Promise<void>;
 }
@@ -40,6 +46,7 @@ export async function startWorkers({ deps, config, connections, telemetry }: Sta
     turns: new Set<Job<TurnJob>>(),
     steps: new Set<Job<StepJob>>(),
     workspaces: new Set<Job<WorkspaceJob>>(),
+    tasks: new Set<Job<TaskJob>>(),
   };
   const options = (concurrency: number): WorkerOptions => ({
     connection: connections.worker(),
@@ -72,10 +79,15 @@ export async function startWorkers({ deps, config, connections, telemetry }: Sta
     processor(deps, handleWorkspace, { running: running.workspaces, mayStillSleep: mayPublicationSleep }),
     options(4),
   );
+  const tasks = new Worker<TaskJob>(
+    queueNames.tasks,
+    processor(deps, handleTask, { running: running.tasks }),
+    options(config.tasks),
+  );
   const ending = new AbortController();
   const sweeps = new Worker(queueNames.sweeps, () => sweep(deps, ending.signal), options(1));
   const house = new Worker(queueNames.housekeeping, () => keepHouse(deps, ending.signal), options(1));
-  const perRun = [turns, steps, workspaces];
+  const perRun = [turns, steps, workspaces, tasks];
   const all = [...perRun, sweeps, house];
   for (const worker of all) {
     worker.on('error', (error) => deps.logger.warn({ queue: worker.name, err: error }, 'queue worker error'));
@@ -89,11 +101,21 @@ export async function startWorkers({ deps, config, connections, telemetry }: Sta
   await deps.queues.housekeeping.upsertJobScheduler('house', { every: config.housekeepingMs }, { name: 'house' });
 
   return {
-    active: () => new Set([...running.turns, ...running.steps, ...running.workspaces].map((job) => job.data.run_id)),
+    active: () =>
+      new Set(
+        [...running.turns, ...running.steps, ...running.workspaces, ...running.tasks].map((job) => job.data.run_id),
+      ),
+    tasks: () => [...running.tasks].map((job) => job.data),
     cancelRun(runId) {
       const reason: AbortReason = 'canceled';
       for (const job of running.turns) if (job.data.run_id === runId) turns.cancelJob(String(job.id), reason);
       for (const job of running.steps) if (job.data.run_id === runId) steps.cancelJob(String(job.id), reason);
+      for (const job of running.tasks) if (job.data.run_id === runId) tasks.cancelJob(String(job.id), reason);
+    },
+    killTask(taskId) {
+      for (const job of running.tasks) {
+        if (job.data.task_id === taskId) tasks.cancelJob(String(job.id), 'canceled' satisfies AbortReason);
+      }
     },
     async drain(drainMs) {
       ending.abort();

@@ -1,16 +1,20 @@
 import type { WorkerDeps } from '@holdpoint/engine/deps';
+import { isTerminal } from '@holdpoint/engine/domain/vocabulary';
 import { controlChannel } from '@holdpoint/engine/log/keys';
-import { readRun } from '@holdpoint/engine/log/read-state';
+import { readRun, readTask } from '@holdpoint/engine/log/read-state';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { RunningWorkers } from './start-workers.ts';
 
-const messageSchema = z.strictObject({ kind: z.literal('cancel'), run_id: z.string() });
+const messageSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('cancel'), run_id: z.string() }),
+  z.strictObject({ kind: z.literal('kill'), run_id: z.string(), task_id: z.string() }),
+]);
 const lookEvery = 2000;
 
 /**
- * Aborts what this process does for a run that is being canceled. The message makes it quick; the look at the state of every active
- * run makes it sure.
+ * Aborts what this process does for a run that is being canceled, and background commands whose end was asked for. The message makes it
+ * quick; the look at the state of what this process works on makes it sure.
  */
 export async function watchCancels(
   deps: WorkerDeps,
@@ -19,7 +23,8 @@ export async function watchCancels(
   const onMessage = (channel: string, text: string): void => {
     if (channel !== controlChannel) return;
     const message = messageSchema.safeParse(JSON.parse(text));
-    if (message.success) workers.cancelRun(message.data.run_id);
+    if (message.success && message.data.kind === 'kill') workers.killTask(message.data.task_id);
+    else if (message.success) workers.cancelRun(message.data.run_id);
     else deps.logger.warn({ text }, 'a control message that is none of ours');
   };
   subscriber.on('message', onMessage);
@@ -40,6 +45,12 @@ export async function watchCancels(
 async function look(deps: WorkerDeps, workers: RunningWorkers): Promise<void> {
   for (const runId of workers.active()) {
     const run = await readRun(deps.redis, runId);
-    if (run?.status === 'canceling') workers.cancelRun(runId);
+    // An ended run has nothing that may still run: a worker that was frozen for long finds it so.
+    const isOver = run !== undefined && isTerminal(run.status);
+    if (run?.status === 'canceling' || run?.status === 'canceled') workers.cancelRun(runId);
+    else if (isOver) for (const task of workers.tasks()) if (task.run_id === runId) workers.killTask(task.task_id);
+  }
+  for (const { run_id, task_id } of workers.tasks()) {
+    if ((await readTask(deps.redis, run_id, task_id))?.kill !== undefined) workers.killTask(task_id);
   }
 }

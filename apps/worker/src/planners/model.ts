@@ -1,4 +1,4 @@
-import type { PastTurn, PlannedCall, Planner, SettledStep } from '@holdpoint/engine/ports';
+import type { ModelUsage, PastTurn, PlannedCall, Planner, SettledStep } from '@holdpoint/engine/ports';
 import {
   type Model,
   type ModelAnswer,
@@ -11,10 +11,14 @@ import type { Registry } from '@holdpoint/tools/registry';
 interface Deps {
   model: Model;
   registry: Registry;
+  prices: ModelPrices;
 }
 
+/** US dollars per million tokens, by `provider/model`. */
+type ModelPrices = Readonly<Record<string, { input: number; output: number }>>;
+
 /** A model decides the next turn from the task and everything that happened so far. Its whole answer goes into the log with the turn. */
-export function createModelPlanner({ model, registry }: Deps): Planner {
+export function createModelPlanner({ model, registry, prices }: Deps): Planner {
   return {
     async next(input, signal) {
       const { task, toolset } = input.spec;
@@ -23,19 +27,18 @@ export function createModelPlanner({ model, registry }: Deps): Planner {
         model: task.model,
         system: systemPrompt,
         messages: conversation(task.prompt, await input.history()),
-        tools: registry.list(toolset).map(({ name, description, input_schema }) => ({
+        tools: registry.list(toolset, { unattended: input.unattended }).map(({ name, description, input_schema }) => ({
           name,
           description,
           parameters: input_schema,
         })),
         signal,
       });
-      if (answer.calls.length > 0) {
-        return { kind: 'calls', message: answer.text, answer, calls: answer.calls.map(planned) };
-      }
+      const said = { message: answer.text, answer, usage: usageOf(answer, prices) };
+      if (answer.calls.length > 0) return { kind: 'calls', ...said, calls: answer.calls.map(planned) };
       if (answer.finish === 'length' || answer.finish === 'content_filter')
-        return { kind: 'give_up', message: answer.text, reason: cutOff(answer), answer };
-      return { kind: 'finish', message: answer.text, answer };
+        return { kind: 'give_up', ...said, reason: cutOff(answer) };
+      return { kind: 'finish', ...said };
     },
   };
 }
@@ -48,13 +51,29 @@ const systemPrompt = [
 ].join('\n');
 
 /** The log as the conversation it was. */
-function conversation(prompt: string, turns: readonly PastTurn[]): ModelMessage[] {
+function conversation(
+  prompt: string,
+  { turns, unread }: { turns: readonly PastTurn[]; unread: readonly string[] },
+): ModelMessage[] {
   const messages: ModelMessage[] = [{ role: 'user', text: prompt }];
   for (const turn of turns) {
+    messages.push(...turn.heard.map(fromPerson));
     messages.push({ role: 'assistant', answer: modelAnswerSchema.parse(turn.answer) });
-    messages.push({ role: 'tool', results: turn.steps.map(result) });
+    if (turn.steps.length > 0) messages.push({ role: 'tool', results: turn.steps.map(result) });
   }
+  messages.push(...unread.map(fromPerson));
   return messages;
+}
+
+const fromPerson = (text: string): ModelMessage => ({ role: 'user', text });
+
+/** Tokens and, where the operator has set the model's price, what they cost. */
+function usageOf({ model, usage }: ModelAnswer, prices: ModelPrices): ModelUsage {
+  const price = prices[model];
+  if (price === undefined) return usage;
+  // Dollars per million tokens are millionths of a dollar per token.
+  const cost = usage.input_tokens * price.input + usage.output_tokens * price.output;
+  return { ...usage, cost_micros: Math.ceil(cost) };
 }
 
 function result(step: SettledStep): { id: string; tool: string; text: string; is_error: boolean } {

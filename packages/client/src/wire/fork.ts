@@ -1,6 +1,7 @@
 import { planSchema } from '@holdpoint/engine/domain/plan';
 import { policySchema } from '@holdpoint/engine/domain/policy';
 import { limitsSchema, validatorsSchema } from '@holdpoint/engine/domain/run-spec';
+import { prioritySchema } from '@holdpoint/engine/domain/vocabulary';
 import { z } from 'zod';
 import { labelsSchema, runSchema } from './run.ts';
 
@@ -19,6 +20,7 @@ export const forkRunSchema = z
     limits: limitsSchema.optional(),
     validators: validatorsSchema.optional(),
     labels: labelsSchema.optional(),
+    priority: prioritySchema.optional(),
   })
   .refine(({ plan, model }) => plan === undefined || model === undefined, {
     path: ['model'],
@@ -36,6 +38,22 @@ export const undoRunSchema = z.strictObject({
     .describe('Undo although a step had effects outside of the workspace, which stay as they are'),
 });
 export type UndoRun = z.input<typeof undoRunSchema>;
+
+/** POST /v1/runs/{id}/retry: of a failed, canceled or paused run. */
+export const retryRunSchema = z.strictObject({
+  from_step: z
+    .union([z.int().min(1), z.string().min(1).max(100)])
+    .optional()
+    .describe(
+      'The first step that is made again: its id or its `number`. Default: the first of the last turn that did not succeed',
+    ),
+  keep_external_effects: z
+    .boolean()
+    .default(false)
+    .describe('Make steps again although they had effects outside of the workspace, which stay as they are'),
+  accept_new_version: z.boolean().default(false).describe('As of resume'),
+});
+export type RetryRun = z.input<typeof retryRunSchema>;
 
 export const undoneSchema = z
   .strictObject({

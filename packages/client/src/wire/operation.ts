@@ -29,6 +29,16 @@ export const queueSchema = z
 export type Queue = z.infer<typeof queueSchema>;
 export const queueListSchema = listOf(queueSchema);
 
+/** What the sweeper has put right, and how the active runs stand. */
+export const stuckSchema = z
+  .strictObject({
+    repairs: z.record(z.string(), z.int()).describe('How often, by class of what was stuck'),
+    runs: z.record(z.string(), z.int()).describe('Active runs by status'),
+    paused: z.record(z.string(), z.int()).describe('Paused runs by the code of their reason'),
+  })
+  .meta({ id: 'Stuck' });
+export type Stuck = z.infer<typeof stuckSchema>;
+
 export const healthSchema = z.strictObject({ status: z.literal('ok') });
 /** Redis answers. Without a worker the API still takes runs: they wait. */
 export const readinessSchema = z.strictObject({

@@ -1,7 +1,12 @@
 import { planSchema } from '@holdpoint/engine/domain/plan';
 import { policySchema } from '@holdpoint/engine/domain/policy';
 import { limitsSchema, networkSchema, validatorsSchema } from '@holdpoint/engine/domain/run-spec';
-import { problemSchema, publicationStatusSchema, runStatusSchema } from '@holdpoint/engine/domain/vocabulary';
+import {
+  prioritySchema,
+  problemSchema,
+  publicationStatusSchema,
+  runStatusSchema,
+} from '@holdpoint/engine/domain/vocabulary';
 import { sourceSchema } from '@holdpoint/workspace/port';
 import { z } from 'zod';
 import { cursorSchema, integerParameter, listParameter, pageOf } from './page.ts';
@@ -26,6 +31,7 @@ export const createRunSchema = z
     network: networkSchema.prefault({}),
     validators: validatorsSchema.default([]),
     labels: labelsSchema.default({}),
+    priority: prioritySchema.default('normal').describe('Whose jobs go first when workers are short'),
   })
   .superRefine((body, context) => {
     const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
@@ -48,10 +54,24 @@ const runShape = {
   planner: z.enum(['scripted', 'model']),
   model: z.string().nullable(),
   labels: z.record(z.string(), z.string()),
+  priority: prioritySchema,
   seq: z.int().describe("Sequence number of the run's last event"),
   turn: z.int().describe('Number of the last planned turn; 0 before the first'),
   open_steps: z.int().describe('Steps of that turn which are not settled'),
   pending_approvals: z.int(),
+  open_tasks: z.int().describe('Background commands and sub-agents that are not over'),
+  messages: z.int().describe('How many people have sent it'),
+  usage: z.strictObject({
+    steps: z.int(),
+    active_ms: z.int().describe('Milliseconds in the status running; waiting for people does not count'),
+    input_tokens: z.int(),
+    output_tokens: z.int(),
+    cost_usd: z.number().describe('Of models whose prices the operator has set'),
+  }),
+  parent: z
+    .strictObject({ run_id: z.string(), task_id: z.string() })
+    .nullable()
+    .describe('Of a sub-agent: the run that it works for'),
   message: z.string().nullable().describe('What the run ended with, when it succeeded'),
   reason: problemSchema.nullable().describe('Why it is paused or failed'),
   workspace: z.strictObject({
@@ -107,5 +127,19 @@ export const listRunsQuerySchema = z.strictObject({
   limit: integerParameter(1, 200).default(50),
   cursor: cursorSchema.optional(),
 });
+
+/** POST /v1/runs/{id}/resume. */
+export const resumeRunSchema = z.strictObject({
+  accept_new_version: z
+    .boolean()
+    .default(false)
+    .describe('Go on although tools are not what they were when the run began (409 `tools_changed` otherwise)'),
+});
+export type ResumeRun = z.input<typeof resumeRunSchema>;
+
+/** POST /v1/runs/{id}/messages. */
+export const sendMessageSchema = z.strictObject({ text: z.string().min(1).max(100_000) });
+export const sentMessageSchema = z.strictObject({ message_id: z.string() }).meta({ id: 'SentMessage' });
+export type SentMessage = z.infer<typeof sentMessageSchema>;
 
 export const cancelRunSchema = z.strictObject({ message: z.string().max(10_000).optional() });

@@ -9,13 +9,9 @@ import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { untrackApproval } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
-import type { ToolCatalog } from '../ports.ts';
 import { decidePublication } from './decide-publication.ts';
 import { retryWhileContended } from './retry-while-contended.ts';
 import { type ApprovalView, type StepApproval, viewApproval } from './view-approval.ts';
-
-/** The API decides with a catalog of tools, so that edited arguments are checked before anything is written. */
-export type Deciding = EngineDeps & { catalog: ToolCatalog };
 
 export interface DecisionRequest {
   decision: DecisionKind;
@@ -31,7 +27,7 @@ export interface DecisionRequest {
  * `run_not_active`
  */
 export async function decideApproval(
-  deps: Deciding,
+  deps: EngineDeps,
   approvalId: string,
   request: DecisionRequest,
 ): Promise<ApprovalView> {
@@ -54,14 +50,14 @@ export async function decideApproval(
 async function afterwards(deps: EngineDeps, { run, step, approval }: StepApproval): Promise<void> {
   try {
     await untrackApproval(deps.redis, approval.id);
-    await deps.queues.wakeStep(run.id, step.id);
+    await deps.queues.wakeStep(run, step.id);
   } catch (error) {
     deps.logger.warn({ run_id: run.id, step_id: step.id, err: error }, 'the wake-up was not sent; the sweeper will');
   }
 }
 
 /** The same decision again gets the answer of the first; anything else is too late. */
-async function settledAlready(deps: Deciding, view: StepApproval, request: DecisionRequest): Promise<boolean> {
+async function settledAlready(deps: EngineDeps, view: StepApproval, request: DecisionRequest): Promise<boolean> {
   const { approval } = view;
   const { decision } = approval;
   const same =
@@ -78,7 +74,7 @@ async function editedArgs(deps: EngineDeps, { approval }: StepApproval): Promise
 }
 
 /** The arguments as a decision would record them: with defaults filled in. */
-async function askedArgs(deps: Deciding, view: StepApproval, { args }: DecisionRequest): Promise<unknown> {
+async function askedArgs(deps: EngineDeps, view: StepApproval, { args }: DecisionRequest): Promise<unknown> {
   if (args === undefined) return undefined;
   const { described } = await describeEdited(deps, view, args);
   return described.ok ? described.args : args;
@@ -93,7 +89,7 @@ async function expireNow(deps: EngineDeps, view: StepApproval): Promise<boolean>
 }
 
 /** Everything that can be wrong with a decision is found here, before anything is written. */
-async function check(deps: Deciding, view: StepApproval, request: DecisionRequest): Promise<Decision> {
+async function check(deps: EngineDeps, view: StepApproval, request: DecisionRequest): Promise<Decision> {
   const { run, approval, digest } = view;
   if (run.status !== 'running' && run.status !== 'waiting' && run.status !== 'paused') {
     throw new EngineError('run_not_active', `the run ${run.id} is ${run.status}`);
@@ -120,7 +116,7 @@ async function check(deps: Deciding, view: StepApproval, request: DecisionReques
   };
 }
 
-async function checkEdited(deps: Deciding, view: StepApproval, args: unknown): Promise<Decision['edited']> {
+async function checkEdited(deps: EngineDeps, view: StepApproval, args: unknown): Promise<Decision['edited']> {
   const { described, policy } = await describeEdited(deps, view, args);
   if (!described.ok) throw new EngineError('invalid_decision', described.error.message);
   const { effect, risk } = described;
@@ -131,8 +127,14 @@ async function checkEdited(deps: Deciding, view: StepApproval, args: unknown): P
   return { args: await toPayload(deps.blobs, described.args), effect };
 }
 
-async function describeEdited(deps: Deciding, { run, step }: StepApproval, args: unknown) {
+async function describeEdited(deps: EngineDeps, { run, step }: StepApproval, args: unknown) {
   const { policy, network } = await readSpec(deps, run);
-  const call = { toolset: run.header.toolset, tool: step.call.tool, args, network: hasNetwork(network) };
+  const call = {
+    toolset: run.header.toolset,
+    tool: step.call.tool,
+    args,
+    network: hasNetwork(network),
+    unattended: run.parent !== undefined,
+  };
   return { described: deps.catalog.describe(call), policy };
 }

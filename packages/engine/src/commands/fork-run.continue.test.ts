@@ -89,7 +89,7 @@ test("a model's conversation goes on where the fork left it, over several genera
   const seen = new Map<string, PastTurn[]>();
   const model: Planner = {
     async next(input) {
-      const history = await input.history();
+      const { turns: history } = await input.history();
       seen.set(input.runId, history);
       if (input.turn > 4) return { kind: 'finish', message: 'done' };
       const calls = ['x', 'y'].map((call_id) => ({ call_id, tool: 'count', args: { effect: 'workspace' } }));

@@ -18,7 +18,8 @@ import { getRun } from './steer-run.ts';
 import { findSubmitted, type Idempotency, reserveRun, wakeRun } from './submit-run.ts';
 
 /** What a fork may be given instead of what the other run was given. */
-export interface ForkChanges extends Partial<Pick<RunSpec, 'title' | 'labels' | 'policy' | 'limits' | 'validators'>> {
+export interface ForkChanges
+  extends Partial<Pick<RunSpec, 'title' | 'labels' | 'policy' | 'limits' | 'validators' | 'priority'>> {
   /** Of a scripted run: its first groups, as many as are kept, must be those of the other run. */
   plan?: Plan;
   /** Of a model run. */
@@ -64,8 +65,9 @@ export async function forkRun(
   );
   await trackRun(deps.redis, child);
   const stored = await toPayload(deps.blobs, spec);
-  const appended = await append(deps, child, createRun(spec, stored, by, fork));
-  if (appended.ok) await wakeRun(deps, child, fork.from.turn + 1);
+  const tools = deps.catalog.versions(spec.toolset);
+  const appended = await append(deps, child, createRun(spec, { stored, by, tools, fork }));
+  if (appended.ok) await wakeRun(deps, { id: child, header: spec }, fork.from.turn + 1);
   return { runId: child, created: appended.ok };
 }
 

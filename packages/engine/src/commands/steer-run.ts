@@ -3,6 +3,7 @@ import type { EngineDeps } from '../deps.ts';
 import { runField } from '../domain/fields.ts';
 import { isAbandoned } from '../domain/id-time.ts';
 import type { RunState } from '../domain/state.ts';
+import { changedTools, toolsChanged } from '../domain/tool-versions.ts';
 import type { Transition } from '../domain/transition.ts';
 import { type PublishWish, requestDiscard, requestPublish } from '../domain/transitions/publication.ts';
 import { cancelRun, pauseByHand, resumeRun } from '../domain/transitions/run-life.ts';
@@ -11,8 +12,10 @@ import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { trackActive, untrackApproval } from '../log/indexes.ts';
 import { controlChannel } from '../log/keys.ts';
+import { readSpec } from '../log/read-spec.ts';
 import { readAll, readRun } from '../log/read-state.ts';
 import { retryWhileContended } from './retry-while-contended.ts';
+import { wakeRun } from './submit-run.ts';
 
 /** @throws EngineError `run_not_found` */
 export async function getRun(deps: Pick<EngineDeps, 'redis'>, runId: string): Promise<RunState> {
@@ -26,20 +29,20 @@ export async function getRun(deps: Pick<EngineDeps, 'redis'>, runId: string): Pr
  * @throws EngineError `run_not_found`, `run_not_active` (it succeeded or failed)
  */
 export async function requestCancel(
-  deps: EngineDeps,
+  deps: Pick<EngineDeps, 'redis' | 'queues' | 'logger' | 'newId' | 'now'>,
   runId: string,
   request: { by: string; message?: string },
 ): Promise<void> {
-  const run = await getRun(deps, runId);
-  if (run.status === 'canceling' || run.status === 'canceled') return;
-  const appended = await append(deps, runId, cancelRun(request.by, request.message));
-  if (!appended.ok) {
-    const now = await getRun(deps, runId);
-    if (now.status === 'canceling' || now.status === 'canceled') return;
-    throw new EngineError('run_not_active', `the run ${runId} is ${now.status}`);
-  }
-  await deps.redis.publish(controlChannel, JSON.stringify({ kind: 'cancel', run_id: runId }));
-  await nudge(deps, run);
+  await retryWhileContended(runId, async () => {
+    const run = await getRun(deps, runId);
+    if (run.status === 'canceling' || run.status === 'canceled') return true;
+    if (isTerminal(run.status)) throw new EngineError('run_not_active', `the run ${runId} is ${run.status}`);
+    const appended = await append(deps, runId, cancelRun(run, request.by, request.message));
+    if (!appended.ok) return false;
+    await deps.redis.publish(controlChannel, JSON.stringify({ kind: 'cancel', run_id: runId }));
+    await wakeRun(deps, run, run.turn + 1);
+    return true;
+  });
 }
 
 /**
@@ -47,23 +50,47 @@ export async function requestCancel(
  * @throws EngineError `run_not_found`, `run_not_active`
  */
 export async function requestPause(deps: EngineDeps, runId: string, by: string): Promise<void> {
-  const run = await getRun(deps, runId);
-  if (run.status === 'paused') return;
-  const appended = await append(deps, runId, pauseByHand(by));
-  if (appended.ok) return;
-  const { status } = await getRun(deps, runId);
-  if (status !== 'paused') throw new EngineError('run_not_active', `the run ${runId} is ${status}`);
+  await retryWhileContended(runId, async () => {
+    const run = await getRun(deps, runId);
+    if (run.status === 'paused') return true;
+    if (run.status === 'canceling' || isTerminal(run.status)) {
+      throw new EngineError('run_not_active', `the run ${runId} is ${run.status}`);
+    }
+    return (await append(deps, runId, pauseByHand(run, by))).ok;
+  });
 }
 
-/** @throws EngineError `run_not_found`, `run_not_paused` */
-export async function requestResume(deps: EngineDeps, runId: string): Promise<void> {
+/**
+ * A paused run goes on; its limits count anew.
+ * @param request.acceptNewVersion go on although tools are not what they were when the run began
+ * @throws EngineError `run_not_found`, `run_not_paused`, `tools_changed`
+ */
+export async function requestResume(
+  deps: EngineDeps,
+  runId: string,
+  request: { by: string; acceptNewVersion?: boolean },
+): Promise<void> {
   await retryWhileContended(runId, async () => {
     const run = await getRun(deps, runId);
     if (run.status !== 'paused') throw new EngineError('run_not_paused', `the run ${runId} is ${run.status}`);
-    const appended = await append(deps, runId, resumeRun(run));
-    if (appended.ok) await nudge(deps, run);
+    const tools = await toolsToGoOnWith(deps, run, request.acceptNewVersion ?? false);
+    const appended = await append(deps, runId, resumeRun(run, { by: request.by, ...(tools && { tools }) }));
+    if (appended.ok) await wakeRun(deps, run, run.turn + 1);
     return appended.ok;
   });
+}
+
+/** The versions that are to be recorded, when they are others. @throws EngineError `tools_changed` */
+export async function toolsToGoOnWith(
+  deps: EngineDeps,
+  run: RunState,
+  accept: boolean,
+): Promise<Record<string, string> | undefined> {
+  const versions = deps.catalog.versions(run.header.toolset);
+  const problem = toolsChanged(changedTools(run, await readSpec(deps, run), versions));
+  if (problem === undefined) return undefined;
+  if (!accept) throw new EngineError('tools_changed', problem.message);
+  return versions;
 }
 
 /**
@@ -80,6 +107,9 @@ export async function requestPublication(
   const run = await getRun(deps, runId);
   if (!isTerminal(run.status)) throw new EngineError('run_not_finished', `the run ${runId} is ${run.status}`);
   if (run.status !== 'succeeded') throw new EngineError('run_not_succeeded', `the run ${runId} ${run.status}`);
+  if (run.parent !== undefined) {
+    throw new EngineError('run_not_publishable', `the run ${runId} is a sub-agent of ${run.parent.run_id}`);
+  }
   if (snapshot !== undefined && snapshot !== run.snapshot) {
     throw new EngineError('snapshot_changed', `the run's final snapshot is ${run.snapshot}`);
   }
@@ -137,13 +167,6 @@ async function recordRequest(
   // Once more: a worker that was just done with the run may have taken it out of the sweeper's sight in between.
   await trackActive(deps.redis, run.id);
   await deps.queues.wakeWorkspace(run.id).catch((error: unknown) => {
-    deps.logger.warn({ run_id: run.id, err: error }, 'the wake-up was not sent; the sweeper will');
-  });
-}
-
-/** Has a worker look at the run. A lost nudge only costs time: the sweeper looks too. */
-async function nudge(deps: EngineDeps, run: RunState): Promise<void> {
-  await deps.queues.addTurn(run.id, run.turn + 1).catch((error: unknown) => {
     deps.logger.warn({ run_id: run.id, err: error }, 'the wake-up was not sent; the sweeper will');
   });
 }

@@ -9,6 +9,7 @@ import { append } from '../log/append.ts';
 import { trackRun } from '../log/indexes.ts';
 import { idempotencyKey } from '../log/keys.ts';
 import { readRun } from '../log/read-state.ts';
+import type { JobOwner } from '../queues/queues.ts';
 
 const idempotencyWindow = 24 * 3600;
 
@@ -49,8 +50,9 @@ export async function submitRun(
   const runId = await reserveRun(deps, { by, idempotency });
   const stored = await toPayload(deps.blobs, spec);
   await trackRun(deps.redis, runId);
-  const appended = await append(deps, runId, createRun(spec, stored, by));
-  if (appended.ok) await wakeRun(deps, runId, 1);
+  const tools = deps.catalog.versions(spec.toolset);
+  const appended = await append(deps, runId, createRun(spec, { stored, by, tools }));
+  if (appended.ok) await wakeRun(deps, { id: runId, header: spec }, 1);
   return { runId, created: appended.ok };
 }
 
@@ -80,8 +82,8 @@ const keyOf = ({ by, idempotency }: { by: string; idempotency: Idempotency }): s
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** A lost wake-up only costs time: the sweeper finds the run. */
-export async function wakeRun(deps: EngineDeps, runId: string, turn: number): Promise<void> {
-  await deps.queues.addTurn(runId, turn).catch((error: unknown) => {
-    deps.logger.warn({ run_id: runId, err: error }, 'the wake-up was not sent; the sweeper will');
+export async function wakeRun(deps: Pick<EngineDeps, 'queues' | 'logger'>, run: JobOwner, turn: number): Promise<void> {
+  await deps.queues.addTurn(run, turn).catch((error: unknown) => {
+    deps.logger.warn({ run_id: run.id, err: error }, 'the wake-up was not sent; the sweeper will');
   });
 }

@@ -53,7 +53,7 @@ test('undone steps are out of the files and out of the plan; resumed, the run do
   const { run: idle } = await listSteps(deps, runId);
   expect(idle).toMatchObject({ status: 'paused', turn: 1 });
   expect(idle).not.toHaveProperty('restore');
-  await requestResume(deps, runId);
+  await requestResume(deps, runId, { by: 'ann' });
   await deliverAll(deps);
   const { run, steps } = await listSteps(deps, runId);
   expect(run.status).toBe('succeeded');
@@ -69,7 +69,7 @@ test('within a turn the later calls are undone, and made again as they were plan
   const spec = specOf([[write('a'), write('b'), wrong], [write('c')]], { onError: 'continue' });
   const runId = await pausedBefore(faults, spec, 2);
   await undo(deps, runId, 1);
-  await requestResume(deps, runId);
+  await requestResume(deps, runId, { by: 'ann' });
   await deliverAll(deps);
   expect((await namesOf(runId)).sort()).toEqual(
     ['a succeeded', 'b undone', 'wrong undone', 'b succeeded', 'wrong failed', 'c succeeded'].sort(),
@@ -83,9 +83,9 @@ test('nothing of the run starts before its files are what the log says', async (
   const { deps, tree, executions } = faults;
   const runId = await pausedBefore(faults, specOf([[write('a')], [write('b')], [write('c')]]), 3);
   await undo(deps, runId, 1);
-  await requestResume(deps, runId);
+  await requestResume(deps, runId, { by: 'ann' });
   const ran = executions.length;
-  const [restore] = await deps.queues.workspaces.getJobs(['waiting']);
+  const [restore] = await deps.queues.workspaces.getJobs(['waiting', 'prioritized']);
   expect(restore?.data.run_id).toBe(runId);
   await restore?.remove();
   await deliverAll({ ...deps, queues: { ...deps.queues, wakeWorkspace: async () => {} } });
@@ -111,7 +111,7 @@ test('an approval of an undone step is closed, and a decision about it comes too
   expect(approvals.map(({ status }) => status)).toEqual(['canceled']);
   expect(run.parked).toBe(0);
   expect((await listPendingApprovals(deps, { run_id: runId }, { limit: 5 })).items).toEqual([]);
-  await requestResume(deps, runId);
+  await requestResume(deps, runId, { by: 'ann' });
   await deliverAll(deps);
   expect((await listSteps(deps, runId)).run).toMatchObject({ status: 'waiting', parked: 1 });
   await soundLog(deps, runId);
@@ -148,7 +148,7 @@ test('a model does not see what was undone', async () => {
   const model: Planner = {
     async next(input) {
       if (input.turn === pauseAt) await requestPause(plain, input.runId, 'ann');
-      seen.push(await input.history());
+      seen.push((await input.history()).turns);
       if (input.turn > 3) return { kind: 'finish', message: 'done' };
       const calls = ['x', 'y'].map((call_id) => ({ call_id, tool: 'count', args: { effect: 'workspace' } }));
       return { kind: 'calls', message: `turn ${input.turn}, look ${seen.length}`, answer: {}, calls };
@@ -160,7 +160,7 @@ test('a model does not see what was undone', async () => {
   await deliverAll(deps);
   pauseAt = 0;
   await undo(deps, runId, 1);
-  await requestResume(deps, runId);
+  await requestResume(deps, runId, { by: 'ann' });
   await deliverAll(deps);
   const last = seen.at(-1) ?? [];
   expect(last.map(({ turn, steps }) => `${turn}: ${steps.length}`)).toEqual(['1: 2', '2: 2', '3: 2']);
@@ -187,7 +187,7 @@ test.each(['before', 'after'] as const)(
       await deliverAll(deps, () => (dying.died() ? deps : dying.deps));
       faulted = dying.died();
       await undo(deps, runId, 1);
-      await requestResume(deps, runId);
+      await requestResume(deps, runId, { by: 'ann' });
       await sweepOnce(deps);
       await deliverAll(deps);
       const { run, steps } = await listSteps(deps, runId);

@@ -1,6 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
-import type { StepState } from '../domain/state.ts';
-import { rewindRun } from '../domain/transitions/rewind-run.ts';
+import type { NewEvent } from '../domain/events.ts';
+import type { RunState, StepState } from '../domain/state.ts';
+import { type Rewind, rewindRun } from '../domain/transitions/rewind-run.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { claimOwner, trackActive, untrackApproval } from '../log/indexes.ts';
@@ -24,45 +25,72 @@ interface Undo {
  * @throws EngineError `run_not_found`, `run_not_paused`, `run_not_idle`, `step_not_found`, `step_not_settled`, `external_effects`
  */
 export async function undoSteps(deps: EngineDeps, runId: string, request: Undo): Promise<string[]> {
-  let undone: StepState[] = [];
+  let undone: string[] = [];
   await retryWhileContended(runId, async () => {
-    const { run, steps, approvals } = await listSteps(deps, runId);
+    const past = await listSteps(deps, runId);
+    const { run } = past;
     if (run.status !== 'paused') throw new EngineError('run_not_paused', `the run ${runId} is ${run.status}`);
-    const running = steps.find((step) => step.status === 'running');
-    if (running) throw new EngineError('run_not_idle', `the step ${running.id} is still running`);
-    const point = rewindPoint(run, steps, request.toStep);
-    undone = point.after;
+    const rewind = await prepareRewind(deps, past, request);
+    undone = rewind.undone.map((step) => step.id);
     if (undone.length === 0) return true;
-    const external = undone.filter((step) => step.effect === 'external' && step.attempt > 0);
-    if (external.length > 0 && !request.keepExternalEffects) {
-      const names = external.map((step) => `${step.id} (${step.call.tool})`).join(', ');
-      throw new EngineError('external_effects', `these steps had effects outside of the workspace: ${names}`);
-    }
-    const turn = point.again.length === 0 ? undefined : await readTurn(deps, run.id, point.turn);
-    const again = point.again.map((step) => planAgain(deps, step, turn));
-    const open = approvals.filter(({ status, request: { step_id } }) => {
-      return status === 'pending' && undone.some((step) => step.id === step_id);
-    });
-    await claimOwner(
-      deps.redis,
-      runId,
-      again.map((step) => step.id),
-    );
-    await trackActive(deps.redis, runId);
-    const rewind = {
-      ...point,
-      again,
-      undone,
-      approvals: open.map(({ id, request: { step_id } }) => ({ id, stepId: step_id ?? '' })),
-      by: request.by,
-    };
-    const appended = await append(deps, runId, rewindRun(run, rewind));
-    if (!appended.ok) return false;
-    await Promise.all(open.map(({ id }) => untrackApproval(deps.redis, id)));
-    await wake(deps, runId);
-    return true;
+    return recordRewind(deps, run, rewind, []);
   });
-  return undone.map((step) => step.id);
+  return undone;
+}
+
+/**
+ * What taking back the steps after one would mean. Changes nothing.
+ * @throws EngineError `run_not_idle`, `step_not_found`, `step_not_settled`, `external_effects`
+ */
+export async function prepareRewind(
+  deps: EngineDeps,
+  { run, steps, approvals }: Awaited<ReturnType<typeof listSteps>>,
+  request: Undo,
+): Promise<Rewind> {
+  const running = steps.find((step) => step.status === 'running');
+  if (running) throw new EngineError('run_not_idle', `the step ${running.id} is still running`);
+  if (run.open_tasks > 0) throw new EngineError('run_not_idle', `${run.open_tasks} tasks of the run are still open`);
+  const point = rewindPoint(run, steps, request.toStep);
+  const undone: StepState[] = point.after;
+  const external = undone.filter((step) => step.effect === 'external' && step.attempt > 0);
+  if (external.length > 0 && !request.keepExternalEffects) {
+    const names = external.map((step) => `${step.id} (${step.call.tool})`).join(', ');
+    throw new EngineError('external_effects', `these steps had effects outside of the workspace: ${names}`);
+  }
+  const turn = point.again.length === 0 ? undefined : await readTurn(deps, run.id, point.turn);
+  const open = approvals.filter(({ status, request: { step_id } }) => {
+    return status === 'pending' && undone.some((step) => step.id === step_id);
+  });
+  return {
+    ...point,
+    again: point.again.map((step) => planAgain(deps, step, turn)),
+    undone,
+    approvals: open.map(({ id, request: { step_id } }) => ({ id, stepId: step_id ?? '' })),
+    by: request.by,
+  };
+}
+
+/** @param then what is recorded with it. @returns false: somebody else changed the run meanwhile, look again */
+export async function recordRewind(
+  deps: EngineDeps,
+  run: RunState,
+  rewind: Rewind,
+  then: readonly NewEvent[],
+): Promise<boolean> {
+  await claimOwner(
+    deps.redis,
+    run.id,
+    rewind.again.map((step) => step.id),
+  );
+  await trackActive(deps.redis, run.id);
+  const transition = rewindRun(run, rewind);
+  const appended = await append(deps, run.id, { ...transition, events: [...transition.events, ...then] });
+  if (!appended.ok) return false;
+  // Once more: a worker that was just done with the run may have taken it out of the sweeper's sight in between.
+  await trackActive(deps.redis, run.id);
+  await Promise.all(rewind.approvals.map(({ id }) => untrackApproval(deps.redis, id)));
+  await wake(deps, run.id);
+  return true;
 }
 
 /** A lost wake-up only costs time: the sweeper looks too. */

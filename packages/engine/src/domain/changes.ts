@@ -1,7 +1,14 @@
 import type { RunEvent } from './events.ts';
-import { approvalField, runField, stepField } from './fields.ts';
+import { approvalField, runField, stepField, taskField } from './fields.ts';
 import type { ForkedFrom } from './lineage.ts';
-import type { ApprovalStatus, DecisionKind, PublicationStatus, RunStatus, StepStatus } from './vocabulary.ts';
+import type {
+  ApprovalStatus,
+  DecisionKind,
+  PublicationStatus,
+  RunStatus,
+  StepStatus,
+  TaskStatus,
+} from './vocabulary.ts';
 
 /** What events do to the state hash. `set` wins over what was there; `add` is an increment of an integer field, absent = 0. */
 export interface Changes {
@@ -45,29 +52,43 @@ function meaningOf(event: RunEvent): Changes {
           planner: event.data.planner,
           model: event.data.model,
           labels: event.data.labels,
+          ...(event.data.priority === undefined ? {} : { priority: event.data.priority }),
         }),
         [runField.createdAt]: event.time,
         [runField.turn]: '0',
         [runField.turnSteps]: '[]',
         [runField.open]: '0',
         [runField.parked]: '0',
-        [runField.budgetFrom]: '0',
+        ...(event.data.tools === undefined ? {} : { [runField.tools]: JSON.stringify(event.data.tools) }),
         [runField.publication]: publication('none'),
         ...(event.data.forked_from === undefined ? {} : inherited(event.data.forked_from)),
+        ...(event.data.parent === undefined ? {} : { [runField.parent]: JSON.stringify(event.data.parent) }),
       });
     case 'run.started':
-      return set({ [runField.status]: status('running'), [runField.startedAt]: event.time });
+      return {
+        set: { [runField.status]: status('running'), [runField.startedAt]: event.time },
+        add: clock('starts', event.time),
+      };
     case 'run.waiting':
-      return set({ [runField.status]: status('waiting') });
-    case 'run.resumed':
-      return set({
-        [runField.status]: status(event.data.status),
-        ...(event.data.after === 'pause'
-          ? { [runField.budgetFrom]: String(event.data.turn), [runField.reason]: '' }
-          : {}),
-      });
+      return { set: { [runField.status]: status('waiting') }, add: clock('stops', event.time) };
+    case 'run.resumed': {
+      const { used, tools, after } = event.data;
+      return {
+        set: {
+          [runField.status]: status(event.data.status),
+          ...(after === 'approval' ? {} : { [runField.reason]: '', [runField.watch]: '' }),
+          ...(after === 'end' ? { [runField.endedAt]: '', [runField.message]: '' } : {}),
+          ...(used === undefined ? {} : { [runField.budgetFrom]: JSON.stringify(used) }),
+          ...(tools === undefined ? {} : { [runField.tools]: JSON.stringify(tools) }),
+        },
+        add: event.data.status === 'running' ? clock('starts', event.time) : {},
+      };
+    }
     case 'run.paused':
-      return set({ [runField.status]: status('paused'), [runField.reason]: JSON.stringify(event.data.reason) });
+      return {
+        set: { [runField.status]: status('paused'), [runField.reason]: JSON.stringify(event.data.reason) },
+        add: event.data.from === 'running' ? clock('stops', event.time) : {},
+      };
     case 'run.rewound': {
       const { turn, steps, open, snapshot, undone } = event.data;
       const fields: Record<string, string> = {
@@ -76,6 +97,8 @@ function meaningOf(event: RunEvent): Changes {
         [runField.open]: String(open),
         [runField.snapshot]: snapshot,
         [runField.restore]: 'due',
+        [runField.writer]: '',
+        [runField.closing]: '',
       };
       for (const { id, name } of undone) {
         fields[stepField(id, 'status')] = stepStatus('undone');
@@ -85,31 +108,60 @@ function meaningOf(event: RunEvent): Changes {
     }
     case 'run.forked':
       return { set: { [runField.fork(event.data.child)]: event.data.snapshot }, add: { [runField.forks]: 1 } };
+    case 'run.closing':
+      return set({ [runField.closing]: JSON.stringify(event.data) });
     case 'run.canceling':
-      return set({ [runField.status]: status('canceling') });
+      return {
+        set: { [runField.status]: status('canceling') },
+        add: event.data.from === 'running' ? clock('stops', event.time) : {},
+      };
     case 'run.canceled':
       return set({ [runField.status]: status('canceled'), [runField.endedAt]: event.time });
     case 'run.succeeded':
-      return set({
-        [runField.status]: status('succeeded'),
-        [runField.endedAt]: event.time,
-        [runField.message]: event.data.message,
-      });
+      return {
+        set: {
+          [runField.status]: status('succeeded'),
+          [runField.endedAt]: event.time,
+          [runField.message]: event.data.message,
+          [runField.closing]: '',
+        },
+        add: clock('stops', event.time),
+      };
     case 'run.failed':
-      return set({
-        [runField.status]: status('failed'),
-        [runField.endedAt]: event.time,
-        [runField.reason]: JSON.stringify(event.data.reason),
-      });
-    case 'turn.planned':
-      return set({
-        [runField.turn]: String(event.data.turn),
-        [runField.turnSteps]: JSON.stringify(event.data.steps),
-        [runField.open]: String(event.data.steps.length),
-      });
+      return {
+        set: {
+          [runField.status]: status('failed'),
+          [runField.endedAt]: event.time,
+          [runField.reason]: JSON.stringify(event.data.reason),
+          [runField.closing]: '',
+        },
+        add: clock('stops', event.time),
+      };
+    case 'turn.planned': {
+      const { turn, steps, usage, watch, messages_read } = event.data;
+      return {
+        set: {
+          [runField.turn]: String(turn),
+          [runField.turnSteps]: JSON.stringify(steps),
+          [runField.open]: String(steps.length),
+          ...(watch === undefined ? {} : { [runField.watch]: JSON.stringify(watch) }),
+          ...(messages_read === undefined ? {} : { [runField.messagesRead]: String(messages_read) }),
+        },
+        add:
+          usage === undefined
+            ? {}
+            : {
+                [runField.inputTokens]: usage.input_tokens,
+                [runField.outputTokens]: usage.output_tokens,
+                ...(usage.cost_micros === undefined ? {} : { [runField.cost]: usage.cost_micros }),
+              },
+      };
+    }
+    case 'message.received':
+      return { set: { [event.data.message_id]: 'received' }, add: { [runField.messages]: 1 } };
     case 'step.created': {
       const { args, ...call } = event.data;
-      return set({
+      return counted({
         [stepField(event.step_id, 'call')]: JSON.stringify(call),
         [stepField(event.step_id, 'args')]: JSON.stringify(args),
         [stepField(event.step_id, 'effect')]: event.data.effect,
@@ -133,11 +185,22 @@ function meaningOf(event: RunEvent): Changes {
         [stepField(event.step_id, 'attempt')]: String(event.data.attempt),
         [stepField(event.step_id, 'started_at')]: event.time,
         [stepField(event.step_id, 'worker')]: event.data.worker,
+        ...(event.data.writes ? { [runField.writer]: event.step_id } : {}),
       });
+    case 'step.deferred': {
+      const { until, task_id } = event.data;
+      return set({
+        [stepField(event.step_id, 'status')]: stepStatus('deferred'),
+        [stepField(event.step_id, 'deferred')]: JSON.stringify({ until, task_id }),
+      });
+    }
     case 'step.retried':
-      return set({ [stepField(event.step_id, 'status')]: stepStatus('queued') });
+      return {
+        set: { [stepField(event.step_id, 'status')]: stepStatus('queued'), ...restoring(event.data.restore) },
+        add: { [stepField(event.step_id, 'doubts')]: 1 },
+      };
     case 'step.unknown':
-      return set({ [stepField(event.step_id, 'status')]: stepStatus('unknown') });
+      return set({ [stepField(event.step_id, 'status')]: stepStatus('unknown'), ...restoring(event.data.restore) });
     case 'step.succeeded':
     case 'step.failed':
     case 'step.killed':
@@ -151,6 +214,7 @@ function meaningOf(event: RunEvent): Changes {
           [stepField(event.step_id, 'status')]: stepStatus(settledStatus[event.type]),
           [stepField(event.step_id, 'outcome')]: JSON.stringify({ attempt, value, error, duration_ms, inherited_from }),
           [stepField(event.step_id, 'settled_at')]: event.time,
+          ...restoring(event.data.restore),
         },
         add: { [runField.open]: -1 },
       };
@@ -179,10 +243,11 @@ function meaningOf(event: RunEvent): Changes {
       };
     }
     case 'approval.decided': {
-      const { approval_id, snapshot, ...decision } = event.data;
+      const { approval_id, snapshot, writes, ...decision } = event.data;
       return {
         set: {
           ...(event.step_id === undefined ? {} : { [stepField(event.step_id, 'approved_snapshot')]: snapshot }),
+          ...(event.step_id !== undefined && writes ? { [runField.writer]: event.step_id } : {}),
           [approvalField(approval_id, 'status')]: approvalStatus(decided[event.data.decision]),
           [approvalField(approval_id, 'decision')]: JSON.stringify({ ...decision, decided_at: event.time }),
         },
@@ -199,17 +264,69 @@ function meaningOf(event: RunEvent): Changes {
         },
         add: { [runField.parked]: -1 },
       };
+    case 'task.created': {
+      const { task_id, ...about } = event.data;
+      return {
+        set: {
+          [taskField(task_id, 'status')]: taskStatus('queued'),
+          [taskField(task_id, 'about')]: JSON.stringify({ step_id: event.step_id, ...about }),
+          [taskField(task_id, 'created_at')]: event.time,
+          [stepField(event.step_id, 'task')]: task_id,
+        },
+        add: { [runField.openTasks]: 1 },
+      };
+    }
+    case 'task.started': {
+      const { task_id, worker, epoch } = event.data;
+      return set({
+        [taskField(task_id, 'status')]: taskStatus('running'),
+        [taskField(task_id, 'worker')]: worker,
+        [taskField(task_id, 'started_at')]: event.time,
+        ...(epoch === undefined ? {} : { [taskField(task_id, 'epoch')]: String(epoch) }),
+      });
+    }
+    case 'task.kill_requested':
+      return set({ [taskField(event.data.task_id, 'kill')]: event.data.by });
+    case 'task.exited': {
+      const { task_id, ...outcome } = event.data;
+      return set({
+        [taskField(task_id, 'status')]: taskStatus('capturing'),
+        [taskField(task_id, 'outcome')]: JSON.stringify(outcome),
+      });
+    }
+    case 'task.ended': {
+      const { task_id, status: ended, restore, ...outcome } = event.data;
+      return {
+        set: {
+          [taskField(task_id, 'status')]: taskStatus(ended),
+          [taskField(task_id, 'outcome')]: JSON.stringify({ status: ended, ...outcome }),
+          [taskField(task_id, 'ended_at')]: event.time,
+          ...restoring(restore),
+        },
+        add: { [runField.openTasks]: -1 },
+      };
+    }
+    case 'run.repaired':
     case 'network.connected':
     case 'workspace.progress':
       return set({});
+    case 'workspace.leased':
+      return set({ [runField.lease]: String(event.data.epoch) });
+    case 'workspace.held':
+      return set({ [runField.writer]: event.data.task_id });
+    case 'workspace.captured':
+      return set({ [runField.snapshot]: event.data.snapshot, [runField.writer]: '' });
+    case 'workspace.validating':
+      return set({ [runField.validating]: event.data.snapshot });
     case 'workspace.materialised': {
       const { snapshot, base = snapshot } = event.data;
-      return set({ [runField.snapshot]: snapshot, [runField.base]: base });
+      return set({ [runField.snapshot]: snapshot, [runField.base]: base, [runField.lease]: '1' });
     }
     case 'workspace.snapshotted':
       return set({
         [runField.snapshot]: event.data.snapshot,
         [stepField(event.step_id, 'snapshot')]: event.data.snapshot,
+        [runField.writer]: '',
       });
     case 'workspace.restored':
       return set({ [runField.restore]: '' });
@@ -220,11 +337,12 @@ function meaningOf(event: RunEvent): Changes {
         [runField.publishRequest]: JSON.stringify(request),
         [runField.publishRelease]: '',
         [runField.validated]: '',
+        [runField.validating]: '',
         [runField.publicationDetail]: '',
       });
     }
     case 'workspace.validated':
-      return set({ [runField.validated]: JSON.stringify(event.data) });
+      return set({ [runField.validated]: JSON.stringify(event.data), [runField.validating]: '' });
     case 'workspace.publish_released':
       return set({
         [runField.publication]: publication('requested'),
@@ -254,7 +372,7 @@ function meaningOf(event: RunEvent): Changes {
     case 'workspace.discard_requested':
       return set({ [runField.publication]: publication('discarding') });
     case 'workspace.discarded':
-      return set({ [runField.publication]: publication('discarded') });
+      return set({ [runField.publication]: publication('discarded'), [runField.restore]: '' });
     default:
       return event satisfies never;
   }
@@ -280,15 +398,26 @@ const decided = {
 /** A fork begins where it left the other run. */
 const inherited = (from: ForkedFrom): Record<string, string> => ({
   [runField.turn]: String(from.turn),
-  [runField.budgetFrom]: String(from.turn),
+  [runField.budgetFrom]: JSON.stringify({ turn: from.turn, steps: 0, active_ms: 0, tokens: 0, cost_micros: 0 }),
   [runField.forkedFrom]: JSON.stringify(from),
   ...Object.fromEntries(Object.entries(from.names).map(([name, id]) => [runField.named(name), id])),
 });
 
 const set = (fields: Record<string, string>): Changes => ({ set: fields, add: {} });
+const counted = (fields: Record<string, string>): Changes => ({ set: fields, add: { [runField.steps]: 1 } });
+
+/** Whoever wrote to the tree is taken for gone; it is made anew from the snapshot in the log. */
+const restoring = (restore: true | undefined): Record<string, string> =>
+  restore ? { [runField.restore]: 'due', [runField.writer]: '' } : {};
+
+/** The sum of all ends less that of all beginnings is the time between them. */
+const clock = (what: 'starts' | 'stops', time: string): Record<string, number> => ({
+  [runField.activeMs]: Date.parse(time) * (what === 'starts' ? -1 : 1),
+});
 
 // Identity functions that make the compiler check each literal against its vocabulary.
 const status = (value: RunStatus): string => value;
 const stepStatus = (value: StepStatus): string => value;
+const taskStatus = (value: TaskStatus): string => value;
 const approvalStatus = (value: ApprovalStatus): string => value;
 const publication = (value: PublicationStatus): string => value;

@@ -1,14 +1,25 @@
 import { z } from 'zod';
-import { approvalIdSchema, runIdSchema, snapshotIdSchema as snapshotId, stepIdSchema } from './ids.ts';
-import { forkedFromSchema } from './lineage.ts';
+import {
+  approvalIdSchema,
+  messageIdSchema,
+  runIdSchema,
+  snapshotIdSchema as snapshotId,
+  stepIdSchema,
+  taskIdSchema,
+} from './ids.ts';
+import { forkedFromSchema, parentSchema } from './lineage.ts';
 import { payloadSchema } from './payload.ts';
+import { taskAboutSchema, taskOutcomeSchema } from './task.ts';
 import {
   approvalKindSchema,
   decisionKindSchema,
   effectSchema,
+  prioritySchema,
   problemSchema,
   publicationStatusSchema,
   riskSchema,
+  runStatusSchema,
+  taskStatusSchema,
 } from './vocabulary.ts';
 
 /** One event type: its name and the shape of its `data`. Events are facts in the past tense; nothing is ever rewritten. */
@@ -30,6 +41,24 @@ const approvalEvent = <Type extends string, Data extends z.ZodRawShape>(type: Ty
   event(type, data).extend({ step_id: stepIdSchema.optional() });
 
 const attempt = z.int().min(1);
+const epoch = z.int().min(1);
+/** The tree is not what the log says any more, and is made anew before anything else of the run starts. */
+const restore = z.literal(true).optional();
+
+/** What a run has used up. Counts go on over pauses; `active_ms` as the field of that name. */
+const usage = {
+  turn: z.int(),
+  steps: z.int(),
+  active_ms: z.int(),
+  tokens: z.int(),
+  cost_micros: z.int(),
+};
+export const usageSchema = z.strictObject(usage);
+export type Usage = z.infer<typeof usageSchema>;
+
+/** How often the last turns were the same calls with the same results, and how often on end nothing succeeded. */
+export const watchSchema = z.strictObject({ digest: z.string(), same: z.int(), failed: z.int() });
+export type Watch = z.infer<typeof watchSchema>;
 
 /** What an attempt came to, beside its status. `capabilities` is the sandbox's report of what was enforced. */
 const settled = {
@@ -39,6 +68,7 @@ const settled = {
   duration_ms: z.number().optional(),
   capabilities: z.json().optional(),
   inherited_from: stepIdSchema.optional().describe('The step of the run it was forked from that came to this'),
+  restore,
 };
 
 const runEvents = [
@@ -50,16 +80,25 @@ const runEvents = [
     model: z.string().optional(),
     labels: z.record(z.string(), z.string()),
     created_by: z.string(),
+    priority: prioritySchema.optional(),
+    tools: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('Version of each tool of the toolset: a digest of its schema'),
     forked_from: forkedFromSchema.optional(),
+    parent: parentSchema.optional(),
   }),
   event('run.started', {}),
   event('run.waiting', { for: z.literal('approval') }),
   event('run.resumed', {
-    after: z.enum(['approval', 'pause']),
+    after: z.enum(['approval', 'pause', 'end']),
     status: z.enum(['queued', 'running', 'waiting']),
     turn: z.int(),
+    used: usageSchema.optional().describe('After a pause: limits count from here'),
+    tools: z.record(z.string(), z.string()).optional().describe('The versions that it goes on with, when others'),
+    by: z.string().optional(),
   }),
-  event('run.paused', { reason: problemSchema }),
+  event('run.paused', { reason: problemSchema, from: runStatusSchema.optional() }),
   event('run.rewound', {
     by: z.string(),
     to_step: stepIdSchema.nullable().describe('The last step that is kept; null: none is'),
@@ -70,7 +109,12 @@ const runEvents = [
     undone: z.array(z.strictObject({ id: stepIdSchema, name: z.string().optional() })),
   }),
   event('run.forked', { child: runIdSchema, step_id: stepIdSchema.nullable(), snapshot: snapshotId }),
-  event('run.canceling', { by: z.string(), message: z.string().optional() }),
+  event('run.closing', {
+    as: z.enum(['succeeded', 'failed']),
+    message: z.string(),
+    reason: problemSchema.optional(),
+  }),
+  event('run.canceling', { by: z.string(), message: z.string().optional(), from: runStatusSchema.optional() }),
   event('run.canceled', {}),
   event('run.succeeded', { message: z.string() }),
   event('run.failed', { reason: problemSchema }),
@@ -79,6 +123,26 @@ const runEvents = [
     steps: z.array(stepIdSchema),
     message: z.string(),
     answer: payloadSchema.optional().describe("the model's whole answer, provider metadata included"),
+    usage: z
+      .strictObject({ input_tokens: z.int(), output_tokens: z.int(), cost_micros: z.int().optional() })
+      .optional()
+      .describe('What the model took; cost in millionths of a US dollar'),
+    watch: watchSchema.optional().describe('Of the turns before'),
+    messages_read: z.int().optional().describe('How many of the messages to the run the planner had read'),
+  }),
+  event('message.received', { message_id: messageIdSchema, text: z.string(), by: z.string() }),
+  event('run.repaired', {
+    class: z.enum([
+      'queued_without_job',
+      'decided_but_parked',
+      'turn_without_successor',
+      'running_without_heartbeat',
+      'expired',
+      'workspace_without_job',
+      'task_without_job',
+      'ended_untold',
+    ]),
+    subject: z.string().optional().describe('The step or task it was about'),
   }),
 ] as const;
 
@@ -95,9 +159,15 @@ const stepEvents = [
     gate: z.literal('input').optional(),
   }),
   stepEvent('step.queued', { reason: z.string(), args: payloadSchema.optional(), effect: effectSchema.optional() }),
-  stepEvent('step.started', { attempt, worker: z.string() }),
-  stepEvent('step.retried', { attempt, reason: problemSchema }),
-  stepEvent('step.unknown', { attempt, reason: problemSchema }),
+  stepEvent('step.started', {
+    attempt,
+    worker: z.string(),
+    epoch: epoch.optional(),
+    writes: z.literal(true).optional(),
+  }),
+  stepEvent('step.deferred', { attempt, until: z.iso.datetime(), task_id: taskIdSchema }),
+  stepEvent('step.retried', { attempt, reason: problemSchema, restore }),
+  stepEvent('step.unknown', { attempt, reason: problemSchema, restore }),
   stepEvent('step.succeeded', settled),
   stepEvent('step.failed', settled),
   stepEvent('step.killed', settled),
@@ -127,9 +197,30 @@ const approvalEvents = [
     args: payloadSchema.optional(),
     message: z.string().optional(),
     by: z.string(),
+    writes: z
+      .literal(true)
+      .optional()
+      .describe('The call will change the workspace: until it is through nobody else does'),
   }),
   approvalEvent('approval.expired', { approval_id: approvalIdSchema }),
   approvalEvent('approval.canceled', { approval_id: approvalIdSchema, reason: z.string() }),
+] as const;
+
+const taskEvents = [
+  stepEvent('task.created', { task_id: taskIdSchema, ...taskAboutSchema.omit({ step_id: true }).shape }),
+  event('task.started', { task_id: taskIdSchema, worker: z.string(), epoch: epoch.optional() }),
+  event('task.kill_requested', { task_id: taskIdSchema, by: z.string() }),
+  event('task.exited', {
+    task_id: taskIdSchema,
+    status: taskStatusSchema.extract(['completed', 'failed', 'killed', 'timed_out']),
+    ...taskOutcomeSchema.shape,
+  }),
+  event('task.ended', {
+    task_id: taskIdSchema,
+    status: taskStatusSchema.extract(['completed', 'failed', 'killed', 'timed_out', 'lost']),
+    ...taskOutcomeSchema.shape,
+    restore,
+  }),
 ] as const;
 
 const networkEvents = [
@@ -164,7 +255,17 @@ const workspaceEvents = [
     files_changed: z.int(),
     skipped: z.int(),
   }),
-  event('workspace.restored', { snapshot: snapshotId }),
+  event('workspace.leased', { epoch, worker: z.string() }),
+  event('workspace.restored', { snapshot: snapshotId, epoch: epoch.optional() }),
+  event('workspace.held', { task_id: taskIdSchema }),
+  event('workspace.captured', {
+    task_id: taskIdSchema,
+    snapshot: snapshotId,
+    parent: snapshotId,
+    files_changed: z.int(),
+    skipped: z.int(),
+  }),
+  event('workspace.validating', { snapshot: snapshotId }),
   event('workspace.publish_requested', {
     snapshot: snapshotId,
     message: z.string(),
@@ -190,6 +291,7 @@ export const eventSchema = z.discriminatedUnion('type', [
   ...runEvents,
   ...stepEvents,
   ...approvalEvents,
+  ...taskEvents,
   ...networkEvents,
   ...workspaceEvents,
 ]);

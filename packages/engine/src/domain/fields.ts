@@ -15,20 +15,45 @@ export const runField = {
   open: 'open',
   /** Approvals that are pending. */
   parked: 'parked',
-  /** The turn at which the run was last resumed from a pause: limits count from there. */
+  /** JSON: what was used up when the run was last resumed from a pause: limits count from there. */
   budgetFrom: 'budget_from',
+  /** Steps that were planned. */
+  steps: 'steps',
+  /** Milliseconds in the status running, less the time (since the epoch) at which it began when it is running now. */
+  activeMs: 'active_ms',
+  inputTokens: 'input_tokens',
+  outputTokens: 'output_tokens',
+  /** Millionths of a US dollar. */
+  cost: 'cost_micros',
+  /** JSON: how often the last turns were the same, or failed altogether. */
+  watch: 'watch',
+  /** JSON: the version of each tool that the run was begun with. */
+  tools: 'tools',
+  /** Messages that people sent, and how many of them the planner has read. */
+  messages: 'messages',
+  messagesRead: 'messages_read',
+  /** Tasks that are not over. */
+  openTasks: 'open_tasks',
+  /** JSON: how the run ends as soon as its tasks are over. */
+  closing: 'closing',
   base: 'base',
   snapshot: 'snapshot',
   message: 'message',
   /** JSON: why the run is paused or failed. */
   reason: 'reason',
-  /** `due` while the tree is not yet what `snapshot` says: an undo was recorded and has not been done. */
+  /** Epoch of the tree that is the run's workspace now: rises with every take-over, and an older tree is nobody's any more. */
+  lease: 'lease',
+  /** The step or task that alone may change the tree and take snapshots now; empty: none. */
+  writer: 'writer',
+  /** `due` while the tree is not what `snapshot` says: after an attempt in doubt, or an undo. */
   restore: 'restore',
   publication: 'publication',
   /** JSON: what the publish that is or was under way is to do. */
   publishRequest: 'publish_request',
   /** JSON: what people decided about it. */
   publishRelease: 'publish_release',
+  /** The snapshot that validators run on; left over when their worker was lost. */
+  validating: 'validating',
   /** JSON: the snapshot that validators were last run on, and whether it passed. */
   validated: 'validated',
   /** The approval that a parked publish waits for. */
@@ -37,6 +62,8 @@ export const runField = {
   publicationDetail: 'publication_detail',
   /** JSON: the run that this one goes on from. */
   forkedFrom: 'forked_from',
+  /** JSON: of a sub-agent, the run and task that it works for. */
+  parent: 'parent',
   /** How many runs were forked from this one. */
   forks: 'forks',
   named: (name: string) => `named:${name}`,
@@ -46,6 +73,7 @@ export const runField = {
 const stepFields = [
   'status',
   'attempt',
+  'doubts',
   'call',
   'args',
   'effect',
@@ -53,6 +81,8 @@ const stepFields = [
   'approved_snapshot',
   'snapshot',
   'outcome',
+  'deferred',
+  'task',
   'worker',
   'created_at',
   'started_at',
@@ -62,6 +92,22 @@ export type StepField = (typeof stepFields)[number];
 
 export const stepField = (stepId: string, field: StepField): string => `${stepId}:${field}`;
 export const allStepFields = stepFields;
+
+const taskFields = [
+  'status',
+  'about',
+  'kill',
+  'worker',
+  'epoch',
+  'outcome',
+  'created_at',
+  'started_at',
+  'ended_at',
+] as const;
+export type TaskField = (typeof taskFields)[number];
+
+export const taskField = (taskId: string, field: TaskField): string => `${taskId}:${field}`;
+export const allTaskFields = taskFields;
 
 const approvalFields = ['status', 'request', 'decision'] as const;
 export type ApprovalField = (typeof approvalFields)[number];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { planSchema } from './plan.ts';
 import { policySchema } from './policy.ts';
+import { prioritySchema } from './vocabulary.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -27,6 +28,31 @@ export const limitsSchema = z.strictObject({
     .max(10_000)
     .default(200)
     .describe('Turns that a model may take until the run pauses; resume grants as many again'),
+  max_steps: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .optional()
+    .describe('Steps that may be planned until the run pauses; looked at before each turn'),
+  wall_s: z
+    .int()
+    .min(1)
+    .max(31_536_000)
+    .optional()
+    .describe('Seconds the run may be running until it pauses; time in which it waits for a person does not count'),
+  max_tokens: z.int().min(1).optional().describe('Tokens, in and out, that models may take until the run pauses'),
+  max_cost_usd: z.number().positive().optional().describe('Of models whose prices the operator has set'),
+  stuck_after: z
+    .int()
+    .min(2)
+    .max(100)
+    .default(5)
+    .describe(
+      'A model that makes the same calls with the same results, or only failing ones, in so many turns on end is stuck: the run pauses',
+    ),
+  max_tasks: z.int().min(0).max(64).default(8).describe('Background commands and sub-agents at once'),
+  max_depth: z.int().min(0).max(5).default(2).describe('Sub-agents of sub-agents; 0: none at all'),
+  task_wall_s: z.int().min(1).max(604_800).default(3600).describe('Seconds one background command may take at most'),
   step_wall_s: z.int().min(1).max(86_400).default(600).describe('Seconds of wall time one command may take at most'),
   command: commandLimitsSchema.optional(),
 });
@@ -73,5 +99,6 @@ export const runSpecSchema = z.strictObject({
   network: networkSchema,
   validators: validatorsSchema.default([]),
   labels: z.record(z.string().min(1).max(63), z.string().max(255)),
+  priority: prioritySchema.default('normal'),
 });
 export type RunSpec = z.infer<typeof runSpecSchema>;

@@ -1,18 +1,30 @@
 import { z } from 'zod';
-import { allApprovalFields, allStepFields, approvalField, runField, stepField } from './fields.ts';
+import { usageSchema, watchSchema } from './events.ts';
+import {
+  allApprovalFields,
+  allStepFields,
+  allTaskFields,
+  approvalField,
+  runField,
+  stepField,
+  taskField,
+} from './fields.ts';
 import { stepIdSchema } from './ids.ts';
-import { forkedFromSchema } from './lineage.ts';
+import { forkedFromSchema, parentSchema } from './lineage.ts';
 import { payloadSchema } from './payload.ts';
+import { taskAboutSchema, taskOutcomeSchema } from './task.ts';
 import {
   approvalKindSchema,
   approvalStatusSchema,
   decisionKindSchema,
   effectSchema,
+  prioritySchema,
   problemSchema,
   publicationStatusSchema,
   riskSchema,
   runStatusSchema,
   stepStatusSchema,
+  taskStatusSchema,
 } from './vocabulary.ts';
 
 type Fields = Readonly<Record<string, string | null | undefined>>;
@@ -31,6 +43,7 @@ const headerSchema = z.strictObject({
   planner: z.enum(['scripted', 'model']),
   model: z.string().optional(),
   labels: z.record(z.string(), z.string()),
+  priority: prioritySchema.optional(),
 });
 
 const runSchema = z.object({
@@ -45,11 +58,30 @@ const runSchema = z.object({
   turn_steps: json(z.array(stepIdSchema)),
   open: count,
   parked: count,
-  budget_from: count,
+  budget_from: json(usageSchema).default({ turn: 0, steps: 0, active_ms: 0, tokens: 0, cost_micros: 0 }),
+  steps: count.default(0),
+  active_ms: count.default(0),
+  input_tokens: count.default(0),
+  output_tokens: count.default(0),
+  cost_micros: count.default(0),
+  watch: json(watchSchema).optional(),
+  tools: json(z.record(z.string(), z.string())).optional(),
+  messages: count.default(0),
+  messages_read: count.default(0),
+  open_tasks: count.default(0),
+  closing: json(
+    z.strictObject({
+      as: z.enum(['succeeded', 'failed']),
+      message: z.string(),
+      reason: problemSchema.optional(),
+    }),
+  ).optional(),
   base: z.string().optional(),
   snapshot: z.string().optional(),
   message: z.string().optional(),
   reason: json(problemSchema).optional(),
+  lease: count.default(0),
+  writer: z.string().default(''),
   restore: z.literal('due').optional(),
   publication: publicationStatusSchema,
   publish_request: json(
@@ -63,10 +95,12 @@ const runSchema = z.object({
   publish_release: json(
     z.strictObject({ approved: z.string().optional(), resolutions: payloadSchema.optional() }),
   ).optional(),
+  validating: z.string().optional(),
   validated: json(z.strictObject({ snapshot: z.string(), passed: z.boolean(), results: payloadSchema })).optional(),
   publish_approval: z.string().optional(),
   publication_detail: json(z.record(z.string(), z.json())).optional(),
   forked_from: json(forkedFromSchema).optional(),
+  parent: json(parentSchema).optional(),
   forks: count.default(0),
 });
 /** A run as its state hash says, steps and approvals aside. */
@@ -75,6 +109,7 @@ export type RunState = z.infer<typeof runSchema> & { id: string };
 const stepSchema = z.object({
   status: stepStatusSchema,
   attempt: count,
+  doubts: count.default(0).describe('Attempts that ended without an outcome'),
   call: json(
     z.strictObject({
       turn: z.int(),
@@ -101,6 +136,8 @@ const stepSchema = z.object({
       inherited_from: z.string().optional(),
     }),
   ).optional(),
+  deferred: json(z.strictObject({ until: z.string(), task_id: z.string() })).optional(),
+  task: z.string().optional(),
   worker: z.string().optional(),
   created_at: z.string(),
   started_at: z.string().optional(),
@@ -136,10 +173,25 @@ const approvalSchema = z.object({
 });
 export type ApprovalState = z.infer<typeof approvalSchema> & { id: string };
 
-/** The hash fields that make up a run, a step, an approval. */
+const taskStateSchema = z.object({
+  status: taskStatusSchema,
+  about: json(taskAboutSchema),
+  kill: z.string().optional().describe('Who wants it killed'),
+  worker: z.string().optional(),
+  epoch: count.optional(),
+  outcome: json(taskOutcomeSchema.extend({ status: taskStatusSchema })).optional(),
+  created_at: z.string(),
+  started_at: z.string().optional(),
+  ended_at: z.string().optional(),
+});
+/** What runs beside the steps of a run. */
+export type TaskState = z.infer<typeof taskStateSchema> & { id: string };
+
+/** The hash fields that make up a run, a step, an approval, a task. */
 export const runFieldNames: readonly string[] = Object.values(runField).filter((name) => typeof name === 'string');
 export const stepFieldNames = (id: string): string[] => allStepFields.map((field) => stepField(id, field));
 export const approvalFieldNames = (id: string): string[] => allApprovalFields.map((field) => approvalField(id, field));
+export const taskFieldNames = (id: string): string[] => allTaskFields.map((field) => taskField(id, field));
 
 /** `undefined` when the hash holds no such run. */
 export function parseRun(id: string, fields: Fields): RunState | undefined {
@@ -155,6 +207,19 @@ export function parseStep(id: string, fields: Fields): StepState | undefined {
 export function parseApproval(id: string, fields: Fields): ApprovalState | undefined {
   if (fields[approvalField(id, 'status')] == null) return undefined;
   return { id, ...approvalSchema.parse(pick(fields, approvalFieldNames(id), (name) => name.slice(id.length + 1))) };
+}
+
+export function parseTask(id: string, fields: Fields): TaskState | undefined {
+  if (fields[taskField(id, 'status')] == null) return undefined;
+  return { id, ...taskStateSchema.parse(pick(fields, taskFieldNames(id), (name) => name.slice(id.length + 1))) };
+}
+
+/** In the order they were begun. */
+export function parseAllTasks(fields: Fields): TaskState[] {
+  return idsWith(fields, ':about')
+    .sort()
+    .map((id) => parseTask(id, fields))
+    .filter((task) => task !== undefined);
 }
 
 /** Every step (in the order they were planned) or approval (in the order they were requested) of a whole state hash. */

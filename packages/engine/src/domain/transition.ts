@@ -1,8 +1,8 @@
 import type { NewEvent } from './events.ts';
-import { approvalField, runField, stepField } from './fields.ts';
-import type { ApprovalStatus, RunStatus, StepStatus } from './vocabulary.ts';
+import { approvalField, runField, stepField, taskField } from './fields.ts';
+import type { ApprovalStatus, RunStatus, StepStatus, TaskStatus } from './vocabulary.ts';
 
-/** A field must have one of these values now; an empty list: it must be absent. */
+/** A field must have one of these values now. An absent field is the same as an empty one; an empty list: it must be absent. */
 export interface Condition {
   field: string;
   is: readonly string[];
@@ -30,4 +30,14 @@ export const approvalIs = (id: string, ...status: ApprovalStatus[]): Condition =
   field: approvalField(id, 'status'),
   is: status,
 });
+export const taskIs = (id: string, ...status: TaskStatus[]): Condition => ({
+  field: taskField(id, 'status'),
+  is: status,
+});
+/** The tree is the one that the caller looked at: nobody took the workspace over since. */
+export const leaseIs = (epoch: number): Condition => ({ field: runField.lease, is: [String(epoch)] });
+/** Nobody else changes the tree now. */
+export const writerIs = (...ids: string[]): Condition => ({ field: runField.writer, is: ids });
+/** The tree is what the log says. */
+export const isRestored: Condition = { field: runField.restore, is: [''] };
 export const snapshotIs = (snapshot: string): Condition => ({ field: runField.snapshot, is: [snapshot] });

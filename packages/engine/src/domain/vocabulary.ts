@@ -24,6 +24,7 @@ export const stepStatusSchema = z.enum([
   'parked',
   'queued',
   'running',
+  'deferred',
   'succeeded',
   'failed',
   'killed',
@@ -64,11 +65,38 @@ export const publicationStatusSchema = z.enum([
 export type PublicationStatus = z.infer<typeof publicationStatusSchema>;
 
 const terminalRuns: readonly RunStatus[] = ['canceled', 'succeeded', 'failed'];
-const unsettledSteps: readonly StepStatus[] = ['pending', 'parked', 'queued', 'running', 'unknown'];
+const unsettledSteps: readonly StepStatus[] = ['pending', 'parked', 'queued', 'running', 'deferred', 'unknown'];
 
 export const isTerminal = (status: RunStatus): boolean => terminalRuns.includes(status);
 /** A settled step has its outcome; nothing of it will run again. */
 export const isSettled = (status: StepStatus): boolean => !unsettledSteps.includes(status);
+
+export const taskKindSchema = z.enum(['shell', 'agent']);
+/** What runs beside the steps: a command in the background, or a sub-agent, which is a run of its own. */
+export type TaskKind = z.infer<typeof taskKindSchema>;
+
+export const taskStatusSchema = z.enum([
+  'queued',
+  'running',
+  'capturing',
+  'completed',
+  'failed',
+  'killed',
+  'timed_out',
+  'lost',
+]);
+/**
+ * `capturing`: the command has ended, and its changes are not in a snapshot yet. `completed`: exit code 0, or the sub-agent succeeded.
+ * `lost`: nobody can say how it ended, because it died with its worker or its workspace was rolled back.
+ */
+export type TaskStatus = z.infer<typeof taskStatusSchema>;
+
+const openTasks: readonly TaskStatus[] = ['queued', 'running', 'capturing'];
+export const isTaskOver = (status: TaskStatus): boolean => !openTasks.includes(status);
+
+export const prioritySchema = z.enum(['high', 'normal', 'low']);
+/** Whose jobs go first when workers are short. */
+export type Priority = z.infer<typeof prioritySchema>;
 
 export const approvalKindSchema = z.enum(['action', 'input', 'in_doubt', 'publish', 'conflict']);
 /**

@@ -2,13 +2,11 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decideApproval } from '../commands/decide-approval.ts';
 import { forkRun } from '../commands/fork-run.ts';
-import { requestCancel, requestResume } from '../commands/steer-run.ts';
+import { requestCancel, requestPause, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { undoSteps } from '../commands/undo-run.ts';
-import { pauseRun } from '../domain/transitions/run-life.ts';
 import { isTerminal } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
-import { append } from '../log/append.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listRuns } from '../queries/list-runs.ts';
 import { listSteps } from '../queries/list-steps.ts';
@@ -99,14 +97,13 @@ async function happen(deps: Bench['deps'], runId: string, happening: Happening):
       return deliverAll(deps, () => (dying.died() ? deps : dying.deps));
     }
     case 'pause':
-      await append(deps, runId, pauseRun({ code: 'ETEST', message: 'paused' }));
-      return;
+      return requestPause(deps, runId, 'test').catch(unlessEngineError);
     case 'resume':
-      return requestResume(deps, runId).catch(unlessEngineError);
+      return requestResume(deps, runId, { by: 'ann' }).catch(unlessEngineError);
     case 'expire': {
       const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
       if (view?.subject !== 'step') return;
-      await deps.queues.wakeStep(runId, view.step.id);
+      await deps.queues.wakeStep({ id: runId, header: {} }, view.step.id);
       return deliverAll({ ...deps, now: () => Date.now() + 8 * 24 * 3_600_000 });
     }
     case 'undo':
@@ -121,7 +118,7 @@ async function happen(deps: Bench['deps'], runId: string, happening: Happening):
       const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
       if (!view) return;
       const deciders = Array.from({ length: happening.deciders }, (_, index) =>
-        decideApproval({ ...deps, catalog: deps.executor }, view.approval.id, {
+        decideApproval(deps, view.approval.id, {
           decision: happening.decision,
           action_digest: view.digest,
           message: `decider ${index}`,
@@ -143,9 +140,9 @@ async function bringToAnEnd(deps: Bench['deps'], runId: string): Promise<void> {
     await deliverAll(deps);
     const { run } = await listSteps(deps, runId);
     if (isTerminal(run.status)) return;
-    if (run.status === 'paused') await requestResume(deps, runId);
+    if (run.status === 'paused') await requestResume(deps, runId, { by: 'ann' });
     for (const view of (await listPendingApprovals(deps, { run_id: runId }, { limit: 10 })).items) {
-      await decideApproval({ ...deps, catalog: deps.executor }, view.approval.id, {
+      await decideApproval(deps, view.approval.id, {
         decision: 'approve',
         action_digest: view.digest,
         by: 'test',

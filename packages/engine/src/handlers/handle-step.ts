@@ -1,14 +1,18 @@
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/state.ts';
+import { changedTools, toolsChanged } from '../domain/tool-versions.ts';
 import {
   type AttemptResult,
   cancelStep,
+  deferAttempt,
   recordConnection,
   settleAttempt,
   startAttempt,
 } from '../domain/transitions/attempt.ts';
 import { expire } from '../domain/transitions/decide.ts';
+import { pauseRun } from '../domain/transitions/run-life.ts';
+import type { Problem } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { untrackApproval } from '../log/indexes.ts';
@@ -16,16 +20,19 @@ import { readSpec } from '../log/read-spec.ts';
 import { readApproval, readStep } from '../log/read-state.ts';
 import type { Outcome } from '../ports.ts';
 import type { StepJob } from '../queues/queues.ts';
+import { appendWithTask, beginTask } from './begin-task.ts';
 import { readError } from './infrastructure-error.ts';
 import { abortReason, done, HandBack, type JobContext, type JobEnd } from './job.ts';
 import { type Doubt, recoverAttempt } from './recover-attempt.ts';
 import { settleForward } from './settle-forward.ts';
+import { openTaskDoor } from './task-door.ts';
+import { isWaitOver } from './wait-over.ts';
 
 const mostRounds = 20;
 
 /**
- * Brings one step as far as it can go now: sleeps while it is parked, runs its next attempt, recovers one whose worker was lost, and
- * makes sure that the successor of a settled step is under way. Woken again at any point, it goes on from what the log says.
+ * Brings one step as far as it can go now: sleeps while it is parked or waits for a task, runs its next attempt, recovers one whose worker
+ * was lost, and makes sure that the successor of a settled step is under way. Woken again at any point, it goes on from what the log says.
  */
 export async function handleStep(deps: WorkerDeps, job: StepJob, context: JobContext): Promise<JobEnd> {
   for (let round = 0; round < mostRounds; round++) {
@@ -44,19 +51,25 @@ export async function handleStep(deps: WorkerDeps, job: StepJob, context: JobCon
 /** When a sleeping job must wake although its time has not come: read this after the job was put to sleep. */
 export async function mayStillSleep(deps: WorkerDeps, job: StepJob): Promise<boolean> {
   const found = await readStep(deps.redis, job.run_id, job.step_id);
+  if (found?.step.status === 'deferred') return !(await isWaitOver(deps, found.run, found.step));
   return found !== undefined && (found.step.status === 'parked' || found.step.status === 'unknown');
 }
 
 async function move(deps: WorkerDeps, run: RunState, step: StepState, context: JobContext): Promise<JobEnd | 'again'> {
+  const isOpen = run.status === 'running' || run.status === 'waiting';
   switch (step.status) {
     case 'parked':
     case 'unknown':
       return sleepOrExpire(deps, run, step);
     case 'running':
       return lost(deps, run, step, context);
+    case 'deferred':
+      if (isOpen && !(await isWaitOver(deps, run, step))) {
+        return { kind: 'sleep', until: Date.parse(step.deferred?.until ?? '') };
+      }
+      return isOpen && run.restore !== 'due' ? attempt(deps, run, step, context) : forward(deps, run, context);
     case 'queued':
-      if (run.status !== 'running' && run.status !== 'waiting') return forward(deps, run, context);
-      return attempt(deps, run, step, context);
+      return isOpen && run.restore !== 'due' ? attempt(deps, run, step, context) : forward(deps, run, context);
     default:
       return forward(deps, run, context);
   }
@@ -96,43 +109,106 @@ async function attempt(
   step: StepState,
   context: JobContext,
 ): Promise<JobEnd | 'again'> {
-  const started = await append(deps, run.id, startAttempt(step, deps.workerId));
+  if (await isPausedForTools(deps, run, step)) return forward(deps, run, context);
+  const started = await append(deps, run.id, startAttempt(run, step, deps.workerId));
   if (!started.ok) return 'again';
   const number = step.attempt + 1;
   const result = await execute(deps, run, { ...step, attempt: number }, context);
-  if (result.kind === 'doubt') {
-    const running = { ...step, attempt: number, status: 'running' as const };
-    await recoverAttempt(deps, run, running, { ...result.doubt, lastTry: context.lastTry });
-    if (result.doubt.retryable !== false && !context.lastTry) throw result.doubt.error;
-    return forward(deps, run, context);
+  switch (result.kind) {
+    case 'doubt': {
+      const running = { ...step, attempt: number, status: 'running' as const };
+      await recoverAttempt(deps, run, running, { ...result.doubt, lastTry: context.lastTry });
+      await settleForward(deps, run.id, context.signal);
+      if (result.doubt.retryable !== false && !context.lastTry) throw result.doubt.error;
+      return done;
+    }
+    case 'deferred': {
+      const { until, taskId, created } = result;
+      const wait = { until: new Date(until).toISOString(), taskId, ...(created === undefined ? {} : { created }) };
+      const transition = deferAttempt(step.id, number, wait);
+      if (created === undefined) {
+        const deferred = await append(deps, run.id, transition);
+        return deferred.ok ? { kind: 'sleep', until } : 'again';
+      }
+      const begun = await appendWithTask(deps, run, created, transition);
+      if ('full' in begun) return settle(deps, run, step, refused(number, begun.full), context);
+      if (!begun.ok) return 'again';
+      await settleForward(deps, run.id, context.signal);
+      return { kind: 'sleep', until };
+    }
+    case 'result':
+      return settle(deps, run, step, result.result, context);
+    default:
+      return result satisfies never;
   }
-  const settled = await append(deps, run.id, settleAttempt(step.id, result.result));
+}
+
+/** Records the outcome, and with it the task that begins, if one does and there is room. */
+async function settle(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  result: AttemptResult,
+  context: JobContext,
+): Promise<JobEnd | 'again'> {
+  const { created } = result;
+  const transition = settleAttempt(step.id, result);
+  if (created !== undefined) {
+    const begun = await appendWithTask(deps, run, created, transition);
+    if ('full' in begun) {
+      const { snapshot, attempt: number } = result;
+      return settle(deps, run, step, { ...refused(number, begun.full), ...(snapshot && { snapshot }) }, context);
+    }
+    return begun.ok ? forward(deps, run, context) : 'again';
+  }
+  const settled = await append(deps, run.id, transition);
   if (!settled.ok) return 'again';
   if (settled.status === 'running' && settled.open === 0) {
-    await deps.queues.addTurn(run.id, run.turn + 1);
+    await deps.queues.addTurn(run, run.turn + 1);
     return done;
   }
   return forward(deps, run, context);
 }
 
-type Executed = { kind: 'result'; result: AttemptResult } | { kind: 'doubt'; doubt: Doubt };
+const refused = (attempt: number, error: Problem): AttemptResult => ({
+  attempt,
+  status: 'failed',
+  error,
+  duration_ms: 0,
+});
+
+/** Arguments that were checked against another version of the tool are not given to this one unseen. */
+async function isPausedForTools(deps: WorkerDeps, run: RunState, step: StepState): Promise<boolean> {
+  const pinned = run.tools?.[step.call.tool];
+  if (pinned === undefined || pinned === deps.catalog.versions(run.header.toolset)[step.call.tool]) return false;
+  const reason = toolsChanged(changedTools(run, await readSpec(deps, run), deps.catalog.versions(run.header.toolset)));
+  if (reason !== undefined) await append(deps, run.id, pauseRun(run, reason));
+  return reason !== undefined;
+}
+
+type Executed =
+  | { kind: 'result'; result: AttemptResult }
+  | { kind: 'deferred'; until: number; taskId: string; created?: AttemptResult['created'] }
+  | { kind: 'doubt'; doubt: Doubt };
 
 async function execute(deps: WorkerDeps, run: RunState, step: StepState, context: JobContext): Promise<Executed> {
   const startedAt = deps.now();
   try {
     const writes = step.effect !== 'read';
-    const parent = run.snapshot ?? '';
-    if (writes && step.attempt > 1) {
-      await deps.workspaces.quiesce(run.id);
-      await deps.workspaces.restore({ runId: run.id, snapshot: parent });
-    }
-    const outcome = await call(deps, run, step, context);
+    const taskId = step.task ?? deps.newId('task');
+    const outcome = await call(deps, run, step, taskId, context);
     const reason = abortReason(context.signal);
     if (reason === 'shutdown') throw new HandBack();
     if (reason === 'lock-lost')
       throw new EngineError('superseded', 'the lock of the job was lost; another worker has it');
+    if (outcome.status === 'deferred') {
+      const { on, until } = outcome;
+      if ('task_id' in on) return { kind: 'deferred', until, taskId: on.task_id };
+      return { kind: 'deferred', until, taskId, created: await beginTask(deps, step, taskId, on.task) };
+    }
     const snapshot = writes && reason !== 'canceled' ? await snapshotOf(deps, run, step, outcome) : undefined;
     const error = outcome.status === 'succeeded' ? {} : { error: outcome.error };
+    const begun = outcome.status === 'succeeded' && reason !== 'canceled' ? outcome.task : undefined;
     return {
       kind: 'result',
       result: {
@@ -142,7 +218,8 @@ async function execute(deps: WorkerDeps, run: RunState, step: StepState, context
         ...(reason === 'canceled' ? { error: { code: 'ECANCELED', message: 'The run was canceled.' } } : error),
         duration_ms: deps.now() - startedAt,
         ...(outcome.capabilities === undefined ? {} : { capabilities: outcome.capabilities }),
-        ...(snapshot === undefined ? {} : { snapshot: { ...snapshot, parent } }),
+        ...(snapshot === undefined ? {} : { snapshot: { ...snapshot, parent: run.snapshot ?? '' } }),
+        ...(begun === undefined ? {} : { created: await beginTask(deps, step, taskId, begun) }),
       },
     };
   } catch (error) {
@@ -155,7 +232,13 @@ async function execute(deps: WorkerDeps, run: RunState, step: StepState, context
   }
 }
 
-async function call(deps: WorkerDeps, run: RunState, step: StepState, { signal }: JobContext): Promise<Outcome> {
+async function call(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  taskId: string,
+  { signal }: JobContext,
+): Promise<Outcome> {
   const spec = await readSpec(deps, run);
   const args = await fromPayload(deps.blobs, step.args);
   return deps.executor.execute(
@@ -164,6 +247,15 @@ async function call(deps: WorkerDeps, run: RunState, step: StepState, { signal }
       runId: run.id,
       stepId: step.id,
       attempt: step.attempt,
+      epoch: run.lease,
+      taskId,
+      tasks: openTaskDoor(deps, run, step, signal),
+      ...(step.deferred === undefined
+        ? {}
+        : { deferred: { task_id: step.deferred.task_id, until: Date.parse(step.deferred.until) } }),
+      depth: run.parent?.depth ?? 0,
+      maxDepth: spec.limits.max_depth,
+      ...(run.header.model === undefined ? {} : { model: run.header.model }),
       wallMs: spec.limits.step_wall_s * 1000,
       limits: spec.limits.command ?? {},
       network: spec.network,
@@ -180,9 +272,15 @@ async function call(deps: WorkerDeps, run: RunState, step: StepState, { signal }
   );
 }
 
-const snapshotOf = (deps: WorkerDeps, run: RunState, step: StepState, outcome: Outcome) =>
+const snapshotOf = (
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  outcome: Exclude<Outcome, { status: 'deferred' }>,
+) =>
   deps.workspaces.snapshot({
     runId: run.id,
+    epoch: run.lease,
     parent: run.snapshot ?? '',
     message: `${step.call.tool} (${step.id}, attempt ${step.attempt})`,
     ...(outcome.touched === undefined ? {} : { paths: outcome.touched }),

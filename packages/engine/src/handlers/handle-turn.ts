@@ -1,9 +1,13 @@
 import { toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
+import { limitReached } from '../domain/limits-reached.ts';
 import { hasNetwork, type RunSpec } from '../domain/run-spec.ts';
 import type { RunState } from '../domain/state.ts';
-import { planTurn, type TurnStep } from '../domain/transitions/plan-turn.ts';
-import { failRun, pauseRun, recordProgress, startRun, succeedRun } from '../domain/transitions/run-life.ts';
+import { changedTools, toolsChanged } from '../domain/tool-versions.ts';
+import { planTurn, type TurnStep, type Word } from '../domain/transitions/plan-turn.ts';
+import { closeRun, endRun, pauseRun, type RunEnd, recordProgress, startRun } from '../domain/transitions/run-life.ts';
+import type { Problem } from '../domain/vocabulary.ts';
+import { stuck, watchTurn } from '../domain/watch.ts';
 import { append } from '../log/append.ts';
 import { claimOwner } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
@@ -36,26 +40,48 @@ async function takeTurn(deps: WorkerDeps, job: TurnJob, { signal }: JobContext):
     await begin(deps, run, signal);
     run = await readRun(deps.redis, job.run_id);
   }
-  if (run?.status !== 'running' || run.restore === 'due' || run.open > 0 || run.turn !== job.turn - 1) return;
+  if (run?.status !== 'running' || run.restore === 'due' || run.closing !== undefined) return;
+  if (run.open > 0 || run.turn !== job.turn - 1) return;
   const spec = await readSpec(deps, run);
-  // A plan has as many turns as it has groups; only a model can go on for ever.
-  if (spec.task.planner === 'model' && run.turn - run.budget_from >= spec.limits.max_turns) {
-    await append(deps, run.id, pauseRun(turnLimit(spec)));
-    return;
+  const versions = deps.catalog.versions(spec.toolset);
+  const reason = limitReached(run, spec, deps.now()) ?? toolsChanged(changedTools(run, spec, versions));
+  if (reason !== undefined) return pause(deps, run, reason);
+  const input = plannerInput(deps, run, spec);
+  // A plan may well say the same again and again; only a model can be lost in it.
+  const watch = spec.task.planner === 'model' ? watchTurn(run.watch, await input.previous()) : undefined;
+  const lost = stuck(watch, spec.limits.stuck_after);
+  if (lost !== undefined) return pause(deps, run, lost);
+  const decision = await deps.planners[spec.task.planner].next(input, signal);
+  if (
+    spec.limits.max_cost_usd !== undefined &&
+    decision.usage !== undefined &&
+    decision.usage.cost_micros === undefined
+  ) {
+    return pause(deps, run, costUnknown(spec));
   }
-  const decision = await deps.planners[spec.task.planner].next(plannerInput(deps, run, spec), signal);
-  await record(deps, run, spec, decision);
+  const word = {
+    message: decision.message,
+    ...(decision.answer === undefined ? {} : { answer: await toPayload(deps.blobs, decision.answer) }),
+    ...(decision.usage === undefined ? {} : { usage: decision.usage }),
+    ...(watch === undefined ? {} : { watch }),
+    ...(spec.task.planner === 'model' ? { messages_read: run.messages } : {}),
+  };
+  await record(deps, run, spec, decision, word);
 }
 
-const turnLimit = (spec: RunSpec) => ({
-  code: 'max_turns',
-  message: `The run took ${spec.limits.max_turns} turns, which is its limit.`,
-  next: 'Resume it to grant as many again, or cancel it.',
+async function pause(deps: WorkerDeps, run: RunState, reason: Problem): Promise<void> {
+  await append(deps, run.id, pauseRun(run, reason));
+}
+
+const costUnknown = ({ task }: RunSpec): Problem => ({
+  code: 'cost_unknown',
+  message: `The run has a limit in dollars, but no price is known of ${task.planner === 'model' ? task.model : 'its model'}.`,
+  next: 'Have the operator set its price (HOLDPOINT_MODEL_PRICES), or fork the run with a limit in tokens.',
 });
 
 async function begin(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<void> {
   const making = { runId: run.id, signal, onProgress: tellProgress(deps, run) };
-  const { forked_from: from } = run;
+  const from = run.forked_from ?? run.parent;
   const made =
     from === undefined
       ? await deps.workspaces.materialise({ ...making, source: (await readSpec(deps, run)).source })
@@ -77,21 +103,20 @@ function tellProgress(deps: WorkerDeps, run: RunState): (progress: { files: numb
   };
 }
 
-async function record(deps: WorkerDeps, run: RunState, spec: RunSpec, decision: PlannerDecision): Promise<void> {
-  const { message } = decision;
-  const word = {
-    message,
-    ...(decision.answer === undefined ? {} : { answer: await toPayload(deps.blobs, decision.answer) }),
-  };
+async function record(
+  deps: WorkerDeps,
+  run: RunState,
+  spec: RunSpec,
+  decision: PlannerDecision,
+  word: Word,
+): Promise<void> {
   switch (decision.kind) {
     case 'finish':
-      await append(deps, run.id, succeedRun(run, word));
-      return;
+      return end(deps, run, { as: 'succeeded', message: decision.message }, word);
     case 'give_up':
-      await append(deps, run.id, failRun(run, decision.reason, word));
-      return;
+      return end(deps, run, { as: 'failed', message: decision.message, reason: decision.reason }, word);
     case 'calls': {
-      const steps = await Promise.all(decision.calls.map((call) => turnStep(deps, spec, call)));
+      const steps = await Promise.all(decision.calls.map((call) => turnStep(deps, run, spec, call)));
       const ids = steps.map((step) => step.id);
       await claimOwner(deps.redis, run.id, ids);
       await append(deps, run.id, planTurn(run, { ...word, steps }));
@@ -102,16 +127,27 @@ async function record(deps: WorkerDeps, run: RunState, spec: RunSpec, decision: 
   }
 }
 
+/** Tasks that are not over end first. A message that came while the model thought is answered before anything ends. */
+async function end(deps: WorkerDeps, run: RunState, how: RunEnd, word: Word): Promise<void> {
+  const ended = await append(deps, run.id, run.open_tasks > 0 ? closeRun(run, how, word) : endRun(run, how, word));
+  if (ended.ok || word.answer === undefined) return;
+  const now = await readRun(deps.redis, run.id);
+  if (now !== undefined && now.messages > run.messages)
+    await append(deps, run.id, planTurn(run, { ...word, steps: [] }));
+}
+
 /** A call as it enters the log: with validated arguments, or with the error it settles with. */
-async function turnStep(deps: WorkerDeps, spec: RunSpec, call: PlannedCall): Promise<TurnStep> {
+async function turnStep(deps: WorkerDeps, run: RunState, spec: RunSpec, call: PlannedCall): Promise<TurnStep> {
   const { error, args, ...named } = call;
-  const described = error
-    ? ({ ok: false, error } as const)
-    : deps.executor.describe({ toolset: spec.toolset, tool: call.tool, args, network: hasNetwork(spec.network) });
+  const asked = {
+    ...{ toolset: spec.toolset, tool: call.tool, args },
+    ...{ network: hasNetwork(spec.network), unattended: run.parent !== undefined },
+  };
+  const described = error ? ({ ok: false, error } as const) : deps.catalog.describe(asked);
   const id = deps.newId('step');
   if (!described.ok) {
-    const asked = await toPayload(deps.blobs, args);
-    return { id, ...named, args: asked, effect: 'read', risk: 'low', error: described.error };
+    const written = await toPayload(deps.blobs, args);
+    return { id, ...named, args: written, effect: 'read', risk: 'low', error: described.error };
   }
   const { effect, risk, gate } = described;
   const checked = await toPayload(deps.blobs, described.args);
@@ -127,5 +163,6 @@ async function interrupted(deps: WorkerDeps, runId: string, error: unknown, cont
   const { problem, retryable } = readError(error);
   deps.logger.warn({ run_id: runId, err: error }, 'a turn met an infrastructure error');
   if (retryable && !context.lastTry) throw error;
-  await append(deps, runId, pauseRun(problem));
+  const run = await readRun(deps.redis, runId);
+  if (run?.status === 'queued' || run?.status === 'running') await pause(deps, run, problem);
 }

@@ -1,17 +1,20 @@
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
-import { recordDiscarded, recordRestored } from '../domain/transitions/publication.ts';
+import { recordDiscarded } from '../domain/transitions/publication.ts';
+import { pauseRun } from '../domain/transitions/run-life.ts';
+import { recordRestored, takeLease } from '../domain/transitions/take-over.ts';
 import { append } from '../log/append.ts';
 import { readRun } from '../log/read-state.ts';
 import type { WorkspaceJob } from '../queues/queues.ts';
+import { readError } from './infrastructure-error.ts';
 import { abortReason, done, HandBack, type JobContext, type JobEnd } from './job.ts';
 import { publishRun, sleepOrExpirePublish } from './publish-run.ts';
 import { releaseUnlessDue } from './release-run.ts';
 import { settleForward } from './settle-forward.ts';
 
 /**
- * Does what the log says was asked for of a run's workspace: brings it back to an earlier snapshot, publishes its change set, discards
- * it. All of that may be done again after a crash, and one job per run means that one worker does it.
+ * Does what the log says was asked for of a run's workspace: brings it back to a snapshot, publishes its change set, discards it. All of
+ * that may be done again after a crash, and one job per run means that one worker does it.
  * Looks until nothing is asked for any more: a request that comes while this job still exists wakes nobody.
  */
 export async function handleWorkspace(deps: WorkerDeps, job: WorkspaceJob, context: JobContext): Promise<JobEnd> {
@@ -45,10 +48,28 @@ async function discard(deps: WorkerDeps, run: RunState): Promise<void> {
   await append(deps, run.id, recordDiscarded());
 }
 
-/** After an undo: nothing of the run starts before this is done. */
-async function restore(deps: WorkerDeps, run: RunState, { signal }: JobContext): Promise<void> {
-  await deps.workspaces.quiesce(run.id);
-  await deps.workspaces.restore({ runId: run.id, snapshot: run.snapshot ?? '' });
-  await append(deps, run.id, recordRestored(run));
-  await settleForward(deps, run.id, signal);
+/**
+ * After an attempt in doubt, or an undo: nothing of the run starts before this is done. The tree is always a new one, because whoever
+ * worked on the old one may only be frozen.
+ */
+async function restore(deps: WorkerDeps, run: RunState, context: JobContext): Promise<void> {
+  try {
+    await takeOver(deps, run, context.signal);
+  } catch (error) {
+    const { problem, retryable } = readError(error);
+    const isOpen = run.status === 'running' || run.status === 'waiting';
+    if (abortReason(context.signal) === undefined && isOpen && (!retryable || context.lastTry)) {
+      await append(deps, run.id, pauseRun(run, problem));
+    }
+    throw error;
+  }
+  await settleForward(deps, run.id, context.signal);
+}
+
+async function takeOver(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<void> {
+  const leased = await append(deps, run.id, takeLease(run, deps.workerId));
+  if (!leased.ok) return;
+  const epoch = run.lease + 1;
+  await deps.workspaces.takeOver({ runId: run.id, epoch, snapshot: run.snapshot ?? '', signal });
+  await append(deps, run.id, recordRestored({ ...run, lease: epoch }));
 }

@@ -30,7 +30,11 @@ export function plannerInput(deps: Deps, run: RunState, spec: RunSpec): PlannerI
       const steps = await readTurnSteps(deps.redis, run);
       return Promise.all(steps.map((step) => settledStep(deps, step)));
     },
-    history: () => history(deps, run),
+    async history() {
+      const past = await history(deps, run);
+      return { turns: past.turns, unread: past.heard };
+    },
+    unattended: run.parent !== undefined,
   };
 }
 
@@ -58,22 +62,42 @@ type Settled = EventOf<
   | 'step.canceled'
 >;
 
+/** Turns, and what was said to the run since the last of them. */
+interface Told {
+  turns: PastTurn[];
+  heard: string[];
+}
+
 /** The turns so far, as the log tells them: a fork's past is the other run's, up to where it left it. */
-async function history(deps: Deps, run: Past): Promise<PastTurn[]> {
+async function history(deps: Deps, run: Past): Promise<Told> {
   const turns: PastTurn[] = [];
   const steps = new Map<string, SettledStep>();
+  const messages: string[] = [];
+  let read = 0;
+  // What was said before a turn that was undone is still said.
+  let carried: string[] = [];
   for await (const event of readWholeLog(deps.redis, run.id)) {
     if (run.until !== undefined && event.seq > run.until) break;
     if (event.type === 'run.created' && event.data.forked_from !== undefined) {
       const { run_id, seq, turn } = event.data.forked_from;
       const past = await history(deps, { id: run_id, until: seq });
-      turns.push(...past.filter((one) => one.turn <= turn));
+      turns.push(...past.turns.filter((one) => one.turn <= turn));
+    } else if (event.type === 'message.received') {
+      messages.push(event.data.text);
     } else if (event.type === 'run.rewound') {
-      rewind(turns, event.data);
+      carried.push(...rewind(turns, event.data));
     } else if (event.type === 'turn.planned') {
-      const { turn, message, answer } = event.data;
+      const { turn, message, answer, messages_read = read } = event.data;
       const recorded = answer === undefined ? {} : { answer: await fromPayload(deps.blobs, answer) };
-      turns.push({ turn, message, ...recorded, steps: [] });
+      turns.push({
+        turn,
+        message,
+        ...recorded,
+        steps: [],
+        heard: [...carried, ...messages.slice(read, messages_read)],
+      });
+      carried = [];
+      read = messages_read;
     } else if (event.type === 'step.created') {
       const { name, call_id, tool } = event.data;
       const step: SettledStep = {
@@ -94,7 +118,7 @@ async function history(deps: Deps, run: Past): Promise<PastTurn[]> {
       if (event.data.error !== undefined) step.error = event.data.error;
     }
   }
-  return turns;
+  return { turns, heard: [...carried, ...messages.slice(read)] };
 }
 
 interface Past {
@@ -103,11 +127,16 @@ interface Past {
   until?: number;
 }
 
-/** What was undone is no part of the conversation; the steps that are made anew follow as events of their own. */
-function rewind(turns: PastTurn[], { to_step, turn, steps }: EventOf<'run.rewound'>['data']): void {
+/**
+ * What was undone is no part of the conversation; the steps that are made anew follow as events of their own.
+ * @returns what people had said to the run by the turns that are gone
+ */
+function rewind(turns: PastTurn[], { to_step, turn, steps }: EventOf<'run.rewound'>['data']): string[] {
+  const gone = turns.filter((one) => one.turn > turn);
   turns.splice(0, turns.length, ...turns.filter((one) => one.turn <= turn));
   const last = turns.at(-1);
   if (to_step !== null && last?.turn === turn) last.steps = last.steps.filter((step) => steps.includes(step.id));
+  return gone.flatMap(({ heard }) => heard);
 }
 
 const isSettledEvent = (event: LoggedEvent): event is Settled & { seq: number } => settledTypes.has(event.type);

@@ -31,10 +31,16 @@ export async function keepHouse(deps: WorkerDeps, signal: AbortSignal): Promise<
     if (isPast(deps, run, ended)) await discard(deps, run);
     else await collect(deps, run);
   }
-  const removed = await deps.workspaces.tidy({ isKnown: async (id) => (await readRun(deps.redis, id)) !== undefined });
+  const removed = await deps.workspaces.tidy({ isKnown: (id) => mayHaveWorkspace(deps, id) });
   const blobs = await deps.blobs.collect({ needed, idleMs: blobIdleMs, now: deps.now() });
   deps.logger.info({ ended, folders: removed, blobs }, 'housekeeping done');
   return done;
+}
+
+/** Of a discarded run a folder may be left that a frozen worker made too late. */
+async function mayHaveWorkspace(deps: WorkerDeps, runId: string): Promise<boolean> {
+  const run = await readRun(deps.redis, runId);
+  return run !== undefined && run.publication !== 'discarded';
 }
 
 const hasWorkspace = ({ base, publication }: RunState): boolean =>

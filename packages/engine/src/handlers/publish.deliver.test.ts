@@ -34,7 +34,7 @@ async function decide(deps: Bench['deps'], runId: string, decision: DecisionKind
   const [view] = await pending(runId);
   if (!view) throw new Error('nothing is parked');
   const request = { decision, action_digest: view.digest, by: 'ann', ...(args === undefined ? {} : { args }) };
-  await decideApproval({ ...deps, catalog: deps.executor }, view.approval.id, request);
+  await decideApproval(deps, view.approval.id, request);
   return view;
 }
 
@@ -187,7 +187,7 @@ test('of many who decide about a publish at once the first wins, and nothing is 
   const [view] = await pending(runId);
   const answers = await Promise.allSettled(
     (['approve', 'reject', 'approve', 'reject', 'reject'] as const).map((decision) =>
-      decideApproval({ ...deps, catalog: deps.executor }, view?.approval.id ?? '', {
+      decideApproval(deps, view?.approval.id ?? '', {
         decision,
         action_digest: view?.digest ?? '',
         by: 'ann',

@@ -1,9 +1,11 @@
+import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { doubtAttempt, retryAttempt } from '../domain/transitions/attempt.ts';
 import type { Problem } from '../domain/vocabulary.ts';
 import { append } from '../log/append.ts';
 import { trackApproval, untrackApproval } from '../log/indexes.ts';
+import { readWholeLog } from '../log/read-log.ts';
 import { readSpec } from '../log/read-spec.ts';
 
 /** An attempt that ended without an outcome, and why. */
@@ -18,8 +20,8 @@ export interface Doubt {
 const attemptsPerRound = 5;
 
 /**
- * What a lost attempt may have done decides: a `read` runs again; a `workspace` step runs again after the workspace was brought back to
- * the snapshot before it; an `external` one is parked until a person says what happened.
+ * What a lost attempt may have done decides: a `read` runs again; a `workspace` step runs again on a new tree, made from the snapshot before
+ * it; an `external` one is parked until a person says what happened.
  */
 export async function recoverAttempt(
   deps: WorkerDeps,
@@ -32,10 +34,9 @@ export async function recoverAttempt(
     'an attempt ended without an outcome',
   );
   if (step.effect === 'external') return park(deps, run, step, doubt.reason);
-  if (step.effect === 'workspace') await deps.workspaces.quiesce(run.id);
-  const exhausted = doubt.lastTry || doubt.retryable === false || step.attempt % attemptsPerRound === 0;
+  const exhausted = doubt.lastTry || doubt.retryable === false || (step.doubts + 1) % attemptsPerRound === 0;
   const pause = exhausted && (run.status === 'running' || run.status === 'waiting');
-  await append(deps, run.id, retryAttempt(step, doubt.reason, { pause }));
+  await append(deps, run.id, retryAttempt(run, step, doubt.reason, { pause }));
 }
 
 async function park(deps: WorkerDeps, run: RunState, step: StepState, reason: Problem): Promise<void> {
@@ -43,6 +44,36 @@ async function park(deps: WorkerDeps, run: RunState, step: StepState, reason: Pr
   const id = deps.newId('approval');
   await trackApproval(deps.redis, id, run.id);
   const expiresAt = new Date(deps.now() + policy.approval_timeout_s * 1000).toISOString();
-  const appended = await append(deps, run.id, doubtAttempt(run, step, { id, expiresAt, reason }));
+  const preview = await toPayload(deps.blobs, await everythingKnown(deps, run, step, reason));
+  const appended = await append(deps, run.id, doubtAttempt(run, step, { id, expiresAt, reason, preview }));
   if (!appended.ok) await untrackApproval(deps.redis, id);
+}
+
+/** What a person needs to find out whether the call took effect. */
+async function everythingKnown(deps: WorkerDeps, run: RunState, step: StepState, reason: Problem) {
+  const connections = [];
+  let started: { worker: string; at: string } | undefined;
+  for await (const event of readWholeLog(deps.redis, run.id)) {
+    if (!('step_id' in event) || event.step_id !== step.id) continue;
+    if (event.type === 'step.started' && event.data.attempt === step.attempt) {
+      started = { worker: event.data.worker, at: event.time };
+    }
+    if (event.type === 'network.connected' && event.data.attempt === step.attempt) {
+      const { attempt, ...connection } = event.data;
+      connections.push({ ended_at: event.time, ...connection });
+    }
+  }
+  return {
+    kind: 'in_doubt',
+    tool: step.call.tool,
+    args: await fromPayload(deps.blobs, step.args),
+    attempt: step.attempt,
+    idempotency_key: step.id,
+    worker: started?.worker ?? null,
+    started_at: started?.at ?? null,
+    lost_because: reason,
+    // A connection is told when it ends; one that was open when the worker died is missing.
+    connections,
+    workspace: 'What it changed in the workspace is dropped.',
+  };
 }

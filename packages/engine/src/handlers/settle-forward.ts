@@ -5,14 +5,17 @@ import { judge, type Policy, type PolicyVerdict } from '../domain/policy.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { cancelStep } from '../domain/transitions/attempt.ts';
 import { type Gate, gateSteps, releasable } from '../domain/transitions/gate-steps.ts';
-import { finishCancel } from '../domain/transitions/run-life.ts';
+import { finishCancel, finishClosing, type RunEnd } from '../domain/transitions/run-life.ts';
 import { isSettled } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { claimOwner, trackApproval, untrackActive, untrackApproval } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readApproval, readRun, readTurnSteps } from '../log/read-state.ts';
+import { endTasks, ensureTasks } from './ensure-tasks.ts';
 import { isWorkspaceDue, releaseUnlessDue } from './release-run.ts';
+import { tellParent } from './tell-parent.ts';
+import { isWaitOver } from './wait-over.ts';
 
 const mostRounds = 50;
 
@@ -37,12 +40,14 @@ export async function settleForward(deps: WorkerDeps, runId: string, signal: Abo
 async function advance(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<'settled' | 'again'> {
   switch (run.status) {
     case 'queued':
-      await deps.queues.addTurn(run.id, run.turn + 1);
+      await deps.queues.addTurn(run, run.turn + 1);
       return 'settled';
     case 'running':
     case 'waiting':
       // The tree is not yet what the log says: nothing starts on it.
-      return run.restore === 'due' ? ensureWorkspaceJob(deps, run) : openTurn(deps, run, signal);
+      if (run.restore === 'due') return ensureWorkspaceJob(deps, run);
+      await ensureTasks(deps, run);
+      return openTurn(deps, run, signal);
     case 'canceling':
       return closeTurn(deps, run);
     case 'paused':
@@ -50,6 +55,8 @@ async function advance(deps: WorkerDeps, run: RunState, signal: AbortSignal): Pr
     case 'succeeded':
     case 'failed':
     case 'canceled':
+      if (run.parent !== undefined && (await tellParent(deps, run)))
+        await settleForward(deps, run.parent.run_id, signal);
       if (isWorkspaceDue(run)) return ensureWorkspaceJob(deps, run);
       return (await releaseUnlessDue(deps, run)) ? 'settled' : 'again';
     default:
@@ -69,7 +76,8 @@ async function ensureWorkspaceJob(deps: WorkerDeps, run: RunState): Promise<'set
 
 async function openTurn(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<'settled' | 'again'> {
   if (run.open === 0) {
-    await deps.queues.addTurn(run.id, run.turn + 1);
+    if (run.closing !== undefined) return close(deps, run, run.closing);
+    await deps.queues.addTurn(run, run.turn + 1);
     return 'settled';
   }
   const steps = await readTurnSteps(deps.redis, run);
@@ -82,6 +90,16 @@ async function openTurn(deps: WorkerDeps, run: RunState, signal: AbortSignal): P
     }
   }
   await Promise.all(steps.map((step) => ensureJob(deps, run, step)));
+  return 'settled';
+}
+
+/** The planner is done: so is the run, when nothing runs beside it any more. */
+async function close(deps: WorkerDeps, run: RunState, end: RunEnd): Promise<'settled' | 'again'> {
+  if (run.open_tasks === 0) {
+    await append(deps, run.id, finishClosing(run, end));
+    return 'again';
+  }
+  await endTasks(deps, run);
   return 'settled';
 }
 
@@ -118,7 +136,7 @@ async function openGates(
 async function previewOf(deps: WorkerDeps, run: RunState, step: StepState, signal: AbortSignal) {
   const args = await fromPayload(deps.blobs, step.args);
   const call = { toolset: run.header.toolset, tool: step.call.tool, args };
-  const preview = await deps.executor.preview(call, { runId: run.id, signal });
+  const preview = await deps.executor.preview(call, { runId: run.id, epoch: run.lease, signal });
   return preview === undefined ? undefined : toPayload(deps.blobs, preview);
 }
 
@@ -128,11 +146,14 @@ async function ensureJob(deps: WorkerDeps, run: RunState, step: StepState): Prom
     case 'queued':
     case 'running':
       await claimOwner(deps.redis, run.id, [step.id]);
-      return deps.queues.wakeStep(run.id, step.id);
+      return deps.queues.wakeStep(run, step.id);
+    case 'deferred':
+      if (await isWaitOver(deps, run, step)) return deps.queues.wakeStep(run, step.id);
+      return deps.queues.addStep(run, step.id, Date.parse(step.deferred?.until ?? ''));
     case 'parked':
     case 'unknown': {
       const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
-      return deps.queues.addStep(run.id, step.id, approval ? Date.parse(approval.request.expires_at) : undefined);
+      return deps.queues.addStep(run, step.id, approval ? Date.parse(approval.request.expires_at) : undefined);
     }
     default:
       return;
@@ -141,7 +162,9 @@ async function ensureJob(deps: WorkerDeps, run: RunState, step: StepState): Prom
 
 /** Settles what will not run any more; a running attempt settles itself when its worker hears of the cancel. */
 async function closeTurn(deps: WorkerDeps, run: RunState): Promise<'settled' | 'again'> {
+  await ensureTasks(deps, run);
   if (run.open === 0) {
+    if (run.open_tasks > 0) return 'settled';
     await append(deps, run.id, finishCancel());
     return 'again';
   }
@@ -152,9 +175,9 @@ async function closeTurn(deps: WorkerDeps, run: RunState): Promise<'settled' | '
     const appended = await append(deps, run.id, cancelStep(step, approval?.status === 'pending'));
     if (!appended.ok) continue;
     if (step.approval !== undefined) await untrackApproval(deps.redis, step.approval);
-    await deps.queues.wakeStep(run.id, step.id);
+    await deps.queues.wakeStep(run, step.id);
   }
   if (idle.length > 0) return 'again';
-  await Promise.all(steps.map((step) => deps.queues.wakeStep(run.id, step.id)));
+  await Promise.all(steps.map((step) => deps.queues.wakeStep(run, step.id)));
   return 'settled';
 }

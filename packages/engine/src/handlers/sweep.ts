@@ -1,8 +1,11 @@
 import type { WorkerDeps } from '../deps.ts';
 import { isAbandoned } from '../domain/id-time.ts';
+import { recordRepair } from '../domain/transitions/run-life.ts';
+import { append } from '../log/append.ts';
 import { idsAfter, ownerOf, untrackApproval } from '../log/indexes.ts';
-import { activeIndex, approvalIndex } from '../log/keys.ts';
-import { readApproval } from '../log/read-state.ts';
+import { activeIndex, approvalIndex, repairsKey } from '../log/keys.ts';
+import { readApproval, readRun } from '../log/read-state.ts';
+import { diagnose } from './diagnose.ts';
 import { settleForward } from './settle-forward.ts';
 
 const page = 200;
@@ -14,7 +17,7 @@ const page = 200;
 export async function sweep(deps: WorkerDeps, signal: AbortSignal): Promise<void> {
   for await (const runId of walk(deps, activeIndex)) {
     if (signal.aborted) return;
-    await settleForward(deps, runId, signal).catch((error: unknown) => {
+    await mend(deps, runId, signal).catch((error: unknown) => {
       deps.logger.warn(
         { run_id: runId, err: error },
         'the sweeper could not mend a run; it tries again at the next sweep',
@@ -28,6 +31,19 @@ export async function sweep(deps: WorkerDeps, signal: AbortSignal): Promise<void
     if (approval ? approval.status !== 'pending' : isAbandoned(approvalId, deps.now()))
       await untrackApproval(deps.redis, approvalId);
   }
+}
+
+/** Wakes whatever the run says must happen. What would never have happened by itself is told in its log. */
+async function mend(deps: WorkerDeps, runId: string, signal: AbortSignal): Promise<void> {
+  const run = await readRun(deps.redis, runId);
+  const findings = run ? await diagnose(deps, run) : [];
+  for (const finding of findings) {
+    deps.logger.warn({ run_id: runId, ...finding }, 'something was stuck; it is woken');
+    await append(deps, runId, recordRepair(finding));
+    await deps.redis.hincrby(repairsKey, finding.class, 1);
+    deps.metrics.repaired(finding.class);
+  }
+  await settleForward(deps, runId, signal);
 }
 
 async function* walk(deps: WorkerDeps, index: string): AsyncGenerator<string> {

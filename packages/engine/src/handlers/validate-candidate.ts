@@ -1,7 +1,8 @@
 import { toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
-import { recordValidation } from '../domain/transitions/publication.ts';
+import { recordValidating, recordValidation } from '../domain/transitions/publication.ts';
+import { takeLease } from '../domain/transitions/take-over.ts';
 import type { ValidatorResult } from '../domain/validation.ts';
 import { append } from '../log/append.ts';
 import { readSpec } from '../log/read-spec.ts';
@@ -21,21 +22,51 @@ export async function validateCandidate(
   const { validators, limits } = await readSpec(deps, run);
   if (validators.length === 0) return true;
   if (run.validated?.snapshot === candidate && run.validated.passed) return true;
-  await deps.workspaces.quiesce(run.id);
-  await deps.workspaces.restore({ runId: run.id, snapshot: candidate });
+  const epoch = await takeTree(deps, run, candidate, signal);
+  if (epoch === undefined) return false;
   const results: ValidatorResult[] = [];
   for (const validator of validators) {
-    const result = await deps.executor.validate(validator, { runId: run.id, limits: limits.command ?? {}, signal });
+    const result = await deps.executor.validate(validator, {
+      runId: run.id,
+      epoch,
+      limits: limits.command ?? {},
+      signal,
+    });
     if (abortReason(signal) !== undefined) throw new Error('interrupted while a validator ran');
     results.push(result);
     if (result.status !== 'passed') break;
   }
   await deps.workspaces.quiesce(run.id);
-  await deps.workspaces.restore({ runId: run.id, snapshot: run.snapshot ?? '' });
+  await deps.workspaces.restore({ runId: run.id, epoch, snapshot: run.snapshot ?? '' });
   const failed = results.find(({ status }) => status !== 'passed');
   const validated = { snapshot: candidate, results: await toPayload(deps.blobs, results) };
-  const appended = await append(deps, run.id, recordValidation(run, validated, failed && problemOf(failed)));
+  const appended = await append(
+    deps,
+    run.id,
+    recordValidation({ ...run, lease: epoch }, validated, failed && problemOf(failed)),
+  );
   return appended.ok && failed === undefined;
+}
+
+/** The tree is brought to the candidate. When the last worker that did so never told how it went, this is a new one: it may only be frozen. */
+async function takeTree(
+  deps: WorkerDeps,
+  run: RunState,
+  candidate: string,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  await deps.workspaces.quiesce(run.id);
+  if (run.validating === undefined) {
+    const begun = await append(deps, run.id, recordValidating(run, candidate));
+    if (!begun.ok) return undefined;
+    await deps.workspaces.restore({ runId: run.id, epoch: run.lease, snapshot: candidate });
+    return run.lease;
+  }
+  const leased = await append(deps, run.id, takeLease(run, deps.workerId));
+  if (!leased.ok) return undefined;
+  const epoch = run.lease + 1;
+  await deps.workspaces.takeOver({ runId: run.id, epoch, snapshot: candidate, signal });
+  return epoch;
 }
 
 const problemOf = ({ name, status, exit_code, detail }: ValidatorResult) => ({

@@ -1,12 +1,12 @@
 -- The one way in which a run changes: test the conditions, apply the changes, add the events with the next sequence numbers.
 -- KEYS 1: state hash  2: log stream
 -- ARGV: channel,
---       conditions: n, then n times: field, k, k values (k = 0: the field must be absent),
+--       conditions: n, then n times: field, k, k values (k = 0: the field must be absent; an absent field is the same as an empty one),
 --       sets: n, then n times: field, value,
 --       increments: n, then n times: field, integer,
 --       counters to return: n, then n fields,
 --       events: n, then n JSON texts
--- Returns {1, seq, counter, ...} or {0, failed field, its value or false}.
+-- Returns {1, seq, counter, ...} or {0, failed field, its value}.
 local at = 1
 local function take()
   local value = ARGV[at]
@@ -19,8 +19,8 @@ local channel = take()
 for _ = 1, tonumber(take()) do
   local field = take()
   local wanted = tonumber(take())
-  local actual = redis.call('HGET', KEYS[1], field)
-  local holds = wanted == 0 and not actual
+  local actual = redis.call('HGET', KEYS[1], field) or ''
+  local holds = wanted == 0 and actual == ''
   for _ = 1, wanted do
     if take() == actual then holds = true end
   end

@@ -18,3 +18,5 @@ export const approvalIndex = 'hp:index:approvals';
 export const idempotencyKey = (key: string): string => `hp:idempotency:${key}`;
 export const workerKey = (workerId: string): string => `hp:worker:${workerId}`;
 export const workerIndex = 'hp:index:workers';
+/** A hash: how often the sweeper put what right. */
+export const repairsKey = 'hp:health:repairs';

@@ -27,6 +27,12 @@ export async function* readWholeLog(redis: Redis, runId: string): AsyncGenerator
   }
 }
 
+/** When the last event of a run was recorded, in milliseconds since the epoch. */
+export async function lastEventAt(redis: Redis, runId: string): Promise<number | undefined> {
+  const [entry] = await redis.xrevrange(logKey(runId), '+', '-', 'COUNT', 1);
+  return entry === undefined ? undefined : Date.parse(eventSchema.parse(JSON.parse(entry[1][1] ?? '')).time);
+}
+
 /** The events as they are stored, unread: for looking through every log there is. */
 export async function* readRawLog(redis: Redis, runId: string): AsyncGenerator<string> {
   let after = 0;

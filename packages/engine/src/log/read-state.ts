@@ -2,13 +2,17 @@ import type { Redis } from 'ioredis';
 import {
   type ApprovalState,
   approvalFieldNames,
+  parseAllTasks,
   parseApproval,
   parseRun,
   parseStep,
+  parseTask,
   type RunState,
   runFieldNames,
   type StepState,
   stepFieldNames,
+  type TaskState,
+  taskFieldNames,
 } from '../domain/state.ts';
 import { stateKey } from './keys.ts';
 
@@ -42,6 +46,15 @@ export async function readApproval(
   approvalId: string,
 ): Promise<ApprovalState | undefined> {
   return parseApproval(approvalId, await readFields(redis, runId, approvalFieldNames(approvalId)));
+}
+
+export async function readTask(redis: Redis, runId: string, taskId: string): Promise<TaskState | undefined> {
+  return parseTask(taskId, await readFields(redis, runId, taskFieldNames(taskId)));
+}
+
+/** All tasks of a run, in the order they were begun. Reads the whole hash. */
+export async function readTasks(redis: Redis, runId: string): Promise<TaskState[]> {
+  return parseAllTasks(await readAll(redis, runId));
 }
 
 /** The whole hash: grows with the run. For views, not for handlers. */

@@ -1,5 +1,6 @@
 import { type Job, type JobsOptions, Queue, type Telemetry } from 'bullmq';
 import type { Redis } from 'ioredis';
+import type { Priority } from '../domain/vocabulary.ts';
 
 /** Queues carry wake-ups, never truth: which run, and which of its steps. */
 export interface TurnJob {
@@ -13,6 +14,16 @@ export interface StepJob {
 export interface WorkspaceJob {
   run_id: string;
 }
+export interface TaskJob {
+  run_id: string;
+  task_id: string;
+}
+
+/** Which run a job is for, and how urgent that is. A `RunState` is one. */
+export interface JobOwner {
+  id: string;
+  header: { priority?: Priority | undefined };
+}
 
 /** All queues of a shard share its hash tag. One shard today; a run's shard will be a hash of its id. */
 export const queuePrefix = '{hp-0}';
@@ -20,6 +31,7 @@ export const queueNames = {
   turns: 'turns',
   steps: 'steps',
   workspaces: 'workspaces',
+  tasks: 'tasks',
   sweeps: 'sweeps',
   housekeeping: 'housekeeping',
 } as const;
@@ -30,23 +42,27 @@ export const jobIds = {
   turn: (runId: string, turn: number): string => `turn-${runId}-${turn}`,
   step: (stepId: string): string => stepId,
   workspace: (runId: string): string => `workspace-${runId}`,
+  task: (taskId: string): string => taskId,
 };
 
 export interface Queues {
   readonly turns: Queue<TurnJob>;
   readonly steps: Queue<StepJob>;
   readonly workspaces: Queue<WorkspaceJob>;
+  readonly tasks: Queue<TaskJob>;
   readonly sweeps: Queue<Record<string, never>>;
   readonly housekeeping: Queue<Record<string, never>>;
-  addTurn(runId: string, turn: number): Promise<void>;
+  addTurn(run: JobOwner, turn: number): Promise<void>;
   /** @param notBefore milliseconds since the epoch: the job is delayed until then */
-  addStep(runId: string, stepId: string, notBefore?: number): Promise<void>;
+  addStep(run: JobOwner, stepId: string, notBefore?: number): Promise<void>;
   /** Makes a step's job run soon: promotes it when it is parked, adds it when it is gone. */
-  wakeStep(runId: string, stepId: string): Promise<void>;
+  wakeStep(run: JobOwner, stepId: string): Promise<void>;
   /** @param notBefore milliseconds since the epoch: the job is delayed until then */
   addWorkspace(runId: string, notBefore?: number): Promise<void>;
   /** Makes the job of a run's workspace run soon: promotes it when it is parked, adds it when it is gone. */
   wakeWorkspace(runId: string): Promise<void>;
+  /** Makes a task's job run soon: promotes it when it sleeps, adds it when it is gone. */
+  wakeTask(runId: string, taskId: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -83,16 +99,17 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
   const turns = new Queue<TurnJob>(queueNames.turns, options);
   const steps = new Queue<StepJob>(queueNames.steps, options);
   const workspaces = new Queue<WorkspaceJob>(queueNames.workspaces, options);
+  const tasks = new Queue<TaskJob>(queueNames.tasks, options);
   const sweeps = new Queue<Record<string, never>>(queueNames.sweeps, options);
   const housekeeping = new Queue<Record<string, never>>(queueNames.housekeeping, options);
-  const all = [turns, steps, workspaces, sweeps, housekeeping];
+  const all = [turns, steps, workspaces, tasks, sweeps, housekeeping];
   for (const queue of all) queue.on('error', ignoreHere);
 
   const delayUntil = (notBefore: number | undefined): { delay?: number } =>
     notBefore === undefined ? {} : { delay: capDelay(notBefore - now()) };
-  const addStep: Queues['addStep'] = async (runId, stepId, notBefore) => {
-    const options = { jobId: jobIds.step(stepId), ...delayUntil(notBefore) };
-    await steps.add('step', { run_id: runId, step_id: stepId }, options);
+  const addStep: Queues['addStep'] = async (run, stepId, notBefore) => {
+    const options = { jobId: jobIds.step(stepId), ...delayUntil(notBefore), ...urgency(run) };
+    await steps.add('step', { run_id: run.id, step_id: stepId }, options);
   };
   const addWorkspace: Queues['addWorkspace'] = async (runId, notBefore) => {
     const options = { jobId: jobIds.workspace(runId), ...delayUntil(notBefore) };
@@ -102,25 +119,43 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
     turns,
     steps,
     workspaces,
+    tasks,
     sweeps,
     housekeeping,
-    async addTurn(runId, turn) {
-      await turns.add('turn', { run_id: runId, turn }, { jobId: jobIds.turn(runId, turn) });
+    async addTurn(run, turn) {
+      await turns.add('turn', { run_id: run.id, turn }, { jobId: jobIds.turn(run.id, turn), ...urgency(run) });
     },
     addStep,
-    async wakeStep(runId, stepId) {
+    async wakeStep(run, stepId) {
       const job = await steps.getJob(jobIds.step(stepId));
-      return job ? promote(job) : addStep(runId, stepId);
+      return job ? promote(job) : addStep(run, stepId);
     },
     addWorkspace,
     async wakeWorkspace(runId) {
       const job = await workspaces.getJob(jobIds.workspace(runId));
       return job ? promote(job) : addWorkspace(runId);
     },
+    async wakeTask(runId, taskId) {
+      const job = await tasks.getJob(jobIds.task(taskId));
+      if (job) return promote(job);
+      await tasks.add('task', { run_id: runId, task_id: taskId }, { jobId: jobIds.task(taskId) });
+    },
     async close() {
       await Promise.all(all.map((queue) => queue.close()));
     },
   };
+}
+
+/** BullMQ takes jobs without a priority first, and then the smallest number. */
+function urgency({ header }: JobOwner): { priority?: number } {
+  switch (header.priority ?? 'normal') {
+    case 'high':
+      return {};
+    case 'normal':
+      return { priority: 10 };
+    case 'low':
+      return { priority: 20 };
+  }
 }
 
 // The shared connection reports its own errors once (redis/connect.ts); an unheard 'error' event would end the process.

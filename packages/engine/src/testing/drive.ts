@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import type { z } from 'zod';
 import type { WorkerDeps } from '../deps.ts';
 import { newId } from '../domain/ids.ts';
 import { planSchema } from '../domain/plan.ts';
@@ -5,11 +7,14 @@ import { policySchema } from '../domain/policy.ts';
 import { limitsSchema, type RunSpec } from '../domain/run-spec.ts';
 import type { Effect, Problem } from '../domain/vocabulary.ts';
 import { handleStep } from '../handlers/handle-step.ts';
+import { handleTask } from '../handlers/handle-task.ts';
 import { handleTurn } from '../handlers/handle-turn.ts';
 import { handleWorkspace } from '../handlers/handle-workspace.ts';
 import type { JobContext } from '../handlers/job.ts';
 import { sweep } from '../handlers/sweep.ts';
+import { openOutputStore } from '../outputs/output-store.ts';
 import { scriptedPlanner } from '../planners/scripted.ts';
+import type { ExecutionContext } from '../ports.ts';
 import type { TestEngine } from './real-redis.ts';
 
 /** Tools whose effects can be counted: `args.effect` says what a call may change, `args.do` what it does. */
@@ -27,7 +32,11 @@ export interface Bench {
 
 /** What goes wrong, and when: may change while a test runs. */
 interface Faults {
-  execute?: () => void;
+  execute?: (context: ExecutionContext) => void | Promise<void>;
+  /** While a background command runs. */
+  task?: (signal: AbortSignal) => Promise<void>;
+  /** Of the tools, as they are now. */
+  version?: string;
   /** A file changed at the source. */
   conflict?: boolean;
   /** The state of the source; a plan holds only while it is the same. */
@@ -48,6 +57,13 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
     trees.set(runId, known);
     return known;
   };
+  const epochs = new Map<string, number>();
+  /** As of a real workspace: who works on a tree that was taken over is told. */
+  const current = (runId: string, epoch: number): void => {
+    if (epoch !== (epochs.get(runId) ?? 1)) {
+      throw Object.assign(new Error('another worker took over'), { code: 'ELEASESTALE', retryable: false });
+    }
+  };
   const bringTo = (runId: string, snapshot: string): void => {
     const content = snapshots.get(snapshot);
     if (!content) throw new Error(`there is no snapshot ${snapshot}`);
@@ -59,12 +75,17 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
     workerId: 'test-worker',
     retention: {},
     planners: { scripted: scriptedPlanner, model: { next: async () => ({ kind: 'finish', message: 'done' }) } },
-    executor: {
+    outputs: openOutputStore(join(engine.directory, 'outputs')),
+    metrics: { repaired: () => {} },
+    catalog: {
+      versions: () => ({ count: faults.version ?? '1' }),
       describe: ({ tool, args }) => {
         if (tool !== 'count') return { ok: false, error: { code: 'EUNKNOWNTOOL', message: `no tool ${tool}` } };
         const { effect, gate } = args as { effect: Effect; gate?: 'input' };
         return { ok: true, args, effect, risk: 'low', ...(gate === undefined ? {} : { gate }) };
       },
+    },
+    executor: {
       preview: async () => ({ kind: 'command', command: 'count' }),
       validate: async ({ name = 'validator', command }, { runId }) => ({
         ...{ name, command, detail: null, stdout: '', stdout_bytes: 0, stderr: '', stderr_bytes: 0, duration_ms: 1 },
@@ -73,14 +94,50 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
           : { status: 'failed', exit_code: 1 }),
         capabilities: null,
       }),
-      async execute({ args }, { runId, stepId, attempt }) {
-        const { effect, fail } = args as { effect: Effect; fail?: boolean };
+      async execute({ args }, context) {
+        const { runId, stepId, attempt, epoch } = context;
+        const { effect, fail, background, agent, awaits, merges, kills } = args as TestArgs;
         executions.push({ stepId, attempt });
+        current(runId, epoch);
         if (effect !== 'read') treeOf(runId).push(stepId);
-        faults.execute?.();
+        await faults.execute?.(context);
+        if (background !== undefined) {
+          const spec = { command: background };
+          return {
+            status: 'succeeded',
+            value: { task_id: context.taskId },
+            task: { kind: 'shell', title: background, spec },
+          };
+        }
+        if (agent !== undefined) {
+          if (context.deferred) {
+            const task = await context.tasks.get(context.deferred.task_id);
+            if (task?.outcome) return { status: 'succeeded', value: { task_id: task.id, status: task.status } };
+          }
+          const spec = { task: { planner: 'scripted' as const, plan: planSchema.parse(agent) } };
+          const task = { kind: 'agent' as const, title: 'sub-agent', spec };
+          return { status: 'deferred', until: engine.deps.now() + 3_600_000, on: { task } };
+        }
+        if (awaits !== undefined) {
+          const task = await context.tasks.get(awaits);
+          if (!task?.outcome && !context.deferred) {
+            return { status: 'deferred', until: engine.deps.now() + 3_600_000, on: { task_id: awaits } };
+          }
+          return { status: 'succeeded', value: { status: task?.status, outcome: task?.outcome ?? null } };
+        }
+        if (merges !== undefined) return { status: 'succeeded', value: await context.tasks.merge(merges) };
+        if (kills !== undefined) return { status: 'succeeded', value: (await context.tasks.kill(kills)) ?? null };
         if (fail) return { status: 'failed', error: { code: 'EASKED', message: 'asked to fail' } };
         return { status: 'succeeded', value: { count: executions.length } };
       },
+      async runTask({ command }, { runId, epoch, taskId, output, signal }) {
+        current(runId, epoch);
+        treeOf(runId).push(taskId);
+        output.write('stdout', Buffer.from(command));
+        await faults.task?.(signal);
+        return { status: 'completed', exit_code: 0 };
+      },
+      killTask: async () => {},
     },
     workspaces: {
       async materialise({ runId }) {
@@ -91,13 +148,28 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
         bringTo(runId, from.snapshot);
         return made(from.snapshot);
       },
-      async snapshot({ runId }) {
+      async snapshot({ runId, epoch }) {
+        current(runId, epoch);
         const id = snapshots.size.toString(16).padStart(40, '0');
         snapshots.set(id, [...treeOf(runId)]);
         return { snapshot: id, files_changed: 1, skipped: noProblem.length };
       },
       quiesce: async () => {},
-      restore: async ({ runId, snapshot }) => bringTo(runId, snapshot),
+      restore: async ({ runId, epoch, snapshot }) => {
+        current(runId, epoch);
+        bringTo(runId, snapshot);
+      },
+      async takeOver({ runId, epoch, snapshot }) {
+        epochs.set(runId, epoch);
+        bringTo(runId, snapshot);
+      },
+      async merge({ runId, epoch, from }) {
+        current(runId, epoch);
+        const base = snapshots.get(from.base)?.length ?? 0;
+        const changed = (snapshots.get(from.snapshot) ?? []).slice(base);
+        treeOf(runId).push(...changed);
+        return { status: 'merged', paths: changed };
+      },
       async planPublish({ snapshot, resolutions }) {
         const settled = Array.isArray(resolutions) && resolutions.length > 0;
         const conflicts = faults.conflict && !settled ? [conflict] : [];
@@ -126,7 +198,21 @@ const made = (snapshot: string) => ({
 interface TestStep {
   name?: string;
   tool?: string;
-  args: Record<string, string | boolean>;
+  args: Record<string, z.core.util.JSONType>;
+}
+
+/** What a call of `count` does beside counting. */
+interface TestArgs {
+  effect: Effect;
+  fail?: boolean;
+  /** Begins a background command with this text as its output. */
+  background?: string;
+  /** Begins a sub-agent with this plan, and waits for it. */
+  agent?: object;
+  /** Ids of tasks. */
+  awaits?: string;
+  merges?: string;
+  kills?: string;
 }
 
 /** A run of groups of `count` calls. */
@@ -151,6 +237,7 @@ export function specOf(
     network: { allow: [] },
     validators: (more.validators ?? []).map((command) => ({ command, timeout_s: 60 })),
     labels: {},
+    priority: 'normal',
   };
 }
 
@@ -167,8 +254,9 @@ export async function deliverAll(deps: WorkerDeps, perJob: (n: number) => Worker
     const turns = await deps.queues.turns.getJobs(['waiting', 'prioritized']);
     const steps = await deps.queues.steps.getJobs(['waiting', 'prioritized']);
     const workspaces = await deps.queues.workspaces.getJobs(['waiting', 'prioritized']);
-    const [turn, step, workspace] = [turns.at(-1), steps.at(-1), workspaces.at(-1)];
-    const next = turn ?? step ?? workspace;
+    const tasks = await deps.queues.tasks.getJobs(['waiting', 'prioritized']);
+    const [turn, step, workspace, task] = [turns.at(-1), steps.at(-1), workspaces.at(-1), tasks.at(-1)];
+    const next = turn ?? step ?? workspace ?? task;
     if (!next) return;
     deliveries += 1;
     if (deliveries > 500) throw new Error('the run does not come to an end');
@@ -177,6 +265,7 @@ export async function deliverAll(deps: WorkerDeps, perJob: (n: number) => Worker
       if (turn) await handleTurn(worker, turn.data, calm());
       else if (step) await handleStep(worker, step.data, calm());
       else if (workspace) await handleWorkspace(worker, workspace.data, calm());
+      else if (task) await handleTask(worker, task.data, calm());
     } catch (error) {
       if (!(error instanceof Died)) throw error;
       continue;
@@ -227,6 +316,7 @@ export function dyingAt(
     wakeStep: queues.wakeStep,
     addWorkspace: queues.addWorkspace,
     wakeWorkspace: queues.wakeWorkspace,
+    wakeTask: queues.wakeTask,
   });
   return {
     deps: { ...deps, redis: guard(deps.redis), queues: { ...queues, ...guarded } },

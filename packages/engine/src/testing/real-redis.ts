@@ -14,7 +14,8 @@ import { startEmbeddedRedis } from '../redis/embedded-redis.ts';
 const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../../..');
 
 export interface TestEngine {
-  deps: EngineDeps;
+  /** All but the tools. */
+  deps: Omit<EngineDeps, 'catalog'>;
   /** The socket of its Redis. */
   address: string;
   directory: string;

@@ -11,7 +11,7 @@ import { listSteps } from '../queries/list-steps.ts';
  * What holds of every run at any time: its sequence numbers are dense, its log folds to its state, and its counters say what its steps
  * and approvals say.
  */
-export async function soundLog(deps: EngineDeps, runId: string): Promise<LoggedEvent[]> {
+export async function soundLog(deps: Pick<EngineDeps, 'redis'>, runId: string): Promise<LoggedEvent[]> {
   const events = await readLog(deps.redis, runId, { limit: 100_000 });
   expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1));
   expect(await readAll(deps.redis, runId)).toEqual(fold(events));

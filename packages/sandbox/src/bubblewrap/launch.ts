@@ -65,7 +65,7 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
   /** Nothing may run that `killAll` could not find. */
   const record = (...processes: [ProcessIdentity, ...ProcessIdentity[]]) => {
     try {
-      deps.records.write(workspace.id, processes);
+      deps.records.write(workspace.id, processes, request.label);
     } catch (error) {
       unrecorded ??= error instanceof Error ? error : new Error(String(error));
       kill();

@@ -9,6 +9,7 @@ import { findEngine } from './engine.ts';
 import { type ContainerPlan, containerEnvironment, runArguments } from './run-arguments.ts';
 
 const request: TreeRequest = {
+  label: null,
   workspace: { id: 'run_1', path: '/data/run_1/tree', uid: 200_007, gid: 200_008 },
   argv: ['/bin/bash', '-c', 'echo "$SECRET"'],
   cwd: 'a/b',

@@ -83,7 +83,7 @@ function start(deps: ContainerDeps, request: TreeRequest): Tree {
     });
   };
   try {
-    if (identity) deps.records.write(workspace.id, [identity]);
+    if (identity) deps.records.write(workspace.id, [identity], request.label);
   } catch (error) {
     kill();
     throw error;

@@ -40,6 +40,7 @@ export class Connection {
     this.#deps = deps;
     this.#tree = startTree(deps.driver, {
       workspace,
+      label: null,
       argv: [
         deps.driver.node,
         '--disable-warning=ExperimentalWarning',

@@ -3,9 +3,16 @@ import { untilGone } from './gone.ts';
 import { childrenOf, isAlive, killGroup, killProcesses } from './identity.ts';
 import type { ProcessRecords } from './records.ts';
 
-/** Kills every recorded tree of the workspace, whichever worker of this host started it, and waits until nothing of it runs. */
-export async function killAll(deps: { records: ProcessRecords; driver: Driver }, workspaceId: string): Promise<void> {
-  const claimed = deps.records.claim(workspaceId);
+/**
+ * Kills every recorded tree of the workspace, whichever worker of this host started it, and waits until nothing of it runs.
+ * @param label only those with this label
+ */
+export async function killAll(
+  deps: { records: ProcessRecords; driver: Driver },
+  workspaceId: string,
+  label?: string,
+): Promise<void> {
+  const claimed = deps.records.claim(workspaceId, label);
   // a tree whose second process is not recorded yet is being set up: its children are asked of the kernel
   const trees = claimed.map((tree) =>
     tree.length > 1 ? tree : [...tree, ...tree.flatMap(({ pid }) => childrenOf(pid))],
@@ -18,7 +25,7 @@ export async function killAll(deps: { records: ProcessRecords; driver: Driver },
   }
   const orphans = deps.driver.findOrphans();
   killProcesses(orphans);
-  await deps.driver.endOthers?.(workspaceId);
+  if (label === undefined) await deps.driver.endOthers?.(workspaceId);
   await untilGone([...trees.flat(), ...orphans]);
   for (const [first] of trees) if (first) deps.records.remove(workspaceId, first);
 }

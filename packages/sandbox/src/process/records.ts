@@ -19,6 +19,7 @@ const recordSchema = z.strictObject({
   boot: z.string(),
   /** The processes whose end is the end of the tree. */
   processes: z.array(identitySchema).min(1),
+  label: z.string().optional(),
 });
 
 /**
@@ -36,11 +37,15 @@ export class ProcessRecords {
   }
 
   /** Writes or replaces the record of a tree; the first process names it. Synchronous, so that no await lies between a spawn and its record. */
-  write(workspaceId: string, processes: readonly [ProcessIdentity, ...ProcessIdentity[]]): void {
+  write(
+    workspaceId: string,
+    processes: readonly [ProcessIdentity, ...ProcessIdentity[]],
+    label: string | null = null,
+  ): void {
     const directory = this.#directory(workspaceId);
     const path = join(directory, `${recordName(processes[0])}.json`);
     const temporary = `${path}.${process.pid}.new`;
-    const data = JSON.stringify({ boot: this.#boot, processes });
+    const data = JSON.stringify({ boot: this.#boot, processes, ...(label === null ? {} : { label }) });
     for (let tries = 1; ; tries++) {
       try {
         mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -69,8 +74,22 @@ export class ProcessRecords {
     return { killed: !own };
   }
 
-  /** Marks every record of the workspace as killed and returns the trees; stale and unreadable records are removed. */
-  claim(workspaceId: string): ProcessIdentity[][] {
+  /** Trees with a label, as they are recorded now. */
+  labelled(workspaceId: string): ProcessIdentity[][] {
+    const directory = this.#directory(workspaceId);
+    return listNames(directory)
+      .filter((name) => name.endsWith('.json'))
+      .flatMap((name) => {
+        const record = this.#read(join(directory, name));
+        return typeof record === 'object' && record.label !== undefined ? [record.processes] : [];
+      });
+  }
+
+  /**
+   * Marks every record of the workspace as killed and returns the trees; stale and unreadable records are removed.
+   * @param label only those with this label
+   */
+  claim(workspaceId: string, label?: string): ProcessIdentity[][] {
     const directory = this.#directory(workspaceId);
     const trees: ProcessIdentity[][] = [];
     for (const name of listNames(directory)) {
@@ -82,14 +101,15 @@ export class ProcessRecords {
         removeFile(path);
         continue;
       }
+      if (label !== undefined && record.label !== label) continue;
       if (name.endsWith('.json')) renameIfThere(path, `${path.slice(0, -'.json'.length)}.killed`);
-      trees.push(record);
+      trees.push(record.processes);
     }
     removeEmpty(directory);
     return trees;
   }
 
-  #read(path: string): ProcessIdentity[] | 'ended' | 'stale' {
+  #read(path: string): z.infer<typeof recordSchema> | 'ended' | 'stale' {
     let text: string;
     try {
       text = readFileSync(path, 'utf8');
@@ -99,7 +119,7 @@ export class ProcessRecords {
     }
     // a half-written record can only be left by a power cut, after which nothing of it runs
     const record = recordSchema.safeParse(parseJson(text));
-    return record.success && record.data.boot === this.#boot ? record.data.processes : 'stale';
+    return record.success && record.data.boot === this.#boot ? record.data : 'stale';
   }
 
   #directory(workspaceId: string): string {

@@ -92,7 +92,7 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
   }
   const identity = identify(pid); // null when it has ended already
   try {
-    if (identity) deps.records.write(workspace.id, [identity]);
+    if (identity) deps.records.write(workspace.id, [identity], request.label);
   } catch (error) {
     killGroup(pid);
     throw error;

@@ -1,8 +1,20 @@
 import type { Network, ToolContext } from '../tool.ts';
 
+/** A run without tasks. */
+export const noTasks: ToolContext['tasks'] = {
+  list: async () => [],
+  get: async () => undefined,
+  output: async () => ({ text: '', from: 0, next: 0, total: 0, omitted: 0 }),
+  kill: async () => undefined,
+  merge: async (id) => ({ status: 'refused', problem: { code: 'ENOTASK', message: `There is no task ${id}.` } }),
+};
+
 /** The context of a call that needs no workspace: any use of files or commands is a failure of the test. */
 export function bareContext(signal = new AbortController().signal, network?: Network): ToolContext {
   const refuse = () => Promise.reject<never>(new Error('this call needs no files and no commands'));
   const files = { stat: refuse, read: refuse, write: refuse, list: refuse, glob: refuse };
-  return { files, run: refuse, ripgrep: '', signal, idempotencyKey: 'step_1', ...(network && { network }) };
+  return {
+    ...{ files, run: refuse, ripgrep: '', signal, idempotencyKey: 'step_1', ...(network && { network }) },
+    ...{ tasks: noTasks, taskId: 'task_1', depth: 0, maxDepth: 2, now: Date.now },
+  };
 }

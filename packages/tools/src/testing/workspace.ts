@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { createRegistry } from '../registry.ts';
 import type { Preview, ToolContext, ToolOutcome } from '../tool.ts';
 import { holdpoint } from '../toolsets/holdpoint/toolset.ts';
+import { noTasks } from './bare-context.ts';
 import { openTestSandbox } from './sandbox.ts';
 
 /** A throw-away workspace in the real sandbox of this host, with the tools as a worker calls them. */
@@ -59,6 +60,7 @@ function openWorkspace(sandbox: Sandbox, mount: WorkspaceMount): TestWorkspace {
     ripgrep: sandbox.ripgrep,
     signal,
     idempotencyKey: 'step_1',
+    ...{ tasks: noTasks, taskId: 'task_1', depth: 0, maxDepth: 2, now: Date.now },
   });
   const call = (tool: string, args: unknown, signal?: AbortSignal) =>
     registry.execute({ toolset: 'holdpoint', tool, args, context: context(signal) });
@@ -68,7 +70,8 @@ function openWorkspace(sandbox: Sandbox, mount: WorkspaceMount): TestWorkspace {
     async value(tool, args) {
       const outcome = await call(tool, args);
       if (outcome.status === 'succeeded') return outcome.value;
-      throw new Error(`${tool} ${outcome.status}: ${outcome.error.code} ${outcome.error.message}`);
+      const why = outcome.status === 'deferred' ? '' : `${outcome.error.code} ${outcome.error.message}`;
+      throw new Error(`${tool} ${outcome.status}: ${why}`);
     },
     preview: (tool, args) => registry.preview({ toolset: 'holdpoint', tool, args, context: context() }),
     async put(path, content) {

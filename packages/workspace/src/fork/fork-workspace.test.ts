@@ -17,13 +17,13 @@ async function start(t: Temporary, type: 'directory' | 'git' = 'git') {
   writeTree(source, { 'a.txt': 'a\n', 'b/c.txt': 'c\n', 'run.sh': { executable: 'x' }, link: { link: 'a.txt' } });
   if (type === 'git') initRepository(source);
   const base = await t.workspaces.materialise({ runId: parent, source: { type, path: source } });
-  const { path } = await t.workspaces.locate(parent);
+  const { path } = await t.workspaces.locate({ runId: parent, epoch: 1 });
   writeTree(path, { 'a.txt': 'first\n', empty: null, 'new.txt': 'new\n' });
-  const first = await t.workspaces.snapshot({ runId: parent, parent: base.id, message: 'first' });
+  const first = await t.workspaces.snapshot({ epoch: 1, runId: parent, parent: base.id, message: 'first' });
   const atFirst = readTree(path);
   writeTree(path, { 'a.txt': 'second\n' });
   rmSync(join(path, 'b'), { recursive: true });
-  const second = await t.workspaces.snapshot({ runId: parent, parent: first.id, message: 'second' });
+  const second = await t.workspaces.snapshot({ epoch: 1, runId: parent, parent: first.id, message: 'second' });
   return { source, base, first, second, path, atFirst };
 }
 
@@ -38,16 +38,16 @@ test.each(['directory', 'git'] as const)(
     const now = readTree(path);
     const made = await fork(t, first.id);
     expect(made).toMatchObject({ id: first.id, base: base.id, base_commit: base.base_commit, files: 5 });
-    const where = await t.workspaces.locate(child);
+    const where = await t.workspaces.locate({ runId: child, epoch: 1 });
     expect(readTree(where.path)).toEqual(atFirst);
     expect(readTree(path)).toEqual(now);
     expect(await t.reopen().fork({ runId: child, from: { runId: parent, snapshot: first.id } })).toEqual(made);
 
     writeTree(where.path, { 'child.txt': 'child\n' });
-    const next = await t.workspaces.snapshot({ runId: child, parent: made.id, message: 'child' });
+    const next = await t.workspaces.snapshot({ epoch: 1, runId: child, parent: made.id, message: 'child' });
     const changed = await t.workspaces.diff({ runId: child, from: base.id, to: next.id });
     expect(changed.map((file) => file.path)).toEqual(['a.txt', 'child.txt', 'new.txt']);
-    await t.workspaces.restore({ runId: child, snapshot: first.id });
+    await t.workspaces.restore({ epoch: 1, runId: child, snapshot: first.id });
     expect(readTree(where.path)).toEqual(atFirst);
     expect(await publishNow(t.workspaces, { runId: child, snapshot: next.id })).toMatchObject({ status: 'published' });
     const text = type === 'git' ? git(source, 'show', `holdpoint/${child}:a.txt`) : readTree(source)['a.txt'];
@@ -65,7 +65,7 @@ test('a fork does not need the other run any more, nor is it touched by what bec
   await t.workspaces.collect(parent);
   await t.workspaces.discard(parent);
   await t.workspaces.discard(child);
-  await t.workspaces.restore({ runId: 'run_grandchild', snapshot: second.id });
+  await t.workspaces.restore({ epoch: 1, runId: 'run_grandchild', snapshot: second.id });
   expect(git(t.shadow('run_grandchild'), 'fsck', '--strict', '--no-dangling', '--full')).toBe('');
   await expect(fork(t, first.id, 'run_late')).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
   await expect(fork(t, 'f'.repeat(40), 'run_late', 'run_grandchild')).rejects.toMatchObject({
@@ -92,14 +92,14 @@ test('a fork that died anywhere is made by the next call', async () => {
   for (let dieAt = 1; runUntilKilled({ dataDir: t.dataDir, runId: child, dieAt, act }); dieAt++) {
     killed += 1;
     const { id } = await fork(t, first.id);
-    expect(readTree((await t.workspaces.locate(child)).path)).toEqual(atFirst);
+    expect(readTree((await t.workspaces.locate({ runId: child, epoch: 1 })).path)).toEqual(atFirst);
     expect(git(t.shadow(child), 'fsck', '--strict', '--no-dangling')).toBe('');
-    const { path } = await t.workspaces.locate(child);
+    const { path } = await t.workspaces.locate({ runId: child, epoch: 1 });
     writeFileSync(join(path, 'x'), 'x');
-    await t.workspaces.snapshot({ runId: child, parent: id, message: 'x' });
+    await t.workspaces.snapshot({ epoch: 1, runId: child, parent: id, message: 'x' });
     await t.workspaces.discard(child);
   }
-  expect(killed).toBe(5);
+  expect(killed).toBe(7);
 });
 
 test('a fork while the other run is written and collected has everything', async () => {
@@ -110,7 +110,7 @@ test('a fork while the other run is written and collected has everything', async
   const busy = (async () => {
     for (let round = 0; round < 12; round++) {
       writeTree(path, { [`n${round}`]: `${round}\n` });
-      latest = (await other.snapshot({ runId: parent, parent: latest, message: 'x' })).id;
+      latest = (await other.snapshot({ epoch: 1, runId: parent, parent: latest, message: 'x' })).id;
       if (round % 3 === 0) await other.collect(parent);
     }
   })();
@@ -126,12 +126,18 @@ test('a fork can go back to any snapshot before the one it began with', async ()
   using t = temporary();
   const { base, first, second, atFirst } = await start(t);
   await fork(t, second.id);
-  const { path } = await t.workspaces.locate(child);
-  await t.workspaces.restore({ runId: child, snapshot: first.id });
+  const { path } = await t.workspaces.locate({ runId: child, epoch: 1 });
+  await t.workspaces.restore({ epoch: 1, runId: child, snapshot: first.id });
   expect(readTree(path)).toEqual(atFirst);
   const changed = await t.workspaces.diff({ runId: child, from: base.id, to: first.id });
   expect(changed.map((file) => file.path)).toEqual(['a.txt', 'new.txt']);
-  const other = await t.workspaces.snapshot({ runId: parent, parent: second.id, message: 'not before', paths: [] });
+  const other = await t.workspaces.snapshot({
+    epoch: 1,
+    runId: parent,
+    parent: second.id,
+    message: 'not before',
+    paths: [],
+  });
   expect(other.id).toBe(second.id);
 });
 
@@ -142,19 +148,19 @@ test('what the snapshot skipped is not in the fork, and is not taken for removed
   const base = await t.workspaces.materialise({ runId: parent, source: { type: 'directory', path: source } });
   const made = await fork(t, base.id);
   expect(made.skipped).toEqual([{ path: 'big', reason: 'too_large' }]);
-  const { path } = await t.workspaces.locate(child);
+  const { path } = await t.workspaces.locate({ runId: child, epoch: 1 });
   expect(readTree(path)).toEqual({ 'a.txt': 'file a\n' });
-  expect((await t.workspaces.snapshot({ runId: child, parent: base.id, message: '' })).id).toBe(base.id);
+  expect((await t.workspaces.snapshot({ epoch: 1, runId: child, parent: base.id, message: '' })).id).toBe(base.id);
 
   writeTree(path, { 'a.txt': 'b\n' });
-  const next = await t.workspaces.snapshot({ runId: child, parent: base.id, message: 'x' });
+  const next = await t.workspaces.snapshot({ epoch: 1, runId: child, parent: base.id, message: 'x' });
   expect(next).toMatchObject({ files_changed: 1, skipped: made.skipped });
   expect(await publishNow(t.workspaces, { runId: child, snapshot: next.id })).toMatchObject({ status: 'published' });
   expect(readTree(source)).toEqual({ 'a.txt': 'file b\n', big: `file ${'x'.repeat(2000)}` });
 
   // A file of the run's own at that path is like any other.
   writeTree(path, { big: 'small' });
-  await t.workspaces.restore({ runId: child, snapshot: next.id });
+  await t.workspaces.restore({ epoch: 1, runId: child, snapshot: next.id });
   expect(readTree(path)).toEqual({ 'a.txt': 'file b\n' });
 });
 
@@ -173,11 +179,11 @@ test.each([
   const forking = workspaces.fork({ runId: child, from: { runId: parent, snapshot: first.id } });
   if (enough) {
     await forking;
-    expect(readTree((await workspaces.locate(child)).path)).toEqual(atFirst);
+    expect(readTree((await workspaces.locate({ runId: child, epoch: 1 })).path)).toEqual(atFirst);
     expect(git(t.shadow(child), 'fsck', '--strict', '--no-dangling', '--full')).toBe('');
   } else {
     await expect(forking).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
-    await expect(workspaces.locate(child)).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
+    await expect(workspaces.locate({ runId: child, epoch: 1 })).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
   }
 });
 
@@ -195,7 +201,7 @@ test('what a collection of the other run took away under our hands is looked for
   });
   await workspaces.fork({ runId: child, from: { runId: parent, snapshot: first.id } });
   expect(rounds).toBe(3);
-  expect(readTree((await workspaces.locate(child)).path)).toEqual(atFirst);
+  expect(readTree((await workspaces.locate({ runId: child, epoch: 1 })).path)).toEqual(atFirst);
   expect(git(t.shadow(child), 'fsck', '--strict', '--no-dangling', '--full')).toBe('');
 });
 
@@ -206,7 +212,7 @@ test('a fork whose objects are nowhere to be found is not made', async () => {
     rmSync(join(t.shadow(parent), 'objects/pack', name));
   }
   await expect(fork(t, first.id)).rejects.toMatchObject({ code: 'EGITFAILED' });
-  await expect(t.workspaces.locate(child)).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
+  await expect(t.workspaces.locate({ runId: child, epoch: 1 })).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
 });
 
 test.runIf(existsSync('/dev/shm'))('files are copied where they cannot be linked', async () => {

@@ -3,11 +3,11 @@ import type { Deps } from '../deps.ts';
 import { giveFolder } from '../files/give-away.ts';
 import { openTop } from '../files/open-directory.ts';
 import { fromText } from '../files/path-name.ts';
-import { removeFolder } from '../files/remove-folder.ts';
 import { syncFolder } from '../files/write-durably.ts';
 import { createShadow } from '../host-git/shadow.ts';
-import { describe } from '../materialise/materialise.ts';
+import { describe, makeTree } from '../materialise/materialise.ts';
 import type { Materialised, Progress, SnapshotId } from '../port.ts';
+import { placeRun } from '../run/place-run.ts';
 import { type RunFolder, runFolder } from '../run/run-folder.ts';
 import { readRecord, requireRecord, type WorkspaceRecord, writeRecord } from '../run/workspace-record.ts';
 import { startScan } from '../snapshot.ts';
@@ -27,7 +27,7 @@ interface Input {
 const progressEvery = 200;
 
 /**
- * Makes a run's workspace out of another run's snapshot. As with `materialise`, `workspace.json` is written last and is the commit point.
+ * Makes a run's workspace out of another run's snapshot. As with `materialise`, it is made aside, and a rename is the commit point.
  * The other run's repository is only read; the objects are shared through hard links, so that it may be collected or discarded later.
  */
 export async function forkWorkspace(deps: Deps, input: Input): Promise<Materialised> {
@@ -39,41 +39,51 @@ export async function forkWorkspace(deps: Deps, input: Input): Promise<Materiali
   const origin = requireRecord(from);
   assertSnapshot(from, input.from.snapshot);
   const owner = await deps.allocateOwner(input.runId);
-  deps.states.drop(input.runId);
-  await removeFolder(folder.path);
+  const placed = await placeRun(deps, input.runId, (aside) =>
+    make(deps, { ...input, folder: aside, owner, origin, from, snapshot: input.from.snapshot }),
+  );
+  deps.logger.info({ runId: input.runId, from: from.runId, files: placed.record.files }, 'workspace forked');
+  return describe(deps, placed.folder, placed.record);
+}
+
+interface Place extends Omit<Input, 'from'> {
+  folder: RunFolder;
+  owner: WorkspaceRecord['owner'];
+  origin: WorkspaceRecord;
+  from: RunFolder;
+  snapshot: SnapshotId;
+}
+
+async function make(deps: Deps, input: Place): Promise<WorkspaceRecord> {
+  const { folder, from, origin, owner } = input;
   mkdirSync(folder.path, { recursive: true, mode: 0o711 });
   await createShadow(deps.git, folder);
   deps.onPoint('fork.folder');
-  await takeHistory(deps, { folder, from, origin, snapshot: input.from.snapshot, signal: input.signal });
+  await takeHistory(deps, { folder, from, origin, snapshot: input.snapshot, signal: input.signal });
   deps.onPoint('fork.objects');
-  const grown = await growTree(deps, { ...input, folder, owner, origin });
+  const grown = await growTree(deps, input);
   deps.onPoint('fork.filled');
   input.signal?.throwIfAborted();
-  await syncFolder(folder.path);
-  await syncFolder(`${folder.path}/..`);
   const record: WorkspaceRecord = {
     ...origin,
-    ...{ run_id: folder.runId, owner, start: input.from.snapshot },
+    ...{ run_id: folder.runId, owner, start: input.snapshot },
     created_at: Math.floor(deps.now() / 1000),
     ...grown,
   };
   await writeRecord(folder, record);
   deps.onPoint('fork.record');
-  deps.logger.info({ runId: folder.runId, from: from.runId, files: record.files }, 'workspace forked');
-  return describe(deps, folder, record);
+  await syncFolder(folder.path);
+  return record;
 }
 
-async function growTree(
-  deps: Deps,
-  input: Input & { folder: RunFolder; owner: WorkspaceRecord['owner']; origin: WorkspaceRecord },
-): Promise<Pick<WorkspaceRecord, 'files' | 'bytes' | 'left_out'>> {
+async function growTree(deps: Deps, input: Place): Promise<Pick<WorkspaceRecord, 'files' | 'bytes' | 'left_out'>> {
   const { folder, signal } = input;
   const owner = deps.isRoot ? input.owner : undefined;
-  mkdirSync(folder.tree, { mode: 0o700 });
+  makeTree(folder);
   using top = openTop(folder.tree);
   giveFolder(top.fd, owner, 0o700);
   const state = deps.states.of(folder);
-  const { root, manifest } = await loadSnapshot(deps, { folder, state, id: input.from.snapshot });
+  const { root, manifest } = await loadSnapshot(deps, { folder, state, id: input.snapshot });
   const scan = startScan(deps, { folder, state, content: hashOnly, ...(signal && { signal }) });
   const total = { files: 0, bytes: 0 };
   await bringTree(

@@ -56,13 +56,14 @@ async function everyVerb(
   source: { type: 'directory' | 'git'; path: string },
 ): Promise<void> {
   const base = await t.workspaces.materialise({ runId, source });
-  const { path } = await t.workspaces.locate(runId);
+  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
   plant(path, join(t.path, 'canary'));
   writeTree(path, { 'a.txt': 'changed\n', 'sub/b.txt': 'b\n' });
   plant(join(path, 'sub'), join(t.path, 'canary'));
-  const next = await t.workspaces.snapshot({ runId, parent: base.id, message: 'x' });
+  const next = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'x' });
   writeTree(path, { 'sub/b.txt': 'c\n' });
   const last = await t.workspaces.snapshot({
+    epoch: 1,
     runId,
     parent: next.id,
     message: 'x',
@@ -70,8 +71,8 @@ async function everyVerb(
   });
   await t.workspaces.diff({ runId, from: base.id, to: last.id });
   await t.workspaces.patch({ runId, from: base.id, to: last.id });
-  await t.workspaces.restore({ runId, snapshot: base.id });
-  await t.workspaces.restore({ runId, snapshot: last.id });
+  await t.workspaces.restore({ epoch: 1, runId, snapshot: base.id });
+  await t.workspaces.restore({ epoch: 1, runId, snapshot: last.id });
   expect(await publishNow(t.workspaces, { runId, snapshot: last.id, message: 'x' })).toMatchObject({
     status: 'published',
   });

@@ -14,11 +14,11 @@ const longAgo = new Date('2020-01-01');
 
 async function start(t: Temporary, steps = 6) {
   const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-  const { path } = await t.workspaces.locate(runId);
+  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
   const ids = [base.id];
   for (let step = 0; step < steps; step++) {
     writeTree(path, { 'text.txt': `${'line\n'.repeat(200)}${step}\n`, [`d${step % 2}/f${step}`]: `${step}\n` });
-    ids.push((await t.workspaces.snapshot({ runId, parent: ids.at(-1) ?? '', message: `${step}` })).id);
+    ids.push((await t.workspaces.snapshot({ epoch: 1, runId, parent: ids.at(-1) ?? '', message: `${step}` })).id);
   }
   return { path, ids, last: ids.at(-1) ?? '' };
 }
@@ -45,14 +45,14 @@ test('a collection that died anywhere leaves every snapshot, and the next one fi
     expect(fsck(t)).toBe('');
     for (const id of ids) expect(await t.workspaces.files({ runId, snapshot: id })).toBeDefined();
     writeTree(path, { more: `${dieAt}` });
-    await t.workspaces.snapshot({ runId, parent: last, message: 'more' });
-    await t.workspaces.restore({ runId, snapshot: last });
+    await t.workspaces.snapshot({ epoch: 1, runId, parent: last, message: 'more' });
+    await t.workspaces.restore({ epoch: 1, runId, snapshot: last });
   }
   expect(killed).toBe(2);
   expect(packs(t)).toHaveLength(1);
   expect(fsck(t)).toBe('');
-  await t.reopen().restore({ runId, snapshot: ids[0] ?? '' });
-  await t.reopen().restore({ runId, snapshot: last });
+  await t.reopen().restore({ epoch: 1, runId, snapshot: ids[0] ?? '' });
+  await t.reopen().restore({ epoch: 1, runId, snapshot: last });
   expect(readTree(path)).toEqual(before);
 });
 
@@ -67,7 +67,7 @@ describe('objects that no ref needs', () => {
       },
     });
     writeFileSync(join(path, 'lost'), content);
-    await expect(workspaces.snapshot({ runId, parent: last, message: 'x' })).rejects.toThrow('no luck');
+    await expect(workspaces.snapshot({ epoch: 1, runId, parent: last, message: 'x' })).rejects.toThrow('no luck');
     fails = false;
     const oid = git(t.path, 'hash-object', join(path, 'lost'));
     const has = () => git(t.shadow(runId), 'cat-file', '--batch-check', '--batch-all-objects').includes(oid);
@@ -91,7 +91,7 @@ describe('objects that no ref needs', () => {
     await workspaces.collect(runId);
     expect(has()).toBe(false);
     expect(packs(t)).toHaveLength(1);
-    const taken = await workspaces.snapshot({ runId, parent: last, message: 'x' });
+    const taken = await workspaces.snapshot({ epoch: 1, runId, parent: last, message: 'x' });
     expect(fsck(t)).toBe('');
     const { content: read } = await workspaces.read({ runId, snapshot: taken.id, path: 'lost' });
     expect(Buffer.concat(await read.toArray()).toString()).toBe(content);
@@ -104,7 +104,7 @@ test('packs that are there twice, loose objects and what dead writers left are c
   const { path, last } = await start(t);
   const shadow = t.shadow(runId);
   writeTree(path, { large: Buffer.alloc(5 * 1024 * 1024, 'large'), small: 'small' });
-  const { id } = await t.workspaces.snapshot({ runId, parent: last, message: 'large' });
+  const { id } = await t.workspaces.snapshot({ epoch: 1, runId, parent: last, message: 'large' });
   mkdirSync(join(shadow, 'collect-dead'));
   for (const name of ['objects/pack/tmp_pack_dead', 'objects/tmp_obj_dead', 'refs/snapshots/.dead.tmp']) {
     writeFileSync(join(shadow, name), 'x');
@@ -121,8 +121,8 @@ test('packs that are there twice, loose objects and what dead writers left are c
   ]);
   expect(readdirSync(join(shadow, 'refs/snapshots')).filter((name) => name.startsWith('.'))).toEqual([]);
   expect(readdirSync(join(shadow, 'objects')).sort()).toEqual(['info', 'pack']);
-  await t.workspaces.restore({ runId, snapshot: last });
-  await t.workspaces.restore({ runId, snapshot: id });
+  await t.workspaces.restore({ epoch: 1, runId, snapshot: last });
+  await t.workspaces.restore({ epoch: 1, runId, snapshot: id });
   expect(readTree(path)).toEqual(tree);
 });
 

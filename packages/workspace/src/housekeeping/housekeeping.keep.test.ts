@@ -9,12 +9,12 @@ const runId = 'run_1';
 
 async function manySnapshots(t: Temporary) {
   const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-  const { path } = await t.workspaces.locate(runId);
+  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
   const trees: { id: string; tree: object }[] = [];
   let parent = base.id;
   for (let step = 0; step < 12; step++) {
     writeTree(path, { 'same.txt': 'same\n', [`d${step % 3}/f${step}`]: `${step}\n` });
-    parent = (await t.workspaces.snapshot({ runId, parent, message: String(step) })).id;
+    parent = (await t.workspaces.snapshot({ epoch: 1, runId, parent, message: String(step) })).id;
     trees.push({ id: parent, tree: readTree(path) });
   }
   return { path, trees, last: parent };
@@ -30,14 +30,14 @@ test('collected, every snapshot is what it was, in one pack, and the run goes on
   await t.workspaces.collect(runId);
   expect(packsIn(t)).toHaveLength(1);
   for (const { id, tree } of trees) {
-    await t.workspaces.restore({ runId, snapshot: id });
+    await t.workspaces.restore({ epoch: 1, runId, snapshot: id });
     expect(readTree(path)).toEqual(tree);
   }
   expect(git(t.shadow(runId), 'fsck', '--strict', '--no-dangling', '--full')).toBe('');
   // Content of an old snapshot again: the writer must not take it for stored because it was, once.
-  await t.workspaces.restore({ runId, snapshot: last });
+  await t.workspaces.restore({ epoch: 1, runId, snapshot: last });
   writeTree(path, { more: '3\n' });
-  const next = await t.workspaces.snapshot({ runId, parent: last, message: 'more' });
+  const next = await t.workspaces.snapshot({ epoch: 1, runId, parent: last, message: 'more' });
   expect(git(t.shadow(runId), 'fsck', '--strict', '--no-dangling', '--full')).toBe('');
   expect((await t.workspaces.files({ runId, snapshot: next.id, path: 'more' })).length).toBe(1);
 });
@@ -59,7 +59,10 @@ test('sizes name every run, the largest first', async () => {
   using t = temporary();
   await manySnapshots(t);
   await t.workspaces.materialise({ runId: 'run_large', source: { type: 'empty' } });
-  writeFileSync(join((await t.workspaces.locate('run_large')).path, 'large'), Buffer.alloc(2_000_000, 1));
+  writeFileSync(
+    join((await t.workspaces.locate({ runId: 'run_large', epoch: 1 })).path, 'large'),
+    Buffer.alloc(2_000_000, 1),
+  );
   const [first, second] = await t.workspaces.sizes();
   expect(first).toMatchObject({ run_id: 'run_large', snapshots: 1 });
   expect(first?.tree_bytes).toBeGreaterThanOrEqual(2_000_000);
@@ -80,7 +83,7 @@ test('what a dead process left goes; what somebody knows, or is young, stays', a
   expect(removed).toEqual(['run_orphan']);
   expect(existsSync(folder('trash/run_gone'))).toBe(false);
   expect(existsSync(folder('runs/run_young'))).toBe(true);
-  await expect(t.workspaces.locate(runId)).resolves.toBeDefined();
+  await expect(t.workspaces.locate({ runId: runId, epoch: 1 })).resolves.toBeDefined();
 });
 
 test('a folder that is no run, and one that cannot be removed, do not keep others; a half-published source is made whole', async () => {
@@ -95,8 +98,8 @@ test('a folder that is no run, and one that cannot be removed, do not keep other
   const source = join(t.path, 'source');
   writeTree(source, { 'a.txt': 'a\n', 'b.txt': 'b\n' });
   const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-  writeTree((await t.workspaces.locate(runId)).path, { 'a.txt': 'A\n', 'b.txt': 'B\n' });
-  const { id } = await t.workspaces.snapshot({ runId, parent: base.id, message: 'x' });
+  writeTree((await t.workspaces.locate({ runId: runId, epoch: 1 })).path, { 'a.txt': 'A\n', 'b.txt': 'B\n' });
+  const { id } = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'x' });
   const request = { runId, snapshot: id, target: { message: 'x' } };
   const { digest } = await t.workspaces.planPublish(request);
   const dying = t.reopen({

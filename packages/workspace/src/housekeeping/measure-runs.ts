@@ -15,7 +15,7 @@ export async function measureRuns(deps: Deps): Promise<RunSize[]> {
     const snapshots = await entriesOf(join(folder.shadow, 'refs', 'snapshots'));
     sizes.push({
       run_id: entry.name,
-      tree_bytes: await measure(folder.tree),
+      tree_bytes: (await measure(join(folder.path, 'trees'))) + (await measure(join(folder.path, 'retired'))),
       shadow_bytes: await measure(folder.shadow),
       snapshots: snapshots.filter(({ name }) => /^[0-9a-f]{40}$/.test(name)).length,
     });

@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts';
 import { discard } from '../discard.ts';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 import { removeFolder } from '../files/remove-folder.ts';
+import { makingIn } from '../run/place-run.ts';
 import { isRunId } from '../run/run-folder.ts';
 
 const hour = 3_600_000;
@@ -30,11 +31,29 @@ export async function tidyFolders(deps: Deps, { isKnown, alone }: TidyInput): Pr
     const isGone = await alone(runId, async () => (await isOld()) && (await remove(deps, runId)));
     if (isGone) removed.push(runId);
   }
+  await tidyMaking(deps);
+  for (const runId of await runsIn(runs)) await alone(runId, () => tidyRetired(deps, join(runs, runId, 'retired')));
   for (const name of await namesIn(join(deps.dataDir, 'git'))) {
     const path = join(deps.dataDir, 'git', name);
     if (name.startsWith('tmp-') && (await isOlder(deps, path))) await removeFolder(path);
   }
   return removed;
+}
+
+const day = 24 * hour;
+
+/** What a maker left that died. One that is still at it after a day is frozen, and will find that it has lost. */
+async function tidyMaking(deps: Deps): Promise<void> {
+  const making = makingIn(deps.dataDir);
+  for (const name of await namesIn(making)) {
+    if (await isOlder(deps, join(making, name), day)) await removeFolder(join(making, name));
+  }
+}
+
+/** Trees that were taken over, and that whoever did so could not remove. */
+async function tidyRetired(deps: Deps, path: string): Promise<void> {
+  if (!(await isOlder(deps, path))) return;
+  await removeFolder(path).catch((error: unknown) => deps.logger.warn({ path, err: error }, 'retired trees remain'));
 }
 
 /** One folder that cannot be removed does not keep the others. */
@@ -49,9 +68,9 @@ async function remove(deps: Deps, runId: string): Promise<boolean> {
   }
 }
 
-async function isOlder(deps: Deps, path: string): Promise<boolean> {
+async function isOlder(deps: Deps, path: string, than = hour): Promise<boolean> {
   const status = await lstat(path).catch(() => undefined);
-  return status !== undefined && deps.now() - status.mtimeMs > hour;
+  return status !== undefined && deps.now() - status.mtimeMs > than;
 }
 
 async function runsIn(path: string): Promise<string[]> {

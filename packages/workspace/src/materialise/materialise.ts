@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import type { Deps } from '../deps.ts';
 import { openTree } from '../files/open-directory.ts';
-import { removeFolder } from '../files/remove-folder.ts';
 import { syncFolder } from '../files/write-durably.ts';
 import { Deflater } from '../git-objects/deflater.ts';
 import { createObjectWriter } from '../git-objects/object-writer.ts';
 import { createShadow } from '../host-git/shadow.ts';
 import type { Materialised, Owner, Progress, Source } from '../port.ts';
+import { placeRun } from '../run/place-run.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import { runFolder } from '../run/run-folder.ts';
 import type { WorkspaceRecord } from '../run/workspace-record.ts';
@@ -28,8 +28,8 @@ interface Input {
 }
 
 /**
- * Makes the run's private copy and its first snapshot. `workspace.json` is written last and is the commit point: without it
- * whatever lies in the run's folder is thrown away and made again; with it the call only answers what it says.
+ * Makes the run's private copy and its first snapshot, aside; a rename is the commit point. When the run has its folder already, the call
+ * only answers what that says.
  *
  * The tree itself is not fsynced: the snapshot is, and after a power cut a restore mends the tree.
  */
@@ -40,37 +40,20 @@ export async function materialise(deps: Deps, input: Input): Promise<Materialise
 
   const found = await findSource(deps, input.source);
   const owner = await deps.allocateOwner(input.runId);
-  deps.states.drop(input.runId);
-  await removeFolder(folder.path);
-  const record = await makeOrRemove(deps, { ...input, folder, found, owner });
-  await writeRecord(folder, record);
-  deps.onPoint('materialise.record');
-  deps.logger.info({ runId: input.runId, files: record.files, bytes: record.bytes }, 'workspace materialised');
-  return describe(deps, folder, record);
+  const placed = await placeRun(deps, input.runId, (aside) => make(deps, { ...input, folder: aside, found, owner }));
+  const { files, bytes } = placed.record;
+  deps.logger.info({ runId: input.runId, files, bytes }, 'workspace materialised');
+  return describe(deps, placed.folder, placed.record);
 }
 
 type Place = Input & { folder: RunFolder; found: FoundSource; owner: Owner };
 
-/** What failed half-way may be large, and nobody may ever ask for it again. */
-async function makeOrRemove(deps: Deps, place: Place): Promise<WorkspaceRecord> {
-  const { folder } = place;
-  try {
-    return await make(deps, place);
-  } catch (error) {
-    deps.states.drop(folder.runId);
-    await removeFolder(folder.path).catch((failure: unknown) => {
-      deps.logger.warn({ runId: folder.runId, err: failure }, 'a half-made workspace could not be removed');
-    });
-    throw error;
-  }
-}
-
-/** Makes everything but the record, and waits until it is on disk. */
+/** Makes everything, and waits until it is on disk. */
 async function make(deps: Deps, place: Place): Promise<WorkspaceRecord> {
   const { folder } = place;
   mkdirSync(folder.path, { recursive: true, mode: 0o711 });
   await createShadow(deps.git, folder);
-  mkdirSync(folder.tree, { mode: 0o700 });
+  makeTree(folder);
   deps.onPoint('materialise.folder');
   await using deflater = new Deflater();
   const writer = createObjectWriter({ gitDir: folder.shadow, known: deps.states.of(folder).known, deflater });
@@ -79,8 +62,9 @@ async function make(deps: Deps, place: Place): Promise<WorkspaceRecord> {
   deps.onPoint('materialise.filled');
   const record = await takeFirst(deps, fill, filled);
   place.signal?.throwIfAborted();
+  await writeRecord(folder, record);
+  deps.onPoint('materialise.record');
   await syncFolder(folder.path);
-  await syncFolder(`${folder.path}/..`);
   return record;
 }
 
@@ -111,6 +95,12 @@ async function takeFirst(deps: Deps, fill: Fill, filled: Filled): Promise<Worksp
     bytes: scan.bytes,
     finished: true,
   };
+}
+
+/** Others may pass the folder of trees, and not look into it. */
+export function makeTree(folder: RunFolder): void {
+  mkdirSync(`${folder.path}/trees`, { mode: 0o711 });
+  mkdirSync(folder.tree, { mode: 0o700 });
 }
 
 export async function describe(deps: Deps, folder: RunFolder, record: WorkspaceRecord): Promise<Materialised> {

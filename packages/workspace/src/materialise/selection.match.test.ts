@@ -66,7 +66,7 @@ async function start(t: Temporary, type: 'directory' | 'git') {
   if (type === 'git') initRepository(source);
   const selected: Source = { type, path: source, exclude: ['secret', 'node_modules', '*.log'] };
   const base = await t.workspaces.materialise({ runId, source: selected });
-  return { source, base, path: (await t.workspaces.locate(runId)).path };
+  return { source, base, path: (await t.workspaces.locate({ runId: runId, epoch: 1 })).path };
 }
 
 test.each(['directory', 'git'] as const)(
@@ -77,7 +77,7 @@ test.each(['directory', 'git'] as const)(
     expect(Object.keys(readTree(path)).sort()).toEqual(['docs', 'docs/x.md', 'only', 'only/deep', 'src', 'src/a.ts']);
     writeTree(path, { 'src/a.ts': 'A\n', 'src/new.ts': 'new\n' });
     rmSync(join(path, 'docs'), { recursive: true });
-    const final = await t.workspaces.snapshot({ runId, parent: base.id, message: 'x' });
+    const final = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'x' });
     expect(await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'm' })).toMatchObject({
       status: 'published',
     });
@@ -95,7 +95,7 @@ test.each(['directory', 'git'] as const)(
     using t = temporary();
     const { source, base, path } = await start(t, type);
     writeTree(path, { 'secret/key': 'made up\n' });
-    const final = await t.workspaces.snapshot({ runId, parent: base.id, message: 'x' });
+    const final = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'x' });
     const request = { runId, snapshot: final.id, target: { message: 'm' } };
     const { conflicts } = await t.workspaces.planPublish(request);
     expect(conflicts).toMatchObject([
@@ -117,7 +117,7 @@ test.each(['directory', 'git'] as const)('a %s of too many bytes is refused befo
   if (type === 'git') initRepository(source);
   const all = { type, path: source };
   await expect(t.workspaces.materialise({ runId, source: all })).rejects.toMatchObject({ code: 'ESOURCETOOLARGE' });
-  await expect(t.workspaces.locate(runId)).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
+  await expect(t.workspaces.locate({ runId: runId, epoch: 1 })).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
   expect(await t.workspaces.materialise({ runId, source: { ...all, exclude: ['b'] } })).toMatchObject({ files: 1 });
 });
 

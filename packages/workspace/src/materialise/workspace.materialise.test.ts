@@ -29,7 +29,7 @@ describe('materialise from a directory', () => {
     const made = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
     expect(made).toMatchObject({ parent: null, files_changed: 5, skipped: [], owner, files: 4, base_commit: null });
     expect(stamps(source)).toBe(before);
-    const { path } = await t.workspaces.locate(runId);
+    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
     expect(readTree(path)).toEqual(readTree(source, { ignore: ['.git'] }));
     expect(lstatSync(join(path, 'a.txt')).mode & 0o7777).toBe(0o640);
     expect(lstatSync(join(path, 'a.txt')).mtimeMs).toBeCloseTo(lstatSync(join(source, 'a.txt')).mtimeMs, 0);
@@ -41,7 +41,7 @@ describe('materialise from a directory', () => {
     const source = join(t.path, 'source');
     writeTree(source, files);
     await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-    const { path } = await t.workspaces.locate(runId);
+    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
     expect(lstatSync(path).mode & 0o777).toBe(0o700);
     const owners = new Set(execFileSync('find', [path, '-printf', '%U:%G\n']).toString().trim().split('\n'));
     expect([...owners]).toEqual([`${owner.uid}:${owner.gid}`]);
@@ -54,10 +54,10 @@ describe('materialise from a directory', () => {
     symlinkSync('.', join(t.path, 'loop'));
     const made = await t.workspaces.materialise({ runId, source: { type: 'directory', path: t.path } });
     expect(made.skipped).toEqual([{ path: 'dir/pipe', reason: 'fifo' }]);
-    const { path } = await t.workspaces.locate(runId);
-    const walked = await t.workspaces.snapshot({ runId, parent: made.id, message: '' });
+    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+    const walked = await t.workspaces.snapshot({ epoch: 1, runId, parent: made.id, message: '' });
     expect(walked).toMatchObject({ id: made.id, skipped: made.skipped });
-    const known = await t.workspaces.snapshot({ runId, parent: made.id, message: '', paths: ['dir'] });
+    const known = await t.workspaces.snapshot({ epoch: 1, runId, parent: made.id, message: '', paths: ['dir'] });
     expect(known).toMatchObject({ id: made.id, skipped: made.skipped });
     expect(Object.keys(readTree(path)).sort()).toEqual([...Object.keys(files), 'dir', 'loop'].map(bytes).sort());
   });
@@ -78,11 +78,11 @@ describe('materialise from a directory', () => {
     expect(git(shadow, 'rev-parse', `${made.id}^{tree}`)).toBe(git(source, 'rev-parse', 'HEAD^{tree}'));
     expect(git(shadow, 'fsck', '--full', '--strict')).toBe('');
     expect(made.skipped).toEqual([{ path: 'too large', reason: 'too_large' }]);
-    const { path } = await t.workspaces.locate(runId);
+    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
     expect(readTree(path)).toEqual(readTree(source, { ignore: ['.git'] }));
     // What was learned on the way in does not hide what changes afterwards.
     writeFileSync(join(path, 'd1/f1'), noise(17, 9));
-    const next = await t.workspaces.snapshot({ runId, parent: made.id, message: '' });
+    const next = await t.workspaces.snapshot({ epoch: 1, runId, parent: made.id, message: '' });
     expect(next.files_changed).toBe(1);
   });
 
@@ -109,7 +109,7 @@ describe('materialise from a directory', () => {
     writeFileSync(join(source, 'later'), 'x');
     expect(await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } })).toEqual(first);
     expect(await t.reopen().materialise({ runId, source: { type: 'directory', path: source } })).toEqual(first);
-    expect(existsSync(join((await t.workspaces.locate(runId)).path, 'later'))).toBe(false);
+    expect(existsSync(join((await t.workspaces.locate({ runId: runId, epoch: 1 })).path, 'later'))).toBe(false);
   });
 
   test('stops when it is told to, and can be made again', async () => {
@@ -122,7 +122,7 @@ describe('materialise from a directory', () => {
     });
     const input = { runId, source: { type: 'directory', path: source } } as const;
     await expect(slow.materialise({ ...input, signal: controller.signal })).rejects.toThrow('stop');
-    await expect(t.workspaces.locate(runId)).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
+    await expect(t.workspaces.locate({ runId: runId, epoch: 1 })).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
     expect(existsSync(join(t.dataDir, 'runs', runId))).toBe(false);
     expect(await t.workspaces.materialise(input)).toMatchObject({ files_changed: 5 });
   });
@@ -141,7 +141,7 @@ describe('materialise from git', () => {
     const made = await t.workspaces.materialise({ runId, source: { type: 'git', path: source, ref: 'v1' } });
     expect(made).toMatchObject({ base_commit: commit, parent: null, files_changed: 6 });
     expect(stamps(source)).toBe(before);
-    const { path } = await t.workspaces.locate(runId);
+    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
     expect(readTree(path)).toMatchObject({
       'a.txt': 'file a\n',
       'dir/run.sh': 'script x',
@@ -150,7 +150,7 @@ describe('materialise from git', () => {
     expect(existsSync(join(path, '.git'))).toBe(false);
     const tree = git(source, 'rev-parse', 'v1^{tree}');
     expect(git(t.shadow(runId), 'rev-parse', `${made.id}^{tree}`)).toBe(tree);
-    const walked = await t.reopen().snapshot({ runId, parent: made.id, message: 'walk' });
+    const walked = await t.reopen().snapshot({ epoch: 1, runId, parent: made.id, message: 'walk' });
     expect(walked.id).toBe(made.id);
   });
 
@@ -166,7 +166,9 @@ describe('materialise from git', () => {
       const id = `run_${index}`;
       const made = await t.workspaces.materialise({ runId: id, source: { type: 'git', path, ref: first } });
       expect(made.base_commit).toBe(first);
-      expect(readTree((await t.workspaces.locate(id)).path)).toEqual(readTree(source, { ignore: ['.git'] }));
+      expect(readTree((await t.workspaces.locate({ runId: id, epoch: 1 })).path)).toEqual(
+        readTree(source, { ignore: ['.git'] }),
+      );
     }
   });
 
@@ -181,10 +183,10 @@ describe('materialise from git', () => {
     git(source, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', module, 'libs/module');
     git(source, 'commit', '-q', '-m', 'module');
     const made = await t.workspaces.materialise({ runId, source: { type: 'git', path: source } });
-    const { path } = await t.workspaces.locate(runId);
+    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
     expect(readTree(join(path, 'libs'))).toEqual({ module: 'folder' });
     expect(git(t.shadow(runId), 'ls-tree', '-r', made.id)).not.toContain('commit');
-    await t.workspaces.restore({ runId, snapshot: made.id });
+    await t.workspaces.restore({ epoch: 1, runId, snapshot: made.id });
     expect(readTree(join(path, 'libs'))).toEqual({ module: 'folder' });
   });
 
@@ -209,7 +211,7 @@ describe('materialise from git', () => {
     const commit = git(source, 'commit-tree', '-m', 'evil', tree);
     const made = await t.workspaces.materialise({ runId, source: { type: 'git', path: source, ref: commit } });
     const found = Object.keys(readTree(t.dataDir)).filter((path) => path.endsWith('evil') || path.endsWith('.GIT'));
-    expect(found).toEqual([`runs/${runId}/tree/both/evil`]);
+    expect(found).toEqual([`runs/${runId}/trees/1/both/evil`]);
     expect(existsSync(join(t.path, 'evil'))).toBe(false);
     expect(git(t.shadow(runId), 'ls-tree', '-r', made.id).split('\n')).toEqual([
       `100644 blob ${blob}\tboth/evil`,
@@ -296,7 +298,9 @@ describe('materialise that dies', () => {
         if (!runUntilKilled({ dataDir: t.dataDir, runId: id, dieAt, act })) break;
         killed += 1;
         expect(await t.workspaces.materialise({ runId: id, source: wanted })).toEqual(whole);
-        expect(readTree((await t.workspaces.locate(id)).path)).toEqual(readTree(folder, { ignore: ['.git'] }));
+        expect(readTree((await t.workspaces.locate({ runId: id, epoch: 1 })).path)).toEqual(
+          readTree(folder, { ignore: ['.git'] }),
+        );
       }
       // Each of the three entries, and the steps before and after.
       expect(killed).toBeGreaterThanOrEqual(8);
@@ -310,24 +314,24 @@ describe('discard', () => {
   test('removes everything, twice, whatever lies there, also when it died', async () => {
     using t = temporary();
     const { id } = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-    const { path } = await t.workspaces.locate(runId);
+    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
     const outside = join(t.path, 'outside');
     writeTree(outside, { canary: 'x' });
     writeTree(path, { 'locked/in/here': 'x', way: { link: outside } });
     chmodSync(join(path, 'locked/in'), 0o000);
     chmodSync(join(path, 'locked'), 0o000);
     expect(runUntilKilled({ dataDir: t.dataDir, runId, dieAt: 1, act: { verb: 'discard' } })).toBe(true);
-    await expect(t.workspaces.locate(runId)).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
+    await expect(t.workspaces.locate({ runId: runId, epoch: 1 })).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
     await t.workspaces.discard(runId);
     await t.workspaces.discard(runId);
     await t.workspaces.discard('run_never');
     expect(Object.keys(readTree(join(t.dataDir, 'trash')))).toEqual([]);
     expect(Object.keys(readTree(join(t.dataDir, 'runs')))).toEqual([]);
     expect(readTree(outside)).toEqual({ canary: 'file x' });
-    const gone = t.workspaces.snapshot({ runId, parent: id, message: '' });
+    const gone = t.workspaces.snapshot({ epoch: 1, runId, parent: id, message: '' });
     await expect(gone).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
     const again = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-    expect((await t.workspaces.snapshot({ runId, parent: again.id, message: '' })).id).toBe(again.id);
+    expect((await t.workspaces.snapshot({ epoch: 1, runId, parent: again.id, message: '' })).id).toBe(again.id);
   });
 });
 

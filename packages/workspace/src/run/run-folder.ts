@@ -1,13 +1,16 @@
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { WorkspaceError } from '../errors.ts';
+import { errnoOf, WorkspaceError } from '../errors.ts';
 
 /** Where the parts of a run's workspace lie. Only `tree` is ever mounted into a sandbox. */
 export interface RunFolder {
   readonly runId: string;
   readonly path: string;
+  /** Of which tree `tree` and `statCache` are. */
+  readonly epoch: number;
   readonly tree: string;
   readonly shadow: string;
-  /** Written last by materialise: a folder without it is half made. */
+  /** Written last: a folder without it is half made. */
   readonly record: string;
   readonly statCache: string;
   readonly clock: string;
@@ -16,19 +19,51 @@ export interface RunFolder {
 
 export const isRunId = (name: string): boolean => /^[A-Za-z0-9_-]{1,128}$/.test(name);
 
-export function runFolder(dataDir: string, runId: string): RunFolder {
+/** @param epoch default: that of the newest tree */
+export function runFolder(dataDir: string, runId: string, epoch?: number): RunFolder {
   if (!isRunId(runId)) {
     throw new WorkspaceError('ERUNIDINVALID', `${JSON.stringify(runId)} is not a run id.`);
   }
   const path = join(dataDir, 'runs', runId);
+  return folderAt(path, runId, epoch ?? newestEpoch(path) ?? 1);
+}
+
+export function folderAt(path: string, runId: string, epoch: number): RunFolder {
   return {
     runId,
     path,
-    tree: join(path, 'tree'),
+    epoch,
+    tree: join(path, 'trees', String(epoch)),
     shadow: join(path, 'shadow.git'),
     record: join(path, 'workspace.json'),
-    statCache: join(path, 'stat-cache'),
+    statCache: join(path, `stat-cache.${epoch}`),
     clock: join(path, 'clock'),
     publish: join(path, 'publish'),
   };
 }
+
+/** Epochs of which there is a tree, in ascending order. */
+export function epochsIn(path: string): number[] {
+  try {
+    return readdirSync(join(path, 'trees'))
+      .filter((name) => /^[1-9]\d{0,14}$/.test(name))
+      .map(Number)
+      .sort((a, b) => a - b);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+const newestEpoch = (path: string): number | undefined => epochsIn(path).at(-1);
+
+/** Throws ELEASESTALE when the folder's tree is not the newest: somebody took the workspace over. */
+export function assertCurrent(folder: RunFolder): void {
+  if (newestEpoch(folder.path) !== folder.epoch) throw stale(folder);
+}
+
+export const stale = ({ runId, epoch }: RunFolder): WorkspaceError =>
+  new WorkspaceError(
+    'ELEASESTALE',
+    `Another worker took over the workspace of ${runId}: its tree ${epoch} is nobody's any more.`,
+  );

@@ -27,7 +27,8 @@ export function createRunStates(): RunStates {
     of: (folder) => {
       // Another process may have discarded the run and made it anew: the identity of the shadow repository tells.
       const { ino, birthtimeNs } = statSync(folder.shadow, { bigint: true });
-      const identity = `${ino} ${birthtimeNs}`;
+      // What is known of the files of one tree says nothing of another's.
+      const identity = `${ino} ${birthtimeNs} ${folder.epoch} ${folder.path}`;
       const kept = states.get(folder.runId);
       const state = kept?.identity === identity ? kept.state : fresh(folder);
       states.delete(folder.runId);

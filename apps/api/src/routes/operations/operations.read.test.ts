@@ -48,12 +48,13 @@ describe('workers', () => {
 describe('queues', () => {
   test('count what waits, and keep what is parked apart', async () => {
     await api.client.createRun({ plan: { groups: [{ steps: [{ tool: 'bash', args: { command: 'true' } }] }] } });
-    await api.engine.queues.addStep('run_1', 'step_1', Date.now() + 3_600_000);
-    await api.engine.queues.addStep('run_1', 'step_2');
+    await api.engine.queues.addStep({ id: 'run_1', header: {} }, 'step_1', Date.now() + 3_600_000);
+    await api.engine.queues.addStep({ id: 'run_1', header: {} }, 'step_2');
     expect(await api.client.listQueues()).toEqual([
       { name: 'turns', backlog: 1, active: 0, parked: 0 },
       { name: 'steps', backlog: 1, active: 0, parked: 1 },
       { name: 'workspaces', backlog: 0, active: 0, parked: 0 },
+      { name: 'tasks', backlog: 0, active: 0, parked: 0 },
       { name: 'sweeps', backlog: 0, active: 0, parked: 0 },
       { name: 'housekeeping', backlog: 0, active: 0, parked: 0 },
     ]);

@@ -41,7 +41,7 @@ async function submit(deps: ApiDeps, body: CreateRunBody, idempotency: Idempoten
 }
 
 const specOf = (
-  { title, toolset, workspace, policy, limits, network, validators, labels }: CreateRunBody,
+  { title, toolset, workspace, policy, limits, network, validators, labels, priority }: CreateRunBody,
   task: Task,
 ): RunSpec => ({
   ...(title === undefined ? {} : { title }),
@@ -53,4 +53,5 @@ const specOf = (
   network,
   validators,
   labels,
+  priority,
 });

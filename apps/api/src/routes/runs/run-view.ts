@@ -7,7 +7,7 @@ import { problemSchema } from '@holdpoint/engine/domain/vocabulary';
 import { sourceSchema } from '@holdpoint/workspace/port';
 
 /** A run as the API shows it. */
-export function toRun(run: RunState): Run {
+export function toRun(run: RunState, now = Date.now()): Run {
   const { header } = run;
   return {
     id: run.id,
@@ -17,10 +17,15 @@ export function toRun(run: RunState): Run {
     planner: header.planner,
     model: header.model ?? null,
     labels: header.labels,
+    priority: header.priority ?? 'normal',
     seq: run.seq,
     turn: run.turn,
     open_steps: run.open,
     pending_approvals: run.parked,
+    open_tasks: run.open_tasks,
+    messages: run.messages,
+    usage: usageOf(run, now),
+    parent: run.parent ? { run_id: run.parent.run_id, task_id: run.parent.task_id } : null,
     message: run.message ?? null,
     reason: run.reason ?? null,
     workspace: { base: run.base ?? null, snapshot: run.snapshot ?? null },
@@ -38,6 +43,14 @@ export function toRunDetail(run: RunState, spec: RunSpec): RunDetail {
   const request = { prompt, source: sourceSchema.parse(source), policy, limits, network, validators };
   return { ...toRun(run), request };
 }
+
+const usageOf = (run: RunState, now: number): Run['usage'] => ({
+  steps: run.steps,
+  active_ms: run.active_ms + (run.status === 'running' ? now : 0),
+  input_tokens: run.input_tokens,
+  output_tokens: run.output_tokens,
+  cost_usd: run.cost_micros / 1e6,
+});
 
 /** The versions that are in conflict stand in the approval. */
 const toldConflicts = conflictSchema.strip().array();

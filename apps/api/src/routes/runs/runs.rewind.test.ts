@@ -38,9 +38,9 @@ async function submit(body: Partial<CreateRun> = {}): Promise<string> {
 }
 const stepsOf = async (id: string): Promise<Step[]> => (await api.client.listSteps(id)).data;
 const pathsOf = async (id: string) => (await api.client.diff(id)).files.map(({ path }) => path);
-const treeHas = (id: string, path: string) =>
+const treeHas = async (id: string, path: string) =>
   worker.workspaces
-    .locate(id)
+    .locate({ runId: id, epoch: (await readRun(api.engine.redis, id))?.lease ?? 0 })
     .then((place) => readFile(join(place.path, path)))
     .then(
       () => true,

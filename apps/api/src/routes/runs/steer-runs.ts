@@ -1,5 +1,5 @@
 import { idParamsSchema } from '@holdpoint/client/wire/page';
-import { cancelRunSchema, runSchema } from '@holdpoint/client/wire/run';
+import { cancelRunSchema, resumeRunSchema, runSchema } from '@holdpoint/client/wire/run';
 import { requestCancel, requestPause, requestResume } from '@holdpoint/engine/commands/steer-run';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { checkRunId, findRun } from './find-run.ts';
@@ -53,13 +53,17 @@ export function steerRunsRoutes(app: App, deps: ApiDeps): void {
         tags: ['runs'],
         operationId: 'resumeRun',
         summary: 'Resume a paused run',
+        description:
+          'Its limits count anew. 409 `tools_changed` when tools are not what they were when it began, unless `accept_new_version` says ' +
+          'that it goes on with those of today.',
         params: idParamsSchema,
+        body: resumeRunSchema.nullish(),
         response: { 200: runSchema },
       },
     },
-    async ({ params }) => {
+    async ({ params, body }) => {
       const id = checkRunId(params.id);
-      await requestResume(deps, id);
+      await requestResume(deps, id, { by: operator, acceptNewVersion: body?.accept_new_version ?? false });
       return toRun(await findRun(deps, id));
     },
   );

@@ -2,19 +2,50 @@ import { z } from 'zod';
 import type { EventOf, NewEvent } from '../events.ts';
 import type { Payload } from '../payload.ts';
 import type { RunState, StepState } from '../state.ts';
-import { attemptIs, runIs, snapshotIs, stepIs, type Transition } from '../transition.ts';
+import { attemptIs, isRestored, leaseIs, runIs, snapshotIs, stepIs, type Transition, writerIs } from '../transition.ts';
 import type { Problem } from '../vocabulary.ts';
 import { isOrdered } from './gate-steps.ts';
 import { parkedChange } from './waiting.ts';
 
-/** Attempt n begins: from here on every write of an earlier attempt fails its condition. */
-export function startAttempt(step: StepState, worker: string): Transition {
-  const bound = isOrdered(step) && step.approved_snapshot !== undefined ? [snapshotIs(step.approved_snapshot)] : [];
+/**
+ * Attempt n begins, on the tree as the log says it is: from here on every write of an earlier attempt fails its condition. One that may
+ * change the tree is the only one to do so.
+ */
+export function startAttempt(run: RunState, step: StepState, worker: string): Transition {
+  const writes = isOrdered(step);
+  const bound = writes && step.approved_snapshot !== undefined ? [snapshotIs(step.approved_snapshot)] : [];
   return {
-    if: [runIs('running', 'waiting'), stepIs(step.id, 'queued'), attemptIs(step.id, step.attempt), ...bound],
-    events: [{ type: 'step.started', step_id: step.id, data: { attempt: step.attempt + 1, worker } }],
+    if: [
+      runIs('running', 'waiting'),
+      stepIs(step.id, step.status),
+      attemptIs(step.id, step.attempt),
+      leaseIs(run.lease),
+      isRestored,
+      ...(writes ? [writerIs('', step.id)] : []),
+      ...bound,
+    ],
+    events: [
+      {
+        type: 'step.started',
+        step_id: step.id,
+        data: { attempt: step.attempt + 1, worker, epoch: run.lease, ...(writes ? { writes } : {}) },
+      },
+    ],
   };
 }
+
+/** The running attempt waits for a task, and holds no worker meanwhile. With `created` the task begins now. */
+export const deferAttempt = (
+  stepId: string,
+  attempt: number,
+  { until, taskId, created }: { until: string; taskId: string; created?: NewEvent },
+): Transition => ({
+  if: [stepIs(stepId, 'running'), attemptIs(stepId, attempt)],
+  events: [
+    ...(created === undefined ? [] : [created]),
+    { type: 'step.deferred', step_id: stepId, data: { attempt, until, task_id: taskId } },
+  ],
+});
 
 export interface AttemptResult {
   attempt: number;
@@ -24,12 +55,14 @@ export interface AttemptResult {
   duration_ms: number;
   capabilities?: unknown;
   snapshot?: { snapshot: string; parent: string; files_changed: number; skipped: number };
+  /** `task.created`, of what begins with this outcome. */
+  created?: NewEvent;
 }
 
 /** The outcome of the running attempt, with the snapshot it left, as one entry. */
 export function settleAttempt(stepId: string, result: AttemptResult): Transition {
-  const { attempt, status, snapshot, capabilities, ...rest } = result;
-  const events: NewEvent[] = [];
+  const { attempt, status, snapshot, capabilities, created, ...rest } = result;
+  const events: NewEvent[] = created === undefined ? [] : [created];
   if (snapshot !== undefined) {
     events.push({ type: 'workspace.snapshotted', step_id: stepId, data: { attempt, ...snapshot } });
   }
@@ -50,16 +83,14 @@ export const recordConnection = (stepId: string, attempt: number, connection: Co
 
 type Connection = Omit<EventOf<'network.connected'>['data'], 'attempt'>;
 
-/** The attempt is over without an outcome; what it did is undone or did not matter, so the step may run again. */
-export function retryAttempt(step: StepState, reason: Problem, options: { pause: boolean }): Transition {
-  const events: NewEvent[] = [{ type: 'step.retried', step_id: step.id, data: { attempt: step.attempt, reason } }];
-  if (options.pause) events.push({ type: 'run.paused', data: { reason } });
+/** The attempt is over without an outcome; what it did is undone before anything else starts, or did not matter: the step may run again. */
+export function retryAttempt(run: RunState, step: StepState, reason: Problem, options: { pause: boolean }): Transition {
+  const events: NewEvent[] = [
+    { type: 'step.retried', step_id: step.id, data: { attempt: step.attempt, reason, ...restoreAfter(step) } },
+  ];
+  if (options.pause) events.push({ type: 'run.paused', data: { reason, from: run.status } });
   return {
-    if: [
-      stepIs(step.id, 'running'),
-      attemptIs(step.id, step.attempt),
-      ...(options.pause ? [runIs('running', 'waiting')] : []),
-    ],
+    if: [stepIs(step.id, 'running'), attemptIs(step.id, step.attempt), ...(options.pause ? [runIs(run.status)] : [])],
     events,
   };
 }
@@ -68,13 +99,17 @@ export function retryAttempt(step: StepState, reason: Problem, options: { pause:
 export function doubtAttempt(
   run: RunState,
   step: StepState,
-  approval: { id: string; expiresAt: string; reason: Problem },
+  approval: { id: string; expiresAt: string; reason: Problem; preview: Payload },
 ): Transition {
   const waiting = parkedChange(run, 1);
   return {
     if: [...waiting.if, stepIs(step.id, 'running'), attemptIs(step.id, step.attempt)],
     events: [
-      { type: 'step.unknown', step_id: step.id, data: { attempt: step.attempt, reason: approval.reason } },
+      {
+        type: 'step.unknown',
+        step_id: step.id,
+        data: { attempt: step.attempt, reason: approval.reason, ...restoreAfter(step) },
+      },
       {
         type: 'approval.requested',
         step_id: step.id,
@@ -84,6 +119,7 @@ export function doubtAttempt(
           snapshot: run.snapshot ?? '',
           reason: approval.reason.message,
           risk: 'high',
+          preview: approval.preview,
           allowed_decisions: ['approve', 'respond', 'reject'],
           expires_at: approval.expiresAt,
         },
@@ -93,10 +129,14 @@ export function doubtAttempt(
   };
 }
 
+/** Whoever ran it may only be frozen: what may have changed the tree gives it up for good. */
+const restoreAfter = (step: StepState): { restore?: true } => (isOrdered(step) ? { restore: true } : {});
+
 /** A step of a run that is being canceled settles; an open approval closes with it. */
 export function cancelStep(step: StepState, approvalOpen: boolean): Transition {
   const error: Problem = { code: 'ECANCELED', message: 'The run was canceled.' };
-  const ran = step.status === 'running';
+  // A step that waits for a task, or is to run again, has run before.
+  const ran = step.attempt > 0;
   const events: NewEvent[] = [];
   if (approvalOpen && step.approval !== undefined) {
     events.push({
@@ -107,7 +147,11 @@ export function cancelStep(step: StepState, approvalOpen: boolean): Transition {
   }
   events.push(
     ran
-      ? { type: 'step.killed', step_id: step.id, data: { attempt: step.attempt, error } }
+      ? {
+          type: 'step.killed',
+          step_id: step.id,
+          data: { attempt: step.attempt, error, ...(step.status === 'running' ? restoreAfter(step) : {}) },
+        }
       : { type: 'step.canceled', step_id: step.id, data: { attempt: null, error } },
   );
   return { if: [runIs('canceling'), stepIs(step.id, step.status), attemptIs(step.id, step.attempt)], events };

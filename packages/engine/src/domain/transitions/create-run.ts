@@ -1,6 +1,6 @@
 import type { NewEvent } from '../events.ts';
 import { runField } from '../fields.ts';
-import type { ForkedFrom } from '../lineage.ts';
+import type { ForkedFrom, Parent } from '../lineage.ts';
 import type { Payload } from '../payload.ts';
 import type { RunSpec } from '../run-spec.ts';
 import type { Transition } from '../transition.ts';
@@ -33,8 +33,18 @@ export const recordFork = (fork: { child: string; step_id: string | null; snapsh
   events: [{ type: 'run.forked', data: fork }],
 });
 
+/** Who makes a run, of what, and with which tools. */
+export interface Creation {
+  stored: Payload;
+  by: string;
+  /** The version of each tool. */
+  tools: Record<string, string>;
+  fork?: Fork;
+  parent?: Parent;
+}
+
 /** A run comes to be; a second create with the same id changes nothing. */
-export function createRun(spec: RunSpec, stored: Payload, by: string, fork?: Fork): Transition {
+export function createRun(spec: RunSpec, { stored, by, tools, fork, parent }: Creation): Transition {
   return {
     if: [{ field: runField.status, is: [] }],
     events: [
@@ -48,6 +58,9 @@ export function createRun(spec: RunSpec, stored: Payload, by: string, fork?: For
           ...(spec.task.planner === 'model' ? { model: spec.task.model } : {}),
           labels: spec.labels,
           created_by: by,
+          ...(spec.priority === 'normal' ? {} : { priority: spec.priority }),
+          tools,
+          ...(parent === undefined ? {} : { parent }),
           ...(fork === undefined ? {} : { forked_from: fork.from }),
         },
       },

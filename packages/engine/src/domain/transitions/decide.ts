@@ -36,12 +36,18 @@ export function decide(run: RunState, step: StepState, approval: ApprovalState, 
           ...(decision.edited === undefined ? {} : { args: decision.edited.args }),
           ...(decision.message === undefined ? {} : { message: decision.message }),
           by: decision.by,
+          ...(takesLease(step, decision) ? { writes: true as const } : {}),
         },
       },
       consequence(step, approval, decision),
       ...waiting.events,
     ],
   };
+}
+
+/** What was approved meets the workspace that was shown: nothing else changes it in between. */
+function takesLease(step: StepState, { kind, edited }: Decision): boolean {
+  return (kind === 'approve' || kind === 'edit') && (edited?.effect ?? step.effect) !== 'read';
 }
 
 /** The deadline came first: the step settles and nothing ran. */

@@ -1,4 +1,4 @@
-import type { NewEvent } from '../events.ts';
+import type { EventOf, NewEvent } from '../events.ts';
 import type { Payload } from '../payload.ts';
 import type { RunState } from '../state.ts';
 import { openIs, runIs, type Transition, turnIs } from '../transition.ts';
@@ -17,8 +17,11 @@ export interface TurnStep {
   error?: Problem;
 }
 
+/** What a planner said, what it took, and what it knew. */
+export type Word = Omit<EventOf<'turn.planned'>['data'], 'turn' | 'steps'>;
+
 /** A planner's whole decision becomes one entry in the log: the turn and all of its steps, or nothing. */
-export function planTurn(run: RunState, turn: { message: string; answer?: Payload; steps: TurnStep[] }): Transition {
+export function planTurn(run: RunState, { steps, ...word }: Word & { steps: TurnStep[] }): Transition {
   const number = run.turn + 1;
   return {
     if: [runIs('running'), turnIs(run.turn), openIs(0)],
@@ -27,12 +30,11 @@ export function planTurn(run: RunState, turn: { message: string; answer?: Payloa
         type: 'turn.planned',
         data: {
           turn: number,
-          steps: turn.steps.map((step) => step.id),
-          message: turn.message,
-          ...(turn.answer === undefined ? {} : { answer: turn.answer }),
+          steps: steps.map((step) => step.id),
+          ...word,
         },
       },
-      ...turn.steps.flatMap((step, index) => created(step, number, index)),
+      ...steps.flatMap((step, index) => created(step, number, index)),
     ],
   };
 }

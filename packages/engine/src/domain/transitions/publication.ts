@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { runField } from '../fields.ts';
 import type { Payload } from '../payload.ts';
 import type { ApprovalState, RunState } from '../state.ts';
-import { approvalIs, type Condition, parkedIs, runIs, snapshotIs, type Transition } from '../transition.ts';
+import { approvalIs, type Condition, leaseIs, parkedIs, runIs, snapshotIs, type Transition } from '../transition.ts';
 import type { ApprovalKind, DecisionKind, Problem, PublicationStatus } from '../vocabulary.ts';
 
 const publicationIs = (...status: PublicationStatus[]): Condition => ({ field: runField.publication, is: status });
@@ -24,13 +24,19 @@ export const requestPublish = (run: RunState, wish: PublishWish & { by: string }
   events: [{ type: 'workspace.publish_requested', data: { snapshot: run.snapshot ?? '', ...wish } }],
 });
 
+/** Validators begin. Who finds this without a result afterwards knows that their worker was lost, or frozen. */
+export const recordValidating = (run: RunState, snapshot: string): Transition => ({
+  if: [publicationIs('requested'), leaseIs(run.lease), { field: runField.validating, is: [run.validating ?? ''] }],
+  events: [{ type: 'workspace.validating', data: { snapshot } }],
+});
+
 /** What the validators said of a snapshot. When one did not pass, that ends the publish. */
 export const recordValidation = (
   run: RunState,
   validated: { snapshot: string; results: Payload },
   failed: Problem | undefined,
 ): Transition => ({
-  if: [publicationIs('requested')],
+  if: [publicationIs('requested'), leaseIs(run.lease)],
   events: [
     { type: 'workspace.validated', data: { ...validated, passed: failed === undefined } },
     ...(failed === undefined ? [] : recordPublishFailed(run, failed).events),
@@ -196,10 +202,4 @@ export function requestDiscard(run: RunState, by: string): Transition {
 export const recordDiscarded = (): Transition => ({
   if: [publicationIs('discarding')],
   events: [{ type: 'workspace.discarded', data: {} }],
-});
-
-/** The tree is what the log says again. */
-export const recordRestored = (run: RunState): Transition => ({
-  if: [{ field: runField.restore, is: ['due'] }, snapshotIs(run.snapshot ?? '')],
-  events: [{ type: 'workspace.restored', data: { snapshot: run.snapshot ?? '' } }],
 });

@@ -21,11 +21,11 @@ export interface Rewind {
   by: string;
 }
 
-/** The last steps of a paused run are undone: the log keeps them, the run goes on as if they had never been planned. */
+/** The last steps of a paused or ended run are undone: the log keeps them, the run goes on as if they had never been planned. */
 export function rewindRun(run: RunState, rewind: Rewind): Transition {
   const { to, turn, snapshot, kept, again, undone, approvals, by } = rewind;
   return {
-    if: [runIs('paused'), parkedIs(run.parked), { field: runField.seq, is: [String(run.seq)] }],
+    if: [runIs(run.status), parkedIs(run.parked), { field: runField.seq, is: [String(run.seq)] }],
     events: [
       ...approvals.map(({ id, stepId }): NewEvent => {
         const data = { approval_id: id, reason: 'its step was undone' };

@@ -1,8 +1,10 @@
-import type { EventOf, NewEvent } from '../events.ts';
-import type { Payload } from '../payload.ts';
+import type { EventOf, NewEvent, Usage } from '../events.ts';
+import { runField } from '../fields.ts';
 import type { RunState } from '../state.ts';
-import { openIs, parkedIs, runIs, type Transition, turnIs } from '../transition.ts';
+import { type Condition, openIs, parkedIs, runIs, type Transition, turnIs } from '../transition.ts';
 import type { Problem } from '../vocabulary.ts';
+import type { Word } from './plan-turn.ts';
+import { noOpenTasks } from './tasks.ts';
 
 type MadeWorkspace = EventOf<'workspace.materialised'>['data'];
 
@@ -21,46 +23,86 @@ export const recordProgress = (progress: { files: number; bytes: number }): Tran
   events: [{ type: 'workspace.progress', data: progress }],
 });
 
-/** A planner's last word is a turn without steps, with the answer it gave. */
-interface LastWord {
+/** The planner is done, with every step settled. A message that a model has not read keeps the run going. */
+export const endRun = (run: RunState, end: RunEnd, word: Word): Transition => ({
+  if: [runIs('running'), turnIs(run.turn), openIs(0), noOpenTasks, ...allRead(run, word)],
+  events: [...lastTurn(run, word), ending(end)],
+});
+
+/** The same while tasks are running: they are ended first. */
+export const closeRun = (run: RunState, end: RunEnd, word: Word): Transition => ({
+  if: [runIs('running'), turnIs(run.turn), openIs(0), ...allRead(run, word)],
+  events: [...lastTurn(run, word), { type: 'run.closing', data: end }],
+});
+
+/** The last of them is over. */
+export const finishClosing = (run: RunState, end: RunEnd): Transition => ({
+  if: [runIs('running'), turnIs(run.turn), openIs(0), noOpenTasks],
+  events: [ending(end)],
+});
+
+export interface RunEnd {
+  as: 'succeeded' | 'failed';
   message: string;
-  answer?: Payload;
+  reason?: Problem;
 }
 
-/** The planner is done, with every step settled. */
-export const succeedRun = (run: RunState, word: LastWord): Transition => ({
-  if: [runIs('running'), turnIs(run.turn), openIs(0)],
-  events: [...lastTurn(run, word), { type: 'run.succeeded', data: { message: word.message } }],
-});
+function ending({ as, message, reason }: RunEnd): NewEvent {
+  if (as === 'succeeded') return { type: 'run.succeeded', data: { message } };
+  return { type: 'run.failed', data: { reason: reason ?? { code: 'EFAILED', message } } };
+}
 
-export const failRun = (run: RunState, reason: Problem, word: LastWord): Transition => ({
-  if: [runIs('running'), turnIs(run.turn), openIs(0)],
-  events: [...lastTurn(run, word), { type: 'run.failed', data: { reason } }],
-});
-
-function lastTurn(run: RunState, { message, answer }: LastWord): NewEvent[] {
+/** A plan reads no messages; a model's answer says how many it had read. */
+function allRead(run: RunState, { answer }: Word): Condition[] {
   if (answer === undefined) return [];
-  return [{ type: 'turn.planned', data: { turn: run.turn + 1, steps: [], message, answer } }];
+  return [{ field: runField.messages, is: run.messages === 0 ? ['', '0'] : [String(run.messages)] }];
+}
+
+/** A model's last word is a turn without steps, with the answer it gave. */
+function lastTurn(run: RunState, word: Word): NewEvent[] {
+  if (word.answer === undefined) return [];
+  return [{ type: 'turn.planned', data: { turn: run.turn + 1, steps: [], ...word } }];
 }
 
 /** The run stops where it is, and can be resumed. Approvals stay open; decisions are kept. */
-export const pauseRun = (reason: Problem): Transition => ({
-  if: [runIs('queued', 'running', 'waiting')],
-  events: [{ type: 'run.paused', data: { reason } }],
+export const pauseRun = (run: RunState, reason: Problem): Transition => ({
+  if: [runIs(run.status)],
+  events: [{ type: 'run.paused', data: { reason, from: run.status } }],
 });
 
 /** A person stops the run. What runs settles; nothing new starts. */
-export const pauseByHand = (by: string): Transition =>
-  pauseRun({
+export const pauseByHand = (run: RunState, by: string): Transition =>
+  pauseRun(run, {
     code: 'paused_by_hand',
     message: `${by} paused the run.`,
     next: 'Resume it, undo its last steps, or cancel it.',
   });
 
-/** A run goes on from where it was paused: before its start, among open approvals, or in the middle of its work. */
-export const resumeRun = (run: RunState): Transition => ({
+/** A run goes on from where it was paused: before its start, among open approvals, or in the middle of its work. Limits count from here. */
+export const resumeRun = (
+  run: RunState,
+  { by, tools }: { by: string; tools?: Record<string, string> },
+): Transition => ({
   if: [runIs('paused'), parkedIs(run.parked)],
-  events: [{ type: 'run.resumed', data: { after: 'pause', status: resumedStatus(run), turn: run.turn } }],
+  events: [resumed(run, 'pause', { by, tools })],
+});
+
+export function resumed(
+  run: RunState,
+  after: 'pause' | 'end',
+  { by, tools }: { by: string; tools?: Record<string, string> | undefined },
+): NewEvent {
+  const data = { after, status: resumedStatus(run), turn: run.turn, used: usedBy(run), by };
+  return { type: 'run.resumed', data: { ...data, ...(tools === undefined ? {} : { tools }) } };
+}
+
+/** What the run has used up, while it is not running. */
+const usedBy = ({ turn, steps, active_ms, input_tokens, output_tokens, cost_micros }: RunState): Usage => ({
+  turn,
+  steps,
+  active_ms,
+  tokens: input_tokens + output_tokens,
+  cost_micros,
 });
 
 function resumedStatus(run: RunState): 'queued' | 'waiting' | 'running' {
@@ -68,13 +110,19 @@ function resumedStatus(run: RunState): 'queued' | 'waiting' | 'running' {
   return run.parked > 0 ? 'waiting' : 'running';
 }
 
-export const cancelRun = (by: string, message?: string): Transition => ({
-  if: [runIs('queued', 'running', 'waiting', 'paused')],
-  events: [{ type: 'run.canceling', data: { by, ...(message === undefined ? {} : { message }) } }],
+export const cancelRun = (run: RunState, by: string, message?: string): Transition => ({
+  if: [runIs(run.status)],
+  events: [{ type: 'run.canceling', data: { by, from: run.status, ...(message === undefined ? {} : { message }) } }],
+});
+
+/** Something of the run was stuck, and is woken. Told for the record; changes nothing. */
+export const recordRepair = (data: EventOf<'run.repaired'>['data']): Transition => ({
+  if: [],
+  events: [{ type: 'run.repaired', data }],
 });
 
 /** Nothing of the run is left that could run. */
 export const finishCancel = (): Transition => ({
-  if: [runIs('canceling'), openIs(0)],
+  if: [runIs('canceling'), openIs(0), noOpenTasks],
   events: [{ type: 'run.canceled', data: {} }],
 });

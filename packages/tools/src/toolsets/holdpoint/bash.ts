@@ -8,6 +8,9 @@ import { pathArgument, relativePath } from './path-argument.ts';
 
 /** Linux refuses a single argument of 128 KiB or more. */
 const MAX_COMMAND = 100_000;
+const DEFAULT_TIMEOUT_S = 120;
+const MAX_TIMEOUT_S = 600;
+const MAX_TITLE = 100;
 
 const input = z.strictObject({
   command: z
@@ -19,22 +22,43 @@ const input = z.strictObject({
       `longer than ${MAX_COMMAND} bytes; write a script file and run that`,
     )
     .describe('Line or script for bash -c'),
-  timeout_s: z.int().min(1).max(600).default(120).describe('Seconds after which it is killed'),
+  timeout_s: z
+    .int()
+    .min(1)
+    .max(604_800)
+    .optional()
+    .describe(
+      'Seconds after which it is killed. Default: 120, at most 600; in the background as long as the run allows',
+    ),
   cwd: pathArgument.default('.').describe('Directory to run in, relative to the workspace root'),
+  run_in_background: z
+    .boolean()
+    .default(false)
+    .describe('Return at once, with a task_id for task_output and kill_shell'),
 });
 
 export const bash = defineTool({
   name: 'bash',
   description: `Runs a command with bash in an isolated sandbox: it sees the workspace (/workspace) and the system's programs, and has no network. Returns {exit_code, signal, stdout, stderr, stdout_bytes, stderr_bytes, stdout_truncated, stderr_truncated, duration_ms}.
-A non-zero exit code is reported as EEXIT together with the output. Every call starts anew: variables, the current directory and background processes do not outlive it; only files of the workspace do. There is no terminal and no standard input. Of a long output the first and last 32 KiB are returned.
+A non-zero exit code is reported as EEXIT together with the output. Every call starts anew: variables, the current directory and processes started with & do not outlive it; only files of the workspace do. For a server, a watcher or anything long set run_in_background: the result is {task_id}, the command goes on beside your other calls, and its changes become part of the workspace when it ends. There is no terminal and no standard input. Of a long output the first and last 32 KiB are returned.
 For reading, searching and changing files prefer read_file, grep, glob, edit and write_file.`,
   effect: (_args, { network }) => (network ? 'external' : 'workspace'),
   risk: 'high',
   input,
-  async execute(context, { command, timeout_s, cwd }) {
+  async execute(context, { command, timeout_s, cwd, run_in_background }) {
     // Tells a directory that is missing or outside as data; to the sandbox it would be a set-up that failed, and be tried again.
     if (relativePath(cwd) !== '.') await context.files.list(cwd, { limit: 1 }, context.signal);
-    const limits = { wall_ms: timeout_s * 1000 };
+    if (run_in_background) {
+      const spec = {
+        command,
+        cwd: relativePath(cwd),
+        ...(timeout_s === undefined ? {} : { timeout_ms: timeout_s * 1000 }),
+      };
+      const title = command.split('\n', 1)[0]?.slice(0, MAX_TITLE) ?? '';
+      const value = { task_id: context.taskId, status: 'running' };
+      return { status: 'succeeded', value, touched: [], task: { kind: 'shell', title, spec } };
+    }
+    const limits = { wall_ms: Math.min(timeout_s ?? DEFAULT_TIMEOUT_S, MAX_TIMEOUT_S) * 1000 };
     return outcome(await context.run({ argv: ['/bin/bash', '-c', command], cwd: relativePath(cwd), limits }));
   },
   async preview(_context, { command, cwd }) {

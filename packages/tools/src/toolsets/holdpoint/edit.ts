@@ -1,7 +1,6 @@
 import { FileError } from '@holdpoint/sandbox/errors';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
-import type { ToolOutcome } from '../../tool.ts';
 import { changedPaths } from './changed-paths.ts';
 import { type Failure, failure } from './failure.ts';
 import { cutDiff, unifiedDiff } from './patch.ts';
@@ -69,7 +68,7 @@ type Replaced = Extract<ReplaceResult, { status: 'replaced' }>;
 function report(
   args: Args,
   { before, result, sha256 }: { before: Buffer; result: Replaced; sha256: string },
-): ToolOutcome['value'] {
+): Record<string, unknown> {
   return {
     path: relativePath(args.path),
     replacements: result.lines.length,

@@ -6,14 +6,18 @@ import { bash } from './bash.ts';
 import { edit } from './edit.ts';
 import { glob } from './glob.ts';
 import { grep } from './grep.ts';
+import { killShell } from './kill-shell.ts';
 import { listDirectory } from './list-directory.ts';
 import { readFile } from './read-file.ts';
+import { task } from './task.ts';
+import { taskMerge } from './task-merge.ts';
+import { taskOutput } from './task-output.ts';
 import { todoWrite } from './todo-write.ts';
 import { webFetch } from './web-fetch.ts';
 import { createWebSearch } from './web-search.ts';
 import { writeFile } from './write-file.ts';
 
-/** The project's own toolset: files, search and commands of one workspace, the web as far as the run allows it, a plan, and questions to a person. */
+/** The project's own toolset: files, search and commands of one workspace, background commands and sub-agents, the web as far as the run allows it, a plan, and questions to a person. */
 export function createHoldpointToolset({ search }: { search: SearchPort }): Toolset {
   return defineToolset({
     name: 'holdpoint',
@@ -25,6 +29,10 @@ export function createHoldpointToolset({ search }: { search: SearchPort }): Tool
       glob,
       grep,
       bash,
+      task,
+      taskOutput,
+      killShell,
+      taskMerge,
       webFetch,
       createWebSearch(search),
       askUser,

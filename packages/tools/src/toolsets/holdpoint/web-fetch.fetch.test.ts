@@ -25,7 +25,7 @@ async function readAll(path: string, args: object): Promise<string[]> {
   const parts: string[] = [];
   for (let start: number | undefined = 0; start !== undefined; ) {
     const outcome = await fetchPage(path, { ...args, start_char: start });
-    if (outcome.status !== 'succeeded') throw new Error(outcome.error.message);
+    if (outcome.status !== 'succeeded') throw new Error(JSON.stringify(outcome));
     const value = outcome.value as { content: string; truncated: boolean; next_start?: number };
     expect(value.truncated).toBe(value.next_start !== undefined);
     parts.push(value.content);

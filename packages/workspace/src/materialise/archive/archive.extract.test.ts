@@ -46,7 +46,7 @@ function makeZip(t: Temporary, name: string, lines: string): string {
 
 const bring = async (t: Temporary, path: string, more: object = {}) => {
   const made = await t.workspaces.materialise({ runId, source: { type: 'archive', path, ...more } });
-  return { made, tree: readTree((await t.workspaces.locate(runId)).path) };
+  return { made, tree: readTree((await t.workspaces.locate({ runId: runId, epoch: 1 })).path) };
 };
 
 test.each(['tar', 'tar.gz', 'zip'] as const)(
@@ -115,7 +115,7 @@ test.each([
   const path = makeTar(t, 'hostile.tar', lines);
   const before = readdirSync(t.path).sort();
   await expect(bring(t, path)).rejects.toMatchObject({ code: 'EARCHIVE', retryable: false });
-  await expect(t.workspaces.locate(runId)).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
+  await expect(t.workspaces.locate({ runId: runId, epoch: 1 })).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
   expect(readdirSync(t.path).sort()).toEqual(before);
   expect(existsSync('/tmp/outside') || existsSync('/tmp/holdpoint-outside')).toBe(false);
 });
@@ -142,7 +142,7 @@ add("set", b"x", mode=0o4777)`,
     { path: 'disk', reason: 'device' },
     { path: 'pipe', reason: 'fifo' },
   ]);
-  const { path: root } = await t.workspaces.locate(runId);
+  const { path: root } = await t.workspaces.locate({ runId: runId, epoch: 1 });
   expect(lstatSync(join(root, 'set')).mode & 0o7000).toBe(0);
 });
 

@@ -21,10 +21,10 @@ async function start(t: Temporary, id = runId, text = 'run\n') {
     writeTree(source, { 'a.txt': 'a\n', 'b.txt': 'b\n', 'c.txt': 'c\n', 'd.txt': 'd\n', 'same.txt': 'same\n' });
   }
   const base = await t.workspaces.materialise({ runId: id, source: { type: 'directory', path: source } });
-  const { path } = await t.workspaces.locate(id);
+  const { path } = await t.workspaces.locate({ runId: id, epoch: 1 });
   writeTree(path, { 'a.txt': text, 'b.txt': text, 'new.txt': text });
   rmSync(join(path, 'c.txt'), { force: true });
-  const final = await t.workspaces.snapshot({ runId: id, parent: base.id, message: 'work' });
+  const final = await t.workspaces.snapshot({ epoch: 1, runId: id, parent: base.id, message: 'work' });
   return { source, base, final, path };
 }
 
@@ -80,13 +80,13 @@ describe('a conflict with a directory', () => {
       'modified a.txt',
       'modified new.txt',
     ]);
-    await t.workspaces.restore({ runId, snapshot: plan.candidate });
+    await t.workspaces.restore({ epoch: 1, runId, snapshot: plan.candidate });
     const settled = {
       ...{ 'a.txt': 'file run\n', 'b.txt': 'file run\n', 'c.txt': 'file theirs too\n', 'd.txt': 'file d\n' },
       ...{ 'new.txt': 'file both\n', 'same.txt': 'file same\n' },
     };
     expect(readTree(path)).toEqual(settled);
-    await t.workspaces.restore({ runId, snapshot: final.id });
+    await t.workspaces.restore({ epoch: 1, runId, snapshot: final.id });
     const whole = { ...request(final.id, resolutions), expect: plan.digest };
     expect(await t.workspaces.publish(whole)).toMatchObject({ status: 'published' });
     expect(readTree(source)).toEqual(settled);
@@ -148,7 +148,7 @@ test('what a person decided stays when the run publishes once more', async () =>
   const resolutions = await settle(t, final.id);
   await publishNow(t.workspaces, { runId, snapshot: final.id, resolutions });
   writeTree(path, { 'd.txt': 'later work\n' });
-  const next = await t.workspaces.snapshot({ runId, parent: final.id, message: '' });
+  const next = await t.workspaces.snapshot({ epoch: 1, runId, parent: final.id, message: '' });
   const plan = await t.workspaces.planPublish(request(next.id));
   expect(plan.files.map((file) => `${file.status} ${file.path}`)).toEqual(['modified d.txt']);
   await t.workspaces.publish({ ...request(next.id), expect: plan.digest });
@@ -159,12 +159,12 @@ test('what a person decided stays when the run publishes once more', async () =>
     'new.txt': 'file both\n',
   };
   expect(readTree(source)).toMatchObject(settled);
-  await t.workspaces.restore({ runId, snapshot: plan.candidate });
+  await t.workspaces.restore({ epoch: 1, runId, snapshot: plan.candidate });
   expect(readTree(path)).toEqual(readTree(source));
-  await t.workspaces.restore({ runId, snapshot: next.id });
+  await t.workspaces.restore({ epoch: 1, runId, snapshot: next.id });
   // Only where the run changes such a file again a person is asked again.
   writeTree(path, { 'new.txt': 'run once more\n' });
-  const third = await t.workspaces.snapshot({ runId, parent: next.id, message: '' });
+  const third = await t.workspaces.snapshot({ epoch: 1, runId, parent: next.id, message: '' });
   const { conflicts } = await t.workspaces.planPublish(request(third.id));
   expect(conflicts.map((conflict) => conflict.path)).toEqual(['new.txt']);
 });
@@ -185,10 +185,10 @@ describe('a file that stays in the way of another', () => {
     const source = join(t.path, 'source');
     writeTree(source, { 'folder/one': '1\n', 'folder/two': '2\n', file: 'file\n' });
     const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-    const { path } = await t.workspaces.locate(runId);
+    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
     for (const name of ['folder', 'file']) rmSync(join(path, name), { recursive: true });
     writeTree(path, { folder: 'a file now\n', 'file/inside': 'a folder now\n' });
-    const final = await t.workspaces.snapshot({ runId, parent: base.id, message: '' });
+    const final = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '' });
     writeTree(source, { 'folder/one': 'theirs\n', file: 'theirs\n' });
     const plan = (resolutions: Resolution[]) => t.workspaces.planPublish(request(final.id, resolutions));
     const { conflicts } = await plan([]);
@@ -210,7 +210,7 @@ describe('a file that stays in the way of another', () => {
     const whole = { ...request(final.id, [...kept, ...left]), expect: settled.digest };
     expect(await t.workspaces.publish(whole)).toMatchObject({ status: 'published' });
     expect(readTree(source)).toEqual({ file: 'file theirs\n', folder: 'folder', 'folder/one': 'file theirs\n' });
-    await t.workspaces.restore({ runId, snapshot: settled.candidate });
+    await t.workspaces.restore({ epoch: 1, runId, snapshot: settled.candidate });
     expect(readTree(path)).toEqual(readTree(source));
   });
 
@@ -252,7 +252,7 @@ test('what an earlier version wrote down of a publish is still understood', asyn
   writeFileSync(join(t.dataDir, 'runs', runId, 'publish/last.json'), JSON.stringify({ format: 1, snapshot: final.id }));
   expect(await publishNow(t.workspaces, { runId, snapshot: final.id })).toMatchObject({ status: 'published' });
   writeTree(path, { 'a.txt': 'once more\n' });
-  const next = await t.workspaces.snapshot({ runId, parent: final.id, message: '' });
+  const next = await t.workspaces.snapshot({ epoch: 1, runId, parent: final.id, message: '' });
   expect(await publishNow(t.workspaces, { runId, snapshot: next.id })).toMatchObject({ status: 'published' });
   expect(readTree(source)['a.txt']).toBe('file once more\n');
 });

@@ -41,7 +41,7 @@ async function start(t: ReturnType<typeof temporary>, prepare: (source: string) 
   });
   prepare(source);
   const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-  const { path } = await t.workspaces.locate(runId);
+  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
   for (const name of ['gone', 'folder', 'file', 'link', 'kept/only']) rmSync(join(path, name), { recursive: true });
   writeTree(path, {
     'a.txt': 'A\n',
@@ -53,7 +53,7 @@ async function start(t: ReturnType<typeof temporary>, prepare: (source: string) 
     'new-link': { link: '/etc/passwd' },
   });
   chmodSync(join(path, 'mode.sh'), 0o755);
-  const final = await t.workspaces.snapshot({ runId, parent: base.id, message: 'work' });
+  const final = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'work' });
   return {
     source,
     base,
@@ -133,11 +133,11 @@ describe('publish to a directory', () => {
     const source = join(t.path, 'source');
     writeTree(source, { large: Buffer.alloc(2000), small: 's', grows: 'g' });
     const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-    const { path } = await t.workspaces.locate(runId);
+    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
     writeTree(path, { large: 'small now', small: 'S', grows: 'G' });
-    const one = await t.workspaces.snapshot({ runId, parent: base.id, message: '' });
+    const one = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '' });
     writeTree(path, { large: Buffer.alloc(3000), grows: Buffer.alloc(3000) });
-    const two = await t.workspaces.snapshot({ runId, parent: one.id, message: '' });
+    const two = await t.workspaces.snapshot({ epoch: 1, runId, parent: one.id, message: '' });
     expect(await publish(t, two.id)).toMatchObject({
       status: 'published',
       published: { files_written: 1, files_deleted: 0 },
@@ -152,7 +152,7 @@ describe('publish to a directory', () => {
     const { source, final, path } = await start(t);
     await publish(t, final.id);
     writeTree(path, { 'a.txt': 'once more\n' });
-    const next = await t.workspaces.snapshot({ runId, parent: final.id, message: '' });
+    const next = await t.workspaces.snapshot({ epoch: 1, runId, parent: final.id, message: '' });
     expect(await publish(t, next.id)).toMatchObject({ status: 'published' });
     expect(readFileSync(join(source, 'a.txt'), 'utf8')).toBe('once more\n');
     expect(await publish(t, final.id)).toMatchObject({ status: 'published' });

@@ -28,10 +28,10 @@ async function start(t: Temporary, id = runId) {
     git(t.path, 'clone', '-q', '--bare', work, source);
   }
   const base = await t.workspaces.materialise({ runId: id, source: { type: 'git', path: source, ref: 'main' } });
-  const { path } = await t.workspaces.locate(id);
+  const { path } = await t.workspaces.locate({ runId: id, epoch: 1 });
   writeTree(path, { 'a.txt': edited(0, `changed by ${id}\n`), [`new/${id}`]: 'new\n' });
   rmSync(join(path, 'gone.txt'), { force: true });
-  const final = await t.workspaces.snapshot({ runId: id, parent: base.id, message: 'work' });
+  const final = await t.workspaces.snapshot({ epoch: 1, runId: id, parent: base.id, message: 'work' });
   return { source, base, final, path };
 }
 
@@ -88,11 +88,11 @@ describe('publish to a named branch', () => {
     expect(targetOf(plan)).toMatchObject({ from: tip, how: 'merge' });
     expect(plan.conflicts).toEqual([]);
     expect(plan.candidate).not.toBe(final.id);
-    await t.workspaces.restore({ runId, snapshot: plan.candidate });
-    const merged = readTree((await t.workspaces.locate(runId)).path);
+    await t.workspaces.restore({ epoch: 1, runId, snapshot: plan.candidate });
+    const merged = readTree((await t.workspaces.locate({ runId: runId, epoch: 1 })).path);
     expect(merged).toMatchObject({ 'theirs.txt': 'file theirs\n', [`new/${runId}`]: 'file new\n' });
     expect(merged['gone.txt']).toBeUndefined();
-    await t.workspaces.restore({ runId, snapshot: final.id });
+    await t.workspaces.restore({ epoch: 1, runId, snapshot: final.id });
 
     expect(await t.workspaces.publish({ ...onMain(final.id), expect: plan.digest })).toMatchObject({
       status: 'published',
@@ -169,8 +169,8 @@ describe('publish to a named branch', () => {
     const { source, final } = await start(t);
     const id = 'run_2';
     const second = await t.workspaces.materialise({ runId: id, source: { type: 'git', path: source, ref: 'main' } });
-    writeTree((await t.workspaces.locate(id)).path, { 'b.txt': 'b of the second\n' });
-    const other = await t.workspaces.snapshot({ runId: id, parent: second.id, message: 'x' });
+    writeTree((await t.workspaces.locate({ runId: id, epoch: 1 })).path, { 'b.txt': 'b of the second\n' });
+    const other = await t.workspaces.snapshot({ epoch: 1, runId: id, parent: second.id, message: 'x' });
     const requests = [onMain(final.id), { ...onMain(other.id), runId: id }];
     const plans = await Promise.all(requests.map((request) => t.workspaces.planPublish(request)));
     const results = await Promise.all(
@@ -195,8 +195,8 @@ describe('publish to a named branch', () => {
     git(source, 'worktree', 'add', '-q', '-b', 'linked', join(t.path, 'linked'));
     git(source, 'symbolic-ref', 'refs/heads/alias', 'refs/heads/main');
     const base = await t.workspaces.materialise({ runId, source: { type: 'git', path: source } });
-    writeTree((await t.workspaces.locate(runId)).path, { 'a.txt': 'A\n' });
-    const final = await t.workspaces.snapshot({ runId, parent: base.id, message: 'x' });
+    writeTree((await t.workspaces.locate({ runId: runId, epoch: 1 })).path, { 'a.txt': 'A\n' });
+    const final = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'x' });
     for (const branch of ['main', 'linked', 'alias']) {
       expect(await publishNow(t.workspaces, { runId, snapshot: final.id, branch })).toMatchObject({
         conflicts: [{ path: `refs/heads/${branch}`, reason: 'branch_checked_out' }],
@@ -277,7 +277,7 @@ describe('publish to a named branch', () => {
       '.gitattributes': '* filter=evil merge=evil diff=evil\n',
       'a.txt': edited(0, 'mine\n'),
     });
-    const final = await t.workspaces.snapshot({ runId, parent: base.id, message: 'x' });
+    const final = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'x' });
     moveMain(t, source, (work) => {
       writeTree(work, { '.gitattributes': '* merge=evil filter=evil\n', 'a.txt': edited(19, 'theirs\n') });
     });

@@ -20,10 +20,10 @@ async function start(t: ReturnType<typeof temporary>, prepare: (source: string) 
   const commit = initRepository(source);
   prepare(source);
   const base = await t.workspaces.materialise({ runId, source: { type: 'git', path: source } });
-  const { path } = await t.workspaces.locate(runId);
+  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
   writeTree(path, { 'a.txt': 'A\n', 'new/file': 'new\n' });
   rmSync(join(path, 'dir/c.txt'));
-  const final = await t.workspaces.snapshot({ runId, parent: base.id, message: 'work' });
+  const final = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'work' });
   return { source, commit, base, final, path };
 }
 
@@ -159,9 +159,9 @@ describe('publish to git', () => {
     });
     expect(final.skipped).toEqual([{ path: 'large', reason: 'too_large' }]);
     writeFileSync(join(path, 'large'), 'small now');
-    const small = await t.workspaces.snapshot({ runId, parent: final.id, message: '' });
+    const small = await t.workspaces.snapshot({ epoch: 1, runId, parent: final.id, message: '' });
     writeFileSync(join(path, 'large'), Buffer.alloc(3000));
-    const again = await t.workspaces.snapshot({ runId, parent: small.id, message: '' });
+    const again = await t.workspaces.snapshot({ epoch: 1, runId, parent: small.id, message: '' });
     expect(await publishNow(t.workspaces, { runId, snapshot: again.id, message: 'm' })).toMatchObject({
       status: 'published',
     });
@@ -179,7 +179,7 @@ describe('publish to git', () => {
     rmSync(join(source, '.git/objects/pack'), { recursive: true, force: true });
     writeFileSync(join(source, '.git/objects/pack'), 'no folder');
     writeFileSync(join(path, 'noise'), randomBytes(2_000_000));
-    const noisy = await t.workspaces.snapshot({ runId, parent: final.id, message: '' });
+    const noisy = await t.workspaces.snapshot({ epoch: 1, runId, parent: final.id, message: '' });
     const failed = publishNow(t.workspaces, { runId, snapshot: noisy.id, message: 'm' });
     await expect(failed).rejects.toMatchObject({ code: 'EGITFAILED', retryable: true });
     await expect.poll(() => process.getActiveResourcesInfo().filter((kind) => kind === 'ProcessWrap')).toEqual([]);

@@ -23,9 +23,9 @@ async function start(t: Temporary, at: { base: FileTree; run: Edit; theirs?: Edi
     runId,
     source: { type: 'git', path: repository, ref: 'main', ...at.source } as Source,
   });
-  const { path } = await t.workspaces.locate(runId);
+  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
   at.run(path);
-  const final = await t.workspaces.snapshot({ runId, parent: made.id, message: 'work' });
+  const final = await t.workspaces.snapshot({ epoch: 1, runId, parent: made.id, message: 'work' });
   if (at.theirs !== undefined) commitOnMain(t, repository, at.theirs);
   const plan = (resolutions: Resolution[] = []) =>
     t.workspaces.planPublish({ runId, snapshot: final.id, resolutions, target: { branch: 'main', message: 'm' } });
@@ -107,8 +107,8 @@ describe('a merge', () => {
     expect(planned.files.map(({ old_mode, new_mode }) => `${old_mode ?? '000000'} ${new_mode ?? '000000'}`)).toEqual(
       modes,
     );
-    await t.workspaces.restore({ runId, snapshot: planned.candidate });
-    expect(readTree((await t.workspaces.locate(runId)).path)).toEqual(tree);
+    await t.workspaces.restore({ epoch: 1, runId, snapshot: planned.candidate });
+    expect(readTree((await t.workspaces.locate({ runId: runId, epoch: 1 })).path)).toEqual(tree);
   });
 
   const swaps = {
@@ -248,7 +248,7 @@ describe('what is no part of the workspace', () => {
     });
     const planned = await plan();
     expect(planned.files.map((file) => file.path)).toEqual(['src/a.txt', 'src/new.txt']);
-    await t.workspaces.restore({ runId, snapshot: planned.candidate });
+    await t.workspaces.restore({ epoch: 1, runId, snapshot: planned.candidate });
     expect(readTree(path)).toEqual({
       ...{ src: 'folder', 'src/a.txt': 'file A\n', 'src/new.txt': 'file new\n', 'src/theirs.txt': 'file t\n' },
     });
@@ -307,7 +307,7 @@ describe('what is no part of the workspace', () => {
     expect(git(repository, 'show', 'main:a.txt')).toBe('A');
     commitOnMain(t, repository, (work) => add(work, 'taken'));
     writeTree(path, { taken: 'a file of the run\n' });
-    const next = await t.workspaces.snapshot({ runId, parent: final.id, message: '' });
+    const next = await t.workspaces.snapshot({ epoch: 1, runId, parent: final.id, message: '' });
     const planned = await t.workspaces.planPublish({
       ...{ runId, snapshot: next.id, target: { branch: 'main', message: 'm' } },
     });
@@ -337,9 +337,9 @@ test('a fork merges as its run would', async () => {
   });
   const forked = await t.workspaces.fork({ runId: 'run_2', from: { runId, snapshot: final.id } });
   await t.workspaces.discard(runId);
-  const { path } = await t.workspaces.locate('run_2');
+  const { path } = await t.workspaces.locate({ runId: 'run_2', epoch: 1 });
   writeFileSync(join(path, 'c.txt'), 'C\n');
-  const next = await t.workspaces.snapshot({ runId: 'run_2', parent: forked.id, message: '' });
+  const next = await t.workspaces.snapshot({ epoch: 1, runId: 'run_2', parent: forked.id, message: '' });
   const result = await publishNow(t.workspaces, { runId: 'run_2', snapshot: next.id, branch: 'main' });
   expect(result).toMatchObject({ status: 'published' });
   expect(checkedOut(t, repository)).toEqual({ 'a.txt': 'file A\n', 'b.txt': 'file B\n', 'c.txt': 'file C\n' });
@@ -354,8 +354,8 @@ test('the source may be a linked work tree, and belong to somebody else', async 
   git(repository, 'worktree', 'add', '-q', '-b', 'linked', linked);
   if (isRoot) execFileSync('chown', ['-R', '20002:20003', repository, linked]);
   const made = await t.workspaces.materialise({ runId, source: { type: 'git', path: linked } });
-  writeFileSync(join((await t.workspaces.locate(runId)).path, 'a.txt'), 'A\n');
-  const final = await t.workspaces.snapshot({ runId, parent: made.id, message: '' });
+  writeFileSync(join((await t.workspaces.locate({ runId: runId, epoch: 1 })).path, 'a.txt'), 'A\n');
+  const final = await t.workspaces.snapshot({ epoch: 1, runId, parent: made.id, message: '' });
   for (const branch of ['main', 'linked']) {
     const refused = await publishNow(t.workspaces, { runId, snapshot: final.id, branch });
     expect(refused).toMatchObject({ conflicts: [{ reason: 'branch_checked_out' }] });

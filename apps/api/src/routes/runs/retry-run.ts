@@ -1,0 +1,54 @@
+import { retryRunSchema, undoneSchema } from '@holdpoint/client/wire/fork';
+import { idParamsSchema } from '@holdpoint/client/wire/page';
+import { retryRun } from '@holdpoint/engine/commands/retry-run';
+import { type ApiDeps, type App, operator } from '../../deps.ts';
+import { placeEngineError } from '../../errors/place-engine-error.ts';
+import { awaitRun } from '../../live/await-run.ts';
+import { checkRunId } from './find-run.ts';
+import { toRun } from './run-view.ts';
+
+const places = {
+  step_not_found: '/from_step',
+  step_not_settled: '/from_step',
+  external_effects: '/keep_external_effects',
+  tools_changed: '/accept_new_version',
+};
+
+/** POST /v1/runs/{id}/retry: 200 when the files are back and the run goes on, 202 when a worker has yet to do that. */
+export function retryRunRoute(app: App, deps: ApiDeps): void {
+  app.post(
+    '/v1/runs/:id/retry',
+    {
+      schema: {
+        tags: ['runs'],
+        operationId: 'retryRun',
+        summary: 'Make a failed, canceled or paused run go on from one of its steps',
+        description:
+          'That step and the later ones are undone and made again, with the files as they were before. Without `from_step` it is the first ' +
+          'of the last turn that did not succeed. Effects outside of the workspace cannot be undone: 409 `external_effects`, unless ' +
+          '`keep_external_effects` says that they stay.',
+        params: idParamsSchema,
+        body: retryRunSchema.nullish(),
+        response: { 200: undoneSchema, 202: undoneSchema },
+      },
+    },
+    async ({ params, body }, reply) => {
+      const runId = checkRunId(params.id);
+      const { from_step: fromStep, keep_external_effects, accept_new_version } = retryRunSchema.parse(body ?? {});
+      let undone: string[] = [];
+      const run = await awaitRun(deps, reply, {
+        runId,
+        async ask() {
+          const request = {
+            ...(fromStep === undefined ? {} : { fromStep }),
+            ...{ keepExternalEffects: keep_external_effects, acceptNewVersion: accept_new_version, by: operator },
+          };
+          undone = await placeEngineError(places, () => retryRun(deps, runId, request));
+        },
+        isPending: ({ restore }) => restore === 'due',
+      });
+      const restored = run.restore !== 'due';
+      return reply.code(restored ? 200 : 202).send({ run: toRun(run), undone, restored });
+    },
+  );
+}

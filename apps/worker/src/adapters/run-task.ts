@@ -1,0 +1,54 @@
+import type { ShellSpec } from '@holdpoint/engine/domain/task';
+import type { TaskContext, TaskEnd } from '@holdpoint/engine/ports';
+import type { CommandEnd, Sandbox, WorkspaceMount } from '@holdpoint/sandbox/port';
+import { openCallNetwork } from './run-network.ts';
+
+interface Deps {
+  sandbox: Sandbox;
+  allowAddresses: readonly string[];
+}
+
+/** Runs a background command in a sandbox of its own, until it ends or is killed. */
+export async function runTask(
+  { sandbox, allowAddresses }: Deps,
+  workspace: WorkspaceMount,
+  { command, cwd, env, timeout_ms }: ShellSpec,
+  { taskId, wallMs, limits, network, output, onConnection, signal }: TaskContext,
+): Promise<TaskEnd> {
+  await using way = openCallNetwork({ network, onConnection }, { allowAddresses });
+  const { end, duration_ms } = await sandbox.run({
+    workspace,
+    label: taskId,
+    argv: ['/bin/bash', '-c', command],
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(env === undefined ? {} : { env }),
+    ...(way === undefined ? {} : { egress: way.openProxy() }),
+    output,
+    limits: { ...limits, wall_ms: Math.min(wallMs, timeout_ms ?? wallMs) },
+    signal,
+  });
+  return { ...judge(end), duration_ms };
+}
+
+function judge(end: CommandEnd): TaskEnd {
+  switch (end.status) {
+    case 'exited': {
+      const { exit_code, signal } = end;
+      if (exit_code === 0 && signal === null) return { status: 'completed', exit_code };
+      const message = signal === null ? `exit code ${exit_code}` : `ended by ${signal}`;
+      return { status: 'failed', exit_code, reason: { code: 'EEXIT', message } };
+    }
+    case 'timed_out': {
+      const message = `It was still running after ${end.after_ms / 1000} s, and was killed.`;
+      return { status: 'timed_out', exit_code: null, reason: { code: 'ETIMEOUT', message } };
+    }
+    case 'quota': {
+      const message = `It passed its ${end.quota} limit of ${end.limit}, and was killed.`;
+      return { status: 'failed', exit_code: null, reason: { code: 'EQUOTA', message } };
+    }
+    case 'killed':
+      return { status: 'killed', exit_code: null, reason: { code: 'EKILLED', message: end.reason } };
+    default:
+      return end satisfies never;
+  }
+}

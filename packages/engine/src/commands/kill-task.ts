@@ -1,0 +1,33 @@
+import type { EngineDeps } from '../deps.ts';
+import { requestKill } from '../domain/transitions/tasks.ts';
+import { isTaskOver } from '../domain/vocabulary.ts';
+import { EngineError } from '../errors.ts';
+import { append } from '../log/append.ts';
+import { controlChannel } from '../log/keys.ts';
+import { readTask } from '../log/read-state.ts';
+import { retryWhileContended } from './retry-while-contended.ts';
+
+/**
+ * Asks for the end of a background task. When this returns it is recorded; the whole process tree dies soon after, and a sub-agent is
+ * canceled. Of a task that is over: nothing.
+ * @throws EngineError `task_not_found`
+ */
+export async function requestTaskKill(
+  deps: Pick<EngineDeps, 'redis' | 'queues' | 'logger' | 'newId' | 'now'>,
+  runId: string,
+  taskId: string,
+  by: string,
+): Promise<void> {
+  await retryWhileContended(taskId, async () => {
+    const task = await readTask(deps.redis, runId, taskId);
+    if (!task) throw new EngineError('task_not_found', `the run ${runId} has no task ${taskId}`);
+    if (isTaskOver(task.status) || task.kill !== undefined) return true;
+    return (await append(deps, runId, requestKill(task, by))).ok;
+  });
+  try {
+    await deps.redis.publish(controlChannel, JSON.stringify({ kind: 'kill', run_id: runId, task_id: taskId }));
+    await deps.queues.wakeTask(runId, taskId);
+  } catch (error) {
+    deps.logger.warn({ run_id: runId, task_id: taskId, err: error }, 'the wake-up was not sent; the sweeper will');
+  }
+}

@@ -1,0 +1,71 @@
+import type { EngineDeps } from '../deps.ts';
+import type { RunState } from '../domain/state.ts';
+import { resumed } from '../domain/transitions/run-life.ts';
+import { isSettled } from '../domain/vocabulary.ts';
+import { EngineError } from '../errors.ts';
+import { listSteps } from '../queries/list-steps.ts';
+import { retryWhileContended } from './retry-while-contended.ts';
+import { toolsToGoOnWith } from './steer-run.ts';
+import { prepareRewind, recordRewind } from './undo-run.ts';
+
+interface Retry {
+  /** The first step that is made again: its id, or its number in the list of steps, from 1. Default: the first that failed in the last turn. */
+  fromStep?: string | number;
+  /** Effects outside of the workspace cannot be undone; they are left as they are when this is set. */
+  keepExternalEffects: boolean;
+  acceptNewVersion?: boolean;
+  by: string;
+}
+
+/**
+ * Makes a failed, canceled or paused run go on from one of its steps: that step and the later ones are undone and made again. When this
+ * returns it is recorded, and the run is active.
+ * @returns the ids of the steps that were undone
+ * @throws EngineError `run_not_found`, `run_not_retryable`, `run_not_idle`, `step_not_found`, `step_not_settled`, `external_effects`,
+ * `workspace_not_ready`, `tools_changed`
+ */
+export async function retryRun(deps: EngineDeps, runId: string, request: Retry): Promise<string[]> {
+  let undone: string[] = [];
+  await retryWhileContended(runId, async () => {
+    const past = await listSteps(deps, runId);
+    const { run } = past;
+    assertRetryable(run);
+    const alive = past.steps.filter((step) => step.status !== 'undone');
+    const place = placeOf(run, alive, request.fromStep);
+    const rewind = await prepareRewind(deps, past, { ...request, toStep: place });
+    const tools = await toolsToGoOnWith(deps, run, request.acceptNewVersion ?? false);
+    undone = rewind.undone.map((step) => step.id);
+    // Approvals of undone steps are closed with them.
+    const after = { ...run, parked: run.parked - rewind.approvals.length, turn: rewind.turn };
+    const again = resumed(after, run.status === 'paused' ? 'pause' : 'end', { by: request.by, tools });
+    return recordRewind(deps, run, rewind, [again]);
+  });
+  return undone;
+}
+
+function assertRetryable(run: RunState): void {
+  const isOver = run.status === 'failed' || run.status === 'canceled';
+  if (isOver && run.publication === 'none' && run.parent === undefined) return;
+  if (run.status === 'paused') return;
+  const why = run.parent === undefined ? `is ${run.status} (change set: ${run.publication})` : 'is a sub-agent';
+  throw new EngineError('run_not_retryable', `the run ${run.id} ${why}`);
+}
+
+/** How many steps are kept. */
+function placeOf(
+  run: RunState,
+  alive: Awaited<ReturnType<typeof listSteps>>['steps'],
+  from: string | number | undefined,
+): number {
+  if (typeof from === 'string') {
+    const found = alive.findIndex((step) => step.id === from);
+    if (found === -1) throw new EngineError('step_not_found', `the run ${run.id} has no step ${from}`);
+    return found;
+  }
+  if (from !== undefined) return from - 1;
+  const last = alive.at(-1)?.call.turn;
+  const failed = alive.findIndex(
+    (step) => step.call.turn === last && (!isSettled(step.status) || step.status !== 'succeeded'),
+  );
+  return failed === -1 ? alive.length : failed;
+}

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import type { EngineDeps } from '../deps.ts';
+import { recordMessage } from '../domain/transitions/message.ts';
+import { EngineError } from '../errors.ts';
+import { append } from '../log/append.ts';
+import { idempotencyKey } from '../log/keys.ts';
+import { readFields } from '../log/read-state.ts';
+import { retryWhileContended } from './retry-while-contended.ts';
+import { getRun } from './steer-run.ts';
+
+/**
+ * Says something to a run. When this returns it is in the log; a model reads it before it decides its next turn, and does not end the run
+ * before it has. A scripted plan reads nothing.
+ * @param message.key the same key again: the same message, once
+ * @throws EngineError `run_not_found`, `run_not_active`, `idempotency_key_reused`
+ */
+export async function sendMessage(
+  deps: EngineDeps,
+  runId: string,
+  message: { text: string; by: string; key?: string | undefined },
+): Promise<{ messageId: string; created: boolean }> {
+  const { text, by, key } = message;
+  const messageId = await reserve(deps, runId, message);
+  let created = false;
+  await retryWhileContended(runId, async () => {
+    const known = key === undefined ? {} : await readFields(deps.redis, runId, [messageId]);
+    if (known[messageId]) return true;
+    const run = await getRun(deps, runId);
+    if (run.closing !== undefined || run.ended_at !== undefined || run.status === 'canceling') {
+      throw new EngineError('run_not_active', `the run ${runId} is ${run.closing ? 'ending' : run.status}`);
+    }
+    const appended = await append(deps, runId, recordMessage(run, { messageId, text, by }));
+    created = appended.ok;
+    return appended.ok;
+  });
+  return { messageId, created };
+}
+
+const window = 24 * 3600;
+
+/** The id of a message to be, so that a client whose answer was lost meets the same message again. */
+async function reserve(
+  deps: EngineDeps,
+  runId: string,
+  { text, by, key }: { text: string; by: string; key?: string | undefined },
+): Promise<string> {
+  const fresh = deps.newId('message');
+  if (key === undefined) return fresh;
+  const digest = (value: string): string => createHash('sha256').update(value).digest('hex');
+  const place = idempotencyKey(digest(`${by}\n${runId}\n${key}`));
+  const entry = `${digest(text)} ${fresh}`;
+  if (await deps.redis.set(place, entry, 'EX', window, 'NX')) return fresh;
+  const [said, id] = ((await deps.redis.get(place)) ?? entry).split(' ');
+  if (said !== digest(text)) {
+    throw new EngineError('idempotency_key_reused', 'this Idempotency-Key was used for another message');
+  }
+  return id ?? fresh;
+}

@@ -1,0 +1,99 @@
+import type { NewEvent } from '../events.ts';
+import { runField } from '../fields.ts';
+import type { RunState, TaskState } from '../state.ts';
+import type { TaskOutcome } from '../task.ts';
+import {
+  type Condition,
+  isRestored,
+  leaseIs,
+  runIs,
+  snapshotIs,
+  type Transition,
+  taskIs,
+  writerIs,
+} from '../transition.ts';
+import type { Problem, TaskStatus } from '../vocabulary.ts';
+
+type Ended = Extract<TaskStatus, 'completed' | 'failed' | 'killed' | 'timed_out' | 'lost'>;
+export type TaskResult = TaskOutcome & { status: Exclude<Ended, 'lost'> };
+
+const openTasksAre = (count: number): Condition => ({
+  field: runField.openTasks,
+  is: count === 0 ? ['', '0'] : [String(count)],
+});
+export const noOpenTasks = openTasksAre(0);
+
+/** From here on the command may run, on this tree. */
+export const startTask = (run: RunState, task: TaskState, worker: string): Transition => ({
+  if: [runIs('running', 'waiting'), taskIs(task.id, 'queued'), leaseIs(run.lease), isRestored],
+  events: [{ type: 'task.started', data: { task_id: task.id, worker, epoch: run.lease } }],
+});
+
+/** The run of a sub-agent exists. */
+export const startAgent = (task: TaskState, worker: string): Transition => ({
+  if: [taskIs(task.id, 'queued')],
+  events: [{ type: 'task.started', data: { task_id: task.id, worker } }],
+});
+
+export const requestKill = (task: TaskState, by: string): Transition => ({
+  if: [taskIs(task.id, task.status)],
+  events: [{ type: 'task.kill_requested', data: { task_id: task.id, by } }],
+});
+
+/** The command has ended; what it changed is not in a snapshot yet. */
+export const exitTask = (task: TaskState, { status, ...outcome }: TaskResult): Transition => ({
+  if: [taskIs(task.id, 'running')],
+  events: [{ type: 'task.exited', data: { task_id: task.id, status, ...outcome } }],
+});
+
+/** Nobody else changes the tree while the task's changes are taken into a snapshot. */
+export const holdForCapture = (run: RunState, task: TaskState): Transition => ({
+  if: [taskIs(task.id, 'capturing'), leaseIs(run.lease), isRestored, writerIs('', task.id)],
+  events: [{ type: 'workspace.held', data: { task_id: task.id } }],
+});
+
+export function captureTask(
+  run: RunState,
+  task: TaskState,
+  snapshot: { snapshot: string; files_changed: number; skipped: number },
+): Transition {
+  const parent = run.snapshot ?? '';
+  return {
+    if: [taskIs(task.id, 'capturing'), leaseIs(run.lease), isRestored, writerIs(task.id), snapshotIs(parent)],
+    events: [
+      { type: 'workspace.captured', data: { task_id: task.id, parent, ...snapshot } },
+      ended(task, task.outcome ?? lostOutcome('its outcome is not recorded')),
+    ],
+  };
+}
+
+/** The task is over, and the tree is as it was. */
+export const endTask = (task: TaskState, outcome: TaskOutcome & { status: Ended }): Transition => ({
+  if: [taskIs(task.id, task.status)],
+  events: [ended(task, outcome)],
+});
+
+/**
+ * The worker that ran it is lost, and with it the command. The tree is made anew, because that worker may only be frozen: so nobody may
+ * be changing it now.
+ */
+export const loseTask = (run: RunState, task: TaskState, message: string): Transition => ({
+  if: [taskIs(task.id, 'running'), writerIs(''), leaseIs(run.lease)],
+  events: [ended(task, lostOutcome(message), true)],
+});
+
+export const lostOutcome = (message: string): TaskOutcome & { status: 'lost' } => ({
+  status: 'lost',
+  exit_code: null,
+  reason: { code: 'ETASKLOST', message, next: 'Look at what it left, and begin it again if it is still needed.' },
+});
+
+export const killedOutcome = (reason: Problem): TaskResult => ({ status: 'killed', exit_code: null, reason });
+
+function ended(task: TaskState, outcome: TaskOutcome & { status: TaskStatus }, restore?: true): NewEvent {
+  const { status, ...rest } = outcome;
+  return {
+    type: 'task.ended',
+    data: { task_id: task.id, status: status as Ended, ...rest, ...(restore === undefined ? {} : { restore }) },
+  };
+}

@@ -1,0 +1,83 @@
+import type { Job } from 'bullmq';
+import type { WorkerDeps } from '../deps.ts';
+import type { EventOf } from '../domain/events.ts';
+import type { RunState, StepState } from '../domain/state.ts';
+import { isTaskOver, isTerminal } from '../domain/vocabulary.ts';
+import { lastEventAt } from '../log/read-log.ts';
+import { readApproval, readTask, readTasks, readTurnSteps } from '../log/read-state.ts';
+import { jobIds } from '../queues/queues.ts';
+import { isDue } from './ensure-tasks.ts';
+import { isWorkspaceDue } from './release-run.ts';
+import { isWaitOver } from './wait-over.ts';
+
+export type Finding = EventOf<'run.repaired'>['data'];
+
+/** Between an append and its wake-up lie milliseconds. What has not moved for this long, and has no wake-up, is stuck. */
+const graceMs = 5000;
+
+/**
+ * What of a run is stuck: it says that something has to happen, and nothing will make it happen. A process died between two writes, or
+ * Redis lost a queue.
+ */
+export async function diagnose(deps: WorkerDeps, run: RunState): Promise<Finding[]> {
+  const quietSince = await lastEventAt(deps.redis, run.id);
+  if (quietSince === undefined || deps.now() - quietSince < graceMs) return [];
+  const isOpen = run.status === 'running' || run.status === 'waiting';
+  const found: Finding[] = [];
+  if (run.status === 'queued' && !(await hasTurnJob(deps, run))) found.push({ class: 'queued_without_job' });
+  if (isWorkspaceDue(run) && !(await deps.queues.workspaces.getJob(jobIds.workspace(run.id)))) {
+    found.push({ class: 'workspace_without_job' });
+  }
+  if (isOpen && run.restore !== 'due') {
+    if (run.open === 0 && run.closing === undefined && !(await hasTurnJob(deps, run))) {
+      found.push({ class: 'turn_without_successor' });
+    }
+    for (const step of await readTurnSteps(deps.redis, run)) found.push(...(await lookAtStep(deps, run, step)));
+  }
+  if (run.open_tasks > 0 && run.status !== 'paused') {
+    for (const task of await readTasks(deps.redis, run.id)) {
+      if (isDue(run, task) && !(await deps.queues.tasks.getJob(jobIds.task(task.id)))) {
+        found.push({ class: 'task_without_job', subject: task.id });
+      }
+    }
+  }
+  if (run.parent !== undefined && isTerminal(run.status)) {
+    const task = await readTask(deps.redis, run.parent.run_id, run.parent.task_id);
+    if (task && !isTaskOver(task.status)) found.push({ class: 'ended_untold', subject: task.id });
+  }
+  return found;
+}
+
+const hasTurnJob = async (deps: WorkerDeps, run: RunState): Promise<boolean> =>
+  (await deps.queues.turns.getJob(jobIds.turn(run.id, run.turn + 1))) !== undefined;
+
+async function lookAtStep(deps: WorkerDeps, run: RunState, step: StepState): Promise<Finding[]> {
+  const job: Job | undefined = await deps.queues.steps.getJob(jobIds.step(step.id));
+  const subject = step.id;
+  switch (step.status) {
+    case 'queued':
+      if (!job) return [{ class: 'queued_without_job', subject }];
+      return (await isAsleep(deps, job)) ? [{ class: 'decided_but_parked', subject }] : [];
+    case 'running':
+      return job ? [] : [{ class: 'running_without_heartbeat', subject }];
+    case 'deferred':
+      if (!job) return [{ class: 'queued_without_job', subject }];
+      return (await isWaitOver(deps, run, step)) && (await isAsleep(deps, job))
+        ? [{ class: 'decided_but_parked', subject }]
+        : [];
+    case 'parked':
+    case 'unknown': {
+      if (!job) return [{ class: 'queued_without_job', subject }];
+      const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
+      const expires = approval?.status === 'pending' ? Date.parse(approval.request.expires_at) : undefined;
+      return expires !== undefined && expires < deps.now() - graceMs ? [{ class: 'expired', subject }] : [];
+    }
+    default:
+      return [];
+  }
+}
+
+/** It would run by itself only in a while; a job in backoff is awake. */
+async function isAsleep(deps: WorkerDeps, job: Job): Promise<boolean> {
+  return (await job.isDelayed()) && job.timestamp + job.delay > deps.now() + 60_000;
+}

@@ -1,0 +1,201 @@
+import { fromPayload } from '../blobs/blob-store.ts';
+import type { WorkerDeps } from '../deps.ts';
+import type { RunState, TaskState } from '../domain/state.ts';
+import { shellSpecSchema } from '../domain/task.ts';
+import { recordConnection } from '../domain/transitions/attempt.ts';
+import {
+  captureTask,
+  endTask,
+  exitTask,
+  holdForCapture,
+  killedOutcome,
+  loseTask,
+  lostOutcome,
+  startTask,
+  type TaskResult,
+} from '../domain/transitions/tasks.ts';
+import { isTaskOver, isTerminal } from '../domain/vocabulary.ts';
+import { EngineError } from '../errors.ts';
+import { append } from '../log/append.ts';
+import { readSpec } from '../log/read-spec.ts';
+import { readRun, readStep, readTask } from '../log/read-state.ts';
+import type { Connection } from '../ports.ts';
+import type { TaskJob } from '../queues/queues.ts';
+import { readError } from './infrastructure-error.ts';
+import { abortReason, done, type JobContext, type JobEnd } from './job.ts';
+import { settleForward } from './settle-forward.ts';
+import { superviseAgent } from './supervise-agent.ts';
+
+const mostRounds = 20;
+/** How soon a task looks again that has to wait for its turn to take a snapshot. */
+const waitMs = 500;
+
+/**
+ * Brings a background task as far as it can go now: runs its command, takes what that changed into a snapshot, and says honestly what
+ * became of one whose worker was lost. Woken again at any point, it goes on from what the log says.
+ */
+export async function handleTask(deps: WorkerDeps, job: TaskJob, context: JobContext): Promise<JobEnd> {
+  for (let round = 0; round < mostRounds; round++) {
+    const [run, task] = await Promise.all([
+      readRun(deps.redis, job.run_id),
+      readTask(deps.redis, job.run_id, job.task_id),
+    ]);
+    if (!run || !task) return done;
+    if (isTaskOver(task.status)) {
+      await settleForward(deps, run.id, context.signal);
+      return done;
+    }
+    if (task.about.kind === 'agent') return superviseAgent(deps, run, task, context);
+    // Only who has just been given the job may take a running command for lost. Later on, it is this handler that lost the job.
+    if (round > 0 && task.status === 'running') {
+      throw new EngineError('superseded', `another worker took over the task ${task.id}`);
+    }
+    const end = await move(deps, run, task, context);
+    if (end !== 'again') return end;
+  }
+  return sleep(deps);
+}
+
+const sleep = (deps: WorkerDeps): JobEnd => ({ kind: 'sleep', until: deps.now() + waitMs });
+
+async function move(deps: WorkerDeps, run: RunState, task: TaskState, context: JobContext): Promise<JobEnd | 'again'> {
+  const isEnding = run.status === 'canceling' || isTerminal(run.status);
+  switch (task.status) {
+    case 'queued':
+      if (task.kill !== undefined || isEnding) {
+        await append(deps, run.id, endTask(task, killedOutcome(whoKilled(task))));
+        return 'again';
+      }
+      // Resumed, restored: whoever does that wakes the task.
+      if (run.status === 'paused' || run.restore === 'due') return done;
+      return start(deps, run, task, context);
+    case 'running':
+      return lost(deps, run, task, isEnding);
+    case 'capturing':
+      return capture(deps, run, task, isEnding);
+    default:
+      return 'again';
+  }
+}
+
+async function start(deps: WorkerDeps, run: RunState, task: TaskState, context: JobContext): Promise<JobEnd | 'again'> {
+  const started = await append(deps, run.id, startTask(run, task, deps.workerId));
+  if (!started.ok) return 'again';
+  const startedAt = deps.now();
+  const result = await execute(deps, run, task, context);
+  const reason = abortReason(context.signal);
+  if (reason === 'lock-lost')
+    throw new EngineError('superseded', 'the lock of the job was lost; another worker has it');
+  const timed = { ...result, duration_ms: deps.now() - startedAt };
+  if (result.status === 'lost') {
+    // The command is known to be dead, and its worker to be alive: the tree stays, and what is in it is part of the next snapshot.
+    await append(deps, run.id, endTask({ ...task, status: 'running' }, { ...timed, status: 'lost' }));
+    return 'again';
+  }
+  await append(deps, run.id, exitTask(task, { ...timed, status: result.status }));
+  return 'again';
+}
+
+async function execute(
+  deps: WorkerDeps,
+  run: RunState,
+  task: TaskState,
+  { signal }: JobContext,
+): Promise<TaskResult | ReturnType<typeof lostOutcome>> {
+  const spec = shellSpecSchema.parse(await fromPayload(deps.blobs, task.about.spec));
+  const { limits, network } = await readSpec(deps, run);
+  const output = deps.outputs.open(task.id);
+  try {
+    const end = await deps.executor.runTask(spec, {
+      runId: run.id,
+      taskId: task.id,
+      epoch: run.lease,
+      output,
+      wallMs: Math.min(spec.timeout_ms ?? Number.POSITIVE_INFINITY, limits.task_wall_s * 1000),
+      limits: limits.command ?? {},
+      network,
+      onConnection: (connection) => {
+        tellConnection(deps, run, task, connection).catch((error: unknown) =>
+          deps.logger.warn(
+            { run_id: run.id, task_id: task.id, connection, err: error },
+            'a connection was not recorded',
+          ),
+        );
+      },
+      signal,
+    });
+    if (end.status !== 'killed') return end;
+    return killed(deps, run, task, signal);
+  } catch (error) {
+    if (abortReason(signal) !== undefined) return killed(deps, run, task, signal);
+    const { problem } = readError(error);
+    deps.logger.warn(
+      { run_id: run.id, task_id: task.id, err: error },
+      'a background command met an infrastructure error',
+    );
+    return { status: 'failed', exit_code: null, reason: problem };
+  } finally {
+    await output.close();
+  }
+}
+
+/** A connection is told with the step that began the task. */
+async function tellConnection(deps: WorkerDeps, run: RunState, task: TaskState, connection: Connection): Promise<void> {
+  const found = await readStep(deps.redis, run.id, task.about.step_id);
+  if (found) await append(deps, run.id, recordConnection(found.step.id, found.step.attempt, connection));
+}
+
+/** Who ended it: somebody who asked for that, the end of its worker, or of its tree. */
+async function killed(deps: WorkerDeps, run: RunState, task: TaskState, signal: AbortSignal) {
+  const now = await readTask(deps.redis, run.id, task.id);
+  const reason = abortReason(signal);
+  if (now?.kill !== undefined || reason === 'canceled') return killedOutcome(whoKilled(now ?? task));
+  if (reason === 'shutdown') return lostOutcome(`Its worker ${deps.workerId} was shut down while it ran.`);
+  return lostOutcome('Every process of the workspace was ended, because the workspace was brought back to a snapshot.');
+}
+
+const whoKilled = ({ kill }: TaskState) => ({
+  code: 'EKILLED',
+  message: kill === undefined ? 'Its run was canceled or has ended.' : `${kill} ended it.`,
+});
+
+/** Its worker is gone, or was taken for gone: the command is dead or dies now, and the tree is made anew. */
+async function lost(deps: WorkerDeps, run: RunState, task: TaskState, isEnding: boolean): Promise<JobEnd | 'again'> {
+  await deps.executor.killTask(run.id, task.id);
+  const message = `Its worker ${task.worker ?? ''} was lost while it ran.`;
+  if (isEnding) {
+    await append(deps, run.id, endTask(task, lostOutcome(message)));
+    return 'again';
+  }
+  const appended = await append(deps, run.id, loseTask(run, task, message));
+  // A step is changing the tree: when it is through.
+  return appended.ok ? 'again' : sleep(deps);
+}
+
+/** What the command changed becomes part of the run's snapshot, when nobody else is changing the tree. */
+async function capture(deps: WorkerDeps, run: RunState, task: TaskState, isEnding: boolean): Promise<JobEnd | 'again'> {
+  const outcome = task.outcome;
+  if (outcome === undefined) throw new TypeError(`the task ${task.id} has no outcome`);
+  const { status, ...rest } = outcome;
+  if (isEnding) {
+    await append(deps, run.id, endTask(task, { ...rest, status: status as TaskResult['status'] }));
+    return 'again';
+  }
+  if (task.epoch !== run.lease || run.restore === 'due') {
+    const message =
+      'It had ended, but its changes were dropped: the workspace was brought back to an earlier snapshot.';
+    await append(deps, run.id, endTask(task, lostOutcome(message)));
+    return 'again';
+  }
+  const held = await append(deps, run.id, holdForCapture(run, task));
+  if (!held.ok) return sleep(deps);
+  const snapshot = await deps.workspaces.snapshot({
+    runId: run.id,
+    epoch: run.lease,
+    parent: run.snapshot ?? '',
+    message: `background command (${task.id})`,
+  });
+  // When it fails, an approved call took the workspace in between: once more after it.
+  const captured = await append(deps, run.id, captureTask(run, task, snapshot));
+  return captured.ok ? 'again' : sleep(deps);
+}

@@ -1,0 +1,87 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { requestTaskKill } from '../commands/kill-task.ts';
+import type { WorkerDeps } from '../deps.ts';
+import type { RunState, StepState, TaskState } from '../domain/state.ts';
+import { isTaskOver, isTerminal, type Problem } from '../domain/vocabulary.ts';
+import { readRun, readTask, readTasks } from '../log/read-state.ts';
+import type { MergeResult, TaskDoor, TaskView } from '../ports.ts';
+
+const killPatienceMs = 10_000;
+const lookEveryMs = 20;
+
+/** The tasks of a run, for one call of it. */
+export function openTaskDoor(deps: WorkerDeps, run: RunState, step: StepState, signal: AbortSignal): TaskDoor {
+  const get = async (taskId: string): Promise<TaskView | undefined> => {
+    const task = await readTask(deps.redis, run.id, taskId);
+    return task && viewTask(deps, task);
+  };
+  return {
+    get,
+    async list() {
+      const tasks = await readTasks(deps.redis, run.id);
+      return Promise.all(tasks.map((task) => viewTask(deps, task)));
+    },
+    output: (taskId, at) => deps.outputs.read(taskId, at),
+    async kill(taskId) {
+      const task = await readTask(deps.redis, run.id, taskId);
+      if (!task) return undefined;
+      await requestTaskKill(deps, run.id, taskId, `${step.call.tool} (${step.id})`);
+      const deadline = deps.now() + killPatienceMs;
+      for (;;) {
+        const view = await get(taskId);
+        if (!view || isTaskOver(view.status) || deps.now() > deadline) return view;
+        await delay(lookEveryMs, undefined, { signal });
+      }
+    },
+    merge: (taskId) => merge(deps, run, step, taskId),
+  };
+}
+
+/** @returns what is known of a task, and of the run of a sub-agent */
+export async function viewTask(deps: Pick<WorkerDeps, 'redis'>, task: TaskState): Promise<TaskView> {
+  const { kind, title, child } = task.about;
+  const run = child === undefined ? undefined : await readRun(deps.redis, child);
+  return {
+    id: task.id,
+    kind,
+    title,
+    status: task.status,
+    ...(task.outcome === undefined || !isTaskOver(task.status) ? {} : { outcome: withoutStatus(task.outcome) }),
+    ...(child === undefined ? {} : { child: { run_id: child, status: run?.status ?? 'queued' } }),
+    created_at: task.created_at,
+    ...(task.started_at === undefined ? {} : { started_at: task.started_at }),
+    ...(task.ended_at === undefined ? {} : { ended_at: task.ended_at }),
+  };
+}
+
+const withoutStatus = <Outcome extends { status: unknown }>({ status, ...rest }: Outcome): Omit<Outcome, 'status'> =>
+  rest;
+
+async function merge(deps: WorkerDeps, run: RunState, step: StepState, taskId: string): Promise<MergeResult> {
+  const task = await readTask(deps.redis, run.id, taskId);
+  const child = task?.about.child === undefined ? undefined : await readRun(deps.redis, task.about.child);
+  if (!task || task.about.child === undefined) {
+    return refuse('ENOTASK', `${taskId} is no sub-agent of this run.`, 'Use the task_id that task returned.');
+  }
+  if (!child || !isTerminal(child.status)) {
+    return refuse('ETASKRUNNING', `${taskId} is not over.`, 'Wait for it with task_output.');
+  }
+  const { parent, snapshot } = child;
+  if (child.status !== 'succeeded' || parent === undefined || snapshot === undefined) {
+    return refuse('ETASKFAILED', `${taskId} ${child.status}: what it did is not taken over.`, 'Begin it again.');
+  }
+  if (child.publication === 'discarded' || child.publication === 'discarding') {
+    return refuse('ETASKDISCARDED', `The workspace of ${taskId} was discarded.`, 'Begin it again.');
+  }
+  return deps.workspaces.merge({
+    runId: run.id,
+    epoch: run.lease,
+    parent: run.snapshot ?? '',
+    from: { runId: child.id, snapshot, base: parent.snapshot },
+    message: `${step.call.tool} ${taskId} (${step.id}, attempt ${step.attempt})`,
+  });
+}
+
+function refuse(code: string, message: string, next: string): MergeResult {
+  return { status: 'refused', problem: { code, message, next } satisfies Problem };
+}

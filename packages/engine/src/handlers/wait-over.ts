@@ -1,0 +1,15 @@
+import type { WorkerDeps } from '../deps.ts';
+import type { RunState, StepState } from '../domain/state.ts';
+import { isTaskOver } from '../domain/vocabulary.ts';
+import { readTask } from '../log/read-state.ts';
+
+/** Whether a deferred step may go on: what it waits for is over, or its time has come. */
+export async function isWaitOver(
+  deps: Pick<WorkerDeps, 'redis' | 'now'>,
+  run: RunState,
+  { deferred }: StepState,
+): Promise<boolean> {
+  if (deferred === undefined || Date.parse(deferred.until) <= deps.now()) return true;
+  const task = await readTask(deps.redis, run.id, deferred.task_id);
+  return task === undefined || isTaskOver(task.status);
+}

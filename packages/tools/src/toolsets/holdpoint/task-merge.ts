@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { defineTool } from '../../define-tool.ts';
+import { failure } from './failure.ts';
+
+export const taskMerge = defineTool({
+  name: 'task_merge',
+  description: `Brings what a sub-agent changed in its copy into this workspace, by a three-way merge with what has changed here since: all of it or nothing. Returns {task_id, paths}. ECONFLICT names the files that both sides changed in the same place; settle them here by hand, or have a new sub-agent do the work on the workspace as it is now.`,
+  effect: 'workspace',
+  risk: 'medium',
+  input: z.strictObject({ task_id: z.string().min(1).describe('Of a task that is completed') }),
+  async execute(context, { task_id }) {
+    const merged = await context.tasks.merge(task_id);
+    switch (merged.status) {
+      case 'merged':
+        return { status: 'succeeded', value: { task_id, paths: merged.paths }, touched: merged.paths };
+      case 'conflict': {
+        const files = merged.conflicts.map(({ path }) => path).join(', ');
+        return {
+          ...failure(
+            'ECONFLICT',
+            `Nothing was merged: both sides changed ${files}.`,
+            'Read the sub-agent’s message and make its changes to these files yourself.',
+            {
+              task_id,
+              conflicts: merged.conflicts,
+            },
+          ),
+          touched: [],
+        };
+      }
+      case 'refused':
+        return { status: 'failed', error: merged.problem, touched: [] };
+      default:
+        return merged satisfies never;
+    }
+  },
+});

@@ -1,0 +1,95 @@
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readTree, writeTree } from './fixtures/file-tree.ts';
+import { git } from './fixtures/real-git.ts';
+import { runUntilKilled } from './fixtures/run-until-killed.ts';
+import { type Temporary, temporary } from './fixtures/temporary-workspaces.ts';
+
+const [runId, childId] = ['run_parent', 'run_child'];
+const lines = (text: string) => `${text.split('').join('\n')}\n`;
+
+/** A run, and one that began as it was. */
+async function start(t: Temporary) {
+  writeTree(join(t.path, 'source'), { 'a.txt': lines('abcdefgh'), 'b.txt': 'b\n', 'c.txt': 'c\n' });
+  const directory = { type: 'directory' as const, path: join(t.path, 'source') };
+  const { id: base } = await t.workspaces.materialise({ runId, source: directory });
+  await t.workspaces.fork({ runId: childId, from: { runId, snapshot: base } });
+  const [ours, theirs] = await Promise.all([runId, childId].map((id) => t.workspaces.locate({ runId: id, epoch: 1 })));
+  const take = (id: string, parent: string) =>
+    t.workspaces.snapshot({ runId: id, epoch: 1, parent, message: 'changed' }).then((snapshot) => snapshot.id);
+  const merge = (parent: string, snapshot: string) =>
+    t.workspaces.merge({ runId, epoch: 1, parent, from: { runId: childId, snapshot, base }, message: 'merge' });
+  return { base, ours: ours?.path ?? '', theirs: theirs?.path ?? '', take, merge };
+}
+
+test('what the other run changed comes in as one snapshot, modes, new and deleted files included', async () => {
+  using t = temporary();
+  const { base, ours, theirs, take, merge } = await start(t);
+  writeTree(theirs, { 'a.txt': lines('Abcdefgh'), 'new/d.txt': 'd\n', 'new/empty': null });
+  rmSync(join(theirs, 'c.txt'));
+  chmodSync(join(theirs, 'b.txt'), 0o755);
+  const merged = await merge(base, await take(childId, base));
+  expect(merged).toMatchObject({ status: 'merged', paths: ['a.txt', 'b.txt', 'c.txt', 'new/d.txt'] });
+  expect(readTree(ours)).toEqual(readTree(theirs));
+  const snapshot = merged.status === 'merged' ? merged.snapshot : undefined;
+  expect(snapshot).toMatchObject({ parent: base, files_changed: 4 });
+  await t.workspaces.discard(childId);
+  expect(git(t.shadow(runId), 'fsck', '--strict', '--no-dangling')).toBe('');
+  expect(await t.workspaces.snapshot({ runId, epoch: 1, parent: snapshot?.id ?? '', message: 'none' })).toMatchObject({
+    files_changed: 0,
+  });
+});
+
+test('changes of both sides fit together, also in one file', async () => {
+  using t = temporary();
+  const { base, ours, theirs, take, merge } = await start(t);
+  writeTree(ours, { 'a.txt': lines('abcdefgH'), 'ours.txt': 'ours\n' });
+  writeTree(theirs, { 'a.txt': lines('Abcdefgh'), 'b.txt': 'theirs\n' });
+  const merged = await merge(await take(runId, base), await take(childId, base));
+  expect(merged).toMatchObject({ status: 'merged', paths: ['a.txt', 'b.txt'] });
+  expect(readTree(ours)).toMatchObject({
+    ...{ 'a.txt': `file ${lines('AbcdefgH')}`, 'b.txt': 'file theirs\n', 'ours.txt': 'file ours\n' },
+  });
+});
+
+test('a conflict names the files, and changes nothing', async () => {
+  using t = temporary();
+  const { base, ours, theirs, take, merge } = await start(t);
+  writeTree(ours, { 'b.txt': 'ours\n' });
+  writeTree(theirs, { 'b.txt': 'theirs\n', 'd.txt': 'd\n' });
+  const parent = await take(runId, base);
+  const before = readTree(ours);
+  const merged = await merge(parent, await take(childId, base));
+  expect(merged).toMatchObject({ status: 'conflict', conflicts: [{ path: 'b.txt' }] });
+  expect(readTree(ours)).toEqual(before);
+  expect(await t.workspaces.snapshot({ runId, epoch: 1, parent, message: 'none' })).toMatchObject({ id: parent });
+});
+
+test('a merge that died anywhere is made again with the same result', async () => {
+  using t = temporary();
+  const { base, ours, theirs, take, merge } = await start(t);
+  writeTree(ours, { 'ours.txt': 'ours\n' });
+  writeTree(theirs, { 'b.txt': 'theirs\n' });
+  const [parent, snapshot] = [await take(runId, base), await take(childId, base)];
+  const act = { verb: 'merge', parent, from: { runId: childId, snapshot, base } };
+  let killed = 0;
+  for (let dieAt = 1; runUntilKilled({ dataDir: t.dataDir, runId, dieAt, act }); dieAt++) {
+    killed += 1;
+    await t.workspaces.restore({ runId, epoch: 1, snapshot: parent });
+    expect(await merge(parent, snapshot)).toMatchObject({ status: 'merged', paths: ['b.txt'] });
+    expect(readTree(ours)).toMatchObject({ 'b.txt': 'file theirs\n', 'ours.txt': 'file ours\n' });
+    writeFileSync(join(ours, 'b.txt'), 'half');
+    await t.workspaces.restore({ runId, epoch: 1, snapshot: parent });
+  }
+  expect(killed).toBeGreaterThanOrEqual(4);
+});
+
+test('who lost the workspace merges nothing', async () => {
+  using t = temporary();
+  const { base, theirs, take, merge } = await start(t);
+  writeTree(theirs, { 'b.txt': 'theirs\n' });
+  const snapshot = await take(childId, base);
+  await t.workspaces.takeOver({ runId, epoch: 2, snapshot: base });
+  await expect(merge(base, snapshot)).rejects.toMatchObject({ code: 'ELEASESTALE' });
+});

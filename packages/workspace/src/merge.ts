@@ -1,0 +1,69 @@
+import type { Deps } from './deps.ts';
+import { errnoOf } from './errors.ts';
+import { toText } from './files/path-name.ts';
+import { linkObjects } from './fork/link-objects.ts';
+import { createObjectWriter } from './git-objects/object-writer.ts';
+import type { MergeResult, SnapshotId } from './port.ts';
+import { mergeTrees } from './publish/git/merge-trees.ts';
+import { restoreSnapshot } from './restore.ts';
+import { assertCurrent, runFolder } from './run/run-folder.ts';
+import { requireRecord } from './run/workspace-record.ts';
+import { commitTree } from './snapshot.ts';
+import { loadSnapshot } from './tree/load-snapshot.ts';
+import { changesBetween, emptyFolders } from './tree/tree.ts';
+
+interface Input {
+  runId: string;
+  epoch: number;
+  parent: SnapshotId;
+  from: { runId: string; snapshot: SnapshotId; base: SnapshotId };
+  message: string;
+}
+
+/**
+ * Brings what another run changed since `from.base`, a snapshot of this one, into this one: a three-way merge, and then the tree is
+ * brought to what came of it. The other run's objects are shared through hard links; its workspace stays as it is.
+ */
+export async function mergeRun(deps: Deps, input: Input): Promise<MergeResult> {
+  const folder = runFolder(deps.dataDir, input.runId, input.epoch);
+  const other = runFolder(deps.dataDir, input.from.runId);
+  const record = requireRecord(folder);
+  requireRecord(other);
+  assertCurrent(folder);
+  const theirs = await loadSnapshot(deps, { folder: other, state: deps.states.of(other), id: input.from.snapshot });
+  const state = deps.states.of(folder);
+  const base = await loadSnapshot(deps, { folder, state, id: input.from.base });
+  const ours = await loadSnapshot(deps, { folder, state, id: input.parent });
+  await takeObjects(other.shadow, folder.shadow);
+  const writer = createObjectWriter({ gitDir: folder.shadow, known: state.known });
+  const isMoved = changesBetween(base.root, ours.root).length > 0;
+  const trees = { base: base.root, source: ours.root, run: theirs.root };
+  const merged = isMoved
+    ? await mergeTrees(deps, { folder, writer, ...trees, resolutions: [] })
+    : { root: theirs.root, conflicts: [] };
+  if (merged.conflicts.length > 0) {
+    return { status: 'conflict', conflicts: merged.conflicts.map(({ path, reason }) => ({ path, reason })) };
+  }
+  const paths = changesBetween(ours.root, merged.root).map(({ path }) => toText(path));
+  const snapshot = await commitTree(deps, {
+    ...{ folder, state, writer, root: merged.root, parent: ours, message: input.message },
+    manifest: { skipped: ours.manifest.skipped, empty: emptyFolders(merged.root) },
+    seconds: record.created_at,
+  });
+  deps.onPoint('merge.committed');
+  await restoreSnapshot(deps, { runId: input.runId, epoch: input.epoch, snapshot: snapshot.id });
+  return { status: 'merged', snapshot, paths };
+}
+
+/** How often a collection of the other repository may come in between. */
+const mostRounds = 10;
+
+async function takeObjects(from: string, to: string): Promise<void> {
+  for (let round = 1; ; round++) {
+    try {
+      return await linkObjects(from, to);
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT' || round === mostRounds) throw error;
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, renameSync } from 'node:fs';
+import { join as joinPath } from 'node:path';
+import type { Deps } from './deps.ts';
+import { errnoOf } from './errors.ts';
+import { giveFolder } from './files/give-away.ts';
+import {
+  type Directory,
+  entriesIn,
+  openChain,
+  openForOwner,
+  openTop,
+  openTree,
+  statIn,
+} from './files/open-directory.ts';
+import { isDotGit, join } from './files/path-name.ts';
+import { removeFolder } from './files/remove-folder.ts';
+import type { SnapshotId } from './port.ts';
+import { leftAlone } from './restore.ts';
+import { assertCurrent, epochsIn, type RunFolder, runFolder, stale } from './run/run-folder.ts';
+import { requireRecord, type WorkspaceRecord } from './run/workspace-record.ts';
+import { startScan } from './snapshot.ts';
+import { type Bring, bringTree, hashOnly } from './tree/bring-tree.ts';
+import { loadSnapshot } from './tree/load-snapshot.ts';
+import { fileSystemClock } from './tree/stat-cache.ts';
+
+interface Input {
+  runId: string;
+  epoch: number;
+  snapshot: SnapshotId;
+  signal?: AbortSignal;
+}
+
+/**
+ * Gives the run a new tree, as a snapshot says. Whoever worked on an older one may only be frozen, with its descriptors and paths in its
+ * hands: so the older ones are moved away first, which keeps anything from being started in them, and the new one shares nothing with
+ * them. What no snapshot holds (`.git` entries, skipped paths) is moved over from the tree before.
+ */
+export async function takeOver(deps: Deps, input: Input): Promise<void> {
+  const folder = runFolder(deps.dataDir, input.runId, input.epoch);
+  const record = requireRecord(folder);
+  refuseLate(folder);
+  const retired = retire(folder);
+  deps.onPoint('take-over.retired');
+  const aside = joinPath(folder.path, 'retired', `${input.epoch}.new-${nonce()}`);
+  mkdirSync(aside, { mode: 0o700 });
+  deps.states.drop(input.runId);
+  await grow(deps, { ...input, folder: { ...folder, tree: aside }, record, before: retired.at(-1) });
+  deps.onPoint('take-over.grown');
+  refuseLate(folder);
+  renameSync(aside, folder.tree);
+  deps.states.drop(input.runId);
+  deps.onPoint('take-over.placed');
+  assertCurrent(folder);
+  await removeRetired(deps, folder);
+}
+
+const nonce = (): string => `${process.pid}-${randomBytes(6).toString('hex')}`;
+
+/** Epochs only rise: who comes with an old one was frozen, or is lost. */
+function refuseLate(folder: RunFolder): void {
+  if (epochsIn(folder.path).some((epoch) => epoch >= folder.epoch)) throw stale(folder);
+}
+
+/** Moves every older tree away. @returns where they are now, the newest last */
+function retire(folder: RunFolder): string[] {
+  const away = joinPath(folder.path, 'retired');
+  mkdirSync(away, { recursive: true, mode: 0o700 });
+  return epochsIn(folder.path).flatMap((epoch) => {
+    const to = joinPath(away, `${epoch}.${nonce()}`);
+    try {
+      renameSync(joinPath(folder.path, 'trees', String(epoch)), to);
+      return [to];
+    } catch (error) {
+      // Somebody else is taking over, too: the higher epoch wins.
+      if (errnoOf(error) === 'ENOENT') return [];
+      throw error;
+    }
+  });
+}
+
+async function grow(
+  deps: Deps,
+  {
+    folder,
+    record,
+    snapshot,
+    before,
+    signal,
+  }: Input & { folder: RunFolder; record: WorkspaceRecord; before: string | undefined },
+): Promise<void> {
+  const owner = deps.isRoot ? record.owner : undefined;
+  using top = openTop(folder.tree);
+  giveFolder(top.fd, owner, 0o700);
+  const state = deps.states.of(folder);
+  const target = await loadSnapshot(deps, { folder, state, id: snapshot });
+  const bring: Bring = {
+    ...{ git: deps.git, scan: startScan(deps, { folder, state, content: hashOnly, ...(signal && { signal }) }) },
+    ...{ gitDir: folder.shadow, tree: folder.tree, owner, keep: () => false },
+    clock: () => fileSystemClock(folder),
+    ...(signal && { signal }),
+  };
+  await bringTree(bring, target.root);
+  state.stats.save(state.known);
+  if (before === undefined) return;
+  const { paths, keep } = await leftAlone(deps, { folder, record, target });
+  using old = openTree(before);
+  for (const path of paths) moveOver(old, top, path, keep);
+  for (const path of dotGitsIn(old)) moveOver(old, top, path, () => true);
+}
+
+/** Paths of `.git` entries; what is in them is not looked at. */
+function dotGitsIn(directory: Directory, path = ''): string[] {
+  return entriesIn(directory).flatMap(({ name, kind }) => {
+    const below = join(path, name);
+    if (isDotGit(name)) return [below];
+    if (kind !== 'folder') return [];
+    using child = openForOwner(directory, name);
+    return dotGitsIn(child, below);
+  });
+}
+
+/** An entry of the old tree goes where the new one has a folder for it; else it stays behind, because what was around it is gone. */
+function moveOver(from: Directory, to: Directory, path: string, keep: Bring['keep']): void {
+  const names = path.split('/');
+  const name = names.pop() ?? '';
+  using source = openChain(from, names);
+  using target = openChain(to, names);
+  const status = source && statIn(source, name);
+  if (!source || !target || status === undefined || !keep(path, status)) return;
+  if (statIn(target, name) === undefined) renameSync(source.at(name), target.at(name));
+}
+
+/** Whoever is frozen may still write there, and so make a removal fail: the next one, or the end of the run, removes the rest. */
+async function removeRetired(deps: Deps, folder: RunFolder): Promise<void> {
+  try {
+    await removeFolder(joinPath(folder.path, 'retired'));
+  } catch (error) {
+    deps.logger.warn({ runId: folder.runId, err: error }, 'trees that were taken over could not be removed yet');
+  }
+}
