@@ -52,7 +52,16 @@ async function strikes(
   workspace: WorkspaceMount,
 ): Promise<boolean> {
   const tree = startTree(driver, {
-    ...{ workspace, label: null, argv: ['/bin/bash', '-c', line], cwd: '.', env: {}, egress: null, stdin: null, toolHost: false },
+    ...{
+      workspace,
+      label: null,
+      argv: ['/bin/bash', '-c', line],
+      cwd: '.',
+      env: {},
+      egress: null,
+      stdin: null,
+      toolHost: false,
+    },
     limits: resolveLimits(limits),
   });
   for (const stream of [tree.stdout, tree.stderr]) stream.on('error', () => {}).resume();

@@ -100,6 +100,8 @@ async function lost(deps: WorkerDeps, run: RunState, step: StepState, context: J
   const code = 'EWORKERLOST';
   const message = `The worker ${step.worker ?? ''} was lost while it ran attempt ${step.attempt}.`;
   await recoverAttempt(deps, run, step, { reason: { code, message }, lastTry: context.lastTry });
+  // The tree is to be made anew, whatever becomes of the step.
+  await settleForward(deps, run.id, context.signal);
   return 'again';
 }
 

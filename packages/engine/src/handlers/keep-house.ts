@@ -3,6 +3,7 @@ import type { WorkerDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
 import { isTerminal } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
+import { ownerOf } from '../log/indexes.ts';
 import { runIndex } from '../log/keys.ts';
 import { readRawLog } from '../log/read-log.ts';
 import { readRun } from '../log/read-state.ts';
@@ -33,8 +34,21 @@ export async function keepHouse(deps: WorkerDeps, signal: AbortSignal): Promise<
   }
   const removed = await deps.workspaces.tidy({ isKnown: (id) => mayHaveWorkspace(deps, id) });
   const blobs = await deps.blobs.collect({ needed, idleMs: blobIdleMs, now: deps.now() });
-  deps.logger.info({ ended, folders: removed, blobs }, 'housekeeping done');
+  const outputs = await removeOutputs(deps);
+  deps.logger.info({ ended, folders: removed, blobs, outputs }, 'housekeeping done');
   return done;
+}
+
+/** What background commands of a run printed goes with its workspace. */
+async function removeOutputs(deps: WorkerDeps): Promise<number> {
+  let removed = 0;
+  for (const taskId of await deps.outputs.list()) {
+    const runId = await ownerOf(deps.redis, taskId);
+    if (runId !== null && (await mayHaveWorkspace(deps, runId))) continue;
+    await deps.outputs.remove(taskId);
+    removed += 1;
+  }
+  return removed;
 }
 
 /** Of a discarded run a folder may be left that a frozen worker made too late. */

@@ -135,6 +135,7 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
         treeOf(runId).push(taskId);
         output.write('stdout', Buffer.from(command));
         await faults.task?.(signal);
+        if (signal.aborted) return { status: 'killed', exit_code: null };
         return { status: 'completed', exit_code: 0 };
       },
       killTask: async () => {},
