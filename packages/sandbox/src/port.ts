@@ -119,7 +119,8 @@ export type CommandEnd =
       quota: 'output' | 'cpu' | 'file_size' | 'memory' | 'workspace' | 'processes';
       limit: number;
     }
-  | { status: 'killed'; reason: string };
+  /** `taken_over`: by `killAll` or `kill`, called by whoever it was. */
+  | { status: 'killed'; reason: string; taken_over?: true };
 
 export interface CommandResult {
   end: CommandEnd;

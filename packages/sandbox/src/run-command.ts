@@ -113,7 +113,7 @@ function killedBy(signal: AbortSignal): Cut {
 function judge(end: TreeEnd, run: { limits: Limits; elapsed: number; stderr: Capture }): CommandEnd {
   switch (end.status) {
     case 'taken_over':
-      return { status: 'killed', reason: 'every process of the workspace was killed' };
+      return { status: 'killed', reason: 'every process of the workspace was killed', taken_over: true };
     case 'lost':
       return { status: 'killed', reason: 'the sandbox was killed by somebody else, or for want of memory' };
     case 'setup_failed':

@@ -30,14 +30,17 @@ export function createExecutor({ registry, sandbox, workspaces, allowAddresses, 
       signal,
       idempotencyKey: call.idempotencyKey,
       ...(way === undefined ? {} : { network: way.network }),
-      run: (command) =>
-        sandbox.run({
+      async run(command) {
+        const result = await sandbox.run({
           ...command,
           workspace,
           signal,
           ...(way === undefined ? {} : { egress: way.openProxy() }),
           limits: stricter({ ...limits, wall_ms: wallMs }, command.limits ?? {}),
-        }),
+        });
+        if (result.end.status === 'killed' && result.end.taken_over) throw new TakenOverError();
+        return result;
+      },
     };
   };
 
@@ -63,6 +66,17 @@ export function createExecutor({ registry, sandbox, workspaces, allowAddresses, 
     },
     killTask: (runId, taskId) => sandbox.kill(runId, taskId),
   };
+}
+
+/** The command was ended from outside, and not by its own run's cancel: how the call would have ended nobody knows. */
+class TakenOverError extends Error {
+  override name = 'TakenOverError';
+  readonly code = 'ETAKENOVER';
+  readonly retryable = true;
+
+  constructor() {
+    super('Every process of the workspace was ended, because it was brought back to a snapshot.');
+  }
 }
 
 /** What one call may take and reach. */

@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type OutputStore, openOutputStore } from './output-store.ts';
@@ -11,59 +14,107 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Every page from the beginning on, and the ranges that were left out. */
-async function readAll(store: OutputStore, id: string, maxBytes: number) {
-  const texts: { from: number; text: string; next: number }[] = [];
-  let omitted = 0;
-  for (let from = 0; ; ) {
-    const page = await store.read(id, { stream: 'stdout', from, maxBytes });
-    omitted += page.omitted;
-    if (page.next === from) return { texts, omitted, total: page.total };
-    texts.push(page);
+const nothing = { text: '', from: 0, next: 0, total: 0, omitted: 0 };
+
+/** Every page from a place on. Checks that pages meet, and that what lies between them is said to be left out. */
+async function readOn(store: OutputStore, id: string, at: { from: number; maxBytes: number }) {
+  const pages: { from: number; text: string; next: number }[] = [];
+  for (let { from } = at; ; ) {
+    const page = await store.read(id, { stream: 'stdout', from, maxBytes: at.maxBytes });
+    expect(page.from - page.omitted).toBe(from);
+    if (page.next === from) return { pages, end: from, total: page.total };
+    if (page.text !== '') pages.push(page);
     from = page.next;
   }
 }
 
-test('whatever the chunks, the bounds and the pages: what is read is what was written, but for the middle', async () => {
-  const chunk = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 30 }), fc.string({ unit: 'binary', maxLength: 30 }));
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(chunk, { maxLength: 30 }),
-      fc.integer({ min: 0, max: 60 }),
-      fc.integer({ min: 0, max: 60 }),
-      fc.integer({ min: 1, max: 40 }),
-      fc.integer({ min: 4, max: 50 }),
-      async (chunks, headBytes, tailBytes, segmentBytes, maxBytes) => {
-        const store = openOutputStore(folder, { headBytes, tailBytes, segmentBytes });
-        const writer = store.open('task_1');
-        for (const text of chunks) {
-          writer.write('stdout', Buffer.from(text));
-          // A reader in between disturbs nothing.
-          await store.read('task_1', { stream: 'stdout', from: 0, maxBytes });
-        }
-        await writer.close();
-        const whole = Buffer.from(chunks.join(''));
-        const { texts, omitted, total } = await readAll(store, 'task_1', maxBytes);
-        expect(total).toBe(whole.length);
-        for (const { from, next, text } of texts) expect(text).toBe(whole.subarray(from, next).toString());
-        const read = texts.reduce((sum, { from, next }) => sum + next - from, 0);
-        expect(read + omitted).toBe(whole.length);
-        const kept = Math.min(whole.length, headBytes + tailBytes);
-        expect(read).toBeGreaterThanOrEqual(kept);
-      },
-    ),
-    { numRuns: 150 },
-  );
+const chunks = fc.array(
+  fc.oneof(
+    fc.string({ unit: 'grapheme', maxLength: 30 }).map((text) => Buffer.from(text)),
+    fc.uint8Array().map(Buffer.from),
+  ),
+  { maxLength: 30 },
+);
+const bounds = fc.record({
+  headBytes: fc.integer({ min: 0, max: 60 }),
+  tailBytes: fc.integer({ min: 0, max: 60 }),
+  segmentBytes: fc.integer({ min: 1, max: 40 }),
 });
 
-test('a character is not cut between two pages', async () => {
-  const store = openOutputStore(folder);
+test('whatever the chunks, the bounds and the pages: what is read is what was written, but for the middle', async () => {
+  const property = fc.asyncProperty(chunks, bounds, fc.integer({ min: 1, max: 50 }), async (parts, kept, maxBytes) => {
+    const store = openOutputStore(folder, kept);
+    const writer = store.open('task_1');
+    const followed: { from: number; text: string; next: number }[] = [];
+    let followedTo = 0;
+    for (const part of parts) {
+      writer.write('stdout', part);
+      const { pages, end } = await readOn(store, 'task_1', { from: followedTo, maxBytes });
+      followed.push(...pages);
+      followedTo = end;
+    }
+    await writer.close();
+    const whole = Buffer.concat(parts);
+    const { pages, end, total } = await readOn(store, 'task_1', { from: 0, maxBytes });
+    expect([end, total]).toEqual([whole.length, whole.length]);
+    for (const { from, next, text } of [...pages, ...followed])
+      expect(text).toBe(whole.subarray(from, next).toString());
+    const head = Math.min(kept.headBytes, whole.length);
+    const tail = Math.max(whole.length - kept.tailBytes, head);
+    const isRead = (place: number) => pages.some(({ from, next }) => from <= place && place < next);
+    for (let place = 0; place < whole.length; place++) {
+      if (place < head || place >= tail) expect(isRead(place)).toBe(true);
+    }
+    const read = pages.reduce((sum, { from, next }) => sum + next - from, 0);
+    expect(read).toBeLessThanOrEqual(kept.headBytes + kept.tailBytes + 3 * (kept.segmentBytes + 3));
+  });
+  await fc.assert(property, { numRuns: 200 });
+});
+
+test('of text no page shows half a character, wherever chunks, files, pages and what was removed end', async () => {
+  const text = fc
+    .array(fc.constantFrom('a', 'é', '€', '😀'), { minLength: 1, maxLength: 200 })
+    .map((units) => units.join(''));
+  const property = fc.asyncProperty(
+    text,
+    bounds,
+    fc.nat(),
+    fc.integer({ min: 1, max: 9 }),
+    async (whole, kept, maxBytes, size) => {
+      const store = openOutputStore(folder, { ...kept, now: () => 0 });
+      const writer = store.open('task_1');
+      const data = Buffer.from(whole);
+      for (let at = 0; at < data.length; at += size) {
+        writer.write('stdout', data.subarray(at, at + size));
+        const { pages } = await readOn(store, 'task_1', { from: 0, maxBytes: 1 + (maxBytes % 50) });
+        for (const page of pages) expect(page.text).not.toContain('\ufffd');
+      }
+      await writer.close();
+    },
+  );
+  await fc.assert(property, { numRuns: 60 });
+});
+
+test('the beginning of a character is left for the next page while the rest may come, for a second', async () => {
+  let time = Date.now();
+  const store = openOutputStore(folder, { now: () => time });
   const writer = store.open('task_2');
-  writer.write('stdout', Buffer.from('ab€cd'));
-  const first = await store.read('task_2', { stream: 'stdout', from: 0, maxBytes: 4 });
-  expect(first).toEqual({ text: 'ab', from: 0, next: 2, total: 7, omitted: 0 });
-  expect((await store.read('task_2', { stream: 'stdout', from: 2, maxBytes: 4 })).text).toBe('€c');
+  const [first, rest] = [Buffer.from('ab€').subarray(0, 4), Buffer.from('ab€cd').subarray(4)];
+  writer.write('stdout', first);
+  const at = { stream: 'stdout', maxBytes: 4 } as const;
+  const begun = { text: 'ab', from: 0, next: 2, total: 4, omitted: 0 };
+  expect(await store.read('task_2', { ...at, from: 0 })).toEqual(begun);
+  expect(await store.read('task_2', { ...at, from: 2 })).toEqual({ ...begun, text: '', from: 2 });
+  time += 60_000;
+  expect(await store.read('task_2', { ...at, from: 2 })).toMatchObject({ text: '\ufffd', next: 4 });
+  writer.write('stdout', rest);
+  expect(await store.read('task_2', { ...at, from: 0 })).toEqual({ ...begun, total: 7 });
+  expect(await store.read('task_2', { ...at, from: 2 })).toMatchObject({ text: '€c', next: 6 });
+  expect(await store.read('task_2', { ...at, from: 0, maxBytes: 0 })).toEqual({ ...nothing, total: 7 });
+  writer.write('stdout', first.subarray(2));
   await writer.close();
+  time = 0;
+  expect(await store.read('task_2', { ...at, from: 7 })).toMatchObject({ text: '\ufffd', next: 9, total: 9 });
 });
 
 test('streams are apart, an unknown task has printed nothing, and a second writer begins anew', async () => {
@@ -73,7 +124,6 @@ test('streams are apart, an unknown task has printed nothing, and a second write
   await writer.close();
   const at = { from: 0, maxBytes: 100 };
   expect((await store.read('task_3', { stream: 'stderr', ...at })).text).toBe('problem');
-  const nothing = { text: '', from: 0, next: 0, total: 0, omitted: 0 };
   expect(await store.read('task_3', { stream: 'stdout', ...at })).toEqual(nothing);
   expect(await store.read('task_4', { stream: 'stdout', ...at })).toEqual(nothing);
   await store.open('task_3').close();
@@ -81,17 +131,61 @@ test('streams are apart, an unknown task has printed nothing, and a second write
   expect(await store.list()).toContain('task_3');
   await store.remove('task_3');
   expect(await store.list()).not.toContain('task_3');
-  await expect(async () => store.read('../etc', { stream: 'stdout', ...at })).rejects.toThrow('no task id');
+  await expect(store.read('../etc', { stream: 'stdout', ...at })).rejects.toThrow('no task id');
+  expect(() => store.open('..')).toThrow('no task id');
+  await expect(store.remove('.')).rejects.toThrow('no task id');
+  expect(await openOutputStore(join(folder, 'nowhere')).list()).toEqual([]);
 });
 
-test('gigabytes leave two megabytes', async () => {
-  const store = openOutputStore(folder, { headBytes: 100_000, tailBytes: 100_000 });
+test('a writer after whom another has begun anew fails, and does not touch what that one wrote', async () => {
+  const store = openOutputStore(folder, { segmentBytes: 10 });
+  const late = store.open('task_5');
+  late.write('stdout', Buffer.from('0123456789'));
   const writer = store.open('task_5');
-  const chunk = Buffer.alloc(65_000, 'x');
-  for (let n = 0; n < 1000; n++) writer.write('stdout', chunk);
-  await writer.close();
-  expect(readdirSync(join(folder, 'task_5')).length).toBeLessThan(8);
-  const page = await store.read('task_5', { stream: 'stdout', from: 30_000_000, maxBytes: 10 });
-  expect(page).toMatchObject({ text: 'xxxxxxxxxx', total: 65_000_000 });
-  expect(page.omitted).toBe(page.from - 30_000_000);
+  writer.write('stdout', Buffer.from('new'));
+  expect(() => late.write('stdout', Buffer.from('late'))).toThrow('ENOENT');
+  await late.close();
+  await store.remove('task_5');
+  const removed = store.open('task_5');
+  await store.remove('task_5');
+  store.open('task_5').write('stdout', Buffer.from('newest'));
+  expect(() => removed.write('stdout', Buffer.alloc(20))).toThrow('ENOENT');
+  expect(await store.read('task_5', { stream: 'stdout', from: 0, maxBytes: 99 })).toMatchObject({ text: 'newest' });
+});
+
+/** Prints the numbers from 0 on, as fast as it can. */
+const counting = `
+  import { openOutputStore } from ${JSON.stringify(new URL('output-store.ts', import.meta.url).href)};
+  const writer = openOutputStore(process.argv[1]).open('task_6');
+  for (let n = 0; ; n += 5000) {
+    writer.write('stdout', Buffer.from(Array.from({ length: 5000 }, (_, index) => String(n + index).padStart(9, '0') + '\\n').join('')));
+  }
+`;
+
+test('it can be followed while another process writes more than is kept, and outlives that process', async () => {
+  const store = openOutputStore(folder);
+  const child = spawn(process.execPath, ['--input-type=module', '-e', counting, folder], { stdio: 'inherit' });
+  let [from, gone, read] = [0, 0, 0];
+  const follow = async () => {
+    const page = await store.read('task_6', { stream: 'stdout', from, maxBytes: 40_000 });
+    gone += page.omitted;
+    read += page.text.length;
+    // each line says where it stands
+    const skipped = (10 - (page.from % 10)) % 10;
+    const line = page.text.slice(skipped, skipped + 9);
+    if (line.length === 9) expect(Number(line)).toBe((page.from + skipped) / 10);
+    from = page.next;
+    return page;
+  };
+  const printed = async () => (await store.read('task_6', { stream: 'stdout', from: 0, maxBytes: 0 })).total;
+  while ((await printed()) < 2 ** 23) await nextTurn();
+  while (read < 2 ** 23) await follow();
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  for (let page = await follow(); page.text !== ''; ) page = await follow();
+  const total = await printed();
+  expect([from, read + gone]).toEqual([total, total]);
+  expect(gone).toBeGreaterThan(2 ** 20);
+  const files = readdirSync(join(folder, 'task_6'), { recursive: true });
+  expect(files.length).toBeLessThan(40);
 });

@@ -1,10 +1,11 @@
-import { randomBytes } from 'node:crypto';
-import { mkdirSync, renameSync } from 'node:fs';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deps } from '../deps.ts';
 import { errnoOf } from '../errors.ts';
 import { removeFolder } from '../files/remove-folder.ts';
 import { syncFolder } from '../files/write-durably.ts';
+import { here, startOf } from './process-life.ts';
 import { folderAt, type RunFolder, runFolder } from './run-folder.ts';
 import { readRecord, type WorkspaceRecord } from './workspace-record.ts';
 
@@ -24,7 +25,7 @@ export async function placeRun(
 ): Promise<{ folder: RunFolder; record: WorkspaceRecord }> {
   const making = makingIn(deps.dataDir);
   mkdirSync(making, { recursive: true, mode: 0o700 });
-  const aside = folderAt(join(making, `${runId}.${process.pid}-${randomBytes(6).toString('hex')}`), runId, 1);
+  const aside = folderAt(join(making, `${runId}.${owner(process.pid)}-${randomBytes(6).toString('hex')}`), runId, 1);
   deps.states.drop(runId);
   try {
     const record = await make(aside);
@@ -33,10 +34,31 @@ export async function placeRun(
   } finally {
     // What is kept in memory names files where they were made.
     deps.states.drop(runId);
-    await removeFolder(aside.path).catch((error: unknown) => {
+    await removeInVain(deps, runId, aside.path);
+  }
+}
+
+/** What this call made in vain, and what others did that are dead. One that is only frozen keeps its own, and removes it. */
+async function removeInVain(deps: Deps, runId: string, mine: string): Promise<void> {
+  const making = makingIn(deps.dataDir);
+  const others = readdirSync(making).filter(
+    (name) => name.startsWith(`${runId}.`) && isDead(name.slice(runId.length + 1)),
+  );
+  for (const path of [mine, ...others.map((name) => join(making, name))]) {
+    await removeFolder(path).catch((error: unknown) => {
       deps.logger.warn({ runId, err: error }, 'a workspace that was made in vain could not be removed');
     });
   }
+}
+
+/** Names a process of this host for as long as it runs, and afterwards. */
+const owner = (pid: number): string =>
+  `${createHash('sha256').update(here()).digest('hex').slice(0, 8)}-${pid}-${startOf(pid) ?? ''}`;
+
+function isDead(name: string): boolean {
+  const [place = '', pid = '', start = ''] = name.split('-');
+  const now = owner(Number(pid));
+  return now.startsWith(`${place}-`) && now !== `${place}-${pid}-${start}`;
 }
 
 async function place(deps: Deps, aside: RunFolder, made: WorkspaceRecord) {

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, lutimesSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
+import { lstatSync, lutimesSync, mkdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Deps } from '../../deps.ts';
 import { errnoOf, WorkspaceError } from '../../errors.ts';
+import { here, startOf } from '../../run/process-life.ts';
 
 const pollMs = 20;
 const longestMs = 120_000;
@@ -87,25 +88,5 @@ function isLeft(lock: string): boolean {
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return false;
     throw error;
-  }
-}
-
-/** Where a process id means the same: since this boot, in this container. */
-function here(): string {
-  if (process.platform !== 'linux') return '-';
-  const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
-  return `${boot}:${readlinkSync('/proc/self/ns/pid')}`;
-}
-
-/** When a process began, in clock ticks since boot: tells it from a later one with the same id. Undefined when there is none. */
-function startOf(pid: number): string | undefined {
-  try {
-    if (process.platform !== 'linux') return process.kill(pid, 0) ? '' : undefined;
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return state === 'Z' || state === 'X' ? undefined : fields[18];
-  } catch (error) {
-    if (errnoOf(error) === 'EPERM') return '';
-    return undefined;
   }
 }

@@ -1,0 +1,123 @@
+import type { StepState } from '@holdpoint/engine/domain/state';
+import type { Found, FoundRun } from '../collect.ts';
+import type { Ledger } from '../ledger.ts';
+import { marksIn } from '../scenario.ts';
+import { type Verdict, verdict } from './verdict.ts';
+
+/** What is to be found of an effect in the final files: once, never, or at most once. */
+type Expected = 'once' | 'never' | 'maybe';
+
+/** Every effect on the workspace is in the final files exactly once, or not at all where its step did not come to an outcome. */
+export function workspaceEffects(found: Found, ledger: Ledger): Verdict {
+  const wrong: string[] = [];
+  let looked = 0;
+  for (const [id, one] of found.runs) {
+    const expected = expectedOf(found, one, ledger.runs.get(id)?.forkedFrom);
+    for (const mark of new Set([...expected.keys(), ...one.marks.keys()])) {
+      looked += 1;
+      const count = one.marks.get(mark) ?? 0;
+      const wanted = expected.get(mark) ?? 'never';
+      const holds = wanted === 'once' ? count === 1 : wanted === 'never' ? count === 0 : count <= 1;
+      if (!holds) wrong.push(`${id} (${one.run.status}): ${mark} is ${count} times in the files, expected: ${wanted}`);
+    }
+  }
+  return verdict('every workspace effect is there exactly once', looked, 'effects', wrong);
+}
+
+function expectedOf(
+  found: Found,
+  one: FoundRun,
+  fork: { runId: string; kept: string[] } | undefined,
+): Map<string, Expected> {
+  const expected = new Map<string, Expected>();
+  const say = (mark: string, what: Expected): void => {
+    const rank = { never: 0, maybe: 1, once: 2 } as const;
+    if (rank[what] >= rank[expected.get(mark) ?? 'never']) expected.set(mark, what);
+  };
+  const parent = fork && found.runs.get(fork.runId);
+  for (const step of parent?.steps ?? []) {
+    const isKept = fork?.kept.includes(step.id) ?? false;
+    for (const [mark, what] of effectsOf(found, parent as FoundRun, step)) {
+      // What ran beside the steps may have been taken in before the fork began, or after.
+      if (isBackground(parent as FoundRun, step)) say(mark, 'maybe');
+      else if (isKept) say(mark, what);
+    }
+  }
+  // A sub-agent begins with the files of the run that it works for.
+  const master = one.run.parent && found.runs.get(one.run.parent.run_id);
+  for (const step of master?.steps ?? []) for (const mark of marksIn(master?.args.get(step.id))) say(mark, 'maybe');
+  for (const step of one.steps) for (const [mark, what] of effectsOf(found, one, step)) say(mark, what);
+  return expected;
+}
+
+const isBackground = ({ args }: FoundRun, step: StepState): boolean =>
+  (args.get(step.id) as { run_in_background?: boolean })?.run_in_background === true;
+
+function effectsOf(found: Found, one: FoundRun, step: StepState): [string, Expected][] {
+  const marks = marksIn(one.args.get(step.id));
+  const { tool } = step.call;
+  if (step.status === 'undone') return [];
+  if (tool === 'task_merge') {
+    const id = (one.args.get(step.id) as { task_id?: string }).task_id;
+    const child = one.tasks.find((task) => task.id === id)?.about.child;
+    const theirs = child === undefined ? undefined : found.runs.get(child);
+    return [...(theirs?.marks.keys() ?? [])]
+      .filter((mark) => theirs?.steps.some(({ id }) => marksIn(theirs.args.get(id)).includes(mark)))
+      .map((mark) => [mark, step.status === 'succeeded' ? 'once' : 'never']);
+  }
+  if (tool !== 'bash' && tool !== 'write_file') return [];
+  if (isBackground(one, step)) return marks.map((mark) => [mark, backgroundEffect(one, step)]);
+  return marks.map((mark) => [mark, foregroundEffect(step)]);
+}
+
+/** The outcome of a step and the snapshot that holds its effect are one entry in the log. */
+function foregroundEffect({ status, outcome }: StepState): Expected {
+  if (outcome?.inherited_from !== undefined) return status === 'succeeded' || status === 'failed' ? 'once' : 'never';
+  const value = outcome?.value;
+  const isWord =
+    value !== undefined &&
+    'json' in value &&
+    typeof value.json === 'object' &&
+    value.json !== null &&
+    'confirmed_by' in value.json;
+  if (status === 'succeeded' && !isWord) return 'once';
+  if (status === 'failed' && outcome?.error?.code === 'EEXIT') return 'once';
+  return 'never';
+}
+
+/** What the log says of the end of a background command is so; what was killed or lost may have come so far or not. */
+function backgroundEffect({ tasks, run }: FoundRun, step: StepState): Expected {
+  const task = tasks.find(({ id }) => id === step.task);
+  if (task === undefined) return 'never';
+  if (task.status === 'completed') return run.status === 'canceled' ? 'maybe' : 'once';
+  return task.started_at === undefined ? 'never' : 'maybe';
+}
+
+/** A request that leaves the host is made at most once, and once more each time that a person says so. */
+export function externalEffects({ runs }: Found, { visits }: Ledger): Verdict {
+  const allowed = new Map<string, number>();
+  for (const { steps, args, events } of runs.values()) {
+    for (const step of steps) {
+      const [, mark] = /curl -sS http:\/\/[^/]+\/(m\d+-\d+)/.exec(JSON.stringify(args.get(step.id))) ?? [];
+      if (mark === undefined || step.attempt === 0) continue;
+      const asked = events.flatMap((event) =>
+        event.type === 'approval.requested' && event.step_id === step.id && event.data.kind === 'in_doubt'
+          ? [event.data.approval_id]
+          : [],
+      );
+      const again = events.filter(
+        (event) =>
+          event.type === 'approval.decided' &&
+          event.data.decision === 'approve' &&
+          asked.includes(event.data.approval_id),
+      );
+      allowed.set(mark, (allowed.get(mark) ?? 0) + 1 + again.length);
+    }
+  }
+  const wrong = [...visits].flatMap(([mark, count]) =>
+    count > (allowed.get(mark) ?? 0)
+      ? [`${mark} was asked for ${count} times, allowed: ${allowed.get(mark) ?? 0}`]
+      : [],
+  );
+  return verdict('no external effect more often than a person said', visits.size, 'effects', wrong);
+}

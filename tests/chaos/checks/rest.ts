@@ -1,0 +1,71 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isTerminal } from '@holdpoint/engine/domain/vocabulary';
+import type { Found } from '../collect.ts';
+import { type Verdict, verdict } from './verdict.ts';
+
+/** Every run has ended, or waits for something that has a name. */
+export function atRest({ runs }: Found): Verdict {
+  const wrong: string[] = [];
+  for (const [id, { run, approvals, steps, tasks }] of runs) {
+    const isNamed =
+      isTerminal(run.status) || run.status === 'paused' || approvals.some(({ status }) => status === 'pending');
+    if (isNamed) continue;
+    const open = steps.filter(({ status }) => ['pending', 'queued', 'running', 'deferred', 'unknown'].includes(status));
+    const what = open.map((step) => `${step.call.tool} ${step.status}`).join(', ');
+    wrong.push(
+      `${id} is ${run.status} (${what}; tasks: ${tasks.map(({ status }) => status).join(', ')}; restore: ${run.restore}; writer: ${run.writer})`,
+    );
+  }
+  return verdict('every run has ended or waits by name', runs.size, 'runs', wrong);
+}
+
+/** A job belongs to a run that wants it, and what is not over has something that will move it. */
+export function wakeUps({ runs, jobs, active }: Found): Verdict {
+  const wrong: string[] = [];
+  for (const job of jobs) {
+    const run = job.runId === undefined ? undefined : runs.get(job.runId)?.run;
+    if (!run) wrong.push(`the ${job.state} job ${job.id} in ${job.queue} belongs to no run`);
+    else if (isTerminal(run.status))
+      wrong.push(`the ${job.state} job ${job.id} in ${job.queue} belongs to ${run.id}, which is ${run.status}`);
+  }
+  for (const [id, { run, approvals }] of runs) {
+    const isOver = isTerminal(run.status);
+    if (isOver && active.includes(id)) wrong.push(`${id} is ${run.status}, and still looked after`);
+    if (!isOver && !active.includes(id)) wrong.push(`${id} is ${run.status}, and nobody looks after it`);
+    const mayRest = isOver || run.status === 'paused' || approvals.some(({ status }) => status === 'pending');
+    if (!mayRest && !jobs.some((job) => job.runId === id))
+      wrong.push(`${id} is ${run.status}, and nothing will wake it`);
+  }
+  return verdict('no job without a run, no run without a wake-up', jobs.length + runs.size, 'jobs and runs', wrong);
+}
+
+/** What a system that has ended leaves on the host: nothing but data. */
+export function leftBehind({ directory, dataDir }: { directory: string; dataDir: string }): Verdict {
+  const wrong: string[] = [];
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  for (const pid of pids) {
+    if (Number(pid) === process.pid) continue;
+    const words = readQuietly(`/proc/${pid}/cmdline`).replaceAll('\0', ' ');
+    if (words.includes(directory)) wrong.push(`process ${pid}: ${words.slice(0, 200)}`);
+  }
+  for (const line of readQuietly('/proc/mounts').split('\n'))
+    if (line.includes(directory)) wrong.push(`mount: ${line}`);
+  const folders = ['making', 'locks', 'trash'].map((name) => join(dataDir, name));
+  for (const path of folders) for (const name of namesIn(path)) if (name !== '') wrong.push(`${path}/${name}`);
+  for (const run of namesIn(join(dataDir, 'runs'))) {
+    const trees = namesIn(join(dataDir, 'runs', run, 'trees'));
+    if (trees.length > 1) wrong.push(`${run} has ${trees.length} trees`);
+    if (existsSync(join(dataDir, 'runs', run, 'retired'))) wrong.push(`${run} has retired trees`);
+  }
+  return verdict('no process, mount or lease is left behind', pids.length, 'processes', wrong);
+}
+
+const readQuietly = (path: string): string => {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+};
+const namesIn = (path: string): string[] => (existsSync(path) ? readdirSync(path) : []);

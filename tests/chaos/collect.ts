@@ -1,0 +1,99 @@
+import type { Client } from '@holdpoint/client/client';
+import type { LoggedEvent } from '@holdpoint/engine/domain/events';
+import {
+  type ApprovalState,
+  parseAllApprovals,
+  parseAllSteps,
+  parseAllTasks,
+  parseRun,
+  type RunState,
+  type StepState,
+  type TaskState,
+} from '@holdpoint/engine/domain/state';
+import { idsAfter } from '@holdpoint/engine/log/indexes';
+import { activeIndex, runIndex } from '@holdpoint/engine/log/keys';
+import { readWholeLog } from '@holdpoint/engine/log/read-log';
+import { readAll } from '@holdpoint/engine/log/read-state';
+import type { Queues } from '@holdpoint/engine/queues/queues';
+import type { Redis } from 'ioredis';
+
+/** A run as it is found when everything is over. */
+export interface FoundRun {
+  run: RunState;
+  events: LoggedEvent[];
+  /** The state hash as it is in Redis. */
+  hash: Record<string, string>;
+  steps: StepState[];
+  approvals: ApprovalState[];
+  tasks: TaskState[];
+  /** Arguments of each step, large ones included. */
+  args: Map<string, unknown>;
+  /** How often each mark is in the files of the final snapshot. */
+  marks: Map<string, number>;
+}
+
+export interface Found {
+  runs: Map<string, FoundRun>;
+  /** Jobs that are left, schedulers aside. */
+  jobs: { queue: string; id: string; runId: string | undefined; state: string }[];
+  active: string[];
+}
+
+interface Deps {
+  client: Client;
+  redis: Redis;
+  queues: Queues;
+}
+
+export async function collect(deps: Deps): Promise<Found> {
+  const runs = new Map<string, FoundRun>();
+  for (const id of await idsAfter(deps.redis, runIndex, undefined, 100_000)) {
+    const found = await collectRun(deps, id);
+    if (found) runs.set(id, found);
+  }
+  return { runs, jobs: await jobsOf(deps.queues), active: await idsAfter(deps.redis, activeIndex, undefined, 100_000) };
+}
+
+async function collectRun({ client, redis }: Deps, id: string): Promise<FoundRun | undefined> {
+  const hash = await readAll(redis, id);
+  const run = parseRun(id, hash);
+  if (!run) return undefined;
+  const events: LoggedEvent[] = [];
+  for await (const event of readWholeLog(redis, id)) events.push(event);
+  const steps = parseAllSteps(hash);
+  const args = new Map<string, unknown>();
+  for (const step of steps) {
+    args.set(step.id, 'json' in step.args ? step.args.json : (await client.getStep(step.id)).args);
+  }
+  return {
+    ...{ run, events, hash, steps, args },
+    approvals: parseAllApprovals(hash),
+    tasks: parseAllTasks(hash),
+    marks: run.snapshot === undefined ? new Map() : await marksOf(client, id),
+  };
+}
+
+async function marksOf(client: Client, runId: string): Promise<Map<string, number>> {
+  const marks = new Map<string, number>();
+  const add = (mark: string): void => void marks.set(mark, (marks.get(mark) ?? 0) + 1);
+  for (const { path } of await client.listFiles(runId)) {
+    const [, written] = /^file_(m\d+-\d+)$/.exec(path) ?? [];
+    if (written !== undefined) add(written);
+    if (!/^(counter|background|merged)_/.test(path)) continue;
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of await client.readFile(runId, { path })) chunks.push(chunk);
+    for (const line of Buffer.concat(chunks).toString().split('\n')) if (line !== '') add(line);
+  }
+  return marks;
+}
+
+async function jobsOf(queues: Queues): Promise<Found['jobs']> {
+  const found: Found['jobs'] = [];
+  for (const queue of [queues.turns, queues.steps, queues.workspaces, queues.tasks]) {
+    for (const job of await queue.getJobs(['waiting', 'prioritized', 'active', 'delayed', 'failed', 'completed'])) {
+      if (!job) continue;
+      found.push({ queue: queue.name, id: String(job.id), runId: job.data.run_id, state: await job.getState() });
+    }
+  }
+  return found;
+}

@@ -1,0 +1,194 @@
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { isTerminal } from '@holdpoint/engine/domain/vocabulary';
+import { openQueues } from '@holdpoint/engine/queues/queues';
+import { connect } from '@holdpoint/engine/redis/connect';
+import pino from 'pino';
+import type { AppProcess } from '../harness/processes.ts';
+import { directoryWith, repositoryWith } from '../harness/repositories.ts';
+import { startSystem } from '../harness/system.ts';
+import { externalEffects, workspaceEffects } from './checks/effects.ts';
+import { acknowledged, dense, firstDecision, folded, neverRan } from './checks/log.ts';
+import { atRest, leftBehind, wakeUps } from './checks/rest.ts';
+import type { Verdict } from './checks/verdict.ts';
+import { collect } from './collect.ts';
+import { killProcesses } from './killer.ts';
+import { openLedger } from './ledger.ts';
+import { decide, produce } from './producer.ts';
+import { randomFrom } from './random.ts';
+
+const usage = `Usage: npm run test:chaos -- [--seed N] [--runs N] [--kills N] [--workers N] [--seconds N] [--soak]
+
+Starts Redis, an API and workers, submits many runs, kills and stops processes at random, and checks from outside that nothing was lost
+and nothing ran twice. The seed makes the harness choose the same again; when the operating system lets whom go on cannot be repeated.
+
+  --seed N      default: another one each time
+  --runs N      default: 220
+  --kills N     default: 66
+  --workers N   default: 3
+  --seconds N   over how long they are spread; default: 150
+  --soak        ten minutes, 900 runs, 260 kills
+`;
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    runs: { type: 'string' },
+    kills: { type: 'string' },
+    workers: { type: 'string' },
+    seconds: { type: 'string' },
+    soak: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+});
+if (values.help) {
+  process.stdout.write(usage);
+  process.exit(0);
+}
+const count = (name: 'seed' | 'runs' | 'kills' | 'workers' | 'seconds', otherwise: number): number => {
+  const value = values[name] === undefined ? otherwise : Number(values[name]);
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  process.stderr.write(`--${name}: expected a whole number\n\n${usage}`);
+  process.exit(2);
+};
+const plan = {
+  seed: count('seed', Math.floor(Math.random() * 1e9)),
+  runs: count('runs', values.soak ? 900 : 220),
+  kills: count('kills', values.soak ? 260 : 66),
+  workers: count('workers', 3),
+  seconds: count('seconds', values.soak ? 600 : 150),
+};
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const lockMs = 2000;
+const random = randomFrom(plan.seed);
+const ledger = openLedger();
+const site = createServer((request, response) => {
+  const mark = (request.url ?? '').slice(1);
+  ledger.visits.set(mark, (ledger.visits.get(mark) ?? 0) + 1);
+  response.end('seen');
+});
+await new Promise<void>((ready) => site.listen(0, '127.0.0.1', ready));
+const sources = {
+  directory: await directoryWith({ 'README.md': 'a directory\n', 'lib/a.txt': 'a\n' }),
+  repository: await repositoryWith({ 'README.md': 'a repository\n', 'lib/b.txt': 'b\n' }),
+  site: `127.0.0.1:${(site.address() as AddressInfo).port}`,
+};
+say(`seed ${plan.seed}: ${plan.runs} runs, ${plan.kills} kills, ${plan.workers} workers, ${plan.seconds} s`);
+
+const system = await startSystem({
+  HOLDPOINT_ALLOW_ADDRESSES: '127.0.0.1/32',
+  HOLDPOINT_LOCK_MS: String(lockMs),
+  HOLDPOINT_LOG: 'info',
+});
+const startWorker = (): Promise<AppProcess> => system.startWorker();
+const workers = await Promise.all(Array.from({ length: plan.workers }, startWorker));
+const { client } = system;
+const giveUp = AbortSignal.timeout(plan.seconds * 1000 + 300_000);
+const deps = { client, ledger, random: random.branch('producer'), sources, signal: giveUp };
+
+const enough = new AbortController();
+const deciding = decide({ ...deps, random: random.branch('deciders') }, { all: false, stop: enough.signal });
+const killing = killProcesses(
+  { system, workers, startWorker, random: random.branch('killer'), lockMs },
+  { blows: plan.kills, overMs: plan.seconds * 1000, stop: giveUp },
+);
+await produce(deps, { runs: plan.runs, spreadMs: plan.seconds * 900 });
+const blows = await killing;
+enough.abort();
+await deciding;
+say('the killing is over; what is left comes to its end');
+
+const ended = new AbortController();
+const closing = decide({ ...deps, random: random.branch('closing') }, { all: true, stop: ended.signal });
+await comeToRest();
+ended.abort();
+await closing;
+// The last wake-ups of ended runs go with the next sweep.
+await pause(3000);
+
+const connections = connect(system.redis.address, pino({ level: 'silent' }));
+const queues = openQueues(connections.state, Date.now);
+const found = await collect({ client, redis: connections.state, queues });
+const stuck = await client.stuck();
+await queues.close();
+await connections.close();
+for (const worker of workers) await worker.signal('SIGTERM');
+
+const verdicts: Verdict[] = [
+  acknowledged(found, ledger),
+  dense(found),
+  folded(found),
+  workspaceEffects(found, ledger),
+  externalEffects(found, ledger),
+  neverRan(found),
+  firstDecision(found, ledger),
+  atRest(found),
+  wakeUps(found),
+];
+const { directory, dataDir } = system;
+await system.api.kill('SIGTERM');
+verdicts.push(leftBehind({ directory: join(dataDir, 'runs'), dataDir }));
+
+for (const { name, looked, of, wrong } of verdicts)
+  say(
+    `${wrong.length === 0 ? 'ok    ' : 'FAILED'} ${name}: ${looked} ${of}${wrong.length === 0 ? '' : `, ${wrong.length} wrong`}`,
+  );
+const statuses = tally([...found.runs.values()].map(({ run }) => run.status));
+const tasks = tally([...found.runs.values()].flatMap((one) => one.tasks.map(({ status }) => status)));
+const attempts = [...found.runs.values()].flatMap((one) => one.steps.map(({ attempt }) => attempt));
+say(
+  `runs: ${found.runs.size} (${statuses}); steps: ${attempts.length}, made again: ${attempts.filter((n) => n > 1).length}; tasks: ${tasks}`,
+);
+say(
+  `blows: ${Object.values(blows).reduce((sum, n) => sum + n, 0)} (${Object.entries(blows)
+    .map(([name, n]) => `${name} ${n}`)
+    .join(', ')}); requests sent again: ${ledger.unanswered}; repairs: ${JSON.stringify(stuck.repairs)}`,
+);
+say(`seed ${plan.seed}`);
+const wrong = verdicts.flatMap((one) => one.wrong.map((line) => `${one.name}: ${line}`));
+if (wrong.length === 0) {
+  await system[Symbol.asyncDispose]();
+} else {
+  const report = join(directory, 'wrong.json');
+  const runs = [...found.runs].filter(([id]) => wrong.some((line) => line.includes(id)));
+  writeFileSync(
+    report,
+    JSON.stringify(
+      { plan, wrong, runs: runs.map(([id, { events, marks }]) => ({ id, marks: [...marks], events })) },
+      null,
+      1,
+    ),
+  );
+  for (const line of wrong.slice(0, 20)) say(`  ${line}`);
+  say(`everything about them: ${report} (logs of the processes beside it)`);
+}
+site.close();
+process.exit(wrong.length === 0 ? 0 : 1);
+
+/** Resumes what paused, and waits until nothing moves that could move. */
+async function comeToRest(): Promise<void> {
+  const until = Date.now() + 180_000;
+  for (;;) {
+    const open = [];
+    let cursor: string | undefined;
+    do {
+      const page = await client.listRuns({ limit: 200, cursor });
+      open.push(...page.data.filter((run) => !isTerminal(run.status)));
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+    if (open.length === 0 || Date.now() > until) return;
+    for (const run of open) if (run.status === 'paused') await client.resumeRun(run.id).catch(() => undefined);
+    await pause(500);
+  }
+}
+
+function tally(items: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1);
+  return [...counts].map(([name, n]) => `${name} ${n}`).join(', ');
+}

@@ -1,0 +1,122 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Client } from '@holdpoint/client/client';
+import { ApiError } from '@holdpoint/client/errors';
+import { decisionFor, type Ledger } from './ledger.ts';
+import type { Random } from './random.ts';
+import { type Scenario, type Sources, scenario } from './scenario.ts';
+
+interface Deps {
+  client: Client;
+  ledger: Ledger;
+  random: Random;
+  sources: Sources;
+  signal: AbortSignal;
+}
+
+/** Sends until there is an answer: a request whose answer was lost may have been heard. Refusals are answers. */
+async function insist<Answer>({ ledger, signal }: Deps, send: () => Promise<Answer>): Promise<Answer | ApiError> {
+  for (;;) {
+    try {
+      return await send();
+    } catch (error) {
+      if (error instanceof ApiError && error.status < 500) return error;
+      if (signal.aborted) throw error;
+      ledger.unanswered += 1;
+      await pause(200);
+    }
+  }
+}
+
+/** Submits runs, and sees to it that things happen to them. Resolves when everything was tried. */
+export async function produce(deps: Deps, { runs, spreadMs }: { runs: number; spreadMs: number }): Promise<void> {
+  const later: Promise<void>[] = [];
+  for (let number = 1; number <= runs && !deps.signal.aborted; number++) {
+    const made = scenario(number, deps.random.branch(`run ${number}`), deps.sources);
+    later.push(live(deps, made));
+    await pause(spreadMs / runs);
+  }
+  await Promise.all(later);
+}
+
+async function live(deps: Deps, made: Scenario): Promise<void> {
+  const { client, ledger } = deps;
+  const key = `chaos-${made.number}`;
+  const created = await insist(deps, () => client.createRun(made.body, { idempotencyKey: key }));
+  if (created instanceof ApiError) throw created;
+  const { id } = created.run;
+  ledger.runs.set(id, { body: made.body });
+  const at = async (ms: number | undefined, act: () => Promise<void>): Promise<void> => {
+    if (ms === undefined) return;
+    await pause(ms);
+    await act();
+  };
+  await Promise.all([
+    at(made.cancelAfter, async () => void (await insist(deps, () => client.cancelRun(id)))),
+    at(made.pauseAfter, async () => {
+      await insist(deps, () => client.pauseRun(id));
+      await pause(500);
+      await insist(deps, () => client.resumeRun(id));
+    }),
+    at(made.undoAfter, async () => {
+      await insist(deps, () => client.pauseRun(id));
+      await insist(deps, () => client.undoSteps(id, { to_step: 1, keep_external_effects: true }));
+      await insist(deps, () => client.resumeRun(id));
+    }),
+    at(made.messageAfter, () => say(deps, id, `words for ${made.number}`)),
+    at(made.forkAfter, () => fork(deps, id, made)),
+    at(made.killTaskAfter, async () => {
+      const tasks = await insist(deps, () => client.listTasks(id));
+      if (tasks instanceof ApiError || tasks[0] === undefined) return;
+      const task = tasks[0].id;
+      await insist(deps, () => client.killTask(task));
+    }),
+  ]);
+}
+
+async function say(deps: Deps, runId: string, text: string): Promise<void> {
+  const said = await insist(deps, () => deps.client.sendMessage(runId, text, { idempotencyKey: text }));
+  if (!(said instanceof ApiError)) deps.ledger.messages.push({ runId, messageId: said.message_id, text });
+}
+
+async function fork(deps: Deps, runId: string, made: Scenario): Promise<void> {
+  const steps = await insist(deps, () => deps.client.listSteps(runId, { limit: 500 }));
+  if (steps instanceof ApiError) return;
+  const alive = steps.data.filter((step) => step.number !== null);
+  const settled = alive.findIndex((step) =>
+    ['pending', 'parked', 'queued', 'running', 'deferred', 'unknown'].includes(step.status),
+  );
+  const last = settled === -1 ? alive.length : settled;
+  if (last === 0) return;
+  const from = made.number % (last + 1);
+  const kept = alive.slice(0, from).map((step) => step.id);
+  const body = { from_step: kept.at(-1) ?? 0, title: `fork of ${made.number}` };
+  const key = `chaos-fork-${made.number}`;
+  const forked = await insist(deps, () => deps.client.forkRun(runId, body, { idempotencyKey: key }));
+  if (!(forked instanceof ApiError)) {
+    deps.ledger.runs.set(forked.run.id, { body: made.body, forkedFrom: { runId, kept } });
+  }
+}
+
+/** Decides what is parked, several at once and not always the same: until it is told to stop. */
+export async function decide(deps: Deps, options: { all: boolean; stop: AbortSignal }): Promise<void> {
+  const { client, ledger, random } = deps;
+  while (!options.stop.aborted) {
+    const page = await client.listApprovals({ limit: 50 }).catch(() => undefined);
+    for (const approval of page?.data ?? []) {
+      if (!options.all && approval.kind !== 'in_doubt' && random.chance(0.5)) continue;
+      const deciders = random.integer(1, 3);
+      await Promise.all(
+        Array.from({ length: deciders }, async (_, index) => {
+          const decision = random.pick(approval.allowed_decisions);
+          const words = `${decision} ${approval.id} ${index} ${random.integer(1, 1e9)}`;
+          const answer = await insist(deps, () =>
+            client.decideApproval(approval.id, decisionFor(approval, decision, words)),
+          );
+          if (answer instanceof ApiError) ledger.refused += 1;
+          else ledger.decided.push({ approvalId: approval.id, runId: approval.run_id, decision, message: words });
+        }),
+      );
+    }
+    await pause(150);
+  }
+}
