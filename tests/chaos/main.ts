@@ -9,11 +9,11 @@ import { openQueues } from '@holdpoint/engine/queues/queues';
 import { connect } from '@holdpoint/engine/redis/connect';
 import pino from 'pino';
 import type { AppProcess } from '../harness/processes.ts';
-import { directoryWith, repositoryWith } from '../harness/repositories.ts';
+import { directoryWith, git, repositoryWith } from '../harness/repositories.ts';
 import { startSystem } from '../harness/system.ts';
-import { externalEffects, workspaceEffects } from './checks/effects.ts';
+import { externalEffects, publications, workspaceEffects } from './checks/effects.ts';
 import { acknowledged, dense, firstDecision, folded, neverRan } from './checks/log.ts';
-import { atRest, leftBehind, wakeUps } from './checks/rest.ts';
+import { atRest, failures, leftBehind, wakeUps } from './checks/rest.ts';
 import type { Verdict } from './checks/verdict.ts';
 import { collect } from './collect.ts';
 import { killProcesses } from './killer.ts';
@@ -119,6 +119,18 @@ await queues.close();
 await connections.close();
 for (const worker of workers) await worker.signal('SIGTERM');
 
+/** What a branch of the repository holds. */
+async function readBranch(branch: string): Promise<{ files: string; commits: number } | undefined> {
+  const ref = `refs/heads/${branch}`;
+  if ((await git(sources.repository, 'for-each-ref', ref)) === '') return undefined;
+  const files = await git(sources.repository, 'rev-parse', `${ref}^{tree}`);
+  return { files, commits: Number(await git(sources.repository, 'rev-list', '--count', `main..${ref}`)) };
+}
+const finalTree = (runId: string): Promise<string> => {
+  const shadow = join(system.dataDir, 'runs', runId, 'shadow.git');
+  return git(shadow, 'rev-parse', `${found.runs.get(runId)?.run.snapshot}^{tree}`);
+};
+
 const verdicts: Verdict[] = [
   acknowledged(found, ledger),
   dense(found),
@@ -128,7 +140,9 @@ const verdicts: Verdict[] = [
   neverRan(found),
   firstDecision(found, ledger),
   atRest(found),
+  failures(found),
   wakeUps(found),
+  await publications(found, ledger, readBranch, finalTree),
 ];
 const { directory, dataDir } = system;
 await system.api.kill('SIGTERM');

@@ -64,6 +64,7 @@ async function live(deps: Deps, made: Scenario): Promise<void> {
     }),
     at(made.messageAfter, () => say(deps, id, `words for ${made.number}`)),
     at(made.forkAfter, () => fork(deps, id, made)),
+    made.publish ? publish(deps, id) : undefined,
     at(made.killTaskAfter, async () => {
       const tasks = await insist(deps, () => client.listTasks(id));
       if (tasks instanceof ApiError || tasks[0] === undefined) return;
@@ -76,6 +77,18 @@ async function live(deps: Deps, made: Scenario): Promise<void> {
 async function say(deps: Deps, runId: string, text: string): Promise<void> {
   const said = await insist(deps, () => deps.client.sendMessage(runId, text, { idempotencyKey: text }));
   if (!(said instanceof ApiError)) deps.ledger.messages.push({ runId, messageId: said.message_id, text });
+}
+
+/** As soon as the run has succeeded. */
+async function publish(deps: Deps, runId: string): Promise<void> {
+  for (;;) {
+    const run = await insist(deps, () => deps.client.getRun(runId));
+    if (run instanceof ApiError || run.status === 'failed' || run.status === 'canceled' || deps.signal.aborted) return;
+    if (run.status === 'succeeded') break;
+    await pause(300);
+  }
+  const published = await insist(deps, () => deps.client.publish(runId));
+  if (!(published instanceof ApiError)) deps.ledger.published.push(runId);
 }
 
 async function fork(deps: Deps, runId: string, made: Scenario): Promise<void> {

@@ -15,6 +15,8 @@ export type SandboxErrorCode =
   | 'ETOOLHOSTTIMEOUT'
   /** Killed processes did not disappear. */
   | 'EKILLFAILED'
+  /** Processes did not stop, so that nothing was done while they should have stood still. */
+  | 'EFREEZEFAILED'
   /** The sandbox was disposed. */
   | 'ESANDBOXCLOSED';
 

@@ -6,6 +6,7 @@ import { SandboxError } from './errors.ts';
 import { resolveLimits } from './limits.ts';
 import type { CapabilityReport, Limits, Sandbox } from './port.ts';
 import { probe } from './probe.ts';
+import { Holds } from './process/holds.ts';
 import { killProcesses } from './process/identity.ts';
 import { ProcessRecords } from './process/records.ts';
 import { HostSandbox } from './sandbox.ts';
@@ -73,6 +74,7 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox>
   resolveLimits(options.limits);
   const deps = {
     records: new ProcessRecords(options.stateDir),
+    holds: new Holds(options.stateDir),
     root: process.getuid?.() === 0,
     node: process.execPath,
     ripgrep: await findRipgrep(options.ripgrepPath),
@@ -88,14 +90,14 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox>
   options.logger?.info({ capabilities }, `sandbox driver: ${driver.name}`);
   const now = () => performance.now();
   return new HostSandbox({
-    ...{ driver, capabilities, records: deps.records, limits: options.limits, now },
+    ...{ driver, capabilities, records: deps.records, holds: deps.holds, limits: options.limits, now },
     sizes: new WorkspaceSizes(now),
     toolHostIdleMs: options.toolHostIdleMs ?? 60_000,
     fileRequestMs: options.fileRequestMs ?? 30_000,
   });
 }
 
-type Deps = HostParts & { records: ProcessRecords };
+type Deps = HostParts & { records: ProcessRecords; holds: Holds };
 
 async function chooseDriver(
   deps: Deps,

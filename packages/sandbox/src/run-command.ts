@@ -37,14 +37,14 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   checkEgress(deps.driver, command);
   const limits = resolveLimits(deps.limits, command.limits);
   const { output } = command;
-  const stdout = new Capture(output === undefined);
-  const stderr = new Capture(output === undefined);
+  const stdout = new Capture();
+  const stderr = new Capture();
   let broken: { error: unknown } | undefined;
   const started = deps.now();
   const settle = (end: CommandEnd): CommandResult => ({
     end,
-    stdout: stdout.end(),
-    stderr: stderr.end(),
+    stdout: output === undefined ? stdout.end() : { text: '', bytes: stdout.bytes, truncated: false },
+    stderr: output === undefined ? stderr.end() : { text: '', bytes: stderr.bytes, truncated: false },
     duration_ms: Math.round(deps.now() - started),
     capabilities: deps.capabilities,
   });
@@ -73,7 +73,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   const collect = (stream: Readable, capture: Capture, name: 'stdout' | 'stderr') => {
     stream.on('data', (chunk: Buffer) => {
       if (output !== undefined) {
-        capture.push(chunk);
+        capture.push(chunk); // its end may say why the sandbox could not be set up
         try {
           if (broken === undefined) output.write(name, chunk);
         } catch (error) {

@@ -139,7 +139,7 @@ test('killAll ends the commands and the tool host of one workspace, those of ano
   await until(() => readdirSync(workspace.path).filter((name) => name.startsWith('up-')).length === 3);
   await host.sandbox.killAll(workspace.id);
   expect(processesWith(`sleep\x003${word}`)).toHaveLength(1);
-  const killed = { status: 'killed', reason: 'every process of the workspace was killed' };
+  const killed = { status: 'killed', reason: 'every process of the workspace was killed', taken_over: true };
   expect((await mine).end).toEqual(killed);
   expect((await theirs).end).toEqual(killed);
   expect(await second.files(workspace).stat('there')).toMatchObject({ type: 'file' });

@@ -1,11 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { resolveLimits } from './limits.ts';
 import { openSandbox } from './open-sandbox.ts';
-import { marker, openTestHost, processesWith, type TestHost, until } from './test-host.ts';
+import type { WorkspaceMount } from './port.ts';
+import { identify } from './process/identity.ts';
+import { ProcessRecords } from './process/records.ts';
+import { marker, openTestDriver, openTestHost, processesWith, type TestHost, until } from './test-host.ts';
 
 let host: TestHost;
 beforeAll(async () => {
@@ -28,6 +33,11 @@ test('output goes where it is wanted as it comes, in order, and does not end the
   expect(Buffer.concat(chunks.stderr).toString()).toBe('problem\n');
   expect(stdout).toEqual({ text: '', bytes: printed.length, truncated: false });
   expect(stderr).toEqual({ text: '', bytes: 8, truncated: false });
+});
+
+test('why a sandbox could not be set up is told, whoever takes the output', async () => {
+  const running = host.run(host.makeWorkspace(), 'true', { cwd: 'nowhere', output: { write() {} } });
+  await expect(running).rejects.toMatchObject({ code: 'ECOMMANDINVALID', message: expect.stringContaining('nowhere') });
 });
 
 test('output that cannot be kept ends the command, and its error is told', async () => {
@@ -60,76 +70,110 @@ test('kill ends the commands with a label, whoever started them, and no others',
   await second;
 });
 
-test('what is frozen does not write until the act is over, children that it keeps making included', async () => {
-  const workspace = host.makeWorkspace();
-  const place = join(workspace.path, 'count');
-  const stop = new AbortController();
-  const running = host.run(workspace, 'while :; do (echo -n x >> count); done', {
-    label: 'task_1',
-    signal: stop.signal,
-  });
-  await until(() => existsSync(place) && readFileSync(place).length > 10);
-  const lengths: number[] = [];
-  await host.sandbox.frozen(workspace.id, async () => {
-    for (let look = 0; look < 10; look++) {
-      lengths.push(readFileSync(place).length);
-      await delay(10);
-    }
-  });
-  expect(new Set(lengths).size).toBe(1);
-  await until(() => readFileSync(place).length > (lengths[0] ?? 0) + 10);
-  stop.abort();
-  expect((await running).end).toMatchObject({ status: 'killed' });
-});
-
-test('of two acts that overlap the first to end does not wake them', async () => {
-  const workspace = host.makeWorkspace();
-  const place = join(workspace.path, 'count');
-  const stop = new AbortController();
-  const running = host.run(workspace, 'while :; do echo -n x >> count; done', { label: 'task_1', signal: stop.signal });
-  await until(() => existsSync(place) && readFileSync(place).length > 10);
-  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
-  const first = host.sandbox.frozen(workspace.id, () => gates[0].promise);
-  const second = host.sandbox.frozen(workspace.id, () => gates[1].promise);
-  gates[0].resolve();
-  await first;
-  const before = readFileSync(place).length;
-  await delay(50);
-  expect(readFileSync(place).length).toBe(before);
-  gates[1].resolve();
-  await second;
-  await until(() => readFileSync(place).length > before);
-  stop.abort();
-  await running;
-});
-
-test('commands without a label go on, an act that fails wakes them all the same, and a frozen one can be killed', async () => {
+test('kill at any moment of the set-up leaves nothing', async () => {
   const workspace = host.makeWorkspace();
   const word = marker();
-  const running = host.run(workspace, `sleep 3${word}`, { label: 'task_1' });
-  await until(() => processesWith(word).length > 0);
-  const failing = host.sandbox.frozen(workspace.id, async () => {
-    expect((await host.run(workspace, 'echo ok')).stdout.text).toBe('ok\n');
-    throw new Error('failed');
-  });
-  await expect(failing).rejects.toThrow('failed');
-  await host.sandbox.frozen(workspace.id, () => host.sandbox.kill(workspace.id, 'task_1'));
+  const running = Array.from({ length: 20 }, (_, index) =>
+    host.run(workspace, `sleep 3${word}`, { label: `task_${index}` }),
+  );
+  await Promise.all(
+    running.map(async (_, index) => {
+      await delay(index);
+      await host.sandbox.kill(workspace.id, `task_${index}`);
+    }),
+  );
+  for (const { end } of await Promise.all(running)) expect(end).toMatchObject({ status: 'killed' });
   expect(processesWith(word)).toEqual([]);
-  expect((await running).end).toMatchObject({ status: 'killed' });
+});
+
+test('a record without a label, as older workers write it, is found by killAll alone', async () => {
+  const older = spawn('/bin/sleep', ['1000']);
+  const identity = identify(older.pid ?? 0) ?? expect.fail();
+  const records = join(host.stateDir, 'run_older');
+  mkdirSync(records, { recursive: true });
+  const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  const record = join(records, `${identity.pid}-${identity.start}.json`);
+  writeFileSync(record, JSON.stringify({ boot, processes: [identity] }));
+  await host.sandbox.kill('run_older', 'task_1');
+  expect(identify(identity.pid)).toEqual(identity);
+  await host.sandbox.killAll('run_older');
+  expect(identify(identity.pid)).toBeNull();
+});
+
+/** Somebody else's kill comes after the spawn and before the record, where a worker may have been stopped for an hour. */
+class LateRecords extends ProcessRecords {
+  meanwhile = () => {};
+  override write(...args: Parameters<ProcessRecords['write']>): void {
+    this.meanwhile();
+    this.meanwhile = () => {};
+    super.write(...args);
+  }
+}
+
+test('what was spawned but not recorded when others killed everything never begins, whenever its worker goes on', async () => {
+  const stateDir = join(host.directory, 'late-state');
+  const records = new LateRecords(stateDir);
+  const driver = openTestDriver(stateDir, null, records);
+  const others = new ProcessRecords(stateDir);
+  const workspace = host.makeWorkspace();
+  const start = (label: string) => {
+    const tree = driver.start({
+      ...{ workspace, label, cwd: '.', env: {}, egress: null, stdin: null, toolHost: false },
+      ...{ argv: ['/bin/bash', '-c', `touch ran-${label}`], limits: resolveLimits() },
+    });
+    for (const stream of [tree.stdout, tree.stderr]) stream.on('error', () => {}).resume();
+    return tree.ended;
+  };
+  records.meanwhile = () => others.claim(workspace.id);
+  expect(await start('all')).toEqual({ status: 'taken_over' });
+  records.meanwhile = () => others.claim(workspace.id, 'one');
+  expect(await start('one')).toEqual({ status: 'taken_over' });
+  records.meanwhile = () => others.claim(workspace.id, 'other');
+  expect(await start('mine')).toMatchObject({ status: 'exited', exit_code: 0 });
+  expect(readdirSync(workspace.path)).toEqual(['ran-mine']);
+  expect(existsSync(join(stateDir, workspace.id))).toBe(false);
+  await driver.release();
+});
+
+/** A worker of its own that runs the line, and prints how it ended. */
+function startWorker(workspace: WorkspaceMount, line: string) {
+  const program = `
+    import { openSandbox } from ${JSON.stringify(new URL('open-sandbox.ts', import.meta.url).href)};
+    const [options, workspace, line] = process.argv.slice(1).map((text) => JSON.parse(text));
+    const sandbox = await openSandbox(options);
+    const command = { workspace, label: 'task_1', argv: ['/bin/bash', '-c', line], signal: new AbortController().signal };
+    process.stdout.write(JSON.stringify((await sandbox.run(command)).end));
+  `;
+  const args = [host.options, workspace, line].map((value) => JSON.stringify(value));
+  return spawn(process.execPath, ['--input-type=module', '-e', program, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
+
+const isStopped = (pid: number) => / T /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+
+test('what a stopped worker had running can be killed by others, and it says so when it goes on', async () => {
+  const workspace = host.makeWorkspace();
+  const word = marker();
+  const worker = startWorker(workspace, `setsid sleep 3${word} & touch up; sleep 3${word}`);
+  const printed = text(worker.stdout);
+  await until(() => existsSync(join(workspace.path, 'up')));
+  worker.kill('SIGSTOP');
+  await until(() => isStopped(worker.pid ?? 0));
+  await host.sandbox.killAll(workspace.id);
+  expect(processesWith(`sleep\x003${word}`)).toEqual([]);
+  worker.kill('SIGCONT');
+  expect(JSON.parse(await printed)).toMatchObject({ status: 'killed' });
 });
 
 test('a command dies with the worker that started it, one that was stopped first included', async () => {
   const workspace = host.makeWorkspace();
   const word = marker();
-  const program = `
-    import { openSandbox } from ${JSON.stringify(new URL('open-sandbox.ts', import.meta.url).href)};
-    const sandbox = await openSandbox(${JSON.stringify(host.options)});
-    await sandbox.run({ workspace: ${JSON.stringify(workspace)}, label: 'task_1', argv: ['/bin/bash', '-c', 'setsid sleep 3${word} & sleep 3${word}'], signal: new AbortController().signal });
-  `;
-  const worker = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'inherit' });
-  await until(() => processesWith(word).length >= 2);
+  const worker = startWorker(workspace, `setsid sleep 3${word} & touch up; sleep 3${word}`);
+  await until(() => existsSync(join(workspace.path, 'up')));
   worker.kill('SIGSTOP');
-  await delay(50);
+  await until(() => isStopped(worker.pid ?? 0));
+  expect(processesWith(`sleep\x003${word}`)).not.toEqual([]);
   worker.kill('SIGKILL');
   await once(worker, 'exit');
   await until(() => processesWith(word).length === 0);

@@ -10,7 +10,8 @@ import type {
   WorkspaceFiles,
   WorkspaceMount,
 } from './port.ts';
-import { Freezer } from './process/freeze.ts';
+import { frozen } from './process/freeze.ts';
+import type { Holds } from './process/holds.ts';
 import { killAll } from './process/kill-all.ts';
 import type { ProcessRecords } from './process/records.ts';
 import { runCommand } from './run-command.ts';
@@ -19,6 +20,7 @@ import type { WorkspaceSizes } from './workspace-size/sizes.ts';
 export interface HostSandboxDeps extends ConnectionDeps {
   capabilities: CapabilityReport;
   records: ProcessRecords;
+  holds: Holds;
   limits: Partial<Limits> | undefined;
   sizes: WorkspaceSizes;
   /** Milliseconds of a clock that only goes forward. */
@@ -31,11 +33,9 @@ export class HostSandbox implements Sandbox {
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
   readonly #connections = new Map<string, Connection>();
-  readonly #freezer: Freezer;
 
   constructor(deps: HostSandboxDeps) {
     this.#deps = deps;
-    this.#freezer = new Freezer(deps.records);
   }
 
   get capabilities(): CapabilityReport {
@@ -71,7 +71,7 @@ export class HostSandbox implements Sandbox {
   }
 
   frozen<Result>(workspaceId: string, act: () => Promise<Result>): Promise<Result> {
-    return this.#freezer.frozen(workspaceId, act);
+    return frozen(this.#deps, workspaceId, act);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -11,6 +11,7 @@ import { buildFilter } from './bubblewrap/seccomp.ts';
 import { type Cgroups, openCgroups } from './cgroup/cgroups.ts';
 import { type OpenSandboxOptions, openSandbox } from './open-sandbox.ts';
 import type { Command, CommandResult, Sandbox, WorkspaceMount } from './port.ts';
+import { Holds } from './process/holds.ts';
 import { PipePool } from './process/pipe-pool.ts';
 import { ProcessRecords } from './process/records.ts';
 import type { Driver } from './tree.ts';
@@ -69,7 +70,11 @@ export async function openTestHost(more: Partial<OpenSandboxOptions> = {}): Prom
 }
 
 /** The driver itself, for tests that put another program in the tool host's place. */
-export function openTestDriver(stateDir: string, cgroups: Cgroups | null = openCgroups()): Driver {
+export function openTestDriver(
+  stateDir: string,
+  cgroups: Cgroups | null = openCgroups(),
+  records = new ProcessRecords(stateDir),
+): Driver {
   const tools = findHostTools({ bwrapCandidates, path: '/usr/local/bin:/usr/bin:/bin' });
   mkdirSync(stateDir, { recursive: true });
   return bubblewrapDriver({
@@ -80,7 +85,8 @@ export function openTestDriver(stateDir: string, cgroups: Cgroups | null = openC
     filter: buildFilter(process.arch, { unixSockets: false }),
     tmpBytes: 1024 * 1024,
     root: isRoot,
-    records: new ProcessRecords(stateDir),
+    records,
+    holds: new Holds(stateDir),
   });
 }
 

@@ -58,8 +58,12 @@ export interface Driver {
   start(request: TreeRequest): Tree;
   /** Processes of this host that only an interrupted set-up can have left, of whatever workspace. */
   findOrphans(): ProcessIdentity[];
-  /** Ends what of a workspace the records cannot name. */
-  endOthers?(workspaceId: string): Promise<void>;
+  /** Ends what of a workspace the records cannot name. @param label only those with this label */
+  endOthers?(workspaceId: string, label: string | null): Promise<void>;
+  /** Stops the programs of recorded trees, what they are about to start included; resolves when none runs. */
+  stop(workspaceId: string, trees: readonly (readonly ProcessIdentity[])[]): Promise<void>;
+  /** Lets them go on, those that were stopped otherwise too. */
+  wake(workspaceId: string, trees: readonly (readonly ProcessIdentity[])[]): Promise<void>;
   /** Gives back what it keeps for further trees, when none runs any more. */
   release(): Promise<void>;
   /** Where the workspace is, as its processes see it. */

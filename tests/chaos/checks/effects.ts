@@ -121,3 +121,25 @@ export function externalEffects({ runs }: Found, { visits }: Ledger): Verdict {
   );
   return verdict('no external effect more often than a person said', visits.size, 'effects', wrong);
 }
+
+/** What was to be published is at the source, once, as the final snapshot has it. */
+export async function publications(
+  { runs }: Found,
+  { published }: Ledger,
+  read: (branch: string) => Promise<{ files: string; commits: number } | undefined>,
+  tree: (runId: string) => Promise<string>,
+): Promise<Verdict> {
+  const wrong: string[] = [];
+  for (const id of published) {
+    const run = runs.get(id)?.run;
+    if (run?.publication !== 'published') {
+      wrong.push(`${id} was to be published and is ${run?.publication}`);
+      continue;
+    }
+    const there = await read(`holdpoint/${id}`);
+    if (there === undefined) wrong.push(`${id} is published, and there is no branch`);
+    else if (there.commits > 1) wrong.push(`${id} was published by ${there.commits} commits`);
+    else if (there.files !== (await tree(id))) wrong.push(`${id}: the branch has other files than the final snapshot`);
+  }
+  return verdict('what was to be published is at the source, once', published.length, 'branches', wrong);
+}

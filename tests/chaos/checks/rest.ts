@@ -20,6 +20,24 @@ export function atRest({ runs }: Found): Verdict {
   return verdict('every run has ended or waits by name', runs.size, 'runs', wrong);
 }
 
+/** A run fails for what its steps came to and what people said; never because a process died. */
+export function failures({ runs }: Found): Verdict {
+  const wrong: string[] = [];
+  let looked = 0;
+  for (const [id, { run }] of runs) {
+    if (run.status !== 'failed') continue;
+    looked += 1;
+    if (!expectedReasons.has(run.reason?.code ?? ''))
+      wrong.push(`${id} failed: ${run.reason?.code} ${run.reason?.message}`);
+  }
+  return verdict('no run failed because something died', looked, 'failed runs', wrong);
+}
+
+/** Rejected, answered instead, expired, killed by a person, in doubt and not settled, or a reference to what one of these left without a result. */
+const expectedReasons: ReadonlySet<string> = new Set([
+  ...['EREJECTED', 'ERESPONDED', 'EEXPIRED', 'EKILLED', 'EREFERENCE', 'EDIDNOTHAPPEN', 'EUNKNOWN'],
+]);
+
 /** A job belongs to a run that wants it, and what is not over has something that will move it. */
 export function wakeUps({ runs, jobs, active }: Found): Verdict {
   const wrong: string[] = [];

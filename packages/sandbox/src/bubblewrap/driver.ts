@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { isAlive, type ProcessIdentity } from '../process/identity.ts';
+import { stopBelow, wakeBelow } from '../process/standstill.ts';
 import type { Driver } from '../tree.ts';
 import { INSIDE } from './equipment.ts';
 import { type LaunchDeps, launch } from './launch.ts';
@@ -16,9 +18,16 @@ export function bubblewrapDriver(input: Omit<LaunchDeps, 'scripts'>): Driver {
     },
     start: (request) => launch(deps, request),
     findOrphans,
+    stop: (_, trees) => stopBelow(trees.flatMap(firstInside)),
+    wake: async (_, trees) => wakeBelow(trees.flatMap(firstInside)),
     root: () => '/workspace',
     node: `${INSIDE}/node/bin/node`,
     ripgrep: `${INSIDE}/bin/rg`,
     toolHost: `${INSIDE}/inside/tool-host/main.ts`,
   };
+}
+
+/** Who adopts and reaps everything inside, and runs nothing itself. A tree that is recorded without it waits at its start. */
+function firstInside([, inner]: readonly ProcessIdentity[]): ProcessIdentity[] {
+  return inner && isAlive(inner) ? [inner] : [];
 }

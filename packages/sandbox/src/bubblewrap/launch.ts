@@ -6,6 +6,7 @@ import type { CommandGroup } from '../cgroup/command-group.ts';
 import { receiveListener } from '../egress/inside-listener.ts';
 import { closed } from '../process/closed.ts';
 import { untilGone } from '../process/gone.ts';
+import type { Holds } from '../process/holds.ts';
 import { childrenOf, identify, killProcess, killProcesses, type ProcessIdentity } from '../process/identity.ts';
 import { processesOfNamespace } from '../process/namespace.ts';
 import type { PipePool } from '../process/pipe-pool.ts';
@@ -19,6 +20,7 @@ import { readStatus } from './status.ts';
 
 export interface LaunchDeps extends Omit<ChainDeps, 'held' | 'doors'> {
   records: ProcessRecords;
+  holds: Holds;
   pipes: PipePool;
   /** Null where there are none. */
   cgroups: Cgroups | null;
@@ -26,21 +28,27 @@ export interface LaunchDeps extends Omit<ChainDeps, 'held' | 'doors'> {
 
 /** Setting up takes about 10 ms. After this long it hangs, e.g. on a dead network mount, and is killed as it is. */
 const SETUP_PATIENCE_MS = 2000;
+/** How often a command that may not begin yet looks again. */
+const HELD_LOOK_MS = 2;
 
 /** Starts one sandbox. */
 export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
   const { workspace } = request;
   const chain = planChain({ ...deps, held: deps.cgroups?.held ?? null, doors: deps.cgroups?.doors ?? 0 }, request);
-  const group = deps.cgroups?.make(request.limits) ?? null;
-  const remove = () => {
-    if (group) deps.cgroups?.remove(group);
-  };
-  const { subprocess, stdin, stdout, stderr } = startChain(deps, { chain, request, group, onFailure: remove });
+  const { started, announcement } = deps.records.announced(request, () => {
+    const group = deps.cgroups?.make(request.limits) ?? null;
+    const remove = () => {
+      if (group) deps.cgroups?.remove(group);
+    };
+    return { group, remove, ...startChain(deps, { chain, request, group, onFailure: remove }) };
+  });
+  const { group, remove, subprocess, stdin, stdout, stderr } = started;
   const { pid } = subprocess;
   const pipes: readonly (Readable | Writable | null | undefined)[] = subprocess.stdio; // typed as five, whatever was asked for
   const failure = new Promise<string>((resolve) => subprocess.once('error', (error) => resolve(error.message)));
   if (pid === undefined) {
     remove();
+    deps.records.withdraw(announcement);
     return failedTree({ stdout, stderr }, failure);
   }
 
@@ -72,6 +80,8 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
     }
   };
   if (outer) record(outer);
+  const overtaken = !deps.records.withdraw(announcement);
+  if (overtaken) kill();
   const status = readStatus(duplex(pipes[descriptors.status]), (childPid) => {
     inner = identify(childPid);
     if (!inner || !outer) return;
@@ -99,8 +109,16 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
       },
     );
   }
+  let begun = false;
   const letGo = () => {
-    if (ready && served && inner && !killed) lifeline.write(nulTerminated([...chain.environment, '']));
+    if (!ready || !served || !inner || killed || over || begun) return;
+    // the record, with its first process inside, is older than this look: who holds after it finds the command and stops it
+    if (request.label !== null && deps.holds.isHeld(workspace.id)) {
+      setTimeout(letGo, HELD_LOOK_MS);
+      return;
+    }
+    begun = true;
+    lifeline.write(nulTerminated([...chain.environment, '']));
   };
   lifeline.once('data', (word: Buffer) => {
     if (word.toString('latin1') === 'ready') ready = true;
@@ -126,7 +144,8 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
     }
     await Promise.all([closed(stdout), closed(stderr)]);
     if (unrecorded) throw unrecorded;
-    if (outer && deps.records.remove(workspace.id, outer).killed) return { status: 'taken_over' };
+    const taken = outer !== null && deps.records.remove(workspace.id, outer).killed;
+    if (taken || overtaken) return { status: 'taken_over' };
     if (refusal) return { status: 'setup_failed', detail: refusal };
     if (exitCode !== null) return { status: 'exited', exit_code: exitCode, signal: signalOfExitCode(exitCode) };
     // bubblewrap's own failures are exit codes

@@ -1,6 +1,7 @@
 import type { Candidate, HostParts } from '../candidate.ts';
 import { type Cgroups, openCgroups } from '../cgroup/cgroups.ts';
 import { SandboxError } from '../errors.ts';
+import type { Holds } from '../process/holds.ts';
 import { PipePool } from '../process/pipe-pool.ts';
 import type { ProcessRecords } from '../process/records.ts';
 import { bubblewrapDriver } from './driver.ts';
@@ -10,7 +11,7 @@ import { buildFilter } from './seccomp.ts';
 
 /** Throws `SandboxError` ESANDBOXMISSING when this host has no bubblewrap. */
 export function prepareBubblewrap(
-  host: HostParts & { records: ProcessRecords },
+  host: HostParts & { records: ProcessRecords; holds: Holds },
   options: { bwrapCandidates: readonly string[]; unixSockets: boolean; cgroups: boolean },
 ): Candidate {
   if (process.platform !== 'linux') {

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { resolveLimits } from '../limits.ts';
 import { openSandbox } from '../open-sandbox.ts';
+import { ProcessRecords } from '../process/records.ts';
 import type { TreeRequest } from '../tree.ts';
+import { containerDriver } from './driver.ts';
 import { findEngine } from './engine.ts';
 import { type ContainerPlan, containerEnvironment, runArguments } from './run-arguments.ts';
 
@@ -80,6 +82,32 @@ test('standard input is only connected where there is one; gVisor is a runtime',
   expect(runArguments(plan, { ...request, toolHost: true }, names)).toContain('--interactive');
   expect(valuesOf(runArguments(plan, request, names), '--runtime')).toEqual([]);
   expect(valuesOf(runArguments({ ...plan, runtime: 'runsc' }, request, names), '--runtime')).toEqual(['runsc']);
+});
+
+test('a command with a label is found by it, to be ended, paused and unpaused', async () => {
+  expect(valuesOf(runArguments(plan, { ...request, label: 'task_1' }, names), '--label')).toEqual([
+    'holdpoint.workspace=run_1',
+    'holdpoint.command=task_1',
+  ]);
+  const program = join(directory, 'docker');
+  writeFileSync(program, '#!/bin/sh\necho "$@" >> "$0.calls"\n[ "$1" != ps ] || echo c1\n');
+  chmodSync(program, 0o755);
+  const engine = await findEngine({ engine: program, path: '/usr/bin:/bin', image: 'x' });
+  const driver = containerDriver({
+    ...{ name: 'container', engine, image: 'x', runtime: null, tmpBytes: 1, stateDir: directory },
+    ...{ equipment: { command: [], toolHost: [], links: [], path: [] }, records: new ProcessRecords(directory) },
+  });
+  rmSync(`${program}.calls`);
+  await driver.endOthers?.('run_1', 'task_1');
+  await driver.endOthers?.('run_1', null);
+  await driver.stop('run_1', []);
+  await driver.wake('run_1', []);
+  const ps = 'ps --quiet --no-trunc --filter label=holdpoint.workspace=run_1';
+  expect(readFileSync(`${program}.calls`, 'utf8').trim().split('\n')).toEqual([
+    ...[`${ps} --filter label=holdpoint.command=task_1`, 'rm --force c1', ps, 'rm --force c1'],
+    ...[`${ps} --filter label=holdpoint.command --filter status=running`, 'pause c1'],
+    ...[`${ps} --filter label=holdpoint.command --filter status=paused`, 'unpause c1'],
+  ]);
 });
 
 test('a path that the option cannot express is refused', () => {

@@ -10,7 +10,7 @@ import type { ProcessRecords } from '../process/records.ts';
 import { signalOfExitCode } from '../signal-name.ts';
 import type { Driver, Tree, TreeEnd, TreeRequest } from '../tree.ts';
 import type { Engine } from './engine.ts';
-import { containerEnvironment, LABEL, runArguments } from './run-arguments.ts';
+import { COMMAND_LABEL, containerEnvironment, LABEL, runArguments } from './run-arguments.ts';
 
 export interface ContainerDeps {
   name: 'container' | 'gvisor';
@@ -33,7 +33,8 @@ const KILL_TRIES = 100;
  * Runs each tree in a container of its own, through any engine with docker's command line. The image needs bash, coreutils and the host's
  * kind of C library, because the worker's Node and ripgrep are shown in it.
  *
- * A container does not die with the worker that started it, but at the next `killAll` of its workspace.
+ * A container does not die with the worker that started it, but at the next `killAll` of its workspace. One that begins while its workspace
+ * is frozen is not stopped. That they are paused and go on is tested as a command line only.
  */
 export function containerDriver(deps: ContainerDeps): Driver {
   return {
@@ -42,10 +43,17 @@ export function containerDriver(deps: ContainerDeps): Driver {
     ownRoot: true,
     start: (request) => start(deps, request),
     findOrphans: () => [],
-    async endOthers(workspaceId) {
-      const list = await deps.engine.call('ps', '--quiet', '--no-trunc', '--filter', `label=${LABEL}=${workspaceId}`);
-      const ids = list.split('\n').filter(Boolean);
+    async endOthers(workspaceId, label) {
+      const ids = await find(deps.engine, workspaceId, label === null ? [] : [`label=${COMMAND_LABEL}=${label}`]);
       if (ids.length > 0) await deps.engine.call('rm', '--force', ...ids);
+    },
+    async stop(workspaceId) {
+      const ids = await find(deps.engine, workspaceId, [`label=${COMMAND_LABEL}`, 'status=running']);
+      if (ids.length > 0) await deps.engine.call('pause', ...ids);
+    },
+    async wake(workspaceId) {
+      const ids = await find(deps.engine, workspaceId, [`label=${COMMAND_LABEL}`, 'status=paused']);
+      if (ids.length > 0) await deps.engine.call('unpause', ...ids);
     },
     release: async () => {},
     root: () => '/workspace',
@@ -55,17 +63,24 @@ export function containerDriver(deps: ContainerDeps): Driver {
   };
 }
 
+async function find(engine: Engine, workspaceId: string, filters: readonly string[]): Promise<string[]> {
+  const options = [`label=${LABEL}=${workspaceId}`, ...filters].flatMap((filter) => ['--filter', filter]);
+  return (await engine.call('ps', '--quiet', '--no-trunc', ...options)).split('\n').filter(Boolean);
+}
+
 function start(deps: ContainerDeps, request: TreeRequest): Tree {
   const { workspace } = request;
   const container = `holdpoint-${randomUUID()}`;
   const idFile = join(deps.stateDir, `${container}.id`);
   const { command, toolHost, path } = deps.equipment;
   const plan = { ...deps, mounts: request.toolHost ? [...command, ...toolHost] : command, path };
-  const subprocess = spawn(deps.engine.program, runArguments(plan, request, { container, idFile }), {
-    env: containerEnvironment(plan, request.env),
-    stdio: [request.toolHost || request.stdin !== null ? 'pipe' : 'ignore', 'pipe', 'pipe'],
-    detached: true,
-  });
+  const { started: subprocess, announcement } = deps.records.announced(request, () =>
+    spawn(deps.engine.program, runArguments(plan, request, { container, idFile }), {
+      env: containerEnvironment(plan, request.env),
+      stdio: [request.toolHost || request.stdin !== null ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+      detached: true,
+    }),
+  );
   const { stdin, stdout, stderr, pid } = subprocess;
   if (!stdout || !stderr) throw new TypeError('no stdout');
   stdin?.on('error', () => {}); // a program need not read its input
@@ -88,6 +103,8 @@ function start(deps: ContainerDeps, request: TreeRequest): Tree {
     kill();
     throw error;
   }
+  const overtaken = !deps.records.withdraw(announcement);
+  if (overtaken) kill();
   const finish = async (): Promise<TreeEnd> => {
     const { code, error } = await exited;
     running = false;
@@ -97,6 +114,7 @@ function start(deps: ContainerDeps, request: TreeRequest): Tree {
     const created = existsSync(idFile);
     rmSync(idFile, { force: true });
     if (identity && deps.records.remove(workspace.id, identity).killed) return { status: 'taken_over' };
+    if (overtaken) return { status: 'taken_over' };
     if (error !== null) return { status: 'setup_failed', detail: error };
     if (code === null) return { status: 'lost' };
     if (code === ENGINE_FAILED && !created) return { status: 'setup_failed', detail: null };

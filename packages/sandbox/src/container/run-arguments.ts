@@ -4,6 +4,8 @@ import type { TreeRequest } from '../tree.ts';
 
 /** How containers of a workspace, and of ours at all, are found again. */
 export const LABEL = 'holdpoint.workspace';
+/** How those with a label are found. */
+export const COMMAND_LABEL = 'holdpoint.command';
 
 export interface ContainerPlan {
   image: string;
@@ -32,6 +34,7 @@ export function runArguments(
   return [
     ...['run', '--rm', '--pull', 'never', '--name', names.container, '--cidfile', names.idFile],
     ...['--label', `${LABEL}=${workspace.id}`],
+    ...(request.label === null ? [] : ['--label', `${COMMAND_LABEL}=${request.label}`]),
     ...(plan.runtime === null ? [] : ['--runtime', plan.runtime]),
     ...['--network', 'none', '--read-only', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
     ...['--user', `${workspace.uid}:${workspace.gid}`, '--hostname', 'sandbox'],

@@ -1,71 +1,54 @@
-import { readFileSync } from 'node:fs';
-import { isAlive, type ProcessIdentity } from './identity.ts';
-import { processesOfNamespace } from './namespace.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { SandboxError } from '../errors.ts';
+import type { Driver } from '../tree.ts';
+import type { Hold, Holds } from './holds.ts';
 import type { ProcessRecords } from './records.ts';
 
-/** A process that forks is caught at the latest when it has been stopped itself; one that still forks after so many rounds wins. */
-const MOST_ROUNDS = 50;
+export interface FreezeDeps {
+  records: ProcessRecords;
+  holds: Holds;
+  driver: Pick<Driver, 'stop' | 'wake'>;
+}
 
-/** Stops the labelled commands of workspaces for a moment, so that what they write to stands still. */
-export class Freezer {
-  readonly #records: ProcessRecords;
-  /** How many acts of this process want a workspace's commands to stand still. */
-  readonly #holds = new Map<string, number>();
+/** Letting commands go on takes about a millisecond. */
+const LOOK_MS = 1;
+/** Who takes so long was stopped himself. */
+const PATIENCE_MS = 10_000;
 
-  constructor(records: ProcessRecords) {
-    this.#records = records;
-  }
-
-  async frozen<Result>(workspaceId: string, act: () => Promise<Result>): Promise<Result> {
-    const trees = this.#records.labelled(workspaceId);
-    if (trees.length === 0) return act();
-    this.#holds.set(workspaceId, (this.#holds.get(workspaceId) ?? 0) + 1);
-    try {
-      for (const tree of trees) stop(tree);
-      return await act();
-    } finally {
-      const left = (this.#holds.get(workspaceId) ?? 1) - 1;
-      if (left > 0) this.#holds.set(workspaceId, left);
-      else {
-        this.#holds.delete(workspaceId);
-        for (const tree of this.#records.labelled(workspaceId)) proceed(tree);
+/** Acts while the labelled commands of a workspace stand still, whichever worker of this host started them. */
+export async function frozen<Result>(
+  { records, holds, driver }: FreezeDeps,
+  workspaceId: string,
+  act: () => Promise<Result>,
+): Promise<Result> {
+  // Before it looks what runs: what is recorded later waits, before it begins, until nobody holds it.
+  const hold = holds.place(workspaceId);
+  try {
+    await untilAwake(holds, hold);
+    const trees = records.labelled(workspaceId);
+    if (trees.length > 0) await driver.stop(workspaceId, trees);
+    return await act();
+  } finally {
+    if (holds.beginWaking(hold)) {
+      try {
+        const trees = records.labelled(workspaceId);
+        if (trees.length > 0) await driver.wake(workspaceId, trees);
+      } finally {
+        holds.end(hold);
       }
     }
   }
 }
 
-function stop(tree: readonly ProcessIdentity[]): void {
-  for (let round = 0; round < MOST_ROUNDS; round++) {
-    const running = insideOf(tree).filter(isRunning);
-    if (running.length === 0) return;
-    for (const pid of running) send(pid, 'SIGSTOP');
-  }
-}
-
-function proceed(tree: readonly ProcessIdentity[]): void {
-  for (const pid of insideOf(tree)) send(pid, 'SIGCONT');
-}
-
-/** The last process of a record is the first one inside; what was recorded without it has not begun yet. */
-function insideOf(tree: readonly ProcessIdentity[]): number[] {
-  const first = tree.length > 1 ? tree.at(-1) : undefined;
-  return first && isAlive(first) ? processesOfNamespace(first) : [];
-}
-
-/** Neither stopped nor on its way out. */
-function isRunning(pid: number): boolean {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    return !'TtZX'.includes(stat.slice(stat.lastIndexOf(')') + 2).charAt(0));
-  } catch {
-    return false; // it has ended
-  }
-}
-
-function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+async function untilAwake(holds: Holds, hold: Hold): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (holds.areWaking(hold)) {
+    if (performance.now() > deadline) {
+      throw new SandboxError('EFREEZEFAILED', 'Another worker has begun to let the commands go on, and does not end.', {
+        retryable: true,
+        next: 'Look whether a worker of this host is stopped (T in ps): let it go on, or end it.',
+      });
+    }
+    await delay(LOOK_MS);
   }
 }

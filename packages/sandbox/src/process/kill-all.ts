@@ -1,5 +1,6 @@
 import type { Driver } from '../tree.ts';
 import { untilGone } from './gone.ts';
+import type { Holds } from './holds.ts';
 import { childrenOf, isAlive, killGroup, killProcesses } from './identity.ts';
 import type { ProcessRecords } from './records.ts';
 
@@ -8,7 +9,7 @@ import type { ProcessRecords } from './records.ts';
  * @param label only those with this label
  */
 export async function killAll(
-  deps: { records: ProcessRecords; driver: Driver },
+  deps: { records: ProcessRecords; holds: Holds; driver: Driver },
   workspaceId: string,
   label?: string,
 ): Promise<void> {
@@ -23,9 +24,12 @@ export async function killAll(
     const [leader] = tree;
     if (leader && isAlive(leader)) killGroup(leader.pid);
   }
+  if (label === undefined) deps.holds.revoke(workspaceId);
+  await deps.driver.endOthers?.(workspaceId, label ?? null);
+  await untilGone(trees.flat());
+  // what a bubblewrap that died while it set up has left, now that it has lost its parent
   const orphans = deps.driver.findOrphans();
   killProcesses(orphans);
-  if (label === undefined) await deps.driver.endOthers?.(workspaceId);
-  await untilGone([...trees.flat(), ...orphans]);
+  await untilGone(orphans);
   for (const [first] of trees) if (first) deps.records.remove(workspaceId, first);
 }

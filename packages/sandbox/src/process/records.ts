@@ -1,17 +1,19 @@
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { SandboxError } from '../errors.ts';
+import type { TreeRequest } from '../tree.ts';
 import type { ProcessIdentity } from './identity.ts';
+import {
+  isMissing,
+  listNames,
+  removeEmpty,
+  removeFile,
+  renameIfThere,
+  workspaceDirectory,
+  writeInto,
+} from './state-files.ts';
 
 const identitySchema = z.strictObject({ pid: z.int().positive(), start: z.int().nonnegative() });
 const recordSchema = z.strictObject({
@@ -21,11 +23,16 @@ const recordSchema = z.strictObject({
   processes: z.array(identitySchema).min(1),
   label: z.string().optional(),
 });
+const announcementSchema = recordSchema.pick({ boot: true, label: true });
 
 /**
  * Which sandboxed processes run for a workspace on this host, as files that every worker of the host can read:
  * `<stateDir>/<workspaceId>/<pid>-<start>.json`. `killAll` renames a record to `.killed` before it kills, which tells the owner that
  * the end was not the command's own doing.
+ *
+ * A worker can be stopped at any instruction, and go on much later. One that was stopped between starting a tree and recording it is seen by
+ * its announcement, `<worker>-<uuid>.starting`, which `killAll` removes. Whoever goes on and finds it removed ends what he started, of
+ * which nothing but the set-up can have run: that waits for a word from him.
  */
 export class ProcessRecords {
   readonly #stateDir: string;
@@ -36,37 +43,47 @@ export class ProcessRecords {
     this.#boot = readBoot();
   }
 
+  /** Starts a tree under an announcement, which is to be withdrawn when the tree is recorded, or was not started after all. */
+  announced<Started>(
+    { workspace, label }: Pick<TreeRequest, 'workspace' | 'label'>,
+    start: () => Started,
+  ): { started: Started; announcement: string } {
+    const name = `${process.pid}-${randomUUID()}.starting`;
+    const announcement = join(workspaceDirectory(this.#stateDir, workspace.id), name);
+    this.#write(announcement, label === null ? {} : { label });
+    try {
+      return { started: start(), announcement };
+    } catch (error) {
+      this.withdraw(announcement);
+      throw error;
+    }
+  }
+
+  /** False when a kill came in between, and what was started must end. */
+  withdraw(announcement: string): boolean {
+    const stands = removeFile(announcement);
+    removeEmpty(dirname(announcement));
+    return stands;
+  }
+
   /** Writes or replaces the record of a tree; the first process names it. Synchronous, so that no await lies between a spawn and its record. */
   write(
     workspaceId: string,
     processes: readonly [ProcessIdentity, ...ProcessIdentity[]],
     label: string | null = null,
   ): void {
-    const directory = this.#directory(workspaceId);
-    const path = join(directory, `${recordName(processes[0])}.json`);
-    const temporary = `${path}.${process.pid}.new`;
-    const data = JSON.stringify({ boot: this.#boot, processes, ...(label === null ? {} : { label }) });
-    for (let tries = 1; ; tries++) {
-      try {
-        mkdirSync(directory, { recursive: true, mode: 0o700 });
-        writeFileSync(temporary, data, { mode: 0o600 });
-        renameSync(temporary, path);
-        return;
-      } catch (error) {
-        // another process removed the directory, empty for a moment, between the two calls
-        if (!isMissing(error) || tries === 5) throw unusable(this.#stateDir, error);
-      }
-    }
+    const path = join(workspaceDirectory(this.#stateDir, workspaceId), `${recordName(processes[0])}.json`);
+    this.#write(path, { processes, ...(label === null ? {} : { label }) });
   }
 
   /** True while `killAll` has not claimed the tree. */
   has(workspaceId: string, first: ProcessIdentity): boolean {
-    return existsSync(join(this.#directory(workspaceId), `${recordName(first)}.json`));
+    return existsSync(join(workspaceDirectory(this.#stateDir, workspaceId), `${recordName(first)}.json`));
   }
 
   /** Removes the record of an ended tree. Says whether `killAll` had claimed it. */
   remove(workspaceId: string, first: ProcessIdentity): { killed: boolean } {
-    const directory = this.#directory(workspaceId);
+    const directory = workspaceDirectory(this.#stateDir, workspaceId);
     const path = join(directory, recordName(first));
     const own = removeFile(`${path}.json`);
     removeFile(`${path}.killed`);
@@ -76,7 +93,7 @@ export class ProcessRecords {
 
   /** Trees with a label, as they are recorded now. */
   labelled(workspaceId: string): ProcessIdentity[][] {
-    const directory = this.#directory(workspaceId);
+    const directory = workspaceDirectory(this.#stateDir, workspaceId);
     return listNames(directory)
       .filter((name) => name.endsWith('.json'))
       .flatMap((name) => {
@@ -90,10 +107,11 @@ export class ProcessRecords {
    * @param label only those with this label
    */
   claim(workspaceId: string, label?: string): ProcessIdentity[][] {
-    const directory = this.#directory(workspaceId);
+    const directory = workspaceDirectory(this.#stateDir, workspaceId);
     const trees: ProcessIdentity[][] = [];
     for (const name of listNames(directory)) {
       const path = join(directory, name);
+      if (name.endsWith('.starting') && this.#isMeant(path, label)) removeFile(path);
       if (!name.endsWith('.json') && !name.endsWith('.killed')) continue;
       const record = this.#read(path);
       if (record === 'ended') continue;
@@ -110,30 +128,31 @@ export class ProcessRecords {
   }
 
   #read(path: string): z.infer<typeof recordSchema> | 'ended' | 'stale' {
-    let text: string;
-    try {
-      text = readFileSync(path, 'utf8');
-    } catch (error) {
-      if (isMissing(error)) return 'ended';
-      throw error;
-    }
+    const text = readText(path);
+    if (text === null) return 'ended';
     // a half-written record can only be left by a power cut, after which nothing of it runs
     const record = recordSchema.safeParse(parseJson(text));
     return record.success && record.data.boot === this.#boot ? record.data : 'stale';
   }
 
-  #directory(workspaceId: string): string {
-    if (!/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(workspaceId)) {
-      throw new SandboxError(
-        'ECOMMANDINVALID',
-        `The workspace id ${JSON.stringify(workspaceId)} cannot be a directory name.`,
-        {
-          retryable: false,
-          next: 'Use letters, digits, dots, hyphens and underscores; at most 200 of them.',
-        },
-      );
+  /** Complete or not at all, for whoever reads it. */
+  #write(path: string, data: object): void {
+    const temporary = `${path}.${process.pid}.new`;
+    for (let tries = 1; ; tries++) {
+      try {
+        writeInto(temporary, JSON.stringify({ boot: this.#boot, ...data }));
+        renameSync(temporary, path);
+        return;
+      } catch (error) {
+        if (!isMissing(error) || tries === 5) throw unusable(this.#stateDir, error);
+      }
     }
-    return join(this.#stateDir, workspaceId);
+  }
+
+  #isMeant(announcement: string, label: string | undefined): boolean {
+    if (label === undefined) return true;
+    const read = announcementSchema.safeParse(parseJson(readText(announcement) ?? ''));
+    return read.success && read.data.label === label;
   }
 }
 
@@ -166,41 +185,11 @@ function parseJson(text: string): unknown {
   }
 }
 
-function listNames(directory: string): string[] {
+function readText(path: string): string | null {
   try {
-    return readdirSync(directory);
+    return readFileSync(path, 'utf8');
   } catch (error) {
-    if (isMissing(error)) return [];
+    if (isMissing(error)) return null;
     throw error;
   }
-}
-
-function removeFile(path: string): boolean {
-  try {
-    rmSync(path);
-    return true;
-  } catch (error) {
-    if (isMissing(error)) return false;
-    throw error;
-  }
-}
-
-function renameIfThere(from: string, to: string): void {
-  try {
-    renameSync(from, to);
-  } catch (error) {
-    if (!isMissing(error)) throw error; // the owner removed it first: the tree has ended
-  }
-}
-
-function removeEmpty(directory: string): void {
-  try {
-    rmdirSync(directory);
-  } catch {
-    // others still have records in it, or it is already gone
-  }
-}
-
-function isMissing(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT';
 }

@@ -5,8 +5,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CapabilityReport } from '../port.ts';
 import { closed } from '../process/closed.ts';
-import { identify, killGroup } from '../process/identity.ts';
+import type { Holds } from '../process/holds.ts';
+import { identify, isAlive, killGroup } from '../process/identity.ts';
 import type { ProcessRecords } from '../process/records.ts';
+import { send, stopBelow, wakeBelow } from '../process/standstill.ts';
 import { signalOfExitCode } from '../signal-name.ts';
 import type { Driver, Tree, TreeEnd, TreeRequest } from '../tree.ts';
 
@@ -15,6 +17,7 @@ const DRAIN_MS = 500;
 
 export interface UnsandboxedDeps {
   records: ProcessRecords;
+  holds: Holds;
   /** Whether the worker is root, so that commands can at least run as the workspace's owner. */
   root: boolean;
   node: string;
@@ -34,6 +37,16 @@ export function unsandboxedDriver(deps: UnsandboxedDeps): Driver {
     start: (request) => start(deps, request),
     root: (workspace) => workspace.path,
     findOrphans: () => [], // what leaves its process group cannot be told from others
+    async stop(_, trees) {
+      const leaders = trees.flatMap(([leader]) => (leader && isAlive(leader) ? [leader] : []));
+      for (const { pid } of leaders) send(-pid, 'SIGSTOP');
+      await stopBelow(leaders);
+    },
+    async wake(_, trees) {
+      const leaders = trees.flatMap(([leader]) => (leader && isAlive(leader) ? [leader] : []));
+      wakeBelow(leaders);
+      for (const { pid } of leaders) send(-pid, 'SIGCONT');
+    },
     node: deps.node,
     ripgrep: deps.ripgrep,
     toolHost: fileURLToPath(new URL('../inside/tool-host/main.ts', import.meta.url)),
@@ -64,22 +77,25 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
   const [program, ...args] = request.argv;
   const cwd = join(workspace.path, request.cwd);
   const bins = deps.toolchains.map((path) => join(path, 'bin')).filter((path) => existsSync(path));
-  const subprocess = spawn(program, args, {
-    cwd,
-    env: {
-      ...{ PATH: [dirname(deps.node), ...bins, deps.path].join(':'), HOME: '/tmp', LANG: 'C.UTF-8', TMPDIR: '/tmp' },
-      ...request.env,
-    },
-    stdio: [request.toolHost || request.stdin !== null ? 'pipe' : 'ignore', 'pipe', 'pipe'],
-    detached: true, // its own process group, which is what kill ends
-    ...(deps.root ? { uid: workspace.uid, gid: workspace.gid } : {}),
-  });
+  const { started: subprocess, announcement } = deps.records.announced(request, () =>
+    spawn(program, args, {
+      cwd,
+      env: {
+        ...{ PATH: [dirname(deps.node), ...bins, deps.path].join(':'), HOME: '/tmp', LANG: 'C.UTF-8', TMPDIR: '/tmp' },
+        ...request.env,
+      },
+      stdio: [request.toolHost || request.stdin !== null ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+      detached: true, // its own process group, which is what kill ends
+      ...(deps.root ? { uid: workspace.uid, gid: workspace.gid } : {}),
+    }),
+  );
   const { stdin, stdout, stderr, pid } = subprocess;
   if (!stdout || !stderr) throw new TypeError('no stdout');
   stdin?.on('error', () => {}); // a program need not read its input
   if (request.stdin !== null) stdin?.end(request.stdin);
   const failure = new Promise<string>((resolve) => subprocess.once('error', (error) => resolve(error.message)));
   if (pid === undefined) {
+    deps.records.withdraw(announcement);
     const detail = failure.then((message) => `${program} could not be started in ${cwd}: ${message}`);
     return {
       stdin,
@@ -97,6 +113,13 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
     killGroup(pid);
     throw error;
   }
+  const overtaken = !deps.records.withdraw(announcement);
+  if (overtaken) killGroup(pid);
+  // it has begun already, and cannot wait as those in a sandbox do
+  if (request.label !== null && deps.holds.isHeld(workspace.id)) {
+    send(-pid, 'SIGSTOP');
+    if (!deps.holds.isHeld(workspace.id)) send(-pid, 'SIGCONT');
+  }
   const exited = new Promise<TreeEnd>((resolve) =>
     subprocess.once('exit', (code, signal) =>
       resolve(
@@ -113,7 +136,8 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
     const timer = setTimeout(() => [stdout, stderr].map((stream) => stream.destroy()), DRAIN_MS);
     await Promise.all([closed(stdout), closed(stderr)]);
     clearTimeout(timer);
-    return identity && deps.records.remove(workspace.id, identity).killed ? { status: 'taken_over' } : end;
+    const killed = identity !== null && deps.records.remove(workspace.id, identity).killed;
+    return killed || overtaken ? { status: 'taken_over' } : end;
   };
   return { stdin, stdout, stderr, ...uncounted, kill: () => killGroup(pid), ended: finish() };
 }

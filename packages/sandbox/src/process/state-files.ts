@@ -1,0 +1,74 @@
+import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { SandboxError } from '../errors.ts';
+
+/** Files about what runs for a workspace lie in a directory of its own, which is there only while it has some. */
+export function workspaceDirectory(stateDir: string, workspaceId: string): string {
+  if (!/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(workspaceId)) {
+    throw new SandboxError(
+      'ECOMMANDINVALID',
+      `The workspace id ${JSON.stringify(workspaceId)} cannot be a directory name.`,
+      {
+        retryable: false,
+        next: 'Use letters, digits, dots, hyphens and underscores; at most 200 of them.',
+      },
+    );
+  }
+  return join(stateDir, workspaceId);
+}
+
+/** Writes a file, and makes its directory: another process may remove that, empty for a moment, between the two calls. */
+export function writeInto(path: string, data: string): void {
+  for (let tries = 1; ; tries++) {
+    try {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      writeFileSync(path, data, { mode: 0o600 });
+      return;
+    } catch (error) {
+      if (!isMissing(error) || tries === 5) throw error;
+    }
+  }
+}
+
+export function listNames(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+/** Whether it was there. */
+export function removeFile(path: string): boolean {
+  try {
+    rmSync(path);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+/** Whether it was there. */
+export function renameIfThere(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+export function removeEmpty(directory: string): void {
+  try {
+    rmdirSync(directory);
+  } catch {
+    // others still have files in it, or it is already gone
+  }
+}
+
+export function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+}
