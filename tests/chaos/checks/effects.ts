@@ -43,9 +43,12 @@ function expectedOf(
       else if (isKept) say(mark, what);
     }
   }
-  // A sub-agent begins with the files of the run that it works for.
+  // A sub-agent begins with the files of the run that it works for, which may be a fork itself.
   const master = one.run.parent && found.runs.get(one.run.parent.run_id);
-  for (const step of master?.steps ?? []) for (const mark of marksIn(master?.args.get(step.id))) say(mark, 'maybe');
+  const before = master?.run.forked_from && found.runs.get(master.run.forked_from.run_id);
+  for (const past of [master, before]) {
+    for (const step of past?.steps ?? []) for (const mark of marksIn(past?.args.get(step.id))) say(mark, 'maybe');
+  }
   for (const step of one.steps) for (const [mark, what] of effectsOf(found, one, step)) say(mark, what);
   return expected;
 }

@@ -1,0 +1,175 @@
+import { readFileSync } from 'node:fs';
+import type { LoggedEvent } from '@holdpoint/engine/domain/events';
+import { fold } from '@holdpoint/engine/domain/fold';
+import { parseAllApprovals, parseAllSteps, parseAllTasks, parseRun } from '@holdpoint/engine/domain/state';
+import { expect, test } from 'vitest';
+import type { Found, FoundRun } from '../collect.ts';
+import { openLedger } from '../ledger.ts';
+import { externalEffects, publications, workspaceEffects } from './effects.ts';
+import { acknowledged, dense, firstDecision, folded, neverRan } from './log.ts';
+import { atRest, failures, leftBehind, wakeUps } from './rest.ts';
+
+const id = (kind: string, n = 1): string => `${kind}_01900000-0000-7000-8000-00000000000${n}`;
+const [run, step, approval] = [id('run'), id('step'), id('apr')];
+const snapshot = '1'.repeat(40);
+
+/** A small run as it should be: one command that counted once, and an approval that was decided once. */
+function soundRun(): { found: Found; one: FoundRun } {
+  const data: [string, object, string?][] = [
+    ['run.created', { spec: { json: 0 }, title: 't', toolset: 'x', planner: 'scripted', labels: {}, created_by: 'a' }],
+    ['workspace.materialised', { snapshot, base_commit: null, files: 0, bytes: 0, skipped: 0 }],
+    ['run.started', {}],
+    ['turn.planned', { turn: 1, steps: [step], message: '' }],
+    ['step.created', { turn: 1, index: 0, tool: 'bash', args: { json: 0 }, effect: 'workspace', risk: 'low' }, step],
+    [
+      'approval.requested',
+      {
+        ...{ approval_id: approval, kind: 'action', snapshot, reason: '', risk: 'low', allowed_decisions: ['approve'] },
+        expires_at: '2026-01-01T00:00:00.000Z',
+      },
+      step,
+    ],
+    ['run.waiting', { for: 'approval' }],
+    [
+      'approval.decided',
+      { approval_id: approval, decision: 'approve', action_digest: '', snapshot, message: 'yes', by: 'a' },
+      step,
+    ],
+    ['step.queued', { reason: '' }, step],
+    ['run.resumed', { after: 'approval', status: 'running', turn: 1 }],
+    ['step.started', { attempt: 1, worker: 'w', epoch: 1, writes: true }, step],
+    ['workspace.snapshotted', { attempt: 1, snapshot, parent: snapshot, files_changed: 1, skipped: 0 }, step],
+    ['step.succeeded', { attempt: 1 }, step],
+    ['run.succeeded', { message: '' }],
+  ];
+  const events = data.map(([type, more, step_id], index) => ({
+    ...{ id: id('evt'), run_id: run, time: '2026-01-01T00:00:00.000Z', type, data: more, seq: index + 1 },
+    ...(step_id && { step_id }),
+  })) as LoggedEvent[];
+  const hash = fold(events);
+  const state = parseRun(run, hash);
+  if (!state) throw new Error('no run');
+  const one: FoundRun = {
+    ...{
+      run: state,
+      events,
+      hash,
+      steps: parseAllSteps(hash),
+      approvals: parseAllApprovals(hash),
+      tasks: parseAllTasks(hash),
+    },
+    args: new Map([[step, { command: "printf '%s\n' m1-1 >> counter_1; curl -sS http://h/m1-1" }]]),
+    marks: new Map([['m1-1', 1]]),
+  };
+  return { found: { runs: new Map([[run, one]]), jobs: [], active: [] }, one };
+}
+
+const ledger = () => {
+  const made = openLedger();
+  made.runs.set(run, { body: {} });
+  made.decided.push({ approvalId: approval, runId: run, decision: 'approve', message: 'yes' });
+  made.visits.set('m1-1', 1);
+  return made;
+};
+const first = <Item>(items: readonly Item[]): Item => items[0] as Item;
+
+test('a sound run passes every check', () => {
+  const { found } = soundRun();
+  const log = ledger();
+  for (const verdict of [
+    ...[acknowledged(found, log), dense(found), folded(found), firstDecision(found, log), neverRan(found)],
+    ...[workspaceEffects(found, log), externalEffects(found, log), atRest(found), failures(found), wakeUps(found)],
+  ]) {
+    expect(verdict.wrong, verdict.name).toEqual([]);
+  }
+});
+
+type Log = ReturnType<typeof ledger>;
+type Row = [
+  string,
+  (found: Found, one: FoundRun, log: Log) => unknown,
+  (found: Found, log: Log) => { wrong: string[] },
+];
+
+test.each<Row>([
+  ['a run that was acknowledged and is gone', (found) => found.runs.clear(), acknowledged],
+  [
+    'a decision that is not in the log',
+    (_, __, log) => Object.assign(first(log.decided), { message: 'no' }),
+    acknowledged,
+  ],
+  [
+    'a message that is not in the log',
+    (_, __, log) => log.messages.push({ runId: run, messageId: 'x', text: '' }),
+    acknowledged,
+  ],
+  ['a gap in the numbers', (_, one) => one.events.splice(3, 1), dense],
+  ['a state that is not what the log says', (_, one) => Object.assign(one.hash, { open: '7' }), folded],
+  ['an effect that is there twice', (_, one) => one.marks.set('m1-1', 2), workspaceEffects],
+  ['an effect that is missing', (_, one) => one.marks.clear(), workspaceEffects],
+  [
+    'an effect of a step that was rejected',
+    (_, one) => Object.assign(first(one.steps), { status: 'rejected' }),
+    workspaceEffects,
+  ],
+  ['an effect that nobody asked for', (_, one) => one.marks.set('m9-9', 1), workspaceEffects],
+  ['an external effect twice', (_, __, log) => log.visits.set('m1-1', 2), externalEffects],
+  ['a rejected step that started', (_, one) => Object.assign(first(one.steps), { status: 'rejected' }), neverRan],
+  ['two ends of one approval', (_, one) => one.events.push(one.events[7] as LoggedEvent), firstDecision],
+  ['two winners', (_, __, log) => log.decided.push({ ...first(log.decided), message: 'I, too' }), firstDecision],
+  ['a run that hangs', (_, one) => Object.assign(one.run, { status: 'running' }), atRest],
+  [
+    'a run that failed because a worker died',
+    (_, one) => Object.assign(one.run, { status: 'failed', reason: { code: 'EWORKERLOST', message: '' } }),
+    failures,
+  ],
+  [
+    'a job of an ended run',
+    (found) => found.jobs.push({ queue: 'steps', id: step, runId: run, state: 'delayed' }),
+    wakeUps,
+  ],
+  [
+    'a job of no run',
+    (found) => found.jobs.push({ queue: 'steps', id: step, runId: id('run', 2), state: 'failed' }),
+    wakeUps,
+  ],
+  ['an ended run that is still looked after', (found) => found.active.push(run), wakeUps],
+])('%s is caught', (_, plant, check) => {
+  const { found, one } = soundRun();
+  const log = ledger();
+  plant(found, one, log);
+  expect(check(found, log).wrong).not.toEqual([]);
+});
+
+test('an open run that nothing will wake is caught', () => {
+  const { found, one } = soundRun();
+  Object.assign(one.run, { status: 'running' });
+  found.active.push(run);
+  expect(wakeUps(found).wrong).toHaveLength(1);
+});
+
+test('a publish that is missing, doubled or different is caught', async () => {
+  const { found, one } = soundRun();
+  const log = ledger();
+  log.published.push(run);
+  const check = (there: { files: string; commits: number } | undefined) =>
+    publications(
+      found,
+      log,
+      async () => there,
+      async () => 'tree',
+    );
+  expect((await check({ files: 'tree', commits: 1 })).wrong).not.toEqual([]);
+  Object.assign(one.run, { publication: 'published' });
+  expect((await check({ files: 'tree', commits: 1 })).wrong).toEqual([]);
+  for (const there of [undefined, { files: 'other', commits: 1 }, { files: 'tree', commits: 2 }]) {
+    expect((await check(there)).wrong).not.toEqual([]);
+  }
+});
+
+test('a process that is left behind is caught', () => {
+  expect(leftBehind({ directory: '/nowhere/at/all', dataDir: '/nowhere/at/all' }).wrong).toEqual([]);
+  // Whoever started this process is another one, with a command line of its own.
+  const parent = readFileSync(`/proc/${process.ppid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim();
+  expect(leftBehind({ directory: parent, dataDir: '/nowhere/at/all' }).wrong).not.toEqual([]);
+});
