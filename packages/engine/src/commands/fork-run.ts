@@ -14,6 +14,7 @@ import { readSpec } from '../log/read-spec.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { planAgain, readTurn } from './plan-again.ts';
 import { type RewindPoint, rewindPoint } from './rewind-point.ts';
+import { type Before, snapshotBefore } from './snapshot-before.ts';
 import { getRun } from './steer-run.ts';
 import { findSubmitted, type Idempotency, reserveRun, wakeRun } from './submit-run.ts';
 
@@ -50,7 +51,9 @@ export async function forkRun(
   if (known !== undefined) return { runId: known, created: false };
   const { run, steps } = await listSteps(deps, runId);
   assertWorkspace(run);
-  const point = rewindPoint(run, steps, request.fromStep);
+  const moment = rewindPoint(run, steps, request.fromStep);
+  const undone = new Set(moment.after.map((step) => step.id));
+  const point = { ...moment, ...(await snapshotBefore(deps, run.id, { began: moment.began, undone })) };
   const spec = changed(await readSpec(deps, run), request.changes, point);
   const fork = await forkAt(deps, run, point);
 
@@ -76,7 +79,7 @@ function assertWorkspace(run: RunState): void {
   throw new EngineError('workspace_discarded', `the workspace of ${run.id} was discarded`);
 }
 
-async function forkAt(deps: EngineDeps, run: RunState, point: RewindPoint): Promise<Fork> {
+async function forkAt(deps: EngineDeps, run: RunState, point: RewindPoint & Before): Promise<Fork> {
   const { to, turn, kept, again, before, snapshot } = point;
   const isPartial = again.length > 0;
   const whole = isPartial ? before.filter((step) => step.call.turn < turn) : before;

@@ -15,8 +15,8 @@ export interface RewindPoint {
   after: StepState[];
   /** Steps before and with the moment, in order. */
   before: StepState[];
-  /** The workspace as it was. */
-  snapshot: string;
+  /** The snapshot that the run began with. */
+  began: string;
 }
 
 /**
@@ -48,6 +48,6 @@ export function rewindPoint(run: RunState, steps: readonly StepState[], to: stri
     again: last === undefined ? [] : after.filter(inTurn),
     after,
     before,
-    snapshot: before.findLast((step) => step.snapshot !== undefined)?.snapshot ?? began,
+    began,
   };
 }

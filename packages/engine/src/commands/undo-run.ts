@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import type { NewEvent } from '../domain/events.ts';
-import type { RunState, StepState } from '../domain/state.ts';
+import type { RunState, StepState, TaskState } from '../domain/state.ts';
 import { type Rewind, rewindRun } from '../domain/transitions/rewind-run.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
@@ -8,7 +8,8 @@ import { claimOwner, trackActive, untrackApproval } from '../log/indexes.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { planAgain, readTurn } from './plan-again.ts';
 import { retryWhileContended } from './retry-while-contended.ts';
-import { rewindPoint } from './rewind-point.ts';
+import { type RewindPoint, rewindPoint } from './rewind-point.ts';
+import { type Before, snapshotBefore } from './snapshot-before.ts';
 
 interface Undo {
   /** The last step that is kept: its id, or its number in the list of steps, from 1; 0: none is. */
@@ -44,7 +45,7 @@ export async function undoSteps(deps: EngineDeps, runId: string, request: Undo):
  */
 export async function prepareRewind(
   deps: EngineDeps,
-  { run, steps, approvals }: Awaited<ReturnType<typeof listSteps>>,
+  { run, steps, approvals, tasks }: Awaited<ReturnType<typeof listSteps>>,
   request: Undo,
 ): Promise<Rewind> {
   const running = steps.find((step) => step.status === 'running');
@@ -57,18 +58,31 @@ export async function prepareRewind(
     const names = external.map((step) => `${step.id} (${step.call.tool})`).join(', ');
     throw new EngineError('external_effects', `these steps had effects outside of the workspace: ${names}`);
   }
+  const past = await snapshotBefore(deps, run.id, {
+    began: point.began,
+    undone: new Set(undone.map((step) => step.id)),
+  });
   const turn = point.again.length === 0 ? undefined : await readTurn(deps, run.id, point.turn);
   const open = approvals.filter(({ status, request: { step_id } }) => {
     return status === 'pending' && undone.some((step) => step.id === step_id);
   });
   return {
     ...point,
+    snapshot: past.snapshot,
+    lostTasks: takenBack(tasks, point, past),
     again: point.again.map((step) => planAgain(deps, step, turn)),
     undone,
     approvals: open.map(({ id, request: { step_id } }) => ({ id, stepId: step_id ?? '' })),
     by: request.by,
   };
 }
+
+/** Background commands that are kept, as far as their steps are, and whose changes are not. */
+const takenBack = (tasks: readonly TaskState[], { before }: RewindPoint, { captured }: Before): string[] =>
+  tasks
+    .filter(({ about, started_at }) => about.kind === 'shell' && started_at !== undefined)
+    .filter(({ about }) => before.some((step) => step.id === about.step_id))
+    .flatMap(({ id, status }) => (status === 'lost' || captured.has(id) ? [] : [id]));
 
 /** @param then what is recorded with it. @returns false: somebody else changed the run meanwhile, look again */
 export async function recordRewind(

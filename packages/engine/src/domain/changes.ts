@@ -90,7 +90,7 @@ function meaningOf(event: RunEvent): Changes {
         add: event.data.from === 'running' ? clock('stops', event.time) : {},
       };
     case 'run.rewound': {
-      const { turn, steps, open, snapshot, undone } = event.data;
+      const { turn, steps, open, snapshot, undone, lost_tasks = [] } = event.data;
       const fields: Record<string, string> = {
         [runField.turn]: String(turn),
         [runField.turnSteps]: JSON.stringify(steps),
@@ -100,6 +100,10 @@ function meaningOf(event: RunEvent): Changes {
         [runField.writer]: '',
         [runField.closing]: '',
       };
+      for (const id of lost_tasks) {
+        fields[taskField(id, 'status')] = taskStatus('lost');
+        fields[taskField(id, 'outcome')] = JSON.stringify({ status: 'lost', exit_code: null, reason: takenBack });
+      }
       for (const { id, name } of undone) {
         fields[stepField(id, 'status')] = stepStatus('undone');
         if (name !== undefined) fields[runField.named(name)] = '';
@@ -377,6 +381,12 @@ function meaningOf(event: RunEvent): Changes {
       return event satisfies never;
   }
 }
+
+const takenBack = {
+  code: 'ETASKLOST',
+  message: 'It had ended, and what it changed was taken back by an undo.',
+  next: 'Begin it again if it is still needed.',
+};
 
 const settledStatus = {
   'step.succeeded': 'succeeded',

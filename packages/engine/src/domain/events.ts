@@ -106,6 +106,7 @@ const runEvents = [
     steps: z.array(stepIdSchema).describe('The steps of that turn: kept ones, and those that follow as new'),
     open: z.int(),
     snapshot: snapshotId,
+    lost_tasks: z.array(taskIdSchema).optional().describe('What they changed is taken back, although their steps stay'),
     undone: z.array(z.strictObject({ id: stepIdSchema, name: z.string().optional() })),
   }),
   event('run.forked', { child: runIdSchema, step_id: stepIdSchema.nullable(), snapshot: snapshotId }),

@@ -4,6 +4,7 @@ import { decideApproval } from '../commands/decide-approval.ts';
 import { requestTaskKill } from '../commands/kill-task.ts';
 import { requestCancel, requestPause, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
+import { undoSteps } from '../commands/undo-run.ts';
 import { limitsSchema } from '../domain/run-spec.ts';
 import { readTasks } from '../log/read-state.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
@@ -239,3 +240,31 @@ test.each(['before', 'after'] as const)(
     expect(commands).toBeGreaterThan(60);
   },
 );
+
+test('an undo takes back what a background command changed after that moment, and says so of it', async () => {
+  const { deps, treeOf } = bench(engine);
+  const runId = await submit(deps, [[shell()], [write()], [wait], [write()], [{ args: { effect: 'external' } }]]);
+  await handleTurn(deps, { run_id: runId, turn: 1 }, calm());
+  const step = async (at: number) =>
+    handleStep(deps, { run_id: runId, step_id: (await listSteps(deps, runId)).steps[at]?.id ?? '' }, calm());
+  await step(0);
+  await handleTurn(deps, { run_id: runId, turn: 2 }, calm());
+  await step(1);
+  await deliverAll(deps);
+  const [task] = await tasksOf(runId);
+  expect(task?.status).toBe('completed');
+  expect(treeOf(runId)).toHaveLength(4);
+  await requestPause(deps, runId, 'ann');
+
+  // After the wait its changes are there, and stay.
+  await undoSteps(deps, runId, { toStep: 3, keepExternalEffects: false, by: 'ann' });
+  await deliverAll(deps);
+  expect(treeOf(runId)).toContain(task?.id);
+  expect((await tasksOf(runId))[0]?.status).toBe('completed');
+  // Before, they were not.
+  await undoSteps(deps, runId, { toStep: 1, keepExternalEffects: false, by: 'ann' });
+  await deliverAll(deps);
+  expect(treeOf(runId)).toHaveLength(1);
+  expect((await tasksOf(runId))[0]).toMatchObject({ status: 'lost', outcome: { exit_code: null } });
+  await soundLog(engine.deps, runId);
+});

@@ -3,9 +3,11 @@ import {
   type ApprovalState,
   parseAllApprovals,
   parseAllSteps,
+  parseAllTasks,
   parseRun,
   type RunState,
   type StepState,
+  type TaskState,
 } from '../domain/state.ts';
 import { EngineError } from '../errors.ts';
 import { ownerOf } from '../log/indexes.ts';
@@ -13,15 +15,20 @@ import { readAll, readStep } from '../log/read-state.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;
 
-/** All steps of a run in the order they were planned, and its approvals in the order they were requested. @throws `run_not_found` */
+/** All steps of a run in the order they were planned, its approvals as they were requested, its tasks as they were begun. @throws `run_not_found` */
 export async function listSteps(
   deps: Deps,
   runId: string,
-): Promise<{ run: RunState; steps: StepState[]; approvals: ApprovalState[] }> {
+): Promise<{ run: RunState; steps: StepState[]; approvals: ApprovalState[]; tasks: TaskState[] }> {
   const fields = await readAll(deps.redis, runId);
   const run = parseRun(runId, fields);
   if (!run) throw new EngineError('run_not_found', `there is no run ${runId}`);
-  return { run, steps: parseAllSteps(fields), approvals: parseAllApprovals(fields) };
+  return {
+    run,
+    steps: parseAllSteps(fields),
+    approvals: parseAllApprovals(fields),
+    tasks: parseAllTasks(fields),
+  };
 }
 
 /** @throws EngineError `step_not_found` */

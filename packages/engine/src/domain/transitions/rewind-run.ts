@@ -16,6 +16,8 @@ export interface Rewind {
   again: readonly (TurnStep & { index: number })[];
   /** Every step that is undone. */
   undone: readonly StepState[];
+  /** Background commands whose changes are taken back, although their steps stay. */
+  lostTasks: readonly string[];
   /** Open approvals of undone steps. */
   approvals: readonly { id: string; stepId: string }[];
   by: string;
@@ -23,7 +25,7 @@ export interface Rewind {
 
 /** The last steps of a paused or ended run are undone: the log keeps them, the run goes on as if they had never been planned. */
 export function rewindRun(run: RunState, rewind: Rewind): Transition {
-  const { to, turn, snapshot, kept, again, undone, approvals, by } = rewind;
+  const { to, turn, snapshot, kept, again, undone, lostTasks, approvals, by } = rewind;
   return {
     if: [runIs(run.status), parkedIs(run.parked), { field: runField.seq, is: [String(run.seq)] }],
     events: [
@@ -40,6 +42,7 @@ export function rewindRun(run: RunState, rewind: Rewind): Transition {
           steps: [...kept, ...again].map((step) => step.id),
           open: again.length,
           snapshot,
+          ...(lostTasks.length === 0 ? {} : { lost_tasks: [...lostTasks] }),
           undone: undone.map(({ id, call }) => ({ id, ...(call.name === undefined ? {} : { name: call.name }) })),
         },
       },
