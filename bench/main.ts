@@ -1,5 +1,10 @@
 /** `npm run bench -- NAME`: measures one thing against its floor, in one run. */
-const benches = { sandbox: () => import('./sandbox.ts'), workspace: () => import('./workspace.ts') };
+const benches = {
+  engine: () => import('./engine.ts'),
+  cancel: () => import('./cancel.ts'),
+  sandbox: () => import('./sandbox.ts'),
+  workspace: () => import('./workspace.ts'),
+};
 
 const name = process.argv[2] ?? '';
 const found = Object.hasOwn(benches, name) ? benches[name as keyof typeof benches] : undefined;

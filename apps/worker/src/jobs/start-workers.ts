@@ -35,7 +35,7 @@ export interface RunningWorkers {
 
 interface Start {
   deps: WorkerDeps;
-  config: Config;
+  config: Pick<Config, 'steps' | 'turns' | 'tasks' | 'lockMs' | 'stalledMs' | 'sweepMs' | 'housekeepingMs'>;
   connections: Connections;
   telemetry?: Telemetry;
 }
