@@ -11,7 +11,7 @@ import { until } from '../tests/harness/until.ts';
 const rounds = 120;
 const warmUp = 10;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
-const system = await startSystem({ HOLDPOINT_LOG: 'warn' });
+const system = await startSystem();
 await system.startWorker();
 
 const times: number[] = [];

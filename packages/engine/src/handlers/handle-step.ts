@@ -1,7 +1,9 @@
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
+import { runField } from '../domain/fields.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { changedTools, toolsChanged } from '../domain/tool-versions.ts';
+import { openIs, type Transition } from '../domain/transition.ts';
 import {
   type AttemptResult,
   cancelStep,
@@ -18,11 +20,13 @@ import { append } from '../log/append.ts';
 import { untrackApproval } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readApproval, readStep } from '../log/read-state.ts';
-import type { Outcome } from '../ports.ts';
+import type { Outcome, SettledStep } from '../ports.ts';
 import type { StepJob } from '../queues/queues.ts';
 import { appendWithTask, beginTask } from './begin-task.ts';
+import { plannerInput } from './history.ts';
 import { readError } from './infrastructure-error.ts';
 import { abortReason, done, HandBack, type JobContext, type JobEnd } from './job.ts';
+import { beginSteps, type Planned, planNext, recordPlan } from './plan-next.ts';
 import { type Doubt, recoverAttempt } from './recover-attempt.ts';
 import { settleForward } from './settle-forward.ts';
 import { openTaskDoor } from './task-door.ts';
@@ -163,6 +167,15 @@ async function settle(
     }
     return begun.ok ? forward(deps, run, context) : 'again';
   }
+  const ahead = await planAhead(deps, run, step, result, context);
+  if (ahead !== undefined) {
+    const both = await recordPlan(deps, run.id, { ...ahead, transition: together(transition, ahead.transition) });
+    if (both.ok && ahead.isWhole) {
+      await beginSteps(deps, run, ahead);
+      return done;
+    }
+    if (both.ok) return forward(deps, run, context);
+  }
   const settled = await append(deps, run.id, transition);
   if (!settled.ok) return 'again';
   if (settled.status === 'running' && settled.open === 0) {
@@ -171,6 +184,44 @@ async function settle(
   }
   return forward(deps, run, context);
 }
+
+/**
+ * Of a plan the next group follows from what is known here, when this is the last open step of its group: it is recorded together with
+ * the outcome. A model is asked by a job of its own.
+ */
+async function planAhead(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  result: AttemptResult,
+  { signal }: JobContext,
+): Promise<Planned | undefined> {
+  if (run.header.planner !== 'scripted' || run.status !== 'running' || run.open !== 1 || signal.aborted)
+    return undefined;
+  try {
+    const spec = await readSpec(deps, run);
+    const { status, value, error } = result;
+    const just: SettledStep = {
+      id: step.id,
+      ...(step.call.name === undefined ? {} : { name: step.call.name }),
+      tool: step.call.tool,
+      args: await fromPayload(deps.blobs, step.args),
+      status,
+      ...(value === undefined ? {} : { value: await fromPayload(deps.blobs, value) }),
+      ...(error === undefined ? {} : { error }),
+    };
+    return await planNext(deps, run, spec, plannerInput(deps, run, spec, just), signal);
+  } catch (error) {
+    deps.logger.warn({ run_id: run.id, err: error }, 'the next turn could not be planned ahead; a job of its own will');
+    return undefined;
+  }
+}
+
+/** The outcome of the last open step, and what follows from it, as one entry. */
+const together = (outcome: Transition, next: Transition): Transition => ({
+  if: [...outcome.if, ...next.if.filter(({ field }) => field !== runField.open), openIs(1)],
+  events: [...outcome.events, ...next.events],
+});
 
 const refused = (attempt: number, error: Problem): AttemptResult => ({
   attempt,

@@ -12,13 +12,17 @@ import type { PastTurn, PlannerInput, SettledStep } from '../ports.ts';
 
 type Deps = Pick<EngineDeps, 'redis' | 'blobs'>;
 
-/** The run as a planner may look at it. Each look reads only what it needs. */
-export function plannerInput(deps: Deps, run: RunState, spec: RunSpec): PlannerInput {
+/**
+ * The run as a planner may look at it. Each look reads only what it needs.
+ * @param just a step whose outcome is about to be recorded
+ */
+export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: SettledStep): PlannerInput {
   return {
     runId: run.id,
     spec,
     turn: run.turn + 1,
     async named(name) {
+      if (just !== undefined && just.name === name) return just;
       const field = runField.named(name);
       const id = (await readFields(deps.redis, run.id, [field]))[field];
       // A step of the run that this one was forked from lies there.
@@ -27,8 +31,9 @@ export function plannerInput(deps: Deps, run: RunState, spec: RunSpec): PlannerI
       return found && settledStep(deps, found.step);
     },
     async previous() {
+      if (just !== undefined && run.turn_steps.length === 1) return [just];
       const steps = await readTurnSteps(deps.redis, run);
-      return Promise.all(steps.map((step) => settledStep(deps, step)));
+      return Promise.all(steps.map((step) => (step.id === just?.id ? just : settledStep(deps, step))));
     },
     async history() {
       const past = await history(deps, run);

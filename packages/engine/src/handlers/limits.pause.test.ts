@@ -321,8 +321,9 @@ test('what is stuck is found, named, told in the log and in the counts, and goes
   await deliverAll(deps);
   expect(await runOf(queued)).toMatchObject({ status: 'succeeded' });
 
-  const { runId } = await submitRun(deps, { spec: specOf([[write], [write]]), by: 'test' });
-  await handleTurn(deps, { run_id: runId, turn: 1 }, calm());
+  // Of a plan the next group is recorded with the outcome: only a model is asked by a job of its own.
+  const { deps: model, runId } = await modelRun((turn) => (turn > 1 ? finish : calling({ effect: 'workspace' })));
+  await handleTurn(model, { run_id: runId, turn: 1 }, calm());
   await deps.queues.steps.obliterate({ force: true });
   await deps.queues.turns.obliterate({ force: true });
   await sweepOnce(later);
@@ -333,7 +334,7 @@ test('what is stuck is found, named, told in the log and in the counts, and goes
   await deps.queues.turns.obliterate({ force: true });
   await sweepOnce(later);
   expect(seen.slice(2)).toEqual(['turn_without_successor']);
-  await deliverAll(deps);
+  await deliverAll(model);
   expect(await runOf(runId)).toMatchObject({ status: 'succeeded' });
   const events = await soundLog(engine.deps, runId);
   const repairs = events.flatMap((event) => (event.type === 'run.repaired' ? [event.data.class] : []));

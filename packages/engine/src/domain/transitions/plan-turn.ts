@@ -15,6 +15,8 @@ export interface TurnStep {
   risk: Risk;
   gate?: 'input';
   error?: Problem;
+  /** Why it passes the gate at once. */
+  passes?: string;
 }
 
 /** What a planner said, what it took, and what it knew. */
@@ -39,8 +41,9 @@ export function planTurn(run: RunState, { steps, ...word }: Word & { steps: Turn
   };
 }
 
-function created({ id, error, ...call }: TurnStep, turn: number, index: number): NewEvent[] {
+function created({ id, error, passes, ...call }: TurnStep, turn: number, index: number): NewEvent[] {
   const event: NewEvent = { type: 'step.created', step_id: id, data: { turn, index, ...call } };
+  if (passes !== undefined) return [event, { type: 'step.queued', step_id: id, data: { reason: passes } }];
   if (error === undefined) return [event];
   return [event, { type: 'step.failed', step_id: id, data: { attempt: null, error } }];
 }

@@ -1,0 +1,157 @@
+import { toPayload } from '../blobs/blob-store.ts';
+import type { WorkerDeps } from '../deps.ts';
+import { limitReached } from '../domain/limits-reached.ts';
+import { judge } from '../domain/policy.ts';
+import { hasNetwork, type RunSpec } from '../domain/run-spec.ts';
+import type { RunState } from '../domain/state.ts';
+import { changedTools, toolsChanged } from '../domain/tool-versions.ts';
+import type { Transition } from '../domain/transition.ts';
+import { planTurn, type TurnStep, type Word } from '../domain/transitions/plan-turn.ts';
+import { closeRun, endRun, pauseRun, type RunEnd } from '../domain/transitions/run-life.ts';
+import type { Problem } from '../domain/vocabulary.ts';
+import { stuck, watchTurn } from '../domain/watch.ts';
+import { type Appended, append } from '../log/append.ts';
+import { claimOwner } from '../log/indexes.ts';
+import type { PlannedCall, PlannerDecision, PlannerInput } from '../ports.ts';
+import type { JobOwner } from '../queues/queues.ts';
+
+/** What is to be recorded of a planner's decision, and what follows from it. */
+export interface Planned {
+  transition: Transition;
+  /** Every step that is new. */
+  steps: string[];
+  /** Those that pass the gate with it. */
+  begin: string[];
+  /** They are all that can begin now: nothing else of the run needs a wake-up. */
+  isWhole: boolean;
+  /** Of an end: recorded instead when somebody said something meanwhile. */
+  unlessHeard?: Transition;
+}
+
+/** Asks the planner for the next turn, unless a limit, changed tools or a model that gets nowhere stop the run. Records nothing. */
+export async function planNext(
+  deps: WorkerDeps,
+  run: RunState,
+  spec: RunSpec,
+  input: PlannerInput,
+  signal: AbortSignal,
+): Promise<Planned> {
+  const versions = deps.catalog.versions(spec.toolset);
+  const reason = limitReached(run, spec, deps.now()) ?? toolsChanged(changedTools(run, spec, versions));
+  if (reason !== undefined) return pausing(run, reason);
+  // A plan may well say the same again and again; only a model can be lost in it.
+  const watch = spec.task.planner === 'model' ? watchTurn(run.watch, await input.previous()) : undefined;
+  const lost = stuck(watch, spec.limits.stuck_after);
+  if (lost !== undefined) return pausing(run, lost);
+  const decision = await deps.planners[spec.task.planner].next(input, signal);
+  const { usage } = decision;
+  if (spec.limits.max_cost_usd !== undefined && usage !== undefined && usage.cost_micros === undefined) {
+    return pausing(run, costUnknown(spec));
+  }
+  const word = {
+    message: decision.message,
+    ...(decision.answer === undefined ? {} : { answer: await toPayload(deps.blobs, decision.answer) }),
+    ...(usage === undefined ? {} : { usage }),
+    ...(watch === undefined ? {} : { watch }),
+    ...(spec.task.planner === 'model' ? { messages_read: run.messages } : {}),
+  };
+  return planned(deps, run, spec, decision, word);
+}
+
+const nothing = { steps: [], begin: [], isWhole: false };
+const pausing = (run: RunState, reason: Problem): Planned => ({ transition: pauseRun(run, reason), ...nothing });
+
+const costUnknown = ({ task }: RunSpec): Problem => ({
+  code: 'cost_unknown',
+  message: `The run has a limit in dollars, but no price is known of ${task.planner === 'model' ? task.model : 'its model'}.`,
+  next: 'Have the operator set its price (HOLDPOINT_MODEL_PRICES), or fork the run with a limit in tokens.',
+});
+
+async function planned(
+  deps: WorkerDeps,
+  run: RunState,
+  spec: RunSpec,
+  decision: PlannerDecision,
+  word: Word,
+): Promise<Planned> {
+  switch (decision.kind) {
+    case 'finish':
+      return ending(run, { as: 'succeeded', message: decision.message }, word);
+    case 'give_up':
+      return ending(run, { as: 'failed', message: decision.message, reason: decision.reason }, word);
+    case 'calls': {
+      const all = await Promise.all(decision.calls.map((call) => turnStep(deps, run, spec, call)));
+      const { steps, isWhole } = passAtOnce(all, spec);
+      const hasTasks = run.open_tasks > 0;
+      return {
+        transition: planTurn(run, { ...word, steps }),
+        steps: steps.map(({ id }) => id),
+        begin: steps.flatMap(({ id, passes }) => (passes === undefined ? [] : [id])),
+        isWhole: isWhole && !hasTasks,
+      };
+    }
+    default:
+      return decision satisfies never;
+  }
+}
+
+/** Tasks that are not over end first. */
+const ending = (run: RunState, end: RunEnd, word: Word): Planned => ({
+  transition: run.open_tasks > 0 ? closeRun(run, end, word) : endRun(run, end, word),
+  ...nothing,
+  ...(word.answer === undefined ? {} : { unlessHeard: planTurn(run, { ...word, steps: [] }) }),
+});
+
+/** A call as it enters the log: with validated arguments, or with the error it settles with. */
+async function turnStep(deps: WorkerDeps, run: RunState, spec: RunSpec, call: PlannedCall): Promise<TurnStep> {
+  const { error, args, ...named } = call;
+  const asked = {
+    ...{ toolset: spec.toolset, tool: call.tool, args },
+    ...{ network: hasNetwork(spec.network), unattended: run.parent !== undefined },
+  };
+  const described = error ? ({ ok: false, error } as const) : deps.catalog.describe(asked);
+  const id = deps.newId('step');
+  if (!described.ok) {
+    const written = await toPayload(deps.blobs, args);
+    return { id, ...named, args: written, effect: 'read', risk: 'low', error: described.error };
+  }
+  const { effect, risk, gate } = described;
+  const checked = await toPayload(deps.blobs, described.args);
+  return { id, ...named, args: checked, effect, risk, ...(gate === undefined ? {} : { gate }) };
+}
+
+/**
+ * Lets through what the policy simply allows, in the entry that records the turn: those that read, and the first of those that change
+ * something. What is held or denied, and whatever comes after it in order, is for the gate.
+ */
+function passAtOnce(all: readonly TurnStep[], { policy }: RunSpec): { steps: TurnStep[]; isWhole: boolean } {
+  let isBlocked = false;
+  let isWhole = true;
+  const steps = all.map((step) => {
+    if (step.error !== undefined) return step;
+    const isOrdered = step.effect !== 'read';
+    if (isOrdered && isBlocked) return step;
+    isBlocked ||= isOrdered;
+    const { action, reason } = judge(policy, step);
+    if (action === 'allow' && step.gate === undefined) return { ...step, passes: reason };
+    isWhole = false;
+    return step;
+  });
+  return { steps, isWhole: isWhole && steps.some(({ passes }) => passes !== undefined) };
+}
+
+/** Records it. Whose steps they are is written before, on the same connection. */
+export async function recordPlan(
+  deps: WorkerDeps,
+  runId: string,
+  { steps, transition }: Pick<Planned, 'steps' | 'transition'>,
+): Promise<Appended> {
+  const [, appended] = await Promise.all([claimOwner(deps.redis, runId, steps), append(deps, runId, transition)]);
+  return appended;
+}
+
+/** Everything that can begin does. */
+export async function beginSteps(deps: WorkerDeps, run: JobOwner, { begin }: Planned): Promise<'under way'> {
+  await Promise.all(begin.map((id) => deps.queues.addStep(run, id)));
+  return 'under way';
+}
