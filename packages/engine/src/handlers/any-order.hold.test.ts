@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { z } from 'zod';
 import { decideApproval } from '../commands/decide-approval.ts';
 import { forkRun } from '../commands/fork-run.ts';
+import { retryRun } from '../commands/retry-run.ts';
+import { sendMessage } from '../commands/send-message.ts';
 import { requestCancel, requestPause, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { undoSteps } from '../commands/undo-run.ts';
@@ -20,8 +23,21 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
-const call = fc.record({
-  args: fc.record({ effect: fc.constantFrom('read', 'workspace', 'external'), fail: fc.boolean() }),
+const call: fc.Arbitrary<{ args: Record<string, z.core.util.JSONType> }> = fc.record({
+  args: fc.oneof<fc.MaybeWeightedArbitrary<Record<string, z.core.util.JSONType>>[]>(
+    {
+      weight: 8,
+      arbitrary: fc.record({ effect: fc.constantFrom('read', 'workspace', 'external'), fail: fc.boolean() }),
+    },
+    { weight: 1, arbitrary: fc.constant({ effect: 'read', background: 'beside' }) },
+    {
+      weight: 1,
+      arbitrary: fc.constant({
+        effect: 'read',
+        agent: { groups: [{ steps: [{ tool: 'count', args: { effect: 'workspace' } }] }] },
+      }),
+    },
+  ),
 });
 const groups = fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 4 });
 const rules = fc.array(
@@ -48,6 +64,9 @@ const happenings = fc.array(
     fc.record({ kind: fc.constant('expire' as const) }),
     fc.record({ kind: fc.constant('undo' as const), to: fc.integer({ min: 0, max: 6 }) }),
     fc.record({ kind: fc.constant('fork' as const), from: fc.integer({ min: 0, max: 6 }) }),
+    fc.record({ kind: fc.constant('retry' as const), from: fc.integer({ min: 1, max: 6 }) }),
+    fc.record({ kind: fc.constant('say' as const) }),
+    fc.record({ kind: fc.constant('cancel' as const) }),
   ),
   { maxLength: 12 },
 );
@@ -78,7 +97,9 @@ test('whatever happens to a run and in whatever order, its log folds to its stat
         const wrote = alive.filter((step) => step.effect === 'workspace' && step.outcome?.attempt != null);
         const tree = treeOf(id);
         // Nothing of the workspace is there twice, nothing that was recorded is missing, and nothing undone is left.
-        expect(tree.filter((step) => wrote.some(({ id }) => id === step))).toEqual(wrote.map((step) => step.id));
+        // A read that a person edits into a write may come after writes that were planned behind it.
+        const found = tree.filter((step) => wrote.some(({ id }) => id === step));
+        expect(found.toSorted()).toEqual(wrote.map((step) => step.id).toSorted());
         for (const step of steps) if (step.status === 'undone') expect(tree).not.toContain(step.id);
       }
     }),
@@ -111,6 +132,16 @@ async function happen(deps: Bench['deps'], runId: string, happening: Happening):
         unlessEngineError,
       );
       return;
+    case 'retry':
+      await retryRun(deps, runId, { fromStep: happening.from, keepExternalEffects: true, by: 'test' }).catch(
+        unlessEngineError,
+      );
+      return;
+    case 'say':
+      await sendMessage(deps, runId, { text: 'words', by: 'test' }).catch(unlessEngineError);
+      return;
+    case 'cancel':
+      return requestCancel(deps, runId, { by: 'test' }).catch(unlessEngineError);
     case 'fork':
       await forkRun(deps, runId, { fromStep: happening.from, changes: {}, by: 'test' }).catch(unlessEngineError);
       return;
@@ -140,8 +171,11 @@ async function bringToAnEnd(deps: Bench['deps'], runId: string): Promise<void> {
     await deliverAll(deps);
     const { run } = await listSteps(deps, runId);
     if (isTerminal(run.status)) return;
-    if (run.status === 'paused') await requestResume(deps, runId, { by: 'ann' });
-    for (const view of (await listPendingApprovals(deps, { run_id: runId }, { limit: 10 })).items) {
+    // A sub-agent may pause and wait like any other run.
+    for (const { id } of (await listRuns(deps, { status: ['paused'] }, { limit: 50 })).items) {
+      await requestResume(deps, id, { by: 'ann' });
+    }
+    for (const view of (await listPendingApprovals(deps, {}, { limit: 50 })).items) {
       await decideApproval(deps, view.approval.id, {
         decision: 'approve',
         action_digest: view.digest,

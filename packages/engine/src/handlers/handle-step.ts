@@ -257,11 +257,14 @@ async function execute(deps: WorkerDeps, run: RunState, step: StepState, context
     if (outcome.status === 'deferred') {
       const { on, until } = outcome;
       if ('task_id' in on) return { kind: 'deferred', until, taskId: on.task_id };
+      // An earlier attempt began it: a step begins one task at most.
+      if (step.task !== undefined) return { kind: 'deferred', until, taskId };
       return { kind: 'deferred', until, taskId, created: await beginTask(deps, step, taskId, on.task) };
     }
     const snapshot = writes && reason !== 'canceled' ? await snapshotOf(deps, run, step, outcome) : undefined;
     const error = outcome.status === 'succeeded' ? {} : { error: outcome.error };
-    const begun = outcome.status === 'succeeded' && reason !== 'canceled' ? outcome.task : undefined;
+    const begun =
+      outcome.status === 'succeeded' && reason !== 'canceled' && step.task === undefined ? outcome.task : undefined;
     return {
       kind: 'result',
       result: {

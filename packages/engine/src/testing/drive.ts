@@ -112,7 +112,7 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
         if (agent !== undefined) {
           if (context.deferred) {
             const task = await context.tasks.get(context.deferred.task_id);
-            if (task?.outcome) return { status: 'succeeded', value: { task_id: task.id, status: task.status } };
+            return { status: 'succeeded', value: { task_id: task?.id, status: task?.status } };
           }
           const spec = { task: { planner: 'scripted' as const, plan: planSchema.parse(agent) } };
           const task = { kind: 'agent' as const, title: 'sub-agent', spec };
