@@ -23,10 +23,15 @@ import { listRunsCommand } from './commands/runs/list.ts';
 import { pauseRunCommand } from './commands/runs/pause.ts';
 import { publishRunCommand } from './commands/runs/publish.ts';
 import { resumeRunCommand } from './commands/runs/resume.ts';
+import { retryRunCommand } from './commands/runs/retry.ts';
+import { sayToRunCommand } from './commands/runs/say.ts';
 import { listSnapshotsCommand } from './commands/runs/snapshots.ts';
 import { listStepsCommand } from './commands/runs/steps.ts';
 import { undoRunCommand } from './commands/runs/undo.ts';
 import { readValidationCommand } from './commands/runs/validation.ts';
+import { killTaskCommand } from './commands/tasks/kill.ts';
+import { listTasksCommand } from './commands/tasks/list.ts';
+import { taskOutputCommand } from './commands/tasks/output.ts';
 import { listToolsCommand } from './commands/tools/list.ts';
 import { upCommand } from './commands/up.ts';
 import { watchCommand } from './commands/watch.ts';
@@ -57,6 +62,8 @@ export function createProgram(shell: Shell): Command {
   runs.addCommand(cancelRunCommand(shell));
   runs.addCommand(pauseRunCommand(shell));
   runs.addCommand(resumeRunCommand(shell));
+  runs.addCommand(retryRunCommand(shell));
+  runs.addCommand(sayToRunCommand(shell));
   runs.addCommand(undoRunCommand(shell));
   runs.addCommand(forkRunCommand(shell));
   runs.addCommand(listSnapshotsCommand(shell));
@@ -68,6 +75,12 @@ export function createProgram(shell: Shell): Command {
   runs.addCommand(readValidationCommand(shell));
   runs.addCommand(discardRunCommand(shell));
   program.addCommand(runs);
+
+  const tasks = new Command('tasks').description('background commands and sub-agents of a run');
+  tasks.addCommand(listTasksCommand(shell));
+  tasks.addCommand(taskOutputCommand(shell));
+  tasks.addCommand(killTaskCommand(shell));
+  program.addCommand(tasks);
 
   const approvals = approvalsCommand(shell);
   approvals.addCommand(listApprovalsCommand(shell));

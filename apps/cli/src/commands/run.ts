@@ -1,5 +1,5 @@
 import type { CreateRun } from '@holdpoint/client/wire/run';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { defined } from '../defined.ts';
 import { CliError } from '../errors.ts';
 import { findSource, type SourceOptions } from '../plan/find-source.ts';
@@ -18,6 +18,12 @@ interface RunOptions extends ApiOptions, SubmitOptions, SourceOptions {
   allow?: string[];
   validate?: string[];
   title?: string;
+  priority?: 'high' | 'normal' | 'low';
+  maxTurns?: number;
+  maxSteps?: number;
+  maxSeconds?: number;
+  maxTokens?: number;
+  maxCost?: number;
 }
 
 export function runCommand(shell: Shell): Command {
@@ -45,7 +51,13 @@ export function runCommand(shell: Shell): Command {
       'must succeed before a publish; may be given several times (default: none)',
       several,
     )
-    .option('--title <text>', 'for lists');
+    .option('--title <text>', 'for lists')
+    .addOption(new Option('--priority <level>', 'whose jobs go first').choices(['high', 'normal', 'low']))
+    .option('--max-turns <n>', 'pause after so many turns of a model', count)
+    .option('--max-steps <n>', 'pause after so many steps', count)
+    .option('--max-seconds <n>', 'pause after so many seconds of running; waiting for people does not count', count)
+    .option('--max-tokens <n>', 'pause after so many tokens, in and out', count)
+    .option('--max-cost <usd>', 'pause after so many US dollars, by the prices that the operator has set', amount);
   return withSubmitOptions(command).action(async (task: string | undefined, options: RunOptions) => {
     const { body, plan } = await bodyOf(shell, task, options);
     const client = await shell.connect(options.url);
@@ -62,7 +74,7 @@ async function bodyOf(
   prompt: string | undefined,
   options: RunOptions,
 ): Promise<{ body: CreateRun; plan?: ParsedPlan }> {
-  const { title, toolset, model, label: labels, allow, validate } = options;
+  const { title, toolset, model, label: labels, allow, validate, priority } = options;
   if ((prompt === undefined) === (options.plan === undefined)) {
     throw new CliError('usage', 'Give either a task in quotes or --plan with a file.');
   }
@@ -78,13 +90,23 @@ async function bodyOf(
     toolset,
     model,
     prompt,
+    priority,
     network: allow && { allow },
     validators: validate?.map((command) => ({ command })),
     workspace: { source: await findSource(shell.config.cwd, options) },
   };
   const { labels: ofFile = {}, ...file } = plan?.file ?? {};
+  const bounds = defined({
+    max_turns: options.maxTurns,
+    max_steps: options.maxSteps,
+    wall_s: options.maxSeconds,
+    max_tokens: options.maxTokens,
+    max_cost_usd: options.maxCost,
+  });
+  const ofPlan = 'limits' in file ? file.limits : {};
+  const limits = Object.keys(bounds).length === 0 ? {} : { limits: { ...ofPlan, ...bounds } };
   // What is said on the command line comes before what the file says.
-  const body: CreateRun = { ...file, ...defined(given), labels: { ...ofFile, ...labels } };
+  const body: CreateRun = { ...file, ...defined(given), ...limits, labels: { ...ofFile, ...labels } };
   return plan === undefined ? { body } : { body, plan };
 }
 
@@ -92,4 +114,16 @@ async function bodyOf(
 function fieldsOfFile(plan: ParsedPlan | undefined, { allow, validate, toolset, title }: RunOptions): string[] {
   const instead = Object.keys(defined({ network: allow, validators: validate, toolset, title }));
   return ['plan', 'labels', ...Object.keys(plan?.file ?? {})].filter((field) => !instead.includes(field));
+}
+
+function count(text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw new InvalidArgumentError('expected a whole number from 1 on.');
+}
+
+function amount(text: string): number {
+  const value = Number(text);
+  if (Number.isFinite(value) && value > 0) return value;
+  throw new InvalidArgumentError('expected an amount of more than 0.');
 }

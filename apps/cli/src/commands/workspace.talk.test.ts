@@ -255,3 +255,54 @@ it('the doctor tells what all of it takes', async () => {
   expect(data.largest.length).toBeGreaterThan(0);
   expect((await holdpoint('runs', 'discard', run)).code).toBe(0);
 });
+
+describe('what goes on beside a run, and after it', () => {
+  it('a background command is listed, read and ended', async () => {
+    const file = plan(
+      '  - steps: [{ name: bg, tool: bash, args: { command: "echo printed; sleep 600", run_in_background: true } }]\n' +
+        '  - steps: [{ tool: task_output, args: { task_id: { $from: bg, pointer: /task_id }, wait_s: 60 } }]\n',
+    );
+    const { stdout } = await holdpoint('run', '--plan', file, '--json', '--priority', 'high', '--max-steps', '9');
+    const run = JSON.parse(stdout);
+    expect(run.priority).toBe('high');
+    expect((await json('runs', 'get', run.id)).request.limits).toMatchObject({ max_steps: 9 });
+    let task = '';
+    await expect
+      .poll(
+        async () => {
+          const [found] = (await json('tasks', 'list', run.id)).data;
+          task = found?.id ?? '';
+          return task === '' ? '' : (await holdpoint('tasks', 'output', task)).stdout;
+        },
+        { timeout: 20_000 },
+      )
+      .toBe('printed\n');
+    expect((await holdpoint('tasks', 'list', run.id)).stdout).toContain('running');
+    expect((await holdpoint('tasks', 'kill', task)).code).toBe(0);
+    expect((await holdpoint('watch', run.id, '--timeout', '60')).code).toBe(0);
+    expect((await holdpoint('tasks', 'list', run.id)).stdout).toMatch(/killed/);
+    expect((await holdpoint('tasks', 'output', 'task_nobody')).code).toBe(7);
+  });
+
+  it('a run that failed is retried; one that is over hears nothing more', async () => {
+    const file = plan(
+      '  - steps: [{ tool: bash, args: { command: "[ -e once ] || { touch ../tmp/x; exit 1; }" } }]\n' +
+        write('a', 'a'),
+    );
+    const { stdout } = await holdpoint('run', '--plan', file, '--follow', '--json', '--timeout', '60');
+    const run = JSON.parse(stdout.split('\n')[0] ?? '').run_id;
+    const again = await holdpoint('runs', 'retry', run);
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('made again: one step')]);
+    expect((await holdpoint('watch', run, '--timeout', '60')).stdout).toContain('failed');
+    expect((await json('runs', 'get', run)).status).toBe('failed');
+    expect((await holdpoint('runs', 'say', run, 'hello')).code).toBe(8);
+    expect((await holdpoint('runs', 'say', run, ' ')).code).toBe(2);
+    expect((await holdpoint('run', '--plan', file, '--max-tokens', 'many')).code).toBe(2);
+  });
+
+  it('doctor says how runs and queues stand', async () => {
+    const { findings } = await json('doctor');
+    const names = findings.map((finding: { name: string }) => finding.name);
+    expect(names).toEqual(expect.arrayContaining(['runs', 'queues', 'paused runs', 'repairs']));
+  });
+});

@@ -11,6 +11,7 @@ import { checkRedis } from './check-redis.ts';
 import { checkRetention } from './check-retention.ts';
 import { checkSandbox } from './check-sandbox.ts';
 import { checkStorage } from './check-storage.ts';
+import { checkStuck } from './check-stuck.ts';
 import type { Finding } from './finding.ts';
 
 /** Everything Holdpoint needs on this machine, one finding per thing. Changes nothing. */
@@ -18,7 +19,7 @@ export async function examine(shell: Shell): Promise<Finding[]> {
   const { config } = shell;
   const record = readSystemRecord(config.dataDir);
   const running = record !== undefined && isAlive(record) ? record : undefined;
-  const { finding: api, workers } = await askApi(shell, running !== undefined || config.url !== undefined);
+  const { findings: api, workers } = await askApi(shell, running !== undefined || config.url !== undefined);
   return [
     checkNode(process.versions.node),
     ...(await checkPrograms(config)),
@@ -28,21 +29,24 @@ export async function examine(shell: Shell): Promise<Finding[]> {
     await checkKeyFile(keyFileOf(config)),
     ...(await checkRedis(config, running?.redis_socket ?? undefined)),
     ...(await checkSandbox(config, workers[0]?.capabilities)),
-    api,
+    ...api,
   ];
 }
 
-async function askApi(shell: Shell, expected: boolean): Promise<{ finding: Finding; workers: Worker[] }> {
+async function askApi(shell: Shell, expected: boolean): Promise<{ findings: Finding[]; workers: Worker[] }> {
   const name = 'api';
-  if (!expected) return { finding: { name, level: 'ok', text: 'not running (npm start)' }, workers: [] };
+  if (!expected) return { findings: [{ name, level: 'ok', text: 'not running (npm start)' }], workers: [] };
   try {
-    const workers = await (await shell.connect()).listWorkers();
+    const client = await shell.connect();
+    const workers = await client.listWorkers();
+    const stuck = await checkStuck(client);
     if (workers.length > 0)
-      return { finding: { name, level: 'ok', text: `answers; ${workers.length} workers` }, workers };
+      return { findings: [{ name, level: 'ok', text: `answers; ${workers.length} workers` }, ...stuck], workers };
     const next = 'Start one: npm start, or node apps/worker/src/main.ts.';
-    return { finding: { name, level: 'warn', text: 'answers, but no worker is alive: runs wait', next }, workers };
+    const silent: Finding = { name, level: 'warn', text: 'answers, but no worker is alive: runs wait', next };
+    return { findings: [silent, ...stuck], workers };
   } catch (error) {
     const { message, next } = tell(error);
-    return { finding: { name, level: 'fail', text: message, ...(next === undefined ? {} : { next }) }, workers: [] };
+    return { findings: [{ name, level: 'fail', text: message, ...(next === undefined ? {} : { next }) }], workers: [] };
   }
 }

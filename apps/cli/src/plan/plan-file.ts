@@ -1,6 +1,7 @@
 import { type Plan, planSchema } from '@holdpoint/engine/domain/plan';
 import { policySchema } from '@holdpoint/engine/domain/policy';
 import { limitsSchema, networkSchema, validatorsSchema } from '@holdpoint/engine/domain/run-spec';
+import { prioritySchema } from '@holdpoint/engine/domain/vocabulary';
 import { z } from 'zod';
 
 /** A plan file: the plan's groups, and beside them what else the run is to be given. */
@@ -9,6 +10,7 @@ const headSchema = z.strictObject({
   toolset: z.string().min(1).max(64).optional(),
   policy: policySchema.optional(),
   limits: limitsSchema.optional(),
+  priority: prioritySchema.optional(),
   network: networkSchema.optional(),
   validators: validatorsSchema.optional(),
   labels: z.record(z.string().min(1).max(63), z.string().max(255)).optional(),

@@ -35,7 +35,7 @@ export const taskOutputQuerySchema = z.strictObject({
   max_bytes: integerParameter(1, 1024 * 1024).default(65_536),
   wait_s: integerParameter(0, 60).default(0).describe('Seconds to wait for more, or for the end'),
 });
-export type TaskOutputQuery = z.input<typeof taskOutputQuerySchema>;
+export type TaskOutputQuery = Partial<z.output<typeof taskOutputQuerySchema>>;
 
 /** A part of what a background command printed. Cursors count bytes; the first and last MiB of each stream are kept. */
 export const taskOutputSchema = z

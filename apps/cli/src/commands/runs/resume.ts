@@ -3,11 +3,16 @@ import { commandLine } from '../../command-name.ts';
 import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 
+interface ResumeOptions extends ApiOptions {
+  acceptNewVersion?: boolean;
+}
+
 export function resumeRunCommand(shell: Shell): Command {
-  return apiCommand('resume', 'let a paused run go on from where it stopped')
+  return apiCommand('resume', 'let a paused run go on from where it stopped; its limits count anew')
     .argument('<run>', 'id of the run')
-    .action(async (runId: string, { url, json }: ApiOptions) => {
-      const run = await (await shell.connect(url)).resumeRun(runId);
+    .option('--accept-new-version', 'also when tools are not what they were when the run began')
+    .action(async (runId: string, { url, json, acceptNewVersion = false }: ResumeOptions) => {
+      const run = await (await shell.connect(url)).resumeRun(runId, { accept_new_version: acceptNewVersion });
       if (json) return shell.printJson(run);
       shell.print(`${run.id} is ${run.status}`);
       shell.say(`follow:   ${commandLine('watch', run.id)}`);

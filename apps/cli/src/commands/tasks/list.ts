@@ -1,0 +1,26 @@
+import type { Task } from '@holdpoint/client/wire/task';
+import type { Command } from 'commander';
+import { oneLine } from '../../output/plain.ts';
+import { table } from '../../output/table.ts';
+import { duration } from '../../output/time.ts';
+import type { Shell } from '../../shell.ts';
+import { type ApiOptions, apiCommand } from '../options.ts';
+
+export function listTasksCommand(shell: Shell): Command {
+  return apiCommand('list', "a run's background commands and sub-agents, in the order they were begun")
+    .argument('<run>', 'id of the run')
+    .action(async (runId: string, { url, json }: ApiOptions) => {
+      const tasks = await (await shell.connect(url)).listTasks(runId);
+      if (json) return shell.printJson({ data: tasks });
+      if (tasks.length === 0) return shell.say('No tasks.');
+      for (const line of table(['TASK', 'WHAT', 'STATUS', 'CAME TO', 'TOOK'], tasks.map(rowOf))) shell.print(line);
+    });
+}
+
+const rowOf = (task: Task): string[] => [
+  task.id,
+  oneLine(task.child === null ? task.title : `${task.title} (${task.child.run_id})`, 60),
+  task.status,
+  oneLine(task.message ?? task.reason?.message ?? (task.exit_code === null ? '' : `exit code ${task.exit_code}`), 60),
+  task.duration_ms === null ? '' : duration(task.duration_ms),
+];

@@ -1,0 +1,28 @@
+import type { Client } from '@holdpoint/client/client';
+import type { Finding } from './finding.ts';
+
+/** What the sweeper had to put right, and what waits for a person. */
+export async function checkStuck(client: Client): Promise<Finding[]> {
+  const [{ repairs, runs, paused }, queues] = await Promise.all([client.stuck(), client.listQueues()]);
+  const count = (counts: Record<string, number>): string =>
+    Object.entries(counts)
+      .map(([name, number]) => `${number} ${name}`)
+      .join(', ');
+  const work = queues.map(({ name, backlog, active, parked }) => `${name} ${backlog}/${active}/${parked}`).join(', ');
+  return [
+    { name: 'runs', level: 'ok', text: `active: ${count(runs) || 'none'}` },
+    { name: 'queues', level: 'ok', text: `waiting/active/parked: ${work}` },
+    Object.keys(paused).length === 0
+      ? { name: 'paused runs', level: 'ok', text: 'none' }
+      : {
+          ...{ name: 'paused runs', level: 'warn', text: count(paused) },
+          next: 'Read why with `holdpoint runs list --status paused`; resume, retry or cancel them.',
+        },
+    Object.keys(repairs).length === 0
+      ? { name: 'repairs', level: 'ok', text: 'nothing was ever stuck' }
+      : {
+          ...{ name: 'repairs', level: 'warn', text: `were stuck, and were woken: ${count(repairs)}` },
+          next: 'Processes died at a bad moment, or Redis lost data (check appendfsync); each is a run.repaired event.',
+        },
+  ];
+}
