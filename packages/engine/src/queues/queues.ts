@@ -57,6 +57,8 @@ export interface Queues {
   addStep(run: JobOwner, stepId: string, notBefore?: number): Promise<void>;
   /** Makes a step's job run soon: promotes it when it is parked, adds it when it is gone. */
   wakeStep(run: JobOwner, stepId: string): Promise<void>;
+  /** Ends the sleep of a job whose step needs it no more; it finds so and is gone. Without a job: nothing. */
+  releaseStep(stepId: string): Promise<void>;
   /** @param notBefore milliseconds since the epoch: the job is delayed until then */
   addWorkspace(runId: string, notBefore?: number): Promise<void>;
   /** Makes the job of a run's workspace run soon: promotes it when it is parked, adds it when it is gone. */
@@ -129,6 +131,10 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
     async wakeStep(run, stepId) {
       const job = await steps.getJob(jobIds.step(stepId));
       return job ? promote(job) : addStep(run, stepId);
+    },
+    async releaseStep(stepId) {
+      const job = await steps.getJob(jobIds.step(stepId));
+      if (job) await promote(job);
     },
     addWorkspace,
     async wakeWorkspace(runId) {

@@ -315,6 +315,7 @@ export function dyingAt(
     addTurn: queues.addTurn,
     addStep: queues.addStep,
     wakeStep: queues.wakeStep,
+    releaseStep: queues.releaseStep,
     addWorkspace: queues.addWorkspace,
     wakeWorkspace: queues.wakeWorkspace,
     wakeTask: queues.wakeTask,
