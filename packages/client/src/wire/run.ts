@@ -138,7 +138,7 @@ export const resumeRunSchema = z.strictObject({
 export type ResumeRun = z.input<typeof resumeRunSchema>;
 
 /** POST /v1/runs/{id}/messages. */
-export const sendMessageSchema = z.strictObject({ text: z.string().min(1).max(100_000) });
+export const sendMessageSchema = z.strictObject({ text: z.string().max(100_000).regex(/\S/, 'say something') });
 export const sentMessageSchema = z.strictObject({ message_id: z.string() }).meta({ id: 'SentMessage' });
 export type SentMessage = z.infer<typeof sentMessageSchema>;
 

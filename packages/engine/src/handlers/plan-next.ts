@@ -36,14 +36,19 @@ export async function planNext(
   input: PlannerInput,
   signal: AbortSignal,
 ): Promise<Planned> {
-  const versions = deps.catalog.versions(spec.toolset);
-  const reason = limitReached(run, spec, deps.now()) ?? toolsChanged(changedTools(run, spec, versions));
-  if (reason !== undefined) return pausing(run, reason);
+  const isModel = spec.task.planner === 'model';
+  // A plan is asked first, for that costs nothing: one that is done ends, whatever limit it has reached with its last step.
+  const scripted = isModel ? undefined : await deps.planners.scripted.next(input, signal);
+  if (scripted === undefined || scripted.kind === 'calls') {
+    const versions = deps.catalog.versions(spec.toolset);
+    const reason = limitReached(run, spec, deps.now()) ?? toolsChanged(changedTools(run, spec, versions));
+    if (reason !== undefined) return pausing(run, reason);
+  }
   // A plan may well say the same again and again; only a model can be lost in it.
-  const watch = spec.task.planner === 'model' ? watchTurn(run.watch, await input.previous()) : undefined;
+  const watch = isModel ? watchTurn(run.watch, await input.previous()) : undefined;
   const lost = stuck(watch, spec.limits.stuck_after);
   if (lost !== undefined) return pausing(run, lost);
-  const decision = await deps.planners[spec.task.planner].next(input, signal);
+  const decision = scripted ?? (await deps.planners.model.next(input, signal));
   const { usage } = decision;
   if (spec.limits.max_cost_usd !== undefined && usage !== undefined && usage.cost_micros === undefined) {
     return pausing(run, costUnknown(spec));
@@ -53,7 +58,7 @@ export async function planNext(
     ...(decision.answer === undefined ? {} : { answer: await toPayload(deps.blobs, decision.answer) }),
     ...(usage === undefined ? {} : { usage }),
     ...(watch === undefined ? {} : { watch }),
-    ...(spec.task.planner === 'model' ? { messages_read: run.messages } : {}),
+    ...(isModel ? { messages_read: run.messages } : {}),
   };
   return planned(deps, run, spec, decision, word);
 }
