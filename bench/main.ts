@@ -2,6 +2,7 @@
 const benches = {
   engine: () => import('./engine.ts'),
   cancel: () => import('./cancel.ts'),
+  resume: () => import('./resume.ts'),
   sandbox: () => import('./sandbox.ts'),
   workspace: () => import('./workspace.ts'),
 };

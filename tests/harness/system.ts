@@ -33,13 +33,17 @@ const quick = {
   HOLDPOINT_DRAIN_MS: '500',
 };
 
-export async function startSystem(env: Record<string, string> = {}): Promise<System> {
+/** @param times left out: short ones; `{}`: those that a user has */
+export async function startSystem(
+  env: Record<string, string> = {},
+  times: Record<string, string> = quick,
+): Promise<System> {
   const directory = await mkdtemp(join(tmpdir(), 'hp-system-'));
   const dataDir = join(directory, 'data');
   const binaries = await findRedisBinaries(process.env.PATH, projectDir);
   const processes: AppProcess[] = [];
   let server: EmbeddedRedis = await startEmbeddedRedis({ dataDir, binaries });
-  const settings = { HOLDPOINT_DATA: dataDir, REDIS_URL: server.path, HOLDPOINT_LOG: 'info', ...quick, ...env };
+  const settings = { HOLDPOINT_DATA: dataDir, REDIS_URL: server.path, HOLDPOINT_LOG: 'info', ...times, ...env };
 
   const startApi = async (port: string): Promise<AppProcess> => {
     const app = await startApp({

@@ -48,6 +48,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     limits: { sourceBytes: config.sourceBytes },
     logger,
   });
+  await workspaces.removeDeadMakers();
   const { searchEndpoint } = config;
   const search = duckDuckGoHtml(searchEndpoint === undefined ? {} : { endpoint: searchEndpoint });
   const registry = createRegistry([createHoldpointToolset({ search })]);

@@ -114,7 +114,7 @@ export interface ExecutionContext {
 
 export interface Executor {
   /** What a person should see before deciding; undefined when the call itself says it all. */
-  preview(call: Call, context: { runId: string; epoch: number; signal: AbortSignal }): Promise<unknown>;
+  preview(call: Call, context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'signal'>): Promise<unknown>;
   /** Runs a call. Tool errors are outcomes; an exception is an infrastructure error, and the attempt is in doubt. */
   execute(call: Call, context: ExecutionContext): Promise<Outcome>;
   /** Runs a validator in the sandbox, on the workspace as it is, without a network. An exception is an infrastructure error. */

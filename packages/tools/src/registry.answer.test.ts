@@ -150,7 +150,7 @@ describe('registry.preview', () => {
       kind: 'command',
       command: 'make',
       cwd: 'src',
-      network: false,
+      network: [],
     });
   });
 

@@ -51,7 +51,7 @@ export type ToolOutcome =
 /** What a person sees before deciding. */
 export type Preview =
   | { kind: 'diff'; path: string; patch: string }
-  | { kind: 'command'; command: string; cwd: string; network: boolean }
+  | { kind: 'command'; command: string; cwd: string; network: readonly string[] }
   | { kind: 'question'; question: string; options: string[] }
   | { kind: 'problem'; message: string };
 
@@ -82,6 +82,8 @@ export interface NetworkResponse {
  * `EHOSTNOTALLOWED`, `EADDRESSREFUSED`, `EREDIRECTREFUSED`, `ETOOLARGE`, `ETIMEOUT` or `ENETWORK`.
  */
 export interface Network {
+  /** The allowlist: `host`, `host:port` or `*.host:port`. Never empty. */
+  hosts: readonly string[];
   fetch(request: NetworkRequest, signal: AbortSignal): Promise<NetworkResponse>;
 }
 

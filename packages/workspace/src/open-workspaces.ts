@@ -20,6 +20,7 @@ import { archiveFiles } from './read/archive-files.ts';
 import { listFiles } from './read/list-files.ts';
 import { readSnapshotFile } from './read/read-file.ts';
 import { restoreSnapshot } from './restore.ts';
+import { removeDeadMakers } from './run/place-run.ts';
 import { assertCurrent, runFolder } from './run/run-folder.ts';
 import { createRunStates } from './run/run-state.ts';
 import { createSerial } from './run/serial.ts';
@@ -101,6 +102,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     discard: (runId) => verb(runId, () => discard(deps, runId)),
     sizes: () => asWorkspaceError(() => measureRuns(deps)),
     collect: (runId) => verb(runId, () => collectObjects(deps, runId)),
+    removeDeadMakers: () => asWorkspaceError(() => removeDeadMakers(deps)),
     tidy: ({ isKnown }) => asWorkspaceError(() => tidyFolders(deps, { isKnown, alone: serial })),
   };
 }

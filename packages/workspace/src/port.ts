@@ -351,4 +351,6 @@ export interface Workspaces {
    * @returns run ids whose folders were removed
    */
   tidy(input: { isKnown: (runId: string) => Promise<boolean> }): Promise<string[]>;
+  /** Removes what processes of this host were making when they died. Cheap; for a process that starts. */
+  removeDeadMakers(): Promise<void>;
 }

@@ -190,3 +190,21 @@ test('of two makers the first to be done wins, wherever the other one stood stil
   }
   expect(frozen).toBeGreaterThanOrEqual(4);
 });
+
+test('what a maker left that was killed goes when the next process starts, whatever has become of its run', async () => {
+  using t = temporary();
+  writeTree(join(t.path, 'source'), source);
+  const directory = { type: 'directory' as const, path: join(t.path, 'source') };
+  const worker = await freezeAt({
+    dataDir: t.dataDir,
+    runId,
+    point: 2,
+    act: { verb: 'materialise', source: directory },
+  });
+  const making = () => readdirSync(join(t.dataDir, 'making'));
+  await t.workspaces.removeDeadMakers();
+  expect(making()).toHaveLength(1);
+  await worker?.kill();
+  await t.workspaces.removeDeadMakers();
+  expect(making()).toEqual([]);
+});

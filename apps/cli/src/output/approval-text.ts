@@ -83,9 +83,12 @@ function kindText(kind: Approval['kind']): string {
 
 const previewSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('diff'), path: z.string(), patch: z.string() }),
-  z.object({ kind: z.literal('command'), command: z.string(), cwd: z.string(), network: z.boolean() }),
+  z.object({ kind: z.literal('command'), command: z.string(), cwd: z.string(), network: z.array(z.string()) }),
   z.object({ kind: z.literal('problem'), message: z.string() }),
 ]);
+
+const reach = (hosts: readonly string[]): string =>
+  hosts.length === 0 ? 'without network' : `and may reach ${hosts.map(oneLine).join(', ')}`;
 
 /** Previews are the tools' own; one that is not known here is shown as it is. */
 function previewLines(preview: Approval['preview'], colors: Colors): string[] {
@@ -98,7 +101,7 @@ function previewLines(preview: Approval['preview'], colors: Colors): string[] {
     case 'command':
       return [
         '',
-        `It would run in ${oneLine(known.cwd)}, ${known.network ? 'with' : 'without'} network:`,
+        `It would run in ${oneLine(known.cwd)}, ${reach(known.network)}:`,
         ...plain(known.command)
           .split('\n')
           .map((line) => `  ${colors.bold(line)}`),

@@ -1,7 +1,7 @@
 import type { ExecutionContext, Executor } from '@holdpoint/engine/ports';
 import type { Limits, Sandbox, WorkspaceMount } from '@holdpoint/sandbox/port';
 import type { Registry } from '@holdpoint/tools/registry';
-import type { ToolContext } from '@holdpoint/tools/tool';
+import type { Network, ToolContext } from '@holdpoint/tools/tool';
 import type { Workspaces } from '@holdpoint/workspace/port';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
 import { runTask } from './run-task.ts';
@@ -21,7 +21,7 @@ interface Deps {
 export function createExecutor({ registry, sandbox, workspaces, allowAddresses, now }: Deps): Executor {
   const contextOf = async (call: CallBounds): Promise<ToolContext> => {
     const workspace = await mountOf(workspaces, call);
-    const { way, wallMs, limits, signal } = call;
+    const { way, network = way?.network, wallMs, limits, signal } = call;
     return {
       ...call.rest,
       now,
@@ -29,7 +29,7 @@ export function createExecutor({ registry, sandbox, workspaces, allowAddresses, 
       ripgrep: sandbox.ripgrep,
       signal,
       idempotencyKey: call.idempotencyKey,
-      ...(way === undefined ? {} : { network: way.network }),
+      ...(network === undefined ? {} : { network }),
       async run(command) {
         const result = await sandbox.run({
           ...command,
@@ -45,9 +45,10 @@ export function createExecutor({ registry, sandbox, workspaces, allowAddresses, 
   };
 
   return {
-    async preview(call, { runId, epoch, signal }) {
+    async preview(call, { runId, epoch, network: { allow }, signal }) {
       const rest = { tasks: noTasks, taskId: '', depth: 0, maxDepth: 0 };
-      const bounds = { wallMs: previewWallMs, limits: {}, signal };
+      const network = allow.length === 0 ? undefined : { hosts: allow, fetch: noFetch };
+      const bounds = { wallMs: previewWallMs, limits: {}, network, signal };
       const context = await contextOf({ runId, epoch, idempotencyKey: runId, ...bounds, rest });
       return (await registry.preview({ ...call, context })) ?? undefined;
     },
@@ -87,6 +88,8 @@ interface CallBounds {
   wallMs: number;
   limits: Partial<Limits>;
   way?: CallNetwork | undefined;
+  /** Left out: that of `way`. */
+  network?: Network | undefined;
   signal: AbortSignal;
   rest: Pick<ExecutionContext, 'tasks' | 'taskId' | 'deferred' | 'depth' | 'maxDepth' | 'model'>;
 }
@@ -102,6 +105,8 @@ function stricter(run: Partial<Limits>, call: Partial<Limits>): Partial<Limits> 
 }
 
 const previewWallMs = 10_000;
+
+const noFetch: Network['fetch'] = () => Promise.reject(new Error('a preview fetches nothing'));
 
 /** A preview shows what would be done; it does nothing. */
 const noTasks: ToolContext['tasks'] = {

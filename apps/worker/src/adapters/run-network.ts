@@ -25,6 +25,7 @@ export function openCallNetwork(
   const proxies: EgressProxy[] = [];
   return {
     network: {
+      hosts: network.allow,
       async fetch({ url, method, headers, max_bytes, timeout_ms }, signal) {
         const answer = await guarded.fetch({
           url,

@@ -107,6 +107,7 @@ test('an approval of an undone step is closed, and a decision about it comes too
   await deliverAll(deps);
   await requestPause(deps, runId, 'ann');
   await undo(deps, runId, 1);
+  expect(await deps.queues.steps.getDelayed()).toEqual([]);
   const { approvals, run } = await listSteps(deps, runId);
   expect(approvals.map(({ status }) => status)).toEqual(['canceled']);
   expect(run.parked).toBe(0);

@@ -103,13 +103,14 @@ export async function recordRewind(
   // Once more: a worker that was just done with the run may have taken it out of the sweeper's sight in between.
   await trackActive(deps.redis, run.id);
   await Promise.all(rewind.approvals.map(({ id }) => untrackApproval(deps.redis, id)));
-  await wake(deps, run.id);
+  await wake(deps, run.id, rewind);
   return true;
 }
 
 /** A lost wake-up only costs time: the sweeper looks too. */
-async function wake(deps: EngineDeps, runId: string): Promise<void> {
-  await deps.queues.wakeWorkspace(runId).catch((error: unknown) => {
-    deps.logger.warn({ run_id: runId, err: error }, 'the wake-up was not sent; the sweeper will');
+async function wake({ queues, logger }: EngineDeps, runId: string, { approvals }: Rewind): Promise<void> {
+  const asleep = approvals.map(({ stepId }) => queues.releaseStep(stepId));
+  await Promise.all([queues.wakeWorkspace(runId), ...asleep]).catch((error: unknown) => {
+    logger.warn({ run_id: runId, err: error }, 'a wake-up was not sent; the sweeper will');
   });
 }

@@ -136,6 +136,7 @@ const runEvents = [
     class: z.enum([
       'queued_without_job',
       'decided_but_parked',
+      'asleep_without_need',
       'turn_without_successor',
       'running_without_heartbeat',
       'expired',

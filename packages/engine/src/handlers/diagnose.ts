@@ -2,9 +2,9 @@ import type { Job } from 'bullmq';
 import type { WorkerDeps } from '../deps.ts';
 import type { EventOf } from '../domain/events.ts';
 import type { RunState, StepState } from '../domain/state.ts';
-import { isTaskOver, isTerminal } from '../domain/vocabulary.ts';
+import { isSettled, isTaskOver, isTerminal } from '../domain/vocabulary.ts';
 import { lastEventAt } from '../log/read-log.ts';
-import { readApproval, readTask, readTasks, readTurnSteps } from '../log/read-state.ts';
+import { readApproval, readStep, readTask, readTasks, readTurnSteps } from '../log/read-state.ts';
 import { jobIds } from '../queues/queues.ts';
 import { isDue } from './ensure-tasks.ts';
 import { isWorkspaceDue } from './release-run.ts';
@@ -80,4 +80,28 @@ async function lookAtStep(deps: WorkerDeps, run: RunState, step: StepState): Pro
 /** It would run by itself only in a while; a job in backoff is awake. */
 async function isAsleep(deps: WorkerDeps, job: Job): Promise<boolean> {
   return (await job.isDelayed()) && job.timestamp + job.delay > deps.now() + 60_000;
+}
+
+const page = 200;
+
+/**
+ * Steps whose job sleeps until its deadline although they are settled: whoever decided about them, or took them back, died before the
+ * wake-up. Nothing depends on such a job, but it belongs to nothing.
+ */
+export async function* needlessSleepers(
+  deps: WorkerDeps,
+  signal: AbortSignal,
+): AsyncGenerator<{ runId: string; stepId: string }> {
+  for (let from = 0; !signal.aborted; from += page) {
+    const jobs = await deps.queues.steps.getDelayed(from, from + page - 1);
+    for (const { data, timestamp } of jobs.filter((job) => job !== undefined)) {
+      const { run_id: runId, step_id: stepId } = data;
+      if (deps.now() - timestamp < graceMs) continue;
+      const found = await readStep(deps.redis, runId, stepId);
+      if (found === undefined || !isSettled(found.step.status)) continue;
+      const changedAt = await lastEventAt(deps.redis, runId);
+      if (changedAt !== undefined && deps.now() - changedAt >= graceMs) yield { runId, stepId };
+    }
+    if (jobs.length < page) return;
+  }
 }

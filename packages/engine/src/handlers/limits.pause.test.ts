@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { decideApproval } from '../commands/decide-approval.ts';
 import { retryRun } from '../commands/retry-run.ts';
 import { sendMessage } from '../commands/send-message.ts';
 import { requestCancel, requestPause, requestResume } from '../commands/steer-run.ts';
@@ -340,4 +341,34 @@ test('what is stuck is found, named, told in the log and in the counts, and goes
   const repairs = events.flatMap((event) => (event.type === 'run.repaired' ? [event.data.class] : []));
   expect(repairs).toEqual(['queued_without_job', 'turn_without_successor']);
   expect(await engine.deps.redis.hgetall(repairsKey)).toEqual({ queued_without_job: '2', turn_without_successor: '1' });
+});
+
+test('the job of a step that a decider settled just before it died does not sleep until its deadline', async () => {
+  const { deps } = bench(engine);
+  const policy = { rules: [{ match: { effect: 'workspace' }, action: 'hold' }] };
+  const { runId } = await submitRun(deps, { spec: specOf([[write], [write]], { policy }), by: 'test' });
+  await deliverAll(deps);
+  const decide = async (dying: Bench['deps']) => {
+    const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
+    const decision = { decision: 'reject', action_digest: view?.digest ?? '', by: 'ann' } as const;
+    await decideApproval(dying, view?.approval.id ?? '', decision);
+    return view?.approval.request.step_id;
+  };
+  const wakeStep = () => Promise.reject(new Error('killed between the decision and its wake-up'));
+  const stepId = await decide({ ...deps, queues: { ...deps.queues, wakeStep } });
+  await sweepOnce(deps);
+  await deliverAll(deps);
+  expect(await runOf(runId)).toMatchObject({ status: 'failed' });
+  const asleep = async () => (await deps.queues.steps.getDelayed()).map(({ data }) => data.step_id);
+  expect(await asleep()).toEqual([stepId]);
+  // As long as something moves, whoever decided may be about to wake it.
+  await sweepOnce(deps);
+  expect(await asleep()).toEqual([stepId]);
+  await sweepOnce({ ...deps, now: () => Date.now() + 10_000 });
+  expect(await asleep()).toEqual([]);
+  await deliverAll(deps);
+  expect((await soundLog(engine.deps, runId)).at(-1)).toMatchObject({
+    type: 'run.repaired',
+    data: { class: 'asleep_without_need', subject: stepId },
+  });
 });

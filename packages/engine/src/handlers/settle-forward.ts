@@ -77,7 +77,6 @@ async function ensureWorkspaceJob(deps: WorkerDeps, run: RunState): Promise<'set
 async function openTurn(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<'settled' | 'again'> {
   if (run.open === 0) {
     if (run.closing !== undefined) return close(deps, run, run.closing);
-    await releaseParked(deps, await readTurnSteps(deps.redis, run));
     await deps.queues.addTurn(run, run.turn + 1);
     return 'settled';
   }
@@ -91,14 +90,7 @@ async function openTurn(deps: WorkerDeps, run: RunState, signal: AbortSignal): P
     }
   }
   await Promise.all(steps.map((step) => ensureJob(deps, run, step)));
-  await releaseParked(deps, steps);
   return 'settled';
-}
-
-/** Whoever decided about a step may have died before its job was woken: it would sleep until the deadline. */
-async function releaseParked(deps: WorkerDeps, steps: readonly StepState[]): Promise<void> {
-  const decided = steps.filter(({ approval, status }) => approval !== undefined && isSettled(status));
-  await Promise.all(decided.map(({ id }) => deps.queues.releaseStep(id)));
 }
 
 /** The planner is done: so is the run, when nothing runs beside it any more. */
@@ -144,7 +136,8 @@ async function openGates(
 async function previewOf(deps: WorkerDeps, run: RunState, step: StepState, signal: AbortSignal) {
   const args = await fromPayload(deps.blobs, step.args);
   const call = { toolset: run.header.toolset, tool: step.call.tool, args };
-  const preview = await deps.executor.preview(call, { runId: run.id, epoch: run.lease, signal });
+  const { network } = await readSpec(deps, run);
+  const preview = await deps.executor.preview(call, { runId: run.id, epoch: run.lease, network, signal });
   return preview === undefined ? undefined : toPayload(deps.blobs, preview);
 }
 

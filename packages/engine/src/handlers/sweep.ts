@@ -5,7 +5,7 @@ import { append } from '../log/append.ts';
 import { idsAfter, ownerOf, untrackApproval } from '../log/indexes.ts';
 import { activeIndex, approvalIndex, repairsKey } from '../log/keys.ts';
 import { readApproval, readRun } from '../log/read-state.ts';
-import { diagnose } from './diagnose.ts';
+import { diagnose, type Finding, needlessSleepers } from './diagnose.ts';
 import { settleForward } from './settle-forward.ts';
 
 const page = 200;
@@ -31,19 +31,25 @@ export async function sweep(deps: WorkerDeps, signal: AbortSignal): Promise<void
     if (approval ? approval.status !== 'pending' : isAbandoned(approvalId, deps.now()))
       await untrackApproval(deps.redis, approvalId);
   }
+  for await (const { runId, stepId } of needlessSleepers(deps, signal)) {
+    await tell(deps, runId, { class: 'asleep_without_need', subject: stepId });
+    await deps.queues.releaseStep(stepId);
+  }
 }
 
 /** Wakes whatever the run says must happen. What would never have happened by itself is told in its log. */
 async function mend(deps: WorkerDeps, runId: string, signal: AbortSignal): Promise<void> {
   const run = await readRun(deps.redis, runId);
   const findings = run ? await diagnose(deps, run) : [];
-  for (const finding of findings) {
-    deps.logger.warn({ run_id: runId, ...finding }, 'something was stuck; it is woken');
-    await append(deps, runId, recordRepair(finding));
-    await deps.redis.hincrby(repairsKey, finding.class, 1);
-    deps.metrics.repaired(finding.class);
-  }
+  for (const finding of findings) await tell(deps, runId, finding);
   await settleForward(deps, runId, signal);
+}
+
+async function tell(deps: WorkerDeps, runId: string, finding: Finding): Promise<void> {
+  deps.logger.warn({ run_id: runId, ...finding }, 'something was stuck; it is woken');
+  await append(deps, runId, recordRepair(finding));
+  await deps.redis.hincrby(repairsKey, finding.class, 1);
+  deps.metrics.repaired(finding.class);
 }
 
 async function* walk(deps: WorkerDeps, index: string): AsyncGenerator<string> {

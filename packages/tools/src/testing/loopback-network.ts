@@ -3,6 +3,7 @@ import type { Network, NetworkRequest, NetworkResponse } from '../tool.ts';
 /** The network of a run that may reach the given hosts. It guards nothing, so it is for servers of a test alone. */
 export function loopbackNetwork(options: { allow: readonly string[]; timeout_ms?: number }): Network {
   return {
+    hosts: options.allow,
     async fetch(request, signal) {
       const { host } = parse(request.url);
       if (!options.allow.includes(host)) {

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import { discard } from '../discard.ts';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 import { removeFolder } from '../files/remove-folder.ts';
-import { makingIn } from '../run/place-run.ts';
+import { makingIn, removeDeadMakers } from '../run/place-run.ts';
 import { isRunId } from '../run/run-folder.ts';
 
 const hour = 3_600_000;
@@ -31,6 +31,7 @@ export async function tidyFolders(deps: Deps, { isKnown, alone }: TidyInput): Pr
     const isGone = await alone(runId, async () => (await isOld()) && (await remove(deps, runId)));
     if (isGone) removed.push(runId);
   }
+  await removeDeadMakers(deps);
   await tidyMaking(deps);
   for (const runId of await runsIn(runs)) await alone(runId, () => tidyRetired(deps, join(runs, runId, 'retired')));
   for (const name of await namesIn(join(deps.dataDir, 'git'))) {
@@ -42,7 +43,7 @@ export async function tidyFolders(deps: Deps, { isKnown, alone }: TidyInput): Pr
 
 const day = 24 * hour;
 
-/** What a maker left that died. One that is still at it after a day is frozen, and will find that it has lost. */
+/** One that is still at it after a day is frozen, or of another boot or host: it has lost. */
 async function tidyMaking(deps: Deps): Promise<void> {
   const making = makingIn(deps.dataDir);
   for (const name of await namesIn(making)) {

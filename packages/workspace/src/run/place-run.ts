@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { mkdirSync, renameSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deps } from '../deps.ts';
 import { errnoOf } from '../errors.ts';
@@ -34,29 +35,33 @@ export async function placeRun(
   } finally {
     // What is kept in memory names files where they were made.
     deps.states.drop(runId);
-    await removeInVain(deps, runId, aside.path);
+    await removeInVain(deps, aside.path);
+    await removeDeadMakers(deps);
   }
 }
 
-/** What this call made in vain, and what others did that are dead. One that is only frozen keeps its own, and removes it. */
-async function removeInVain(deps: Deps, runId: string, mine: string): Promise<void> {
+/** What dead processes of this host made in vain, for any run. One that is only frozen keeps its own, and removes it. */
+export async function removeDeadMakers(deps: Deps): Promise<void> {
   const making = makingIn(deps.dataDir);
-  const others = readdirSync(making).filter(
-    (name) => name.startsWith(`${runId}.`) && isDead(name.slice(runId.length + 1)),
-  );
-  for (const path of [mine, ...others.map((name) => join(making, name))]) {
-    await removeFolder(path).catch((error: unknown) => {
-      deps.logger.warn({ runId, err: error }, 'a workspace that was made in vain could not be removed');
-    });
-  }
+  const names = await readdir(making).catch((error: unknown) => {
+    if (errnoOf(error) === 'ENOENT') return [];
+    throw error;
+  });
+  for (const name of names.filter(isOfDead)) await removeInVain(deps, join(making, name));
+}
+
+async function removeInVain(deps: Deps, path: string): Promise<void> {
+  await removeFolder(path).catch((error: unknown) => {
+    deps.logger.warn({ path, err: error }, 'a workspace that was made in vain could not be removed');
+  });
 }
 
 /** Names a process of this host for as long as it runs, and afterwards. */
 const owner = (pid: number): string =>
   `${createHash('sha256').update(here()).digest('hex').slice(0, 8)}-${pid}-${startOf(pid) ?? ''}`;
 
-function isDead(name: string): boolean {
-  const [place = '', pid = '', start = ''] = name.split('-');
+function isOfDead(name: string): boolean {
+  const [place = '', pid = '', start = ''] = name.slice(name.lastIndexOf('.') + 1).split('-');
   const now = owner(Number(pid));
   return now.startsWith(`${place}-`) && now !== `${place}-${pid}-${start}`;
 }

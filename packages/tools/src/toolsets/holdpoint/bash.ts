@@ -39,7 +39,7 @@ const input = z.strictObject({
 
 export const bash = defineTool({
   name: 'bash',
-  description: `Runs a command with bash in an isolated sandbox: it sees the workspace (/workspace) and the system's programs, and has no network. Returns {exit_code, signal, stdout, stderr, stdout_bytes, stderr_bytes, stdout_truncated, stderr_truncated, duration_ms}.
+  description: `Runs a command with bash in an isolated sandbox: it sees the workspace (/workspace) and the system's programs, and has no network but for the hosts that the run was allowed. Returns {exit_code, signal, stdout, stderr, stdout_bytes, stderr_bytes, stdout_truncated, stderr_truncated, duration_ms}.
 A non-zero exit code is reported as EEXIT together with the output. Every call starts anew: variables, the current directory and processes started with & do not outlive it; only files of the workspace do. For a server, a watcher or anything long set run_in_background: the result is {task_id}, the command goes on beside your other calls, and its changes become part of the workspace when it ends. There is no terminal and no standard input. Of a long output the first and last 32 KiB are returned.
 For reading, searching and changing files prefer read_file, grep, glob, edit and write_file.`,
   effect: (_args, { network }) => (network ? 'external' : 'workspace'),
@@ -61,8 +61,8 @@ For reading, searching and changing files prefer read_file, grep, glob, edit and
     const limits = { wall_ms: Math.min(timeout_s ?? DEFAULT_TIMEOUT_S, MAX_TIMEOUT_S) * 1000 };
     return outcome(await context.run({ argv: ['/bin/bash', '-c', command], cwd: relativePath(cwd), limits }));
   },
-  async preview(_context, { command, cwd }) {
-    return { kind: 'command', command, cwd: relativePath(cwd), network: false };
+  async preview({ network }, { command, cwd }) {
+    return { kind: 'command', command, cwd: relativePath(cwd), network: network?.hosts ?? [] };
   },
 });
 

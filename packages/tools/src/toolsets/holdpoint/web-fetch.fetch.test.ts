@@ -206,6 +206,7 @@ describe('web_fetch', () => {
   it('takes whatever an aborted network says for the abort', async () => {
     const controller = new AbortController();
     const network: Network = {
+      hosts: ['example.org'],
       fetch() {
         controller.abort();
         return Promise.reject(Object.assign(new Error('socket closed'), { code: 'ENETWORK' }));
@@ -216,7 +217,8 @@ describe('web_fetch', () => {
   });
 
   it('leaves what is no refusal of the network to the queue', async () => {
-    const failing: Network = { fetch: () => Promise.reject(Object.assign(new Error('disk'), { code: 'ENOSPC' })) };
+    const fetch = () => Promise.reject(Object.assign(new Error('disk'), { code: 'ENOSPC' }));
+    const failing: Network = { hosts: ['example.org'], fetch };
     await expect(fetchPage('/page', {}, { network: failing })).rejects.toThrow('disk');
   });
 
