@@ -26,7 +26,7 @@ import { appendWithTask, beginTask } from './begin-task.ts';
 import { plannerInput } from './history.ts';
 import { readError } from './infrastructure-error.ts';
 import { abortReason, done, HandBack, type JobContext, type JobEnd } from './job.ts';
-import { beginSteps, type Planned, planNext, recordPlan } from './plan-next.ts';
+import { type Planned, planNext, recordPlan } from './plan-next.ts';
 import { type Doubt, recoverAttempt } from './recover-attempt.ts';
 import { settleForward } from './settle-forward.ts';
 import { openTaskDoor } from './task-door.ts';
@@ -169,12 +169,8 @@ async function settle(
   }
   const ahead = await planAhead(deps, run, step, result, context);
   if (ahead !== undefined) {
-    const both = await recordPlan(deps, run.id, { ...ahead, transition: together(transition, ahead.transition) });
-    if (both.ok && ahead.isWhole) {
-      await beginSteps(deps, run, ahead);
-      return done;
-    }
-    if (both.ok) return forward(deps, run, context);
+    const both = await recordPlan(deps, run, { ...ahead, transition: together(transition, ahead.transition) });
+    if (both.ok) return ahead.isWhole ? done : forward(deps, run, context);
   }
   const settled = await append(deps, run.id, transition);
   if (!settled.ok) return 'again';

@@ -8,7 +8,7 @@ import type { TurnJob } from '../queues/queues.ts';
 import { plannerInput } from './history.ts';
 import { readError } from './infrastructure-error.ts';
 import { abortReason, done, HandBack, type JobContext, type JobEnd } from './job.ts';
-import { beginSteps, planNext, recordPlan } from './plan-next.ts';
+import { planNext, recordPlan } from './plan-next.ts';
 import { settleForward } from './settle-forward.ts';
 
 /**
@@ -37,8 +37,8 @@ async function takeTurn(deps: WorkerDeps, job: TurnJob, { signal }: JobContext):
   if (run.open > 0 || run.turn !== job.turn - 1) return undefined;
   const spec = await readSpec(deps, run);
   const planned = await planNext(deps, run, spec, plannerInput(deps, run, spec), signal);
-  const appended = await recordPlan(deps, run.id, planned);
-  if (appended.ok) return planned.isWhole ? beginSteps(deps, run, planned) : undefined;
+  const appended = await recordPlan(deps, run, planned);
+  if (appended.ok) return planned.isWhole ? 'under way' : undefined;
   // A message that came while a model thought about its end is answered before anything ends.
   const now = await readRun(deps.redis, run.id);
   const { unlessHeard } = planned;

@@ -145,18 +145,22 @@ function passAtOnce(all: readonly TurnStep[], { policy }: RunSpec): { steps: Tur
   return { steps, isWhole: isWhole && steps.some(({ passes }) => passes !== undefined) };
 }
 
-/** Records it. Whose steps they are is written before, on the same connection. */
+/**
+ * Records it. When that is all that can begin now, its jobs go out with it, on the same connection and so after it: a job finds its step,
+ * or that there is none because the condition did not hold.
+ */
 export async function recordPlan(
   deps: WorkerDeps,
-  runId: string,
-  { steps, transition }: Pick<Planned, 'steps' | 'transition'>,
+  run: JobOwner,
+  { steps, begin, isWhole, transition }: Planned,
 ): Promise<Appended> {
-  const [, appended] = await Promise.all([claimOwner(deps.redis, runId, steps), append(deps, runId, transition)]);
+  const addJobs = () => Promise.all(begin.map((id) => deps.queues.addStep(run, id)));
+  const [, appended] = await Promise.all([
+    claimOwner(deps.redis, run.id, steps),
+    append(deps, run.id, transition),
+    ...(isWhole ? [addJobs()] : []),
+  ]);
+  // The server did not know the script, and the jobs were there before their steps.
+  if (appended.ok && appended.late && isWhole) await addJobs();
   return appended;
-}
-
-/** Everything that can begin does. */
-export async function beginSteps(deps: WorkerDeps, run: JobOwner, { begin }: Planned): Promise<'under way'> {
-  await Promise.all(begin.map((id) => deps.queues.addStep(run, id)));
-  return 'under way';
 }

@@ -16,7 +16,8 @@ export interface AppendDeps {
 }
 
 export type Appended =
-  | { ok: true; seq: number; open: number; parked: number; status: string }
+  /** `late`: it was sent a second time, after what followed it on the connection. */
+  | { ok: true; seq: number; open: number; parked: number; status: string; late: boolean }
   | { ok: false; field: string; actual: string | null };
 
 const source = readFileSync(new URL('./append.lua', import.meta.url), 'utf8');
@@ -43,11 +44,11 @@ export async function append(deps: AppendDeps, runId: string, transition: Transi
     events.length,
     ...events.map((event) => JSON.stringify(event)),
   ];
-  const reply = await evaluate(deps.redis, [stateKey(runId), logKey(runId)], argv);
+  const { reply, late } = await evaluate(deps.redis, [stateKey(runId), logKey(runId)], argv);
   if (reply[0] === 0)
     return { ok: false, field: String(reply[1]), actual: reply[2] === null ? null : String(reply[2]) };
   const [, seq, open, parked, status] = reply;
-  return { ok: true, seq: Number(seq), open: Number(open), parked: Number(parked), status: String(status) };
+  return { ok: true, seq: Number(seq), open: Number(open), parked: Number(parked), status: String(status), late };
 }
 
 function stamp(deps: AppendDeps, runId: string, draft: NewEvent): RunEvent {
@@ -58,11 +59,15 @@ function stamp(deps: AppendDeps, runId: string, draft: NewEvent): RunEvent {
 const listOf = (entries: [string, string | number][]): (string | number)[] => [entries.length, ...entries.flat()];
 
 /** EVALSHA, and EVAL once where the server does not know the script (a new or restarted one). */
-async function evaluate(redis: Redis, keys: string[], argv: (string | number)[]): Promise<unknown[]> {
+async function evaluate(
+  redis: Redis,
+  keys: string[],
+  argv: (string | number)[],
+): Promise<{ reply: unknown[]; late: boolean }> {
   try {
-    return (await redis.evalsha(sha, keys.length, ...keys, ...argv)) as unknown[];
+    return { reply: (await redis.evalsha(sha, keys.length, ...keys, ...argv)) as unknown[], late: false };
   } catch (error) {
     if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-    return (await redis.eval(source, keys.length, ...keys, ...argv)) as unknown[];
+    return { reply: (await redis.eval(source, keys.length, ...keys, ...argv)) as unknown[], late: true };
   }
 }
