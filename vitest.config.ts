@@ -4,9 +4,10 @@ export default defineConfig({
   test: {
     include: ['{packages,apps}/*/{src,tests}/**/*.test.ts', '{scripts,tests,examples}/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/.cache/**', 'examples/repos/**'],
-    // Tests start real servers and sandboxes: processes of their own, and no more of them than a small machine bears.
+    // Tests start real servers and sandboxes: processes of their own, and no more of them than a small machine bears. Many wait for
+    // a lock to expire or a process to die; three keep two cores busy.
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3,
     // A process is started and killed at every moment of a verb in one test: a minute, where the machine has other work.
     testTimeout: 120_000,
     hookTimeout: 60_000,

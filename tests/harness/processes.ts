@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url';
 
 export const projectDir = resolve(fileURLToPath(new URL('.', import.meta.url)), '../..');
 
+/** Where `up` has it, too. */
+const compileCache = join(projectDir, '.cache/compiled');
+
 export interface AppProcess {
   pid: number;
   /** The line that said it is ready, parsed. */
@@ -25,7 +28,12 @@ export async function startApp(options: {
 }): Promise<AppProcess> {
   const child = spawn(process.execPath, [join(projectDir, options.entry)], {
     cwd: projectDir,
-    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...options.env },
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: process.env.HOME ?? '',
+      NODE_COMPILE_CACHE: compileCache,
+      ...options.env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const log = createWriteStream(options.logFile, { flags: 'a' });

@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
-    include: ['tests/hostile/**/*.test.ts'],
+    include: ['tests/hostile/**/*.test.ts', 'packages/tools/src/web/html-to-markdown.endure.test.ts'],
     env: { HOLDPOINT_HOSTILE: 'full' },
     pool: 'forks',
     maxWorkers: 2,

@@ -106,7 +106,11 @@ test('a cancel reaches sub-agents and background commands', async () => {
     { steps: [background(`sleep ${word}`)] },
     { steps: [{ name: 'sub', tool: 'task', args: { description: 'sleep', plan } }] },
   );
-  await until('both run', async () => (await processesWith(`sleep ${word}`)).length >= 2);
+  await until('both run', async () => {
+    const begun = await system.client.listTasks(run);
+    const child = begun[1]?.child?.run_id;
+    return begun[0]?.status === 'running' && child !== undefined && existsSync(join(system.tree(child), 'begun'));
+  });
   await system.client.cancelRun(run);
   expect(await finished(system.client, run)).toMatchObject({ status: 'canceled', open_tasks: 0 });
   expect(await processesWith(word)).toEqual([]);

@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { readConfig } from './config.ts';
 import { createLogger } from './logger.ts';
 import { startApi } from './start.ts';
@@ -9,6 +10,8 @@ try {
   const api = await startApi(config, logger);
   process.stdout.write(`${JSON.stringify({ event: 'listening', address: api.address })}\n`);
   logger.info({ address: api.address }, 'listening');
+  // Now, for it may never end in good order. Nothing where no cache is set.
+  flushCompileCache();
   const end = async (name: string): Promise<void> => {
     logger.info({ signal: name }, 'ending');
     await api.close();

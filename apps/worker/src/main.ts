@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
 import type { WorkerDeps } from '@holdpoint/engine/deps';
@@ -80,6 +81,8 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     workers,
   });
   logger.info({ event: 'ready', worker: deps.workerId, steps: config.steps }, 'worker ready');
+  // Now, for it may never end in good order. Nothing where no cache is set.
+  flushCompileCache();
 
   return async () => {
     logger.info({ active: [...workers.active()] }, 'worker draining');

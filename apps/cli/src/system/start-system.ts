@@ -69,7 +69,13 @@ interface Parts {
 }
 
 function partsOf({ config, workers, ...input }: StartInput, redisAddress: string): Parts {
-  const environment = { ...config.childEnvironment, HOLDPOINT_DATA: config.dataDir, REDIS_URL: redisAddress };
+  const environment = {
+    // Compiled once, they start in two thirds of the time.
+    NODE_COMPILE_CACHE: join(config.projectDir, '.cache/compiled'),
+    ...config.childEnvironment,
+    HOLDPOINT_DATA: config.dataDir,
+    REDIS_URL: redisAddress,
+  };
   const all: Supervised[] = [];
   const part = (name: string, app: 'api' | 'worker'): Supervised => {
     const supervised = new Supervised(

@@ -19,7 +19,7 @@ export const taskSchema = z
     child: z
       .strictObject({ run_id: z.string(), status: z.string() })
       .nullable()
-      .describe('Of a sub-agent: its run, and how that stands'),
+      .describe('Of a sub-agent that has begun: its run, and how that stands'),
     duration_ms: z.number().nullable(),
     created_at: time,
     started_at: time.nullable(),

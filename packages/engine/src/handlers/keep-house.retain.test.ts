@@ -4,6 +4,7 @@ import { forkRun } from '../commands/fork-run.ts';
 import { requestPublication } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import type { Retention } from '../deps.ts';
+import { readLog } from '../log/read-log.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { type Bench, bench, deliverAll, specOf } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
@@ -86,8 +87,10 @@ test('blobs that a log refers to stay, however old; others go', async () => {
   await deliverAll(deps);
   const orphan = await toPayload(deps.blobs, 'y'.repeat(50_000));
   await house(deps, {}, 2);
-  const { run } = await listSteps(deps, runId);
-  if (!('sha256' in run.spec) || !('sha256' in orphan)) throw new Error('the values are not in the blob store');
-  await expect(deps.blobs.get(run.spec.sha256)).resolves.toBeDefined();
+  const [created] = await readLog(deps.redis, runId, { limit: 1 });
+  const spec = created?.type === 'run.created' ? created.data.spec : undefined;
+  if (spec === undefined || !('sha256' in spec) || !('sha256' in orphan))
+    throw new Error('the values are not in the blob store');
+  await expect(deps.blobs.get(spec.sha256)).resolves.toBeDefined();
   await expect(deps.blobs.get(orphan.sha256)).rejects.toMatchObject({ code: 'blob_missing' });
 });

@@ -47,7 +47,7 @@ export async function viewTask(deps: Pick<WorkerDeps, 'redis'>, task: TaskState)
     title,
     status: task.status,
     ...(task.outcome === undefined || !isTaskOver(task.status) ? {} : { outcome: withoutStatus(task.outcome) }),
-    ...(child === undefined ? {} : { child: { run_id: child, status: run?.status ?? 'queued' } }),
+    ...(run === undefined ? {} : { child: { run_id: run.id, status: run.status } }),
     created_at: task.created_at,
     ...(task.started_at === undefined ? {} : { started_at: task.started_at }),
     ...(task.ended_at === undefined ? {} : { ended_at: task.ended_at }),

@@ -1,20 +1,27 @@
 import { type BlobStore, fromPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
+import { runField } from '../domain/fields.ts';
+import { payloadSchema } from '../domain/payload.ts';
 import { type RunSpec, runSpecSchema } from '../domain/run-spec.ts';
-import type { RunState } from '../domain/state.ts';
+import { stateKey } from './keys.ts';
 
 /** A spec is written once, and every step reads it: a plan of 500 groups is parsed once per process, not per step. */
 const parsed = new WeakMap<BlobStore, Map<string, RunSpec>>();
 const mostKept = 200;
 
 /** What the run was asked to do. */
-export async function readSpec(deps: Pick<EngineDeps, 'blobs'>, run: RunState): Promise<RunSpec> {
+export async function readSpec(deps: Pick<EngineDeps, 'redis' | 'blobs'>, { id }: { id: string }): Promise<RunSpec> {
   const known = parsed.get(deps.blobs) ?? new Map<string, RunSpec>();
   parsed.set(deps.blobs, known);
-  const spec = known.get(run.id) ?? runSpecSchema.parse(await fromPayload(deps.blobs, run.spec));
+  const spec = known.get(id) ?? (await readAnew(deps, id));
   // The map is in order of use: its first is the one unused for longest.
-  known.delete(run.id);
-  known.set(run.id, spec);
+  known.delete(id);
+  known.set(id, spec);
   if (known.size > mostKept) known.delete([...known.keys()][0] ?? '');
   return spec;
+}
+
+async function readAnew({ redis, blobs }: Pick<EngineDeps, 'redis' | 'blobs'>, id: string): Promise<RunSpec> {
+  const text = await redis.hget(stateKey(id), runField.spec);
+  return runSpecSchema.parse(await fromPayload(blobs, payloadSchema.parse(JSON.parse(text ?? ''))));
 }

@@ -11,7 +11,7 @@ import { PlacedError } from '../../errors/placed-error.ts';
 import { given } from '../../schema/given.ts';
 import { workspaceOf } from '../snapshots/find-snapshot.ts';
 
-type Deps = Pick<ApiDeps, 'blobs' | 'workspaces'>;
+type Deps = Pick<ApiDeps, 'redis' | 'blobs' | 'workspaces'>;
 
 /** What a publish is asked to do, with its defaults. */
 const wishOf = (run: RunState, { message, branch, author }: DryRun) => ({

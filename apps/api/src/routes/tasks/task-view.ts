@@ -2,7 +2,7 @@ import type { Task } from '@holdpoint/client/wire/task';
 import type { RunState, TaskState } from '@holdpoint/engine/domain/state';
 import { isTaskOver } from '@holdpoint/engine/domain/vocabulary';
 
-/** A task as the API shows it. @param child the run of a sub-agent, when there is one already */
+/** A task as the API shows it. @param child the run of a sub-agent, once there is one */
 export function toTask(runId: string, task: TaskState, child: RunState | undefined): Task {
   const { about } = task;
   const outcome = isTaskOver(task.status) ? task.outcome : undefined;
@@ -16,7 +16,7 @@ export function toTask(runId: string, task: TaskState, child: RunState | undefin
     exit_code: outcome?.exit_code ?? null,
     reason: outcome?.reason ?? null,
     message: outcome?.message ?? null,
-    child: about.child === undefined ? null : { run_id: about.child, status: child?.status ?? 'queued' },
+    child: child === undefined ? null : { run_id: child.id, status: child.status },
     duration_ms: outcome?.duration_ms ?? null,
     created_at: task.created_at,
     started_at: task.started_at ?? null,

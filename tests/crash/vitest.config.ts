@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+
+/** The full form: a process dies at every single moment. The bounded one is part of the root's tests. */
+export default defineConfig({
+  test: {
+    root: new URL('../..', import.meta.url).pathname,
+    include: ['tests/crash/**/*.test.ts', 'packages/workspace/src/**/*.test.ts'],
+    env: { HOLDPOINT_CRASH: 'full' },
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+    reporters: ['default'],
+  },
+});
