@@ -96,6 +96,8 @@ export interface Command {
   output?: CommandOutput;
   /** Aborting kills the whole process tree. */
   signal: AbortSignal;
+  /** Aborting asks all of it to end (SIGTERM), and kills what has not within 150 ms. */
+  stop?: AbortSignal;
 }
 
 /** One output stream: the first and last 32 KiB when it was longer, decoded as UTF-8. */

@@ -20,6 +20,9 @@ export interface RunDeps {
   now(): number;
 }
 
+/** A program that was asked to end and cleans up takes less; who waits for the end of it does not notice. */
+const PATIENCE_MS = 150;
+
 /** Why we killed the tree; the first reason counts. */
 type Cut = Exclude<CommandEnd, { status: 'exited' }>;
 
@@ -49,7 +52,8 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     capabilities: deps.capabilities,
   });
   const signal = AbortSignal.any([command.signal, deps.closing]);
-  if (signal.aborted) return settle(killedBy(signal));
+  const aborted = [signal, command.stop].find((one) => one?.aborted);
+  if (aborted) return settle(killedBy(aborted));
 
   const tree = startTree(deps.driver, {
     workspace: command.workspace,
@@ -69,6 +73,14 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   };
   const onAbort = () => kill(killedBy(signal));
   signal.addEventListener('abort', onAbort, { once: true });
+  let patience: NodeJS.Timeout | undefined;
+  const onStop = () => {
+    if (cut !== null || command.stop === undefined) return;
+    cut = killedBy(command.stop);
+    tree.terminate();
+    patience = setTimeout(() => tree.kill(), PATIENCE_MS);
+  };
+  command.stop?.addEventListener('abort', onStop, { once: true });
   const timer = setTimeout(() => kill({ status: 'timed_out', after_ms: limits.wall_ms }), limits.wall_ms);
   const collect = (stream: Readable, capture: Capture, name: 'stdout' | 'stderr') => {
     stream.on('data', (chunk: Buffer) => {
@@ -102,7 +114,9 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   } finally {
     watching.stop();
     clearTimeout(timer);
+    clearTimeout(patience);
     signal.removeEventListener('abort', onAbort);
+    command.stop?.removeEventListener('abort', onStop);
   }
 }
 

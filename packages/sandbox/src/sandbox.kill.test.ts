@@ -80,13 +80,41 @@ test('nothing survives an abort', async () => {
   expect(existsSync(join(host.stateDir, workspace.id))).toBe(false);
 });
 
+test('what is asked to stop may clean up, and nothing of it survives', async () => {
+  const workspace = host.makeWorkspace();
+  const word = marker();
+  const controller = new AbortController();
+  const line = `trap 'echo cleaned > cleaned; exit 3' TERM; ${litter(word)} wait`;
+  const running = host.run(workspace, line, { stop: controller.signal });
+  await until(() => littered(workspace.path));
+  controller.abort(new Error('cancelled by the user'));
+  expect((await running).end).toEqual({ status: 'killed', reason: 'cancelled by the user' });
+  expect(existsSync(join(workspace.path, 'cleaned'))).toBe(true);
+  expect(processesWith(word)).toEqual([]);
+  expect(existsSync(join(host.stateDir, workspace.id))).toBe(false);
+});
+
+test('what does not stop when it is asked is killed', async () => {
+  const workspace = host.makeWorkspace();
+  const word = marker();
+  const controller = new AbortController();
+  const running = host.run(workspace, `trap '' TERM; ${litter(word)} while :; do sleep 3${word}; done`, {
+    stop: controller.signal,
+  });
+  await until(() => littered(workspace.path));
+  controller.abort(new Error('cancelled by the user'));
+  expect((await running).end).toEqual({ status: 'killed', reason: 'cancelled by the user' });
+  expect(processesWith(word)).toEqual([]);
+});
+
 test('an abort at any moment of the set-up leaves nothing and never runs the command afterwards', async () => {
   const workspace = host.makeWorkspace();
   const word = marker();
   const ends = await Promise.all(
     Array.from({ length: 40 }, async (_, index) => {
       const controller = new AbortController();
-      const running = host.run(workspace, `sleep 3${word}`, { signal: controller.signal });
+      const how = index % 2 === 0 ? { signal: controller.signal } : { stop: controller.signal };
+      const running = host.run(workspace, `sleep 3${word}`, how);
       setTimeout(() => controller.abort(new Error('early')), index);
       return (await running).end;
     }),

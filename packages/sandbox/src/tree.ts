@@ -33,6 +33,8 @@ export interface Tree {
   usage(): Usage | null;
   /** Host pids of its processes, as far as they are known. */
   processes(): number[];
+  /** SIGTERM to all of it; one that has not begun is killed. */
+  terminate(): void;
   /** SIGKILL to all of it, at once; harmless when it has ended. */
   kill(): void;
   /** Resolves when no process of it runs any more and its streams are closed. Rejects with `SandboxError` when that cannot be made so. */

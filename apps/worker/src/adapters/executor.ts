@@ -6,6 +6,7 @@ import type { Workspaces } from '@holdpoint/workspace/port';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
 import { runTask } from './run-task.ts';
 import { runValidator } from './run-validator.ts';
+import { splitSignal } from './split-signal.ts';
 
 interface Deps {
   registry: Registry;
@@ -34,7 +35,7 @@ export function createExecutor({ registry, sandbox, workspaces, allowAddresses, 
         const result = await sandbox.run({
           ...command,
           workspace,
-          signal,
+          ...splitSignal(signal),
           ...(way === undefined ? {} : { egress: way.openProxy() }),
           limits: stricter({ ...limits, wall_ms: wallMs }, command.limits ?? {}),
         });

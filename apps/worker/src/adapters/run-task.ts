@@ -2,6 +2,7 @@ import type { ShellSpec } from '@holdpoint/engine/domain/task';
 import type { TaskContext, TaskEnd } from '@holdpoint/engine/ports';
 import type { CommandEnd, Sandbox, WorkspaceMount } from '@holdpoint/sandbox/port';
 import { openCallNetwork } from './run-network.ts';
+import { splitSignal } from './split-signal.ts';
 
 interface Deps {
   sandbox: Sandbox;
@@ -25,7 +26,7 @@ export async function runTask(
     ...(way === undefined ? {} : { egress: way.openProxy() }),
     output,
     limits: { ...limits, wall_ms: Math.min(wallMs, timeout_ms ?? wallMs) },
-    signal,
+    ...splitSignal(signal),
   });
   return { ...judge(end), duration_ms };
 }

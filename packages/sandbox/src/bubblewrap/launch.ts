@@ -11,6 +11,7 @@ import { childrenOf, identify, killProcess, killProcesses, type ProcessIdentity 
 import { processesOfNamespace } from '../process/namespace.ts';
 import type { PipePool } from '../process/pipe-pool.ts';
 import type { ProcessRecords } from '../process/records.ts';
+import { terminateBelow } from '../process/standstill.ts';
 import { signalOfExitCode } from '../signal-name.ts';
 import type { Tree, TreeEnd, TreeRequest } from '../tree.ts';
 import { type Chain, type ChainDeps, planChain } from './chain.ts';
@@ -158,6 +159,7 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
   });
   return {
     ...{ stdin, stdout, stderr, kill, ended },
+    terminate: () => (inner && begun ? terminateBelow(inner) : kill()),
     usage: () => total ?? group?.usage() ?? null,
     processes: () => group?.processes() ?? (inner ? processesOfNamespace(inner) : []),
   };
@@ -245,6 +247,6 @@ function exited(subprocess: ChildProcess): Promise<void> {
 /** The operating system refused to start even the first program: argument list too long, no more processes. */
 function failedTree(streams: Pick<Tree, 'stdout' | 'stderr'>, message: Promise<string>): Tree {
   const ended = message.then((detail): TreeEnd => ({ status: 'setup_failed', detail }));
-  const rest = { usage: () => null, processes: () => [], kill: () => {} };
+  const rest = { usage: () => null, processes: () => [], terminate: () => {}, kill: () => {} };
   return { stdin: null, stdout: streams.stdout, stderr: streams.stderr, ...rest, ended };
 }

@@ -120,8 +120,9 @@ function start(deps: ContainerDeps, request: TreeRequest): Tree {
     if (code === ENGINE_FAILED && !created) return { status: 'setup_failed', detail: null };
     return { status: 'exited', exit_code: code, signal: signalOfExitCode(code) };
   };
+  const terminate = () => void deps.engine.call('kill', '--signal', 'TERM', container).catch(() => {});
   const uncounted = { usage: () => null, processes: () => [] };
-  return { stdin: request.toolHost ? stdin : null, stdout, stderr, ...uncounted, kill, ended: finish() };
+  return { stdin: request.toolHost ? stdin : null, stdout, stderr, ...uncounted, terminate, kill, ended: finish() };
 }
 
 /** A container that is being made cannot be killed yet. */

@@ -38,6 +38,11 @@ export function wakeBelow(roots: readonly ProcessIdentity[]): void {
   for (const pid of roots.flatMap((root) => [...below(root.pid)])) send(pid, 'SIGCONT');
 }
 
+/** Asks everything below a process to end, as far as it exists now. */
+export function terminateBelow({ pid }: ProcessIdentity): void {
+  for (const process of [...below(pid)]) send(process, 'SIGTERM');
+}
+
 /**
  * Sends SIGSTOP to whatever runs below a process, and returns it.
  *
@@ -105,7 +110,7 @@ function read(path: string): string | null {
   }
 }
 
-export function send(target: number, signal: 'SIGSTOP' | 'SIGCONT'): void {
+export function send(target: number, signal: 'SIGSTOP' | 'SIGCONT' | 'SIGTERM'): void {
   try {
     process.kill(target, signal);
   } catch (error) {

@@ -102,6 +102,7 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
       stdout,
       stderr,
       ...uncounted,
+      terminate: () => {},
       kill: () => {},
       ended: detail.then((text) => ({ status: 'setup_failed', detail: text })),
     };
@@ -139,5 +140,13 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
     const killed = identity !== null && deps.records.remove(workspace.id, identity).killed;
     return killed || overtaken ? { status: 'taken_over' } : end;
   };
-  return { stdin, stdout, stderr, ...uncounted, kill: () => killGroup(pid), ended: finish() };
+  return {
+    stdin,
+    stdout,
+    stderr,
+    ...uncounted,
+    terminate: () => send(-pid, 'SIGTERM'),
+    kill: () => killGroup(pid),
+    ended: finish(),
+  };
 }
