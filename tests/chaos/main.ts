@@ -31,7 +31,7 @@ and nothing ran twice. The seed makes the harness choose the same again; when th
   --kills N     default: 66
   --workers N   default: 3
   --seconds N   over how long they are spread; default: 150
-  --soak        ten minutes, 900 runs, 260 kills
+  --soak        ten minutes, 900 runs, 160 kills
 `;
 
 const { values } = parseArgs({
@@ -58,7 +58,7 @@ const count = (name: 'seed' | 'runs' | 'kills' | 'workers' | 'seconds', otherwis
 const plan = {
   seed: count('seed', Math.floor(Math.random() * 1e9)),
   runs: count('runs', values.soak ? 900 : 220),
-  kills: count('kills', values.soak ? 260 : 66),
+  kills: count('kills', values.soak ? 160 : 66),
   workers: count('workers', 3),
   seconds: count('seconds', values.soak ? 600 : 150),
 };

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { RunState } from '@holdpoint/engine/domain/state';
 import { isTerminal } from '@holdpoint/engine/domain/vocabulary';
 import type { Found } from '../collect.ts';
 import { type Verdict, verdict } from './verdict.ts';
@@ -27,12 +28,18 @@ export function failures({ runs }: Found): Verdict {
   for (const [id, { run }] of runs) {
     if (run.status !== 'failed') continue;
     looked += 1;
-    // A fork has none of the tasks of the run that it goes on from.
-    const isFork = run.forked_from !== undefined && run.reason?.code === 'ENOTASK';
-    if (!isFork && !expectedReasons.has(run.reason?.code ?? ''))
+    if (run.forked_from !== undefined && isMissed(runs, run.forked_from, run.reason?.code)) continue;
+    if (!expectedReasons.has(run.reason?.code ?? ''))
       wrong.push(`${id} failed: ${run.reason?.code} ${run.reason?.message}`);
   }
   return verdict('no run failed because something died', looked, 'failed runs', wrong);
+}
+
+/** A fork has none of the tasks of the run that it goes on from, nor the file of a step there that was killed. */
+function isMissed(runs: Found['runs'], from: NonNullable<RunState['forked_from']>, code: string | undefined): boolean {
+  if (code === 'ENOTASK') return true;
+  const last = runs.get(from.run_id)?.steps.find(({ id }) => id === from.step_id);
+  return code === 'ENOENT' && last !== undefined && last.status !== 'succeeded';
 }
 
 /** Rejected, answered instead, expired, killed by a person, in doubt and not settled, or a reference to what one of these left without a result. */
