@@ -103,7 +103,10 @@ test('a command with a network is held by default: it could reach outside', asyn
   const { client } = system;
   const { run } = await client.createRun({ plan: plan([bash('true')]), network: { allow: [host] } });
   const approval = await nextApproval(client, run.id);
-  expect(approval).toMatchObject({ action: { tool: 'bash', effect: 'external' } });
+  expect(approval).toMatchObject({
+    action: { tool: 'bash', effect: 'external' },
+    preview: { kind: 'command', command: 'true', network: [host] },
+  });
   await client.cancelRun(run.id);
   expect(await finished(client, run.id)).toMatchObject({ status: 'canceled' });
 });
