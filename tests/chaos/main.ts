@@ -13,7 +13,7 @@ import { directoryWith, git, repositoryWith } from '../harness/repositories.ts';
 import { startSystem } from '../harness/system.ts';
 import { externalEffects, publications, workspaceEffects } from './checks/effects.ts';
 import { acknowledged, dense, firstDecision, folded, neverRan } from './checks/log.ts';
-import { atRest, failures, leftBehind, wakeUps } from './checks/rest.ts';
+import { atRest, failures, leases, leftBehind, wakeUps } from './checks/rest.ts';
 import type { Verdict } from './checks/verdict.ts';
 import { collect } from './collect.ts';
 import { killProcesses } from './killer.ts';
@@ -140,6 +140,7 @@ const verdicts: Verdict[] = [
   neverRan(found),
   firstDecision(found, ledger),
   atRest(found),
+  leases(found),
   failures(found),
   wakeUps(found),
   await publications(found, ledger, readBranch, finalTree),

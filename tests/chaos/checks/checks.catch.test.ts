@@ -1,13 +1,19 @@
 import { readFileSync } from 'node:fs';
 import type { LoggedEvent } from '@holdpoint/engine/domain/events';
 import { fold } from '@holdpoint/engine/domain/fold';
-import { parseAllApprovals, parseAllSteps, parseAllTasks, parseRun } from '@holdpoint/engine/domain/state';
+import {
+  parseAllApprovals,
+  parseAllSteps,
+  parseAllTasks,
+  parseRun,
+  type TaskState,
+} from '@holdpoint/engine/domain/state';
 import { expect, test } from 'vitest';
 import type { Found, FoundRun } from '../collect.ts';
 import { openLedger } from '../ledger.ts';
 import { externalEffects, publications, workspaceEffects } from './effects.ts';
 import { acknowledged, dense, firstDecision, folded, neverRan } from './log.ts';
-import { atRest, failures, leftBehind, wakeUps } from './rest.ts';
+import { atRest, failures, leases, leftBehind, wakeUps } from './rest.ts';
 
 const id = (kind: string, n = 1): string => `${kind}_01900000-0000-7000-8000-00000000000${n}`;
 const [run, step, approval] = [id('run'), id('step'), id('apr')];
@@ -78,7 +84,14 @@ test('a sound run passes every check', () => {
   const log = ledger();
   for (const verdict of [
     ...[acknowledged(found, log), dense(found), folded(found), firstDecision(found, log), neverRan(found)],
-    ...[workspaceEffects(found, log), externalEffects(found, log), atRest(found), failures(found), wakeUps(found)],
+    ...[
+      workspaceEffects(found, log),
+      externalEffects(found, log),
+      atRest(found),
+      leases(found),
+      failures(found),
+      wakeUps(found),
+    ],
   ]) {
     expect(verdict.wrong, verdict.name).toEqual([]);
   }
@@ -118,6 +131,9 @@ test.each<Row>([
   ['two ends of one approval', (_, one) => one.events.push(one.events[7] as LoggedEvent), firstDecision],
   ['two winners', (_, __, log) => log.decided.push({ ...first(log.decided), message: 'I, too' }), firstDecision],
   ['a run that hangs', (_, one) => Object.assign(one.run, { status: 'running' }), atRest],
+  ['a workspace that is held', (_, one) => Object.assign(one.run, { writer: step }), leases],
+  ['a workspace that was not brought back', (_, one) => Object.assign(one.run, { restore: 'due' }), leases],
+  ['a task of an ended run', (_, one) => one.tasks.push({ id: 'x', status: 'running' } as TaskState), leases],
   [
     'a run that failed because a worker died',
     (_, one) => Object.assign(one.run, { status: 'failed', reason: { code: 'EWORKERLOST', message: '' } }),

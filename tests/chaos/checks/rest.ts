@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunState } from '@holdpoint/engine/domain/state';
-import { isTerminal } from '@holdpoint/engine/domain/vocabulary';
+import { isTaskOver, isTerminal } from '@holdpoint/engine/domain/vocabulary';
 import type { Found } from '../collect.ts';
 import { type Verdict, verdict } from './verdict.ts';
 
@@ -19,6 +19,19 @@ export function atRest({ runs }: Found): Verdict {
     );
   }
   return verdict('every run has ended or waits by name', runs.size, 'runs', wrong);
+}
+
+/** Nobody holds the workspace of a run that has ended, and nothing of it is still open. */
+export function leases({ runs }: Found): Verdict {
+  const wrong: string[] = [];
+  const ended = [...runs.values()].filter(({ run }) => isTerminal(run.status));
+  for (const { run, tasks } of ended) {
+    if (run.writer !== '') wrong.push(`${run.id} is ${run.status}, and ${run.writer} holds its workspace`);
+    if (run.restore !== undefined) wrong.push(`${run.id} is ${run.status}, and its workspace was not brought back`);
+    const open = tasks.filter(({ status }) => !isTaskOver(status));
+    for (const task of open) wrong.push(`${run.id} is ${run.status}, and ${task.id} is ${task.status}`);
+  }
+  return verdict('no lease of an ended run is held', ended.length, 'ended runs', wrong);
 }
 
 /** A run fails for what its steps came to and what people said; never because a process died. */
