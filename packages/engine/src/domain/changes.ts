@@ -120,7 +120,12 @@ function meaningOf(event: RunEvent): Changes {
         add: event.data.from === 'running' ? clock('stops', event.time) : {},
       };
     case 'run.canceled':
-      return set({ [runField.status]: status('canceled'), [runField.endedAt]: event.time });
+      // What a killed step left in the tree stays there: whoever makes the run go on makes a new one first.
+      return set({
+        [runField.status]: status('canceled'),
+        [runField.endedAt]: event.time,
+        [runField.writer]: '',
+      });
     case 'run.succeeded':
       return {
         set: {

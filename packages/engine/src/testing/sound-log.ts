@@ -2,14 +2,14 @@ import { expect } from 'vitest';
 import type { EngineDeps } from '../deps.ts';
 import type { LoggedEvent } from '../domain/events.ts';
 import { fold } from '../domain/fold.ts';
-import { isSettled } from '../domain/vocabulary.ts';
+import { isSettled, isTerminal } from '../domain/vocabulary.ts';
 import { readLog } from '../log/read-log.ts';
 import { readAll } from '../log/read-state.ts';
 import { listSteps } from '../queries/list-steps.ts';
 
 /**
  * What holds of every run at any time: its sequence numbers are dense, its log folds to its state, and its counters say what its steps
- * and approvals say.
+ * and approvals say. Of one that has ended nothing is open or held.
  */
 export async function soundLog(deps: Pick<EngineDeps, 'redis'>, runId: string): Promise<LoggedEvent[]> {
   const events = await readLog(deps.redis, runId, { limit: 100_000 });
@@ -22,5 +22,6 @@ export async function soundLog(deps: Pick<EngineDeps, 'redis'>, runId: string): 
   expect(run.parked).toBe(pending.length);
   if (run.status === 'waiting') expect(pending.length).toBeGreaterThan(0);
   if (run.status === 'running') expect(pending).toHaveLength(0);
+  if (isTerminal(run.status)) expect([run.open, run.parked, run.open_tasks, run.writer]).toEqual([0, 0, 0, '']);
   return events;
 }
