@@ -1,14 +1,10 @@
-import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { runField } from '../domain/fields.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { changedTools, toolsChanged } from '../domain/tool-versions.ts';
-import { openIs, type Transition } from '../domain/transition.ts';
 import {
   type AttemptResult,
   cancelStep,
   deferAttempt,
-  recordConnection,
   settleAttempt,
   startAttempt,
 } from '../domain/transitions/attempt.ts';
@@ -20,16 +16,14 @@ import { append } from '../log/append.ts';
 import { untrackApproval } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readApproval, readStep } from '../log/read-state.ts';
-import type { Outcome, SettledStep } from '../ports.ts';
 import type { StepJob } from '../queues/queues.ts';
-import { appendWithTask, beginTask } from './begin-task.ts';
-import { plannerInput } from './history.ts';
-import { readError } from './infrastructure-error.ts';
-import { abortReason, done, HandBack, type JobContext, type JobEnd } from './job.ts';
-import { type Planned, planNext, recordPlan } from './plan-next.ts';
-import { type Doubt, recoverAttempt } from './recover-attempt.ts';
+import { appendWithTask } from './begin-task.ts';
+import { done, type JobContext, type JobEnd } from './job.ts';
+import { planAhead, together } from './plan-ahead.ts';
+import { recordPlan } from './plan-next.ts';
+import { recoverAttempt } from './recover-attempt.ts';
+import { runAttempt } from './run-attempt.ts';
 import { settleForward } from './settle-forward.ts';
-import { openTaskDoor } from './task-door.ts';
 import { isWaitOver } from './wait-over.ts';
 
 const mostRounds = 20;
@@ -119,7 +113,7 @@ async function attempt(
   const started = await append(deps, run.id, startAttempt(run, step, deps.workerId));
   if (!started.ok) return 'again';
   const number = step.attempt + 1;
-  const result = await execute(deps, run, { ...step, attempt: number }, context);
+  const result = await runAttempt(deps, run, { ...step, attempt: number }, context);
   switch (result.kind) {
     case 'doubt': {
       const running = { ...step, attempt: number, status: 'running' as const };
@@ -181,44 +175,6 @@ async function settle(
   return forward(deps, run, context);
 }
 
-/**
- * Of a plan the next group follows from what is known here, when this is the last open step of its group: it is recorded together with
- * the outcome. A model is asked by a job of its own.
- */
-async function planAhead(
-  deps: WorkerDeps,
-  run: RunState,
-  step: StepState,
-  result: AttemptResult,
-  { signal }: JobContext,
-): Promise<Planned | undefined> {
-  if (run.header.planner !== 'scripted' || run.status !== 'running' || run.open !== 1 || signal.aborted)
-    return undefined;
-  try {
-    const spec = await readSpec(deps, run);
-    const { status, value, error } = result;
-    const just: SettledStep = {
-      id: step.id,
-      ...(step.call.name === undefined ? {} : { name: step.call.name }),
-      tool: step.call.tool,
-      args: await fromPayload(deps.blobs, step.args),
-      status,
-      ...(value === undefined ? {} : { value: await fromPayload(deps.blobs, value) }),
-      ...(error === undefined ? {} : { error }),
-    };
-    return await planNext(deps, run, spec, plannerInput(deps, run, spec, just), signal);
-  } catch (error) {
-    deps.logger.warn({ run_id: run.id, err: error }, 'the next turn could not be planned ahead; a job of its own will');
-    return undefined;
-  }
-}
-
-/** The outcome of the last open step, and what follows from it, as one entry. */
-const together = (outcome: Transition, next: Transition): Transition => ({
-  if: [...outcome.if, ...next.if.filter(({ field }) => field !== runField.open), openIs(1)],
-  events: [...outcome.events, ...next.events],
-});
-
 const refused = (attempt: number, error: Problem): AttemptResult => ({
   attempt,
   status: 'failed',
@@ -234,106 +190,3 @@ async function isPausedForTools(deps: WorkerDeps, run: RunState, step: StepState
   if (reason !== undefined) await append(deps, run.id, pauseRun(run, reason));
   return reason !== undefined;
 }
-
-type Executed =
-  | { kind: 'result'; result: AttemptResult }
-  | { kind: 'deferred'; until: number; taskId: string; created?: AttemptResult['created'] }
-  | { kind: 'doubt'; doubt: Doubt };
-
-async function execute(deps: WorkerDeps, run: RunState, step: StepState, context: JobContext): Promise<Executed> {
-  const startedAt = deps.now();
-  try {
-    const writes = step.effect !== 'read';
-    const taskId = step.task ?? deps.newId('task');
-    const outcome = await call(deps, run, step, taskId, context);
-    const reason = abortReason(context.signal);
-    if (reason === 'shutdown') throw new HandBack();
-    if (reason === 'lock-lost')
-      throw new EngineError('superseded', 'the lock of the job was lost; another worker has it');
-    if (outcome.status === 'deferred') {
-      const { on, until } = outcome;
-      if ('task_id' in on) return { kind: 'deferred', until, taskId: on.task_id };
-      // An earlier attempt began it: a step begins one task at most.
-      if (step.task !== undefined) return { kind: 'deferred', until, taskId };
-      return { kind: 'deferred', until, taskId, created: await beginTask(deps, step, taskId, on.task) };
-    }
-    const snapshot = writes && reason !== 'canceled' ? await snapshotOf(deps, run, step, outcome) : undefined;
-    const error = outcome.status === 'succeeded' ? {} : { error: outcome.error };
-    const begun =
-      outcome.status === 'succeeded' && reason !== 'canceled' && step.task === undefined ? outcome.task : undefined;
-    return {
-      kind: 'result',
-      result: {
-        attempt: step.attempt,
-        status: reason === 'canceled' ? 'killed' : outcome.status,
-        ...(outcome.value === undefined ? {} : { value: await toPayload(deps.blobs, outcome.value) }),
-        ...(reason === 'canceled' ? { error: { code: 'ECANCELED', message: 'The run was canceled.' } } : error),
-        duration_ms: deps.now() - startedAt,
-        ...(outcome.capabilities === undefined ? {} : { capabilities: outcome.capabilities }),
-        ...(snapshot === undefined ? {} : { snapshot: { ...snapshot, parent: run.snapshot ?? '' } }),
-        ...(begun === undefined ? {} : { created: await beginTask(deps, step, taskId, begun) }),
-      },
-    };
-  } catch (error) {
-    const reason = abortReason(context.signal);
-    // Whoever took over decides about this attempt; a worker that shuts down leaves it to the next one.
-    if (reason === 'lock-lost') throw error;
-    if (reason === 'shutdown') throw new HandBack();
-    const { problem, retryable } = readError(error);
-    return { kind: 'doubt', doubt: { reason: problem, retryable, error } };
-  }
-}
-
-async function call(
-  deps: WorkerDeps,
-  run: RunState,
-  step: StepState,
-  taskId: string,
-  { signal }: JobContext,
-): Promise<Outcome> {
-  const spec = await readSpec(deps, run);
-  const args = await fromPayload(deps.blobs, step.args);
-  return deps.executor.execute(
-    { toolset: run.header.toolset, tool: step.call.tool, args },
-    {
-      runId: run.id,
-      stepId: step.id,
-      attempt: step.attempt,
-      epoch: run.lease,
-      taskId,
-      tasks: openTaskDoor(deps, run, step, signal),
-      ...(step.deferred === undefined
-        ? {}
-        : { deferred: { task_id: step.deferred.task_id, until: Date.parse(step.deferred.until) } }),
-      depth: run.parent?.depth ?? 0,
-      maxDepth: spec.limits.max_depth,
-      ...(run.header.model === undefined ? {} : { model: run.header.model }),
-      wallMs: spec.limits.step_wall_s * 1000,
-      limits: spec.limits.command ?? {},
-      network: spec.network,
-      onConnection: (connection) => {
-        append(deps, run.id, recordConnection(step.id, step.attempt, connection)).catch((error: unknown) =>
-          deps.logger.warn(
-            { run_id: run.id, step_id: step.id, connection, err: error },
-            'a connection was not recorded',
-          ),
-        );
-      },
-      signal,
-    },
-  );
-}
-
-const snapshotOf = (
-  deps: WorkerDeps,
-  run: RunState,
-  step: StepState,
-  outcome: Exclude<Outcome, { status: 'deferred' }>,
-) =>
-  deps.workspaces.snapshot({
-    runId: run.id,
-    epoch: run.lease,
-    parent: run.snapshot ?? '',
-    message: `${step.call.tool} (${step.id}, attempt ${step.attempt})`,
-    ...(outcome.touched === undefined ? {} : { paths: outcome.touched }),
-  });

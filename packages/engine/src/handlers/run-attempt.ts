@@ -1,0 +1,123 @@
+import { fromPayload, toPayload } from '../blobs/blob-store.ts';
+import type { WorkerDeps } from '../deps.ts';
+import type { RunState, StepState } from '../domain/state.ts';
+import { type AttemptResult, recordConnection } from '../domain/transitions/attempt.ts';
+import { EngineError } from '../errors.ts';
+import { append } from '../log/append.ts';
+import { readSpec } from '../log/read-spec.ts';
+import type { Outcome } from '../ports.ts';
+import { beginTask } from './begin-task.ts';
+import { readError } from './infrastructure-error.ts';
+import { abortReason, HandBack, type JobContext } from './job.ts';
+import type { Doubt } from './recover-attempt.ts';
+import { openTaskDoor } from './task-door.ts';
+
+/** What a call came to: an outcome with the snapshot that it left, a wait for a task, or nobody knows. */
+type Executed =
+  | { kind: 'result'; result: AttemptResult }
+  | { kind: 'deferred'; until: number; taskId: string; created?: AttemptResult['created'] }
+  | { kind: 'doubt'; doubt: Doubt };
+
+/** Makes the call of an attempt that has been recorded. Records nothing but connections. */
+export async function runAttempt(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  context: JobContext,
+): Promise<Executed> {
+  const startedAt = deps.now();
+  try {
+    const writes = step.effect !== 'read';
+    const taskId = step.task ?? deps.newId('task');
+    const outcome = await call(deps, run, step, taskId, context);
+    const reason = abortReason(context.signal);
+    if (reason === 'shutdown') throw new HandBack();
+    if (reason === 'lock-lost')
+      throw new EngineError('superseded', 'the lock of the job was lost; another worker has it');
+    if (outcome.status === 'deferred') {
+      const { on, until } = outcome;
+      if ('task_id' in on) return { kind: 'deferred', until, taskId: on.task_id };
+      // An earlier attempt began it: a step begins one task at most.
+      if (step.task !== undefined) return { kind: 'deferred', until, taskId };
+      return { kind: 'deferred', until, taskId, created: await beginTask(deps, step, taskId, on.task) };
+    }
+    const snapshot = writes && reason !== 'canceled' ? await snapshotOf(deps, run, step, outcome) : undefined;
+    const error = outcome.status === 'succeeded' ? {} : { error: outcome.error };
+    const begun =
+      outcome.status === 'succeeded' && reason !== 'canceled' && step.task === undefined ? outcome.task : undefined;
+    return {
+      kind: 'result',
+      result: {
+        attempt: step.attempt,
+        status: reason === 'canceled' ? 'killed' : outcome.status,
+        ...(outcome.value === undefined ? {} : { value: await toPayload(deps.blobs, outcome.value) }),
+        ...(reason === 'canceled' ? { error: { code: 'ECANCELED', message: 'The run was canceled.' } } : error),
+        duration_ms: deps.now() - startedAt,
+        ...(outcome.capabilities === undefined ? {} : { capabilities: outcome.capabilities }),
+        ...(snapshot === undefined ? {} : { snapshot: { ...snapshot, parent: run.snapshot ?? '' } }),
+        ...(begun === undefined ? {} : { created: await beginTask(deps, step, taskId, begun) }),
+      },
+    };
+  } catch (error) {
+    const reason = abortReason(context.signal);
+    // Whoever took over decides about this attempt; a worker that shuts down leaves it to the next one.
+    if (reason === 'lock-lost') throw error;
+    if (reason === 'shutdown') throw new HandBack();
+    const { problem, retryable } = readError(error);
+    return { kind: 'doubt', doubt: { reason: problem, retryable, error } };
+  }
+}
+
+async function call(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  taskId: string,
+  { signal }: JobContext,
+): Promise<Outcome> {
+  const spec = await readSpec(deps, run);
+  const args = await fromPayload(deps.blobs, step.args);
+  return deps.executor.execute(
+    { toolset: run.header.toolset, tool: step.call.tool, args },
+    {
+      runId: run.id,
+      stepId: step.id,
+      attempt: step.attempt,
+      epoch: run.lease,
+      taskId,
+      tasks: openTaskDoor(deps, run, step, signal),
+      ...(step.deferred === undefined
+        ? {}
+        : { deferred: { task_id: step.deferred.task_id, until: Date.parse(step.deferred.until) } }),
+      depth: run.parent?.depth ?? 0,
+      maxDepth: spec.limits.max_depth,
+      ...(run.header.model === undefined ? {} : { model: run.header.model }),
+      wallMs: spec.limits.step_wall_s * 1000,
+      limits: spec.limits.command ?? {},
+      network: spec.network,
+      onConnection: (connection) => {
+        append(deps, run.id, recordConnection(step.id, step.attempt, connection)).catch((error: unknown) =>
+          deps.logger.warn(
+            { run_id: run.id, step_id: step.id, connection, err: error },
+            'a connection was not recorded',
+          ),
+        );
+      },
+      signal,
+    },
+  );
+}
+
+const snapshotOf = (
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  outcome: Exclude<Outcome, { status: 'deferred' }>,
+) =>
+  deps.workspaces.snapshot({
+    runId: run.id,
+    epoch: run.lease,
+    parent: run.snapshot ?? '',
+    message: `${step.call.tool} (${step.id}, attempt ${step.attempt})`,
+    ...(outcome.touched === undefined ? {} : { paths: outcome.touched }),
+  });
