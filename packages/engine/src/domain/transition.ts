@@ -15,6 +15,8 @@ export interface Transition {
 }
 
 export const runIs = (...status: RunStatus[]): Condition => ({ field: runField.status, is: status });
+/** Nothing was appended since. */
+export const seqIs = (seq: number): Condition => ({ field: runField.seq, is: [String(seq)] });
 export const parkedIs = (parked: number): Condition => ({ field: runField.parked, is: [String(parked)] });
 export const openIs = (open: number): Condition => ({ field: runField.open, is: [String(open)] });
 export const turnIs = (turn: number): Condition => ({ field: runField.turn, is: [String(turn)] });

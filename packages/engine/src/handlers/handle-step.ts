@@ -1,6 +1,7 @@
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { changedTools, toolsChanged } from '../domain/tool-versions.ts';
+import { type Condition, seqIs } from '../domain/transition.ts';
 import {
   type AttemptResult,
   cancelStep,
@@ -16,6 +17,7 @@ import { append } from '../log/append.ts';
 import { untrackApproval } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readApproval, readStep } from '../log/read-state.ts';
+import { recall } from '../log/recall.ts';
 import type { StepJob } from '../queues/queues.ts';
 import { appendWithTask } from './begin-task.ts';
 import { done, type JobContext, type JobEnd } from './job.ts';
@@ -27,13 +29,19 @@ import { settleForward } from './settle-forward.ts';
 import { isWaitOver } from './wait-over.ts';
 
 const mostRounds = 20;
+/** Somebody else changed the step meanwhile: before this handler began an attempt, or afterwards. */
+type Again = 'not started' | 'again';
 
 /**
  * Brings one step as far as it can go now: sleeps while it is parked or waits for a task, runs its next attempt, recovers one whose worker
  * was lost, and makes sure that the successor of a settled step is under way. Woken again at any point, it goes on from what the log says.
  */
 export async function handleStep(deps: WorkerDeps, job: StepJob, context: JobContext): Promise<JobEnd> {
-  for (let round = 0; round < mostRounds; round++) {
+  // The append that planned the step may have told here how it stands: when nothing came since, that saves the read.
+  const known = recall(deps.redis, job);
+  const quick = known && (await attempt(deps, known.run, known.step, context, [seqIs(known.run.seq)]));
+  if (quick !== undefined && quick !== 'again' && quick !== 'not started') return quick;
+  for (let round = quick === 'again' ? 1 : 0; round < mostRounds; round++) {
     const found = await readStep(deps.redis, job.run_id, job.step_id);
     if (!found) return done;
     // Only who has just been given the job may take a running step for lost. Later on, it is this handler that lost the job.
@@ -41,7 +49,7 @@ export async function handleStep(deps: WorkerDeps, job: StepJob, context: JobCon
       throw new EngineError('superseded', `another worker took over the step ${job.step_id}`);
     }
     const end = await move(deps, found.run, found.step, context);
-    if (end !== 'again') return end;
+    if (end !== 'again' && end !== 'not started') return end;
   }
   throw new EngineError('contended', `other writers kept changing the step ${job.step_id}`);
 }
@@ -53,7 +61,7 @@ export async function mayStillSleep(deps: WorkerDeps, job: StepJob): Promise<boo
   return found !== undefined && (found.step.status === 'parked' || found.step.status === 'unknown');
 }
 
-async function move(deps: WorkerDeps, run: RunState, step: StepState, context: JobContext): Promise<JobEnd | 'again'> {
+async function move(deps: WorkerDeps, run: RunState, step: StepState, context: JobContext): Promise<JobEnd | Again> {
   const isOpen = run.status === 'running' || run.status === 'waiting';
   switch (step.status) {
     case 'parked':
@@ -108,10 +116,12 @@ async function attempt(
   run: RunState,
   step: StepState,
   context: JobContext,
-): Promise<JobEnd | 'again'> {
+  also: readonly Condition[] = [],
+): Promise<JobEnd | Again> {
   if (await isPausedForTools(deps, run, step)) return forward(deps, run, context);
-  const started = await append(deps, run.id, startAttempt(run, step, deps.workerId));
-  if (!started.ok) return 'again';
+  const start = startAttempt(run, step, deps.workerId);
+  const started = await append(deps, run.id, { ...start, if: [...also, ...start.if] });
+  if (!started.ok) return 'not started';
   const number = step.attempt + 1;
   const result = await runAttempt(deps, run, { ...step, attempt: number }, context);
   switch (result.kind) {

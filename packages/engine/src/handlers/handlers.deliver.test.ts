@@ -1,9 +1,19 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decideApproval } from '../commands/decide-approval.ts';
-import { requestCancel, requestDiscarding, requestPublication, requestResume } from '../commands/steer-run.ts';
+import { sendMessage } from '../commands/send-message.ts';
+import {
+  requestCancel,
+  requestDiscarding,
+  requestPause,
+  requestPublication,
+  requestResume,
+} from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import type { LoggedEvent } from '../domain/events.ts';
+import { startAttempt } from '../domain/transitions/attempt.ts';
+import { append } from '../log/append.ts';
 import { readLog } from '../log/read-log.ts';
+import { readStep } from '../log/read-state.ts';
 import type { Planner } from '../ports.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listSteps } from '../queries/list-steps.ts';
@@ -369,6 +379,45 @@ test('a worker that was taken for lost and comes back does not disturb the one t
   expect(steps[0]).toMatchObject({ status: 'succeeded', attempt: 2 });
   expect(tree).toEqual([job.data.step_id]);
   await soundLog(runId);
+});
+
+test.each(['a worker that died', 'a message'])(
+  'what a worker remembers of a step is worth nothing after %s',
+  async (what) => {
+    const { deps, executions } = bench(engine);
+    const runId = await submit(deps, specOf([[read()], [read()]]));
+    await deliverTurnOnly(deps);
+    const stepOf = async (at: number) => (await listSteps(deps, runId)).steps[at]?.id ?? '';
+    const context = { signal: new AbortController().signal, lastTry: false };
+    await handleStep(deps, { run_id: runId, step_id: await stepOf(0) }, context);
+    // The second step was planned with the outcome of the first, and how it stands is known here.
+    const stepId = await stepOf(1);
+    const found = await readStep(deps.redis, runId, stepId);
+    if (!found) throw new Error('it was not planned');
+    if (what === 'a message') await sendMessage(deps, runId, { text: 'hello', by: 'ann' });
+    else expect(await append(deps, runId, startAttempt(found.run, found.step, 'other'))).toMatchObject({ ok: true });
+    await handleStep(deps, { run_id: runId, step_id: stepId }, context);
+    expect(executions.map(({ attempt }) => attempt)).toEqual([1, what === 'a message' ? 1 : 2]);
+    expect((await listSteps(deps, runId)).steps.map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
+    await soundLog(runId);
+  },
+);
+
+test('nor is it after a resume, which grants the limits anew', async () => {
+  const { deps } = bench(engine);
+  const three = specOf([[read()], [read()], [read()]]);
+  const runId = await submit(deps, { ...three, limits: { ...three.limits, max_steps: 2 } });
+  await deliverTurnOnly(deps);
+  const context = { signal: new AbortController().signal, lastTry: false };
+  const [first] = (await listSteps(deps, runId)).steps;
+  await handleStep(deps, { run_id: runId, step_id: first?.id ?? '' }, context);
+  await requestPause(deps, runId, 'ann');
+  await requestResume(deps, runId, { by: 'ann' });
+  const second = (await listSteps(deps, runId)).steps[1];
+  await handleStep(deps, { run_id: runId, step_id: second?.id ?? '' }, context);
+  const { run, steps } = await listSteps(deps, runId);
+  expect(run).toMatchObject({ status: 'running', turn: 3 });
+  expect(steps).toHaveLength(3);
 });
 
 test.each(['before', 'after'] as const)(

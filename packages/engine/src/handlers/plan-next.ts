@@ -12,6 +12,8 @@ import type { Problem } from '../domain/vocabulary.ts';
 import { stuck, watchTurn } from '../domain/watch.ts';
 import { type Appended, append } from '../log/append.ts';
 import { claimOwner } from '../log/indexes.ts';
+import { fieldsOfStep } from '../log/read-state.ts';
+import { remember } from '../log/recall.ts';
 import type { PlannedCall, PlannerDecision, PlannerInput } from '../ports.ts';
 import type { JobOwner } from '../queues/queues.ts';
 
@@ -155,11 +157,15 @@ export async function recordPlan(
   { steps, begin, isWhole, transition }: Planned,
 ): Promise<Appended> {
   const addJobs = () => Promise.all(begin.map((id) => deps.queues.addStep(run, id)));
+  const [only, ...others] = isWhole ? begin : [];
+  const next = others.length === 0 ? only : undefined;
+  const tell = next === undefined ? [] : fieldsOfStep(next);
   const [, appended] = await Promise.all([
     claimOwner(deps.redis, run.id, steps),
-    append(deps, run.id, transition),
+    append(deps, run.id, transition, { tell }),
     ...(isWhole ? [addJobs()] : []),
   ]);
+  if (appended.ok && next !== undefined) remember(deps.redis, next, appended.told);
   // The server did not know the script, and the jobs were there before their steps.
   if (appended.ok && appended.late && isWhole) await addJobs();
   return appended;

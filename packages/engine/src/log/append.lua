@@ -4,9 +4,9 @@
 --       conditions: n, then n times: field, k, k values (k = 0: the field must be absent; an absent field is the same as an empty one),
 --       sets: n, then n times: field, value,
 --       increments: n, then n times: field, integer,
---       counters to return: n, then n fields,
+--       fields to return: n, then n fields,
 --       events: n, then n JSON texts
--- Returns {1, seq, counter, ...} or {0, failed field, its value}.
+-- Returns {1, seq, field, ...} or {0, failed field, its value}.
 local at = 1
 local function take()
   local value = ARGV[at]
@@ -39,9 +39,9 @@ for _ = 1, tonumber(take()) do
   redis.call('HINCRBY', KEYS[1], field, take())
 end
 
-local counters = {}
+local fields = {}
 for index = 1, tonumber(take()) do
-  counters[index] = take()
+  fields[index] = take()
 end
 
 for _ = 1, tonumber(take()) do
@@ -50,8 +50,8 @@ for _ = 1, tonumber(take()) do
 end
 
 local answer = {1, seq}
-for _, field in ipairs(counters) do
-  answer[#answer + 1] = redis.call('HGET', KEYS[1], field)
+for _, value in ipairs(redis.call('HMGET', KEYS[1], unpack(fields))) do
+  answer[#answer + 1] = value
 end
 redis.call('PUBLISH', channel, seq)
 return answer

@@ -7,6 +7,7 @@ import { runField } from '../domain/fields.ts';
 import type { NewId } from '../domain/ids.ts';
 import type { Transition } from '../domain/transition.ts';
 import { logKey, newsChannel, stateKey } from './keys.ts';
+import type { Fields } from './read-state.ts';
 
 export interface AppendDeps {
   redis: Redis;
@@ -16,8 +17,17 @@ export interface AppendDeps {
 }
 
 export type Appended =
-  /** `late`: it was sent a second time, after what followed it on the connection. */
-  | { ok: true; seq: number; open: number; parked: number; status: string; late: boolean }
+  | {
+      ok: true;
+      seq: number;
+      open: number;
+      parked: number;
+      status: string;
+      /** The fields that were asked for, as they are now. */
+      told: Fields;
+      /** It was sent a second time, after what followed it on the connection. */
+      late: boolean;
+    }
   | { ok: false; field: string; actual: string | null };
 
 const source = readFileSync(new URL('./append.lua', import.meta.url), 'utf8');
@@ -26,9 +36,15 @@ const sha = createHash('sha1').update(source).digest('hex');
 /**
  * Appends a transition to a run's log, atomically with its state. Every event is checked against its schema first: what does not parse
  * is never written.
+ * @param options.tell fields of the state that the answer is to have, too
  * @returns the last sequence number and the run's counters, or the condition that did not hold (nothing changed then).
  */
-export async function append(deps: AppendDeps, runId: string, transition: Transition): Promise<Appended> {
+export async function append(
+  deps: AppendDeps,
+  runId: string,
+  transition: Transition,
+  { tell = [] }: { tell?: readonly string[] } = {},
+): Promise<Appended> {
   const events = transition.events.map((draft) => stamp(deps, runId, draft));
   const { set, add } = mergeChanges(events.map(changesOf));
   const argv = [
@@ -37,24 +53,29 @@ export async function append(deps: AppendDeps, runId: string, transition: Transi
     ...transition.if.flatMap(({ field, is }) => [field, is.length, ...is]),
     ...listOf(Object.entries(set)),
     ...listOf(Object.entries(add)),
-    3,
+    3 + tell.length,
     runField.open,
     runField.parked,
     runField.status,
+    ...tell,
     events.length,
     ...events.map((event) => JSON.stringify(event)),
   ];
   const { reply, late } = await evaluate(deps.redis, [stateKey(runId), logKey(runId)], argv);
   if (reply[0] === 0)
     return { ok: false, field: String(reply[1]), actual: reply[2] === null ? null : String(reply[2]) };
-  const [, seq, open, parked, status] = reply;
-  return { ok: true, seq: Number(seq), open: Number(open), parked: Number(parked), status: String(status), late };
+  const [, seq, open, parked, status, ...values] = reply;
+  const told = Object.fromEntries(tell.map((field, index) => [field, textOf(values[index])]));
+  return { ok: true, seq: Number(seq), open: Number(open), parked: Number(parked), status: String(status), told, late };
 }
 
 function stamp(deps: AppendDeps, runId: string, draft: NewEvent): RunEvent {
   const time = new Date(deps.now()).toISOString();
   return eventSchema.parse({ id: deps.newId('event'), run_id: runId, time, ...draft });
 }
+
+/** An absent field. */
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 const listOf = (entries: [string, string | number][]): (string | number)[] => [entries.length, ...entries.flat()];
 

@@ -16,6 +16,9 @@ import {
 } from '../domain/state.ts';
 import { stateKey } from './keys.ts';
 
+/** Fields of a state hash, as they are in Redis. */
+export type Fields = Readonly<Record<string, string | null>>;
+
 /** Reads only a run's own fields, however many steps it has. */
 export async function readRun(redis: Redis, runId: string): Promise<RunState | undefined> {
   return parseRun(runId, await readFields(redis, runId, runFieldNames));
@@ -27,11 +30,14 @@ export async function readStep(
   runId: string,
   stepId: string,
 ): Promise<{ run: RunState; step: StepState } | undefined> {
-  const fields = await readFields(redis, runId, [...runFieldNames, ...stepFieldNames(stepId)]);
+  const fields = await readFields(redis, runId, fieldsOfStep(stepId));
   const run = parseRun(runId, fields);
   const step = parseStep(stepId, fields);
   return run && step ? { run, step } : undefined;
 }
+
+/** Of a step and its run. */
+export const fieldsOfStep = (stepId: string): string[] => [...runFieldNames, ...stepFieldNames(stepId)];
 
 /** The steps of the current turn, in their order. */
 export async function readTurnSteps(redis: Redis, run: RunState): Promise<StepState[]> {
