@@ -186,11 +186,11 @@ const taskStateSchema = z.object({
 /** What runs beside the steps of a run. */
 export type TaskState = z.infer<typeof taskStateSchema> & { id: string };
 
-/** The hash fields that make up a run, a step, an approval, a task. */
-/** What was asked for (`log/read-spec.ts`) is not among them: it may be long, and never changes. */
+/** The hash fields that make up a run. What it was asked to do (`log/read-spec.ts`) is not among them: it may be long, and never changes. */
 export const runFieldNames: readonly string[] = Object.values(runField).filter(
   (name) => typeof name === 'string' && name !== runField.spec,
 );
+/** Those of a step, an approval, a task. */
 export const stepFieldNames = (id: string): string[] => allStepFields.map((field) => stepField(id, field));
 export const approvalFieldNames = (id: string): string[] => allApprovalFields.map((field) => approvalField(id, field));
 export const taskFieldNames = (id: string): string[] => allTaskFields.map((field) => taskField(id, field));

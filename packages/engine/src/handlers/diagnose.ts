@@ -5,23 +5,19 @@ import type { RunState, StepState } from '../domain/state.ts';
 import { isSettled, isTaskOver, isTerminal } from '../domain/vocabulary.ts';
 import { lastEventAt } from '../log/read-log.ts';
 import { readApproval, readStep, readTask, readTasks, readTurnSteps } from '../log/read-state.ts';
-import { jobIds } from '../queues/queues.ts';
+import { jobIds, type StepJob } from '../queues/queues.ts';
 import { isDue } from './ensure-tasks.ts';
 import { isWorkspaceDue } from './release-run.ts';
 import { isWaitOver } from './wait-over.ts';
 
 export type Finding = EventOf<'run.repaired'>['data'];
 
-/** Between an append and its wake-up lie milliseconds. What has not moved for this long, and has no wake-up, is stuck. */
-const graceMs = 5000;
-
 /**
  * What of a run is stuck: it says that something has to happen, and nothing will make it happen. A process died between two writes, or
  * Redis lost a queue.
  */
 export async function diagnose(deps: WorkerDeps, run: RunState): Promise<Finding[]> {
-  const quietSince = await lastEventAt(deps.redis, run.id);
-  if (quietSince === undefined || deps.now() - quietSince < graceMs) return [];
+  if (!(await isQuiet(deps, run.id))) return [];
   const isOpen = run.status === 'running' || run.status === 'waiting';
   const found: Finding[] = [];
   if (run.status === 'queued' && !(await hasTurnJob(deps, run))) found.push({ class: 'queued_without_job' });
@@ -77,16 +73,18 @@ async function lookAtStep(deps: WorkerDeps, run: RunState, step: StepState): Pro
   }
 }
 
-/** It would run by itself only in a while; a job in backoff is awake. */
-async function isAsleep(deps: WorkerDeps, job: Job): Promise<boolean> {
-  return (await job.isDelayed()) && job.timestamp + job.delay > deps.now() + 60_000;
-}
+const isAsleep = async (deps: WorkerDeps, job: Job): Promise<boolean> =>
+  (await job.isDelayed()) && sleepsLong(deps, job);
+
+/** Of a delayed job: it would run by itself only in a while. One that waits for its next try is awake. */
+const sleepsLong = (deps: WorkerDeps, job: Job): boolean => job.timestamp + job.delay > deps.now() + 60_000;
 
 const page = 200;
 
 /**
  * Steps whose job sleeps until its deadline although they are settled: whoever decided about them, or took them back, died before the
- * wake-up. Nothing depends on such a job, but it belongs to nothing.
+ * wake-up. Nothing depends on such a job, but it belongs to nothing. Whoever wakes one moves those behind it up, so that some are missed:
+ * the next look finds them.
  */
 export async function* needlessSleepers(
   deps: WorkerDeps,
@@ -94,14 +92,21 @@ export async function* needlessSleepers(
 ): AsyncGenerator<{ runId: string; stepId: string }> {
   for (let from = 0; !signal.aborted; from += page) {
     const jobs = await deps.queues.steps.getDelayed(from, from + page - 1);
-    for (const { data, timestamp } of jobs.filter((job) => job !== undefined)) {
-      const { run_id: runId, step_id: stepId } = data;
-      if (deps.now() - timestamp < graceMs) continue;
-      const found = await readStep(deps.redis, runId, stepId);
-      if (found === undefined || !isSettled(found.step.status)) continue;
-      const changedAt = await lastEventAt(deps.redis, runId);
-      if (changedAt !== undefined && deps.now() - changedAt >= graceMs) yield { runId, stepId };
+    // One that was removed meanwhile is a gap in the row.
+    const there: Job<StepJob>[] = jobs.filter((job) => job !== undefined);
+    const asleep = there.filter((job) => deps.now() - job.timestamp >= graceMs && sleepsLong(deps, job));
+    const found = await Promise.all(asleep.map(({ data }) => readStep(deps.redis, data.run_id, data.step_id)));
+    for (const { run, step } of found.filter((one) => one !== undefined)) {
+      if (isSettled(step.status) && (await isQuiet(deps, run.id))) yield { runId: run.id, stepId: step.id };
     }
     if (jobs.length < page) return;
   }
+}
+
+/** Between an append and its wake-up lie milliseconds. What has not moved for this long, and has no wake-up, is stuck. */
+const graceMs = 5000;
+
+async function isQuiet(deps: WorkerDeps, runId: string): Promise<boolean> {
+  const changedAt = await lastEventAt(deps.redis, runId);
+  return changedAt !== undefined && deps.now() - changedAt >= graceMs;
 }

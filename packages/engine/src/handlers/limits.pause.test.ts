@@ -367,8 +367,15 @@ test('the job of a step that a decider settled just before it died does not slee
   await sweepOnce({ ...deps, now: () => Date.now() + 10_000 });
   expect(await asleep()).toEqual([]);
   await deliverAll(deps);
-  expect((await soundLog(engine.deps, runId)).at(-1)).toMatchObject({
+  const events = await soundLog(engine.deps, runId);
+  expect(events.at(-1)).toMatchObject({
     type: 'run.repaired',
     data: { class: 'asleep_without_need', subject: stepId },
   });
+  // One that is to be tried again in a moment is not stuck.
+  const job = { run_id: runId, step_id: stepId ?? '' };
+  await deps.queues.steps.add('step', job, { jobId: job.step_id, delay: 30_000 });
+  await sweepOnce({ ...deps, now: () => Date.now() + 20_000 });
+  expect(await asleep()).toEqual([stepId]);
+  expect(await soundLog(engine.deps, runId)).toEqual(events);
 });

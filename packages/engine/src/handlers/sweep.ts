@@ -11,8 +11,8 @@ import { settleForward } from './settle-forward.ts';
 const page = 200;
 
 /**
- * Mends what a process left half done that died between two writes: every active run gets the wake-ups that its state calls for, and
- * the index of approvals loses entries that are not pending.
+ * Mends what a process left half done that died between two writes: every active run gets the wake-ups that its state calls for, the
+ * index of approvals loses entries that are not pending, and jobs that sleep for nothing are woken.
  */
 export async function sweep(deps: WorkerDeps, signal: AbortSignal): Promise<void> {
   for await (const runId of walk(deps, activeIndex)) {

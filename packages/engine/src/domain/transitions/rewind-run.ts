@@ -1,8 +1,7 @@
 import type { NewEvent } from '../events.ts';
-import { runField } from '../fields.ts';
 import type { Payload } from '../payload.ts';
 import type { RunState, StepState } from '../state.ts';
-import { parkedIs, runIs, type Transition } from '../transition.ts';
+import { parkedIs, runIs, seqIs, type Transition } from '../transition.ts';
 import type { TurnStep } from './plan-turn.ts';
 
 /** What of a run's past is kept, and what is made anew. */
@@ -27,7 +26,7 @@ export interface Rewind {
 export function rewindRun(run: RunState, rewind: Rewind): Transition {
   const { to, turn, snapshot, kept, again, undone, lostTasks, approvals, by } = rewind;
   return {
-    if: [runIs(run.status), parkedIs(run.parked), { field: runField.seq, is: [String(run.seq)] }],
+    if: [runIs(run.status), parkedIs(run.parked), seqIs(run.seq)],
     events: [
       ...approvals.map(({ id, stepId }): NewEvent => {
         const data = { approval_id: id, reason: 'its step was undone' };
