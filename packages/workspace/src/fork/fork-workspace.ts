@@ -79,7 +79,7 @@ async function make(deps: Deps, input: Place): Promise<WorkspaceRecord> {
 async function growTree(deps: Deps, input: Place): Promise<Pick<WorkspaceRecord, 'files' | 'bytes' | 'left_out'>> {
   const { folder, signal } = input;
   const owner = deps.isRoot ? input.owner : undefined;
-  makeTree(folder);
+  makeTree(deps, folder);
   using top = openTop(folder.tree);
   giveFolder(top.fd, owner, 0o700);
   const state = deps.states.of(folder);
