@@ -11,7 +11,7 @@ import { readError } from './infrastructure-error.ts';
 import { abortReason, type JobContext } from './job.ts';
 
 /** A writer changes the head of the tree right after the append that records it: until then the two differ for a moment. */
-const patienceMs = 2000;
+const patienceMs = 1000;
 const lookEveryMs = 10;
 
 /**
