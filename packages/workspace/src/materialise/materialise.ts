@@ -4,7 +4,7 @@ import { openTree } from '../files/open-directory.ts';
 import { syncFolder } from '../files/write-durably.ts';
 import { Deflater } from '../git-objects/deflater.ts';
 import { createObjectWriter } from '../git-objects/object-writer.ts';
-import { createShadow } from '../host-git/shadow.ts';
+import { createShadow, syncShadow } from '../host-git/shadow.ts';
 import type { Materialised, Owner, Progress, Source } from '../port.ts';
 import { placeRun } from '../run/place-run.ts';
 import type { RunFolder } from '../run/run-folder.ts';
@@ -64,6 +64,7 @@ async function make(deps: Deps, place: Place): Promise<WorkspaceRecord> {
   deps.onPoint('materialise.filled');
   const record = await takeFirst(deps, fill, filled);
   place.signal?.throwIfAborted();
+  await syncShadow(folder);
   await writeRecord(folder, record);
   deps.onPoint('materialise.record');
   await syncFolder(folder.path);
