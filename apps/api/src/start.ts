@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
+import { openClock } from '@holdpoint/engine/clock';
 import { newId } from '@holdpoint/engine/domain/ids';
 import { bindInstallation, type Sides } from '@holdpoint/engine/installation/installation';
 import { watchInstallation } from '@holdpoint/engine/installation/watch-installation';
@@ -41,8 +42,9 @@ export async function startApi(
   const isKey = await openApiKey(config.dataDir);
   const connections = connect(config.redis, logger);
   const installation = await bind({ redis: connections.state, dataDir: config.dataDir }, connections);
+  const now = openClock();
   const telemetry = await startTelemetry({ service: 'holdpoint-api', wanted: config.telemetry });
-  const queues = openQueues(connections.state, Date.now, telemetry.queues);
+  const queues = openQueues(connections.state, now, telemetry.queues);
   const closing = new AbortController();
   const app = await buildServer({
     redis: connections.state,
@@ -50,7 +52,7 @@ export async function startApi(
     blobs: openBlobStore(join(config.dataDir, 'blobs')),
     logger,
     newId,
-    now: Date.now,
+    now,
     catalog: createRegistry([holdpoint]),
     outputs: openOutputStore(join(config.dataDir, 'outputs')),
     workspaces: openWorkspaces({ dataDir: config.dataDir, logger, allocateOwner: onlyWorkers }),

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
+import { openClock } from '@holdpoint/engine/clock';
 import type { WorkerDeps } from '@holdpoint/engine/deps';
 import { newId } from '@holdpoint/engine/domain/ids';
 import { bindInstallation } from '@holdpoint/engine/installation/installation';
@@ -34,7 +35,8 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
   const connections = connect(config.redis, logger);
   const installation = await bindInstallation({ redis: connections.state, dataDir: config.dataDir });
   const telemetry = await startTelemetry({ service: 'holdpoint-worker', wanted: config.telemetry });
-  const queues = openQueues(connections.state, Date.now, telemetry.queues);
+  const now = openClock();
+  const queues = openQueues(connections.state, now, telemetry.queues);
   const sandbox = await openSandbox({
     policy: config.sandboxPolicy,
     allowUnsandboxed: config.allowUnsandboxed,
@@ -65,9 +67,9 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     blobs: openBlobStore(join(config.dataDir, 'blobs')),
     logger,
     newId,
-    now: Date.now,
+    now,
     catalog: registry,
-    executor: createExecutor({ registry, sandbox, workspaces, allowAddresses: config.allowAddresses, now: Date.now }),
+    executor: createExecutor({ registry, sandbox, workspaces, allowAddresses: config.allowAddresses, now }),
     outputs: openOutputStore(join(config.dataDir, 'outputs')),
     metrics: telemetry.metrics,
     workspaces: createWorkspacePort(workspaces, sandbox),

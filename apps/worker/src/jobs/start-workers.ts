@@ -4,8 +4,6 @@ import { handleTask } from '@holdpoint/engine/handlers/handle-task';
 import { handleTurn } from '@holdpoint/engine/handlers/handle-turn';
 import { handleWorkspace, mayPublicationSleep } from '@holdpoint/engine/handlers/handle-workspace';
 import type { AbortReason } from '@holdpoint/engine/handlers/job';
-import { keepHouse } from '@holdpoint/engine/handlers/keep-house';
-import { sweep } from '@holdpoint/engine/handlers/sweep';
 import {
   backoffOf,
   queueNames,
@@ -19,6 +17,7 @@ import type { Connections } from '@holdpoint/engine/redis/connect';
 import { type Job, type Telemetry, Worker, type WorkerOptions } from 'bullmq';
 import type { Config } from '../config.ts';
 import { processor } from './processor.ts';
+import { startPeriodic } from './start-periodic.ts';
 
 export interface RunningWorkers {
   /** Ids of the runs that this process works on now. */
@@ -40,7 +39,7 @@ interface Start {
   telemetry?: Telemetry;
 }
 
-/** Starts one BullMQ worker per queue and the sweeper's schedule. */
+/** Starts one BullMQ worker per queue, and the timers of the periodic work. */
 export async function startWorkers({ deps, config, connections, telemetry }: Start): Promise<RunningWorkers> {
   const running = {
     turns: new Set<Job<TurnJob>>(),
@@ -84,11 +83,7 @@ export async function startWorkers({ deps, config, connections, telemetry }: Sta
     processor(deps, handleTask, { running: running.tasks }),
     options(config.tasks),
   );
-  const ending = new AbortController();
-  const sweeps = new Worker(queueNames.sweeps, () => sweep(deps, ending.signal), options(1));
-  const house = new Worker(queueNames.housekeeping, () => keepHouse(deps, ending.signal), options(1));
-  const perRun = [turns, steps, workspaces, tasks];
-  const all = [...perRun, sweeps, house];
+  const all = [turns, steps, workspaces, tasks];
   for (const worker of all) {
     worker.on('error', (error) => deps.logger.warn({ queue: worker.name, err: error }, 'queue worker error'));
     // Losing a lock does not abort the job by itself: another worker has it now, so this one must stop.
@@ -97,8 +92,7 @@ export async function startWorkers({ deps, config, connections, telemetry }: Sta
     });
   }
   await Promise.all(all.map((worker) => worker.waitUntilReady()));
-  await deps.queues.sweeps.upsertJobScheduler('sweep', { every: config.sweepMs }, { name: 'sweep' });
-  await deps.queues.housekeeping.upsertJobScheduler('house', { every: config.housekeepingMs }, { name: 'house' });
+  const periodic = startPeriodic(deps, config);
 
   return {
     active: () =>
@@ -118,9 +112,9 @@ export async function startWorkers({ deps, config, connections, telemetry }: Sta
       }
     },
     async drain(drainMs) {
-      ending.abort();
+      await periodic.stop();
       const deadline = setTimeout(() => {
-        for (const worker of perRun) worker.cancelAllJobs('shutdown' satisfies AbortReason);
+        for (const worker of all) worker.cancelAllJobs('shutdown' satisfies AbortReason);
       }, drainMs);
       await Promise.all(all.map((worker) => worker.close()));
       clearTimeout(deadline);

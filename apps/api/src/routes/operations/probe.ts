@@ -1,5 +1,6 @@
 import { healthSchema, readinessSchema } from '@holdpoint/client/wire/operation';
 import type { ApiDeps, App } from '../../deps.ts';
+import { readPeriodic } from './read-periodic.ts';
 import { readWorkers } from './read-workers.ts';
 
 /** For supervisors: /healthz says that the process is up, /readyz that it can take requests. */
@@ -27,7 +28,8 @@ export function probeRoutes(app: App, deps: Pick<ApiDeps, 'redis' | 'logger'>): 
     },
     async () => {
       await deps.redis.ping();
-      return { status: 'ready' as const, workers: (await readWorkers(deps)).length };
+      const [workers, sweep] = await Promise.all([readWorkers(deps), readPeriodic(deps, 'sweep')]);
+      return { status: 'ready' as const, workers: workers.length, sweep };
     },
   );
 }
