@@ -20,3 +20,5 @@ export const workerKey = (workerId: string): string => `hp:worker:${workerId}`;
 export const workerIndex = 'hp:index:workers';
 /** A hash: how often the sweeper put what right. */
 export const repairsKey = 'hp:health:repairs';
+/** Written to see whether Redis takes writes. */
+export const writeProbeKey = 'hp:health:write';
