@@ -3,7 +3,8 @@ import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
 import { newId } from '@holdpoint/engine/domain/ids';
 import { openOutputStore } from '@holdpoint/engine/outputs/output-store';
 import { openQueues } from '@holdpoint/engine/queues/queues';
-import { connect } from '@holdpoint/engine/redis/connect';
+import { openRedis } from '@holdpoint/engine/redis/open-redis';
+import { watchSpace } from '@holdpoint/engine/space/watch-space';
 import { startTelemetry } from '@holdpoint/telemetry/start-telemetry';
 import { createRegistry } from '@holdpoint/tools/registry';
 import { holdpoint } from '@holdpoint/tools/toolsets/holdpoint';
@@ -34,8 +35,12 @@ export async function startApi(
   logger: FastifyBaseLogger,
   { closeGraceMs = 5000, ...pace }: Pace = {},
 ): Promise<RunningApi> {
-  const isKey = await openApiKey(config.dataDir);
-  const connections = connect(config.redis, logger);
+  const connections = await openRedis(config, logger);
+  const isKey = await openApiKey(config.dataDir).catch(async (error: unknown) => {
+    await connections.close();
+    throw error;
+  });
+  const space = await watchSpace({ dataDir: config.dataDir, limits: config.space }, logger);
   const telemetry = await startTelemetry({ service: 'holdpoint-api', wanted: config.telemetry });
   const queues = openQueues(connections.state, Date.now, telemetry.queues);
   const closing = new AbortController();
@@ -51,6 +56,7 @@ export async function startApi(
     workspaces: openWorkspaces({ dataDir: config.dataDir, logger, allocateOwner: onlyWorkers }),
     models: config.models,
     allowAddresses: config.allowAddresses,
+    space,
     news: new News(connections.subscriber),
     isKey,
     host: config.host,
@@ -61,6 +67,7 @@ export async function startApi(
   });
   const close = async (): Promise<void> => {
     closing.abort();
+    space.stop();
     const impatience = setTimeout(() => app.server.closeAllConnections(), closeGraceMs);
     await app.close();
     clearTimeout(impatience);
