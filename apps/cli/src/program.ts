@@ -9,6 +9,7 @@ import { respondCommand } from './commands/approvals/respond.ts';
 import { showApprovalCommand } from './commands/approvals/show.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { downCommand } from './commands/down.ts';
+import { apiProcessCommand, workerProcessCommand } from './commands/foreground.ts';
 import { logsCommand } from './commands/logs.ts';
 import { runCommand } from './commands/run.ts';
 import { cancelRunCommand } from './commands/runs/cancel.ts';
@@ -50,6 +51,8 @@ export function createProgram(shell: Shell): Command {
     .addHelpText('after', exitCodeHelp);
   program.addCommand(upCommand(shell));
   program.addCommand(downCommand(shell));
+  program.addCommand(apiProcessCommand(shell));
+  program.addCommand(workerProcessCommand(shell));
   program.addCommand(doctorCommand(shell));
   program.addCommand(runCommand(shell));
   program.addCommand(watchCommand(shell));

@@ -1,10 +1,10 @@
 import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { judgeDurability, judgeMemoryPolicy } from '@holdpoint/engine/redis/judge-server';
 import { afterAll, describe, expect, it } from 'vitest';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
 import { checkNode } from './check-node.ts';
-import { judgeDurability, judgeMemoryPolicy } from './check-redis.ts';
 import { checkRetention } from './check-retention.ts';
 import { judgeSandbox } from './check-sandbox.ts';
 import { checkStorage } from './check-storage.ts';

@@ -1,4 +1,5 @@
 import type { Worker } from '@holdpoint/client/wire/operation';
+import { commandLine } from '../command-name.ts';
 import { keyFileOf } from '../connection.ts';
 import { tell } from '../report-error.ts';
 import type { Shell } from '../shell.ts';
@@ -27,7 +28,7 @@ export async function examine(shell: Shell): Promise<Finding[]> {
     await checkStorage(config.dataDir),
     checkRetention(config),
     await checkKeyFile(keyFileOf(config)),
-    ...(await checkRedis(config, running?.redis_socket ?? undefined)),
+    ...(await checkRedis(config, running !== undefined)),
     ...(await checkSandbox(config, workers[0]?.capabilities)),
     ...api,
   ];
@@ -42,7 +43,7 @@ async function askApi(shell: Shell, expected: boolean): Promise<{ findings: Find
     const stuck = await checkStuck(client);
     if (workers.length > 0)
       return { findings: [{ name, level: 'ok', text: `answers; ${workers.length} workers` }, ...stuck], workers };
-    const next = 'Start one: npm start, or node apps/worker/src/main.ts.';
+    const next = `Start one: npm start, or ${commandLine('worker')} with the same HOLDPOINT_DATA and REDIS_URL.`;
     const silent: Finding = { name, level: 'warn', text: 'answers, but no worker is alive: runs wait', next };
     return { findings: [silent, ...stuck], workers };
   } catch (error) {

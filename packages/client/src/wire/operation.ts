@@ -51,7 +51,7 @@ export const stuckSchema = z
 export type Stuck = z.infer<typeof stuckSchema>;
 
 export const healthSchema = z.strictObject({ status: z.literal('ok') });
-/** Redis answers. Without a worker the API still takes runs: they wait. */
+/** Redis takes writes. Without a worker the API still takes runs: they wait. */
 export const readinessSchema = z.strictObject({
   status: z.literal('ready'),
   workers: z.int().describe('How many are alive'),

@@ -26,3 +26,5 @@ export const installationKey = 'hp:installation';
 export const healthKey = (name: string): string => `hp:health:${name}`;
 /** Which process does a piece of periodic work now. */
 export const lockKey = (name: string): string => `hp:lock:${name}`;
+/** Written to see whether Redis takes writes. */
+export const writeProbeKey = 'hp:health:write';
