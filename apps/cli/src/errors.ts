@@ -21,6 +21,7 @@ export class CliError extends Error {
 const registry = {
   usage: { exit: exitCodes.usage, retryable: false, next: 'Add --help to the command to see what it takes.' },
   bad_environment: { exit: exitCodes.usage, retryable: false, next: 'Correct or unset the variable.' },
+  not_now: { exit: exitCodes.conflict, retryable: false, next: 'End what runs first.' },
   bad_plan: {
     exit: exitCodes.usage,
     retryable: false,

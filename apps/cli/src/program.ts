@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { adoptCommand } from './commands/adopt.ts';
 import { approvalsCommand } from './commands/approvals/approvals.ts';
 import { approveCommand } from './commands/approvals/approve.ts';
 import { editCommand } from './commands/approvals/edit.ts';
@@ -54,6 +55,7 @@ export function createProgram(shell: Shell): Command {
   program.addCommand(apiProcessCommand(shell));
   program.addCommand(workerProcessCommand(shell));
   program.addCommand(doctorCommand(shell));
+  program.addCommand(adoptCommand(shell));
   program.addCommand(runCommand(shell));
   program.addCommand(watchCommand(shell));
   program.addCommand(logsCommand(shell));

@@ -6,6 +6,7 @@ import type { Shell } from '../shell.ts';
 import { isAlive } from '../system/process-identity.ts';
 import { readSystemRecord } from '../system/system-record.ts';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
+import { checkInstallation } from './check-installation.ts';
 import { checkNode } from './check-node.ts';
 import { checkPrograms } from './check-programs.ts';
 import { checkRedis } from './check-redis.ts';
@@ -29,6 +30,7 @@ export async function examine(shell: Shell): Promise<Finding[]> {
     checkRetention(config),
     await checkKeyFile(keyFileOf(config)),
     ...(await checkRedis(config, running !== undefined)),
+    ...(await checkInstallation(config)),
     ...(await checkSandbox(config, workers[0]?.capabilities)),
     ...api,
   ];

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Logger } from '@holdpoint/engine/ports';
 import { watchSpace } from '@holdpoint/engine/space/watch-space';
 import type { Config } from '../config.ts';
+import { checkInstallation } from './check-installation.ts';
 import type { LogLine } from './log-line.ts';
 import { openRedis } from './open-redis.ts';
 import type { ProcessIdentity } from './process-identity.ts';
@@ -41,12 +42,16 @@ export interface StartInput {
 /**
  * Starts Redis, then the API and the workers at once, and waits until all are ready. When that fails, what was started is ended.
  *
- * @throws CliError, EmbeddedRedisError, or the signal's reason
+ * @throws CliError, EmbeddedRedisError, InstallationError, or the signal's reason
  */
 export async function startSystem(input: StartInput): Promise<RunningSystem> {
   const { config, hurry } = input;
   const redis = await openRedis(config, input);
   input.report(`redis     ${redis.label}`);
+  await checkInstallation(redis.address, config.dataDir).catch(async (error: unknown) => {
+    await redis.stop();
+    throw error;
+  });
   const parts = partsOf(input, redis.address);
   const files = [...parts.all.map(({ logFile }) => logFile), ...(redis.logFile === null ? [] : [redis.logFile])];
   const endRotation = rotateLogs(files);
