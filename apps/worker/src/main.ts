@@ -35,10 +35,10 @@ import { createModelPlanner } from './planners/model.ts';
 import { watchRedis } from './watch-redis.ts';
 
 /**
- * A worker waits longer for Redis than a request may: what it records has happened already, and to do it again costs more than to wait.
- * Longer than a lock lasts, it would wait for what another worker has taken over by then.
+ * A worker waits longer for Redis than a request does: what it records has happened already. A command whose time is up may still be
+ * done, and then a step has an attempt that no worker made. A limit there is, for a connection that is dead and does not show it.
  */
-const commandMs = 20_000;
+const commandMs = 60_000;
 
 /** Starts a worker and resolves to the function that ends it. */
 async function startWorker(config: Config, logger: pino.Logger): Promise<() => Promise<void>> {
