@@ -31,8 +31,7 @@ const registry = {
   ETOOMANYFILES: { retryable: false, next: 'Remove generated files from the tree, or raise the limit on entries.' },
   EDIFFTOOLARGE: { retryable: false, next: 'Ask for one path at a time.' },
   ENOTPUBLISHABLE: { retryable: false, next: 'Download the patch, or the files as an archive.' },
-  EGITMISSING: { retryable: false, next: 'Install git 2.30 or newer, or configure the path of the executable.' },
-  EGITTOOOLD: { retryable: false, next: 'Install git 2.38 or newer, or publish to a new branch.' },
+  EGITMISSING: { retryable: false, next: 'Install git 2.34 or newer, or configure the path of the executable.' },
   EGITREFUSED: {
     retryable: false,
     next: 'Change the content that git refuses (often a .gitmodules with commands in it) in a fork of the run, and publish that.',

@@ -4,11 +4,11 @@ import { toText } from './files/path-name.ts';
 import { linkObjects } from './fork/link-objects.ts';
 import { createObjectWriter } from './git-objects/object-writer.ts';
 import type { MergeResult, SnapshotId } from './port.ts';
-import { mergeTrees } from './publish/git/merge-trees.ts';
 import { restoreSnapshot } from './restore.ts';
 import { assertCurrent, runFolder } from './run/run-folder.ts';
 import { requireRecord } from './run/workspace-record.ts';
 import { commitTree } from './snapshot.ts';
+import { mergeTrees } from './three-way/merge-trees.ts';
 import { loadSnapshot } from './tree/load-snapshot.ts';
 import { changesBetween, emptyFolders } from './tree/tree.ts';
 
@@ -37,12 +37,13 @@ export async function mergeRun(deps: Deps, input: Input): Promise<MergeResult> {
   await takeObjects(other.shadow, folder.shadow);
   const writer = createObjectWriter({ gitDir: folder.shadow, known: state.known });
   const isMoved = changesBetween(base.root, ours.root).length > 0;
+  const sides = { source: 'this run', run: 'the other run' };
   const trees = { base: base.root, source: ours.root, run: theirs.root };
   const merged = isMoved
-    ? await mergeTrees(deps, { folder, writer, ...trees, resolutions: [] })
+    ? await mergeTrees(deps, { folder, writer, ...trees, resolutions: [], sides })
     : { root: theirs.root, conflicts: [] };
   if (merged.conflicts.length > 0) {
-    return { status: 'conflict', conflicts: merged.conflicts.map(({ path, reason }) => ({ path, reason })) };
+    return { status: 'conflict', conflicts: merged.conflicts.map(({ path, detail }) => ({ path, reason: detail })) };
   }
   const paths = changesBetween(ours.root, merged.root).map(({ path }) => toText(path));
   const snapshot = await commitTree(deps, {

@@ -299,7 +299,7 @@ export interface Workspaces {
   takeOver(input: { runId: string; epoch: number; snapshot: SnapshotId; signal?: AbortSignal }): Promise<void>;
   /**
    * Brings what another run changed since `from.base`, a snapshot of this run that it began with, into this run, whose tree is at
-   * `parent`: all of it as one snapshot, or nothing. When both have changed, git >= 2.38 is needed (`EGITTOOOLD`).
+   * `parent`: all of it as one snapshot, or nothing.
    */
   merge(input: {
     runId: string;

@@ -160,7 +160,6 @@ export const workspaceProblems: Record<WorkspaceErrorCode, ProblemKind & { code:
   ENOTPUBLISHABLE: { status: 409, code: 'not_publishable', title: 'Nothing to publish to' },
   EBRANCHINVALID: { status: 422, code: 'branch_invalid', title: 'Invalid branch name' },
   ESOURCEBUSY: { status: 503, code: 'source_busy', title: 'The source is busy' },
-  EGITTOOOLD: { status: 409, code: 'git_too_old', title: 'git is too old' },
   EGITREFUSED: { status: 409, code: 'git_refused', title: 'git refuses the content' },
   EGITMISSING: { status: 500, code: 'git_missing', title: 'git is not installed' },
   EGITFAILED: { status: 503, code: 'git_failed', title: 'git failed' },

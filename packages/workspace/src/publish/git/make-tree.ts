@@ -5,13 +5,13 @@ import { fetchCommit } from '../../host-git/shadow.ts';
 import { createSelection } from '../../materialise/selection.ts';
 import type { Conflict, SnapshotId } from '../../port.ts';
 import { commitTree } from '../../snapshot.ts';
+import { mergeTrees } from '../../three-way/merge-trees.ts';
 import { loadTree } from '../../tree/load-snapshot.ts';
 import type { Change, Folder } from '../../tree/tree.ts';
 import { changesBetween, emptyFolders, find, isLeaf, isSame } from '../../tree/tree.ts';
 import { changeSet, isWithinAny } from '../change-set.ts';
 import { overlay } from '../overlay.ts';
 import type { GitInput } from './git-input.ts';
-import { mergeTrees } from './merge-trees.ts';
 import { type SourceTree, withSubmodules } from './submodules.ts';
 
 /** A snapshot of the run and the commit that holds it: what the run began with, or what it published to this branch before. */
@@ -57,6 +57,7 @@ export async function makeTree(
           unseen.map((change) => ({ ...change, new: change.old })),
         ).root,
         resolutions: input.resolutions ?? [],
+        sides: { source: 'the branch', run: 'the run' },
       });
   const { root: whole, conflicts } = withSubmodules(merged.root, at);
   return { at, root: merged.root, whole, isMerged, conflicts: [...merged.conflicts, ...conflicts] };
