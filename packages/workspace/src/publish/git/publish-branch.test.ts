@@ -266,7 +266,7 @@ describe('publish to a named branch', () => {
       git(source, 'update-ref', 'refs/heads/main', tip);
       rmSync(join(t.dataDir, 'runs', runId, 'publish'), { recursive: true, force: true });
     }
-    expect(killed).toBe(tried(6));
+    expect(killed).toBe(tried(7));
   });
 
   test('nothing that is planted in branch, workspace or home runs while it merges', async () => {
