@@ -7,6 +7,14 @@ const registry = {
     next: 'Give the top folder of a git work tree or a bare repository, or use a source of type directory.',
   },
   ESOURCEFORMAT: { retryable: false, next: 'Use a repository with SHA-1 object ids, or a source of type directory.' },
+  ESOURCEPARTIAL: {
+    retryable: false,
+    next: 'Bring the missing objects: git fetch --refetch --no-filter (git 2.36 or newer), or clone without --filter.',
+  },
+  ESOURCESPARSE: {
+    retryable: false,
+    next: 'Say what the run is to have, such as include: ["src"], or end it with git sparse-checkout disable.',
+  },
   ESOURCENOTARCHIVE: { retryable: false, next: 'Give the absolute path of a .tar, .tar.gz or .zip file.' },
   EARCHIVE: {
     retryable: false,

@@ -140,6 +140,8 @@ export const workspaceProblems: Record<WorkspaceErrorCode, ProblemKind & { code:
   ESOURCENOTDIRECTORY: { status: 422, code: 'source_not_directory', title: 'The source is no directory' },
   ESOURCENOTGIT: { status: 422, code: 'source_not_git', title: 'The source is no git repository' },
   ESOURCEFORMAT: { status: 422, code: 'source_format', title: 'The source cannot be read' },
+  ESOURCEPARTIAL: { status: 422, code: 'source_partial', title: 'The source is a partial clone' },
+  ESOURCESPARSE: { status: 422, code: 'source_sparse', title: 'The source is a sparse checkout' },
   ESOURCENOTARCHIVE: { status: 422, code: 'source_not_archive', title: 'The source is no archive' },
   EARCHIVE: { status: 422, code: 'archive_invalid', title: 'The archive cannot be used' },
   EGLOBINVALID: { status: 422, code: 'glob_invalid', title: 'Invalid glob' },
