@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Deps } from '../../deps.ts';
 import type { PublishResult } from '../../port.ts';
+import { storeLfsObjects } from './attributes/lfs-store.ts';
 import type { GitInput } from './git-input.ts';
 import { type GitPlan, planGit } from './plan-git.ts';
 import { preparePublish, writeIntent } from './publish-intent.ts';
@@ -22,7 +23,7 @@ export async function publishGit(deps: Deps, input: GitInput & { expect: string 
 async function carryOut(
   deps: Deps,
   input: GitInput & { expect: string },
-  { plan, target, source, parent }: GitPlan,
+  { plan, target, source, parent, objects = [] }: GitPlan,
 ): Promise<PublishResult> {
   const { folder, snapshot } = input;
   if (plan.digest !== input.expect) return { status: 'moved' };
@@ -35,6 +36,7 @@ async function carryOut(
   };
   if (target.how === 'nothing') return published;
   await preparePublish(folder);
+  await storeLfsObjects(deps, { shadow: folder.shadow, source, objects });
   await sendObjects(deps, { folder, source, commit, has: parent });
   deps.onPoint('publish-git.objects');
   await updateRef(deps, source, [ownRef(folder.runId), commit]);
