@@ -163,6 +163,8 @@ export interface PlannedPublish {
   candidate: string;
   digest: string;
   conflicts: { path: string; reason: string; detail: string; resolvable: boolean }[];
+  /** What the run made or changed and cannot be published, such as a socket. A person has to accept that. */
+  unpublishable: string[];
   plan: unknown;
 }
 

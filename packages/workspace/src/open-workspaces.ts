@@ -44,9 +44,8 @@ export interface WorkspacesOptions {
   onPoint?: (point: string) => void;
 }
 
-/** What `limits` is when not given. */
-export const defaultLimits: Limits = {
-  fileBytes: 64 * 1024 * 1024,
+/** What `limits` is when not given. One file may be as large as all of a source. */
+const defaultLimits: Omit<Limits, 'fileBytes'> = {
   sourceBytes: 10 * 1024 ** 3,
   entries: 500_000,
   diffBytes: 256 * 1024 * 1024,
@@ -68,7 +67,11 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     git,
     keptDiffs: keepDiffs(git),
     states: createRunStates(),
-    limits: { ...defaultLimits, ...options.limits },
+    limits: {
+      ...defaultLimits,
+      fileBytes: options.limits?.sourceBytes ?? defaultLimits.sourceBytes,
+      ...options.limits,
+    },
     logger: options.logger ?? { info: () => {}, warn: () => {} },
     allocateOwner: options.allocateOwner,
     now: options.now ?? Date.now,

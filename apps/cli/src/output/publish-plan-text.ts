@@ -1,5 +1,6 @@
 import type { PublishPlan } from '@holdpoint/client/wire/published';
 import type { Colors } from './colors.ts';
+import { leftOutText } from './left-out-text.ts';
 import { oneLine, plain } from './plain.ts';
 import { branchName } from './run-text.ts';
 import { table } from './table.ts';
@@ -7,7 +8,7 @@ import { table } from './table.ts';
 type Conflict = PublishPlan['conflicts'][number];
 type Version = NonNullable<Conflict['versions']>['base'];
 
-/** What a publish would do, file by file; of files in conflict all three versions. */
+/** What a publish would do, file by file, and what it leaves out; of files in conflict all three versions. */
 export function publishPlanText(plan: PublishPlan, colors: Colors): string[] {
   const { files, conflicts } = plan;
   const rows = files.map(({ status, path, old_mode, new_mode }) => [
@@ -19,6 +20,7 @@ export function publishPlanText(plan: PublishPlan, colors: Colors): string[] {
   return [
     ...targetLines(plan),
     ...lines,
+    ...leftOutText(plan.left_out, colors),
     ...(conflicts.length > 0 ? ['', colors.red(`Nothing is published while there are conflicts:`)] : []),
     ...conflicts.flatMap((conflict) => conflictLines(conflict, colors)),
   ];

@@ -1,6 +1,7 @@
 import type { MadeWorkspace, PublishCall, WorkspacePort } from '@holdpoint/engine/ports';
 import type { Sandbox } from '@holdpoint/sandbox/port';
 import {
+  isUnstorable,
   type Materialised,
   type PublishRequest,
   publishTargetSchema,
@@ -43,7 +44,8 @@ export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): W
       const conflicts = plan.conflicts.map(({ path, reason, detail, versions }) => {
         return { path, reason, detail, resolvable: versions !== undefined };
       });
-      return { candidate, digest, conflicts, plan };
+      const unpublishable = plan.left_out.filter(isUnstorable).map(({ path }) => path ?? 'other files');
+      return { candidate, digest, conflicts, unpublishable, plan };
     },
     async publish({ expect, ...call }) {
       const result = await workspaces.publish({ ...toRequest(call), expect });

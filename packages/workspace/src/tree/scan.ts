@@ -8,6 +8,7 @@ import type { BytePath } from '../files/path-name.ts';
 import { isAscii, isDotGit, join, toText } from '../files/path-name.ts';
 import { largeFrom } from '../git-objects/object-writer.ts';
 import type { SkippedPath } from '../port.ts';
+import type { Skipped } from './manifest.ts';
 import type { StatCache } from './stat-cache.ts';
 import type { Entry, Folder, Leaf, Mode } from './tree.ts';
 import { isFolder, isLeaf, modes, shared } from './tree.ts';
@@ -22,7 +23,7 @@ export interface Scan {
   /** Host path of the tree, as bytes. */
   readonly top: BytePath;
   readonly limits: ScanLimits;
-  readonly skipped: Map<string, SkippedPath['reason']>;
+  readonly skipped: Map<string, Skipped>;
   /** Paths of the regular files seen. */
   readonly seen: Set<string>;
   entries: number;
@@ -65,11 +66,11 @@ export async function scanEntry(
   if (status === undefined) return undefined;
   countEntry(scan);
   const skip = (reason: SkippedPath['reason']) => {
-    scan.skipped.set(at.path, reason);
+    scan.skipped.set(at.path, skippedAs(reason, status));
     return previous;
   };
   if (status === 'denied') return skip('unreadable');
-  if (status.isDirectory()) return scanDirectory(scan, at, previous);
+  if (status.isDirectory()) return scanDirectory(scan, at, { status, previous });
   if (status.isSymbolicLink()) return readLink(scan, at);
   const special = specialKind(status);
   if (special !== undefined) return skip(special);
@@ -85,16 +86,21 @@ export async function scanEntry(
 async function scanDirectory(
   scan: Scan,
   at: { directory: Directory; name: string; path: string },
-  previous: Entry | undefined,
+  { status, previous }: { status: BigIntStats; previous: Entry | undefined },
 ): Promise<Entry | undefined> {
   const opened = isTooDeep(at.path) ? undefined : openReadable(at);
   if (opened === undefined) {
-    scan.skipped.set(at.path, 'unreadable');
+    scan.skipped.set(at.path, skippedAs('unreadable', status));
     return previous;
   }
   using directory = opened;
   // Awaited here: returning the promise itself would close the directory while it is being read.
   return await scanChildren(scan, directory, at.path, previous);
+}
+
+function skippedAs(reason: SkippedPath['reason'], status: BigIntStats | 'denied'): Skipped {
+  if (status === 'denied') return { reason, bytes: 0, mtime: '0' };
+  return { reason, bytes: status.isFile() ? Number(status.size) : 0, mtime: String(status.mtimeNs) };
 }
 
 function isTooDeep(path: string): boolean {

@@ -8,9 +8,9 @@ import { commitTree } from '../../snapshot.ts';
 import { loadTree } from '../../tree/load-snapshot.ts';
 import type { Change, Folder } from '../../tree/tree.ts';
 import { changesBetween, emptyFolders, find, isLeaf, isSame } from '../../tree/tree.ts';
-import { changeSet, isWithinAny } from '../change-set.ts';
+import { changeSet, isWithinAny, leftOutOf } from '../change-set.ts';
 import { overlay } from '../overlay.ts';
-import type { GitInput } from './git-input.ts';
+import { type GitInput, scopeOf } from './git-input.ts';
 import { mergeTrees } from './merge-trees.ts';
 import { type SourceTree, withSubmodules } from './submodules.ts';
 
@@ -29,6 +29,8 @@ export interface MadeTree {
   whole: Folder;
   /** Whether it took anything over from the branch that the run did not know. */
   isMerged: boolean;
+  /** What of the run it is without. */
+  leftOut: Awaited<ReturnType<typeof leftOutOf>>;
   conflicts: Conflict[];
 }
 
@@ -40,10 +42,13 @@ export async function makeTree(
 ): Promise<MadeTree> {
   const before = await treeOf(deps, input, since.commit);
   const at = tip === null || tip === since.commit ? before : await fetchTip(deps, input, tip);
-  const { changes } = await changeSet(deps, { folder: input.folder, from: since.snapshot, to: input.snapshot });
+  const scope = scopeOf(input, [before.root]);
+  const set = await changeSet(deps, { ...scope, from: since.snapshot, to: input.snapshot });
+  const leftOut = await leftOutOf(deps, { ...scope, to: input.snapshot, set });
+  const { changes } = set;
   const run = overlay(before.root, changes);
   if (run.blocked.length > 0) {
-    return { at, root: at.root, whole: at.root, isMerged: false, conflicts: run.blocked.map(blocked) };
+    return { at, root: at.root, whole: at.root, isMerged: false, leftOut, conflicts: run.blocked.map(blocked) };
   }
   const unseen = changes.filter((change) => isUnseen(before.root, change));
   // Where the commit has something else than the run knew, that is like a branch that has moved.
@@ -59,12 +64,14 @@ export async function makeTree(
         resolutions: input.resolutions ?? [],
       });
   const { root: whole, conflicts } = withSubmodules(merged.root, at);
-  return { at, root: merged.root, whole, isMerged, conflicts: [...merged.conflicts, ...conflicts] };
+  return { at, root: merged.root, whole, isMerged, leftOut, conflicts: [...merged.conflicts, ...conflicts] };
 }
 
 /**
  * What validators run on: the workspace with everything that the publish takes over from the branch. Only what a workspace can hold: what
  * globs left out of it, or the snapshot skipped, is not there. Without a merge it is the given snapshot itself.
+ *
+ * What the source ignores is not published and stays in the candidate: tests need the `node_modules` that the run installed.
  */
 export async function makeCandidate(
   deps: Deps,
@@ -72,7 +79,7 @@ export async function makeCandidate(
   { root, writer }: { root: Folder; writer: ObjectWriter },
 ): Promise<SnapshotId> {
   const { folder, record, snapshot } = input;
-  const { after, changes } = await changeSet(deps, { folder, from: record.base, to: snapshot });
+  const { after, changes } = await changeSet(deps, { ...scopeOf(input, []), from: record.base, to: snapshot });
   const base = await treeOf(deps, input, record.base_commit ?? '');
   const selection = createSelection(record.source.type === 'empty' ? {} : record.source);
   const { skipped } = after.manifest;
@@ -108,6 +115,6 @@ async function fetchTip(deps: Deps, input: GitInput, tip: string): Promise<Sourc
   return treeOf(deps, input, tip);
 }
 
-async function treeOf(deps: Deps, { folder }: GitInput, commit: string): Promise<SourceTree> {
+export async function treeOf(deps: Deps, { folder }: GitInput, commit: string): Promise<SourceTree> {
   return loadTree(deps, { folder, state: deps.states.of(folder), treeish: `${commit}^{tree}` });
 }

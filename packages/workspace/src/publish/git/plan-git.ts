@@ -2,13 +2,14 @@ import type { Deps } from '../../deps.ts';
 import { signature } from '../../git-objects/commit-object.ts';
 import { createObjectWriter } from '../../git-objects/object-writer.ts';
 import { writeRef } from '../../git-objects/ref-file.ts';
-import type { Conflict, PublishPlan } from '../../port.ts';
+import type { Conflict, LeftOut, PublishPlan } from '../../port.ts';
 import type { WorkspaceRecord } from '../../run/workspace-record.ts';
 import { changesBetween } from '../../tree/tree.ts';
+import { leftOutOf } from '../change-set.ts';
 import { toPlanFiles, withDigest } from '../plan-digest.ts';
 import { branchName } from './branch-name.ts';
-import type { GitInput } from './git-input.ts';
-import { makeCandidate, makeTree, type Since } from './make-tree.ts';
+import { type GitInput, scopeOf } from './git-input.ts';
+import { makeCandidate, makeTree, type Since, treeOf } from './make-tree.ts';
 import { type Intent, readIntent } from './publish-intent.ts';
 import {
   hasCommit,
@@ -44,21 +45,24 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   const source = await openSource(deps, record.origin ?? '');
   const tip = source === undefined ? null : ((await readBranch(deps, source, branch)) ?? null);
   const own = source && (await publishedBefore(deps, { ...input, source, branch, tip }));
-  const since: Since = own ?? { snapshot: record.base, commit: base };
+  const since: Since = sinceOf(input, own) ?? { snapshot: record.base, commit: base };
   const parent = tip ?? base;
   const how = tip === null ? 'create' : tip === since.commit ? 'fast_forward' : 'merge';
   const finish = (target: GitTarget, plan: Omit<PublishPlan, 'target' | 'digest'>, exact: unknown): GitPlan => {
     const digested = withDigest({ target, ...plan }, [exact, input.resolutions ?? []]);
     return { plan: digested, target, parent, ...(source && { source }) };
   };
-  const refuse = (conflicts: Conflict[]): GitPlan =>
-    finish({ ...fixed, from: tip, commit: null, how }, { candidate: snapshot, files: [], conflicts }, null);
+  const refuse = (conflicts: Conflict[], left_out: LeftOut[] = []): GitPlan =>
+    finish({ ...fixed, from: tip, commit: null, how }, { candidate: snapshot, files: [], left_out, conflicts }, null);
 
   if (source === undefined)
     return refuse([gone(record, 'The repository is not where it was, or git cannot read it any more.')]);
-  if (own?.snapshot === snapshot) {
+  if (own !== undefined && since.snapshot === snapshot) {
     const target = { ...fixed, from: tip, commit: own.commit, how: 'nothing' as const };
-    const plan = { target, candidate: own.candidate, files: [], conflicts: [], digest: own.digest };
+    const { root } = await treeOf(deps, input, own.commit);
+    const { list } = await leftOutOf(deps, { ...scopeOf(input, [root]), to: snapshot });
+    const about = { candidate: own.candidate, files: [], left_out: list, conflicts: [] };
+    const plan = { target, ...about, digest: own.digest };
     return { plan, target, source, parent };
   }
   const obstacle = await findObstacle(deps, { ...input, source, branch, tip, own });
@@ -66,11 +70,12 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
 
   const writer = createObjectWriter({ gitDir: folder.shadow, known: deps.states.of(folder).known });
   const made = await makeTree(deps, input, { since, tip, writer });
-  if (made.conflicts.length > 0) return refuse(made.conflicts);
+  const { list: left_out, exact } = made.leftOut;
+  if (made.conflicts.length > 0) return refuse(made.conflicts, left_out);
   const changes = changesBetween(made.at.root, made.root);
   if (changes.length === 0 && tip !== null) {
     const target = { ...fixed, from: tip, commit: tip, how: 'nothing' as const };
-    return finish(target, { candidate: snapshot, files: [], conflicts: [] }, null);
+    return finish(target, { candidate: snapshot, files: [], left_out, conflicts: [] }, exact);
   }
   const tree = writer.root(made.whole);
   const { message, author } = fixed;
@@ -82,7 +87,15 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   const candidate = isOwn ? snapshot : await makeCandidate(deps, input, { root: made.root, writer });
   deps.onPoint('publish-git.planned');
   const target = { ...fixed, from: tip, commit, how } as const;
-  return finish(target, { candidate, files: toPlanFiles(changes), conflicts: [] }, tree);
+  return finish(target, { candidate, files: toPlanFiles(changes), left_out, conflicts: [] }, [tree, exact]);
+}
+
+/**
+ * What the publish goes on from. One that is to bring ignored files, too, after one that left them out, looks at all of the run again.
+ */
+function sinceOf({ target, record }: GitInput, own: Intent | undefined): Since | undefined {
+  if (own === undefined || target.include_ignored !== true || own.include_ignored === true) return own;
+  return { snapshot: record.base, commit: own.commit };
 }
 
 function describeTarget({ record, folder, target }: GitInput, branch: string) {
