@@ -30,38 +30,41 @@ export interface IgnoreRules {
 /**
  * The user's own excludes file is not among the rules: what is published must not depend on who runs the worker. A `.gitignore` that the
  * source's globs leave out of the workspace is taken from the commit that the run began with.
- * @returns undefined when there are no rules to ask
  */
 export async function openIgnoreRules(
   deps: Pick<Deps, 'git' | 'dataDir' | 'states'>,
   input: { folder: RunFolder; record: WorkspaceRecord; root: Folder },
-): Promise<IgnoreRules | undefined> {
+): Promise<IgnoreRules> {
   const { folder, record } = input;
   const findRule = await ruleFinder(deps, input);
   const shared = sharedRules(record.origin ?? '');
-  const ignoreCase = await isCaseIgnored(deps, record.origin ?? '');
   const scratch = mkdtempSync(joinPath(deps.dataDir, 'git', 'rules-'));
   const [work, excludes] = [joinPath(scratch, 'work'), joinPath(scratch, 'exclude')];
   mkdirSync(work);
   writeFileSync(excludes, shared);
   const placed = new Set<BytePath>();
   let bytes = shared.length;
+  let hasRules = /^[^#\r\n]/m.test(shared.toString('latin1'));
+  let ignoreCase: boolean | undefined;
   const take = (more: number) => {
     bytes += more;
     if (bytes <= mostBytes) return;
     throw new WorkspaceError('EIGNORERULES', `The .gitignore files of the run have more than ${mostBytes} bytes.`);
   };
   const at = [`--git-dir=${folder.shadow}`, `--work-tree=${work}`, '-c', `core.excludesFile=${excludes}`];
-  const args = [...at, '-c', `core.ignoreCase=${ignoreCase}`, 'check-ignore', '--no-index', '--stdin', '-z'];
   return {
     match: async (asked, signal) => {
       const paths = asked.map(({ path }) => path);
       const wanted = foldersOf(paths).filter((path) => !placed.has(path));
       for (const path of wanted) placed.add(path);
       const rules = wanted.flatMap((path) => findRule(path) ?? []);
+      hasRules ||= rules.length > 0;
+      if (!hasRules) return new Set();
       await placeRules(deps, { work, gitDir: folder.shadow, rules, take, signal });
       // A pattern such as `dist/` fits folders only, and git looks at what is there.
       for (const { path, isFolder } of asked) if (isFolder) makeFolder(work, path);
+      ignoreCase ??= await isCaseIgnored(deps, record.origin ?? '');
+      const args = [...at, '-c', `core.ignoreCase=${ignoreCase}`, 'check-ignore', '--no-index', '--stdin', '-z'];
       // `./` keeps a name that begins with a colon from being read as one of git's path patterns.
       const { stdout } = await deps.git.run(args, {
         ...{ cwd: work, accept: [0, 1], maxBytes: 1024 * 1024 * 1024, signal },

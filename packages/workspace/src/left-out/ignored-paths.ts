@@ -41,7 +41,6 @@ export async function ignoredPaths(
   const ignored = new Set<BytePath>();
   if (input.paths.length === 0) return ignored;
   using rules = await openIgnoreRules(deps, input);
-  if (rules === undefined) return ignored;
   const signal = AbortSignal.timeout(longestMs);
   let asked = questionsOf(branchOf(input.paths), '', input.isTracked);
   try {
