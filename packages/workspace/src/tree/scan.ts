@@ -2,7 +2,16 @@ import type { BigIntStats } from 'node:fs';
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 import type { Directory } from '../files/open-directory.ts';
-import { namesIn, openChain, openChild, openTop, statIn } from '../files/open-directory.ts';
+import {
+  isClosed,
+  namesIn,
+  openChain,
+  openChild,
+  openClosedFile,
+  openClosedFolder,
+  openTop,
+  statIn,
+} from '../files/open-directory.ts';
 import type { Pace } from '../files/pace.ts';
 import type { BytePath } from '../files/path-name.ts';
 import { isAscii, isDotGit, join, toText } from '../files/path-name.ts';
@@ -166,7 +175,7 @@ function recall(scan: Scan, path: BytePath, previous: Entry | undefined): Leaf |
 function scanAgain(scan: Scan, path: BytePath, previous: Entry | undefined): Promise<Folder> | undefined {
   if (!isFolder(previous) || isTooDeep(path)) return undefined;
   const status = statPlainly(scan, path);
-  if (status?.isDirectory() !== true) return undefined;
+  if (status?.isDirectory() !== true || isClosed(status.mode, 0o500n)) return undefined;
   const names = scan.stats.namesIn(path, status) ?? namesPlainly(scan, path);
   if (names === undefined) return undefined;
   scan.stats.learnNames(path, status, names, scan.clock);
@@ -235,9 +244,13 @@ export function modeOf(status: BigIntStats): Mode {
 /** Opens a folder of the tree; undefined when it may not be read. */
 export function openReadable(at: { directory: Directory; name: string; path: string }): Directory | undefined {
   try {
-    return openChild(at.directory, at.name);
+    const opened = openChild(at.directory, at.name);
+    // One that may be listed but not entered denies a look at its children.
+    if (!isClosed(fstatSync(opened.fd, { bigint: true }).mode, 0o500n)) return opened;
+    opened[Symbol.dispose]();
+    return openClosedFolder(at.directory, at.name);
   } catch (error) {
-    if (isDenied(error)) return undefined;
+    if (isDenied(error)) return openClosedFolder(at.directory, at.name);
     throw asBusy(error, at.path);
   }
 }
@@ -266,12 +279,13 @@ async function readFile(
   scan: Scan,
   at: { directory: Directory; name: string; path: string },
 ): Promise<Leaf | 'unreadable'> {
-  let fd: number;
+  let fd: number | undefined;
   try {
     fd = openSync(at.directory.at(at.name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   } catch (error) {
-    if (isDenied(error)) return 'unreadable';
-    throw asBusy(error, at.path);
+    if (!isDenied(error)) throw asBusy(error, at.path);
+    fd = openClosedFile(at.directory, at.name);
+    if (fd === undefined) return 'unreadable';
   }
   try {
     const before = fstatSync(fd, { bigint: true });
