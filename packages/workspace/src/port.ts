@@ -249,7 +249,8 @@ export type PublishResult =
   | { status: 'moved' };
 
 export type MergeResult =
-  | { status: 'merged'; snapshot: Snapshot; paths: string[] }
+  /** `left_out`: paths of what the other run made or changed and no snapshot can hold. */
+  | { status: 'merged'; snapshot: Snapshot; paths: string[]; left_out: string[] }
   | { status: 'conflict'; conflicts: { path: string; reason: string }[] };
 
 export interface PublishRequest {

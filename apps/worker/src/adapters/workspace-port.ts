@@ -35,7 +35,8 @@ export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): W
     async merge(input) {
       return sandbox.frozen(input.runId, async () => {
         const merged = await workspaces.merge(input);
-        return merged.status === 'merged' ? { status: 'merged', paths: merged.paths } : merged;
+        if (merged.status !== 'merged') return merged;
+        return { status: 'merged', paths: merged.paths, left_out: merged.left_out };
       });
     },
     async planPublish(call) {

@@ -52,7 +52,7 @@ export async function leftOutOf(
 }
 
 /** What no snapshot holds and the run made or changed, by its size or time. */
-function newlySkipped(before: LoadedSnapshot, after: LoadedSnapshot): Map<string, Skipped> {
+export function newlySkipped(before: LoadedSnapshot, after: LoadedSnapshot): Map<string, Skipped> {
   return new Map(
     [...after.manifest.skipped].filter(([path, skip]) => !isSameSkip(before.manifest.skipped.get(path), skip)),
   );
