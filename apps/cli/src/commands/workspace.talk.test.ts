@@ -199,6 +199,8 @@ describe('a publish', () => {
     expect((await json('runs', 'publish', run, '--dry-run', '--include-ignored')).files).toHaveLength(2);
     const done = await holdpoint('runs', 'publish', run);
     expect(done).toMatchObject({ code: 0, stderr: expect.stringMatching(leftOut) });
+    expect(done.stdout).toContain('(1 left out)');
+    expect((await holdpoint('runs', 'get', run)).stdout).toContain('(1 left out)');
   });
 
   it('has what a repository ignores when the plan says so', async () => {

@@ -38,7 +38,7 @@ export async function openIgnoreRules(
   const { folder, record } = input;
   const findRule = await ruleFinder(deps, input);
   const shared = sharedRules(record.origin ?? '');
-  const scratch = mkdtempSync(joinPath(deps.dataDir, 'git', 'rules-'));
+  const scratch = mkdtempSync(joinPath(deps.dataDir, 'git', 'tmp-rules-'));
   const [work, excludes] = [joinPath(scratch, 'work'), joinPath(scratch, 'exclude')];
   mkdirSync(work);
   writeFileSync(excludes, shared);

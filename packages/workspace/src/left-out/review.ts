@@ -95,7 +95,7 @@ async function writeWithout(
   root: Folder,
   out: readonly Change[],
 ): Promise<Pick<Review, 'to' | 'objects' | typeof Symbol.dispose>> {
-  const scratch = mkdtempSync(joinPath(deps.dataDir, 'git', 'review-'));
+  const scratch = mkdtempSync(joinPath(deps.dataDir, 'git', 'tmp-review-'));
   const remove = () => rmSync(scratch, { recursive: true, force: true });
   try {
     mkdirSync(joinPath(scratch, 'objects', 'pack'), { recursive: true });
