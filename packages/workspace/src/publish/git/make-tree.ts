@@ -3,7 +3,7 @@ import { toText } from '../../files/path-name.ts';
 import type { ObjectWriter } from '../../git-objects/object-writer.ts';
 import { fetchCommit } from '../../host-git/shadow.ts';
 import { createSelection } from '../../materialise/selection.ts';
-import type { Conflict, SnapshotId } from '../../port.ts';
+import type { Conflict, LeftOut, SnapshotId } from '../../port.ts';
 import { commitTree } from '../../snapshot.ts';
 import { loadTree } from '../../tree/load-snapshot.ts';
 import type { Change, Folder } from '../../tree/tree.ts';
@@ -30,7 +30,7 @@ export interface MadeTree {
   /** Whether it took anything over from the branch that the run did not know. */
   isMerged: boolean;
   /** What of the run it is without. */
-  leftOut: Awaited<ReturnType<typeof leftOutOf>>;
+  leftOut: LeftOut[];
   conflicts: Conflict[];
 }
 

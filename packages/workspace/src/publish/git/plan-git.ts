@@ -60,8 +60,8 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   if (own !== undefined && since.snapshot === snapshot) {
     const target = { ...fixed, from: tip, commit: own.commit, how: 'nothing' as const };
     const { root } = await treeOf(deps, input, own.commit);
-    const { list } = await leftOutOf(deps, { ...scopeOf(input, [root]), to: snapshot });
-    const about = { candidate: own.candidate, files: [], left_out: list, conflicts: [] };
+    const left_out = await leftOutOf(deps, { ...scopeOf(input, [root]), to: snapshot });
+    const about = { candidate: own.candidate, files: [], left_out, conflicts: [] };
     const plan = { target, ...about, digest: own.digest };
     return { plan, target, source, parent };
   }
@@ -70,12 +70,12 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
 
   const writer = createObjectWriter({ gitDir: folder.shadow, known: deps.states.of(folder).known });
   const made = await makeTree(deps, input, { since, tip, writer });
-  const { list: left_out, exact } = made.leftOut;
+  const { leftOut: left_out } = made;
   if (made.conflicts.length > 0) return refuse(made.conflicts, left_out);
   const changes = changesBetween(made.at.root, made.root);
   if (changes.length === 0 && tip !== null) {
     const target = { ...fixed, from: tip, commit: tip, how: 'nothing' as const };
-    return finish(target, { candidate: snapshot, files: [], left_out, conflicts: [] }, exact);
+    return finish(target, { candidate: snapshot, files: [], left_out, conflicts: [] }, null);
   }
   const tree = writer.root(made.whole);
   const { message, author } = fixed;
@@ -87,7 +87,7 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   const candidate = isOwn ? snapshot : await makeCandidate(deps, input, { root: made.root, writer });
   deps.onPoint('publish-git.planned');
   const target = { ...fixed, from: tip, commit, how } as const;
-  return finish(target, { candidate, files: toPlanFiles(changes), left_out, conflicts: [] }, [tree, exact]);
+  return finish(target, { candidate, files: toPlanFiles(changes), left_out, conflicts: [] }, tree);
 }
 
 /**
