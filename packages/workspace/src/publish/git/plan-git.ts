@@ -91,7 +91,8 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
 }
 
 /**
- * What the publish goes on from. One that is to bring ignored files, too, after one that left them out, looks at all of the run again.
+ * The publish that this one continues. When that one left out ignored files and this one brings them, the changes count from the
+ * beginning of the run.
  */
 function sinceOf({ target, record }: GitInput, own: Intent | undefined): Since | undefined {
   if (own === undefined || target.include_ignored !== true || own.include_ignored === true) return own;
