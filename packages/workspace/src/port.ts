@@ -163,7 +163,7 @@ export const publishTargetSchema = z.strictObject({
   include_ignored: z
     .boolean()
     .optional()
-    .describe('Of a git source: with what its ignore rules match. Default: without'),
+    .describe('With what the ignore rules of a git source match. Default: without'),
 });
 export type PublishTarget = z.infer<typeof publishTargetSchema>;
 
@@ -281,7 +281,7 @@ export interface DiffRequest {
   to: SnapshotId;
   /** A file or a folder. */
   path?: string;
-  /** Of a git source: with what its ignore rules match. @default false */
+  /** With what the ignore rules of a git source match. @default false */
   includeIgnored?: boolean;
 }
 

@@ -90,7 +90,7 @@ async function published(deps: Deps, input: DirectoryInput, candidate: string): 
   const { record, snapshot } = input;
   const scope = scopeOf(input);
   const { changes } = await changeSet(deps, { ...scope, from: record.base, to: candidate });
-  const { list: left_out } = await leftOutOf(deps, { ...scope, to: snapshot });
+  const left_out = await leftOutOf(deps, { ...scope, to: snapshot });
   const deleted = changes.filter((change) => change.new === null).length;
   return {
     status: 'published',
