@@ -83,6 +83,11 @@ async function writeFiles(deps: Deps, input: Input, { steps, stopAtFirst }: Step
   } finally {
     placer.close();
   }
+  if (placer.stripped.length > 0) {
+    const { runId } = input.folder;
+    const told = 'ACLs and extended attributes of files that were replaced could not be kept';
+    deps.logger.warn({ runId, paths: placer.stripped }, told);
+  }
   return [...met, ...placer.objections];
 }
 

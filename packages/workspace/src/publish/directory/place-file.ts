@@ -5,11 +5,13 @@ import { errnoOf } from '../../errors.ts';
 import { giveFile, giveLink } from '../../files/give-away.ts';
 import type { Directory } from '../../files/open-directory.ts';
 import { openChild, openTop, statIn } from '../../files/open-directory.ts';
+import { toText } from '../../files/path-name.ts';
 import { removeHollow } from '../../files/remove-hollow.ts';
 import { syncFolder, syncOpen, writeAll } from '../../files/write-durably.ts';
 import type { BlobReceiver } from '../../host-git/stream-blobs.ts';
 import type { Owner } from '../../port.ts';
 import { modes } from '../../tree/tree.ts';
+import { type AttributeCopier, createAttributeCopier } from './copy-attributes.ts';
 import type { Objection, Step } from './journal-step.ts';
 import { judge, splitPath } from './journal-step.ts';
 import type { JournalEntry } from './publish-journal.ts';
@@ -19,6 +21,8 @@ export type DueStep = Step & { to: NonNullable<JournalEntry['new']> };
 /** Receives the contents of due steps and puts each in its place in the source. */
 export interface Placer extends BlobReceiver {
   readonly objections: Objection[];
+  /** Replaced files whose ACLs and extended attributes could not be kept. */
+  readonly stripped: string[];
   close(): void;
 }
 
@@ -45,6 +49,8 @@ export function createPlacer(
   input: { root: string; runId: string; due: readonly DueStep[]; stopAtFirst: boolean; folders: FolderBits },
 ): Placer {
   const objections: Objection[] = [];
+  const stripped: string[] = [];
+  const attributes = createAttributeCopier();
   let open: Open | undefined;
   const close = () => {
     if (open?.fd !== undefined) closeSync(open.fd);
@@ -53,7 +59,11 @@ export function createPlacer(
   };
   return {
     objections,
-    close,
+    stripped,
+    close: () => {
+      close();
+      attributes.close();
+    },
     begin: (index) => {
       const step = input.due[index];
       if (step === undefined || (input.stopAtFirst && objections.length > 0)) return;
@@ -67,6 +77,7 @@ export function createPlacer(
     },
     end: async () => {
       if (open === undefined) return;
+      if (!(await keepAttributes(attributes, open))) stripped.push(toText(open.step.path));
       const objection = await place(deps, input.root, open);
       if (objection !== undefined) objections.push(objection);
       close();
@@ -118,6 +129,15 @@ function makeParents(
     }
   }
   return current;
+}
+
+/** Before the owner is given: that takes capabilities from a file, which were granted to the old content. */
+async function keepAttributes(attributes: AttributeCopier, { step, fd, directory, name }: Open): Promise<boolean> {
+  if (fd === undefined || step.from === null || step.from.mode === modes.symlink) return true;
+  if (statIn(directory, name)?.isFile() !== true) return true;
+  // A file that the run closed to others is not to be open for a moment with its new content; it goes without the ACL.
+  const isNarrowed = (step.from.permissions & ~step.to.permissions) !== 0;
+  return attributes.copy(isNarrowed ? 'xattr' : 'mode,xattr', directory.at(name), fd);
 }
 
 async function place(deps: Pick<Deps, 'onPoint' | 'isRoot'>, root: string, open: Open): Promise<Objection | undefined> {
