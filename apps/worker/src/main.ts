@@ -78,6 +78,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     version: manifest.version,
     concurrency: config.steps,
     capabilities: sandbox.capabilities,
+    retention: { days: config.retention.days ?? null, runs: config.retention.runs ?? null },
     workers,
   });
   logger.info({ event: 'ready', worker: deps.workerId, steps: config.steps }, 'worker ready');

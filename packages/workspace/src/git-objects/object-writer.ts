@@ -21,7 +21,7 @@ const ownPackFrom = 4 * 1024 * 1024;
 const alwaysOwnPackFrom = 64 * 1024 * 1024;
 
 /** A large blob comes in pieces while small ones are added, so it goes to another pack. */
-export interface Packs {
+interface Packs {
   small: PackStream;
   large: PackStream;
 }
