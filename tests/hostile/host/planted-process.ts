@@ -5,6 +5,8 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { ApiError } from '@holdpoint/client/errors';
+import { publishPlanSchema } from '@holdpoint/workspace/port';
 import { git } from '../../harness/repositories.ts';
 import { bash, plan } from '../../harness/runs.ts';
 import { startSystem } from '../../harness/system.ts';
@@ -40,6 +42,29 @@ const agentPlants = [
   `printf '%s' '{"scripts":{"preinstall":"${tell('agent-npm')}"}}' > deep/package.json; echo three >> src/a.txt`,
 ];
 
+/** A file under a filter of the source is a conflict: a person says that it is to be committed as the run has it. */
+async function publish(runId: string) {
+  try {
+    return await client.publish(runId);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'publish_conflict') throw error;
+    const approval = await client.getApproval(error.approvalId ?? '');
+    const { conflicts } = publishPlanSchema.parse(approval.preview);
+    const reasons = new Set(conflicts.map(({ reason }) => reason));
+    if (reasons.size !== 1 || !reasons.has('attributes')) throw error;
+    const resolutions = conflicts.map(({ path, versions }) => {
+      return { path, take: 'run', seen: versions?.source?.oid ?? null };
+    });
+    const { action_digest } = approval;
+    await client.decideApproval(approval.id, { decision: 'edit', action_digest, args: { resolutions } });
+    const settled = await client.waitForRun(runId, {
+      until: (now) => now.publication.status === 'published',
+      signal: AbortSignal.timeout(30_000),
+    });
+    return settled.publication;
+  }
+}
+
 async function carryThrough(
   name: string,
   source: { type: 'git' | 'directory'; path: string },
@@ -59,7 +84,7 @@ async function carryThrough(
   const done = await client.waitForRun(run.id, { signal: AbortSignal.timeout(60_000) });
   const diff = await client.diff(run.id);
   const patch = await client.patch(run.id);
-  const ended = await (finish === 'publish' ? client.publish(run.id) : client.discard(run.id));
+  const ended = await (finish === 'publish' ? publish(run.id) : client.discard(run.id));
   if (finish === 'discard') {
     await client.waitForRun(run.id, {
       until: (now) => now.publication.status === 'discarded',

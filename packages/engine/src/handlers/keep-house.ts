@@ -43,6 +43,7 @@ export async function keepHouse(deps: WorkerDeps, signal: AbortSignal): Promise<
     if (isDue || run.publication === 'published') await dropTree(deps, run);
     await collect(deps, run);
   }
+  await deps.confirmInstallation();
   const trashed = await deps.workspaces.tidy({ isKnown: (id) => mayHaveWorkspace(deps, id) });
   const blobs = await deps.blobs.collect({ needed, idleMs: blobIdleMs, trashMs, now: deps.now() });
   const outputs = await removeOutputs(deps);
@@ -54,8 +55,10 @@ async function removeOutputs(deps: WorkerDeps): Promise<number> {
   let removed = 0;
   for (const taskId of await deps.outputs.list()) {
     const runId = await ownerOf(deps.redis, taskId);
-    if (runId === null) await deps.outputs.moveToTrash(taskId);
-    else if (!(await mayHaveWorkspace(deps, runId))) {
+    if (runId === null) {
+      await deps.confirmInstallation();
+      await deps.outputs.moveToTrash(taskId);
+    } else if (!(await mayHaveWorkspace(deps, runId))) {
       await deps.outputs.remove(taskId);
       removed += 1;
     }
@@ -67,6 +70,8 @@ async function removeOutputs(deps: WorkerDeps): Promise<number> {
 /** Of a discarded run a folder may be left that a frozen worker made too late. */
 async function mayHaveWorkspace(deps: WorkerDeps, runId: string): Promise<boolean> {
   const run = await readRun(deps.redis, runId);
+  // Redis may have been emptied or replaced since the last look: then no run is known, and each of them may be needed.
+  if (run === undefined) await deps.confirmInstallation();
   return run !== undefined && run.publication !== 'discarded';
 }
 

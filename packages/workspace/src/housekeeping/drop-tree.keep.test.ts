@@ -27,7 +27,7 @@ test('without its tree a run can be read, compared, forked and published', async
   const [after] = await t.workspaces.sizes();
   expect(before?.tree_bytes).toBeGreaterThan(0);
   expect(after?.tree_bytes).toBeLessThan(before?.tree_bytes ?? 0);
-  expect(await t.workspaces.diff({ runId, from: base, to: id })).toMatchObject([
+  expect((await t.workspaces.diff({ runId, from: base, to: id })).files).toMatchObject([
     { path: 'a.txt' },
     { path: 'kept/b.txt' },
   ]);
