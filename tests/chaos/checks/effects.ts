@@ -1,8 +1,8 @@
 import type { StepState } from '@holdpoint/engine/domain/state';
+import { type Verdict, verdict } from '../../harness/verdict.ts';
 import type { Found, FoundRun } from '../collect.ts';
 import type { Ledger } from '../ledger.ts';
 import { marksIn } from '../scenario.ts';
-import { type Verdict, verdict } from './verdict.ts';
 
 /** What is to be found of an effect in the final files: once, never, or at most once. */
 type Expected = 'once' | 'never' | 'maybe';

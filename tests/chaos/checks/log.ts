@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fold } from '@holdpoint/engine/domain/fold';
+import { type Verdict, verdict } from '../../harness/verdict.ts';
 import type { Found, FoundRun } from '../collect.ts';
 import type { Ledger } from '../ledger.ts';
-import { type Verdict, verdict } from './verdict.ts';
 
 /** Everything that was acknowledged is in the log of its run. */
 export function acknowledged({ runs }: Found, ledger: Ledger): Verdict {

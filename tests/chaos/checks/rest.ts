@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunState } from '@holdpoint/engine/domain/state';
 import { isTaskOver, isTerminal } from '@holdpoint/engine/domain/vocabulary';
+import { type Verdict, verdict } from '../../harness/verdict.ts';
 import type { Found } from '../collect.ts';
-import { type Verdict, verdict } from './verdict.ts';
 
 /** Every run has ended, or waits for something that has a name. */
 export function atRest({ runs }: Found): Verdict {

@@ -1,4 +1,14 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { CliError } from '../errors.ts';
@@ -101,9 +111,16 @@ function removeDead(dataDir: string, dead: SystemRecord): boolean {
   }
 }
 
+/** Synced before it gets its name: after a power cut an empty record would keep `up` from starting. */
 function writeAside(dataDir: string, record: SystemRecord): string {
   const aside = `${fileOf(dataDir)}.${process.pid}.new`;
-  writeFileSync(aside, `${JSON.stringify(record, null, 1)}\n`, { mode: 0o600 });
+  const fd = openSync(aside, 'w', 0o600);
+  try {
+    writeFileSync(fd, `${JSON.stringify(record, null, 1)}\n`);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
   return aside;
 }
 
