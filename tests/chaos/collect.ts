@@ -11,7 +11,7 @@ import {
   type TaskState,
 } from '@holdpoint/engine/domain/state';
 import { idsAfter } from '@holdpoint/engine/log/indexes';
-import { activeIndex, runIndex } from '@holdpoint/engine/log/keys';
+import { activeIndex, approvalIndex, runIndex } from '@holdpoint/engine/log/keys';
 import { readWholeLog } from '@holdpoint/engine/log/read-log';
 import { readAll } from '@holdpoint/engine/log/read-state';
 import type { Queues } from '@holdpoint/engine/queues/queues';
@@ -37,6 +37,8 @@ export interface Found {
   /** Jobs that are left, schedulers aside. */
   jobs: { queue: string; id: string; runId: string | undefined; state: string }[];
   active: string[];
+  /** Ids of the approvals in the list of those that wait for a decision. */
+  listed: string[];
 }
 
 interface Deps {
@@ -51,7 +53,11 @@ export async function collect(deps: Deps): Promise<Found> {
     const found = await collectRun(deps, id);
     if (found) runs.set(id, found);
   }
-  return { runs, jobs: await jobsOf(deps.queues), active: await idsAfter(deps.redis, activeIndex, undefined, 100_000) };
+  const idsIn = (index: string): Promise<string[]> => idsAfter(deps.redis, index, undefined, 100_000);
+  return {
+    ...{ runs, jobs: await jobsOf(deps.queues) },
+    ...{ active: await idsIn(activeIndex), listed: await idsIn(approvalIndex) },
+  };
 }
 
 async function collectRun({ client, redis }: Deps, id: string): Promise<FoundRun | undefined> {

@@ -3,18 +3,28 @@ import type { CreateRun } from '@holdpoint/client/wire/run';
 
 /** What the API has acknowledged, as the clients saw it. */
 export interface Ledger {
-  runs: Map<string, { body: CreateRun; forkedFrom?: { runId: string; kept: string[] } }>;
+  runs: Map<string, { at: number; body: CreateRun; forkedFrom?: { runId: string; kept: string[] } }>;
   /** Decisions that were answered with 200: what was sent. */
-  decided: { approvalId: string; runId: string; decision: string; message: string }[];
+  decided: { at: number; approvalId: string; runId: string; decision: string; message: string }[];
   /** Decisions that were refused with a conflict. */
   refused: number;
-  messages: { runId: string; messageId: string; text: string }[];
-  published: string[];
+  messages: { at: number; runId: string; messageId: string; text: string }[];
+  published: { at: number; runId: string }[];
   /** Visits of the site, by mark. */
-  visits: Map<string, number>;
+  visits: Map<string, number[]>;
   /** Requests that got no answer, and were sent again. */
   unanswered: number;
+  /** Times of acknowledgements that Redis has lost: the harness took them out of its file. */
+  lost: { from: number; to: number }[];
+  /** What workers did that were started with another Redis. */
+  wrongRedis: { refused: number; started: number };
+  /** Workspaces and blobs that are gone after that. */
+  filesLost: string[];
 }
+
+/** Redis may have lost what was acknowledged then. */
+export const isLost = ({ lost }: Pick<Ledger, 'lost'>, at: number): boolean =>
+  lost.some(({ from, to }) => at >= from && at <= to);
 
 export const openLedger = (): Ledger => ({
   runs: new Map(),
@@ -24,6 +34,9 @@ export const openLedger = (): Ledger => ({
   published: [],
   visits: new Map(),
   unanswered: 0,
+  lost: [],
+  wrongRedis: { refused: 0, started: 0 },
+  filesLost: [],
 });
 
 /** A decision with words that nobody else uses, so that it is found again. */

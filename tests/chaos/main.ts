@@ -8,29 +8,35 @@ import { isTerminal } from '@holdpoint/engine/domain/vocabulary';
 import { openQueues } from '@holdpoint/engine/queues/queues';
 import { connect } from '@holdpoint/engine/redis/connect';
 import pino from 'pino';
+import { openDisk, whyNoDisk } from '../harness/disk.ts';
 import type { AppProcess } from '../harness/processes.ts';
 import { directoryWith, git, repositoryWith } from '../harness/repositories.ts';
 import { startSystem } from '../harness/system.ts';
 import type { Verdict } from '../harness/verdict.ts';
 import { externalEffects, publications, workspaceEffects } from './checks/effects.ts';
+import { filesKept, lossIsSaid, wrongRedis } from './checks/installation.ts';
 import { acknowledged, dense, firstDecision, folded, neverRan } from './checks/log.ts';
-import { atRest, failures, leases, leftBehind, wakeUps } from './checks/rest.ts';
+import { atRest, failures, leases, leftBehind, listedApprovals, wakeUps } from './checks/rest.ts';
 import { collect } from './collect.ts';
-import { killProcesses } from './killer.ts';
+import { faultNames, isFaultName, killProcesses } from './killer.ts';
 import { openLedger } from './ledger.ts';
 import { decide, produce } from './producer.ts';
 import { randomFrom } from './random.ts';
 
-const usage = `Usage: npm run test:chaos -- [--seed N] [--runs N] [--kills N] [--workers N] [--seconds N] [--soak]
+const usage = `Usage: npm run test:chaos -- [--seed N] [--runs N] [--kills N] [--workers N] [--seconds N] [--faults NAME,…] [--soak]
 
-Starts Redis, an API and workers, submits many runs, kills and stops processes at random, and checks from outside that nothing was lost
-and nothing ran twice. The seed makes the harness choose the same again; when the operating system lets whom go on cannot be repeated.
+Starts Redis, an API and workers, submits many runs, and harms the system at random: processes are killed and stopped, Redis loses data or
+refuses writes, the disk is full, a clock jumps, a worker starts with the wrong Redis. Then it checks from outside that nothing was lost
+and nothing ran twice. The seed makes the harness choose the same faults again; the order in which processes run cannot be repeated.
 
   --seed N      default: another one each time
   --runs N      default: 220
-  --kills N     default: 66
+  --kills N     how many faults; default: 66. Each kind strikes once at least, where there are enough
   --workers N   default: 3
   --seconds N   over how long they are spread; default: 150
+  --faults …    only these; default: all. ${faultNames.slice(0, 7).join(', ')},
+                ${faultNames.slice(7).join(', ')}
+  --verbose     says when each fault strikes
   --soak        ten minutes, 900 runs, 160 kills
 `;
 
@@ -41,7 +47,9 @@ const { values } = parseArgs({
     kills: { type: 'string' },
     workers: { type: 'string' },
     seconds: { type: 'string' },
+    faults: { type: 'string' },
     soak: { type: 'boolean', default: false },
+    verbose: { type: 'boolean', short: 'v', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
@@ -55,6 +63,12 @@ const count = (name: 'seed' | 'runs' | 'kills' | 'workers' | 'seconds', otherwis
   process.stderr.write(`--${name}: expected a whole number\n\n${usage}`);
   process.exit(2);
 };
+const wanted = values.faults?.split(',') ?? faultNames;
+const unknown = wanted.filter((name) => !isFaultName(name));
+if (unknown.length > 0) {
+  process.stderr.write(`--faults: unknown: ${unknown.join(', ')}\n\n${usage}`);
+  process.exit(2);
+}
 const plan = {
   seed: count('seed', Math.floor(Math.random() * 1e9)),
   runs: count('runs', values.soak ? 900 : 220),
@@ -69,7 +83,7 @@ const random = randomFrom(plan.seed);
 const ledger = openLedger();
 const site = createServer((request, response) => {
   const mark = (request.url ?? '').slice(1);
-  ledger.visits.set(mark, (ledger.visits.get(mark) ?? 0) + 1);
+  ledger.visits.set(mark, [...(ledger.visits.get(mark) ?? []), Date.now()]);
   response.end('seen');
 });
 await new Promise<void>((ready) => site.listen(0, '127.0.0.1', ready));
@@ -79,23 +93,38 @@ const sources = {
   site: `127.0.0.1:${(site.address() as AddressInfo).port}`,
 };
 say(`seed ${plan.seed}: ${plan.runs} runs, ${plan.kills} kills, ${plan.workers} workers, ${plan.seconds} s`);
+let faults = faultNames.filter((name) => wanted.includes(name));
+const noDisk = faults.includes('disk-full') ? await whyNoDisk() : undefined;
+if (noDisk !== undefined) {
+  faults = faults.filter((name) => name !== 'disk-full');
+  say(`NOT RUN: disk-full (${noDisk})`);
+}
+const disk = faults.includes('disk-full') ? await openDisk(values.soak ? 8192 : 2048) : undefined;
 
-const system = await startSystem({
+const settings = {
   HOLDPOINT_ALLOW_ADDRESSES: '127.0.0.1/32',
   HOLDPOINT_LOCK_MS: String(lockMs),
   HOLDPOINT_LOG: 'info',
-});
-const startWorker = (): Promise<AppProcess> => system.startWorker();
-const workers = await Promise.all(Array.from({ length: plan.workers }, startWorker));
+};
+const system = await startSystem(settings, undefined, disk?.path);
+const clockFile = (place: number): string => join(system.directory, `clock-${place}`);
+const preload = new URL('./faults/shift-clock.ts', import.meta.url).href;
+const startWorker = (place: number): Promise<AppProcess> =>
+  system.startWorker({ CHAOS_CLOCK: clockFile(place) }, preload);
+const workers = await Promise.all(Array.from({ length: plan.workers }, (_, place) => startWorker(place)));
 const { client } = system;
 const giveUp = AbortSignal.timeout(plan.seconds * 1000 + 300_000);
 const deps = { client, ledger, random: random.branch('producer'), sources, signal: giveUp };
 
 const enough = new AbortController();
 const deciding = decide({ ...deps, random: random.branch('deciders') }, { all: false, stop: enough.signal });
+const began = Date.now();
+const struck = (name: string): void => {
+  if (values.verbose) say(`${((Date.now() - began) / 1000).toFixed(1).padStart(6)} s  ${name}`);
+};
 const killing = killProcesses(
-  { system, workers, startWorker, random: random.branch('killer'), lockMs },
-  { blows: plan.kills, overMs: plan.seconds * 1000, stop: giveUp },
+  { system, workers, startWorker, clockFile, ledger, random: random.branch('killer'), lockMs },
+  { faults, blows: plan.kills, overMs: plan.seconds * 1000, stop: giveUp, report: struck },
 );
 await produce(deps, { runs: plan.runs, spreadMs: plan.seconds * 900 });
 const blows = await killing;
@@ -143,6 +172,10 @@ const verdicts: Verdict[] = [
   leases(found),
   failures(found),
   wakeUps(found),
+  listedApprovals(found),
+  wrongRedis(ledger),
+  filesKept(ledger),
+  lossIsSaid(found, ledger, stuck),
   await publications(found, ledger, readBranch, finalTree),
 ];
 const { directory, dataDir } = system;
@@ -160,7 +193,7 @@ say(
   `runs: ${found.runs.size} (${statuses}); steps: ${attempts.length}, made again: ${attempts.filter((n) => n > 1).length}; tasks: ${tasks}`,
 );
 say(
-  `blows: ${Object.values(blows).reduce((sum, n) => sum + n, 0)} (${Object.entries(blows)
+  `faults: ${[...blows.values()].reduce((sum, n) => sum + n, 0)} (${[...blows]
     .map(([name, n]) => `${name} ${n}`)
     .join(', ')}); requests sent again: ${ledger.unanswered}; repairs: ${JSON.stringify(stuck.repairs)}`,
 );
@@ -168,6 +201,7 @@ say(`seed ${plan.seed}`);
 const wrong = verdicts.flatMap((one) => one.wrong.map((line) => `${one.name}: ${line}`));
 if (wrong.length === 0) {
   await system[Symbol.asyncDispose]();
+  await disk?.[Symbol.asyncDispose]();
 } else {
   const report = join(directory, 'wrong.json');
   const runs = [...found.runs].filter(([id]) => wrong.some((line) => line.includes(id)));

@@ -44,7 +44,7 @@ async function live(deps: Deps, made: Scenario): Promise<void> {
   const created = await insist(deps, () => client.createRun(made.body, { idempotencyKey: key }));
   if (created instanceof ApiError) throw created;
   const { id } = created.run;
-  ledger.runs.set(id, { body: made.body });
+  ledger.runs.set(id, { at: Date.now(), body: made.body });
   const at = async (ms: number | undefined, act: () => Promise<void>): Promise<void> => {
     if (ms === undefined) return;
     await pause(ms);
@@ -76,7 +76,8 @@ async function live(deps: Deps, made: Scenario): Promise<void> {
 
 async function say(deps: Deps, runId: string, text: string): Promise<void> {
   const said = await insist(deps, () => deps.client.sendMessage(runId, text, { idempotencyKey: text }));
-  if (!(said instanceof ApiError)) deps.ledger.messages.push({ runId, messageId: said.message_id, text });
+  if (!(said instanceof ApiError))
+    deps.ledger.messages.push({ at: Date.now(), runId, messageId: said.message_id, text });
 }
 
 /** As soon as the run has succeeded. */
@@ -88,7 +89,7 @@ async function publish(deps: Deps, runId: string): Promise<void> {
     await pause(300);
   }
   const published = await insist(deps, () => deps.client.publish(runId));
-  if (!(published instanceof ApiError)) deps.ledger.published.push(runId);
+  if (!(published instanceof ApiError)) deps.ledger.published.push({ at: Date.now(), runId });
 }
 
 async function fork(deps: Deps, runId: string, made: Scenario): Promise<void> {
@@ -106,7 +107,7 @@ async function fork(deps: Deps, runId: string, made: Scenario): Promise<void> {
   const key = `chaos-fork-${made.number}`;
   const forked = await insist(deps, () => deps.client.forkRun(runId, body, { idempotencyKey: key }));
   if (!(forked instanceof ApiError)) {
-    deps.ledger.runs.set(forked.run.id, { body: made.body, forkedFrom: { runId, kept } });
+    deps.ledger.runs.set(forked.run.id, { at: Date.now(), body: made.body, forkedFrom: { runId, kept } });
   }
 }
 
@@ -126,7 +127,14 @@ export async function decide(deps: Deps, options: { all: boolean; stop: AbortSig
             client.decideApproval(approval.id, decisionFor(approval, decision, words)),
           );
           if (answer instanceof ApiError) ledger.refused += 1;
-          else ledger.decided.push({ approvalId: approval.id, runId: approval.run_id, decision, message: words });
+          else
+            ledger.decided.push({
+              at: Date.now(),
+              approvalId: approval.id,
+              runId: approval.run_id,
+              decision,
+              message: words,
+            });
         }),
       );
     }

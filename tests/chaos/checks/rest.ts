@@ -60,6 +60,17 @@ const expectedReasons: ReadonlySet<string> = new Set([
   ...['EREJECTED', 'ERESPONDED', 'EEXPIRED', 'EKILLED', 'EREFERENCE', 'EDIDNOTHAPPEN', 'EUNKNOWN'],
 ]);
 
+/** Who waits for a decision is in the list of approvals: what is not in it is decided by no person. */
+export function listedApprovals({ runs, listed }: Found): Verdict {
+  const pending = [...runs.values()].flatMap(({ run, approvals }) =>
+    isTerminal(run.status) ? [] : approvals.filter(({ status }) => status === 'pending').map(({ id }) => ({ id, run })),
+  );
+  const wrong = pending.flatMap(({ id, run }) =>
+    listed.includes(id) ? [] : [`${id} of ${run.id} is pending, and in no list`],
+  );
+  return verdict('every pending approval is listed', pending.length, 'pending approvals', wrong);
+}
+
 /** A job belongs to a run that wants it, and what is not over has something that will move it. */
 export function wakeUps({ runs, jobs, active }: Found): Verdict {
   const wrong: string[] = [];

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rename, rm, truncate, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { until } from '../harness/until.ts';
+import { until } from './until.ts';
 
 const run = promisify(execFile);
 
@@ -33,7 +33,16 @@ export async function openDisk(megabytes = 2048): Promise<Disk> {
   await mkdir(path);
   await writeFile(image, '');
   await truncate(image, megabytes * 1024 ** 2);
-  const features = ['-E', 'lazy_itable_init=0,lazy_journal_init=0,nodiscard', '-J', 'size=16', '-N', '65536'];
+  const features = [
+    '-E',
+    'lazy_itable_init=0,lazy_journal_init=0,nodiscard',
+    '-J',
+    'size=16',
+    '-N',
+    '131072',
+    '-m',
+    '0',
+  ];
   try {
     await run('mkfs.ext4', ['-q', '-F', ...features, image]);
     await run('mount', ['-o', mountOptions, image, path]);

@@ -1,0 +1,29 @@
+import type { Stuck } from '@holdpoint/client/wire/operation';
+import { type Verdict, verdict } from '../../harness/verdict.ts';
+import type { Found } from '../collect.ts';
+import { isLost, type Ledger } from '../ledger.ts';
+import { missing } from './log.ts';
+
+/** A worker that finds another Redis than the one its data belongs to refuses to start. */
+export function wrongRedis({ wrongRedis: { refused, started } }: Ledger): Verdict {
+  const wrong = Array.from({ length: started }, () => 'a worker started with an empty Redis that is not its own');
+  return verdict('a worker with the wrong Redis refuses', refused + started, 'starts', wrong);
+}
+
+/** No workspace and no blob is removed that belongs to a run. */
+export function filesKept({ wrongRedis: { refused, started }, filesLost }: Ledger): Verdict {
+  const wrong = filesLost.map((path) => `${path} was removed by a worker with the wrong Redis`);
+  return verdict('no workspace and no blob is lost', refused + started, 'starts with the wrong Redis', wrong);
+}
+
+/** What Redis has lost cannot be brought back; the system must say that it was lost. */
+export function lossIsSaid(found: Found, ledger: Ledger, stuck: Stuck): Verdict {
+  const gone = missing(found, ledger).filter(({ at }) => isLost(ledger, at));
+  const repaired = [...found.runs.values()].flatMap(({ events }) =>
+    events.flatMap((event) => (event.type === 'run.repaired' ? [event.data.class] : [])),
+  );
+  const isSaid = /back|behind|ahead/i.test(`${JSON.stringify(stuck)} ${repaired.join(' ')}`);
+  const wrong =
+    gone.length > 0 && !isSaid ? [`${gone.length} acknowledgements are gone, and the system does not say so`] : [];
+  return verdict('what Redis has lost is said', gone.length, 'lost acknowledgements', wrong);
+}
