@@ -30,6 +30,8 @@ export interface FoundRun {
   args: Map<string, unknown>;
   /** How often each mark is in the files of the final snapshot. */
   marks: Map<string, number>;
+  /** Why these files cannot be read. */
+  unreadable?: string;
 }
 
 export interface Found {
@@ -71,13 +73,20 @@ async function collectRun({ client, redis }: Deps, id: string): Promise<FoundRun
   for (const step of steps) {
     args.set(step.id, 'json' in step.args ? step.args.json : (await client.getStep(step.id)).args);
   }
+  const files = run.snapshot === undefined ? { marks: new Map() } : await readMarks(client, id);
   return {
     ...{ run, events, hash, steps, args },
     approvals: parseAllApprovals(hash),
     tasks: parseAllTasks(hash),
-    marks: run.snapshot === undefined ? new Map() : await marksOf(client, id),
+    ...files,
   };
 }
+
+const readMarks = (client: Client, id: string): Promise<Pick<FoundRun, 'marks' | 'unreadable'>> =>
+  marksOf(client, id).then(
+    (marks) => ({ marks }),
+    (error: unknown) => ({ marks: new Map(), unreadable: error instanceof Error ? error.message : String(error) }),
+  );
 
 async function marksOf(client: Client, runId: string): Promise<Map<string, number>> {
   const marks = new Map<string, number>();

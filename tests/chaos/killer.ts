@@ -35,7 +35,7 @@ export type FaultName = keyof typeof faults;
 export const faultNames = Object.keys(faults) as FaultName[];
 export const isFaultName = (name: string): name is FaultName => name in faults;
 
-/** Does harm at random until it has done so often enough and is told to stop. @returns how often each fault struck */
+/** Does harm at random until it has done so often enough or is told to stop. */
 export async function killProcesses(
   deps: FaultDeps,
   options: {
@@ -43,18 +43,15 @@ export async function killProcesses(
     blows: number;
     overMs: number;
     stop: AbortSignal;
-    report(name: FaultName): void;
+    onStrike(name: FaultName): void;
   },
-): Promise<Map<FaultName, number>> {
-  const counts = new Map<FaultName, number>();
+): Promise<void> {
   for (const name of schedule(deps, options)) {
     if (options.stop.aborted) break;
     await pause((options.overMs / options.blows) * (0.3 + deps.random.next()));
-    options.report(name);
+    options.onStrike(name);
     await faults[name].strike(deps);
-    counts.set(name, (counts.get(name) ?? 0) + 1);
   }
-  return counts;
 }
 
 /** Each fault once, where there are blows enough; the rest by weight; all of it in an order that the seed chooses. */

@@ -1,15 +1,21 @@
 import type { Approval } from '@holdpoint/client/wire/approval';
 import type { CreateRun } from '@holdpoint/client/wire/run';
 
+/** When a request was sent, and when its answer came. */
+export interface Answered {
+  sent: number;
+  answered: number;
+}
+
 /** What the API has acknowledged, as the clients saw it. */
 export interface Ledger {
-  runs: Map<string, { at: number; body: CreateRun; forkedFrom?: { runId: string; kept: string[] } }>;
+  runs: Map<string, { at: Answered; body: CreateRun; forkedFrom?: { runId: string; kept: string[] } }>;
   /** Decisions that were answered with 200: what was sent. */
-  decided: { at: number; approvalId: string; runId: string; decision: string; message: string }[];
+  decided: { at: Answered; approvalId: string; runId: string; decision: string; message: string }[];
   /** Decisions that were refused with a conflict. */
   refused: number;
-  messages: { at: number; runId: string; messageId: string; text: string }[];
-  published: { at: number; runId: string }[];
+  messages: { at: Answered; runId: string; messageId: string; text: string }[];
+  published: { at: Answered; runId: string }[];
   /** Visits of the site, by mark. */
   visits: Map<string, number[]>;
   /** Requests that got no answer, and were sent again. */
@@ -22,9 +28,9 @@ export interface Ledger {
   filesLost: string[];
 }
 
-/** Redis may have lost what was acknowledged then. */
-export const isLost = ({ lost }: Pick<Ledger, 'lost'>, at: number): boolean =>
-  lost.some(({ from, to }) => at >= from && at <= to);
+/** Redis may have lost what was acknowledged then. An answer may come after the loss, and speak of what was before it. */
+export const isLost = ({ lost }: Pick<Ledger, 'lost'>, { sent, answered }: Answered): boolean =>
+  lost.some(({ from, to }) => answered >= from && sent <= to);
 
 export const openLedger = (): Ledger => ({
   runs: new Map(),

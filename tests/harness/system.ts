@@ -20,6 +20,8 @@ export interface System extends AsyncDisposable {
   api: { url(): string; isAlive(): boolean; kill(signal?: NodeJS.Signals): Promise<void>; start(): Promise<void> };
   /** @param preload a module that Node loads before the worker */
   startWorker(env?: Record<string, string>, preload?: string): Promise<AppProcess>;
+  /** Ends every process and leaves the files. */
+  stop(): Promise<void>;
   /** Host path of all that belongs to a run's workspace. */
   folder(runId: string): string;
   /** Host path of its staging tree: the newest, or the one that will be. */
@@ -65,10 +67,16 @@ export async function startSystem(
   const key = (await readFile(join(dataDir, 'api-key'), 'utf8')).trim();
   const client = createClient({ baseUrl: url, key });
 
+  const stop = async (): Promise<void> => {
+    for (const app of processes.reverse()) if (alive(app.pid)) await app.signal('SIGKILL');
+    await startEmbeddedRedis({ dataDir, binaries }).then((redis) => redis.stop());
+    await client.close();
+  };
   return {
     directory,
     dataDir,
     client,
+    stop,
     key,
     redis: {
       address: server.path,
@@ -104,9 +112,7 @@ export async function startSystem(
     folder: (runId) => join(dataDir, 'runs', runId),
     tree: (runId) => newestTree(join(dataDir, 'runs', runId, 'trees')),
     async [Symbol.asyncDispose]() {
-      for (const app of processes.reverse()) if (alive(app.pid)) await app.signal('SIGKILL');
-      await startEmbeddedRedis({ dataDir, binaries }).then((redis) => redis.stop());
-      await client.close();
+      await stop();
       await rm(directory, { recursive: true, force: true });
     },
   };

@@ -72,10 +72,11 @@ function soundRun(): { found: Found; one: FoundRun } {
   return { found: { runs: new Map([[run, one]]), jobs: [], active: [], listed: [] }, one };
 }
 
+const at = (time: number) => ({ sent: time, answered: time });
 const ledger = () => {
   const made = openLedger();
-  made.runs.set(run, { at: 1000, body: {} });
-  made.decided.push({ at: 1000, approvalId: approval, runId: run, decision: 'approve', message: 'yes' });
+  made.runs.set(run, { at: at(1000), body: {} });
+  made.decided.push({ at: at(1000), approvalId: approval, runId: run, decision: 'approve', message: 'yes' });
   made.visits.set('m1-1', [1000]);
   return made;
 };
@@ -94,7 +95,7 @@ test('a sound run passes every check', () => {
       failures(found),
       wakeUps(found),
     ],
-    ...[listedApprovals(found), wrongRedis(log), filesKept(log), lossIsSaid(found, log, calm)],
+    ...[listedApprovals(found), wrongRedis(log), filesKept(found, log), lossIsSaid(found, log, calm)],
   ]) {
     expect(verdict.wrong, verdict.name).toEqual([]);
   }
@@ -119,7 +120,7 @@ test.each<Row>([
   ],
   [
     'a message that is not in the log',
-    (_, __, log) => log.messages.push({ at: 1000, runId: run, messageId: 'x', text: '' }),
+    (_, __, log) => log.messages.push({ at: at(1000), runId: run, messageId: 'x', text: '' }),
     acknowledged,
   ],
   ['a gap in the numbers', (_, one) => one.events.splice(3, 1), dense],
@@ -168,7 +169,8 @@ test.each<Row>([
     (_, __, log) => Object.assign(log.wrongRedis, { started: 1 }),
     (_, log) => wrongRedis(log),
   ],
-  ['a workspace that is gone', (_, __, log) => log.filesLost.push('runs/run_1/shadow.git'), (_, log) => filesKept(log)],
+  ['a workspace that is gone', (_, __, log) => log.filesLost.push('runs/run_1/shadow.git'), filesKept],
+  ['files that cannot be read', (_, one) => Object.assign(one, { unreadable: 'gone' }), filesKept],
   [
     'a loss that is not said',
     (found, _, log) => {
@@ -200,8 +202,10 @@ test('what Redis lost with its tail is forgiven where the system says so', () =>
   log.lost.push({ from: 900, to: 1100 });
   expect(acknowledged(found, log).wrong).toEqual([]);
   expect(
-    firstDecision(found, { ...log, decided: [...log.decided, { ...first(log.decided), at: 2000, message: 'again' }] })
-      .wrong,
+    firstDecision(found, {
+      ...log,
+      decided: [...log.decided, { ...first(log.decided), at: at(2000), message: 'again' }],
+    }).wrong,
   ).toEqual([]);
   expect(externalEffects(found, log).wrong).toEqual([]);
   expect(lossIsSaid(found, log, { ...calm, repairs: { log_went_back: 1 } }).wrong).toEqual([]);
@@ -217,7 +221,7 @@ test('an open run that nothing will wake is caught', () => {
 test('a publish that is missing, doubled or different is caught', async () => {
   const { found, one } = soundRun();
   const log = ledger();
-  log.published.push({ at: 1000, runId: run });
+  log.published.push({ at: at(1000), runId: run });
   const check = (there: { files: string; commits: number } | undefined) =>
     publications(
       found,

@@ -102,7 +102,7 @@ function backgroundEffect({ tasks, run }: FoundRun, step: StepState): Expected {
  */
 export function externalEffects({ runs }: Found, ledger: Ledger): Verdict {
   const visits = [...ledger.visits].map(
-    ([mark, times]) => [mark, times.filter((at) => !isLost(ledger, at)).length] as const,
+    ([mark, times]) => [mark, times.filter((at) => !isLost(ledger, { sent: at, answered: at })).length] as const,
   );
   const allowed = new Map<string, number>();
   for (const { steps, args, events } of runs.values()) {

@@ -10,10 +10,13 @@ export function wrongRedis({ wrongRedis: { refused, started } }: Ledger): Verdic
   return verdict('a worker with the wrong Redis refuses', refused + started, 'starts', wrong);
 }
 
-/** No workspace and no blob is removed that belongs to a run. */
-export function filesKept({ wrongRedis: { refused, started }, filesLost }: Ledger): Verdict {
-  const wrong = filesLost.map((path) => `${path} was removed by a worker with the wrong Redis`);
-  return verdict('no workspace and no blob is lost', refused + started, 'starts with the wrong Redis', wrong);
+/** No workspace and no blob is removed, and the files of every run can be read. */
+export function filesKept({ runs }: Found, { filesLost }: Ledger): Verdict {
+  const unreadable = [...runs].flatMap(([id, one]) =>
+    one.unreadable === undefined ? [] : [`${id}: ${one.unreadable}`],
+  );
+  const wrong = [...filesLost.map((path) => `${path} was removed by a worker with the wrong Redis`), ...unreadable];
+  return verdict('no workspace and no blob is lost', runs.size, 'workspaces', wrong);
 }
 
 /** What Redis has lost cannot be brought back; the system must say that it was lost. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { fold } from '@holdpoint/engine/domain/fold';
 import { type Verdict, verdict } from '../../harness/verdict.ts';
 import type { Found, FoundRun } from '../collect.ts';
-import { isLost, type Ledger } from '../ledger.ts';
+import { type Answered, isLost, type Ledger } from '../ledger.ts';
 
 /** Everything that was acknowledged is in the log of its run, but for what the harness itself took out of Redis' file. */
 export function acknowledged(found: Found, ledger: Ledger): Verdict {
@@ -14,8 +14,8 @@ export function acknowledged(found: Found, ledger: Ledger): Verdict {
 }
 
 /** What was acknowledged and is not in the log, with the time of the acknowledgement. */
-export function missing({ runs }: Found, ledger: Ledger): { at: number; what: string }[] {
-  const gone: { at: number; what: string }[] = [];
+export function missing({ runs }: Found, ledger: Ledger): { at: Answered; what: string }[] {
+  const gone: { at: Answered; what: string }[] = [];
   for (const [id, { at }] of ledger.runs) {
     if (!runs.has(id)) gone.push({ at, what: `the run ${id} was acknowledged and is gone` });
   }
