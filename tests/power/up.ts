@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Client, createClient } from '@holdpoint/client/client';
-import { z } from 'zod';
 import { projectDir } from '../harness/processes.ts';
 
 /** `holdpoint up` as a user starts it: Redis, the API and one worker under one process. */
@@ -20,8 +19,6 @@ export interface Starting {
   /** Rejects with what `up` wrote when it ends before it is ready. */
   ready: Promise<Up>;
 }
-
-const readySchema = z.object({ address: z.url(), key_file: z.string() });
 
 /** Short times, so that a test does not wait for what a user may wait for. */
 const times = {
@@ -55,9 +52,10 @@ export function startUp({ dataDir, bootId }: { dataDir: string; bootId: string }
       written.stdout += text;
       const [line, rest] = written.stdout.split('\n');
       if (rest === undefined) return;
-      const said = readySchema.safeParse(JSON.parse(line ?? ''));
-      if (!said.success) return reject(new Error(`up did not start the system: ${line}`));
-      const { address, key_file } = said.data;
+      const { address, key_file }: { address?: string; key_file?: string } = JSON.parse(line ?? '');
+      if (address === undefined || key_file === undefined) {
+        return reject(new Error(`up did not start the system: ${line}`));
+      }
       const client = createClient({ baseUrl: address, key: readFileSync(key_file, 'utf8').trim() });
       resolve({
         ...{ pid, client },
