@@ -8,11 +8,13 @@ import { git } from '../harness/repositories.ts';
 import type { System } from '../harness/system.ts';
 import type { Verdict } from '../harness/verdict.ts';
 import { externalEffects, publications, workspaceEffects } from './checks/effects.ts';
-import { filesKept, lossIsSaid, wrongRedis } from './checks/installation.ts';
+import { filesKept, lossIsSaid, notReady, wrongRedis } from './checks/installation.ts';
 import { acknowledged, dense, firstDecision, folded, neverRan } from './checks/log.ts';
+import { logsBounded, readLogs } from './checks/logs.ts';
 import { atRest, failures, leases, leftBehind, listedApprovals, wakeUps } from './checks/rest.ts';
 import { collect, type Found } from './collect.ts';
 import type { Ledger } from './ledger.ts';
+import { probeSweeper } from './probe-sweeper.ts';
 
 export interface Judgement {
   verdicts: Verdict[];
@@ -25,7 +27,7 @@ export async function judge(
   { system, end }: { system: System; end(): Promise<void> },
   { ledger, repository }: { ledger: Ledger; repository: string },
 ): Promise<Judgement> {
-  const { found, stuck } = await look(system);
+  const { found, stuck, swept } = await look(system);
   /** What a branch of the repository holds. */
   const readBranch = async (branch: string): Promise<{ files: string; commits: number } | undefined> => {
     const ref = `refs/heads/${branch}`;
@@ -41,13 +43,13 @@ export async function judge(
   const verdicts = [
     ...[acknowledged(found, ledger), dense(found), folded(found)],
     ...[workspaceEffects(found, ledger), externalEffects(found, ledger), neverRan(found), firstDecision(found, ledger)],
-    ...[atRest(found), leases(found), failures(found), wakeUps(found), listedApprovals(found)],
-    ...[wrongRedis(ledger), filesKept(found, ledger), lossIsSaid(found, ledger, stuck)],
+    ...[atRest(found), leases(found), failures(found), wakeUps(found), listedApprovals(found), swept],
+    ...[wrongRedis(ledger), notReady(ledger), filesKept(found, ledger), lossIsSaid(found, ledger, stuck)],
     await publications(found, ledger, readBranch, finalTree),
   ];
   await end();
-  const { dataDir } = system;
-  verdicts.push(leftBehind({ directory: join(dataDir, 'runs'), dataDir }));
+  const { dataDir, directory } = system;
+  verdicts.push(leftBehind({ directory: join(dataDir, 'runs'), dataDir }), logsBounded(readLogs(directory)));
   return { verdicts, found, stuck };
 }
 
@@ -56,7 +58,8 @@ async function look({ client, redis }: { client: Client; redis: System['redis'] 
   const queues = openQueues(connections.state, Date.now);
   try {
     const found = await collect({ client, redis: connections.state, queues });
-    return { found, stuck: await client.stuck() };
+    const stuck = await client.stuck();
+    return { found, stuck, swept: await probeSweeper({ client, queues }) };
   } finally {
     await queues.close();
     await connections.close();

@@ -24,6 +24,8 @@ export interface Ledger {
   lost: { from: number; to: number }[];
   /** What workers did that were started with another Redis. */
   wrongRedis: { refused: number; started: number };
+  /** Times in which Redis refused writes, and what the system said of itself. */
+  refusals: { how: 'no memory' | 'read-only'; saidReady: boolean }[];
   /** Workspaces and blobs that are gone after that. */
   filesLost: string[];
 }
@@ -42,6 +44,7 @@ export const openLedger = (): Ledger => ({
   unanswered: 0,
   lost: [],
   wrongRedis: { refused: 0, started: 0 },
+  refusals: [],
   filesLost: [],
 });
 

@@ -13,8 +13,9 @@ import { expect, test } from 'vitest';
 import type { Found, FoundRun } from '../collect.ts';
 import { openLedger } from '../ledger.ts';
 import { externalEffects, publications, workspaceEffects } from './effects.ts';
-import { filesKept, lossIsSaid, wrongRedis } from './installation.ts';
+import { filesKept, lossIsSaid, notReady, wrongRedis } from './installation.ts';
 import { acknowledged, dense, firstDecision, folded, neverRan } from './log.ts';
+import { logsBounded } from './logs.ts';
 import { atRest, failures, leases, leftBehind, listedApprovals, wakeUps } from './rest.ts';
 
 const id = (kind: string, n = 1): string => `${kind}_01900000-0000-7000-8000-00000000000${n}`;
@@ -95,7 +96,7 @@ test('a sound run passes every check', () => {
       failures(found),
       wakeUps(found),
     ],
-    ...[listedApprovals(found), wrongRedis(log), filesKept(found, log), lossIsSaid(found, log, calm)],
+    ...[listedApprovals(found), wrongRedis(log), notReady(log), filesKept(found, log), lossIsSaid(found, log, calm)],
   ]) {
     expect(verdict.wrong, verdict.name).toEqual([]);
   }
@@ -168,6 +169,11 @@ test.each<Row>([
     'a worker that started with the wrong Redis',
     (_, __, log) => Object.assign(log.wrongRedis, { started: 1 }),
     (_, log) => wrongRedis(log),
+  ],
+  [
+    'a system that says it is ready while Redis refuses writes',
+    (_, __, log) => log.refusals.push({ how: 'read-only', saidReady: true }),
+    (_, log) => notReady(log),
   ],
   ['a workspace that is gone', (_, __, log) => log.filesLost.push('runs/run_1/shadow.git'), filesKept],
   ['files that cannot be read', (_, one) => Object.assign(one, { unreadable: 'gone' }), filesKept],
@@ -242,4 +248,14 @@ test('a process that is left behind is caught', () => {
   // Whoever started this process is another one, with a command line of its own.
   const parent = readFileSync(`/proc/${process.ppid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim();
   expect(leftBehind({ directory: parent, dataDir: '/nowhere/at/all' }).wrong).not.toEqual([]);
+});
+
+test('a log that is flooded, or holds what commands carried, is caught', () => {
+  const line = (time: number, more = '') =>
+    JSON.stringify({ pid: 1, time, msg: 'queue worker error', err: { message: `READONLY${more}` } });
+  const text = (lines: string[]) => new Map([['worker-1.log', `${lines.join('\n')}\n`]]);
+  const calmly = Array.from({ length: 100 }, (_, index) => line(index * 1000));
+  expect(logsBounded(text(calmly)).wrong).toEqual([]);
+  expect(logsBounded(text(Array.from({ length: 100 }, (_, index) => line(index)))).wrong).toHaveLength(1);
+  expect(logsBounded(text([line(0, 'x'.repeat(30_000))])).wrong).toHaveLength(1);
 });

@@ -10,6 +10,13 @@ export function wrongRedis({ wrongRedis: { refused, started } }: Ledger): Verdic
   return verdict('a worker with the wrong Redis refuses', refused + started, 'starts', wrong);
 }
 
+/** A system whose Redis takes no writes can do nothing, and says that it is not ready. */
+export function notReady({ refusals }: Ledger): Verdict {
+  const ready = refusals.filter(({ saidReady }) => saidReady);
+  const wrong = ready.map(({ how }) => `Redis refused writes (${how}), and the system said that it is ready`);
+  return verdict('a system whose Redis refuses writes is not ready', refusals.length, 'refusals', wrong);
+}
+
 /** No workspace and no blob is removed, and the files of every run can be read. */
 export function filesKept({ runs }: Found, { filesLost }: Ledger): Verdict {
   const unreadable = [...runs].flatMap(([id, one]) =>

@@ -27,19 +27,21 @@ export const loseQueues: Fault = ({ system }) =>
   });
 
 /** Redis has no memory left, or is a replica whose master is away: it reads and does not write. Then it is as before. */
-export const refuseWrites: Fault = ({ system, random }) =>
+export const refuseWrites: Fault = ({ system, ledger, random }) =>
   withRedis(system, async (redis) => {
-    const ms = random.integer(1000, 4000);
-    if (random.chance(0.5)) {
-      await redis.config('SET', 'maxmemory', '1');
-      await pause(ms);
-      await redis.config('SET', 'maxmemory', '0');
-    } else {
-      // Port 1: nothing listens there.
-      await redis.replicaof('127.0.0.1', 1);
-      await pause(ms);
-      await redis.replicaof('NO', 'ONE');
-    }
+    const ms = random.integer(2000, 4000);
+    const how = random.pick(['no memory', 'read-only'] as const);
+    // Port 1: nothing listens there.
+    if (how === 'no memory') await redis.config('SET', 'maxmemory', '1');
+    else await redis.replicaof('127.0.0.1', 1);
+    await pause(ms);
+    const saidReady = await system.client.ready().then(
+      () => true,
+      () => false,
+    );
+    ledger.refusals.push({ how, saidReady });
+    if (how === 'no memory') await redis.config('SET', 'maxmemory', '0');
+    else await redis.replicaof('NO', 'ONE');
   });
 
 function appendOnlyFile({ dataDir }: System): string {
