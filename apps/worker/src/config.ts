@@ -52,6 +52,7 @@ const environmentSchema = z.object({
   HOLDPOINT_ALLOW_ADDRESSES: z.string().default(''),
   HOLDPOINT_SEARCH_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   HOLDPOINT_SANDBOX_UID_BASE: integer(1000, 2_000_000_000, 200_000),
+  HOLDPOINT_BOOT_ID: z.string().min(1).optional(),
   PATH: z.string().default('/usr/local/bin:/usr/bin:/bin'),
 });
 
@@ -94,6 +95,8 @@ export interface Config {
   searchEndpoint: string | undefined;
   /** On a root host each run gets a uid of its own, counted from here. */
   uidBase: number;
+  /** Tells one boot of the machine from another; undefined: the kernel's own id. */
+  bootId: string | undefined;
   path: string;
   models: ModelSettings;
   /** US dollars per million tokens, by `provider/model`. */
@@ -136,6 +139,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     allowAddresses: of.HOLDPOINT_ALLOW_ADDRESSES.split(',').filter((range) => range !== ''),
     searchEndpoint: of.HOLDPOINT_SEARCH_ENDPOINT,
     uidBase: of.HOLDPOINT_SANDBOX_UID_BASE,
+    bootId: of.HOLDPOINT_BOOT_ID,
     path: of.PATH,
     models: modelSettingsFrom(env),
     prices: of.HOLDPOINT_MODEL_PRICES,

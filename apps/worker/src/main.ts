@@ -47,6 +47,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     dataDir: config.dataDir,
     allocateOwner: ownerAllocator(connections.state, config.uidBase),
     limits: { sourceBytes: config.sourceBytes },
+    ...(config.bootId === undefined ? {} : { bootId: config.bootId }),
     logger,
   });
   await workspaces.removeDeadMakers();

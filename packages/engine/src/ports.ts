@@ -173,6 +173,10 @@ export interface PublishCall {
   resolutions: unknown;
 }
 
+export type TreeState =
+  | { status: 'sound' }
+  | ({ status: 'lost' } & Pick<EventOf<'workspace.distrusted'>['data'], 'reason' | 'detail'>);
+
 export interface WorkspacePort {
   materialise(input: Making & { source: unknown }): Promise<MadeWorkspace>;
   /** A workspace out of another run's snapshot. */
@@ -185,6 +189,20 @@ export interface WorkspacePort {
     message: string;
     paths?: readonly string[];
   }): Promise<{ snapshot: string; files_changed: number; skipped: number }>;
+  /** Whether the tree is what the log says; see `TreeState`. */
+  inspect(input: {
+    runId: string;
+    epoch: number;
+    /** The writer that the log says was let at the tree last. */
+    writer: string;
+    snapshot: string;
+    /** A background command may be changing the files now. */
+    isShared: boolean;
+  }): Promise<TreeState>;
+  /** Lets a writer at the tree that the log has recorded, before it changes anything. Throws when any other came after `after`. */
+  admit(input: { runId: string; epoch: number; after: string; writer: string }): Promise<void>;
+  /** The epoch of the newest tree on disk; 0: there is none. */
+  newestEpoch(runId: string): Promise<number>;
   /** Ends whatever is running on the workspace. */
   quiesce(runId: string): Promise<void>;
   /** Changes the tree in place, back to a snapshot. */

@@ -2,6 +2,7 @@ import type { Git } from './host-git/git.ts';
 import type { KeptDiffs } from './host-git/kept-diffs.ts';
 import type { Owner } from './port.ts';
 import type { RunStates } from './run/run-state.ts';
+import type { Holder } from './run/tree-head.ts';
 import type { ScanLimits } from './tree/scan.ts';
 
 /** What every verb of this package works with. */
@@ -13,6 +14,8 @@ export interface Deps {
   readonly states: RunStates;
   readonly limits: Limits;
   readonly logger: Logger;
+  /** This process, as the heads of trees name it. */
+  readonly holder: Holder;
   readonly allocateOwner: (runId: string) => Promise<Owner> | Owner;
   /** Milliseconds since 1970. */
   readonly now: () => number;

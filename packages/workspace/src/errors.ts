@@ -25,6 +25,7 @@ const registry = {
   EPATHMISSING: { retryable: false, next: 'List the files of the snapshot, and name one of them.' },
   EWORKSPACEMISSING: { retryable: false, next: 'Materialise the run first; a discarded workspace does not come back.' },
   ELEASESTALE: { retryable: false, next: 'Nothing: whoever took the workspace over goes on with it.' },
+  EHEADMOVED: { retryable: true, next: 'Nothing: the call is tried again on a tree that is known to be right.' },
   EWORKSPACEBUSY: { retryable: true, next: 'Stop the processes that write to the workspace, then try again.' },
   EWORKSPACECORRUPT: { retryable: false, next: 'Restore the folder of the run from a backup, or discard the run.' },
   ESNAPSHOTUNKNOWN: { retryable: false, next: 'Use the id of a snapshot that was taken in this run.' },

@@ -10,6 +10,7 @@ import { keepDiffs } from './host-git/kept-diffs.ts';
 import { collectObjects } from './housekeeping/collect-objects.ts';
 import { measureRuns } from './housekeeping/measure-runs.ts';
 import { tidyFolders } from './housekeeping/tidy-folders.ts';
+import { admitWriter, inspectFiles, inspectHead } from './inspect-tree.ts';
 import { findSource } from './materialise/check-source.ts';
 import { materialise } from './materialise/materialise.ts';
 import { mergeRun } from './merge.ts';
@@ -21,9 +22,10 @@ import { listFiles } from './read/list-files.ts';
 import { readSnapshotFile } from './read/read-file.ts';
 import { restoreSnapshot } from './restore.ts';
 import { removeDeadMakers } from './run/place-run.ts';
-import { assertCurrent, runFolder } from './run/run-folder.ts';
+import { assertCurrent, newestEpoch, runFolder } from './run/run-folder.ts';
 import { createRunStates } from './run/run-state.ts';
 import { createSerial } from './run/serial.ts';
+import { thisProcess } from './run/tree-head.ts';
 import { requireRecord } from './run/workspace-record.ts';
 import { takeSnapshot } from './snapshot.ts';
 import { takeOver } from './take-over.ts';
@@ -40,6 +42,8 @@ export interface WorkspacesOptions {
   logger?: Logger;
   /** Milliseconds since 1970. @default Date.now */
   now?: () => number;
+  /** Tells one boot of this machine from another. @default the kernel's id of this boot */
+  bootId?: string;
   /** Called at named moments between durable steps; fault injection stops the process there. */
   onPoint?: (point: string) => void;
 }
@@ -70,6 +74,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     states: createRunStates(),
     limits: { ...defaultLimits, ...options.limits },
     logger: options.logger ?? { info: () => {}, warn: () => {} },
+    holder: thisProcess(options.bootId),
     allocateOwner: options.allocateOwner,
     now: options.now ?? Date.now,
     isRoot: process.getuid?.() === 0,
@@ -88,6 +93,12 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         assertCurrent(folder);
         return { path: folder.tree, owner: requireRecord(folder).owner };
       }),
+    inspect: (input) =>
+      asWorkspaceError(async () => {
+        return inspectHead(deps, input) ?? (await serial(input.runId, () => inspectFiles(deps, input)));
+      }),
+    admit: (input) => asWorkspaceError(async () => admitWriter(deps, input)),
+    newestEpoch: async (runId) => newestEpoch(runFolder(dataDir, runId).path) ?? 0,
     snapshot: (input) => verb(input.runId, () => takeSnapshot(deps, input)),
     restore: (input) => verb(input.runId, () => restoreSnapshot(deps, input)),
     takeOver: (input) => verb(input.runId, () => takeOver(deps, input)),

@@ -228,6 +228,14 @@ export interface PublishRequest {
   resolutions?: readonly Resolution[];
 }
 
+/**
+ * Whether a tree is what the log says. `other_boot`: the machine was started again, so what was written last may be lost. `log_went_back`:
+ * the tree was written by a later step than the log knows of. `tree_changed`: the files are not those of the snapshot.
+ */
+export type TreeState =
+  | { status: 'sound' }
+  | { status: 'lost'; reason: 'other_boot' | 'log_went_back' | 'tree_changed'; detail: string };
+
 /** Bytes on disk. Files that several runs share (forks) are counted once per run. */
 export interface RunSize {
   run_id: string;
@@ -273,6 +281,26 @@ export interface Workspaces {
    * when the tree of that epoch is not the newest, as do all that take an epoch.
    */
   locate(input: { runId: string; epoch: number }): Promise<{ path: string; owner: Owner }>;
+  /**
+   * Whether the tree may be used: it is the one that the log names, and what the log says of it is true. Cheap while the process that
+   * last wrote to it is alive; the first look of another process compares every file with the snapshot.
+   * @param input.writer the writer that the log names last; empty: none since the tree was made
+   * @param input.isShared a background command may be changing the files now: they are not compared
+   */
+  inspect(input: {
+    runId: string;
+    epoch: number;
+    writer: string;
+    snapshot: SnapshotId;
+    isShared: boolean;
+  }): Promise<TreeState>;
+  /**
+   * Lets a writer (an attempt, a background command) at the tree, once the log has recorded it and before it changes anything.
+   * Throws `EHEADMOVED` when the tree was given to any other writer than `after` names.
+   */
+  admit(input: { runId: string; epoch: number; after: string; writer: string }): Promise<void>;
+  /** Of the run's trees; 0: there is none. */
+  newestEpoch(runId: string): Promise<number>;
   /**
    * Commits the tree as it is. No process may be writing to it. Nothing changed → the parent itself, with `files_changed: 0`; when
    * only empty folders or skipped paths changed it is a new snapshot with `files_changed: 0`. Taken again after a crash it has the

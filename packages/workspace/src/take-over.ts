@@ -18,6 +18,7 @@ import { removeFolder } from './files/remove-folder.ts';
 import type { SnapshotId } from './port.ts';
 import { leftAlone } from './restore.ts';
 import { assertCurrent, epochsIn, type RunFolder, runFolder, stale } from './run/run-folder.ts';
+import { startHead } from './run/tree-head.ts';
 import { requireRecord, type WorkspaceRecord } from './run/workspace-record.ts';
 import { startScan } from './snapshot.ts';
 import { type Bring, bringTree, hashOnly } from './tree/bring-tree.ts';
@@ -49,6 +50,7 @@ export async function takeOver(deps: Deps, input: Input): Promise<void> {
   deps.onPoint('take-over.grown');
   refuseLate(folder);
   renameSync(aside, folder.tree);
+  startHead(folder, deps.holder);
   deps.states.drop(input.runId);
   deps.onPoint('take-over.placed');
   assertCurrent(folder);

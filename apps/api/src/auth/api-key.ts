@@ -1,6 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmod, link, mkdir, open, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { syncPath } from '@holdpoint/engine/files/write-durably';
 
 /** Whether this is the key. Takes the same time for every key. */
 export type KeyCheck = (presented: string) => boolean;
@@ -48,6 +49,7 @@ async function createKey(file: string): Promise<string> {
   }
   try {
     await link(temporary, file).catch(unlessTaken);
+    await syncPath(dirname(file));
   } finally {
     await rm(temporary);
   }

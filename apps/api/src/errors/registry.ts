@@ -152,6 +152,7 @@ export const workspaceProblems: Record<WorkspaceErrorCode, ProblemKind & { code:
   EPATHMISSING: { status: 404, code: 'path_not_found', title: 'No such file' },
   EWORKSPACEMISSING: { status: 410, code: 'workspace_gone', title: 'The workspace is gone' },
   ELEASESTALE: { status: 503, code: 'workspace_taken_over', title: 'Another worker took over' },
+  EHEADMOVED: { status: 503, code: 'workspace_taken_over', title: 'Another worker took over' },
   EWORKSPACEBUSY: { status: 503, code: 'workspace_busy', title: 'The workspace is busy' },
   EWORKSPACECORRUPT: { status: 500, code: 'workspace_corrupt', title: 'The workspace is damaged' },
   ESNAPSHOTUNKNOWN: { status: 404, code: 'snapshot_not_found', title: 'No such snapshot' },

@@ -145,6 +145,9 @@ function portOf(workspaces: Workspaces): WorkerDeps['workspaces'] {
       const { id, files_changed, skipped } = await workspaces.snapshot(input);
       return { snapshot: id, files_changed, skipped: skipped.length };
     },
+    inspect: (input) => workspaces.inspect(input),
+    admit: (input) => workspaces.admit(input),
+    newestEpoch: (runId) => workspaces.newestEpoch(runId),
     quiesce: async () => {},
     restore: (input) => workspaces.restore(input),
     takeOver: (input) => workspaces.takeOver(input),

@@ -131,6 +131,8 @@ function detailOf(event: RunEvent, call: string): string {
       return `${short(event.data.snapshot)}: ${event.data.files_changed} changed by ${event.data.task_id}`;
     case 'workspace.validating':
       return short(event.data.snapshot);
+    case 'workspace.distrusted':
+      return `${event.data.reason}: ${event.data.detail} A new tree is made from the last snapshot.`;
     case 'workspace.restored':
       return `${short(event.data.snapshot)}: the files are as they were then`;
     case 'workspace.materialised':

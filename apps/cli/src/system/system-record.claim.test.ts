@@ -35,6 +35,17 @@ it('takes over from a dead process, and hands on what it left', () => {
   expect(readdirSync(dataDir)).toEqual(['up.json']);
 });
 
+it.each([
+  ['empty', ''],
+  ['full of zero bytes', '\0'.repeat(300)],
+])('takes a directory whose record a power failure left %s', (_, text) => {
+  writeFileSync(join(dataDir, 'up.json'), text);
+  expect(readSystemRecord(dataDir)).toBeUndefined();
+  expect(claim(dataDir, own())).toEqual({ taken: true });
+  expect(readSystemRecord(dataDir)).toEqual(own());
+  expect(readdirSync(dataDir)).toEqual(['up.json']);
+});
+
 it('writes what changes, for this user alone', () => {
   claim(dataDir, own());
   updateSystemRecord(dataDir, { ...own(), address: 'http://127.0.0.1:1' });

@@ -1,14 +1,4 @@
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { CliError } from '../errors.ts';
@@ -32,7 +22,11 @@ export type SystemRecord = z.infer<typeof recordSchema>;
 
 const fileOf = (dataDir: string): string => join(dataDir, 'up.json');
 
-/** Undefined when there is none. @throws CliError `not_ours` */
+/**
+ * Undefined when there is none. A blank one was cut off by a power failure, after which nothing of it runs: it counts as none.
+ *
+ * @throws CliError `not_ours`
+ */
 export function readSystemRecord(dataDir: string): SystemRecord | undefined {
   const file = fileOf(dataDir);
   let text: string;
@@ -42,6 +36,7 @@ export function readSystemRecord(dataDir: string): SystemRecord | undefined {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
   }
+  if (isBlank(text)) return undefined;
   try {
     return recordSchema.parse(JSON.parse(text));
   } catch (cause) {
@@ -63,7 +58,10 @@ export function claim(
   for (;;) {
     if (linkNew(dataDir, record)) return left === undefined ? { taken: true } : { taken: true, left };
     const found = readSystemRecord(dataDir);
-    if (found === undefined) continue;
+    if (found === undefined) {
+      removeBlank(dataDir);
+      continue;
+    }
     if (isAlive(found)) return { taken: false, by: found };
     if (removeDead(dataDir, found)) left = found;
   }
@@ -76,6 +74,22 @@ export function updateSystemRecord(dataDir: string, record: SystemRecord): void 
 
 export function release(dataDir: string, pid: number): void {
   if (readSystemRecord(dataDir)?.pid === pid) rmSync(fileOf(dataDir), { force: true });
+}
+
+const isBlank = (text: string): boolean => text.replaceAll('\0', '').trim() === '';
+
+/** Moved away before it is looked at again: another process may have put a good one there. */
+function removeBlank(dataDir: string): void {
+  const aside = `${fileOf(dataDir)}.${process.pid}.blank`;
+  try {
+    if (!isBlank(readFileSync(fileOf(dataDir), 'utf8'))) return;
+    renameSync(fileOf(dataDir), aside);
+    if (!isBlank(readFileSync(aside, 'utf8'))) linkSync(aside, fileOf(dataDir));
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  } finally {
+    rmSync(aside, { force: true });
+  }
 }
 
 /** Appears with its whole content, and only if there is none. */
@@ -111,16 +125,9 @@ function removeDead(dataDir: string, dead: SystemRecord): boolean {
   }
 }
 
-/** Synced before it gets its name: after a power cut an empty record would keep `up` from starting. */
 function writeAside(dataDir: string, record: SystemRecord): string {
   const aside = `${fileOf(dataDir)}.${process.pid}.new`;
-  const fd = openSync(aside, 'w', 0o600);
-  try {
-    writeFileSync(fd, `${JSON.stringify(record, null, 1)}\n`);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
+  writeFileSync(aside, `${JSON.stringify(record, null, 1)}\n`, { mode: 0o600, flush: true });
   return aside;
 }
 

@@ -18,6 +18,9 @@ export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): W
     async fork(making) {
       return toMade(await workspaces.fork(making));
     },
+    inspect: (input) => workspaces.inspect(input),
+    admit: (input) => workspaces.admit(input),
+    newestEpoch: (runId) => workspaces.newestEpoch(runId),
     async snapshot(input) {
       // What runs in the background stands still meanwhile, so that the snapshot is of one moment.
       const taken = await sandbox.frozen(input.runId, () => workspaces.snapshot(input));

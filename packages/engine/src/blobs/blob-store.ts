@@ -1,8 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename, utimes } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { inlineLimit, type Payload } from '../domain/payload.ts';
 import { EngineError } from '../errors.ts';
+import { syncPath, writeDurably } from '../files/write-durably.ts';
 import { aside, type Collected, collectBlobs } from './collect-blobs.ts';
 
 /** Content-addressed files under one directory: `ab/cdef…` by SHA-256. Written once, never changed. */
@@ -27,7 +28,7 @@ export function openBlobStore(directory: string): BlobStore {
       const file = fileOf(sha256);
       if (await touch(file)) return sha256;
       const created = await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      if (created !== undefined) await syncDirectory(dirname(created));
+      if (created !== undefined) await syncPath(dirname(created));
       await writeDurably(file, content);
       return sha256;
     },
@@ -75,27 +76,4 @@ async function touch(file: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-/** Temporary file, fsync, rename, fsync of the directory: a blob is there whole or not at all, and stays after a power cut. */
-async function writeDurably(file: string, content: Buffer): Promise<void> {
-  const temporary = `${file}.${randomUUID()}.tmp`;
-  const handle = await open(temporary, 'wx', 0o600);
-  try {
-    await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(temporary, file);
-  await syncDirectory(dirname(file));
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
 }

@@ -1,5 +1,6 @@
 import type { RunEvent } from './events.ts';
 import { approvalField, runField, stepField, taskField } from './fields.ts';
+import { heads } from './heads.ts';
 import type { ForkedFrom } from './lineage.ts';
 import type {
   ApprovalStatus,
@@ -194,7 +195,12 @@ function meaningOf(event: RunEvent): Changes {
         [stepField(event.step_id, 'attempt')]: String(event.data.attempt),
         [stepField(event.step_id, 'started_at')]: event.time,
         [stepField(event.step_id, 'worker')]: event.data.worker,
-        ...(event.data.writes ? { [runField.writer]: event.step_id } : {}),
+        ...(event.data.writes
+          ? {
+              [runField.writer]: event.step_id,
+              [runField.head]: heads.attempt(event.step_id, event.data.attempt),
+            }
+          : {}),
       });
     case 'step.deferred': {
       const { until, task_id } = event.data;
@@ -291,7 +297,9 @@ function meaningOf(event: RunEvent): Changes {
         [taskField(task_id, 'status')]: taskStatus('running'),
         [taskField(task_id, 'worker')]: worker,
         [taskField(task_id, 'started_at')]: event.time,
-        ...(epoch === undefined ? {} : { [taskField(task_id, 'epoch')]: String(epoch) }),
+        ...(epoch === undefined
+          ? {}
+          : { [taskField(task_id, 'epoch')]: String(epoch), [runField.head]: heads.task(task_id) }),
       });
     }
     case 'task.kill_requested':
@@ -320,16 +328,19 @@ function meaningOf(event: RunEvent): Changes {
     case 'workspace.progress':
       return set({});
     case 'workspace.leased':
-      return set({ [runField.lease]: String(event.data.epoch) });
+      return set({ [runField.lease]: String(event.data.epoch), [runField.head]: '' });
     case 'workspace.held':
       return set({ [runField.writer]: event.data.task_id });
     case 'workspace.captured':
       return set({ [runField.snapshot]: event.data.snapshot, [runField.writer]: '' });
     case 'workspace.validating':
-      return set({ [runField.validating]: event.data.snapshot });
+      return set({
+        [runField.validating]: event.data.snapshot,
+        [runField.head]: heads.validators(event.data.snapshot),
+      });
     case 'workspace.materialised': {
       const { snapshot, base = snapshot } = event.data;
-      return set({ [runField.snapshot]: snapshot, [runField.base]: base, [runField.lease]: '1' });
+      return set({ [runField.snapshot]: snapshot, [runField.base]: base, [runField.lease]: '1', [runField.head]: '' });
     }
     case 'workspace.snapshotted':
       return set({
@@ -337,6 +348,8 @@ function meaningOf(event: RunEvent): Changes {
         [stepField(event.step_id, 'snapshot')]: event.data.snapshot,
         [runField.writer]: '',
       });
+    case 'workspace.distrusted':
+      return set(restoring(true));
     case 'workspace.restored':
       return set({ [runField.restore]: '' });
     case 'workspace.publish_requested': {

@@ -258,6 +258,15 @@ const workspaceEvents = [
     skipped: z.int(),
   }),
   event('workspace.leased', { epoch, worker: z.string() }),
+  event('workspace.distrusted', {
+    epoch,
+    reason: z
+      .enum(['other_boot', 'log_went_back', 'tree_changed'])
+      .describe(
+        'other_boot: the machine was started again since the tree was written. log_went_back: the tree is ahead of the log, so Redis lost acknowledged writes. tree_changed: the files are not those of the snapshot',
+      ),
+    detail: z.string(),
+  }),
   event('workspace.restored', { snapshot: snapshotId, epoch: epoch.optional() }),
   event('workspace.held', { task_id: taskIdSchema }),
   event('workspace.captured', {

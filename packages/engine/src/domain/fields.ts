@@ -45,6 +45,11 @@ export const runField = {
   lease: 'lease',
   /** The step or task that alone may change the tree and take snapshots now; empty: none. */
   writer: 'writer',
+  /**
+   * The writer that was let at the tree last: `<step>.<attempt>`, `<task>`, or `validators.<snapshot>`; empty: none since the tree was made.
+   * The tree carries the same name, so a log or a tree that went back to an earlier time is noticed.
+   */
+  head: 'head',
   /** `due` while the tree is not what `snapshot` says: after an attempt in doubt, or an undo. */
   restore: 'restore',
   publication: 'publication',

@@ -81,6 +81,7 @@ const runSchema = z.object({
   reason: json(problemSchema).optional(),
   lease: count.default(0),
   writer: z.string().default(''),
+  head: z.string().default(''),
   restore: z.literal('due').optional(),
   publication: publicationStatusSchema,
   publish_request: json(

@@ -38,6 +38,8 @@ export const taskIs = (id: string, ...status: TaskStatus[]): Condition => ({
 });
 /** The tree is the one that the caller looked at: nobody took the workspace over since. */
 export const leaseIs = (epoch: number): Condition => ({ field: runField.lease, is: [String(epoch)] });
+/** No other writer was let at the tree since the caller looked. */
+export const headIs = (head: string): Condition => ({ field: runField.head, is: [head] });
 /** Nobody else changes the tree now. */
 export const writerIs = (...ids: string[]): Condition => ({ field: runField.writer, is: ids });
 /** The tree is what the log says. */

@@ -5,7 +5,7 @@ import type { RunState, StepState } from '../domain/state.ts';
 import { isSettled, isTaskOver, isTerminal } from '../domain/vocabulary.ts';
 import { lastEventAt } from '../log/read-log.ts';
 import { readApproval, readStep, readTask, readTasks, readTurnSteps } from '../log/read-state.ts';
-import { jobIds, type StepJob } from '../queues/queues.ts';
+import { isInBackoff, jobIds, type StepJob } from '../queues/queues.ts';
 import { isDue } from './ensure-tasks.ts';
 import { isWorkspaceDue } from './release-run.ts';
 import { isWaitOver } from './wait-over.ts';
@@ -53,12 +53,12 @@ async function lookAtStep(deps: WorkerDeps, run: RunState, step: StepState): Pro
   switch (step.status) {
     case 'queued':
       if (!job) return [{ class: 'queued_without_job', subject }];
-      return (await isAsleep(deps, job)) ? [{ class: 'decided_but_parked', subject }] : [];
+      return (await isAsleep(job)) ? [{ class: 'decided_but_parked', subject }] : [];
     case 'running':
       return job ? [] : [{ class: 'running_without_heartbeat', subject }];
     case 'deferred':
       if (!job) return [{ class: 'queued_without_job', subject }];
-      return (await isWaitOver(deps, run, step)) && (await isAsleep(deps, job))
+      return (await isWaitOver(deps, run, step)) && (await isAsleep(job))
         ? [{ class: 'decided_but_parked', subject }]
         : [];
     case 'parked':
@@ -73,11 +73,7 @@ async function lookAtStep(deps: WorkerDeps, run: RunState, step: StepState): Pro
   }
 }
 
-const isAsleep = async (deps: WorkerDeps, job: Job): Promise<boolean> =>
-  (await job.isDelayed()) && sleepsLong(deps, job);
-
-/** Of a delayed job: it would run by itself only in a while. One that waits for its next try is awake. */
-const sleepsLong = (deps: WorkerDeps, job: Job): boolean => job.timestamp + job.delay > deps.now() + 60_000;
+const isAsleep = async (job: Job): Promise<boolean> => !isInBackoff(job) && (await job.isDelayed());
 
 const page = 200;
 
@@ -94,7 +90,7 @@ export async function* needlessSleepers(
     const jobs = await deps.queues.steps.getDelayed(from, from + page - 1);
     // One that was removed meanwhile is a gap in the row.
     const there: Job<StepJob>[] = jobs.filter((job) => job !== undefined);
-    const asleep = there.filter((job) => deps.now() - job.timestamp >= graceMs && sleepsLong(deps, job));
+    const asleep = there.filter((job) => deps.now() - job.timestamp >= graceMs && !isInBackoff(job));
     const found = await Promise.all(asleep.map(({ data }) => readStep(deps.redis, data.run_id, data.step_id)));
     for (const { run, step } of found.filter((one) => one !== undefined)) {
       if (isSettled(step.status) && (await isQuiet(deps, run.id))) yield { runId: run.id, stepId: step.id };

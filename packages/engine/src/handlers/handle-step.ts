@@ -20,6 +20,7 @@ import { readApproval, readStep } from '../log/read-state.ts';
 import { recall } from '../log/recall.ts';
 import type { StepJob } from '../queues/queues.ts';
 import { appendWithTask } from './begin-task.ts';
+import { guardTree } from './inspect-tree.ts';
 import { done, type JobContext, type JobEnd } from './job.ts';
 import { planAhead, together } from './plan-ahead.ts';
 import { recordPlan } from './plan-next.ts';
@@ -119,6 +120,8 @@ async function attempt(
   also: readonly Condition[] = [],
 ): Promise<JobEnd | Again> {
   if (await isPausedForTools(deps, run, step)) return forward(deps, run, context);
+  const tree = await guardTree(deps, run, step.id, context);
+  if (tree !== 'sound') return tree === 'moved' ? 'not started' : forward(deps, run, context);
   const start = startAttempt(run, step, deps.workerId);
   const started = await append(deps, run.id, { ...start, if: [...also, ...start.if] });
   if (!started.ok) return 'not started';

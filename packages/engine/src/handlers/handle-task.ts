@@ -1,5 +1,6 @@
 import { fromPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
+import { heads } from '../domain/heads.ts';
 import type { RunState, TaskState } from '../domain/state.ts';
 import { shellSpecSchema } from '../domain/task.ts';
 import { recordConnection } from '../domain/transitions/attempt.ts';
@@ -22,6 +23,7 @@ import { readRun, readStep, readTask } from '../log/read-state.ts';
 import type { Connection } from '../ports.ts';
 import type { TaskJob } from '../queues/queues.ts';
 import { readError } from './infrastructure-error.ts';
+import { guardTree } from './inspect-tree.ts';
 import { abortReason, done, type JobContext, type JobEnd } from './job.ts';
 import { settleForward } from './settle-forward.ts';
 import { superviseAgent } from './supervise-agent.ts';
@@ -79,6 +81,12 @@ async function move(deps: WorkerDeps, run: RunState, task: TaskState, context: J
 }
 
 async function start(deps: WorkerDeps, run: RunState, task: TaskState, context: JobContext): Promise<JobEnd | 'again'> {
+  const tree = await guardTree(deps, run, task.id, context);
+  if (tree === 'moved') return 'again';
+  if (tree === 'lost') {
+    await settleForward(deps, run.id, context.signal);
+    return done;
+  }
   const started = await append(deps, run.id, startTask(run, task, deps.workerId));
   if (!started.ok) return 'again';
   const startedAt = deps.now();
@@ -106,6 +114,7 @@ async function execute(
   const { limits, network } = await readSpec(deps, run);
   const output = deps.outputs.open(task.id);
   try {
+    await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer: heads.task(task.id) });
     const end = await deps.executor.runTask(spec, {
       runId: run.id,
       taskId: task.id,

@@ -2,7 +2,7 @@ import type { WorkerDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
 import { recordDiscarded } from '../domain/transitions/publication.ts';
 import { pauseRun } from '../domain/transitions/run-life.ts';
-import { recordRestored, takeLease } from '../domain/transitions/take-over.ts';
+import { recordRestored } from '../domain/transitions/take-over.ts';
 import { append } from '../log/append.ts';
 import { readRun } from '../log/read-state.ts';
 import type { WorkspaceJob } from '../queues/queues.ts';
@@ -11,6 +11,7 @@ import { abortReason, done, HandBack, type JobContext, type JobEnd } from './job
 import { publishRun, sleepOrExpirePublish } from './publish-run.ts';
 import { releaseUnlessDue } from './release-run.ts';
 import { settleForward } from './settle-forward.ts';
+import { takeTree } from './take-tree.ts';
 
 /**
  * Does what the log says was asked for of a run's workspace: brings it back to a snapshot, publishes its change set, discards it. All of
@@ -67,9 +68,6 @@ async function restore(deps: WorkerDeps, run: RunState, context: JobContext): Pr
 }
 
 async function takeOver(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<void> {
-  const leased = await append(deps, run.id, takeLease(run, deps.workerId));
-  if (!leased.ok) return;
-  const epoch = run.lease + 1;
-  await deps.workspaces.takeOver({ runId: run.id, epoch, snapshot: run.snapshot ?? '', signal });
-  await append(deps, run.id, recordRestored({ ...run, lease: epoch }));
+  const epoch = await takeTree(deps, run, { snapshot: run.snapshot ?? '', signal });
+  if (epoch !== undefined) await append(deps, run.id, recordRestored({ ...run, lease: epoch }));
 }

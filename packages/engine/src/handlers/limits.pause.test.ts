@@ -375,6 +375,7 @@ test('the job of a step that a decider settled just before it died does not slee
   // One that is to be tried again in a moment is not stuck.
   const job = { run_id: runId, step_id: stepId ?? '' };
   await deps.queues.steps.add('step', job, { jobId: job.step_id, delay: 30_000 });
+  await engine.deps.redis.hset(deps.queues.steps.toKey(job.step_id), 'atm', 1);
   await sweepOnce({ ...deps, now: () => Date.now() + 20_000 });
   expect(await asleep()).toEqual([stepId]);
   expect(await soundLog(engine.deps, runId)).toEqual(events);

@@ -1,5 +1,6 @@
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
+import { heads } from '../domain/heads.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { type AttemptResult, recordConnection } from '../domain/transitions/attempt.ts';
 import { EngineError } from '../errors.ts';
@@ -28,6 +29,10 @@ export async function runAttempt(
   const startedAt = deps.now();
   try {
     const writes = step.effect !== 'read';
+    if (writes) {
+      const writer = heads.attempt(step.id, step.attempt);
+      await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer });
+    }
     const taskId = step.task ?? deps.newId('task');
     const outcome = await call(deps, run, step, taskId, context);
     const reason = abortReason(context.signal);

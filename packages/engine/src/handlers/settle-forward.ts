@@ -13,6 +13,7 @@ import { claimOwner, trackApproval, untrackActive, untrackApproval } from '../lo
 import { readSpec } from '../log/read-spec.ts';
 import { readApproval, readRun, readTurnSteps } from '../log/read-state.ts';
 import { endTasks, ensureTasks } from './ensure-tasks.ts';
+import { judgeTree } from './inspect-tree.ts';
 import { isWorkspaceDue, releaseUnlessDue } from './release-run.ts';
 import { tellParent } from './tell-parent.ts';
 import { isWaitOver } from './wait-over.ts';
@@ -117,6 +118,9 @@ async function openGates(
   steps: StepState[],
   signal: AbortSignal,
 ): Promise<void> {
+  // A preview shows the files as they are: on a wrong tree it would show a person something else than what is decided.
+  const isHeld = steps.some((step) => verdict(policy, step).action === 'hold');
+  if (isHeld && (await judgeTree(deps, run)) !== 'sound') return;
   const gates = await Promise.all(
     steps.map(async (step): Promise<Gate> => {
       const { action, reason } = verdict(policy, step);

@@ -2,8 +2,9 @@ import type { WorkerDeps } from '../deps.ts';
 import { isAbandoned } from '../domain/id-time.ts';
 import { recordRepair } from '../domain/transitions/run-life.ts';
 import { append } from '../log/append.ts';
+import { countRepair } from '../log/count-repair.ts';
 import { idsAfter, ownerOf, untrackApproval } from '../log/indexes.ts';
-import { activeIndex, approvalIndex, repairsKey } from '../log/keys.ts';
+import { activeIndex, approvalIndex } from '../log/keys.ts';
 import { readApproval, readRun } from '../log/read-state.ts';
 import { diagnose, type Finding, needlessSleepers } from './diagnose.ts';
 import { settleForward } from './settle-forward.ts';
@@ -48,8 +49,7 @@ async function mend(deps: WorkerDeps, runId: string, signal: AbortSignal): Promi
 async function tell(deps: WorkerDeps, runId: string, finding: Finding): Promise<void> {
   deps.logger.warn({ run_id: runId, ...finding }, 'something was stuck; it is woken');
   await append(deps, runId, recordRepair(finding));
-  await deps.redis.hincrby(repairsKey, finding.class, 1);
-  deps.metrics.repaired(finding.class);
+  await countRepair(deps, finding.class);
 }
 
 async function* walk(deps: WorkerDeps, index: string): AsyncGenerator<string> {

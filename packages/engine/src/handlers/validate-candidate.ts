@@ -1,12 +1,14 @@
 import { toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
+import { heads } from '../domain/heads.ts';
 import type { RunState } from '../domain/state.ts';
 import { recordValidating, recordValidation } from '../domain/transitions/publication.ts';
-import { takeLease } from '../domain/transitions/take-over.ts';
 import type { ValidatorResult } from '../domain/validation.ts';
 import { append } from '../log/append.ts';
 import { readSpec } from '../log/read-spec.ts';
+import { inspectTree } from './inspect-tree.ts';
 import { abortReason, type JobContext } from './job.ts';
+import { takeTree } from './take-tree.ts';
 
 /**
  * Runs the run's validators on exactly what is to be published, once per candidate: the result is in the log. They work on the run's own
@@ -22,7 +24,7 @@ export async function validateCandidate(
   const { validators, limits } = await readSpec(deps, run);
   if (validators.length === 0) return true;
   if (run.validated?.snapshot === candidate && run.validated.passed) return true;
-  const epoch = await takeTree(deps, run, candidate, signal);
+  const epoch = await treeWith(deps, run, candidate, signal);
   if (epoch === undefined) return false;
   const results: ValidatorResult[] = [];
   for (const validator of validators) {
@@ -48,25 +50,26 @@ export async function validateCandidate(
   return appended.ok && failed === undefined;
 }
 
-/** The tree is brought to the candidate. When the last worker that did so never told how it went, this is a new one: it may only be frozen. */
-async function takeTree(
+/**
+ * The tree is brought to the candidate. It is a new one when the last worker that did so may only be frozen, because it never recorded how
+ * that went, and when the tree is not what the log says.
+ */
+async function treeWith(
   deps: WorkerDeps,
   run: RunState,
   candidate: string,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   await deps.workspaces.quiesce(run.id);
-  if (run.validating === undefined) {
+  if (run.validating === undefined && (await inspectTree(deps, run)).status === 'sound') {
     const begun = await append(deps, run.id, recordValidating(run, candidate));
     if (!begun.ok) return undefined;
+    const writer = heads.validators(candidate);
+    await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer });
     await deps.workspaces.restore({ runId: run.id, epoch: run.lease, snapshot: candidate });
     return run.lease;
   }
-  const leased = await append(deps, run.id, takeLease(run, deps.workerId));
-  if (!leased.ok) return undefined;
-  const epoch = run.lease + 1;
-  await deps.workspaces.takeOver({ runId: run.id, epoch, snapshot: candidate, signal });
-  return epoch;
+  return takeTree(deps, run, { snapshot: candidate, signal });
 }
 
 const problemOf = ({ name, status, exit_code, detail }: ValidatorResult) => ({

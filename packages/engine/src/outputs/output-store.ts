@@ -1,6 +1,7 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncPath } from '../files/write-durably.ts';
 import { readPage } from './read-page.ts';
 import { beginFolder, type OutputStream, writingMark } from './segments.ts';
 import { type Bounds, StreamWriter } from './stream-writer.ts';
@@ -77,6 +78,17 @@ export function openOutputStore(folder: string, options: OutputStoreOptions = {}
   };
 }
 
+/** Nothing to do when another writer has begun in the meantime: the folder of this one is gone. */
+async function syncAll(folder: string): Promise<void> {
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder)) await syncPath(join(folder, name)).catch(unlessGone);
+  await syncPath(folder).catch(unlessGone);
+}
+
+function unlessGone(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}
+
 function openWriter(folder: string, bounds: Bounds): OutputWriter {
   const mark = join(folder, writingMark);
   writeFileSync(mark, '', { mode: 0o600 });
@@ -89,7 +101,9 @@ function openWriter(folder: string, bounds: Bounds): OutputWriter {
     async close() {
       streams.stdout.close();
       streams.stderr.close();
+      // The end of the task is recorded next: what it printed must then be on disk, too.
       rmSync(mark, { force: true });
+      await syncAll(folder);
     },
   };
 }

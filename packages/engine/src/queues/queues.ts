@@ -88,8 +88,10 @@ export function backoffOf(attemptsMade: number, retryAfterMs: number | undefined
 const longestDelay = 10 * 365 * 24 * 3600 * 1000;
 export const capDelay = (ms: number): number => Math.max(0, Math.min(ms, longestDelay));
 
-/** A job whose retry is due within this time is in backoff, not parked: leave it. */
 const backoffHorizon = 60_000;
+
+/** A delayed job that waits for its next try, and is not parked: leave it. */
+export const isInBackoff = ({ attemptsMade, delay }: Job): boolean => attemptsMade > 0 && delay < backoffHorizon;
 
 export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetry): Queues {
   const options = {
@@ -168,7 +170,7 @@ function urgency({ header }: JobOwner): { priority?: number } {
 const ignoreHere = (): void => {};
 
 async function promote(job: Job): Promise<void> {
-  if (job.delay === 0 || (job.attemptsMade > 0 && job.delay < backoffHorizon)) return;
+  if (job.delay === 0 || isInBackoff(job)) return;
   await job.promote().catch(unlessNotDelayed);
 }
 

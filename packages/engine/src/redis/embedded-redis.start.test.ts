@@ -46,6 +46,26 @@ async function killHard(server: { path: string; pid: number }): Promise<void> {
   });
 }
 
+test.each(['', '\0\0\0'])('starts on data whose record of the engine a power failure left blank: %j', async (text) => {
+  const first = await start();
+  await withClient(first.path, (client) => client.set('a', '1'));
+  await killHard(first);
+  await writeFile(path.join(dataDir, 'redis/engine.json'), text);
+  const second = await start();
+  expect(await withClient(second.path, (client) => client.get('a'))).toBe('1');
+  expect(JSON.parse(await readFile(path.join(dataDir, 'redis/engine.json'), 'utf8'))).toMatchObject({
+    engine: second.engine,
+  });
+});
+
+test('does not guess which server wrote the data when the record of the engine is damaged', async () => {
+  const server = await start();
+  await server.stop();
+  await writeFile(path.join(dataDir, 'redis/engine.json'), '{"engine":');
+  await expect(start()).rejects.toMatchObject({ code: 'redis_engine_unknown' });
+  await rm(path.join(dataDir, 'redis/engine.json'));
+});
+
 describe('a new data directory', () => {
   test('gets a server that takes writes, has no TCP port and acknowledges nothing before it is on disk', async () => {
     const server = await start();

@@ -37,6 +37,8 @@ interface Faults {
   task?: (signal: AbortSignal) => Promise<void>;
   /** Of the tools, as they are now. */
   version?: string;
+  /** What is wrong with the first tree. */
+  tree?: 'other_boot' | 'tree_changed';
   /** A file changed at the source. */
   conflict?: boolean;
   /** The state of the source; a plan holds only while it is the same. */
@@ -58,6 +60,8 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
     return known;
   };
   const epochs = new Map<string, number>();
+  /** The writer that was let at each tree last, as on disk: it stays when the log goes back. */
+  const admitted = new Map<string, string>();
   /** As of a real workspace: who works on a tree that was taken over is told. */
   const current = (runId: string, epoch: number): void => {
     if (epoch !== (epochs.get(runId) ?? 1)) {
@@ -149,6 +153,17 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
         bringTo(runId, from.snapshot);
         return made(from.snapshot);
       },
+      async inspect({ runId, epoch, writer }) {
+        if (faults.tree !== undefined && epoch === 1)
+          return { status: 'lost', reason: faults.tree, detail: 'asked for' };
+        const isSame = epoch === (epochs.get(runId) ?? 1) && writer === (admitted.get(runId) ?? '');
+        return isSame ? { status: 'sound' } : { status: 'lost', reason: 'log_went_back', detail: 'another writer' };
+      },
+      async admit({ runId, after, writer }) {
+        if (after !== (admitted.get(runId) ?? '')) throw Object.assign(new Error('moved'), { code: 'EHEADMOVED' });
+        admitted.set(runId, writer);
+      },
+      newestEpoch: async (runId) => epochs.get(runId) ?? 1,
       async snapshot({ runId, epoch }) {
         current(runId, epoch);
         const id = snapshots.size.toString(16).padStart(40, '0');
@@ -162,6 +177,7 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
       },
       async takeOver({ runId, epoch, snapshot }) {
         epochs.set(runId, epoch);
+        admitted.set(runId, '');
         bringTo(runId, snapshot);
       },
       async merge({ runId, epoch, from }) {

@@ -4,7 +4,7 @@ import { giveFolder } from '../files/give-away.ts';
 import { openTop } from '../files/open-directory.ts';
 import { fromText } from '../files/path-name.ts';
 import { syncFolder } from '../files/write-durably.ts';
-import { createShadow } from '../host-git/shadow.ts';
+import { createShadow, syncShadow } from '../host-git/shadow.ts';
 import { describe, makeTree } from '../materialise/materialise.ts';
 import type { Materialised, Progress, SnapshotId } from '../port.ts';
 import { placeRun } from '../run/place-run.ts';
@@ -70,6 +70,7 @@ async function make(deps: Deps, input: Place): Promise<WorkspaceRecord> {
     created_at: Math.floor(deps.now() / 1000),
     ...grown,
   };
+  await syncShadow(folder);
   await writeRecord(folder, record);
   deps.onPoint('fork.record');
   await syncFolder(folder.path);
@@ -79,7 +80,7 @@ async function make(deps: Deps, input: Place): Promise<WorkspaceRecord> {
 async function growTree(deps: Deps, input: Place): Promise<Pick<WorkspaceRecord, 'files' | 'bytes' | 'left_out'>> {
   const { folder, signal } = input;
   const owner = deps.isRoot ? input.owner : undefined;
-  makeTree(folder);
+  makeTree(deps, folder);
   using top = openTop(folder.tree);
   giveFolder(top.fd, owner, 0o700);
   const state = deps.states.of(folder);

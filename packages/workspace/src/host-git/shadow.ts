@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeDurably } from '../files/write-durably.ts';
+import { syncFile, syncFolder, writeDurably } from '../files/write-durably.ts';
 import { writeRef } from '../git-objects/ref-file.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import type { Git } from './git.ts';
@@ -23,6 +23,26 @@ export async function createShadow(git: Git, folder: RunFolder): Promise<void> {
   ]);
   mkdirSync(join(folder.shadow, 'info'), { recursive: true });
   await writeDurably(join(folder.shadow, 'info', 'attributes'), shadowAttributes, 0o644);
+}
+
+/**
+ * Waits until everything that git wrote into the repository is on disk. git syncs packs and refs, and neither HEAD nor its configuration:
+ * a power cut within half a minute left them empty, and the repository unreadable.
+ */
+export async function syncShadow(folder: RunFolder): Promise<void> {
+  await syncBelow(folder.shadow);
+}
+
+/** git and the object writer of this package have synced these themselves. */
+const isObject = (path: string): boolean => path.includes('/shadow.git/objects/');
+
+async function syncBelow(path: string): Promise<void> {
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    const below = join(path, entry.name);
+    if (entry.isDirectory()) await syncBelow(below);
+    else if (!isObject(below)) await syncFile(below);
+  }
+  await syncFolder(path);
 }
 
 /**

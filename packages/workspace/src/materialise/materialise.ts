@@ -4,11 +4,12 @@ import { openTree } from '../files/open-directory.ts';
 import { syncFolder } from '../files/write-durably.ts';
 import { Deflater } from '../git-objects/deflater.ts';
 import { createObjectWriter } from '../git-objects/object-writer.ts';
-import { createShadow } from '../host-git/shadow.ts';
+import { createShadow, syncShadow } from '../host-git/shadow.ts';
 import type { Materialised, Owner, Progress, Source } from '../port.ts';
 import { placeRun } from '../run/place-run.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import { runFolder } from '../run/run-folder.ts';
+import { startHead } from '../run/tree-head.ts';
 import type { WorkspaceRecord } from '../run/workspace-record.ts';
 import { readRecord, writeRecord } from '../run/workspace-record.ts';
 import { commitTree, startScan } from '../snapshot.ts';
@@ -31,7 +32,8 @@ interface Input {
  * Makes the run's private copy and its first snapshot, aside; a rename is the commit point. When the run has its folder already, the call
  * only answers what that says.
  *
- * The tree itself is not fsynced: the snapshot is, and after a power cut a restore mends the tree.
+ * The tree itself is not fsynced: the snapshot is, and after a power cut the head of the tree names another boot, so that a new tree is
+ * made from the snapshot before anything runs.
  */
 export async function materialise(deps: Deps, input: Input): Promise<Materialised> {
   const folder = runFolder(deps.dataDir, input.runId);
@@ -53,7 +55,7 @@ async function make(deps: Deps, place: Place): Promise<WorkspaceRecord> {
   const { folder } = place;
   mkdirSync(folder.path, { recursive: true, mode: 0o711 });
   await createShadow(deps.git, folder);
-  makeTree(folder);
+  makeTree(deps, folder);
   deps.onPoint('materialise.folder');
   await using deflater = new Deflater();
   const writer = createObjectWriter({ gitDir: folder.shadow, known: deps.states.of(folder).known, deflater });
@@ -62,6 +64,7 @@ async function make(deps: Deps, place: Place): Promise<WorkspaceRecord> {
   deps.onPoint('materialise.filled');
   const record = await takeFirst(deps, fill, filled);
   place.signal?.throwIfAborted();
+  await syncShadow(folder);
   await writeRecord(folder, record);
   deps.onPoint('materialise.record');
   await syncFolder(folder.path);
@@ -98,9 +101,10 @@ async function takeFirst(deps: Deps, fill: Fill, filled: Filled): Promise<Worksp
 }
 
 /** Others may pass the folder of trees, and not look into it. */
-export function makeTree(folder: RunFolder): void {
+export function makeTree(deps: Pick<Deps, 'holder'>, folder: RunFolder): void {
   mkdirSync(`${folder.path}/trees`, { mode: 0o711 });
   mkdirSync(folder.tree, { mode: 0o700 });
+  startHead(folder, deps.holder);
 }
 
 export async function describe(deps: Deps, folder: RunFolder, record: WorkspaceRecord): Promise<Materialised> {

@@ -14,6 +14,8 @@ export interface RunFolder {
   readonly record: string;
   readonly statCache: string;
   readonly clock: string;
+  /** See `tree-head.ts`. */
+  readonly head: string;
   readonly publish: string;
 }
 
@@ -38,6 +40,7 @@ export function folderAt(path: string, runId: string, epoch: number): RunFolder 
     record: join(path, 'workspace.json'),
     statCache: join(path, `stat-cache.${epoch}`),
     clock: join(path, 'clock'),
+    head: join(path, 'head'),
     publish: join(path, 'publish'),
   };
 }
@@ -55,7 +58,7 @@ export function epochsIn(path: string): number[] {
   }
 }
 
-const newestEpoch = (path: string): number | undefined => epochsIn(path).at(-1);
+export const newestEpoch = (path: string): number | undefined => epochsIn(path).at(-1);
 
 /** Throws ELEASESTALE when the folder's tree is not the newest: somebody took the workspace over. */
 export function assertCurrent(folder: RunFolder): void {

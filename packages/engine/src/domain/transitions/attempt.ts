@@ -2,7 +2,17 @@ import { z } from 'zod';
 import type { EventOf, NewEvent } from '../events.ts';
 import type { Payload } from '../payload.ts';
 import type { RunState, StepState } from '../state.ts';
-import { attemptIs, isRestored, leaseIs, runIs, snapshotIs, stepIs, type Transition, writerIs } from '../transition.ts';
+import {
+  attemptIs,
+  headIs,
+  isRestored,
+  leaseIs,
+  runIs,
+  snapshotIs,
+  stepIs,
+  type Transition,
+  writerIs,
+} from '../transition.ts';
 import type { Problem } from '../vocabulary.ts';
 import { isOrdered } from './gate-steps.ts';
 import { parkedChange } from './waiting.ts';
@@ -21,7 +31,7 @@ export function startAttempt(run: RunState, step: StepState, worker: string): Tr
       attemptIs(step.id, step.attempt),
       leaseIs(run.lease),
       isRestored,
-      ...(writes ? [writerIs('', step.id)] : []),
+      ...(writes ? [writerIs('', step.id), headIs(run.head)] : []),
       ...bound,
     ],
     events: [

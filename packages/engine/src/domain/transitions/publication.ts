@@ -2,7 +2,16 @@ import { z } from 'zod';
 import { runField } from '../fields.ts';
 import type { Payload } from '../payload.ts';
 import type { ApprovalState, RunState } from '../state.ts';
-import { approvalIs, type Condition, leaseIs, parkedIs, runIs, snapshotIs, type Transition } from '../transition.ts';
+import {
+  approvalIs,
+  type Condition,
+  headIs,
+  leaseIs,
+  parkedIs,
+  runIs,
+  snapshotIs,
+  type Transition,
+} from '../transition.ts';
 import type { ApprovalKind, DecisionKind, Problem, PublicationStatus } from '../vocabulary.ts';
 
 const publicationIs = (...status: PublicationStatus[]): Condition => ({ field: runField.publication, is: status });
@@ -26,7 +35,12 @@ export const requestPublish = (run: RunState, wish: PublishWish & { by: string }
 
 /** Validators begin. Who finds this without a result afterwards knows that their worker was lost, or frozen. */
 export const recordValidating = (run: RunState, snapshot: string): Transition => ({
-  if: [publicationIs('requested'), leaseIs(run.lease), { field: runField.validating, is: [run.validating ?? ''] }],
+  if: [
+    publicationIs('requested'),
+    leaseIs(run.lease),
+    headIs(run.head),
+    { field: runField.validating, is: [run.validating ?? ''] },
+  ],
   events: [{ type: 'workspace.validating', data: { snapshot } }],
 });
 

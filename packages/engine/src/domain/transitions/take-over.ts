@@ -1,11 +1,24 @@
+import type { EventOf } from '../events.ts';
 import { runField } from '../fields.ts';
 import type { RunState } from '../state.ts';
-import { leaseIs, snapshotIs, type Transition } from '../transition.ts';
+import { headIs, isRestored, leaseIs, snapshotIs, type Transition } from '../transition.ts';
 
-/** The workspace has a new epoch: whatever worked on the tree before is stale, and finds so at its next look. */
-export const takeLease = (run: RunState, worker: string): Transition => ({
+/** The tree is not what the log says of it: a new one is made from the snapshot before anything else of the run starts. */
+export const distrustTree = (
+  run: RunState,
+  found: Pick<EventOf<'workspace.distrusted'>['data'], 'reason' | 'detail'>,
+): Transition => ({
+  if: [leaseIs(run.lease), headIs(run.head), snapshotIs(run.snapshot ?? ''), isRestored],
+  events: [{ type: 'workspace.distrusted', data: { epoch: run.lease, ...found } }],
+});
+
+/**
+ * The workspace has a new epoch: whatever worked on the tree before is stale, and finds so at its next look.
+ * @param epoch higher than that of any tree there is
+ */
+export const takeLease = (run: RunState, worker: string, epoch: number): Transition => ({
   if: [leaseIs(run.lease)],
-  events: [{ type: 'workspace.leased', data: { epoch: run.lease + 1, worker } }],
+  events: [{ type: 'workspace.leased', data: { epoch, worker } }],
 });
 
 /** The tree is what the log says again. */

@@ -4,6 +4,7 @@ import type { RunState, TaskState } from '../state.ts';
 import type { TaskOutcome } from '../task.ts';
 import {
   type Condition,
+  headIs,
   isRestored,
   leaseIs,
   runIs,
@@ -25,7 +26,7 @@ export const noOpenTasks = openTasksAre(0);
 
 /** From here on the command may run, on this tree. */
 export const startTask = (run: RunState, task: TaskState, worker: string): Transition => ({
-  if: [runIs('running', 'waiting'), taskIs(task.id, 'queued'), leaseIs(run.lease), isRestored],
+  if: [runIs('running', 'waiting'), taskIs(task.id, 'queued'), leaseIs(run.lease), headIs(run.head), isRestored],
   events: [{ type: 'task.started', data: { task_id: task.id, worker, epoch: run.lease } }],
 });
 

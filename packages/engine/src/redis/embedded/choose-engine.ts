@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { z } from 'zod';
+import { writeDurably } from '../../files/write-durably.ts';
 import { EmbeddedRedisError } from './error.ts';
 
 /** The server that wrote the data last, kept beside the data. */
@@ -56,8 +57,7 @@ export function parseVersionLine(line: string): Engine | undefined {
 }
 
 export async function recordEngine(engineFile: string, { engine, version }: Engine): Promise<void> {
-  await writeFile(`${engineFile}.new`, `${JSON.stringify({ engine, version })}\n`, { mode: 0o600 });
-  await rename(`${engineFile}.new`, engineFile);
+  await writeDurably(engineFile, `${JSON.stringify({ engine, version })}\n`);
 }
 
 async function engineOf(binary: string): Promise<Engine | undefined> {
@@ -77,5 +77,16 @@ async function readEngine(engineFile: string): Promise<Engine | undefined> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   }
-  return engineSchema.parse(JSON.parse(text));
+  // A power cut leaves a file that was not yet on disk empty, or full of zero bytes: then nothing is known of the engine.
+  if (text.replaceAll('\0', '').trim() === '') return undefined;
+  try {
+    return engineSchema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new EmbeddedRedisError(
+      'redis_engine_unknown',
+      `${engineFile} does not say which server wrote the data.`,
+      'Restore that file from a backup, or remove it when the installed server is the one that wrote the data.',
+      { cause },
+    );
+  }
 }

@@ -16,6 +16,7 @@ export class EmbeddedRedisError extends Error {
 export type EmbeddedRedisErrorCode =
   | 'redis_not_found'
   | 'redis_engine_changed'
+  | 'redis_engine_unknown'
   | 'redis_did_not_start'
   | 'redis_did_not_stop'
   | 'redis_silent'

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chmod, lstat, mkdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
+import { syncPath } from '../../files/write-durably.ts';
 import { EmbeddedRedisError } from './error.ts';
 
 /** Where the embedded Redis of one data directory keeps its things. All paths are absolute. */
@@ -23,6 +24,8 @@ export async function openPlace(dataDir: string): Promise<Place> {
   const root = await realpath(dataDir);
   const place = await findPlace(root);
   for (const directory of [root, place.directory, path.dirname(place.socket)]) await makePrivate(directory);
+  await syncPath(root);
+  await syncPath(path.dirname(root));
   return place;
 }
 

@@ -1,0 +1,20 @@
+import type { WorkerDeps } from '../deps.ts';
+import type { RunState } from '../domain/state.ts';
+import { takeLease } from '../domain/transitions/take-over.ts';
+import { append } from '../log/append.ts';
+
+/**
+ * Gives the run a new tree at a snapshot, under an epoch that no tree had before: also none that the log has forgotten.
+ * @returns the epoch; undefined when another worker was faster
+ */
+export async function takeTree(
+  deps: WorkerDeps,
+  run: RunState,
+  { snapshot, signal }: { snapshot: string; signal: AbortSignal },
+): Promise<number | undefined> {
+  const epoch = Math.max(run.lease, await deps.workspaces.newestEpoch(run.id)) + 1;
+  const leased = await append(deps, run.id, takeLease(run, deps.workerId, epoch));
+  if (!leased.ok) return undefined;
+  await deps.workspaces.takeOver({ runId: run.id, epoch, snapshot, signal });
+  return epoch;
+}

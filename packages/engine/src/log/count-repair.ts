@@ -1,0 +1,9 @@
+import type { Redis } from 'ioredis';
+import type { Metrics } from '../ports.ts';
+import { repairsKey } from './keys.ts';
+
+/** Counts something that was put right, for `GET /v1/stuck`, `holdpoint doctor` and the metrics. */
+export async function countRepair(deps: { redis: Redis; metrics: Metrics }, what: string): Promise<void> {
+  await deps.redis.hincrby(repairsKey, what, 1);
+  deps.metrics.repaired(what);
+}

@@ -1,0 +1,122 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { writeTree } from './fixtures/file-tree.ts';
+import { type Temporary, temporary } from './fixtures/temporary-workspaces.ts';
+
+const runId = 'run_1';
+const source = { 'a.txt': 'a\n', 'lib/b.txt': 'b\n', 'lib/empty': null };
+
+async function start(t: Temporary) {
+  writeTree(join(t.path, 'source'), source);
+  const from = { type: 'directory' as const, path: join(t.path, 'source') };
+  const { id: snapshot } = await t.workspaces.materialise({ runId, source: from });
+  const { path } = await t.workspaces.locate({ runId, epoch: 1 });
+  const head = join(t.dataDir, 'runs', runId, 'head');
+  const input = { runId, epoch: 1, writer: '', snapshot, isShared: false };
+  return { snapshot, path, head, input };
+}
+
+/** Makes it look as if the process that is responsible for the tree had ended: a process id that no process has any more. */
+function endHolder(head: string): void {
+  const pid = execFileSync('/bin/sh', ['-c', 'echo $$'], { encoding: 'utf8' }).trim();
+  const [name = ''] = readdirSync(head);
+  renameSync(join(head, name), join(head, name.replace(/-\d+-\d*$/, `-${pid}-1`)));
+}
+
+test('a tree is sound for the process that made it, and for others while that one lives', async () => {
+  using t = temporary();
+  const { input } = await start(t);
+  expect(await t.workspaces.inspect(input)).toEqual({ status: 'sound' });
+  expect(await t.reopen().inspect(input)).toEqual({ status: 'sound' });
+});
+
+test('after another boot of the machine the tree is lost, whatever its files look like', async () => {
+  using t = temporary();
+  const { input, snapshot } = await start(t);
+  const rebooted = t.reopen({ bootId: 'another' });
+  expect(await rebooted.inspect(input)).toMatchObject({ status: 'lost', reason: 'other_boot' });
+  await rebooted.takeOver({ runId, epoch: 2, snapshot });
+  expect(await rebooted.inspect({ ...input, epoch: 2 })).toEqual({ status: 'sound' });
+});
+
+test('a log that names another writer than the tree went back', async () => {
+  using t = temporary();
+  const { input } = await start(t);
+  await t.workspaces.admit({ runId, epoch: 1, after: '', writer: 'step_1.1' });
+  expect(await t.workspaces.inspect(input)).toMatchObject({ status: 'lost', reason: 'log_went_back' });
+  expect(await t.workspaces.inspect({ ...input, writer: 'step_1.1' })).toEqual({ status: 'sound' });
+  expect(await t.workspaces.inspect({ ...input, writer: 'step_1.2' })).toMatchObject({ reason: 'log_went_back' });
+});
+
+test('a log that knows of an older tree than there is went back', async () => {
+  using t = temporary();
+  const { input, snapshot } = await start(t);
+  await t.workspaces.takeOver({ runId, epoch: 4, snapshot });
+  expect(await t.workspaces.inspect(input)).toMatchObject({ status: 'lost', reason: 'log_went_back' });
+  expect(await t.workspaces.newestEpoch(runId)).toBe(4);
+});
+
+test('of two writers that come after the same one only the first is let in', async () => {
+  using t = temporary();
+  await start(t);
+  await t.workspaces.admit({ runId, epoch: 1, after: '', writer: 'step_1.1' });
+  const late = t.reopen().admit({ runId, epoch: 1, after: '', writer: 'step_1.2' });
+  await expect(late).rejects.toMatchObject({ code: 'EHEADMOVED', retryable: true });
+  await t.reopen().admit({ runId, epoch: 1, after: 'step_1.1', writer: 'step_2.1' });
+});
+
+const damages: Record<string, (path: string) => void> = {
+  'a deleted file': (path) => rmSync(join(path, 'a.txt')),
+  'an emptied file': (path) => truncateSync(join(path, 'lib/b.txt')),
+  'an added file': (path) => writeFileSync(join(path, 'new.txt'), 'new'),
+  'a removed empty folder': (path) => rmdirSync(join(path, 'lib/empty')),
+  'a folder in place of a file': (path) => {
+    rmSync(join(path, 'a.txt'));
+    mkdirSync(join(path, 'a.txt'));
+  },
+  'a missing tree': (path) => rmSync(path, { recursive: true }),
+};
+
+test.each(Object.keys(damages))('%s is found once the process that was responsible is gone', async (name) => {
+  using t = temporary();
+  const { input, path, head } = await start(t);
+  endHolder(head);
+  damages[name]?.(path);
+  expect(await t.reopen().inspect(input)).toMatchObject({ status: 'lost', reason: 'tree_changed' });
+});
+
+test('a tree that is as its snapshot is taken by the next process, which compares the files once', async () => {
+  using t = temporary();
+  const { input, path, head } = await start(t);
+  endHolder(head);
+  const later = t.reopen();
+  expect(await later.inspect(input)).toEqual({ status: 'sound' });
+  writeFileSync(join(path, 'a.txt'), 'a step of that process\n');
+  expect(await later.inspect(input)).toEqual({ status: 'sound' });
+});
+
+test('while a background command may write, the files are not compared', async () => {
+  using t = temporary();
+  const { input, path, head } = await start(t);
+  endHolder(head);
+  writeFileSync(join(path, 'a.txt'), 'by the command\n');
+  expect(await t.reopen().inspect({ ...input, isShared: true })).toEqual({ status: 'sound' });
+});
+
+test('a head that cannot be read is no proof', async () => {
+  using t = temporary();
+  const { input, head } = await start(t);
+  writeFileSync(join(head, 'something else'), '');
+  expect(await t.workspaces.inspect(input)).toMatchObject({ status: 'lost' });
+  rmSync(head, { recursive: true });
+  expect(await t.workspaces.inspect(input)).toMatchObject({ status: 'lost' });
+});
+
+test('a workspace that is gone altogether is an error, because no tree could be made of it', async () => {
+  using t = temporary();
+  const { input } = await start(t);
+  await t.workspaces.discard(runId);
+  await expect(t.workspaces.inspect(input)).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
+});
