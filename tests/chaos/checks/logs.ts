@@ -35,15 +35,23 @@ export function logsBounded(logs: Logs): Verdict {
   return verdict('no log is flooded', looked, 'lines', wrong);
 }
 
-/** What of a line makes it the same error as another one: process, second, place and text. */
+/** What of a line makes it the same error as another one: process, second, place, request and text. */
 function errorIn(line: string): string | undefined {
-  let entry: { time?: number; pid?: number; msg?: string; queue?: string; run_id?: string; err?: { message?: string } };
+  let entry: {
+    time?: number;
+    reqId?: string;
+    pid?: number;
+    msg?: string;
+    queue?: string;
+    run_id?: string;
+    err?: { message?: string };
+  };
   try {
     entry = JSON.parse(line);
   } catch {
     return undefined;
   }
   if (entry.err === undefined) return undefined;
-  const { time = 0, pid, msg, queue, run_id, err } = entry;
-  return [Math.floor(time / 1000), pid, queue, run_id, msg, err.message?.slice(0, 100)].join(' ');
+  const { time = 0, pid, msg, queue, run_id, reqId, err } = entry;
+  return [Math.floor(time / 1000), pid, queue, run_id, reqId, msg, err.message?.slice(0, 100)].join(' ');
 }
