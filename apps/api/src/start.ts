@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
 import { newId } from '@holdpoint/engine/domain/ids';
+import { bindInstallation, type Sides } from '@holdpoint/engine/installation/installation';
+import { watchInstallation } from '@holdpoint/engine/installation/watch-installation';
 import { openOutputStore } from '@holdpoint/engine/outputs/output-store';
 import { openQueues } from '@holdpoint/engine/queues/queues';
-import { connect } from '@holdpoint/engine/redis/connect';
+import { type Connections, connect } from '@holdpoint/engine/redis/connect';
 import { startTelemetry } from '@holdpoint/telemetry/start-telemetry';
 import { createRegistry } from '@holdpoint/tools/registry';
 import { holdpoint } from '@holdpoint/tools/toolsets/holdpoint';
@@ -26,16 +28,19 @@ export interface RunningApi {
 export interface Pace extends Partial<Pick<ApiDeps, 'heartbeatMs' | 'publicationWaitMs'>> {
   /** Milliseconds that clients have to read the rest of their answers when the server closes. @default 5000 */
   closeGraceMs?: number;
+  /** Called when Redis is not the one of this installation any more. @default ends the process */
+  onLost?: (error: Error) => void;
 }
 
 /** Opens everything an API process works with, and listens. */
 export async function startApi(
   config: Config,
   logger: FastifyBaseLogger,
-  { closeGraceMs = 5000, ...pace }: Pace = {},
+  { closeGraceMs = 5000, onLost = () => process.exit(1), ...pace }: Pace = {},
 ): Promise<RunningApi> {
   const isKey = await openApiKey(config.dataDir);
   const connections = connect(config.redis, logger);
+  const installation = await bind({ redis: connections.state, dataDir: config.dataDir }, connections);
   const telemetry = await startTelemetry({ service: 'holdpoint-api', wanted: config.telemetry });
   const queues = openQueues(connections.state, Date.now, telemetry.queues);
   const closing = new AbortController();
@@ -59,7 +64,12 @@ export async function startApi(
     publicationWaitMs: 30_000,
     ...pace,
   });
+  const watch = watchInstallation({ redis: connections.state, id: installation }, (error) => {
+    logger.fatal({ err: error }, 'this API ends');
+    onLost(error);
+  });
   const close = async (): Promise<void> => {
+    watch.stop();
     closing.abort();
     const impatience = setTimeout(() => app.server.closeAllConnections(), closeGraceMs);
     await app.close();
@@ -73,6 +83,15 @@ export async function startApi(
     return { app, address, close };
   } catch (error) {
     await close();
+    throw error;
+  }
+}
+
+async function bind(sides: Sides, connections: Connections): Promise<string> {
+  try {
+    return await bindInstallation(sides);
+  } catch (error) {
+    await connections.close();
     throw error;
   }
 }

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
 import type { WorkerDeps } from '@holdpoint/engine/deps';
 import { newId } from '@holdpoint/engine/domain/ids';
+import { bindInstallation } from '@holdpoint/engine/installation/installation';
+import { confirmInstallation, watchInstallation } from '@holdpoint/engine/installation/watch-installation';
 import { openOutputStore } from '@holdpoint/engine/outputs/output-store';
 import { scriptedPlanner } from '@holdpoint/engine/planners/scripted';
 import { openQueues } from '@holdpoint/engine/queues/queues';
@@ -30,6 +32,7 @@ import { createModelPlanner } from './planners/model.ts';
 /** Starts a worker and resolves to the function that ends it. */
 async function startWorker(config: Config, logger: pino.Logger): Promise<() => Promise<void>> {
   const connections = connect(config.redis, logger);
+  const installation = await bindInstallation({ redis: connections.state, dataDir: config.dataDir });
   const telemetry = await startTelemetry({ service: 'holdpoint-worker', wanted: config.telemetry });
   const queues = openQueues(connections.state, Date.now, telemetry.queues);
   const sandbox = await openSandbox({
@@ -70,6 +73,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     workspaces: createWorkspacePort(workspaces, sandbox),
     planners: { scripted: scriptedPlanner, model: createModelPlanner({ model, registry, prices: config.prices }) },
     retention: config.retention,
+    confirmInstallation: () => confirmInstallation(connections.state, installation),
   };
   const traced = telemetry.queues === undefined ? {} : { telemetry: telemetry.queues };
   const workers = await startWorkers({ deps, config, connections, ...traced });
@@ -81,6 +85,10 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     capabilities: sandbox.capabilities,
     workers,
   });
+  const watch = watchInstallation({ redis: connections.state, id: installation }, (error) => {
+    logger.fatal({ err: error }, 'this worker ends');
+    process.exit(1);
+  });
   logger.info({ event: 'ready', worker: deps.workerId, steps: config.steps }, 'worker ready');
   // Now, for it may never end in good order. Nothing where no cache is set.
   flushCompileCache();
@@ -89,6 +97,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     logger.info({ active: [...workers.active()] }, 'worker draining');
     await workers.drain(config.drainMs);
     cancels.stop();
+    watch.stop();
     await heartbeat.stop();
     await sandbox[Symbol.asyncDispose]();
     await queues.close();

@@ -35,6 +35,8 @@ export interface WorkerDeps extends EngineDeps {
   /** What background commands print. */
   outputs: OutputStore;
   metrics: Metrics;
+  /** Throws when the Redis behind the connection is not the one of this installation any more. */
+  confirmInstallation(): Promise<void>;
   /** When workspaces of ended runs are discarded by themselves. Without bounds: never. */
   retention: Retention;
 }

@@ -28,6 +28,8 @@ export interface Deps {
 export interface Limits extends ScanLimits {
   /** All files of a source together, bytes. */
   sourceBytes: number;
+  /** How long the folders of unknown runs stay in the trash, milliseconds. */
+  trashMs: number;
   /** Output of one diff or patch, bytes. */
   diffBytes: number;
   /** Text files larger than this are shown as binary in `diff`; patches hold them whole. Bytes. */

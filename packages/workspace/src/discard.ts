@@ -8,15 +8,18 @@ import { recoverPublish } from './publish/directory/publish-directory.ts';
 import { runFolder } from './run/run-folder.ts';
 import { readRecord } from './run/workspace-record.ts';
 
+/** Where runs lie while they are removed. */
+export const discardingIn = (dataDir: string): string => join(dataDir, 'discarding');
+
 /**
  * Removes the run's tree and shadow repository. One rename takes the run away as a whole; what it moved is removed afterwards,
  * and a call that died in between is finished by the next one.
  */
 export async function discard(deps: Deps, runId: string): Promise<void> {
   const folder = runFolder(deps.dataDir, runId);
-  const trash = join(deps.dataDir, 'trash');
-  const moved = join(trash, runId);
-  mkdirSync(trash, { recursive: true, mode: 0o700 });
+  const discarding = discardingIn(deps.dataDir);
+  const moved = join(discarding, runId);
+  mkdirSync(discarding, { recursive: true, mode: 0o700 });
   await removeFolder(moved);
   const record = readRecord(folder);
   // Its journal goes too, and with it the only way to make a half-published source whole.

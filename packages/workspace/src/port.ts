@@ -373,10 +373,10 @@ export interface Workspaces {
   /** Brings a run's objects together in one pack and removes what no snapshot needs. Never a snapshot. */
   collect(runId: string): Promise<void>;
   /**
-   * Finishes discards and take-overs that were interrupted, and removes folders of runs that nobody knows, and those that were made in
-   * vain.
+   * Finishes discards and take-overs that were interrupted, removes folders that were made in vain, moves folders of unknown runs to
+   * `<dataDir>/trash`, and removes what has been there for `limits.trashMs`.
    * @param input.isKnown asked about a run whose folder is older than an hour: whether it has, or may get, a workspace
-   * @returns run ids whose folders were removed
+   * @returns run ids whose folders were moved to the trash
    */
   tidy(input: { isKnown: (runId: string) => Promise<boolean> }): Promise<string[]>;
   /** Removes what processes of this host were making when they died. Cheap; for a process that starts. */

@@ -46,6 +46,7 @@ export function testWorker(engine: EngineDeps, dataDir: string): TestWorker {
     outputs: openOutputStore(join(dataDir, 'outputs')),
     metrics: { repaired: () => {} },
     retention: {},
+    confirmInstallation: async () => {},
   };
   const context = { signal: new AbortController().signal, lastTry: true };
 

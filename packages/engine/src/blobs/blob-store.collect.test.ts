@@ -14,7 +14,8 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const hour = 3_600_000;
 const fileOf = (sha256: string) => join(directory, sha256.slice(0, 2), sha256.slice(2));
-const collect = (needed: string[]) => blobs.collect({ needed: new Set(needed), idleMs: hour, now: Date.now() });
+const collect = (needed: string[], trashMs = -hour) =>
+  blobs.collect({ needed: new Set(needed), idleMs: hour, trashMs, now: Date.now() });
 
 /** A blob that was last put two hours ago. */
 async function old(text: string): Promise<string> {
@@ -53,12 +54,23 @@ test('a put at the same moment as a collection wins, and no reader misses the bl
   }
 });
 
+test('what no log refers to stays readable in the trash for its time, and comes back with a log that needs it', async () => {
+  const sha256 = await old('of a log that Redis lost');
+  expect(await collect([], hour)).toEqual({ removed: 0, bytes: 0 });
+  expect(await readdir(join(directory, 'trash'))).toEqual([sha256]);
+  expect(String(await blobs.get(sha256))).toBe('of a log that Redis lost');
+  expect((await collect([], hour)).removed).toBe(0);
+  await collect([sha256], hour);
+  expect(await readdir(join(directory, 'trash'))).toEqual([]);
+  expect(String(await blobs.get(sha256))).toBe('of a log that Redis lost');
+});
+
 test('what an interrupted collection had moved aside comes back when it is needed, and goes when it is not', async () => {
   const [needed, garbage] = [await old('needed'), await old('garbage')];
-  await mkdir(join(directory, 'aside'), { recursive: true });
-  for (const sha256 of [needed, garbage]) await rename(fileOf(sha256), join(directory, 'aside', sha256));
+  await mkdir(join(directory, 'trash'), { recursive: true });
+  for (const sha256 of [needed, garbage]) await rename(fileOf(sha256), join(directory, 'trash', sha256));
   expect(String(await blobs.get(needed))).toBe('needed');
   expect((await collect([needed])).removed).toBe(1);
   expect(String(await blobs.get(needed))).toBe('needed');
-  expect(await readdir(join(directory, 'aside'))).toEqual([]);
+  expect(await readdir(join(directory, 'trash'))).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { inlineLimit, type Payload } from '../domain/payload.ts';
 import { EngineError } from '../errors.ts';
 import { syncPath, writeDurably } from '../files/write-durably.ts';
-import { aside, type Collected, collectBlobs } from './collect-blobs.ts';
+import { type Collected, collectBlobs, trash } from './collect-blobs.ts';
 
 /** Content-addressed files under one directory: `ab/cdef…` by SHA-256. Written once, never changed. */
 export interface BlobStore {
@@ -12,16 +12,17 @@ export interface BlobStore {
   put(content: Buffer): Promise<string>;
   get(sha256: string): Promise<Buffer>;
   /**
-   * Removes blobs that nothing refers to and that were not put for `idleMs`. A put at the same moment wins.
+   * Moves blobs that no log refers to and that were not put for `idleMs` to the trash, and removes them after `trashMs` there. A put at
+   * the same moment wins.
    * @returns how many were removed, and their bytes
    */
-  collect(input: { needed: ReadonlySet<string>; idleMs: number; now: number }): Promise<Collected>;
+  collect(input: { needed: ReadonlySet<string>; idleMs: number; trashMs: number; now: number }): Promise<Collected>;
 }
 
 /** @param directory created when missing. @throws EngineError `blob_missing`, `blob_damaged` */
 export function openBlobStore(directory: string): BlobStore {
   const fileOf = (sha256: string): string => join(directory, sha256.slice(0, 2), sha256.slice(2));
-  const asideOf = (sha256: string): string => join(directory, aside, sha256);
+  const trashOf = (sha256: string): string => join(directory, trash, sha256);
   return {
     async put(content) {
       const sha256 = digest(content);
@@ -34,7 +35,7 @@ export function openBlobStore(directory: string): BlobStore {
     },
     async get(sha256) {
       // A collection that was wrong about a blob puts it back: where it is not in one place it is in the other.
-      const places = [fileOf(sha256), asideOf(sha256), fileOf(sha256)];
+      const places = [fileOf(sha256), trashOf(sha256), fileOf(sha256)];
       const content = await readFirst(places).catch((cause: unknown) => {
         throw new EngineError('blob_missing', `the blob ${sha256} is not in ${directory}`, { cause });
       });

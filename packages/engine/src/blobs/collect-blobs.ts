@@ -1,8 +1,8 @@
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Where blobs lie while it is made sure that nobody has just put them again. */
-export const aside = 'aside';
+/** Where blobs that no log refers to wait, for a put at the same moment, and for a log that comes back. Readers look here, too. */
+export const trash = 'trash';
 
 export interface Collected {
   removed: number;
@@ -12,16 +12,19 @@ export interface Collected {
 interface Input {
   needed: ReadonlySet<string>;
   idleMs: number;
+  /** How long a blob stays in the trash, milliseconds. */
+  trashMs: number;
   now: number;
 }
 
 /**
- * Each blob that seems to be garbage is first moved aside, and only then looked at again: a put before the move has made it young, so it
- * goes back; a put after the move finds nothing and writes it anew. What an interrupted collection left aside is looked at the same way.
+ * Each blob that seems to be garbage is first moved to the trash, and only then looked at again: a put before the move has made it young,
+ * so it goes back; a put after the move finds nothing and writes it again. What was in the trash before is looked at the same way, and
+ * removed when it has been there for long enough.
  */
 export async function collectBlobs(directory: string, input: Input): Promise<Collected> {
   const collected: Collected = { removed: 0, bytes: 0 };
-  const folder = join(directory, aside);
+  const folder = join(directory, trash);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   for (const sha256 of await readdir(folder)) await settle(directory, sha256, input, collected);
   for (const shard of await readdir(directory)) {
@@ -42,12 +45,14 @@ export async function collectBlobs(directory: string, input: Input): Promise<Col
 }
 
 async function settle(directory: string, sha256: string, input: Input, collected: Collected): Promise<void> {
-  const file = join(directory, aside, sha256);
+  const file = join(directory, trash, sha256);
   if (input.needed.has(sha256) || !(await isIdle(file, input))) {
     await rename(file, join(directory, sha256.slice(0, 2), sha256.slice(2)));
     return;
   }
-  const { size } = await stat(file);
+  const { size, ctimeMs } = await stat(file);
+  // The move to the trash is the last change of the file's status.
+  if (input.now - ctimeMs <= input.trashMs) return;
   await rm(file);
   collected.removed += 1;
   collected.bytes += size;

@@ -80,7 +80,7 @@ test('a workspace that a fork still needs stays until the fork has its copy', as
   expect((await listSteps(deps, child)).run.status).toBe('succeeded');
 });
 
-test('blobs that a log refers to stay, however old; others go', async () => {
+test('blobs that a log refers to stay, however old; others go after a week in the trash', async () => {
   const { deps } = bench(engine);
   const large = { ...specOf(write('x'.repeat(40_000))), title: 'large' };
   const { runId } = await submitRun(deps, { spec: large, by: 'test' });
@@ -92,5 +92,20 @@ test('blobs that a log refers to stay, however old; others go', async () => {
   if (spec === undefined || !('sha256' in spec) || !('sha256' in orphan))
     throw new Error('the values are not in the blob store');
   await expect(deps.blobs.get(spec.sha256)).resolves.toBeDefined();
+  await expect(deps.blobs.get(orphan.sha256)).resolves.toBeDefined();
+  await house(deps, {}, 8);
+  await expect(deps.blobs.get(spec.sha256)).resolves.toBeDefined();
   await expect(deps.blobs.get(orphan.sha256)).rejects.toMatchObject({ code: 'blob_missing' });
+});
+
+test('on a Redis that is not of this installation nothing is looked at, and nothing moves', async () => {
+  const { deps } = bench(engine);
+  const asked: string[] = [];
+  const strange = {
+    ...deps,
+    confirmInstallation: () => Promise.reject(new Error('another Redis')),
+    workspaces: { ...deps.workspaces, tidy: async () => (asked.push('tidy'), []) },
+  };
+  await expect(keepHouse(strange, new AbortController().signal)).rejects.toThrow('another Redis');
+  expect(asked).toEqual([]);
 });

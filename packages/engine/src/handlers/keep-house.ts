@@ -11,6 +11,8 @@ import { walkBack } from '../queries/list-runs.ts';
 import { done, type JobEnd } from './job.ts';
 
 const day = 24 * 3_600_000;
+/** What no log refers to is kept for a week: a log that Redis lost may come back from a backup. */
+const trashMs = 7 * day;
 /** Whoever puts a blob refers to it at once. A day is for a process that was frozen in between. */
 const blobIdleMs = day;
 
@@ -19,6 +21,7 @@ const blobIdleMs = day;
  * to. It never touches what a run that has not ended, an unpublished change set, a fork or a log needs.
  */
 export async function keepHouse(deps: WorkerDeps, signal: AbortSignal): Promise<JobEnd> {
+  await deps.confirmInstallation();
   const needed = new Set<string>();
   let ended = 0;
   for await (const runId of walkBack(deps, runIndex)) {
@@ -32,10 +35,10 @@ export async function keepHouse(deps: WorkerDeps, signal: AbortSignal): Promise<
     if (isPast(deps, run, ended)) await discard(deps, run);
     else await collect(deps, run);
   }
-  const removed = await deps.workspaces.tidy({ isKnown: (id) => mayHaveWorkspace(deps, id) });
-  const blobs = await deps.blobs.collect({ needed, idleMs: blobIdleMs, now: deps.now() });
+  const trashed = await deps.workspaces.tidy({ isKnown: (id) => mayHaveWorkspace(deps, id) });
+  const blobs = await deps.blobs.collect({ needed, idleMs: blobIdleMs, trashMs, now: deps.now() });
   const outputs = await removeOutputs(deps);
-  deps.logger.info({ ended, folders: removed, blobs, outputs }, 'housekeeping done');
+  deps.logger.info({ ended, trashed, blobs, outputs }, 'housekeeping done');
   return done;
 }
 
@@ -44,10 +47,13 @@ async function removeOutputs(deps: WorkerDeps): Promise<number> {
   let removed = 0;
   for (const taskId of await deps.outputs.list()) {
     const runId = await ownerOf(deps.redis, taskId);
-    if (runId !== null && (await mayHaveWorkspace(deps, runId))) continue;
-    await deps.outputs.remove(taskId);
-    removed += 1;
+    if (runId === null) await deps.outputs.moveToTrash(taskId);
+    else if (!(await mayHaveWorkspace(deps, runId))) {
+      await deps.outputs.remove(taskId);
+      removed += 1;
+    }
   }
+  await deps.outputs.emptyTrash({ trashMs, now: deps.now() });
   return removed;
 }
 

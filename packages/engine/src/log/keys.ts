@@ -20,3 +20,5 @@ export const workerKey = (workerId: string): string => `hp:worker:${workerId}`;
 export const workerIndex = 'hp:index:workers';
 /** A hash: how often the sweeper put what right. */
 export const repairsKey = 'hp:health:repairs';
+/** The id of the installation that this Redis belongs to; the data directory carries the same. */
+export const installationKey = 'hp:installation';

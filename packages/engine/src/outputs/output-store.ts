@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncPath } from '../files/write-durably.ts';
 import { readPage } from './read-page.ts';
@@ -37,6 +38,9 @@ export interface OutputStore {
    */
   read(taskId: string, at: { stream: OutputStream; from: number; maxBytes: number }): Promise<OutputPage>;
   remove(taskId: string): Promise<void>;
+  /** For output of an unknown task. */
+  moveToTrash(taskId: string): Promise<void>;
+  emptyTrash(input: { trashMs: number; now: number }): Promise<void>;
   /** Ids of the tasks that have output. */
   list(): Promise<string[]>;
 }
@@ -53,6 +57,7 @@ export interface OutputStoreOptions {
 }
 
 const mebibyte = 1024 * 1024;
+const trash = '.trash';
 
 /** @param folder made when missing */
 export function openOutputStore(folder: string, options: OutputStoreOptions = {}): OutputStore {
@@ -69,11 +74,18 @@ export function openOutputStore(folder: string, options: OutputStoreOptions = {}
     async remove(taskId) {
       await rm(placeOf(taskId), { recursive: true, force: true });
     },
+    async moveToTrash(taskId) {
+      await mkdir(join(folder, trash), { recursive: true, mode: 0o700 });
+      await rename(placeOf(taskId), join(folder, trash, `${taskId}.${randomUUID()}`));
+    },
+    async emptyTrash({ trashMs, now }) {
+      for (const name of await namesIn(join(folder, trash))) {
+        const path = join(folder, trash, name);
+        if (now - (await stat(path)).ctimeMs > trashMs) await rm(path, { recursive: true, force: true });
+      }
+    },
     async list() {
-      return readdir(folder).catch((error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return [];
-        throw error;
-      });
+      return (await namesIn(folder)).filter((name) => name !== trash);
     },
   };
 }
@@ -87,6 +99,13 @@ async function syncAll(folder: string): Promise<void> {
 
 function unlessGone(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error;
+}
+
+function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
 }
 
 function openWriter(folder: string, bounds: Bounds): OutputWriter {

@@ -78,6 +78,7 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
     newId,
     workerId: 'test-worker',
     retention: {},
+    confirmInstallation: async () => {},
     planners: { scripted: scriptedPlanner, model: { next: async () => ({ kind: 'finish', message: 'done' }) } },
     outputs: openOutputStore(join(engine.directory, 'outputs')),
     metrics: { repaired: () => {} },

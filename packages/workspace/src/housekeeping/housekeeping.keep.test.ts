@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readTree, writeTree } from '../fixtures/file-tree.ts';
@@ -75,15 +75,41 @@ test('what a dead process left goes; what somebody knows, or is young, stays', a
   using t = temporary({ now: () => now });
   await t.workspaces.materialise({ runId, source: { type: 'empty' } });
   const folder = (name: string) => join(t.dataDir, name);
-  for (const name of ['runs/run_orphan', 'runs/run_young', 'trash/run_gone/tree'])
+  for (const name of ['runs/run_orphan', 'runs/run_young', 'discarding/run_gone/tree'])
     mkdirSync(folder(name), { recursive: true });
   const old = new Date(now - 2 * 3_600_000);
   for (const name of [`runs/${runId}`, 'runs/run_orphan']) utimesSync(folder(name), old, old);
   const removed = await t.workspaces.tidy({ isKnown: async (id) => id === runId });
   expect(removed).toEqual(['run_orphan']);
-  expect(existsSync(folder('trash/run_gone'))).toBe(false);
+  expect(existsSync(folder('discarding/run_gone'))).toBe(false);
+  expect(readdirSync(folder('trash'))).toEqual([`run_orphan~${now}`]);
   expect(existsSync(folder('runs/run_young'))).toBe(true);
   await expect(t.workspaces.locate({ runId: runId, epoch: 1 })).resolves.toBeDefined();
+});
+
+test('the folder of an unknown run lies in the trash as it was, for a week', async () => {
+  const start = Date.now();
+  const clock = { now: start };
+  using t = temporary({ now: () => clock.now });
+  const source = join(t.path, 'source');
+  writeTree(source, { 'a.txt': 'a\n' });
+  await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
+  const path = join(t.dataDir, 'runs', runId);
+  const files = readTree((await t.workspaces.locate({ runId, epoch: 1 })).path);
+  utimesSync(path, new Date(start - 2 * 3_600_000), new Date(start - 2 * 3_600_000));
+  const tidy = () => t.workspaces.tidy({ isKnown: async () => false });
+  expect(await tidy()).toEqual([runId]);
+  expect(existsSync(path)).toBe(false);
+  clock.now = start + 6 * 24 * 3_600_000;
+  expect(await tidy()).toEqual([]);
+  // A person who misses it moves it back.
+  const [name = ''] = readdirSync(join(t.dataDir, 'trash'));
+  renameSync(join(t.dataDir, 'trash', name), path);
+  expect(readTree((await t.workspaces.locate({ runId, epoch: 1 })).path)).toEqual(files);
+  renameSync(path, join(t.dataDir, 'trash', name));
+  clock.now = start + 8 * 24 * 3_600_000;
+  await tidy();
+  expect(readdirSync(join(t.dataDir, 'trash'))).toEqual([]);
 });
 
 test('a folder that is no run, and one that cannot be removed, do not keep others; a half-published source is made whole', async () => {

@@ -1,11 +1,12 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deps } from '../deps.ts';
-import { discard } from '../discard.ts';
-import { errnoOf, WorkspaceError } from '../errors.ts';
+import { discardingIn } from '../discard.ts';
+import { errnoOf } from '../errors.ts';
 import { removeFolder } from '../files/remove-folder.ts';
 import { makingIn, removeDeadMakers } from '../run/place-run.ts';
 import { isRunId } from '../run/run-folder.ts';
+import { emptyTrash, moveToTrash } from './trash.ts';
 
 const hour = 3_600_000;
 
@@ -16,21 +17,24 @@ export interface TidyInput {
 }
 
 /**
- * Finishes discards that were interrupted, and removes folders of runs that nobody knows: a process died between making a folder and
- * telling of it. A folder younger than an hour may be about to be told of. What is no run's folder is not ours to remove.
+ * Finishes discards that were interrupted, and moves folders of unknown runs to the trash: a process died between making a folder and
+ * recording it, or Redis lost the run. A folder younger than an hour may be about to be recorded. Other folders stay.
+ *
+ * @returns the runs whose folders were moved
  */
 export async function tidyFolders(deps: Deps, { isKnown, alone }: TidyInput): Promise<string[]> {
-  const trash = join(deps.dataDir, 'trash');
-  for (const runId of await runsIn(trash)) await alone(runId, () => removeFolder(join(trash, runId)));
+  const discarding = discardingIn(deps.dataDir);
+  for (const runId of await runsIn(discarding)) await alone(runId, () => removeFolder(join(discarding, runId)));
   const runs = join(deps.dataDir, 'runs');
-  const removed: string[] = [];
+  const moved: string[] = [];
   for (const runId of await runsIn(runs)) {
     const isOld = () => isOlder(deps, join(runs, runId));
     if (!(await isOld()) || (await isKnown(runId))) continue;
-    // Looked at again when nobody else is at it.
-    const isGone = await alone(runId, async () => (await isOld()) && (await remove(deps, runId)));
-    if (isGone) removed.push(runId);
+    // Looked at again once no other call for the run is under way.
+    const isMoved = await alone(runId, async () => (await isOld()) && (await moveToTrash(deps, runId)));
+    if (isMoved) moved.push(runId);
   }
+  await emptyTrash(deps);
   await removeDeadMakers(deps);
   await tidyMaking(deps);
   for (const runId of await runsIn(runs)) await alone(runId, () => tidyRetired(deps, join(runs, runId, 'retired')));
@@ -38,7 +42,7 @@ export async function tidyFolders(deps: Deps, { isKnown, alone }: TidyInput): Pr
     const path = join(deps.dataDir, 'git', name);
     if (name.startsWith('tmp-') && (await isOlder(deps, path))) await removeFolder(path);
   }
-  return removed;
+  return moved;
 }
 
 const day = 24 * hour;
@@ -55,18 +59,6 @@ async function tidyMaking(deps: Deps): Promise<void> {
 async function tidyRetired(deps: Deps, path: string): Promise<void> {
   if (!(await isOlder(deps, path))) return;
   await removeFolder(path).catch((error: unknown) => deps.logger.warn({ path, err: error }, 'retired trees remain'));
-}
-
-/** One folder that cannot be removed does not keep the others. */
-async function remove(deps: Deps, runId: string): Promise<boolean> {
-  try {
-    await discard(deps, runId);
-    return true;
-  } catch (error) {
-    if (!(error instanceof WorkspaceError) && errnoOf(error) === undefined) throw error;
-    deps.logger.warn({ runId, err: error }, 'the folder of an unknown run could not be removed');
-    return false;
-  }
 }
 
 async function isOlder(deps: Deps, path: string, than = hour): Promise<boolean> {
