@@ -7,15 +7,16 @@ import { until } from './until.ts';
 
 const run = promisify(execFile);
 
-/** An ext4 file system of its own in an image file. The image is the disk: what the kernel has not written back yet is not in it. */
+/** Files whose power can be cut. */
 export interface Disk extends AsyncDisposable {
-  /** Where the file system is mounted. */
   path: string;
-  /** Writes back what the page cache holds for this file system, and for no other. */
+  /** What the processes that write to it need in their environment. */
+  env: Readonly<Record<string, string>>;
+  /** Brings everything to the disk, and nothing of any other file system. */
   sync(): Promise<void>;
-  /** Copies the image at one instant. The processes that write to the disk must be stopped before. */
+  /** Copies what is on disk at one instant. The processes that write to it must be stopped before. */
   photograph(): Promise<void>;
-  /** Unmounts the disk and mounts the copy in its place: the kernel replays the journal as after a power cut. */
+  /** Puts the copy in the place of the disk. The processes must be gone before. */
   becomePhotograph(): Promise<void>;
 }
 
@@ -25,6 +26,10 @@ export interface Disk extends AsyncDisposable {
  */
 const mountOptions = 'loop,commit=1,noauto_da_alloc';
 
+/**
+ * An ext4 file system of its own in an image file. The image is the disk: what the kernel has not written back yet is not in it. Mounting
+ * the copy replays the journal, as after a real power cut.
+ */
 export async function openDisk(megabytes = 2048): Promise<Disk> {
   const directory = await mkdtemp(join(tmpdir(), 'hp-disk-'));
   const image = join(directory, 'image');
@@ -52,6 +57,7 @@ export async function openDisk(megabytes = 2048): Promise<Disk> {
   }
   return {
     path,
+    env: {},
     async sync() {
       await run('sync', ['-f', path]);
     },

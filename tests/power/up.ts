@@ -29,7 +29,15 @@ const times = {
 };
 
 /** @param bootId what stands for /proc/sys/kernel/random/boot_id: each power cut is followed by another boot */
-export function startUp({ dataDir, bootId }: { dataDir: string; bootId: string }): Starting {
+export function startUp({
+  dataDir,
+  bootId,
+  env,
+}: {
+  dataDir: string;
+  bootId: string;
+  env: Readonly<Record<string, string>>;
+}): Starting {
   const child = spawn(process.execPath, [join(projectDir, 'apps/cli/src/main.ts'), 'up', '--json'], {
     cwd: projectDir,
     env: {
@@ -37,6 +45,7 @@ export function startUp({ dataDir, bootId }: { dataDir: string; bootId: string }
       HOME: process.env.HOME ?? '',
       ...{ HOLDPOINT_DATA: dataDir, HOLDPOINT_PORT: '0', HOLDPOINT_BOOT_ID: bootId },
       ...times,
+      ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
