@@ -1,7 +1,11 @@
-import { resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space/limits';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models/settings';
 import { telemetryWanted } from '@holdpoint/telemetry/start-telemetry';
 import { z } from 'zod';
+
+const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
 
 export interface Config {
   /** Absolute path. */
@@ -9,12 +13,14 @@ export interface Config {
   host: string;
   /** 0: any free port. */
   port: number;
-  /** `redis://…`, `rediss://…` or the absolute path of a unix socket. */
-  redis: string;
+  /** `redis://…`, `rediss://…` or the absolute path of a unix socket. Undefined: the embedded server of the data directory. */
+  redisUrl: string | undefined;
   logLevel: z.infer<typeof levelSchema>;
   models: ModelSettings;
   /** CIDR ranges beside the public addresses that a run's allowlist may name; the workers' setting. */
   allowAddresses: readonly string[];
+  /** What must stay free on the disk of the data directory. */
+  space: SpaceLimits;
   /** Whether OpenTelemetry's own variables turn it on. */
   telemetry: boolean;
 }
@@ -42,10 +48,11 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     dataDir: resolve(HOLDPOINT_DATA),
     host: HOLDPOINT_HOST,
     port: HOLDPOINT_PORT,
-    redis: REDIS_URL,
+    redisUrl: REDIS_URL,
     logLevel: HOLDPOINT_LOG,
     models: modelSettingsFrom(env),
     allowAddresses: parsed.data.HOLDPOINT_ALLOW_ADDRESSES.split(',').filter((range) => range !== ''),
+    space: spaceLimitsFrom(given),
     telemetry: telemetryWanted(env),
   };
 }
@@ -54,16 +61,16 @@ const levelSchema = z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 
 
 /** Not strict: an environment holds everybody's variables. */
 const environmentSchema = z.object({
-  /** @default .holdpoint in the working directory */
-  HOLDPOINT_DATA: z.string().default('.holdpoint'),
+  HOLDPOINT_DATA: z.string().default(join(projectDir, '.holdpoint')),
   /** @default 127.0.0.1 */
   HOLDPOINT_HOST: z.string().default('127.0.0.1'),
   /** @default 4747 */
   HOLDPOINT_PORT: z.coerce.number().pipe(z.int().min(0).max(65_535)).default(4747),
   HOLDPOINT_ALLOW_ADDRESSES: z.string().default(''),
   REDIS_URL: z
-    .string('not set; give a redis:// URL or the absolute path of a unix socket')
-    .regex(/^(rediss?:\/\/|\/)/, 'expected a redis:// or rediss:// URL, or the absolute path of a unix socket'),
+    .string()
+    .regex(/^(rediss?:\/\/|\/)/, 'expected a redis:// or rediss:// URL, or the absolute path of a unix socket')
+    .optional(),
   /** @default info */
   HOLDPOINT_LOG: levelSchema.default('info'),
 });

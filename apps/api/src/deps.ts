@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { EngineDeps } from '@holdpoint/engine/deps';
 import type { OutputStore } from '@holdpoint/engine/outputs/output-store';
+import type { SpaceWatch } from '@holdpoint/engine/space/watch-space';
 import type { ModelSettings } from '@holdpoint/models/settings';
 import type { Registry } from '@holdpoint/tools/registry';
 import type { Workspaces } from '@holdpoint/workspace/port';
@@ -19,6 +20,8 @@ export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
   models: ModelSettings;
   /** CIDR ranges beside the public addresses that a run's allowlist may name. */
   allowAddresses: readonly string[];
+  /** Whether the disk of the data directory has room for more runs. */
+  space: Pick<SpaceWatch, 'low'>;
   news: News;
   isKey: KeyCheck;
   /** The address that the server is bound to: when it is loopback, so must be the names it is asked by. */

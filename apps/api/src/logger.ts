@@ -1,3 +1,5 @@
+import { logOptions } from '@holdpoint/telemetry/log-options';
+import { openDestination } from '@holdpoint/telemetry/open-destination';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Config } from './config.ts';
 
@@ -5,9 +7,13 @@ import type { Config } from './config.ts';
 export const createLogger = ({ logLevel }: Pick<Config, 'logLevel'>, destination?: DestinationStream): Logger =>
   pino(
     {
+      ...logOptions(mayBeAskedFor),
       name: 'api',
       level: logLevel,
       redact: ['authorization', '*.authorization', '*.headers.authorization', 'headers.authorization'],
     },
-    destination ?? pino.destination({ dest: 2, sync: true }),
+    destination ?? openDestination(2),
   );
+
+/** The answer names the request id of an internal error, so that it can be found in the log. */
+const mayBeAskedFor = (fields: object): boolean => 'code' in fields && fields.code === 'internal';

@@ -56,7 +56,7 @@ describe('the process', () => {
   });
 
   test.each([
-    [{}, 'REDIS_URL: not set'],
+    [{ HOLDPOINT_DATA: '/nonexistent/data' }, 'the embedded Redis of /nonexistent/data does not run'],
     [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL: expected'],
     [{ REDIS_URL: '/x', HOLDPOINT_PORT: 'http' }, 'HOLDPOINT_PORT'],
     [{ REDIS_URL: '/x', HOLDPOINT_LOG: 'loud' }, 'HOLDPOINT_LOG'],
@@ -71,12 +71,13 @@ describe('the process', () => {
 });
 
 describe('the configuration', () => {
-  test('has defaults for everything but Redis', () => {
+  test('has defaults; without REDIS_URL the embedded Redis of the data directory is meant', () => {
+    expect(readConfig({}).redisUrl).toBeUndefined();
     expect(readConfig({ REDIS_URL: 'redis://redis:6379', HOLDPOINT_PORT: '' })).toMatchObject({
       dataDir: expect.stringMatching(/^\/.*\.holdpoint$/),
       host: '127.0.0.1',
       port: 4747,
-      redis: 'redis://redis:6379',
+      redisUrl: 'redis://redis:6379',
       logLevel: 'info',
     });
   });

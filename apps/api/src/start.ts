@@ -1,17 +1,20 @@
 import { join } from 'node:path';
 import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
+import { openClock } from '@holdpoint/engine/clock';
 import { newId } from '@holdpoint/engine/domain/ids';
 import { bindInstallation, type Sides } from '@holdpoint/engine/installation/installation';
 import { watchInstallation } from '@holdpoint/engine/installation/watch-installation';
 import { openOutputStore } from '@holdpoint/engine/outputs/output-store';
 import { openQueues } from '@holdpoint/engine/queues/queues';
-import { type Connections, connect } from '@holdpoint/engine/redis/connect';
+import type { Connections } from '@holdpoint/engine/redis/connect';
+import { openRedis } from '@holdpoint/engine/redis/open-redis';
+import { watchSpace } from '@holdpoint/engine/space/watch-space';
 import { startTelemetry } from '@holdpoint/telemetry/start-telemetry';
 import { createRegistry } from '@holdpoint/tools/registry';
 import { holdpoint } from '@holdpoint/tools/toolsets/holdpoint';
 import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
 import type { FastifyBaseLogger } from 'fastify';
-import { openApiKey } from './auth/api-key.ts';
+import { type KeyCheck, openApiKey } from './auth/api-key.ts';
 import type { Config } from './config.ts';
 import type { ApiDeps, App } from './deps.ts';
 import { News } from './live/news.ts';
@@ -38,11 +41,12 @@ export async function startApi(
   logger: FastifyBaseLogger,
   { closeGraceMs = 5000, onLost = () => process.exit(1), ...pace }: Pace = {},
 ): Promise<RunningApi> {
-  const isKey = await openApiKey(config.dataDir);
-  const connections = connect(config.redis, logger);
-  const installation = await bind({ redis: connections.state, dataDir: config.dataDir }, connections);
+  const connections = await openRedis(config, logger);
+  const { installation, isKey } = await openData({ redis: connections.state, dataDir: config.dataDir }, connections);
+  const space = await watchSpace({ dataDir: config.dataDir, limits: config.space }, logger);
+  const now = openClock();
   const telemetry = await startTelemetry({ service: 'holdpoint-api', wanted: config.telemetry });
-  const queues = openQueues(connections.state, Date.now, telemetry.queues);
+  const queues = openQueues(connections.state, now, telemetry.queues);
   const closing = new AbortController();
   const app = await buildServer({
     redis: connections.state,
@@ -50,12 +54,13 @@ export async function startApi(
     blobs: openBlobStore(join(config.dataDir, 'blobs')),
     logger,
     newId,
-    now: Date.now,
+    now,
     catalog: createRegistry([holdpoint]),
     outputs: openOutputStore(join(config.dataDir, 'outputs')),
     workspaces: openWorkspaces({ dataDir: config.dataDir, logger, allocateOwner: onlyWorkers }),
     models: config.models,
     allowAddresses: config.allowAddresses,
+    space,
     news: new News(connections.subscriber),
     isKey,
     host: config.host,
@@ -71,6 +76,7 @@ export async function startApi(
   const close = async (): Promise<void> => {
     watch.stop();
     closing.abort();
+    space.stop();
     const impatience = setTimeout(() => app.server.closeAllConnections(), closeGraceMs);
     await app.close();
     clearTimeout(impatience);
@@ -87,9 +93,11 @@ export async function startApi(
   }
 }
 
-async function bind(sides: Sides, connections: Connections): Promise<string> {
+/** The key is opened last: a data directory that is refused stays as it is. */
+async function openData(sides: Sides, connections: Connections): Promise<{ installation: string; isKey: KeyCheck }> {
   try {
-    return await bindInstallation(sides);
+    const installation = await bindInstallation(sides);
+    return { installation, isKey: await openApiKey(sides.dataDir) };
   } catch (error) {
     await connections.close();
     throw error;

@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space/limits';
 import { z } from 'zod';
 import { CliError } from './errors.ts';
 
@@ -49,8 +50,12 @@ export interface Config {
   drainMs: number;
   /** Bounds after which workers discard workspaces, as they stand in the environment. */
   retention: { days: string | undefined; runs: string | undefined };
+  /** What must stay free on the disk of the data directory. */
+  space: SpaceLimits;
   /** Undefined: colour on a terminal. */
   color: boolean | undefined;
+  /** All variables that are not empty. */
+  environment: Readonly<Record<string, string>>;
   /** What the children of `up` inherit. */
   childEnvironment: Readonly<Record<string, string>>;
 }
@@ -80,9 +85,19 @@ export function readConfig(env: NodeJS.ProcessEnv, processCwd: string): Config {
     toolchains: (of.HOLDPOINT_TOOLCHAINS ?? '').split(':').filter((path) => path !== ''),
     drainMs: of.HOLDPOINT_DRAIN_MS,
     retention: { days: of.HOLDPOINT_RETAIN_DAYS, runs: of.HOLDPOINT_RETAIN_RUNS },
+    space: spaceOf(env),
     color: colorOf(of),
+    environment: definedIn(env),
     childEnvironment: childEnvironmentOf(env, of.HOLDPOINT_LOG),
   };
+}
+
+function spaceOf(env: NodeJS.ProcessEnv): SpaceLimits {
+  try {
+    return spaceLimitsFrom(env);
+  } catch (cause) {
+    throw new CliError('bad_environment', cause instanceof Error ? cause.message : String(cause), { cause });
+  }
 }
 
 function colorOf(of: { NO_COLOR?: string | undefined; FORCE_COLOR?: string | undefined; TERM?: string | undefined }) {
@@ -92,6 +107,10 @@ function colorOf(of: { NO_COLOR?: string | undefined; FORCE_COLOR?: string | und
 
 /** `up` reads in the logs that a child is ready, so they may not be quieter than `info`. */
 function childEnvironmentOf(env: NodeJS.ProcessEnv, log: string | undefined): Record<string, string> {
-  const defined = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return { ...Object.fromEntries(defined), HOLDPOINT_LOG: log === 'debug' ? 'debug' : 'info' };
+  return { ...definedIn(env), HOLDPOINT_LOG: log === 'debug' ? 'debug' : 'info' };
 }
+
+const definedIn = (env: NodeJS.ProcessEnv): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ''),
+  );

@@ -21,6 +21,7 @@ export class CliError extends Error {
 const registry = {
   usage: { exit: exitCodes.usage, retryable: false, next: 'Add --help to the command to see what it takes.' },
   bad_environment: { exit: exitCodes.usage, retryable: false, next: 'Correct or unset the variable.' },
+  not_now: { exit: exitCodes.conflict, retryable: false, next: 'End what runs first.' },
   bad_plan: {
     exit: exitCodes.usage,
     retryable: false,
@@ -44,13 +45,8 @@ const registry = {
   },
   file_exists: { exit: exitCodes.conflict, retryable: false, next: 'Give another file with --output.' },
   not_ours: { exit: exitCodes.conflict, retryable: false, next: 'Remove the file if you know that nothing runs.' },
-  redis_unreachable: {
-    exit: exitCodes.failed,
-    retryable: true,
-    next: 'Correct REDIS_URL, or unset it to use the embedded Redis.',
-  },
+  not_ready: { exit: exitCodes.failed, retryable: true, next: 'Look at its logs; nothing acknowledged is lost.' },
   child_failed: { exit: exitCodes.failed, retryable: false, next: 'Read the log.' },
-  crash_loop: { exit: exitCodes.failed, retryable: false, next: 'Read the log; nothing acknowledged is lost.' },
   does_not_end: { exit: exitCodes.failed, retryable: true, next: 'Look at the process, and end it yourself.' },
   cannot_write: { exit: exitCodes.failed, retryable: false, next: 'Give another file with --output.' },
   stream_ended: { exit: exitCodes.failed, retryable: true, next: 'Follow the run again; it goes on without you.' },

@@ -11,12 +11,13 @@ export class Interrupted extends Error {
   }
 }
 
-/** `npm run` hands the terminal's Ctrl-C on once more, so that one press arrives twice, milliseconds apart. */
+/** `npm run` passes the terminal's Ctrl-C on once more, so that one press arrives twice, milliseconds apart. */
 const samePressMs = 500;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Calls `first` at the first signal and `again` at a later one.
+ * Calls `first` at the first signal and `again` at a later one. A terminal that is closed sends SIGHUP by way of the shell, of npm and of
+ * the kernel, seconds apart: that is never impatience.
  *
  * @returns restores the usual behaviour
  */
@@ -26,7 +27,7 @@ export function onInterrupt(first: (signal: NodeJS.Signals) => void, again: () =
     if (since === undefined) {
       since = performance.now();
       first(signal);
-    } else if (performance.now() - since > samePressMs) again();
+    } else if (signal !== 'SIGHUP' && performance.now() - since > samePressMs) again();
   };
   for (const signal of signals) process.on(signal, listener);
   return () => {

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { adoptCommand } from './commands/adopt.ts';
 import { approvalsCommand } from './commands/approvals/approvals.ts';
 import { approveCommand } from './commands/approvals/approve.ts';
 import { editCommand } from './commands/approvals/edit.ts';
@@ -9,6 +10,7 @@ import { respondCommand } from './commands/approvals/respond.ts';
 import { showApprovalCommand } from './commands/approvals/show.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { downCommand } from './commands/down.ts';
+import { apiProcessCommand, workerProcessCommand } from './commands/foreground.ts';
 import { logsCommand } from './commands/logs.ts';
 import { runCommand } from './commands/run.ts';
 import { cancelRunCommand } from './commands/runs/cancel.ts';
@@ -50,7 +52,10 @@ export function createProgram(shell: Shell): Command {
     .addHelpText('after', exitCodeHelp);
   program.addCommand(upCommand(shell));
   program.addCommand(downCommand(shell));
+  program.addCommand(apiProcessCommand(shell));
+  program.addCommand(workerProcessCommand(shell));
   program.addCommand(doctorCommand(shell));
+  program.addCommand(adoptCommand(shell));
   program.addCommand(runCommand(shell));
   program.addCommand(watchCommand(shell));
   program.addCommand(logsCommand(shell));

@@ -7,8 +7,8 @@ import { openShell, type Terminal } from './shell.ts';
 /** One call of the command, from its words to its exit code. */
 export async function run(input: { argv: string[]; env: NodeJS.ProcessEnv; terminal: Terminal }): Promise<ExitCode> {
   const { argv, env, terminal } = input;
-  endQuietlyWithoutReader(terminal);
-  let shell: ReturnType<typeof openShell>;
+  let shell: ReturnType<typeof openShell> | undefined;
+  endQuietlyWithoutReader(terminal, () => shell?.outlivesTerminal === true);
   try {
     shell = openShell(readConfig(env, process.cwd()), terminal);
   } catch (error) {
@@ -26,10 +26,16 @@ export async function run(input: { argv: string[]; env: NodeJS.ProcessEnv; termi
   return shell.exitCode;
 }
 
-/** `holdpoint logs RUN | head`: who has read enough is no error. */
-function endQuietlyWithoutReader({ stdout }: Terminal): void {
-  stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+/**
+ * `holdpoint logs RUN | head`: a reader that has enough is no error, and neither is a terminal that was closed. The command ends, unless it
+ * must outlive its terminal: `up` still has processes to end.
+ */
+function endQuietlyWithoutReader({ stdout, stderr }: Terminal, outlives: () => boolean): void {
+  const onError = (error: NodeJS.ErrnoException): void => {
+    if (outlives()) return;
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
     process.exit(exitCodes.ok);
-  });
+  };
+  stdout.on('error', onError);
+  stderr.on('error', onError);
 }

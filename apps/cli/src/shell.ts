@@ -35,6 +35,10 @@ export interface Shell {
   printJson(value: unknown): void;
   /** One line of progress, on stderr. */
   say(text: string): void;
+  /** From now on a terminal that is gone, or a full disk behind a redirection, does not end the process: what is printed is lost. */
+  outliveTerminal(): void;
+  /** True once `outliveTerminal` was called. */
+  readonly outlivesTerminal: boolean;
   /** Text given on standard input. */
   readInput(): Promise<string>;
   exitCode: ExitCode;
@@ -46,6 +50,7 @@ export interface Shell {
 export function openShell(config: Config, terminal: Terminal): Shell {
   const { stdout, stderr, stdin } = terminal;
   const clients: Client[] = [];
+  let outlives = false;
   return {
     config,
     interactive: stdin.isTTY === true && stdout.isTTY === true,
@@ -65,6 +70,12 @@ export function openShell(config: Config, terminal: Terminal): Shell {
     print: (text) => stdout.write(`${text}\n`),
     printJson: (value) => stdout.write(`${JSON.stringify(value)}\n`),
     say: (text) => stderr.write(`${text}\n`),
+    outliveTerminal() {
+      outlives = true;
+    },
+    get outlivesTerminal() {
+      return outlives;
+    },
     async readInput() {
       let text = '';
       stdin.setEncoding('utf8');

@@ -5,7 +5,7 @@ test('what is not set has its default, and numbers come as text', () => {
   const config = readConfig({ HOLDPOINT_DATA: '/data', HOLDPOINT_LOCK_MS: '3000' });
   expect(config).toMatchObject({
     dataDir: '/data',
-    redis: 'redis://127.0.0.1:6379',
+    redisUrl: undefined,
     lockMs: 3000,
     stalledMs: 5000,
     sandboxPolicy: 'require',

@@ -2,6 +2,7 @@ import { availableParallelism, hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Retention } from '@holdpoint/engine/deps';
+import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space/limits';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models/settings';
 import { telemetryWanted } from '@holdpoint/telemetry/start-telemetry';
 import { z } from 'zod';
@@ -27,7 +28,7 @@ const prices = z
 
 const environmentSchema = z.object({
   HOLDPOINT_DATA: z.string().min(1).default(join(projectDir, '.holdpoint')),
-  REDIS_URL: z.string().min(1).default('redis://127.0.0.1:6379'),
+  REDIS_URL: z.string().optional(),
   HOLDPOINT_LOG: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
   HOLDPOINT_WORKER_STEPS: integer(1, 1000, Math.max(4, availableParallelism() * 2)),
   HOLDPOINT_WORKER_TURNS: integer(1, 1000, 16),
@@ -60,8 +61,8 @@ const environmentSchema = z.object({
 export interface Config {
   projectDir: string;
   dataDir: string;
-  /** `redis://…`, or the absolute path of a unix socket. */
-  redis: string;
+  /** `redis://…`, or the absolute path of a unix socket. Undefined: the embedded server of the data directory. */
+  redisUrl: string | undefined;
   log: string;
   host: string;
   /** Steps and turns that run at once in this process. */
@@ -101,6 +102,8 @@ export interface Config {
   models: ModelSettings;
   /** US dollars per million tokens, by `provider/model`. */
   prices: Readonly<Record<string, { input: number; output: number }>>;
+  /** What must stay free on the disk of the data directory. */
+  space: SpaceLimits;
   telemetry: boolean;
 }
 
@@ -115,7 +118,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   return {
     projectDir,
     dataDir: resolve(of.HOLDPOINT_DATA),
-    redis: of.REDIS_URL,
+    redisUrl: of.REDIS_URL,
     log: of.HOLDPOINT_LOG,
     host: hostname(),
     steps: of.HOLDPOINT_WORKER_STEPS,
@@ -143,6 +146,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     path: of.PATH,
     models: modelSettingsFrom(env),
     prices: of.HOLDPOINT_MODEL_PRICES,
+    space: spaceLimitsFrom(env),
     telemetry: telemetryWanted(env),
   };
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
+import { openClock } from '@holdpoint/engine/clock';
 import type { WorkerDeps } from '@holdpoint/engine/deps';
 import { newId } from '@holdpoint/engine/domain/ids';
 import { bindInstallation } from '@holdpoint/engine/installation/installation';
@@ -9,9 +10,12 @@ import { confirmInstallation, watchInstallation } from '@holdpoint/engine/instal
 import { openOutputStore } from '@holdpoint/engine/outputs/output-store';
 import { scriptedPlanner } from '@holdpoint/engine/planners/scripted';
 import { openQueues } from '@holdpoint/engine/queues/queues';
-import { connect } from '@holdpoint/engine/redis/connect';
+import { openRedis } from '@holdpoint/engine/redis/open-redis';
+import { watchSpace } from '@holdpoint/engine/space/watch-space';
 import { openModels } from '@holdpoint/models/open-models';
 import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
+import { logOptions } from '@holdpoint/telemetry/log-options';
+import { openDestination } from '@holdpoint/telemetry/open-destination';
 import { startTelemetry } from '@holdpoint/telemetry/start-telemetry';
 import { createRegistry } from '@holdpoint/tools/registry';
 import { duckDuckGoHtml } from '@holdpoint/tools/search/duckduckgo-html';
@@ -29,12 +33,19 @@ import { startWorkers } from './jobs/start-workers.ts';
 import { watchCancels } from './jobs/watch-cancels.ts';
 import { createModelPlanner } from './planners/model.ts';
 
+/**
+ * A worker waits longer for Redis than a request may: what it records has happened already, and to do it again costs more than to wait.
+ * Longer than a lock lasts, it would wait for what another worker has taken over by then.
+ */
+const commandMs = 20_000;
+
 /** Starts a worker and resolves to the function that ends it. */
 async function startWorker(config: Config, logger: pino.Logger): Promise<() => Promise<void>> {
-  const connections = connect(config.redis, logger);
+  const connections = await openRedis({ ...config, commandMs }, logger);
   const installation = await bindInstallation({ redis: connections.state, dataDir: config.dataDir });
   const telemetry = await startTelemetry({ service: 'holdpoint-worker', wanted: config.telemetry });
-  const queues = openQueues(connections.state, Date.now, telemetry.queues);
+  const now = openClock();
+  const queues = openQueues(connections.state, now, telemetry.queues);
   const sandbox = await openSandbox({
     policy: config.sandboxPolicy,
     allowUnsandboxed: config.allowUnsandboxed,
@@ -65,9 +76,9 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     blobs: openBlobStore(join(config.dataDir, 'blobs')),
     logger,
     newId,
-    now: Date.now,
+    now,
     catalog: registry,
-    executor: createExecutor({ registry, sandbox, workspaces, allowAddresses: config.allowAddresses, now: Date.now }),
+    executor: createExecutor({ registry, sandbox, workspaces, allowAddresses: config.allowAddresses, now }),
     outputs: openOutputStore(join(config.dataDir, 'outputs')),
     metrics: telemetry.metrics,
     workspaces: createWorkspacePort(workspaces, sandbox),
@@ -77,6 +88,10 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
   };
   const traced = telemetry.queues === undefined ? {} : { telemetry: telemetry.queues };
   const workers = await startWorkers({ deps, config, connections, ...traced });
+  const space = await watchSpace(
+    { dataDir: config.dataDir, limits: config.space, onLow: workers.hold, onEnough: workers.release },
+    logger,
+  );
   const cancels = await watchCancels(deps, { subscriber: connections.subscriber, workers });
   const heartbeat = await startHeartbeat(deps, {
     host: config.host,
@@ -96,6 +111,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
   return async () => {
     logger.info({ active: [...workers.active()] }, 'worker draining');
     await workers.drain(config.drainMs);
+    space.stop();
     cancels.stop();
     watch.stop();
     await heartbeat.stop();
@@ -109,15 +125,20 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
-  const logger = pino({ level: config.log, base: { app: 'worker', pid: process.pid } });
-  const end = await startWorker(config, logger);
+  const logger = pino(
+    { ...logOptions(), level: config.log, base: { app: 'worker', pid: process.pid } },
+    openDestination(1),
+  );
+  // Before it says that it is ready: a supervisor may send a signal as soon as it reads that.
+  const started = startWorker(config, logger);
   let ending = false;
   const onSignal = (): void => {
     if (ending) return;
     ending = true;
     // Redis may be gone: then the locks expire, and another worker takes over.
     setTimeout(() => process.exit(1), config.drainMs + 10_000).unref();
-    end().then(
+    const ended = started.then((end) => end());
+    ended.then(
       () => process.exit(0),
       (error: unknown) => {
         logger.error({ err: error }, 'the worker did not end cleanly');
@@ -125,12 +146,12 @@ async function main(): Promise<void> {
       },
     );
   };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
+  for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, onSignal);
+  await started;
 }
 
 main().catch((error: unknown) => {
   const text = error instanceof ConfigError ? error.message : error;
-  pino({ base: { app: 'worker' } }).fatal({ err: text }, 'the worker could not start');
+  pino({ ...logOptions(), base: { app: 'worker' } }).fatal({ err: text }, 'the worker could not start');
   process.exit(1);
 });

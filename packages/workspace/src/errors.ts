@@ -41,6 +41,10 @@ const registry = {
   EBRANCHINVALID: { retryable: false, next: 'Give the short name of a branch, such as feature/x.' },
   ESOURCEBUSY: { retryable: true, next: 'Wait until nobody else writes to the source, then try again.' },
   EGITFAILED: { retryable: true, next: 'Read the message of git, mend the repository and try again.' },
+  ENOSPC: {
+    retryable: true,
+    next: 'Free space on the disk of the data directory: discard runs, or remove other files. Then resume the run.',
+  },
   EIO: { retryable: true, next: 'Check free space and permissions of the data directory, then try again.' },
 } as const satisfies Record<string, { retryable: boolean; next: string }>;
 

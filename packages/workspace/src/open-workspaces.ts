@@ -119,7 +119,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   };
 }
 
-/** System errors become `EIO`; an abort and everything else passes through. */
+/** System errors become `ENOSPC` or `EIO`; an abort and everything else passes through. */
 async function asWorkspaceError<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
@@ -127,6 +127,7 @@ async function asWorkspaceError<T>(act: () => Promise<T>): Promise<T> {
     const errno = errnoOf(cause);
     const isSystem = errno !== undefined && /^E[A-Z0-9]+$/.test(errno) && cause instanceof Error && 'syscall' in cause;
     if (!isSystem) throw cause;
-    throw new WorkspaceError('EIO', `The workspace could not be read or written: ${cause.message}`, { cause });
+    const code = errno === 'ENOSPC' || errno === 'EDQUOT' ? 'ENOSPC' : 'EIO';
+    throw new WorkspaceError(code, `The workspace could not be read or written: ${cause.message}`, { cause });
   }
 }

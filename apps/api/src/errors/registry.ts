@@ -1,4 +1,5 @@
 import type { EngineErrorCode } from '@holdpoint/engine/errors';
+import type { RedisTroubleCode } from '@holdpoint/engine/redis/trouble';
 import type { WorkspaceErrorCode } from '@holdpoint/workspace/errors';
 
 /** HTTP status and title of a problem. */
@@ -92,7 +93,11 @@ export const apiProblems = {
     title: 'The publish failed',
     next: 'Read the run to see why; the source is as it was. Then publish again, or download the patch.',
   },
-  unavailable: { status: 503, title: 'Unavailable', next: 'Send the request again in a moment.' },
+  storage_full: {
+    status: 507,
+    title: 'No disk space',
+    next: 'Free space on the disk of the data directory: discard runs, or remove other files. Then send it again; what was accepted continues by itself.',
+  },
   internal: {
     status: 500,
     title: 'Internal error',
@@ -134,6 +139,20 @@ export const engineProblems: Record<EngineErrorCode, ProblemKind> = {
   contended: { status: 503, title: 'Too many writers' },
 };
 
+/** Why Redis does not do what the API asks of it. */
+export const redisProblems: Record<RedisTroubleCode, ProblemKind> = {
+  unavailable: { status: 503, title: 'Redis does not answer' },
+  redis_timeout: { status: 503, title: 'Redis does not answer in time' },
+  redis_full: { status: 503, title: 'Redis is full' },
+  redis_read_only: { status: 503, title: 'Redis is read-only' },
+  redis_cannot_save: { status: 503, title: 'Redis cannot write to its disk' },
+  redis_without_replicas: { status: 503, title: 'Redis has too few replicas' },
+  redis_loading: { status: 503, title: 'Redis is loading' },
+  redis_busy: { status: 503, title: 'Redis is busy' },
+  redis_cluster: { status: 503, title: 'Redis Cluster is not supported' },
+  redis_denied: { status: 503, title: 'Redis refuses this user' },
+};
+
 /** The codes of the workspace room are errno-like; on the wire all codes have one form. */
 export const workspaceProblems: Record<WorkspaceErrorCode, ProblemKind & { code: string }> = {
   ESOURCEMISSING: { status: 422, code: 'source_missing', title: 'The source does not exist' },
@@ -165,5 +184,6 @@ export const workspaceProblems: Record<WorkspaceErrorCode, ProblemKind & { code:
   EGITREFUSED: { status: 409, code: 'git_refused', title: 'git refuses the content' },
   EGITMISSING: { status: 500, code: 'git_missing', title: 'git is not installed' },
   EGITFAILED: { status: 503, code: 'git_failed', title: 'git failed' },
+  ENOSPC: { status: 507, code: 'storage_full', title: 'No disk space' },
   EIO: { status: 503, code: 'storage_failed', title: 'Storage failed' },
 };

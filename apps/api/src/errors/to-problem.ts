@@ -1,10 +1,17 @@
 import type { ProblemDetails } from '@holdpoint/client/wire/problem';
 import { EngineError } from '@holdpoint/engine/errors';
+import { redisTrouble } from '@holdpoint/engine/redis/trouble';
 import { WorkspaceError } from '@holdpoint/workspace/errors';
 import { ApiProblem } from './api-problem.ts';
 import { PlacedError } from './placed-error.ts';
-import { isRedisAway } from './redis-away.ts';
-import { type ApiProblemCode, apiProblems, engineProblems, type ProblemKind, workspaceProblems } from './registry.ts';
+import {
+  type ApiProblemCode,
+  apiProblems,
+  engineProblems,
+  type ProblemKind,
+  redisProblems,
+  workspaceProblems,
+} from './registry.ts';
 
 /** A problem without what only the request knows. */
 export type Problem = Omit<ProblemDetails, 'instance' | 'request_id'>;
@@ -26,7 +33,9 @@ export function toProblem(error: unknown): Problem {
     const { code, ...kind } = workspaceProblems[error.code];
     return problem(code, kind, error.message, error.next);
   }
-  if (isRedisAway(error)) return own('unavailable', 'Redis does not answer');
+  const trouble = redisTrouble(error);
+  if (trouble) return problem(trouble.code, redisProblems[trouble.code], trouble.detail, trouble.next);
+  if (isDiskFull(error)) return own('storage_full', 'the disk of the data directory is full');
   return ofFramework(error) ?? own('internal', 'something failed inside the server');
 }
 
@@ -41,6 +50,9 @@ const problem = (code: string, { status, title }: ProblemKind, detail: string, n
   code,
   next,
 });
+
+const isDiskFull = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 
 /** Fastify's own errors about a request. */
 function ofFramework(error: unknown): Problem | undefined {

@@ -51,10 +51,11 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     dataDir,
     host: '127.0.0.1',
     port: 0,
-    redis: redis.path,
+    redisUrl: redis.path,
     logLevel: 'silent',
     models,
     allowAddresses: [],
+    space: { floor: 0, reserve: 0 },
     telemetry: false,
   } as const;
   const connections = connect(redis.path, pino({ level: 'silent' }));

@@ -12,6 +12,7 @@ import { identify } from '../system/process-identity.ts';
 import { drainMarginMs, type RunningSystem, startSystem } from '../system/start-system.ts';
 import { claim, release, type SystemRecord, updateSystemRecord } from '../system/system-record.ts';
 import { endChildren } from '../system/take-over.ts';
+import { whatIsWrong } from '../system/what-is-wrong.ts';
 import { count } from './options.ts';
 
 interface UpOptions {
@@ -33,6 +34,7 @@ async function up(shell: Shell, options: UpOptions): Promise<void> {
   const claimed = claim(config.dataDir, record);
   if (!claimed.taken) return alreadyUp(shell, claimed.by, options);
 
+  shell.outliveTerminal();
   const ending = new AbortController();
   const hurry = new AbortController();
   const restore = onInterrupt(
@@ -45,7 +47,13 @@ async function up(shell: Shell, options: UpOptions): Promise<void> {
   );
   const write = (next: SystemRecord): void => {
     record = next;
-    updateSystemRecord(config.dataDir, record);
+    try {
+      updateSystemRecord(config.dataDir, record);
+    } catch (error) {
+      // A full disk: the processes run all the same, and the next change is recorded again.
+      if (!isStorageError(error)) throw error;
+      shell.say(`what runs could not be recorded: ${error.message}`);
+    }
   };
   try {
     if (claimed.left !== undefined) {
@@ -60,7 +68,6 @@ async function up(shell: Shell, options: UpOptions): Promise<void> {
       signal: ending.signal,
       hurry: hurry.signal,
       report: (text) => shell.say(shell.errColors.dim(plain(text))),
-      onFailure: (error) => ending.abort(error),
       onChildren: (children) => write({ ...record, children }),
     });
     try {
@@ -95,9 +102,20 @@ function newRecord(): SystemRecord {
   };
 }
 
-/** What was asked for is there: no error. */
-function alreadyUp(shell: Shell, { pid, address, started_at }: SystemRecord, { json }: UpOptions): void {
+const isStorageError = (error: unknown): error is Error =>
+  error instanceof Error &&
+  'code' in error &&
+  (error.code === 'ENOSPC' || error.code === 'EDQUOT' || error.code === 'EIO');
+
+/** What was asked for is there: no error, if it works. */
+async function alreadyUp(shell: Shell, record: SystemRecord, { json }: UpOptions): Promise<void> {
+  const { pid, address, started_at } = record;
   const { dataDir } = shell.config;
+  const wrong = address === null ? undefined : await whatIsWrong({ ...record, address });
+  if (wrong !== undefined) {
+    const message = `Holdpoint was started on ${dataDir} (process ${pid}), but ${wrong.text}.`;
+    throw new CliError('not_ready', message, { next: wrong.next });
+  }
   if (json) {
     shell.printJson({ already_running: true, pid, address, data: dataDir, started_at });
     return;

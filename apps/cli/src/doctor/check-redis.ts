@@ -1,69 +1,75 @@
+import { askServer } from '@holdpoint/engine/redis/ask-server';
 import { connect } from '@holdpoint/engine/redis/connect';
+import { findRedis, type RedisPlace } from '@holdpoint/engine/redis/find-redis';
 import { findRedisBinaries } from '@holdpoint/engine/redis/find-redis-binaries';
+import {
+  type Judgement,
+  judgeDurability,
+  judgeMemoryPolicy,
+  judgeTopology,
+  readServer,
+} from '@holdpoint/engine/redis/judge-server';
+import { probeWrite } from '@holdpoint/engine/redis/probe-write';
+import { redisTrouble } from '@holdpoint/engine/redis/trouble';
+import { withoutPassword } from '@holdpoint/engine/redis/without-password';
+import { commandLine } from '../command-name.ts';
 import type { Config } from '../config.ts';
-import { withoutPassword } from '../output/without-password.ts';
 import { quiet } from '../system/quiet.ts';
 import type { Finding } from './finding.ts';
 
-/** @param socket of the embedded Redis, when it runs */
-export async function checkRedis(config: Config, socket: string | undefined): Promise<Finding[]> {
-  const address = config.redisUrl ?? socket;
-  if (address !== undefined) return checkServer(address);
-  const [binary] = await findRedisBinaries(config.path, config.projectDir);
-  if (binary !== undefined) return [{ name: 'redis', level: 'ok', text: `${binary} (started by \`up\`)` }];
-  const next = 'Run `npm run setup`, or set REDIS_URL to a Redis of your own.';
-  return [{ name: 'redis', level: 'fail', text: 'no Redis: REDIS_URL is not set, and no server is installed', next }];
+const name = 'redis';
+const answerMs = 3000;
+
+/** @param isUp whether `up` runs on the data directory */
+export async function checkRedis(config: Config, isUp: boolean): Promise<Finding[]> {
+  const place = await findRedis(config);
+  if (place.embedded && (await askServer(place.address, { timeoutMs: answerMs })) === 'absent') {
+    return [isUp ? notAnswering(place, 'no server listens there') : await notStarted(config)];
+  }
+  return checkServer(place);
 }
 
-async function checkServer(address: string): Promise<Finding[]> {
-  const connections = connect(address, quiet);
-  const redis = connections.state;
-  const shown = withoutPassword(address);
+async function notStarted(config: Config): Promise<Finding> {
+  const [binary] = await findRedisBinaries(config.path, config.projectDir);
+  if (binary !== undefined) return { name, level: 'ok', text: `${binary} (started by \`up\`)` };
+  const next = 'Run `npm run setup`, or set REDIS_URL to a Redis of your own.';
+  return { name, level: 'fail', text: 'no Redis: REDIS_URL is not set, and no server is installed', next };
+}
+
+function notAnswering({ address, embedded }: RedisPlace, why: string): Finding {
+  const next = embedded
+    ? `\`up\` starts it again by itself; if it stays like this, read redis/server.log in the data directory, then ${commandLine('down')} and start again.`
+    : 'Start that server or correct REDIS_URL; unset it to use the embedded Redis.';
+  return { name, level: 'fail', text: `no answer from ${withoutPassword(address)}: ${why}`, next };
+}
+
+async function checkServer(place: RedisPlace): Promise<Finding[]> {
+  const connections = connect(place.address, quiet, { commandMs: answerMs });
   try {
-    const info = await redis.info('server');
-    const version = /^(?:valkey|redis)_version:(.*?)\r?$/m.exec(info)?.[1] ?? 'of unknown version';
-    const setting = async (name: string): Promise<string | undefined> => {
-      const reply = await redis.config('GET', name).catch(() => undefined);
-      return Array.isArray(reply) ? String(reply[1] ?? '') : undefined;
-    };
-    const [append, fsync, policy] = await Promise.all(['appendonly', 'appendfsync', 'maxmemory-policy'].map(setting));
+    const { version, cluster, append, fsync, policy } = await readServer(connections.state);
+    const as = (of: string, judgement: Judgement): Finding => ({ name: of, ...judgement });
     return [
-      { name: 'redis', level: 'ok', text: `${version} at ${shown}` },
-      judgeDurability(append, fsync),
-      judgeMemoryPolicy(policy),
+      { name, level: 'ok', text: `${version} at ${withoutPassword(place.address)}` },
+      ...(cluster ? [as('redis cluster', judgeTopology(cluster))] : []),
+      await checkWrites(connections.state),
+      as('redis durability', judgeDurability(append, fsync)),
+      as('redis memory', judgeMemoryPolicy(policy)),
     ];
-  } catch {
-    const next = 'Start that server or correct REDIS_URL; unset it to use the embedded Redis.';
-    return [{ name: 'redis', level: 'fail', text: `no answer from ${shown}`, next }];
+  } catch (error) {
+    return [notAnswering(place, redisTrouble(error)?.detail ?? String(error))];
   } finally {
     await connections.close();
   }
 }
 
-export function judgeDurability(append: string | undefined, fsync: string | undefined): Finding {
-  const name = 'redis durability';
-  if (append === undefined || fsync === undefined) {
-    const next = 'Make sure that appendonly is on; with appendfsync always nothing acknowledged is lost.';
-    return { name, level: 'warn', text: 'it does not tell its settings', next };
+async function checkWrites(redis: Parameters<typeof probeWrite>[0]): Promise<Finding> {
+  const of = 'redis writes';
+  try {
+    await probeWrite(redis, Date.now());
+    return { name: of, level: 'ok', text: 'it takes writes' };
+  } catch (error) {
+    const trouble = redisTrouble(error);
+    if (trouble === undefined) return { name: of, level: 'fail', text: String(error) };
+    return { name: of, level: 'fail', text: trouble.detail, next: trouble.next };
   }
-  if (append !== 'yes') {
-    const next = 'CONFIG SET appendonly yes, and in its configuration file.';
-    return { name, level: 'fail', text: 'appendonly is off: a restart of Redis loses runs', next };
-  }
-  if (fsync === 'always') return { name, level: 'ok', text: 'appendonly, appendfsync always' };
-  const next = 'CONFIG SET appendfsync always, unless you accept that.';
-  return {
-    name,
-    level: 'warn',
-    text: `appendfsync ${fsync}: a power failure may lose what was acknowledged last`,
-    next,
-  };
-}
-
-export function judgeMemoryPolicy(policy: string | undefined): Finding {
-  const name = 'redis memory';
-  if (policy === 'noeviction') return { name, level: 'ok', text: 'maxmemory-policy noeviction' };
-  const next = 'CONFIG SET maxmemory-policy noeviction, and in its configuration file.';
-  if (policy === undefined) return { name, level: 'warn', text: 'it does not tell its maxmemory-policy', next };
-  return { name, level: 'fail', text: `maxmemory-policy ${policy}: full memory would delete runs`, next };
 }

@@ -1,9 +1,22 @@
 import type { Client } from '@holdpoint/client/client';
+import type { Periodic } from '@holdpoint/client/wire/operation';
 import type { Finding } from './finding.ts';
+
+/** @param last when the workers last did it */
+export function judgePeriodic(name: string, last: Periodic): Finding {
+  if (!last.overdue) return { name, level: 'ok', text: last.last_at === null ? 'not yet' : `last at ${last.last_at}` };
+  return {
+    ...{ name, level: 'fail', text: `overdue: last at ${last.last_at ?? 'no time'}` },
+    next: 'Start a worker. If one runs, restart it and read its log: what is stuck stays so until then.',
+  };
+}
 
 /** What the sweeper had to put right, and what waits for a person. */
 export async function checkStuck(client: Client): Promise<Finding[]> {
-  const [{ repairs, runs, paused }, queues] = await Promise.all([client.stuck(), client.listQueues()]);
+  const [{ repairs, runs, paused, sweep, housekeeping }, queues] = await Promise.all([
+    client.stuck(),
+    client.listQueues(),
+  ]);
   const count = (counts: Record<string, number>): string =>
     Object.entries(counts)
       .map(([name, number]) => `${number} ${name}`)
@@ -12,6 +25,8 @@ export async function checkStuck(client: Client): Promise<Finding[]> {
   return [
     { name: 'runs', level: 'ok', text: `active: ${count(runs) || 'none'}` },
     { name: 'queues', level: 'ok', text: `waiting/active/parked: ${work}` },
+    judgePeriodic('sweep', sweep),
+    judgePeriodic('housekeeping', housekeeping),
     Object.keys(paused).length === 0
       ? { name: 'paused runs', level: 'ok', text: 'none' }
       : {

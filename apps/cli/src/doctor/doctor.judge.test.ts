@@ -1,13 +1,14 @@
 import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { judgeDurability, judgeMemoryPolicy } from '@holdpoint/engine/redis/judge-server';
 import { afterAll, describe, expect, it } from 'vitest';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
 import { checkNode } from './check-node.ts';
-import { judgeDurability, judgeMemoryPolicy } from './check-redis.ts';
 import { checkRetention } from './check-retention.ts';
 import { judgeSandbox } from './check-sandbox.ts';
 import { checkStorage } from './check-storage.ts';
+import { judgePeriodic } from './check-stuck.ts';
 import { startWalk } from './measure.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'hp-doctor-'));
@@ -37,6 +38,16 @@ it.each([
   [undefined, 'warn'],
 ])('maxmemory-policy %s: %s', (policy, level) => {
   expect(judgeMemoryPolicy(policy).level).toBe(level);
+});
+
+it('work that the workers do again and again is a failure once it is overdue', () => {
+  const last_at = '2026-01-01T00:00:00.000Z';
+  expect(judgePeriodic('sweep', { last_at: null, overdue: false }).level).toBe('ok');
+  expect(judgePeriodic('sweep', { last_at, overdue: false })).toMatchObject({
+    level: 'ok',
+    text: `last at ${last_at}`,
+  });
+  expect(judgePeriodic('sweep', { last_at, overdue: true })).toMatchObject({ name: 'sweep', level: 'fail' });
 });
 
 it('the key belongs to its owner alone', async () => {

@@ -1,10 +1,12 @@
 import type { Worker } from '@holdpoint/client/wire/operation';
+import { commandLine } from '../command-name.ts';
 import { keyFileOf } from '../connection.ts';
 import { tell } from '../report-error.ts';
 import type { Shell } from '../shell.ts';
 import { isAlive } from '../system/process-identity.ts';
 import { readSystemRecord } from '../system/system-record.ts';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
+import { checkInstallation } from './check-installation.ts';
 import { checkNode } from './check-node.ts';
 import { checkPrograms } from './check-programs.ts';
 import { checkRedis } from './check-redis.ts';
@@ -27,7 +29,8 @@ export async function examine(shell: Shell): Promise<Finding[]> {
     await checkStorage(config.dataDir),
     checkRetention(config),
     await checkKeyFile(keyFileOf(config)),
-    ...(await checkRedis(config, running?.redis_socket ?? undefined)),
+    ...(await checkRedis(config, running !== undefined)),
+    ...(await checkInstallation(config)),
     ...(await checkSandbox(config, workers[0]?.capabilities)),
     ...api,
   ];
@@ -42,7 +45,7 @@ async function askApi(shell: Shell, expected: boolean): Promise<{ findings: Find
     const stuck = await checkStuck(client);
     if (workers.length > 0)
       return { findings: [{ name, level: 'ok', text: `answers; ${workers.length} workers` }, ...stuck], workers };
-    const next = 'Start one: npm start, or node apps/worker/src/main.ts.';
+    const next = `Start one: npm start, or ${commandLine('worker')} with the same HOLDPOINT_DATA and REDIS_URL.`;
     const silent: Finding = { name, level: 'warn', text: 'answers, but no worker is alive: runs wait', next };
     return { findings: [silent, ...stuck], workers };
   } catch (error) {

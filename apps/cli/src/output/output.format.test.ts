@@ -1,3 +1,4 @@
+import { withoutPassword } from '@holdpoint/engine/redis/without-password';
 import { describe, expect, it } from 'vitest';
 import { bytes } from './bytes.ts';
 import { colorsFor } from './colors.ts';
@@ -6,7 +7,6 @@ import { sandboxLine } from './sandbox-line.ts';
 import { shortArgs } from './short-args.ts';
 import { table } from './table.ts';
 import { ago, duration, until } from './time.ts';
-import { withoutPassword } from './without-password.ts';
 
 describe('text from outside', () => {
   it('cannot steer the terminal', () => {

@@ -1,10 +1,11 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const chunkBytes = 64 * 1024;
 
 /**
  * The lines that a growing file gets after the byte `from`, until the signal is aborted.
+ * A file that became shorter was rotated, and is read from its beginning.
  * By looking again and again: a watch costs a file descriptor, and tells nothing on some file systems.
  */
 export async function* followLines(
@@ -19,6 +20,10 @@ export async function* followLines(
     while (!signal.aborted) {
       const bytes = readSync(descriptor, buffer, 0, chunkBytes, position);
       if (bytes === 0) {
+        if (fstatSync(descriptor).size < position) {
+          position = 0;
+          rest = Buffer.alloc(0);
+        }
         await wait(everyMs(), undefined, { signal }).catch(() => undefined);
         continue;
       }

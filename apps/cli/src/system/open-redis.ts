@@ -1,10 +1,11 @@
-import { connect } from '@holdpoint/engine/redis/connect';
+import { join } from 'node:path';
 import { startEmbeddedRedis } from '@holdpoint/engine/redis/embedded-redis';
 import { findRedisBinaries } from '@holdpoint/engine/redis/find-redis-binaries';
+import { openRedis as connectToRedis } from '@holdpoint/engine/redis/open-redis';
+import { withoutPassword } from '@holdpoint/engine/redis/without-password';
 import type { Config } from '../config.ts';
-import { CliError } from '../errors.ts';
-import { withoutPassword } from '../output/without-password.ts';
 import { quiet } from './quiet.ts';
+import { superviseRedis } from './supervised-redis.ts';
 
 export interface OpenedRedis {
   /** For REDIS_URL: a URL, or the absolute path of a socket. */
@@ -13,42 +14,46 @@ export interface OpenedRedis {
   socket: string | null;
   /** In a few words, without a password. */
   label: string;
+  /** The log of the embedded server; null for any other. */
+  logFile: string | null;
   /** Ends the embedded server; leaves any other alone. */
   stop(): Promise<void>;
 }
 
 /**
- * The user's own Redis, or the embedded one of the data directory, started unless it runs already.
+ * The user's own Redis, or the embedded one of the data directory: started unless it runs already, and from then on kept alive.
  *
- * @throws CliError `redis_unreachable`; EmbeddedRedisError
+ * @throws RedisStartError; EmbeddedRedisError
  */
-export async function openRedis(config: Config, signal: AbortSignal): Promise<OpenedRedis> {
-  if (config.redisUrl !== undefined) return openGiven(config.redisUrl);
-  const binaries = await findRedisBinaries(config.path, config.projectDir);
-  const redis = await startEmbeddedRedis({ dataDir: config.dataDir, binaries, signal });
+export async function openRedis(
+  config: Config,
+  { signal, report }: { signal: AbortSignal; report: (text: string) => void },
+): Promise<OpenedRedis> {
+  if (config.redisUrl !== undefined) return openGiven(config, config.redisUrl, report);
+  const { dataDir } = config;
+  const start = async (ending: AbortSignal) =>
+    startEmbeddedRedis({ dataDir, binaries: await findRedisBinaries(config.path, config.projectDir), signal: ending });
+  const redis = await start(signal);
+  const endSupervision = superviseRedis(redis, { start, report });
   return {
     address: redis.path,
     socket: redis.path,
     label: `embedded ${redis.engine} ${redis.version}${redis.reused ? ', found running' : ''}`,
-    stop: () => redis.stop(),
+    logFile: join(dataDir, 'redis', 'server.log'),
+    async stop() {
+      await endSupervision();
+      await redis.stop();
+    },
   };
 }
 
-async function openGiven(url: string): Promise<OpenedRedis> {
-  // The error of the command only says that there were too many; the lost connection's says why.
-  let why: unknown;
-  const keepReason = (fields: object): void => {
-    if (why === undefined && 'err' in fields) why = fields.err;
+async function openGiven(config: Config, redisUrl: string, report: (text: string) => void): Promise<OpenedRedis> {
+  const warn = (fields: object, message: string): void => {
+    if (!('err' in fields)) report(`redis: ${message}`);
   };
-  const connections = connect(url, { ...quiet, warn: keepReason });
-  try {
-    await connections.state.ping();
-  } catch (cause) {
-    const reason = why ?? cause;
-    const text = reason instanceof Error ? reason.message : String(reason);
-    throw new CliError('redis_unreachable', `Redis does not answer at ${withoutPassword(url)}: ${text}.`, { cause });
-  } finally {
-    await connections.close();
-  }
-  return { address: url, socket: null, label: withoutPassword(url), stop: async () => undefined };
+  const input = { redisUrl, dataDir: config.dataDir, patienceMs: 2000 };
+  const connections = await connectToRedis(input, { ...quiet, warn });
+  await connections.close();
+  const label = withoutPassword(redisUrl);
+  return { address: redisUrl, socket: null, label, logFile: null, stop: async () => undefined };
 }

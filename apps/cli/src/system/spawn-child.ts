@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
 import { identify, type ProcessIdentity } from './process-identity.ts';
-
-const largestLog = 16 * 1024 * 1024;
+import { rotateLog } from './rotate-log.ts';
 
 export interface ChildSpec {
   /** `api`, `worker-1`, …: names the log too. */
@@ -30,7 +29,7 @@ export interface Child {
  */
 export function spawnChild(spec: ChildSpec): Child {
   mkdirSync(dirname(spec.logFile), { recursive: true, mode: 0o700 });
-  rotate(spec.logFile);
+  rotateLog(spec.logFile);
   const log = openSync(spec.logFile, 'a', 0o600);
   try {
     const logStart = fstatSync(log).size;
@@ -52,7 +51,8 @@ export function spawnChild(spec: ChildSpec): Child {
 
 /** The last lines that this process wrote, without the stack traces' tail. */
 export function endOfLog({ spec, logStart }: Pick<Child, 'spec' | 'logStart'>, lines = 5): string[] {
-  const text = readFileSync(spec.logFile).toString('utf8', logStart);
+  const content = readFileSync(spec.logFile);
+  const text = content.toString('utf8', logStart <= content.length ? logStart : 0);
   return text.trimEnd().split('\n').slice(-lines);
 }
 
@@ -61,10 +61,4 @@ function endOf(child: ChildProcess): Promise<string> {
     child.once('error', (error) => resolve(error.message));
     child.once('exit', (code, signal) => resolve(signal ?? `exit ${code}`));
   });
-}
-
-/** Keeps one older log. */
-function rotate(logFile: string): void {
-  const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > largestLog) renameSync(logFile, `${logFile}.1`);
 }

@@ -1,10 +1,14 @@
 import { join } from 'node:path';
+import type { Logger } from '@holdpoint/engine/ports';
+import { watchSpace } from '@holdpoint/engine/space/watch-space';
 import type { Config } from '../config.ts';
-import type { CliError } from '../errors.ts';
+import { checkInstallation } from './check-installation.ts';
 import type { LogLine } from './log-line.ts';
 import { openRedis } from './open-redis.ts';
 import type { ProcessIdentity } from './process-identity.ts';
-import { Supervised } from './supervised.ts';
+import { quiet } from './quiet.ts';
+import { rotateLogs } from './rotate-log.ts';
+import { realPause, Supervised } from './supervised.ts';
 import { waitForLine } from './wait-for-line.ts';
 
 /** The first start on a slow machine reads every file from a cold disk. */
@@ -32,26 +36,37 @@ export interface StartInput {
   hurry: AbortSignal;
   /** What is running now, after every start of a process. */
   onChildren(children: { name: string; pid: number; began: string }[]): void;
-  /** A part keeps ending: the system cannot go on. */
-  onFailure(error: CliError): void;
   report(text: string): void;
 }
 
 /**
  * Starts Redis, then the API and the workers at once, and waits until all are ready. When that fails, what was started is ended.
  *
- * @throws CliError, EmbeddedRedisError, or the signal's reason
+ * @throws CliError, EmbeddedRedisError, InstallationError, or the signal's reason
  */
 export async function startSystem(input: StartInput): Promise<RunningSystem> {
-  const { config, signal, hurry } = input;
-  const redis = await openRedis(config, signal);
+  const { config, hurry } = input;
+  const redis = await openRedis(config, input);
   input.report(`redis     ${redis.label}`);
+  await checkInstallation(redis.address, config.dataDir).catch(async (error: unknown) => {
+    await redis.stop();
+    throw error;
+  });
   const parts = partsOf(input, redis.address);
+  const files = [...parts.all.map(({ logFile }) => logFile), ...(redis.logFile === null ? [] : [redis.logFile])];
+  const endRotation = rotateLogs(files);
+  // Not awaited: to write the reserve takes a moment, and nothing needs it to start.
+  const space = watchSpace(
+    { dataDir: config.dataDir, limits: config.space, keepsReserve: true },
+    spaceReport(input.report),
+  );
   const stop = async (): Promise<void> => {
     const graceMs = config.drainMs + drainMarginMs;
     await Promise.all(parts.workers.map((worker) => worker.stop({ graceMs, hurry })));
     await parts.api.stop({ graceMs: apiGraceMs, hurry });
     await redis.stop();
+    endRotation();
+    (await space).stop();
   };
   try {
     const address = await startParts(parts, input);
@@ -65,6 +80,7 @@ export async function startSystem(input: StartInput): Promise<RunningSystem> {
 interface Parts {
   api: Supervised;
   workers: Supervised[];
+  all: readonly Supervised[];
   environment: Readonly<Record<string, string>>;
 }
 
@@ -81,9 +97,9 @@ function partsOf({ config, workers, ...input }: StartInput, redisAddress: string
     const supervised = new Supervised(
       {
         onSpawn: () => input.onChildren(all.flatMap(identityOf)),
-        onCrashLoop: input.onFailure,
         report: input.report,
-        now: Date.now,
+        now: () => performance.now(),
+        pause: realPause,
       },
       {
         name,
@@ -96,7 +112,20 @@ function partsOf({ config, workers, ...input }: StartInput, redisAddress: string
     return supervised;
   };
   const api = part('api', 'api');
-  return { api, workers: Array.from({ length: workers }, (_, i) => part(`worker-${i + 1}`, 'worker')), environment };
+  const started = Array.from({ length: workers }, (_, i) => part(`worker-${i + 1}`, 'worker'));
+  return { api, workers: started, all, environment };
+}
+
+/** The space watch speaks to a log; a person reads this. */
+function spaceReport(report: (text: string) => void): Logger {
+  let last = '';
+  const say = (fields: object, message: string): void => {
+    const mebibytes = 'free' in fields ? ` (${Math.floor(Number(fields.free) / 1024 ** 2)} MiB free)` : '';
+    const text = `disk: ${message}${mebibytes}`;
+    if (message !== last) report(text);
+    last = message;
+  };
+  return { ...quiet, info: say, warn: say, error: say };
 }
 
 const identityOf = ({ name, child }: Supervised): (ProcessIdentity & { name: string })[] =>

@@ -1,10 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { CliError } from '../errors.ts';
 import { isAlive, type ProcessIdentity } from './process-identity.ts';
-import { Supervised } from './supervised.ts';
+import { realPause, Supervised } from './supervised.ts';
 import { waitForLine } from './wait-for-line.ts';
 
 let directory: string;
@@ -14,22 +13,21 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 /** A part whose program is given, and what it tells its supervisor. */
-function part(program: string) {
+function part(program: string, pause = realPause) {
   const script = join(directory, 'part.mjs');
   writeFileSync(script, program);
   const spawned: ProcessIdentity[] = [];
   const reports: string[] = [];
-  const failure = Promise.withResolvers<CliError>();
   const supervised: Supervised = new Supervised(
     {
       onSpawn: () => void spawned.push(...(supervised.child ? [supervised.child.identity] : [])),
-      onCrashLoop: failure.resolve,
       report: (text) => void reports.push(text),
-      now: Date.now,
+      now: () => performance.now(),
+      pause,
     },
     { name: 'part', script, environment: { PATH: '/usr/bin:/bin' }, logFile: join(directory, 'logs/part.log') },
   );
-  return { supervised, spawned, reports, failure: failure.promise };
+  return { supervised, spawned, reports };
 }
 
 const ready = { find: ({ event }: { event?: string | undefined }) => event, timeoutMs: 20_000 };
@@ -62,15 +60,24 @@ it('kills what does not end when it is told to', async () => {
   expect(reports).toContain('part had to be killed');
 });
 
-it('gives up on one that keeps ending', async () => {
-  const { supervised, spawned, failure } = part(`process.stdout.write('{"event":"ready"}\\n'); process.exitCode = 3;`);
+it('backs off from one that keeps ending, and says so', async () => {
+  const pauses: number[] = [];
+  const enough = Promise.withResolvers<void>();
+  const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
+    if (pauses.push(ms) < 12) return;
+    enough.resolve();
+    await realPause(60_000, signal);
+  };
+  const { supervised, spawned, reports } = part('process.exitCode = 3;', pause);
   supervised.start();
   supervised.watch({});
-  const error = await failure;
-  expect(error).toMatchObject({ code: 'crash_loop', exitCode: 1, message: expect.stringContaining('5 times') });
-  expect(error.next).toContain('part.log');
-  expect(spawned).toHaveLength(5);
-  expect(readFileSync(join(directory, 'logs/part.log'), 'utf8').trim().split('\n')).toHaveLength(5);
+  await enough.promise;
+  expect(pauses.slice(0, 4)).toEqual([250, 500, 1000, 2000]);
+  expect(pauses.slice(-3)).toEqual([60_000, 60_000, 60_000]);
+  expect(spawned).toHaveLength(12);
+  expect(reports.at(-1)).toContain('part ended 12 times in a row (at last: exit 3); starting it again in 60 s');
+  expect(reports.at(-1)).toContain('part.log');
+  await supervised.stop({ graceMs: 1000 });
 });
 
 it('tells why one ended before it was ready', async () => {

@@ -1,32 +1,37 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { CliError } from '../errors.ts';
+import { Backoff } from './backoff.ts';
 import { type EndOptions, endProcess } from './end-process.ts';
 import { followLines } from './follow-lines.ts';
 import { parseLogLine, problemOf } from './log-line.ts';
 import { type Child, type ChildSpec, spawnChild } from './spawn-child.ts';
 
 const lookMs = 500;
-const firstBackoffMs = 250;
-const longestBackoffMs = 10_000;
-/** So many ends within so long are a crash loop: another start would not help. */
-const mostEnds = 5;
-const windowMs = 60_000;
+/** So many ends in a row are a crash loop, and are reported as one. */
+const manyEnds = 5;
 
 export interface SupervisedDeps {
   /** Called after every start, before anything else happens: a process that is not recorded cannot be ended later. */
   onSpawn(): void;
-  onCrashLoop(error: CliError): void;
   report(text: string): void;
+  /** Milliseconds of a clock that only goes forward. */
   now(): number;
+  /** Waits between an end and the next start. */
+  pause(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** One part of the system, kept alive: started again when it ends by itself, with growing pauses. */
+export const realPause: SupervisedDeps['pause'] = (ms, signal) => wait(ms, undefined, { signal });
+
+/**
+ * One part of the system, kept alive: started again when it ends by itself, with growing pauses. However often it ends, the other parts
+ * stay: an API without workers still takes decisions, and workers without an API still finish their runs.
+ */
 export class Supervised {
   readonly name: string;
   #deps: SupervisedDeps;
   #spec: ChildSpec;
   #child: Child | undefined;
-  #ends: number[] = [];
+  #backoff = new Backoff();
+  #startedAt = 0;
   #stopping = new AbortController();
 
   constructor(deps: SupervisedDeps, spec: ChildSpec) {
@@ -35,12 +40,17 @@ export class Supervised {
     this.#spec = spec;
   }
 
+  get logFile(): string {
+    return this.#spec.logFile;
+  }
+
   get child(): Child | undefined {
     return this.#child;
   }
 
   /** Starts it, unwatched: what it comes to first is for the caller to see. */
   start(): Child {
+    this.#startedAt = this.#deps.now();
     this.#child = spawnChild(this.#spec);
     this.#deps.onSpawn();
     return this.#child;
@@ -50,9 +60,7 @@ export class Supervised {
   watch(environment: Readonly<Record<string, string>>): void {
     this.#spec = { ...this.#spec, environment };
     this.#keepAlive().catch((error: unknown) => {
-      if (this.#stopping.signal.aborted) return;
-      const message = error instanceof Error ? error.message : String(error);
-      this.#deps.onCrashLoop(new CliError('child_failed', message, { cause: error }));
+      if (!this.#stopping.signal.aborted) throw error;
     });
   }
 
@@ -66,19 +74,31 @@ export class Supervised {
 
   async #keepAlive(): Promise<void> {
     const { signal } = this.#stopping;
-    while (this.#child !== undefined) {
-      const how = await this.#tellProblemsUntilEnd(this.#child);
-      if (signal.aborted) return;
-      const ends = this.#countEnd();
-      if (ends >= mostEnds) return this.#giveUp(how);
-      const pause = Math.min(firstBackoffMs * 2 ** (ends - 1), longestBackoffMs);
-      this.#deps.report(`${this.name} ended (${how}); starting it again in ${pause} ms`);
-      await wait(pause, undefined, { signal });
-      this.start();
+    let how = await this.#tellProblemsUntilEnd();
+    while (!signal.aborted) {
+      const { times, pauseMs } = this.#backoff.ended(this.#deps.now() - this.#startedAt);
+      this.#deps.report(this.#endText({ how, times, pauseMs }));
+      await this.#deps.pause(pauseMs, signal);
+      try {
+        this.start();
+      } catch (error) {
+        // For example no process id, or no space for its log: to wait is all that helps.
+        how = error instanceof Error ? error.message : String(error);
+        continue;
+      }
+      how = await this.#tellProblemsUntilEnd();
     }
   }
 
-  async #tellProblemsUntilEnd(child: Child): Promise<string> {
+  #endText({ how, times, pauseMs }: { how: string; times: number; pauseMs: number }): string {
+    const again = `starting it again in ${pauseMs < 1000 ? `${pauseMs} ms` : `${pauseMs / 1000} s`}`;
+    if (times < manyEnds) return `${this.name} ended (${how}); ${again}`;
+    return `${this.name} ended ${times} times in a row (at last: ${how}); ${again}. Read ${this.#spec.logFile}; the other parts continue`;
+  }
+
+  async #tellProblemsUntilEnd(): Promise<string> {
+    const child = this.#child;
+    if (child === undefined) return 'never started';
     const over = new AbortController();
     const ended = child.ended.finally(() => over.abort());
     const signal = AbortSignal.any([over.signal, this.#stopping.signal]);
@@ -89,18 +109,5 @@ export class Supervised {
       if (problem !== undefined) this.#deps.report(`${this.name}: ${problem}`);
     }
     return ended;
-  }
-
-  /** @returns ends within the window, this one included */
-  #countEnd(): number {
-    const now = this.#deps.now();
-    this.#ends = [...this.#ends.filter((time) => now - time < windowMs), now];
-    return this.#ends.length;
-  }
-
-  #giveUp(how: string): void {
-    const message = `${this.name} ended ${this.#ends.length} times within ${windowMs / 1000} s (at last: ${how}).`;
-    const next = `Read ${this.#spec.logFile}; nothing acknowledged is lost.`;
-    this.#deps.onCrashLoop(new CliError('crash_loop', message, { next }));
   }
 }

@@ -12,9 +12,18 @@ type Handler<Data> = (deps: WorkerDeps, data: Data, context: JobContext) => Prom
 export function processor<Data>(
   deps: WorkerDeps,
   handle: Handler<Data>,
-  options: { running: Set<Job<Data>>; mayStillSleep?: (deps: WorkerDeps, data: Data) => Promise<boolean> },
+  options: {
+    running: Set<Job<Data>>;
+    mayStillSleep?: (deps: WorkerDeps, data: Data) => Promise<boolean>;
+    /** Whether this worker takes no jobs now. One that it was waiting for at that moment arrives all the same. */
+    isHeld?: () => boolean;
+  },
 ) {
   const run = async (job: Job<Data>, token: string | undefined, context: JobContext): Promise<void> => {
+    if (options.isHeld?.()) {
+      await job.moveToWait(token);
+      throw new WaitingError();
+    }
     const end = await handle(deps, job.data, context).catch(async (error: unknown) => {
       if (!(error instanceof HandBack)) throw error;
       await job.moveToWait(token);

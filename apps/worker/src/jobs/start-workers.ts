@@ -4,8 +4,6 @@ import { handleTask } from '@holdpoint/engine/handlers/handle-task';
 import { handleTurn } from '@holdpoint/engine/handlers/handle-turn';
 import { handleWorkspace, mayPublicationSleep } from '@holdpoint/engine/handlers/handle-workspace';
 import type { AbortReason } from '@holdpoint/engine/handlers/job';
-import { keepHouse } from '@holdpoint/engine/handlers/keep-house';
-import { sweep } from '@holdpoint/engine/handlers/sweep';
 import {
   backoffOf,
   queueNames,
@@ -18,7 +16,10 @@ import {
 import type { Connections } from '@holdpoint/engine/redis/connect';
 import { type Job, type Telemetry, Worker, type WorkerOptions } from 'bullmq';
 import type { Config } from '../config.ts';
+import { backOffFromRefusals } from './back-off.ts';
+import { Intake } from './intake.ts';
 import { processor } from './processor.ts';
+import { startPeriodic } from './start-periodic.ts';
 
 export interface RunningWorkers {
   /** Ids of the runs that this process works on now. */
@@ -29,6 +30,9 @@ export interface RunningWorkers {
   killTask(taskId: string): void;
   /** Ids of the background commands that this process runs, and their runs. */
   tasks(): { run_id: string; task_id: string }[];
+  /** Takes no steps, turns and background commands until it is released; publishing, undoing and discarding continue. */
+  hold(): void;
+  release(): void;
   /** Takes no more jobs, waits for the running ones, and after `drainMs` hands back those that are left. */
   drain(drainMs: number): Promise<void>;
 }
@@ -40,7 +44,7 @@ interface Start {
   telemetry?: Telemetry;
 }
 
-/** Starts one BullMQ worker per queue and the sweeper's schedule. */
+/** Starts one BullMQ worker per queue, and the timers of the periodic work. */
 export async function startWorkers({ deps, config, connections, telemetry }: Start): Promise<RunningWorkers> {
   const running = {
     turns: new Set<Job<TurnJob>>(),
@@ -64,14 +68,15 @@ export async function startWorkers({ deps, config, connections, telemetry }: Sta
     ...(telemetry === undefined ? {} : { telemetry }),
   });
 
-  const turns = new Worker<TurnJob>(
+  const intake = new Intake();
+  const turns: Worker<TurnJob> = new Worker<TurnJob>(
     queueNames.turns,
-    processor(deps, handleTurn, { running: running.turns }),
+    processor(deps, handleTurn, { running: running.turns, isHeld: () => intake.holds(turns) }),
     options(config.turns),
   );
-  const steps = new Worker<StepJob>(
+  const steps: Worker<StepJob> = new Worker<StepJob>(
     queueNames.steps,
-    processor(deps, handleStep, { running: running.steps, mayStillSleep }),
+    processor(deps, handleStep, { running: running.steps, mayStillSleep, isHeld: () => intake.holds(steps) }),
     options(config.steps),
   );
   const workspaces = new Worker<WorkspaceJob>(
@@ -79,26 +84,31 @@ export async function startWorkers({ deps, config, connections, telemetry }: Sta
     processor(deps, handleWorkspace, { running: running.workspaces, mayStillSleep: mayPublicationSleep }),
     options(4),
   );
-  const tasks = new Worker<TaskJob>(
+  const tasks: Worker<TaskJob> = new Worker<TaskJob>(
     queueNames.tasks,
-    processor(deps, handleTask, { running: running.tasks }),
+    processor(deps, handleTask, { running: running.tasks, isHeld: () => intake.holds(tasks) }),
     options(config.tasks),
   );
+  const all = [turns, steps, workspaces, tasks];
   const ending = new AbortController();
-  const sweeps = new Worker(queueNames.sweeps, () => sweep(deps, ending.signal), options(1));
-  const house = new Worker(queueNames.housekeeping, () => keepHouse(deps, ending.signal), options(1));
-  const perRun = [turns, steps, workspaces, tasks];
-  const all = [...perRun, sweeps, house];
+  const refused = backOffFromRefusals({
+    deps,
+    hold: () => intake.hold('redis', all),
+    release: () => intake.release('redis'),
+    signal: ending.signal,
+  });
   for (const worker of all) {
-    worker.on('error', (error) => deps.logger.warn({ queue: worker.name, err: error }, 'queue worker error'));
+    worker.on('error', (error) => {
+      deps.logger.warn({ queue: worker.name, err: error }, 'queue worker error');
+      refused(error);
+    });
     // Losing a lock does not abort the job by itself: another worker has it now, so this one must stop.
     worker.on('lockRenewalFailed', (ids) => {
       for (const id of ids) worker.cancelJob(id, 'lock-lost' satisfies AbortReason);
     });
   }
   await Promise.all(all.map((worker) => worker.waitUntilReady()));
-  await deps.queues.sweeps.upsertJobScheduler('sweep', { every: config.sweepMs }, { name: 'sweep' });
-  await deps.queues.housekeeping.upsertJobScheduler('house', { every: config.housekeepingMs }, { name: 'house' });
+  const periodic = startPeriodic(deps, config);
 
   return {
     active: () =>
@@ -117,10 +127,13 @@ export async function startWorkers({ deps, config, connections, telemetry }: Sta
         if (job.data.task_id === taskId) tasks.cancelJob(String(job.id), 'canceled' satisfies AbortReason);
       }
     },
+    hold: () => intake.hold('space', [turns, steps, tasks]),
+    release: () => intake.release('space'),
     async drain(drainMs) {
       ending.abort();
+      await periodic.stop();
       const deadline = setTimeout(() => {
-        for (const worker of perRun) worker.cancelAllJobs('shutdown' satisfies AbortReason);
+        for (const worker of all) worker.cancelAllJobs('shutdown' satisfies AbortReason);
       }, drainMs);
       await Promise.all(all.map((worker) => worker.close()));
       clearTimeout(deadline);

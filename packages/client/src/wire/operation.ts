@@ -29,20 +29,32 @@ export const queueSchema = z
 export type Queue = z.infer<typeof queueSchema>;
 export const queueListSchema = listOf(queueSchema);
 
+/** When the workers last did what they do again and again. */
+export const periodicSchema = z
+  .strictObject({
+    last_at: z.iso.datetime().nullable().describe('null: not since this Redis began'),
+    overdue: z.boolean().describe('It should have been done long ago: no worker does it'),
+  })
+  .meta({ id: 'Periodic' });
+export type Periodic = z.infer<typeof periodicSchema>;
+
 /** What the sweeper has put right, and how the active runs stand. */
 export const stuckSchema = z
   .strictObject({
     repairs: z.record(z.string(), z.int()).describe('How often, by class of what was stuck'),
     runs: z.record(z.string(), z.int()).describe('Active runs by status'),
     paused: z.record(z.string(), z.int()).describe('Paused runs by the code of their reason'),
+    sweep: periodicSchema.describe('The look for what is stuck'),
+    housekeeping: periodicSchema,
   })
   .meta({ id: 'Stuck' });
 export type Stuck = z.infer<typeof stuckSchema>;
 
 export const healthSchema = z.strictObject({ status: z.literal('ok') });
-/** Redis answers. Without a worker the API still takes runs: they wait. */
+/** Redis takes writes. Without a worker the API still takes runs: they wait. */
 export const readinessSchema = z.strictObject({
   status: z.literal('ready'),
   workers: z.int().describe('How many are alive'),
+  sweep: periodicSchema.describe('The look for what is stuck'),
 });
 export type Readiness = z.infer<typeof readinessSchema>;

@@ -143,6 +143,7 @@ const runEvents = [
       'workspace_without_job',
       'task_without_job',
       'ended_untold',
+      'approval_unlisted',
     ]),
     subject: z.string().optional().describe('The step or task it was about'),
   }),

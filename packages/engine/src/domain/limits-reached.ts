@@ -37,4 +37,9 @@ const reached = (code: string, what: string): Problem => ({
   next: 'Resume it to grant as much again, or cancel it.',
 });
 
-const activeMs = (run: RunState, now: number): number => run.active_ms + (run.status === 'running' ? now : 0);
+/**
+ * Milliseconds that the run has been running. Its parts were timed by processes whose clocks may have differed, so it may come out below
+ * zero, and then counts as zero.
+ */
+export const activeMs = (run: RunState, now: number): number =>
+  Math.max(0, run.active_ms + (run.status === 'running' ? now : 0));

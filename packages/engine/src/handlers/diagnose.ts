@@ -3,6 +3,7 @@ import type { WorkerDeps } from '../deps.ts';
 import type { EventOf } from '../domain/events.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { isSettled, isTaskOver, isTerminal } from '../domain/vocabulary.ts';
+import { isApprovalListed } from '../log/indexes.ts';
 import { lastEventAt } from '../log/read-log.ts';
 import { readApproval, readStep, readTask, readTasks, readTurnSteps } from '../log/read-state.ts';
 import { isInBackoff, jobIds, type StepJob } from '../queues/queues.ts';
@@ -65,8 +66,10 @@ async function lookAtStep(deps: WorkerDeps, run: RunState, step: StepState): Pro
     case 'unknown': {
       if (!job) return [{ class: 'queued_without_job', subject }];
       const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
-      const expires = approval?.status === 'pending' ? Date.parse(approval.request.expires_at) : undefined;
-      return expires !== undefined && expires < deps.now() - graceMs ? [{ class: 'expired', subject }] : [];
+      if (approval?.status !== 'pending') return [];
+      if (!(await isApprovalListed(deps.redis, approval.id))) return [{ class: 'approval_unlisted', subject }];
+      const expires = Date.parse(approval.request.expires_at);
+      return expires < deps.now() - graceMs ? [{ class: 'expired', subject }] : [];
     }
     default:
       return [];

@@ -89,12 +89,12 @@ async function start(deps: WorkerDeps, run: RunState, task: TaskState, context: 
   }
   const started = await append(deps, run.id, startTask(run, task, deps.workerId));
   if (!started.ok) return 'again';
-  const startedAt = deps.now();
+  const startedAt = performance.now();
   const result = await execute(deps, run, task, context);
   const reason = abortReason(context.signal);
   if (reason === 'lock-lost')
     throw new EngineError('superseded', 'the lock of the job was lost; another worker has it');
-  const timed = { ...result, duration_ms: deps.now() - startedAt };
+  const timed = { ...result, duration_ms: Math.round(performance.now() - startedAt) };
   if (result.status === 'lost') {
     // The command is known to be dead, and its worker to be alive: the tree stays, and what is in it is part of the next snapshot.
     await append(deps, run.id, endTask({ ...task, status: 'running' }, { ...timed, status: 'lost' }));

@@ -62,10 +62,10 @@ const progressEveryMs = 2000;
 
 /** A long copy tells how far it is, now and then. For the record: nothing waits for it. */
 function tellProgress(deps: WorkerDeps, run: RunState): (progress: { files: number; bytes: number }) => void {
-  let next = deps.now() + progressEveryMs;
+  let next = performance.now() + progressEveryMs;
   return (progress) => {
-    if (deps.now() < next) return;
-    next = deps.now() + progressEveryMs;
+    if (performance.now() < next) return;
+    next = performance.now() + progressEveryMs;
     append(deps, run.id, recordProgress(progress)).catch((error: unknown) =>
       deps.logger.warn({ run_id: run.id, err: error }, 'the progress of a copy was not recorded'),
     );

@@ -104,7 +104,13 @@ test('on a Redis that is not of this installation nothing is looked at, and noth
   const strange = {
     ...deps,
     confirmInstallation: () => Promise.reject(new Error('another Redis')),
-    workspaces: { ...deps.workspaces, tidy: async () => (asked.push('tidy'), []) },
+    workspaces: {
+      ...deps.workspaces,
+      tidy: async () => {
+        asked.push('tidy');
+        return [];
+      },
+    },
   };
   await expect(keepHouse(strange, new AbortController().signal)).rejects.toThrow('another Redis');
   expect(asked).toEqual([]);

@@ -3,12 +3,11 @@ import type { WorkerDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
 import { isTerminal } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
-import { ownerOf } from '../log/indexes.ts';
+import { ownerOf, trackActive } from '../log/indexes.ts';
 import { runIndex } from '../log/keys.ts';
 import { readRawLog } from '../log/read-log.ts';
 import { readRun } from '../log/read-state.ts';
 import { walkBack } from '../queries/list-runs.ts';
-import { done, type JobEnd } from './job.ts';
 
 const day = 24 * 3_600_000;
 /** What no log refers to is kept for a week: a log that Redis lost may come back from a backup. */
@@ -20,16 +19,18 @@ const blobIdleMs = day;
  * Now and then: discards workspaces that are past retention, brings the objects of ended runs together, and removes what nothing refers
  * to. It never touches what a run that has not ended, an unpublished change set, a fork or a log needs.
  */
-export async function keepHouse(deps: WorkerDeps, signal: AbortSignal): Promise<JobEnd> {
+export async function keepHouse(deps: WorkerDeps, signal: AbortSignal): Promise<void> {
   await deps.confirmInstallation();
   const needed = new Set<string>();
   let ended = 0;
   for await (const runId of walkBack(deps, runIndex)) {
-    if (signal.aborted) return done;
+    if (signal.aborted) return;
     for await (const text of readRawLog(deps.redis, runId)) {
       for (const [, sha256 = ''] of text.matchAll(/"sha256":"([0-9a-f]{64})"/g)) needed.add(sha256);
     }
     const run = await readRun(deps.redis, runId);
+    // One that a sweeper took for abandoned, because its clock was wrong, comes back into its sight.
+    if (run && !isTerminal(run.status)) await trackActive(deps.redis, runId);
     if (!run || !isTerminal(run.status) || !hasWorkspace(run)) continue;
     ended += 1;
     if (isPast(deps, run, ended)) await discard(deps, run);
@@ -39,7 +40,6 @@ export async function keepHouse(deps: WorkerDeps, signal: AbortSignal): Promise<
   const blobs = await deps.blobs.collect({ needed, idleMs: blobIdleMs, trashMs, now: deps.now() });
   const outputs = await removeOutputs(deps);
   deps.logger.info({ ended, trashed, blobs, outputs }, 'housekeeping done');
-  return done;
 }
 
 /** What background commands of a run printed goes with its workspace. */

@@ -26,7 +26,7 @@ export async function runAttempt(
   step: StepState,
   context: JobContext,
 ): Promise<Executed> {
-  const startedAt = deps.now();
+  const startedAt = performance.now();
   try {
     const writes = step.effect !== 'read';
     if (writes) {
@@ -57,7 +57,7 @@ export async function runAttempt(
         status: reason === 'canceled' ? 'killed' : outcome.status,
         ...(outcome.value === undefined ? {} : { value: await toPayload(deps.blobs, outcome.value) }),
         ...(reason === 'canceled' ? { error: { code: 'ECANCELED', message: 'The run was canceled.' } } : error),
-        duration_ms: deps.now() - startedAt,
+        duration_ms: Math.round(performance.now() - startedAt),
         ...(outcome.capabilities === undefined ? {} : { capabilities: outcome.capabilities }),
         ...(snapshot === undefined ? {} : { snapshot: { ...snapshot, parent: run.snapshot ?? '' } }),
         ...(begun === undefined ? {} : { created: await beginTask(deps, step, taskId, begun) }),

@@ -158,7 +158,10 @@ async function ensureJob(deps: WorkerDeps, run: RunState, step: StepState): Prom
     case 'parked':
     case 'unknown': {
       const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
-      return deps.queues.addStep(run, step.id, approval ? Date.parse(approval.request.expires_at) : undefined);
+      const expiresAt = approval === undefined ? undefined : Date.parse(approval.request.expires_at);
+      // Its job may have been put off by a wrong clock.
+      if (expiresAt !== undefined && expiresAt <= deps.now()) return deps.queues.wakeStep(run, step.id);
+      return deps.queues.addStep(run, step.id, expiresAt);
     }
     default:
       return;

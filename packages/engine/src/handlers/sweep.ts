@@ -3,9 +3,9 @@ import { isAbandoned } from '../domain/id-time.ts';
 import { recordRepair } from '../domain/transitions/run-life.ts';
 import { append } from '../log/append.ts';
 import { countRepair } from '../log/count-repair.ts';
-import { idsAfter, ownerOf, untrackApproval } from '../log/indexes.ts';
+import { idsAfter, ownerOf, trackApproval, untrackApproval } from '../log/indexes.ts';
 import { activeIndex, approvalIndex } from '../log/keys.ts';
-import { readApproval, readRun } from '../log/read-state.ts';
+import { readApproval, readRun, readStep } from '../log/read-state.ts';
 import { diagnose, type Finding, needlessSleepers } from './diagnose.ts';
 import { settleForward } from './settle-forward.ts';
 
@@ -36,14 +36,28 @@ export async function sweep(deps: WorkerDeps, signal: AbortSignal): Promise<void
     await tell(deps, runId, { class: 'asleep_without_need', subject: stepId });
     await deps.queues.releaseStep(stepId);
   }
+  const woken = await deps.queues.wakeOversleeping();
+  if (woken > 0) {
+    deps.logger.warn({ jobs: woken }, 'woke jobs that a wrong clock had put off');
+    await countRepair(deps, 'overslept', woken);
+  }
 }
 
 /** Wakes whatever the run says must happen. What would never have happened by itself is told in its log. */
 async function mend(deps: WorkerDeps, runId: string, signal: AbortSignal): Promise<void> {
   const run = await readRun(deps.redis, runId);
   const findings = run ? await diagnose(deps, run) : [];
-  for (const finding of findings) await tell(deps, runId, finding);
+  for (const finding of findings) {
+    await tell(deps, runId, finding);
+    if (finding.class === 'approval_unlisted') await listApproval(deps, runId, finding.subject);
+  }
   await settleForward(deps, runId, signal);
+}
+
+/** An approval that a sweeper took for abandoned: its clock was ahead of the one that made the id. */
+async function listApproval(deps: WorkerDeps, runId: string, stepId: string | undefined): Promise<void> {
+  const found = stepId === undefined ? undefined : await readStep(deps.redis, runId, stepId);
+  if (found?.step.approval !== undefined) await trackApproval(deps.redis, found.step.approval, runId);
 }
 
 async function tell(deps: WorkerDeps, runId: string, finding: Finding): Promise<void> {

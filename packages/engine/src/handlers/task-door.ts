@@ -26,10 +26,10 @@ export function openTaskDoor(deps: WorkerDeps, run: RunState, step: StepState, s
       const task = await readTask(deps.redis, run.id, taskId);
       if (!task) return undefined;
       await requestTaskKill(deps, run.id, taskId, `${step.call.tool} (${step.id})`);
-      const deadline = deps.now() + killPatienceMs;
+      const deadline = performance.now() + killPatienceMs;
       for (;;) {
         const view = await get(taskId);
-        if (!view || isTaskOver(view.status) || deps.now() > deadline) return view;
+        if (!view || isTaskOver(view.status) || performance.now() > deadline) return view;
         await delay(lookEveryMs, undefined, { signal });
       }
     },

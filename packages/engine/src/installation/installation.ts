@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { syncPath, writeDurably } from '../files/write-durably.ts';
-import { installationKey, runIndex } from '../log/keys.ts';
+import { installationKey, runIndex, stateKey } from '../log/keys.ts';
 import { InstallationError } from './error.ts';
 
 /**
@@ -29,9 +29,16 @@ export interface InstallationState {
 export async function readInstallation({ redis, dataDir }: Sides): Promise<InstallationState> {
   const [here, there, known] = await Promise.all([readId(dataDir), redis.get(installationKey), redis.zcard(runIndex)]);
   return {
-    dataDir: { id: here, runs: await countRuns(dataDir) },
+    dataDir: { id: here, runs: (await runsIn(dataDir)).length },
     redis: { id: there ?? undefined, runs: known },
   };
+}
+
+/** Runs that the data directory has files of, and whose log is not in this Redis. */
+export async function countUnknownRuns({ redis, dataDir }: Sides): Promise<number> {
+  let unknown = 0;
+  for (const runId of await runsIn(dataDir)) unknown += 1 - (await redis.exists(stateKey(runId)));
+  return unknown;
 }
 
 /**
@@ -110,10 +117,9 @@ async function createId(dataDir: string): Promise<string> {
   return createId(dataDir);
 }
 
-/** Runs that the data directory has files of. */
-async function countRuns(dataDir: string): Promise<number> {
+async function runsIn(dataDir: string): Promise<string[]> {
   const names = await readdir(join(dataDir, 'runs')).catch(unlessMissing<string[]>([]));
-  return names.filter((name) => name.startsWith('run_')).length;
+  return names.filter((name) => name.startsWith('run_'));
 }
 
 const unlessMissing =

@@ -3,7 +3,7 @@ import type { Metrics } from '../ports.ts';
 import { repairsKey } from './keys.ts';
 
 /** Counts something that was put right, for `GET /v1/stuck`, `holdpoint doctor` and the metrics. */
-export async function countRepair(deps: { redis: Redis; metrics: Metrics }, what: string): Promise<void> {
-  await deps.redis.hincrby(repairsKey, what, 1);
-  deps.metrics.repaired(what);
+export async function countRepair(deps: { redis: Redis; metrics: Metrics }, what: string, times = 1): Promise<void> {
+  await deps.redis.hincrby(repairsKey, what, times);
+  for (let time = 0; time < times; time++) deps.metrics.repaired(what);
 }

@@ -30,6 +30,9 @@ export async function trackApproval(redis: Redis, approvalId: string, runId: str
   await redis.zadd(approvalIndex, 0, approvalId);
 }
 
+export const isApprovalListed = async (redis: Redis, approvalId: string): Promise<boolean> =>
+  (await redis.zscore(approvalIndex, approvalId)) !== null;
+
 export async function untrackApproval(redis: Redis, approvalId: string): Promise<void> {
   await redis.zrem(approvalIndex, approvalId);
 }

@@ -22,3 +22,9 @@ export const workerIndex = 'hp:index:workers';
 export const repairsKey = 'hp:health:repairs';
 /** The id of the installation that this Redis belongs to; the data directory carries the same. */
 export const installationKey = 'hp:installation';
+/** When a piece of periodic work was last done. */
+export const healthKey = (name: string): string => `hp:health:${name}`;
+/** Which process does a piece of periodic work now. */
+export const lockKey = (name: string): string => `hp:lock:${name}`;
+/** Written to see whether Redis takes writes. */
+export const writeProbeKey = 'hp:health:write';

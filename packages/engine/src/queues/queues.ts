@@ -32,8 +32,6 @@ export const queueNames = {
   steps: 'steps',
   workspaces: 'workspaces',
   tasks: 'tasks',
-  sweeps: 'sweeps',
-  housekeeping: 'housekeeping',
 } as const;
 export type QueueName = keyof typeof queueNames;
 
@@ -50,8 +48,6 @@ export interface Queues {
   readonly steps: Queue<StepJob>;
   readonly workspaces: Queue<WorkspaceJob>;
   readonly tasks: Queue<TaskJob>;
-  readonly sweeps: Queue<Record<string, never>>;
-  readonly housekeeping: Queue<Record<string, never>>;
   addTurn(run: JobOwner, turn: number): Promise<void>;
   /** @param notBefore milliseconds since the epoch: the job is delayed until then */
   addStep(run: JobOwner, stepId: string, notBefore?: number): Promise<void>;
@@ -65,6 +61,11 @@ export interface Queues {
   wakeWorkspace(runId: string): Promise<void>;
   /** Makes a task's job run soon: promotes it when it sleeps, adds it when it is gone. */
   wakeTask(runId: string, taskId: string): Promise<void>;
+  /**
+   * Wakes jobs whose next try lies much further ahead than the delay they asked for: the clock of the process that delayed them was wrong.
+   * @returns how many
+   */
+  wakeOversleeping(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -104,9 +105,7 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
   const steps = new Queue<StepJob>(queueNames.steps, options);
   const workspaces = new Queue<WorkspaceJob>(queueNames.workspaces, options);
   const tasks = new Queue<TaskJob>(queueNames.tasks, options);
-  const sweeps = new Queue<Record<string, never>>(queueNames.sweeps, options);
-  const housekeeping = new Queue<Record<string, never>>(queueNames.housekeeping, options);
-  const all = [turns, steps, workspaces, tasks, sweeps, housekeeping];
+  const all = [turns, steps, workspaces, tasks];
   for (const queue of all) queue.on('error', ignoreHere);
 
   const delayUntil = (notBefore: number | undefined): { delay?: number } =>
@@ -124,8 +123,6 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
     steps,
     workspaces,
     tasks,
-    sweeps,
-    housekeeping,
     async addTurn(run, turn) {
       await turns.add('turn', { run_id: run.id, turn }, { jobId: jobIds.turn(run.id, turn), ...urgency(run) });
     },
@@ -148,10 +145,36 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
       if (job) return promote(job);
       await tasks.add('task', { run_id: runId, task_id: taskId }, { jobId: jobIds.task(taskId) });
     },
+    async wakeOversleeping() {
+      const counts = await Promise.all(all.map((queue) => wakeOversleepingIn(redis, queue, now())));
+      return counts.reduce((sum, count) => sum + count, 0);
+    },
     async close() {
       await Promise.all(all.map((queue) => queue.close()));
     },
   };
+}
+
+/** BullMQ's scores of delayed jobs: the time at which they are due, and twelve bits for their order. */
+const scoreUnit = 0x1000;
+const page = 200;
+
+async function wakeOversleepingIn(redis: Redis, queue: Queue, now: number): Promise<number> {
+  const key = queue.toKey('delayed');
+  const from = (now + backoffHorizon) * scoreUnit;
+  let woken = 0;
+  for (let offset = 0; ; offset += page) {
+    const ids = await redis.zrangebyscore(key, from, '+inf', 'LIMIT', offset, page);
+    const tries = await Promise.all(ids.map((id) => redis.hmget(queue.toKey(id), 'atm', 'delay')));
+    for (const [index, id] of ids.entries()) {
+      const [made, delay] = tries[index] ?? [];
+      // What is parked sleeps for long, and was meant to.
+      if (!(Number(made) > 0 && Number(delay) < backoffHorizon)) continue;
+      await (await queue.getJob(id))?.promote().catch(unlessNotDelayed);
+      woken += 1;
+    }
+    if (ids.length < page) return woken;
+  }
 }
 
 /** BullMQ takes jobs without a priority first, and then the smallest number. */

@@ -14,8 +14,15 @@ export interface Connections {
   close(): Promise<void>;
 }
 
-/** Opens connections to one Redis. None of them throws on a lost connection: they log it and come back. */
-export function connect(address: RedisAddress, logger: Logger): Connections {
+/**
+ * Opens connections to one Redis. None of them throws on a lost connection: they log it and come back.
+ * @param options.commandMs after which a command of `state` fails that got no answer. It may have been done
+ */
+export function connect(
+  address: RedisAddress,
+  logger: Logger,
+  { commandMs = 5000 }: { commandMs?: number } = {},
+): Connections {
   const opened: Redis[] = [];
   const open = (role: string, options: object): Redis => {
     const redis = new Redis(address, { connectionName: `holdpoint:${role}`, retryStrategy: backoff, ...options });
@@ -35,7 +42,13 @@ export function connect(address: RedisAddress, logger: Logger): Connections {
   return {
     // A script that may have run must not be sent again unseen: the caller looks at the state instead. Without a retry, because ioredis
     // 6.0 drops what was under way at a lost connection when it neither sends it again nor is out of retries: it never settles.
-    state: open('state', { maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false, connectTimeout: 5000 }),
+    // A server that hangs (a frozen process, a stalled disk) keeps its connections: only the time limit of a command notices.
+    state: open('state', {
+      maxRetriesPerRequest: 0,
+      autoResendUnfulfilledCommands: false,
+      connectTimeout: 5000,
+      commandTimeout: commandMs,
+    }),
     subscriber: open('subscriber', { maxRetriesPerRequest: null }),
     worker: () => open('worker', { maxRetriesPerRequest: null }),
     async close() {

@@ -135,5 +135,6 @@ function common(launch: Launch, options: GitOptions) {
 function failure(args: readonly string[], stderr: string, cause: unknown): WorkspaceError {
   if (errnoOf(cause) === 'ENOENT') return new WorkspaceError('EGITMISSING', 'git could not be started.', { cause });
   const verb = args.find((arg) => !arg.startsWith('-')) ?? '';
-  return new WorkspaceError('EGITFAILED', `git ${verb} failed: ${stderr.trim().slice(0, 2000)}`, { cause });
+  const code = /No space left on device|Disk quota exceeded/.test(stderr) ? 'ENOSPC' : 'EGITFAILED';
+  return new WorkspaceError(code, `git ${verb} failed: ${stderr.trim().slice(0, 2000)}`, { cause });
 }

@@ -41,7 +41,10 @@ describe('workers', () => {
       },
       { id: 'worker-a', ...heartbeat, version: null, capabilities: null, last_seen_at: '2026-01-01T00:01:00.000Z' },
     ]);
-    expect(await api.client.ready()).toEqual({ status: 'ready', workers: 2 });
+    expect(await api.client.ready()).toEqual({
+      ...{ status: 'ready', workers: 2 },
+      sweep: { last_at: null, overdue: false },
+    });
   });
 });
 
@@ -55,8 +58,6 @@ describe('queues', () => {
       { name: 'steps', backlog: 1, active: 0, parked: 1 },
       { name: 'workspaces', backlog: 0, active: 0, parked: 0 },
       { name: 'tasks', backlog: 0, active: 0, parked: 0 },
-      { name: 'sweeps', backlog: 0, active: 0, parked: 0 },
-      { name: 'housekeeping', backlog: 0, active: 0, parked: 0 },
     ]);
   });
 });

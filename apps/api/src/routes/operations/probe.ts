@@ -1,9 +1,12 @@
 import { healthSchema, readinessSchema } from '@holdpoint/client/wire/operation';
+import { probeWrite } from '@holdpoint/engine/redis/probe-write';
 import type { ApiDeps, App } from '../../deps.ts';
+import { checkSpace } from '../runs/check-space.ts';
+import { readPeriodic } from './read-periodic.ts';
 import { readWorkers } from './read-workers.ts';
 
 /** For supervisors: /healthz says that the process is up, /readyz that it can take requests. */
-export function probeRoutes(app: App, deps: Pick<ApiDeps, 'redis' | 'logger'>): void {
+export function probeRoutes(app: App, deps: Pick<ApiDeps, 'redis' | 'logger' | 'now' | 'space'>): void {
   const open = { tags: ['operations'], security: [] };
   app.get(
     '/healthz',
@@ -20,14 +23,17 @@ export function probeRoutes(app: App, deps: Pick<ApiDeps, 'redis' | 'logger'>): 
       schema: {
         ...open,
         operationId: 'ready',
-        summary: 'Redis answers',
-        description: '503 `unavailable` when it does not. No worker is no failure: runs are taken, and wait.',
+        summary: 'Redis takes writes, and the disk has space',
+        description:
+          '503 when it does not; `code` says which: `unavailable`, `redis_timeout`, `redis_full`, `redis_read_only`, … 507 `storage_full` when the disk has no space for more runs. No worker is no failure: runs are taken, and wait.',
         response: { 200: readinessSchema },
       },
     },
     async () => {
-      await deps.redis.ping();
-      return { status: 'ready' as const, workers: (await readWorkers(deps)).length };
+      await probeWrite(deps.redis, deps.now());
+      checkSpace(deps);
+      const [workers, sweep] = await Promise.all([readWorkers(deps), readPeriodic(deps, 'sweep')]);
+      return { status: 'ready' as const, workers: workers.length, sweep };
     },
   );
 }

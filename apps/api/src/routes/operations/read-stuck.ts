@@ -2,6 +2,7 @@ import { stuckSchema } from '@holdpoint/client/wire/operation';
 import { activeIndex, repairsKey } from '@holdpoint/engine/log/keys';
 import { readRun } from '@holdpoint/engine/log/read-state';
 import type { ApiDeps, App } from '../../deps.ts';
+import { readPeriodic } from './read-periodic.ts';
 
 /** GET /v1/stuck: what the sweeper has put right, and how the active runs stand. Looks at every active run. */
 export function readStuckRoute(app: App, deps: Pick<ApiDeps, 'redis'>): void {
@@ -27,7 +28,12 @@ export function readStuckRoute(app: App, deps: Pick<ApiDeps, 'redis'>): void {
         const code = run.reason?.code ?? 'unknown';
         paused[code] = (paused[code] ?? 0) + 1;
       }
-      return { repairs: Object.fromEntries(repairs.map(([name, count]) => [name, Number(count)])), runs, paused };
+      return {
+        repairs: Object.fromEntries(repairs.map(([name, count]) => [name, Number(count)])),
+        ...{ runs, paused },
+        sweep: await readPeriodic(deps, 'sweep'),
+        housekeeping: await readPeriodic(deps, 'housekeeping'),
+      };
     },
   );
 }

@@ -3,6 +3,7 @@ import { findSubmitted, type Idempotency, submitRun } from '@holdpoint/engine/co
 import type { RunSpec, Task } from '@holdpoint/engine/domain/run-spec';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { checkRequest } from './check-request.ts';
+import { checkSpace } from './check-space.ts';
 import { findRun } from './find-run.ts';
 import { idempotencyKey } from './idempotency-key.ts';
 import { toRun } from './run-view.ts';
@@ -36,6 +37,7 @@ export function createRunRoute(app: App, deps: ApiDeps): void {
 async function submit(deps: ApiDeps, body: CreateRunBody, idempotency: Idempotency | undefined) {
   const known = idempotency && (await findSubmitted(deps, { by: operator, idempotency }));
   if (known !== undefined) return { runId: known, created: false };
+  checkSpace(deps);
   const task = await checkRequest(deps, body);
   return submitRun(deps, { spec: specOf(body, task), by: operator, idempotency });
 }

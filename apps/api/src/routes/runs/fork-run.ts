@@ -9,6 +9,7 @@ import { placeEngineError } from '../../errors/place-engine-error.ts';
 import { given } from '../../schema/given.ts';
 import { checkModel } from './check-model.ts';
 import { checkPlan } from './check-plan.ts';
+import { checkSpace } from './check-space.ts';
 import { findRun } from './find-run.ts';
 import { idempotencyKey } from './idempotency-key.ts';
 import { toRun } from './run-view.ts';
@@ -49,6 +50,7 @@ async function fork(
   const idempotency = key === undefined ? undefined : { key, body: { fork_of: id, ...body } };
   const known = idempotency && (await findSubmitted(deps, { by: operator, idempotency }));
   if (known !== undefined) return { runId: known, created: false };
+  checkSpace(deps);
   const { from_step: fromStep, ...changes } = body;
   // Of the other kind of run either is refused as such, by the engine.
   if (changes.plan !== undefined && header.planner === 'scripted') checkPlan(deps, header.toolset, changes.plan);

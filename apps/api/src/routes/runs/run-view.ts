@@ -1,6 +1,7 @@
 import { conflictSchema } from '@holdpoint/client/wire/problem';
 import { publishedSchema } from '@holdpoint/client/wire/published';
 import type { Run, RunDetail } from '@holdpoint/client/wire/run';
+import { activeMs } from '@holdpoint/engine/domain/limits-reached';
 import type { RunSpec } from '@holdpoint/engine/domain/run-spec';
 import type { RunState } from '@holdpoint/engine/domain/state';
 import { problemSchema } from '@holdpoint/engine/domain/vocabulary';
@@ -46,7 +47,7 @@ export function toRunDetail(run: RunState, spec: RunSpec): RunDetail {
 
 const usageOf = (run: RunState, now: number): Run['usage'] => ({
   steps: run.steps,
-  active_ms: run.active_ms + (run.status === 'running' ? now : 0),
+  active_ms: activeMs(run, now),
   input_tokens: run.input_tokens,
   output_tokens: run.output_tokens,
   cost_usd: run.cost_micros / 1e6,

@@ -47,7 +47,7 @@ export async function findPlace(dataDir: string): Promise<Place> {
  * `/tmp`, not the `TMPDIR` of the moment: two shells must find the same socket for the same data.
  * The folder is named for the user and checked to be theirs, since anyone may create names in `/tmp`.
  */
-function socketOf(root: string): string {
+export function socketOf(root: string): string {
   const beside = path.join(root, 'redis.sock');
   if (Buffer.byteLength(beside) <= longestSocket) return beside;
   const name = createHash('sha256').update(root).digest('hex').slice(0, 32);

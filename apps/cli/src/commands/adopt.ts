@@ -1,0 +1,96 @@
+import {
+  adoptInstallation,
+  countUnknownRuns,
+  type InstallationState,
+  readInstallation,
+} from '@holdpoint/engine/installation/installation';
+import { startEmbeddedRedis } from '@holdpoint/engine/redis/embedded-redis';
+import { findRedisBinaries } from '@holdpoint/engine/redis/find-redis-binaries';
+import { openRedis } from '@holdpoint/engine/redis/open-redis';
+import { withoutPassword } from '@holdpoint/engine/redis/without-password';
+import { Command } from 'commander';
+import { commandLine } from '../command-name.ts';
+import type { Config } from '../config.ts';
+import { CliError } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { Shell } from '../shell.ts';
+import { isAlive } from '../system/process-identity.ts';
+import { quiet } from '../system/quiet.ts';
+import { readSystemRecord } from '../system/system-record.ts';
+
+interface AdoptOptions {
+  yes?: true;
+  json?: true;
+}
+
+const help = `
+A data directory holds the files of runs, and Redis their logs. Both carry the id of one installation, and every program refuses a pair
+that does not match: a wrong REDIS_URL, a wrong HOLDPOINT_DATA, or a Redis that came back empty. Use this command only when you know that
+the two belong together. Folders of runs that the Redis does not know move to trash/ in the data directory, where they stay for a week.`;
+
+export function adoptCommand(shell: Shell): Command {
+  return new Command('adopt')
+    .description('declare that this data directory and this Redis belong together')
+    .option('--yes', 'do it; without it the command only shows what it would do')
+    .option('--json', 'one JSON object')
+    .addHelpText('after', help)
+    .action((options: AdoptOptions) => adopt(shell, options));
+}
+
+async function adopt(shell: Shell, { yes, json }: AdoptOptions): Promise<void> {
+  const { config } = shell;
+  refuseWhileUp(config);
+  await using redis = await openEither(config);
+  const sides = { redis: redis.state, dataDir: config.dataDir };
+  const before = await readInstallation(sides);
+  const unknown = await countUnknownRuns(sides);
+  const isBound = before.dataDir.id !== undefined && before.dataDir.id === before.redis.id;
+  const id = isBound || yes !== true ? undefined : await adoptInstallation(sides);
+  if (json) shell.printJson({ bound: isBound || id !== undefined, adopted: id !== undefined, ...before, unknown });
+  else for (const line of describe(config, redis.label, before, unknown)) shell.print(line);
+  if (isBound) return shell.say('They belong together already; nothing was changed.');
+  if (id !== undefined) return shell.say(`They belong together now, as the installation ${id}.`);
+  shell.say(`Nothing was changed. To bind them: ${commandLine('adopt', '--yes')}`);
+  shell.exitCode = exitCodes.failed;
+}
+
+function describe({ dataDir }: Config, redis: string, state: InstallationState, unknown: number): string[] {
+  const of = (id: string | undefined): string => (id === undefined ? 'no installation' : `the installation ${id}`);
+  return [
+    `data directory  ${dataDir}: of ${of(state.dataDir.id)}, with the files of ${state.dataDir.runs} runs`,
+    `Redis           ${redis}: of ${of(state.redis.id)}, with the logs of ${state.redis.runs} runs`,
+    ...(unknown === 0 ? [] : [`${unknown} runs have files here and no log there: their folders would move to trash/.`]),
+  ];
+}
+
+function refuseWhileUp({ dataDir }: Config): void {
+  const record = readSystemRecord(dataDir);
+  if (record === undefined || !isAlive(record)) return;
+  throw new CliError('not_now', `Holdpoint runs on ${dataDir} (process ${record.pid}).`, {
+    next: `End it first: ${commandLine('down')}`,
+  });
+}
+
+/** The Redis that the programs mean; the embedded one runs for as long as the command. */
+async function openEither(config: Config) {
+  const { dataDir, redisUrl } = config;
+  const binaries = redisUrl === undefined ? await findRedisBinaries(config.path, config.projectDir) : [];
+  const server = redisUrl === undefined ? await startEmbeddedRedis({ dataDir, binaries }) : undefined;
+  const stop = async (): Promise<void> => {
+    if (server?.reused === false) await server.stop();
+  };
+  try {
+    const connections = await openRedis({ redisUrl, dataDir }, quiet);
+    return {
+      state: connections.state,
+      label: redisUrl === undefined ? 'embedded' : withoutPassword(redisUrl),
+      async [Symbol.asyncDispose]() {
+        await connections.close();
+        await stop();
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

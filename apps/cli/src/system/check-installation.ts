@@ -1,0 +1,16 @@
+import { bindInstallation } from '@holdpoint/engine/installation/installation';
+import { connect } from '@holdpoint/engine/redis/connect';
+import { quiet } from './quiet.ts';
+
+/**
+ * Refuses to start the parts on a Redis that does not belong to the data directory: each of them would refuse by itself, again and again.
+ * @throws InstallationError
+ */
+export async function checkInstallation(redisAddress: string, dataDir: string): Promise<void> {
+  const connections = connect(redisAddress, quiet);
+  try {
+    await bindInstallation({ redis: connections.state, dataDir });
+  } finally {
+    await connections.close();
+  }
+}

@@ -1,0 +1,59 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { EmbeddedRedis } from '@holdpoint/engine/redis/embedded-redis';
+import { Backoff } from './backoff.ts';
+import { identify, isAlive, type ProcessIdentity } from './process-identity.ts';
+
+const lookMs = 250;
+
+interface Input {
+  /** Starts the server, or finds the one that runs. */
+  start(signal: AbortSignal): Promise<EmbeddedRedis>;
+  report(text: string): void;
+}
+
+/**
+ * Keeps the embedded Redis alive. It is no child of this process: an earlier `up` may have started it. So its process is looked at, and a
+ * server that is gone is started again on the same data and the same socket, where the API and the workers come back to it.
+ *
+ * @returns ends the supervision, not the server
+ */
+export function superviseRedis(first: Pick<EmbeddedRedis, 'pid'>, input: Input): () => Promise<void> {
+  const ending = new AbortController();
+  const kept = keepAlive(first.pid, input, ending.signal).catch((error: unknown) => {
+    if (!ending.signal.aborted) throw error;
+  });
+  return async () => {
+    ending.abort();
+    await kept;
+  };
+}
+
+async function keepAlive(firstPid: number, { start, report }: Input, signal: AbortSignal): Promise<void> {
+  const backoff = new Backoff();
+  let pid: number | undefined = firstPid;
+  let problem = 'it ended';
+  for (;;) {
+    const since = performance.now();
+    if (pid !== undefined) await gone(pid, signal);
+    const { times, pauseMs } = backoff.ended(performance.now() - since);
+    report(
+      `redis: ${problem}${times > 1 ? ` (${times} times in a row)` : ''}; starting it again in ${pauseMs / 1000} s`,
+    );
+    await wait(pauseMs, undefined, { signal });
+    try {
+      const server = await start(signal);
+      pid = server.pid;
+      problem = 'it ended';
+      report(`redis     runs again (process ${pid}); nothing acknowledged is lost`);
+    } catch (error) {
+      signal.throwIfAborted();
+      pid = undefined;
+      problem = `it could not be started: ${error instanceof Error ? error.message : String(error)}`;
+    }
+  }
+}
+
+async function gone(pid: number, signal: AbortSignal): Promise<void> {
+  const identity: ProcessIdentity | undefined = identify(pid);
+  while (identity !== undefined && isAlive(identity)) await wait(lookMs, undefined, { signal });
+}

@@ -1,0 +1,28 @@
+import { askServer } from '@holdpoint/engine/redis/ask-server';
+import { z } from 'zod';
+import { commandLine } from '../command-name.ts';
+import type { SystemRecord } from './system-record.ts';
+
+const answerMs = 8000;
+const problemSchema = z.object({ detail: z.string(), next: z.string() });
+
+/** Why a system that runs cannot take requests; undefined when it can. */
+export async function whatIsWrong({
+  address,
+  redis_socket: socket,
+}: Pick<SystemRecord, 'redis_socket'> & { address: string }): Promise<{ text: string; next: string } | undefined> {
+  const next = `\`up\` starts what ended by itself; read its log. If it stays like this: ${commandLine('down')}, and start it again.`;
+  if (socket !== null) {
+    const answer = await askServer(socket, { timeoutMs: 2000 });
+    if (answer === 'absent') return { text: 'its Redis does not run', next };
+    if (answer === 'silent') return { text: 'its Redis does not answer', next };
+  }
+  try {
+    const response = await fetch(`${address}/readyz`, { signal: AbortSignal.timeout(answerMs) });
+    if (response.ok) return undefined;
+    const problem = problemSchema.safeParse(await response.json().catch(() => undefined)).data;
+    return { text: problem?.detail ?? `its API answers ${response.status}`, next: problem?.next ?? next };
+  } catch {
+    return { text: `its API does not answer at ${address}`, next };
+  }
+}

@@ -1,0 +1,89 @@
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { healthKey, lockKey } from '../log/keys.ts';
+import { openExclusive } from '../redis/exclusive.ts';
+
+/** Work that one worker of all does again and again: the sweep, and housekeeping. */
+export type PeriodicWork = 'sweep' | 'housekeeping';
+
+interface Options {
+  name: PeriodicWork;
+  workerId: string;
+  everyMs: number;
+}
+
+/** When a piece of periodic work was last done, by the clock of Redis. */
+export interface LastDone {
+  at: number;
+  every_ms: number;
+  /** Null: it was not done yet, and the first interval began then. */
+  worker: string | null;
+}
+
+/** A holder that has not renewed its place for so long is dead. */
+const lostMs = 15_000;
+
+/**
+ * Does the work when it is due, and no other worker does it. Each worker looks on a timer of its own, so the schedule cannot be lost with
+ * Redis, and it measures the time since the work was last done with a clock that only goes forward, so a clock that jumps does not stop it.
+ * Only a worker that has just started has to believe the time that another one wrote down.
+ */
+export function openPeriodicWork(redis: Redis, options: Options): PeriodicLook {
+  const { name, workerId, everyMs } = options;
+  const exclusive = openExclusive(redis, { key: lockKey(name), lostMs });
+  const key = healthKey(name);
+  let seen: { text: string | null; at: number } | undefined;
+
+  const isDue = async (): Promise<boolean> => {
+    const text = await redis.get(key);
+    if (seen !== undefined && text === seen.text) return performance.now() - seen.at >= everyMs;
+    // Done by another worker since the last look: one interval begins now.
+    const isFirst = seen === undefined;
+    seen = { text, at: performance.now() };
+    if (text === null) await record(null, 'NX');
+    return isFirst && text !== null && isPast(parse(text), await timeOf(redis), everyMs);
+  };
+  const record = async (worker: string | null, onlyNew?: 'NX'): Promise<string> => {
+    const text = JSON.stringify({ at: await timeOf(redis), every_ms: everyMs, worker } satisfies LastDone);
+    await (onlyNew === undefined ? redis.set(key, text) : redis.set(key, text, onlyNew));
+    return text;
+  };
+  return {
+    async look(work) {
+      if (!(await isDue())) return false;
+      return exclusive.tryRun(async (signal) => {
+        await work(signal);
+        seen = { text: await record(workerId), at: performance.now() };
+      });
+    },
+  };
+}
+
+export interface PeriodicLook {
+  /** For a timer that is faster than `everyMs`. @returns whether the work was done here */
+  look(work: (signal: AbortSignal) => Promise<void>): Promise<boolean>;
+}
+
+const lastDoneSchema = z.strictObject({ at: z.number(), every_ms: z.number(), worker: z.string().nullable() });
+const parse = (text: string): LastDone => lastDoneSchema.parse(JSON.parse(text));
+
+/** Undefined: never since this Redis began. */
+export async function lastDone(redis: Redis, name: PeriodicWork): Promise<LastDone | undefined> {
+  const text = await redis.get(healthKey(name));
+  return text === null ? undefined : parse(text);
+}
+
+/** A time that lies in the future is of a clock that was wrong, and proves nothing. */
+const isPast = (last: LastDone, now: number, everyMs: number): boolean =>
+  now - last.at >= everyMs || last.at > now + everyMs;
+
+/** Whether the work should have been done long ago: four intervals, and half a minute for a worker that was replaced. */
+export function isOverdue({ at, every_ms: everyMs }: LastDone, now: number): boolean {
+  return now - at > 4 * everyMs + 30_000;
+}
+
+/** The clock of Redis, milliseconds since the epoch: one for all processes. */
+export async function timeOf(redis: Redis): Promise<number> {
+  const [seconds, micros] = await redis.time();
+  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+}

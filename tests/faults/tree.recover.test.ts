@@ -1,0 +1,114 @@
+import { cp, readFile, rm, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { bash, finished, nextApproval, plan } from '../harness/runs.ts';
+import { type System, startSystem } from '../harness/system.ts';
+
+let system: System;
+beforeEach(async () => {
+  system = await startSystem();
+});
+afterEach(() => system[Symbol.asyncDispose]());
+
+const files = 20;
+
+/** A run that has made twenty files, and waits for a decision before it counts the lines in them. */
+async function park(): Promise<string> {
+  const make = `for i in $(seq ${files}); do echo line $i > made$i.txt; done; echo made >> marks.txt`;
+  const { run } = await system.client.createRun({
+    plan: plan(
+      [bash(make)],
+      [{ tool: 'write_file', args: { path: 'decided.txt', content: 'yes' } }],
+      [bash('cat made*.txt | wc -l > count.txt; echo counted >> marks.txt')],
+    ),
+    policy: { rules: [{ match: { tool: 'write_file' }, action: 'hold' }] },
+  });
+  await nextApproval(system.client, run.id);
+  return run.id;
+}
+
+async function decide(runId: string): Promise<void> {
+  const approval = await nextApproval(system.client, runId);
+  await system.client.decideApproval(approval.id, { decision: 'approve', action_digest: approval.action_digest });
+}
+
+/** What the run came to, and why its tree was not used, where that was so. */
+async function outcome(runId: string) {
+  const { status } = await finished(system.client, runId);
+  const { data } = await system.client.listEvents(runId, { limit: 500 });
+  const text = async (path: string) => {
+    const chunks = await Array.fromAsync(await system.client.readFile(runId, { path }));
+    return Buffer.concat(chunks).toString();
+  };
+  return {
+    status,
+    distrusted: data.flatMap((event) => (event.type === 'workspace.distrusted' ? [event.data.reason] : [])),
+    lines: Number(await text('count.txt')),
+    marks: await text('marks.txt'),
+  };
+}
+const whole = { status: 'succeeded', lines: files, marks: 'made\ncounted\n' };
+
+test('a file that is deleted by hand while the system is down is there again when the run continues', async () => {
+  const worker = await system.startWorker();
+  const runId = await park();
+  await worker.signal('SIGTERM');
+  await rm(join(system.tree(runId), 'made7.txt'));
+  await system.startWorker();
+  await decide(runId);
+  expect(await outcome(runId)).toEqual({ ...whole, distrusted: ['tree_changed'] });
+});
+
+test('files that a power failure emptied are as the snapshot has them when the run continues', async () => {
+  const worker = await system.startWorker({ HOLDPOINT_BOOT_ID: 'before' });
+  const runId = await park();
+  await worker.signal('SIGKILL');
+  for (const name of ['made1.txt', 'made2.txt', 'marks.txt']) await truncate(join(system.tree(runId), name));
+  await system.startWorker({ HOLDPOINT_BOOT_ID: 'after' });
+  await decide(runId);
+  expect(await outcome(runId)).toEqual({ ...whole, distrusted: ['other_boot'] });
+  expect((await system.client.stuck()).repairs).toMatchObject({ other_boot: 1 });
+});
+
+test('a worker that is restarted, and finds the files as they were, uses them', async () => {
+  const worker = await system.startWorker();
+  const runId = await park();
+  await worker.signal('SIGTERM');
+  await system.startWorker();
+  await decide(runId);
+  expect(await outcome(runId)).toEqual({ ...whole, distrusted: [] });
+});
+
+test('Redis comes back with an older log: nothing is in the files twice, and it is said', async () => {
+  const worker = await system.startWorker();
+  const runId = await park();
+  const older = join(system.directory, 'older');
+  await cp(join(system.dataDir, 'redis/appendonlydir'), older, { recursive: true });
+  await decide(runId);
+  await finished(system.client, runId);
+  await worker.signal('SIGKILL');
+  await system.redis.kill();
+  await rm(join(system.dataDir, 'redis/appendonlydir'), { recursive: true });
+  await cp(older, join(system.dataDir, 'redis/appendonlydir'), { recursive: true });
+  await system.redis.start();
+  await system.startWorker();
+  await decide(runId);
+  expect(await outcome(runId)).toEqual({ ...whole, distrusted: ['log_went_back'] });
+  const log = await readFile(join(system.directory, 'api.log'), 'utf8');
+  expect(log).not.toContain('"level":60');
+});
+
+test('Redis loses every queue under running workers: what is queued and what is decided goes on by itself', async () => {
+  await system.startWorker();
+  const runId = await park();
+  const redis = new Redis(system.redis.address);
+  const queues = await redis.keys('{hp-0}:*');
+  expect(queues.length).toBeGreaterThan(0);
+  await redis.del(...queues);
+  redis.disconnect();
+  await decide(runId);
+  expect(await outcome(runId)).toMatchObject(whole);
+  const ready = await system.client.ready();
+  expect(ready.sweep).toMatchObject({ overdue: false, last_at: expect.any(String) });
+});
