@@ -45,6 +45,7 @@ test('kill -9 of the worker while a validator runs: it runs again on the same fi
   await publishing;
   expect(await git(path, 'rev-list', '--count', `holdpoint/${run.id}`)).toBe('2');
   expect(await git(path, 'show', `holdpoint/${run.id}:a.txt`)).toBe('a\nb');
+  expect(await git(path, 'for-each-ref', 'refs/holdpoint')).toBe('');
   await second.signal('SIGKILL');
 });
 

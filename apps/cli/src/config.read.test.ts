@@ -41,6 +41,8 @@ it.each([
   ['HOLDPOINT_URL', 'file:///etc'],
   ['HOLDPOINT_DRAIN_MS', '-1'],
   ['HOLDPOINT_DRAIN_MS', 'soon'],
+  ['HOLDPOINT_FREE_BYTES', '1 GiB'],
+  ['HOLDPOINT_RESERVE_BYTES', '-1'],
 ])('refuses %s=%s, and says which', (name, value) => {
   expect(() => readConfig({ [name]: value }, '/x')).toThrow(
     expect.objectContaining({ exitCode: 2, message: expect.stringContaining(name) }),

@@ -76,6 +76,10 @@ function tellOther(error: unknown): Told {
   if ('next' in error && typeof error.next === 'string') {
     return { exitCode: exitCodes.failed, code, message: error.message, details: [], next: error.next };
   }
+  if (code === 'ENOSPC') {
+    const next = 'Free space on that disk, then start it again; what was acknowledged is kept.';
+    return { exitCode: exitCodes.failed, code, message: error.message, details: [], next };
+  }
   const details = code === 'unknown' ? [error.stack ?? ''] : [];
   return { exitCode: exitCodes.failed, code, message: error.message, details };
 }

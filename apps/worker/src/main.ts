@@ -6,7 +6,7 @@ import { openClock } from '@holdpoint/engine/clock';
 import type { WorkerDeps } from '@holdpoint/engine/deps';
 import { newId } from '@holdpoint/engine/domain/ids';
 import { bindInstallation } from '@holdpoint/engine/installation/installation';
-import { confirmInstallation, watchInstallation } from '@holdpoint/engine/installation/watch-installation';
+import { confirmInstallation } from '@holdpoint/engine/installation/watch-installation';
 import { openOutputStore } from '@holdpoint/engine/outputs/output-store';
 import { scriptedPlanner } from '@holdpoint/engine/planners/scripted';
 import { openQueues } from '@holdpoint/engine/queues/queues';
@@ -32,12 +32,13 @@ import { startHeartbeat } from './heartbeat.ts';
 import { startWorkers } from './jobs/start-workers.ts';
 import { watchCancels } from './jobs/watch-cancels.ts';
 import { createModelPlanner } from './planners/model.ts';
+import { watchRedis } from './watch-redis.ts';
 
 /**
- * A worker waits longer for Redis than a request may: what it records has happened already, and to do it again costs more than to wait.
- * Longer than a lock lasts, it would wait for what another worker has taken over by then.
+ * A worker waits longer for Redis than a request does: what it records has happened already. A command whose time is up may still be
+ * done, and then a step has an attempt that no worker made. A limit there is, for a connection that is dead and does not show it.
  */
-const commandMs = 20_000;
+const commandMs = 60_000;
 
 /** Starts a worker and resolves to the function that ends it. */
 async function startWorker(config: Config, logger: pino.Logger): Promise<() => Promise<void>> {
@@ -100,9 +101,12 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     capabilities: sandbox.capabilities,
     workers,
   });
-  const watch = watchInstallation({ redis: connections.state, id: installation }, (error) => {
-    logger.fatal({ err: error }, 'this worker ends');
-    process.exit(1);
+  const watch = watchRedis(deps, {
+    ...{ dataDir: config.dataDir, installation },
+    onLost: (error) => {
+      logger.fatal({ err: error }, 'this worker ends');
+      process.exit(1);
+    },
   });
   logger.info({ event: 'ready', worker: deps.workerId, steps: config.steps }, 'worker ready');
   // Now, for it may never end in good order. Nothing where no cache is set.
@@ -113,7 +117,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     await workers.drain(config.drainMs);
     space.stop();
     cancels.stop();
-    watch.stop();
+    await watch.stop();
     await heartbeat.stop();
     await sandbox[Symbol.asyncDispose]();
     await queues.close();

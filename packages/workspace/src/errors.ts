@@ -7,6 +7,14 @@ const registry = {
     next: 'Give the top folder of a git work tree or a bare repository, or use a source of type directory.',
   },
   ESOURCEFORMAT: { retryable: false, next: 'Use a repository with SHA-1 object ids, or a source of type directory.' },
+  ESOURCEPARTIAL: {
+    retryable: false,
+    next: 'Bring the missing objects: git fetch --refetch --no-filter (git 2.36 or newer), or clone without --filter.',
+  },
+  ESOURCESPARSE: {
+    retryable: false,
+    next: 'Say what the run is to have, such as include: ["src"], or end it with git sparse-checkout disable.',
+  },
   ESOURCENOTARCHIVE: { retryable: false, next: 'Give the absolute path of a .tar, .tar.gz or .zip file.' },
   EARCHIVE: {
     retryable: false,
@@ -32,8 +40,7 @@ const registry = {
   ETOOMANYFILES: { retryable: false, next: 'Remove generated files from the tree, or raise the limit on entries.' },
   EDIFFTOOLARGE: { retryable: false, next: 'Ask for one path at a time.' },
   ENOTPUBLISHABLE: { retryable: false, next: 'Download the patch, or the files as an archive.' },
-  EGITMISSING: { retryable: false, next: 'Install git 2.30 or newer, or configure the path of the executable.' },
-  EGITTOOOLD: { retryable: false, next: 'Install git 2.38 or newer, or publish to a new branch.' },
+  EGITMISSING: { retryable: false, next: 'Install git 2.34 or newer, or configure the path of the executable.' },
   EGITREFUSED: {
     retryable: false,
     next: 'Change the content that git refuses (often a .gitmodules with commands in it) in a fork of the run, and publish that.',

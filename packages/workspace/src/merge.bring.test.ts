@@ -66,6 +66,40 @@ test('a conflict names the files, and changes nothing', async () => {
   expect(await t.workspaces.snapshot({ runId, epoch: 1, parent, message: 'none' })).toMatchObject({ id: parent });
 });
 
+test('a file that one side moved and the other changed is a conflict at its old path', async () => {
+  using t = temporary();
+  const { base, ours, theirs, take, merge } = await start(t);
+  rmSync(join(theirs, 'a.txt'));
+  writeTree(theirs, { 'moved.txt': lines('abcdefgh') });
+  writeTree(ours, { 'a.txt': lines('Abcdefgh') });
+  const parent = await take(runId, base);
+  const before = readTree(ours);
+  const reason = 'This run changed this file, and the other run deleted it. It was probably moved to moved.txt.';
+  expect(await merge(parent, await take(childId, base))).toEqual({
+    ...{ status: 'conflict', conflicts: [{ path: 'a.txt', reason }] },
+  });
+  expect(readTree(ours)).toEqual(before);
+});
+
+test('empty folders of both sides come together, and one that a side removed is gone', async () => {
+  using t = temporary();
+  const { base, ours, take } = await start(t);
+  writeTree(ours, { 'ours/empty': null, 'gone/empty': null, 'kept/empty': null, 'b.txt': 'ours\n' });
+  const parent = await take(runId, base);
+  await t.workspaces.fork({ runId: 'run_second', from: { runId, snapshot: parent } });
+  const second = (await t.workspaces.locate({ runId: 'run_second', epoch: 1 })).path;
+  rmSync(join(second, 'gone'), { recursive: true });
+  writeTree(second, { 'theirs/empty': null, 'c.txt': 'theirs\n' });
+  const snapshot = await take('run_second', parent);
+  writeTree(ours, { 'b.txt': 'ours again\n' });
+  const now = await take(runId, parent);
+  const from = { runId: 'run_second', snapshot, base: parent };
+  const merged = await t.workspaces.merge({ runId, epoch: 1, parent: now, from, message: 'merge' });
+  expect(merged).toMatchObject({ status: 'merged', paths: ['c.txt'] });
+  expect(readTree(ours)).toMatchObject({ 'ours/empty': 'folder', 'kept/empty': 'folder', 'theirs/empty': 'folder' });
+  expect(readTree(ours)).not.toHaveProperty('gone');
+});
+
 test('a merge that died anywhere is made again with the same result', async () => {
   using t = temporary();
   const { base, ours, theirs, take, merge } = await start(t);

@@ -4,13 +4,14 @@ import { toText } from './files/path-name.ts';
 import { linkObjects } from './fork/link-objects.ts';
 import { createObjectWriter } from './git-objects/object-writer.ts';
 import type { MergeResult, SnapshotId } from './port.ts';
-import { mergeTrees } from './publish/git/merge-trees.ts';
 import { restoreSnapshot } from './restore.ts';
 import { assertCurrent, runFolder } from './run/run-folder.ts';
 import { requireRecord } from './run/workspace-record.ts';
 import { commitTree } from './snapshot.ts';
-import { loadSnapshot } from './tree/load-snapshot.ts';
-import { changesBetween, emptyFolders } from './tree/tree.ts';
+import { mergeTrees } from './three-way/merge-trees.ts';
+import { type LoadedSnapshot, loadSnapshot } from './tree/load-snapshot.ts';
+import { kindOf, type Permissions, permissionsAt } from './tree/permissions.ts';
+import { changesBetween, emptyFolders, type Folder, find, isFolder, isSame } from './tree/tree.ts';
 
 interface Input {
   runId: string;
@@ -37,22 +38,51 @@ export async function mergeRun(deps: Deps, input: Input): Promise<MergeResult> {
   await takeObjects(other.shadow, folder.shadow);
   const writer = createObjectWriter({ gitDir: folder.shadow, known: state.known });
   const isMoved = changesBetween(base.root, ours.root).length > 0;
+  const sides = { source: 'this run', run: 'the other run' };
   const trees = { base: base.root, source: ours.root, run: theirs.root };
   const merged = isMoved
-    ? await mergeTrees(deps, { folder, writer, ...trees, resolutions: [] })
+    ? await mergeTrees(deps, { folder, writer, ...trees, resolutions: [], sides })
     : { root: theirs.root, conflicts: [] };
   if (merged.conflicts.length > 0) {
-    return { status: 'conflict', conflicts: merged.conflicts.map(({ path, reason }) => ({ path, reason })) };
+    return { status: 'conflict', conflicts: merged.conflicts.map(({ path, detail }) => ({ path, reason: detail })) };
   }
   const paths = changesBetween(ours.root, merged.root).map(({ path }) => toText(path));
   const snapshot = await commitTree(deps, {
     ...{ folder, state, writer, root: merged.root, parent: ours, message: input.message },
-    manifest: { skipped: ours.manifest.skipped, empty: emptyFolders(merged.root) },
+    manifest: {
+      skipped: ours.manifest.skipped,
+      empty: emptyFolders(merged.root),
+      permissions: mergePermissions(merged.root, ours, theirs),
+    },
     seconds: record.created_at,
   });
   deps.onPoint('merge.committed');
   await restoreSnapshot(deps, { runId: input.runId, epoch: input.epoch, snapshot: snapshot.id });
   return { status: 'merged', snapshot, paths };
+}
+
+/** Those of this run, and of the other one where its files came in or its folders are new. */
+function mergePermissions(root: Folder, ours: LoadedSnapshot, theirs: LoadedSnapshot): Permissions {
+  const { usual, others } = ours.manifest.permissions;
+  const merged = new Map(others);
+  const incoming = new Set([...theirs.manifest.permissions.others.keys(), ...others.keys()]);
+  for (const { path } of changesBetween(ours.root, theirs.root)) {
+    const names = path.split('/');
+    for (let depth = 1; depth <= names.length; depth++) incoming.add(names.slice(0, depth).join('/'));
+  }
+  for (const path of incoming) {
+    const names = path.split('/');
+    const [now, mine, other] = [root, ours.root, theirs.root].map((tree) => find(tree, names));
+    const kind = now && kindOf(now);
+    const isTheirs = isFolder(now) ? !isFolder(mine) : !isSame(now, mine) && isSame(now, other);
+    if (kind === undefined) merged.delete(path);
+    else if (isTheirs) {
+      const bits = permissionsAt(theirs.manifest.permissions, path, kind);
+      if (bits === usual[kind]) merged.delete(path);
+      else merged.set(path, bits);
+    }
+  }
+  return { usual, others: merged };
 }
 
 /** How often a collection of the other repository may come in between. */

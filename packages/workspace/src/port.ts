@@ -153,7 +153,7 @@ export type FileVersion = z.infer<typeof versionSchema>;
  */
 export const conflictSchema = z.strictObject({
   path: z.string(),
-  reason: z.enum(['changed_in_source', 'merge', 'branch_exists', 'branch_checked_out', 'source_missing']),
+  reason: z.enum(['changed_in_source', 'merge', 'attributes', 'branch_exists', 'branch_checked_out', 'source_missing']),
   detail: z.string(),
   versions: z
     .strictObject({
@@ -203,6 +203,12 @@ export const publishPlanSchema = z.strictObject({
       }),
     )
     .describe('What would change at the target'),
+  converted: z
+    .array(z.strictObject({ path: z.string(), how: z.enum(['line_endings', 'ident', 'lfs']) }))
+    .optional()
+    .describe(
+      "Files that the commit has otherwise than the run, by the source's .gitattributes. `lfs`: a pointer; the content goes to the source's LFS storage",
+    ),
   conflicts: z.array(conflictSchema).describe('When there are any, nothing can be published'),
   digest: z
     .string()
@@ -327,7 +333,7 @@ export interface Workspaces {
   takeOver(input: { runId: string; epoch: number; snapshot: SnapshotId; signal?: AbortSignal }): Promise<void>;
   /**
    * Brings what another run changed since `from.base`, a snapshot of this run that it began with, into this run, whose tree is at
-   * `parent`: all of it as one snapshot, or nothing. When both have changed, git >= 2.38 is needed (`EGITTOOOLD`).
+   * `parent`: all of it as one snapshot, or nothing.
    */
   merge(input: {
     runId: string;

@@ -40,6 +40,7 @@ export async function restoreSnapshot(
     clock: () => fileSystemClock(folder),
     owner: deps.isRoot ? record.owner : undefined,
     keep,
+    permissions: target.manifest.permissions,
   };
   deps.onPoint('restore.begin');
   await bringTree(bring, target.root);

@@ -17,6 +17,7 @@ import type { LoadedSnapshot } from './tree/load-snapshot.ts';
 import { loadSnapshot, snapshotRef } from './tree/load-snapshot.ts';
 import type { Manifest } from './tree/manifest.ts';
 import { skippedPaths, snapshotMessage, withLeftOut } from './tree/manifest.ts';
+import { gitPermissions, isSamePermissions, type Permissions } from './tree/permissions.ts';
 import type { Scan } from './tree/scan.ts';
 import { openReadable, scanChildren, scanEntry } from './tree/scan.ts';
 import { fileSystemClock } from './tree/stat-cache.ts';
@@ -38,7 +39,8 @@ export async function takeSnapshot(
   const state = deps.states.of(folder);
   const parent = await loadSnapshot(deps, { folder, state, id: input.parent });
   const writer = createObjectWriter({ gitDir: folder.shadow, known: state.known });
-  const scan = startScan(deps, { folder, state, content: writer });
+  const { usual } = parent.manifest.permissions;
+  const scan = startScan(deps, { folder, state, content: writer, usual });
 
   using top = openTree(folder.tree);
   const root =
@@ -49,6 +51,7 @@ export async function takeSnapshot(
   const manifest = {
     skipped: withLeftOut(skipped, { root, leftOut: record.left_out }),
     empty: emptyFolders(root),
+    permissions: mergePermissions(parent.manifest.permissions, scan, paths),
   };
   deps.onPoint('snapshot.scanned');
   assertCurrent(folder);
@@ -71,7 +74,13 @@ export async function takeSnapshot(
 
 export function startScan(
   deps: Pick<Deps, 'limits'>,
-  input: { folder: RunFolder; state: RunState; content: Scan['content']; signal?: AbortSignal },
+  input: {
+    folder: RunFolder;
+    state: RunState;
+    content: Scan['content'];
+    usual?: Permissions['usual'];
+    signal?: AbortSignal;
+  },
 ): Scan {
   return {
     content: input.content,
@@ -81,6 +90,8 @@ export function startScan(
     top: fromPlain(input.folder.tree),
     limits: deps.limits,
     skipped: new Map(),
+    usual: input.usual ?? gitPermissions.usual,
+    permissions: new Map(),
     seen: new Set(),
     entries: 0,
     bytes: 0,
@@ -171,8 +182,18 @@ function mergeSkipped(parent: Manifest, scan: Scan, paths: readonly string[]): M
   return new Map([...elsewhere, ...scan.skipped]);
 }
 
+/** The parent's elsewhere, and those of what was looked at now. */
+function mergePermissions(parent: Permissions, scan: Scan, paths: readonly string[] | undefined): Permissions {
+  const { usual } = parent;
+  const elsewhere =
+    paths === undefined ? [] : [...parent.others].filter(([path]) => !paths.some((known) => isWithin(path, known)));
+  const others = new Map([...elsewhere, ...scan.permissions]);
+  return isSamePermissions({ usual, others }, parent) ? parent : { usual, others };
+}
+
 function isSameManifest(a: Manifest, b: Manifest): boolean {
   return (
+    isSamePermissions(a.permissions, b.permissions) &&
     a.empty.length === b.empty.length &&
     a.empty.every((path, index) => path === b.empty[index]) &&
     a.skipped.size === b.skipped.size &&

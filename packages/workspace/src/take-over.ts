@@ -100,6 +100,7 @@ async function grow(
     ...{ git: deps.git, scan: startScan(deps, { folder, state, content: hashOnly, ...(signal && { signal }) }) },
     ...{ gitDir: folder.shadow, tree: folder.tree, owner, keep: () => false },
     clock: () => fileSystemClock(folder),
+    permissions: target.manifest.permissions,
     ...(signal && { signal }),
   };
   await bringTree(bring, target.root);

@@ -36,9 +36,10 @@ describe('restore', () => {
     using t = temporary();
     const { path, base } = await start(t);
     chmodSync(join(path, 'a.txt'), 0o640);
+    const noted = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '' });
     const untouched = lstatSync(join(path, 'b.txt')).ino;
     shell(path, 'echo x >> a.txt; rm -r dir');
-    await t.workspaces.restore({ epoch: 1, runId, snapshot: base.id });
+    await t.workspaces.restore({ epoch: 1, runId, snapshot: noted.id });
     expect(lstatSync(join(path, 'a.txt')).mode & 0o777).toBe(0o640);
     expect(lstatSync(join(path, 'dir/run.sh')).mode & 0o777).toBe(0o755);
     expect(lstatSync(join(path, 'b.txt')).ino).toBe(untouched);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
+import { startPlainRedis } from '../../../../packages/engine/src/testing/plain-redis.ts';
 import { isAlive } from '../system/process-identity.ts';
 import { readSystemRecord, type SystemRecord } from '../system/system-record.ts';
 import { call, type Running, start } from '../testing/cli.ts';
@@ -145,4 +146,18 @@ it('says so when REDIS_URL does not answer, without its password', async () => {
   expect(code).toBe(1);
   expect(stderr).toContain('Redis does not answer at redis://me:***@127.0.0.1:1');
   expect(stderr).not.toContain('secret');
+});
+
+it('refuses a Redis that would lose runs, and says what to set', async () => {
+  const redis = await startPlainRedis({ appendonly: 'no' });
+  try {
+    const { code, stdout } = await call(['up', '--json'], { ...env, REDIS_URL: redis.address });
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: { code: 'redis_unsuitable', next: expect.stringContaining('CONFIG SET appendonly yes') },
+    });
+    expect(readSystemRecord(join(root, 'data'))).toBeUndefined();
+  } finally {
+    await redis.stop();
+  }
 });

@@ -1,5 +1,8 @@
+import { releaseBallast } from '@holdpoint/engine/space/ballast';
+import { freeBytes } from '@holdpoint/engine/space/free-bytes';
 import { Command } from 'commander';
 import { commandLine } from '../command-name.ts';
+import type { Config } from '../config.ts';
 import { keyFileOf, readKey } from '../connection.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -31,6 +34,7 @@ export function upCommand(shell: Shell): Command {
 async function up(shell: Shell, options: UpOptions): Promise<void> {
   const { config } = shell;
   let record = newRecord();
+  await makeRoom(config);
   const claimed = claim(config.dataDir, record);
   if (!claimed.taken) return alreadyUp(shell, claimed.by, options);
 
@@ -87,6 +91,12 @@ async function up(shell: Shell, options: UpOptions): Promise<void> {
     release(config.dataDir, process.pid);
     restore();
   }
+}
+
+/** On a full disk nothing could be started: the reserve is for that, too. */
+async function makeRoom({ dataDir, space }: Config): Promise<void> {
+  const free = await freeBytes(dataDir).catch(() => undefined);
+  if (free !== undefined && free < space.reserve) await releaseBallast(dataDir);
 }
 
 function newRecord(): SystemRecord {

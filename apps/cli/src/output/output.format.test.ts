@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { bytes } from './bytes.ts';
 import { colorsFor } from './colors.ts';
 import { oneLine, plain } from './plain.ts';
+import { publishPlanText } from './publish-plan-text.ts';
 import { sandboxLine } from './sandbox-line.ts';
 import { shortArgs } from './short-args.ts';
 import { table } from './table.ts';
@@ -22,6 +23,25 @@ describe('text from outside', () => {
     expect(oneLine('abcdef', 4)).toBe('abc…');
     expect(oneLine('abcd', 4)).toBe('abcd');
   });
+});
+
+it('a plan says which files the attributes of the source convert', () => {
+  const file = (path: string) => ({ path, status: 'modified' as const, old_mode: '100644', new_mode: '100644' });
+  const lines = publishPlanText(
+    {
+      ...{ candidate: '', digest: '', conflicts: [], files: ['a.bat', 'b.bin', 'c.txt'].map(file) },
+      target: { type: 'directory', path: '/src' },
+      converted: [
+        { path: 'a.bat', how: 'line_endings' },
+        { path: 'b.bin', how: 'lfs' },
+      ],
+    },
+    colorsFor(false),
+  );
+  expect(lines.map((line) => line.trim().replace(/ +/g, ' '))).toEqual([
+    ...['into the directory /src', 'modified a.bat CRLF becomes LF', 'modified b.bin as an LFS pointer'],
+    'modified c.txt',
+  ]);
 });
 
 it.each([

@@ -7,14 +7,24 @@ import { table } from './table.ts';
 type Conflict = PublishPlan['conflicts'][number];
 type Version = NonNullable<Conflict['versions']>['base'];
 
+/** What the source's `.gitattributes` make of a file. */
+const conversionNotes = {
+  line_endings: 'CRLF becomes LF',
+  ident: '$Id$ without a value',
+  lfs: 'as an LFS pointer',
+} satisfies Record<NonNullable<PublishPlan['converted']>[number]['how'], string>;
+
 /** What a publish would do, file by file; of files in conflict all three versions. */
 export function publishPlanText(plan: PublishPlan, colors: Colors): string[] {
-  const { files, conflicts } = plan;
-  const rows = files.map(({ status, path, old_mode, new_mode }) => [
-    status,
-    oneLine(path),
-    status === 'modified' && old_mode !== new_mode ? `mode ${old_mode} -> ${new_mode}` : '',
-  ]);
+  const { files, conflicts, converted = [] } = plan;
+  const conversions = new Map(converted.map(({ path, how }) => [path, conversionNotes[how]]));
+  const rows = files.map(({ status, path, old_mode, new_mode }) => {
+    const notes = [
+      status === 'modified' && old_mode !== new_mode ? `mode ${old_mode} -> ${new_mode}` : '',
+      conversions.get(path) ?? '',
+    ];
+    return [status, oneLine(path), notes.filter((note) => note !== '').join(', ')];
+  });
   const [, ...lines] = table(['', '', ''], rows);
   return [
     ...targetLines(plan),

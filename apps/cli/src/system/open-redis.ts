@@ -34,12 +34,13 @@ export async function openRedis(
   const start = async (ending: AbortSignal) =>
     startEmbeddedRedis({ dataDir, binaries: await findRedisBinaries(config.path, config.projectDir), signal: ending });
   const redis = await start(signal);
-  const endSupervision = superviseRedis(redis, { start, report });
+  const logFile = join(dataDir, 'redis', 'server.log');
+  const endSupervision = superviseRedis(redis, { start, report, logFile });
   return {
     address: redis.path,
     socket: redis.path,
     label: `embedded ${redis.engine} ${redis.version}${redis.reused ? ', found running' : ''}`,
-    logFile: join(dataDir, 'redis', 'server.log'),
+    logFile,
     async stop() {
       await endSupervision();
       await redis.stop();

@@ -9,6 +9,7 @@ interface Input {
   /** Starts the server, or finds the one that runs. */
   start(signal: AbortSignal): Promise<EmbeddedRedis>;
   report(text: string): void;
+  logFile: string;
 }
 
 /**
@@ -28,7 +29,7 @@ export function superviseRedis(first: Pick<EmbeddedRedis, 'pid'>, input: Input):
   };
 }
 
-async function keepAlive(firstPid: number, { start, report }: Input, signal: AbortSignal): Promise<void> {
+async function keepAlive(firstPid: number, { start, report, logFile }: Input, signal: AbortSignal): Promise<void> {
   const backoff = new Backoff();
   let pid: number | undefined = firstPid;
   let problem = 'it ended';
@@ -36,9 +37,8 @@ async function keepAlive(firstPid: number, { start, report }: Input, signal: Abo
     const since = performance.now();
     if (pid !== undefined) await gone(pid, signal);
     const { times, pauseMs } = backoff.ended(performance.now() - since);
-    report(
-      `redis: ${problem}${times > 1 ? ` (${times} times in a row)` : ''}; starting it again in ${pauseMs / 1000} s`,
-    );
+    const often = times === 1 ? '' : ` (${times} times in a row; read ${logFile})`;
+    report(`redis: ${problem}${often}; starting it again in ${pauseMs / 1000} s`);
     await wait(pauseMs, undefined, { signal });
     try {
       const server = await start(signal);

@@ -28,3 +28,5 @@ export const healthKey = (name: string): string => `hp:health:${name}`;
 export const lockKey = (name: string): string => `hp:lock:${name}`;
 /** Written to see whether Redis takes writes. */
 export const writeProbeKey = 'hp:health:write';
+/** A counter that only rises; the data directory keeps how far it had come. */
+export const highWaterKey = 'hp:high-water';

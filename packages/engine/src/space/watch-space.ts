@@ -1,14 +1,12 @@
-import { statfs } from 'node:fs/promises';
 import type { Logger } from '../ports.ts';
 import { hasBallast, makeBallast, releaseBallast } from './ballast.ts';
+import { freeBytes } from './free-bytes.ts';
 import type { SpaceLimits } from './limits.ts';
 
 /** How the disk of the data directory stands. */
 export interface SpaceWatch {
   /** Free bytes when they are too few to take new work; undefined when there is enough. */
   readonly low: number | undefined;
-  /** Gives the reserve up now: something was refused for want of space. */
-  release(): Promise<void>;
   stop(): void;
 }
 
@@ -34,8 +32,7 @@ export async function watchSpace(input: WatchSpaceInput, logger: Logger): Promis
       logger.warn({ bytes: limits.reserve }, 'disk space reserve released');
   };
   const look = async (): Promise<void> => {
-    const { bavail, bsize } = await statfs(dataDir);
-    const free = bavail * bsize;
+    const free = await freeBytes(dataDir);
     if (free < limits.reserve) await release();
     if (low === undefined ? free < limits.floor : free < limits.floor + limits.reserve) {
       if (low === undefined) {
@@ -68,7 +65,6 @@ export async function watchSpace(input: WatchSpaceInput, logger: Logger): Promis
     get low() {
       return low;
     },
-    release,
     stop() {
       stopped = true;
       clearTimeout(timer);

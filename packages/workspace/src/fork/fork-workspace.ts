@@ -91,6 +91,7 @@ async function growTree(deps: Deps, input: Place): Promise<Pick<WorkspaceRecord,
     {
       ...{ git: deps.git, scan, gitDir: folder.shadow, tree: folder.tree, owner, keep: () => false },
       clock: () => fileSystemClock(folder),
+      permissions: manifest.permissions,
       onWritten: (bytes) => {
         total.files += 1;
         total.bytes += bytes;

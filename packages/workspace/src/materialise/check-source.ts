@@ -5,6 +5,7 @@ import { errnoOf, WorkspaceError } from '../errors.ts';
 import type { Git } from '../host-git/git.ts';
 import type { Source } from '../port.ts';
 import { detectFormat } from './archive/extract-archive.ts';
+import { assertComplete } from './complete-source.ts';
 import { createSelection } from './selection.ts';
 
 /** A source as it was found: where it really lies, and the commit of a git source. */
@@ -31,7 +32,9 @@ export async function findSource(deps: Pick<Deps, 'git' | 'dataDir'>, source: So
       return { type: 'archive', path };
     case 'git': {
       const gitDir = await findGitDirectory(deps.git, path);
-      return { type: 'git', gitDir, commit: await resolveCommit(deps.git, { gitDir, ref: source.ref ?? 'HEAD' }) };
+      const commit = await resolveCommit(deps.git, { gitDir, ref: source.ref ?? 'HEAD' });
+      await assertComplete(deps.git, { source, gitDir, commit });
+      return { type: 'git', gitDir, commit };
     }
     default:
       throw source satisfies never;

@@ -15,6 +15,7 @@ import { readRecord, writeRecord } from '../run/workspace-record.ts';
 import { commitTree, startScan } from '../snapshot.ts';
 import { loadSnapshot } from '../tree/load-snapshot.ts';
 import { skippedPaths, withLeftOut } from '../tree/manifest.ts';
+import { compact } from '../tree/permissions.ts';
 import { scanChildren } from '../tree/scan.ts';
 import { changesBetween, emptyFolders } from '../tree/tree.ts';
 import type { FoundSource } from './check-source.ts';
@@ -78,7 +79,11 @@ async function takeFirst(deps: Deps, fill: Fill, filled: Filled): Promise<Worksp
   using top = openTree(folder.tree);
   const root = await scanChildren(scan, top, '', filled.before);
   const leftOut = skippedPaths({ skipped: fill.skipped });
-  const manifest = { skipped: withLeftOut(scan.skipped, { root, leftOut }), empty: emptyFolders(root) };
+  const manifest = {
+    skipped: withLeftOut(scan.skipped, { root, leftOut }),
+    empty: emptyFolders(root),
+    permissions: compact(root, scan.permissions),
+  };
   const seconds = Math.floor(deps.now() / 1000);
   const message = 'materialised';
   const base = await commitTree(deps, { folder, state, writer, root, manifest, parent: null, message, seconds });

@@ -10,6 +10,7 @@ import { hashLargeBlob } from '../git-objects/large-blob.ts';
 import { objectId } from '../git-objects/object-id.ts';
 import type { Git } from '../host-git/git.ts';
 import type { Owner } from '../port.ts';
+import { gitPermissions, keptBits, kindOf, type Permissions, permissionsAt } from './permissions.ts';
 import type { Scan } from './scan.ts';
 import { scanEntry } from './scan.ts';
 import type { Entry, Folder, Leaf } from './tree.ts';
@@ -30,6 +31,8 @@ export interface Bring {
   readonly keep: (path: string, status: BigIntStats) => boolean;
   /** Called for every file that was written. */
   readonly onWritten?: (bytes: number) => void;
+  /** @default git's own */
+  readonly permissions?: Permissions;
   readonly signal?: AbortSignal;
 }
 
@@ -45,6 +48,8 @@ export const hashOnly: Scan['content'] = {
 export interface Wanted {
   path: string;
   leaf: Leaf;
+  /** Permission bits; a link has none. */
+  bits: number;
 }
 
 /**
@@ -87,16 +92,21 @@ async function bringEntry(
   wanted: Wanted[],
 ): Promise<void> {
   const isDirectory = status?.isDirectory() === true;
+  const kind = kindOf(target);
+  const bits = kind === undefined ? 0 : permissionsAt(bring.permissions ?? gitPermissions, at.path, kind);
   if (isFolder(target)) {
     if (status !== undefined && !isDirectory) await removeEntry(bring.scan, at);
     if (!isDirectory) mkdirSync(at.directory.at(at.name), 0o755);
     using directory = openForOwner(at.directory, at.name);
-    if (!isDirectory) giveFolder(directory.fd, bring.owner);
+    if (status === undefined || !isDirectory) giveFolder(directory.fd, bring.owner, bits);
+    else if (keptBits(status.mode, 'folder') !== bits) giveFolder(directory.fd, undefined, bits);
     // Awaited here, while the directory is open.
     return await bringFolder(bring, { directory, path: at.path, wanted }, target);
   }
   // A directory in the way makes room for the file that the snapshot knows; whatever else is there is replaced by a rename.
   if (isDirectory) await removeEntry(bring.scan, at);
-  else if (status !== undefined && isSame(await scanEntry(bring.scan, at, undefined), target)) return;
-  wanted.push({ path: at.path, leaf: target });
+  else if (status !== undefined && isSame(await scanEntry(bring.scan, at, undefined), target)) {
+    if (kind === undefined || keptBits(status.mode, kind) === bits) return;
+  }
+  wanted.push({ path: at.path, leaf: target, bits });
 }

@@ -2,28 +2,47 @@ import { z } from 'zod';
 import { WorkspaceError } from '../errors.ts';
 import { fromText, toText } from '../files/path-name.ts';
 import type { SkippedPath } from '../port.ts';
+import { gitPermissions, type Permissions } from './permissions.ts';
 import type { Folder } from './tree.ts';
 import { find } from './tree.ts';
 
-/** What a git tree cannot hold: paths that were left out, and folders without files. Kept in the snapshot's commit message. */
+/** What a git tree cannot hold: paths that were left out, folders without files, and permission bits. Kept in the snapshot's commit message. */
 export interface Manifest {
   /** By byte path. */
   readonly skipped: ReadonlyMap<string, SkippedPath['reason']>;
   /** Byte paths of folders without any entry. */
   readonly empty: readonly string[];
+  readonly permissions: Permissions;
 }
 
 export const skippedSchema = z.array(
   z.strictObject({ path: z.string(), reason: z.enum(['too_large', 'socket', 'fifo', 'device', 'unreadable']) }),
 );
 
-const manifestSchema = z.strictObject({ skipped: skippedSchema, empty: z.array(z.string()) });
+const bits = z.int().min(0).max(0o777);
+const manifestSchema = z.strictObject({
+  skipped: skippedSchema,
+  empty: z.array(z.string()),
+  /** Absent: git's own. */
+  permissions: z
+    .strictObject({
+      usual: z.strictObject({ file: bits, executable: bits, folder: bits }),
+      /** Paths by their bits, in octal digits. */
+      others: z.record(z.string().regex(/^[0-7]{1,3}$/), z.array(z.string())),
+    })
+    .optional(),
+});
 
 const label = 'Holdpoint-Manifest: ';
 
 /** The commit message of a snapshot. The last line is always ours, whatever the given message contains. */
 export function snapshotMessage(message: string, manifest: Manifest): string {
-  const line = JSON.stringify({ skipped: skippedPaths(manifest), empty: manifest.empty.map(toText) });
+  const { permissions } = manifest;
+  const line = JSON.stringify({
+    skipped: skippedPaths(manifest),
+    empty: manifest.empty.map(toText),
+    ...(permissions !== gitPermissions && { permissions: permissionsToJson(permissions) }),
+  });
   return `${message.trim() || 'snapshot'}\n\n${label}${line}`;
 }
 
@@ -32,11 +51,27 @@ export function readManifest(message: string): Manifest {
   const lines = message.trimEnd().split('\n');
   const last = lines.at(-1) ?? '';
   if (!last.startsWith(label)) throw new WorkspaceError('ESNAPSHOTUNKNOWN', 'The commit is not a snapshot.');
-  const { skipped, empty } = manifestSchema.parse(JSON.parse(last.slice(label.length)));
+  const { skipped, empty, permissions } = manifestSchema.parse(JSON.parse(last.slice(label.length)));
   return {
     skipped: new Map(skipped.map(({ path, reason }) => [fromText(path), reason])),
     empty: empty.map(fromText),
+    permissions: permissions === undefined ? gitPermissions : permissionsFromJson(permissions),
   };
+}
+
+function permissionsToJson({ usual, others }: Permissions): z.infer<typeof manifestSchema>['permissions'] {
+  const byBits = Map.groupBy([...others.keys()].sort(), (path) => (others.get(path) ?? 0).toString(8));
+  return { usual, others: Object.fromEntries([...byBits].map(([octal, paths]) => [octal, paths.map(toText)])) };
+}
+
+function permissionsFromJson({
+  usual,
+  others,
+}: NonNullable<z.infer<typeof manifestSchema>['permissions']>): Permissions {
+  const entries = Object.entries(others).flatMap(([octal, paths]) => {
+    return paths.map((path) => [fromText(path), Number.parseInt(octal, 8)] as const);
+  });
+  return { usual, others: new Map(entries) };
 }
 
 /** What was skipped in a tree, and what was left out of the copy and still has nothing in its place. */

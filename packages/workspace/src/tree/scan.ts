@@ -8,6 +8,7 @@ import type { BytePath } from '../files/path-name.ts';
 import { isAscii, isDotGit, join, toText } from '../files/path-name.ts';
 import { largeFrom } from '../git-objects/object-writer.ts';
 import type { SkippedPath } from '../port.ts';
+import { keptBits, type Permissions } from './permissions.ts';
 import type { StatCache } from './stat-cache.ts';
 import type { Entry, Folder, Leaf, Mode } from './tree.ts';
 import { isFolder, isLeaf, modes, shared } from './tree.ts';
@@ -23,6 +24,9 @@ export interface Scan {
   readonly top: BytePath;
   readonly limits: ScanLimits;
   readonly skipped: Map<string, SkippedPath['reason']>;
+  /** What counts as usual; other permission bits are noted. */
+  readonly usual: Permissions['usual'];
+  readonly permissions: Map<string, number>;
   /** Paths of the regular files seen. */
   readonly seen: Set<string>;
   entries: number;
@@ -69,17 +73,28 @@ export async function scanEntry(
     return previous;
   };
   if (status === 'denied') return skip('unreadable');
-  if (status.isDirectory()) return scanDirectory(scan, at, previous);
+  if (status.isDirectory()) {
+    notePermissions(scan, at.path, 'folder', status);
+    return scanDirectory(scan, at, previous);
+  }
   if (status.isSymbolicLink()) return readLink(scan, at);
   const special = specialKind(status);
   if (special !== undefined) return skip(special);
   scan.seen.add(at.path);
   scan.bytes += Number(status.size);
+  notePermissions(scan, at.path, fileKind(status), status);
   if (status.size > scan.limits.fileBytes) return skip('too_large');
   const cached = scan.stats.lookup(at.path, status);
   if (cached !== undefined && scan.content.has(cached)) return { mode: modeOf(status), oid: cached };
   const read = await readFile(scan, at);
   return read === 'unreadable' ? skip(read) : read;
+}
+
+const fileKind = (status: BigIntStats) => ((status.mode & 0o100n) === 0n ? 'file' : 'executable');
+
+function notePermissions(scan: Scan, path: BytePath, kind: keyof Permissions['usual'], status: BigIntStats): void {
+  const bits = keptBits(status.mode, kind);
+  if (bits !== scan.usual[kind]) scan.permissions.set(path, bits);
 }
 
 async function scanDirectory(
@@ -152,6 +167,7 @@ function recall(scan: Scan, path: BytePath, previous: Entry | undefined): Leaf |
   countEntry(scan);
   scan.seen.add(path);
   scan.bytes += Number(status.size);
+  notePermissions(scan, path, fileKind(status), status);
   const mode = modeOf(status);
   return isLeaf(previous) && previous.oid === oid && previous.mode === mode ? previous : { mode, oid };
 }
@@ -165,6 +181,7 @@ function scanAgain(scan: Scan, path: BytePath, previous: Entry | undefined): Pro
   if (names === undefined) return undefined;
   scan.stats.learnNames(path, status, names, scan.clock);
   countEntry(scan);
+  notePermissions(scan, path, 'folder', status);
   return scanListed(scan, { path, names }, previous);
 }
 

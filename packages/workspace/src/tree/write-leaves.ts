@@ -10,6 +10,7 @@ import { writeAll } from '../files/write-durably.ts';
 import type { BlobReceiver } from '../host-git/stream-blobs.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
 import type { Bring, Wanted } from './bring-tree.ts';
+import { keptBits } from './permissions.ts';
 import { modes } from './tree.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
@@ -103,17 +104,19 @@ function finish(bring: Bring, open: Open): Written | undefined {
     symlinkSync(Buffer.concat(open.pieces), directory.at(temporary));
     giveLink(directory.at(temporary), bring.owner);
   } else {
-    giveFile(fd, bring.owner, permissions(directory, name, wanted.leaf.mode === modes.executable));
+    giveFile(fd, bring.owner, permissions(directory, name, wanted));
   }
   renameSync(directory.at(temporary), directory.at(name));
   const status = fd === undefined ? undefined : statIn(directory, name);
   return status === undefined ? undefined : { path: wanted.path, status, oid: wanted.leaf.oid };
 }
 
-/** Those of the file that is replaced, with git's executable bit put right; otherwise git's own two modes. */
-function permissions(directory: Directory, name: string, executable: boolean): number {
+/** Those of the file that is replaced, with git's executable bit put right, unless they are wider or narrower than those of the snapshot. */
+function permissions(directory: Directory, name: string, { leaf, bits }: Wanted): number {
   const status = statIn(directory, name);
-  if (status?.isFile() !== true) return executable ? 0o755 : 0o644;
+  if (status?.isFile() !== true) return bits;
+  const executable = leaf.mode === modes.executable;
   const mode = Number(status.mode & 0o777n) | 0o600;
-  return executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;
+  const kept = executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;
+  return keptBits(kept, executable ? 'executable' : 'file') === bits ? kept : bits;
 }

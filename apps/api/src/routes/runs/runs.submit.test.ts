@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,6 +23,16 @@ afterAll(async () => {
 
 const write = { tool: 'write_file', args: { path: 'a.txt', content: 'a' } };
 type Step = NonNullable<CreateRun['plan']>['groups'][number]['steps'][number];
+
+/** A repository with one commit, whose work tree is sparse. */
+function sparseCheckout(path: string): string {
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@localhost', ...args]);
+  git('init', '-q', path);
+  git('-C', path, 'commit', '-q', '--allow-empty', '-m', 'one');
+  git('-C', path, 'sparse-checkout', 'set', 'src');
+  return path;
+}
 const plan = (...steps: Step[]) => ({ plan: { groups: [{ steps }] } });
 
 describe('a run that is submitted', () => {
@@ -189,6 +200,12 @@ describe('a bad request is refused by its place, and changes nothing', () => {
       'a directory that is no repository',
       () => ({ ...plan(write), workspace: { source: { type: 'git', path: outside } } }),
       'source_not_git',
+      '/workspace/source/path',
+    ],
+    [
+      'a sparse checkout',
+      () => ({ ...plan(write), workspace: { source: { type: 'git', path: sparseCheckout(join(outside, 'sparse')) } } }),
+      'source_sparse',
       '/workspace/source/path',
     ],
     ['a prompt without any model', () => ({ prompt: 'x' }), 'model_not_configured', '/model'],

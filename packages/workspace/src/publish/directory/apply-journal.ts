@@ -73,7 +73,10 @@ async function writeFiles(deps: Deps, input: Input, { steps, stopAtFirst }: Step
     else if (verdict !== 'done') met.push(verdict);
   }
   if (stopAtFirst && met.length > 0) return met;
-  const placer = createPlacer(deps, { root: input.root, runId: input.folder.runId, due, stopAtFirst });
+  const placer = createPlacer(deps, {
+    ...{ root: input.root, runId: input.folder.runId, due, stopAtFirst },
+    folders: input.journal.folders,
+  });
   try {
     const oids = due.map(({ to }) => to.oid);
     await streamBlobs({ git: deps.git }, { gitDir: input.folder.shadow, oids }, placer);

@@ -19,12 +19,26 @@ export async function parentOf(root: string, path: string): Promise<{ ownership:
   return { ownership: ownershipOf(found), missing };
 }
 
-/** Owner and permissions of the file that is replaced, with the executable bit put right; of the parent folder for a new one. */
-export function withOwnership(leaf: Leaf, old: (Leaf & Ownership) | null, parent: Ownership): Leaf & Ownership {
+/** Permission bits of a file in the run's snapshot. */
+export interface RunBits {
+  bits: number;
+  /** Whether the run took permissions from group or others. */
+  isNarrowed: boolean;
+}
+
+/**
+ * Owner and permissions of the file that is replaced, with the executable bit put right, and less what the run took away. A new file has
+ * the owner of its folder and the permissions that the run gave it.
+ */
+export function withOwnership(
+  leaf: Leaf,
+  old: (Leaf & Ownership) | null,
+  { parent, run }: { parent: Ownership; run: RunBits },
+): Leaf & Ownership {
   const { uid, gid } = old ?? parent;
   const executable = leaf.mode === modes.executable;
   if (old === null || old.mode === modes.symlink) {
-    return { ...leaf, permissions: executable ? 0o755 : 0o644, uid, gid };
+    return { ...leaf, permissions: run.bits, uid, gid };
   }
   const bits = old.permissions & 0o777;
   const permissions =
@@ -33,7 +47,7 @@ export function withOwnership(leaf: Leaf, old: (Leaf & Ownership) | null, parent
       : executable
         ? bits | ((bits & 0o444) >> 2)
         : bits & ~0o111;
-  return { ...leaf, permissions, uid, gid };
+  return { ...leaf, permissions: run.isNarrowed ? permissions & (run.bits | 0o700) : permissions, uid, gid };
 }
 
 export function ownershipOf({ permissions, uid, gid }: Ownership): Ownership {

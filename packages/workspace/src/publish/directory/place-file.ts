@@ -27,6 +27,9 @@ export function temporaryName(runId: string, path: string): string {
   return `.holdpoint-${createHash('sha256').update(`${runId}\0${path}`).digest('hex').slice(0, 20)}.tmp`;
 }
 
+/** Permission bits of folders that are closed to others, by path. */
+type FolderBits = Readonly<Record<string, number>>;
+
 interface Open {
   readonly step: DueStep;
   readonly directory: Directory;
@@ -39,7 +42,7 @@ interface Open {
 
 export function createPlacer(
   deps: Pick<Deps, 'onPoint' | 'isRoot'>,
-  input: { root: string; runId: string; due: readonly DueStep[]; stopAtFirst: boolean },
+  input: { root: string; runId: string; due: readonly DueStep[]; stopAtFirst: boolean; folders: FolderBits },
 ): Placer {
   const objections: Objection[] = [];
   let open: Open | undefined;
@@ -72,10 +75,13 @@ export function createPlacer(
   };
 }
 
-function openStep(deps: Pick<Deps, 'isRoot'>, input: { root: string; runId: string; step: DueStep }): Open | Objection {
+function openStep(
+  deps: Pick<Deps, 'isRoot'>,
+  input: { root: string; runId: string; step: DueStep; folders: FolderBits },
+): Open | Objection {
   const { step, root } = input;
   const { names, name } = splitPath(step.path);
-  const directory = makeParents(deps, root, names);
+  const directory = makeParents(deps, { root, names, folders: input.folders });
   if (directory === undefined) return { path: step.path, detail: 'A folder on the way is not a folder any more.' };
   const temporary = temporaryName(input.runId, step.path);
   const isLink = step.to.mode === modes.symlink;
@@ -84,17 +90,24 @@ function openStep(deps: Pick<Deps, 'isRoot'>, input: { root: string; runId: stri
   return { step, directory, name, temporary, fd, pieces: [] };
 }
 
-/** Opens the folder of a path. Missing folders are made like the folder they lie in: its owner, its permissions. */
-function makeParents(deps: Pick<Deps, 'isRoot'>, root: string, names: readonly string[]): Directory | undefined {
+/**
+ * Opens the folder of a path. Missing folders are made like the folder they lie in: its owner, its permissions, unless the run closed them
+ * to others.
+ */
+function makeParents(
+  deps: Pick<Deps, 'isRoot'>,
+  { root, names, folders }: { root: string; names: readonly string[]; folders: FolderBits },
+): Directory | undefined {
   let current = openTop(root);
-  for (const name of names) {
+  for (const [depth, name] of names.entries()) {
+    const closed = folders[names.slice(0, depth + 1).join('/')];
     using parent = current;
     const own = statIn(parent, '.');
     if (own !== undefined && statIn(parent, name) === undefined) {
       mkdirSync(parent.at(name), 0o700);
       using made = openChild(parent, name);
       const owner = { uid: Number(own.uid), gid: Number(own.gid) };
-      giveFile(made.fd, deps.isRoot ? owner : undefined, Number(own.mode & 0o7777n));
+      giveFile(made.fd, deps.isRoot ? owner : undefined, closed ?? Number(own.mode & 0o7777n));
     }
     try {
       current = openChild(parent, name);

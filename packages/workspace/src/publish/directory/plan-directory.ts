@@ -7,16 +7,17 @@ import type { Conflict, PublishPlan, PublishRequest, SnapshotId } from '../../po
 import type { RunFolder } from '../../run/run-folder.ts';
 import type { WorkspaceRecord } from '../../run/workspace-record.ts';
 import { commitTree } from '../../snapshot.ts';
-import type { Change } from '../../tree/tree.ts';
+import { isPrivate, kindOf, permissionsAt } from '../../tree/permissions.ts';
+import type { Change, Leaf } from '../../tree/tree.ts';
 import { emptyFolders, find, isFolder, isSame } from '../../tree/tree.ts';
-import { type ChangeSet, changeSet } from '../change-set.ts';
+import { type ChangeSet, changeSet, isWithinAny } from '../change-set.ts';
 import { overlay } from '../overlay.ts';
 import { toPlanFiles, withDigest } from '../plan-digest.ts';
 import { createTextBudget, largestText, readVersions, textOf, versionOf } from '../versions.ts';
 import type { Outcome } from './compare-source.ts';
 import { compareSource } from './compare-source.ts';
 import { readSource, storeSource } from './inspect-source.ts';
-import { ownershipOf, parentOf, withOwnership } from './ownership.ts';
+import { ownershipOf, parentOf, type RunBits, withOwnership } from './ownership.ts';
 import type { Journal, JournalEntry } from './publish-journal.ts';
 import { lastPublished } from './publish-journal.ts';
 
@@ -28,10 +29,10 @@ export interface DirectoryInput extends PublishRequest {
 /** A plan, and the journal that carries it out. */
 export interface DirectoryPlan {
   plan: PublishPlan;
-  journal: Pick<Journal, 'entries' | 'made' | 'emptied'>;
+  journal: Pick<Journal, 'entries' | 'made' | 'folders' | 'emptied'>;
 }
 
-const nothing: DirectoryPlan['journal'] = { entries: [], made: [], emptied: [] };
+const nothing: DirectoryPlan['journal'] = { entries: [], made: [], folders: {}, emptied: [] };
 
 /** Compares every path with the source as it is now, and writes down what is to be done. Changes nothing there. */
 export async function planDirectory(deps: Deps, input: DirectoryInput): Promise<DirectoryPlan> {
@@ -85,13 +86,32 @@ async function journalOf(
     if (state === 'settled' && isSame(wanted ?? undefined, old ?? undefined)) continue;
     const parent = await parentOf(root, change.path);
     if (wanted !== null) for (const path of parent.missing) made.add(path);
-    entries.push({ path: change.path, old, new: wanted && withOwnership(wanted, old, parent.ownership) });
+    entries.push({
+      path: change.path,
+      old,
+      new: wanted && withOwnership(wanted, old, { parent: parent.ownership, run: runBits(set, change, wanted) }),
+    });
   }
   const order = (entry: JournalEntry) => (entry.new === null ? 0 : 1);
   entries.sort((a, b) => order(a) - order(b));
   const gone = new Set(entries.filter((entry) => entry.new === null).map((entry) => entry.path));
   const emptied = parentsOf(gone).filter((path) => !isFolder(find(set.after.root, path.split('/'))));
-  return { entries, made: [...made].sort(), emptied };
+  return { entries, made: [...made].sort(), folders: closedFolders(set, made), emptied };
+}
+
+function runBits({ before, after }: ChangeSet, { path, old }: Change, wanted: Leaf): RunBits {
+  const kind = kindOf(wanted) ?? 'file';
+  const bits = permissionsAt(after.manifest.permissions, path, kind);
+  const oldKind = old === null ? undefined : kindOf(old);
+  const isOld = oldKind !== undefined && permissionsAt(before.manifest.permissions, path, oldKind) === bits;
+  return { bits, isNarrowed: isPrivate(bits, kind) && !isOld };
+}
+
+/** Folders that are closed to others, and those below them, which would otherwise be made like them. */
+function closedFolders({ after }: ChangeSet, made: ReadonlySet<string>): Record<string, number> {
+  const all = [...made].map((path) => [path, permissionsAt(after.manifest.permissions, path, 'folder')] as const);
+  const closed = new Map(all.filter(([, bits]) => isPrivate(bits, 'folder')));
+  return Object.fromEntries(all.filter(([path]) => isWithinAny(closed, path)));
 }
 
 async function shown(deps: Deps, { folder, record }: DirectoryInput, open: readonly Outcome[]): Promise<Conflict[]> {
@@ -134,7 +154,7 @@ async function candidateOf(
   const { root } = overlay(set.after.root, settled);
   const taken = await commitTree(deps, {
     ...{ folder, state: deps.states.of(folder), writer, root, parent: set.after },
-    manifest: { skipped, empty: emptyFolders(root) },
+    manifest: { skipped, empty: emptyFolders(root), permissions: set.after.manifest.permissions },
     message: 'settled for a publish',
     seconds: record.created_at,
   });

@@ -44,6 +44,8 @@ const journalSchema = z.strictObject({
   ),
   /** Folders that did not exist before, parents first. */
   made: z.array(z.string()),
+  /** Permission bits of those that the run closed to others, by path. */
+  folders: z.record(z.string(), z.int()).default({}),
   /** Folders that may be empty afterwards and then go, children first. */
   emptied: z.array(z.string()),
   /** Conflicts met on the way, for the answer. */

@@ -5,13 +5,18 @@ import { fetchCommit } from '../../host-git/shadow.ts';
 import { createSelection } from '../../materialise/selection.ts';
 import type { Conflict, SnapshotId } from '../../port.ts';
 import { commitTree } from '../../snapshot.ts';
-import { loadTree } from '../../tree/load-snapshot.ts';
+import { mergeTrees } from '../../three-way/merge-trees.ts';
+import { loadSnapshot, loadTree } from '../../tree/load-snapshot.ts';
 import type { Change, Folder } from '../../tree/tree.ts';
 import { changesBetween, emptyFolders, find, isLeaf, isSame } from '../../tree/tree.ts';
 import { changeSet, isWithinAny } from '../change-set.ts';
 import { overlay } from '../overlay.ts';
+import { type CleanedChanges, cleanChanges } from './attributes/clean-changes.ts';
+import { whyWithoutLfs } from './attributes/lfs-store.ts';
+import { settleHeld } from './attributes/settle-held.ts';
 import type { GitInput } from './git-input.ts';
-import { mergeTrees } from './merge-trees.ts';
+import type { Intent } from './publish-intent.ts';
+import type { SourceRepository } from './source-repository.ts';
 import { type SourceTree, withSubmodules } from './submodules.ts';
 
 /** A snapshot of the run and the commit that holds it: what the run began with, or what it published to this branch before. */
@@ -27,8 +32,10 @@ export interface MadeTree {
   root: Folder;
   /** The same with them. */
   whole: Folder;
-  /** Whether it took anything over from the branch that the run did not know. */
-  isMerged: boolean;
+  /** What became of the run's files on the way into the repository. */
+  cleaned: Pick<CleanedChanges, 'converted' | 'objects' | 'pointers'>;
+  /** Whether the branch gets anything else than what the run has. */
+  isOther: boolean;
   conflicts: Conflict[];
 }
 
@@ -36,14 +43,22 @@ export interface MadeTree {
 export async function makeTree(
   deps: Deps,
   input: GitInput,
-  { since, tip, writer }: { since: Since; tip: string | null; writer: ObjectWriter },
+  { since, tip, writer, source }: { since: Since; tip: string | null; writer: ObjectWriter; source: SourceRepository },
 ): Promise<MadeTree> {
+  const { folder, resolutions = [] } = input;
   const before = await treeOf(deps, input, since.commit);
   const at = tip === null || tip === since.commit ? before : await fetchTip(deps, input, tip);
-  const { changes } = await changeSet(deps, { folder: input.folder, from: since.snapshot, to: input.snapshot });
+  const set = await changeSet(deps, { folder, from: since.snapshot, to: input.snapshot });
+  const { gitDir } = source;
+  const cleaned = await cleanChanges(deps, {
+    ...{ shadow: folder.shadow, writer, before: before.root, at: at.root, changes: set.changes },
+    source: { gitDir, withoutLfs: await whyWithoutLfs(deps, gitDir) },
+  });
+  const held = await settleHeld(deps, { ...{ folder, writer, resolutions }, source: at.root, held: cleaned.held });
+  const changes = cleaned.changes;
   const run = overlay(before.root, changes);
   if (run.blocked.length > 0) {
-    return { at, root: at.root, whole: at.root, isMerged: false, conflicts: run.blocked.map(blocked) };
+    return { at, root: at.root, whole: at.root, cleaned, isOther: false, conflicts: run.blocked.map(blocked) };
   }
   const unseen = changes.filter((change) => isUnseen(before.root, change));
   // Where the commit has something else than the run knew, that is like a branch that has moved.
@@ -51,15 +66,19 @@ export async function makeTree(
   const merged = !isMerged
     ? { root: run.root, conflicts: [] }
     : await mergeTrees(deps, {
-        ...{ folder: input.folder, writer, source: at.root, run: run.root },
+        ...{ folder, writer, resolutions, source: at.root, run: run.root },
         base: overlay(
           before.root,
           unseen.map((change) => ({ ...change, new: change.old })),
         ).root,
-        resolutions: input.resolutions ?? [],
+        sides: { source: 'the branch', run: 'the run' },
       });
-  const { root: whole, conflicts } = withSubmodules(merged.root, at);
-  return { at, root: merged.root, whole, isMerged, conflicts: [...merged.conflicts, ...conflicts] };
+  // What a person decided is the state of that path, whatever the branch has there.
+  const decided = overlay(merged.root, held.changes);
+  const { root: whole, conflicts } = withSubmodules(decided.root, at);
+  const isOther = isMerged || held.isOther || cleaned.converted.some(({ how }) => how !== 'lfs');
+  const all = [...held.conflicts, ...merged.conflicts, ...decided.blocked.map(blocked), ...conflicts];
+  return { at, root: decided.root, whole, cleaned, isOther, conflicts: all };
 }
 
 /**
@@ -69,24 +88,47 @@ export async function makeTree(
 export async function makeCandidate(
   deps: Deps,
   input: GitInput,
-  { root, writer }: { root: Folder; writer: ObjectWriter },
+  { made, own, writer }: { made: MadeTree; own: Intent | undefined; writer: ObjectWriter },
 ): Promise<SnapshotId> {
+  const { root } = made;
   const { folder, record, snapshot } = input;
   const { after, changes } = await changeSet(deps, { folder, from: record.base, to: snapshot });
   const base = await treeOf(deps, input, record.base_commit ?? '');
   const selection = createSelection(record.source.type === 'empty' ? {} : record.source);
-  const { skipped } = after.manifest;
+  const { skipped, permissions } = after.manifest;
+  const earlier = own && (await settledBefore(deps, input, own));
   const taken = changesBetween(overlay(base.root, changes).root, root).filter(({ path }) => {
     return selection.has(path) && !isWithinAny(skipped, path);
   });
-  const candidate = overlay(after.root, taken).root;
+  const inWorkspace = taken.flatMap((change) => {
+    // Validators see the content, not the pointer that stands for it in the repository.
+    if (change.new !== null && made.cleaned.pointers.get(change.path) === change.new.oid) return [];
+    return [earlier?.(change) ?? change];
+  });
+  const candidate = overlay(after.root, inWorkspace).root;
   const { id } = await commitTree(deps, {
     ...{ folder, state: deps.states.of(folder), writer, root: candidate, parent: after },
-    manifest: { skipped, empty: emptyFolders(candidate) },
+    manifest: { skipped, empty: emptyFolders(candidate), permissions },
     message: 'merged for a publish',
     seconds: record.created_at,
   });
   return id;
+}
+
+/** What an earlier publish left as it was: validators see it as they did then. */
+async function settledBefore(
+  deps: Deps,
+  input: GitInput,
+  own: Intent,
+): Promise<(change: Change) => Change | undefined> {
+  const { folder } = input;
+  const before = await treeOf(deps, input, own.commit);
+  const shown = await loadSnapshot(deps, { folder, state: deps.states.of(folder), id: own.candidate });
+  return ({ path, old, new: now }) => {
+    const names = path.split('/');
+    const [published, seen] = [find(before.root, names), find(shown.root, names)];
+    return isLeaf(seen) && isSame(published, now ?? undefined) ? { path, old, new: seen } : undefined;
+  };
 }
 
 const blocked = (path: string): Conflict => ({

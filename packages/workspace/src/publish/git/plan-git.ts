@@ -1,4 +1,5 @@
 import type { Deps } from '../../deps.ts';
+import { toText } from '../../files/path-name.ts';
 import { signature } from '../../git-objects/commit-object.ts';
 import { createObjectWriter } from '../../git-objects/object-writer.ts';
 import { writeRef } from '../../git-objects/ref-file.ts';
@@ -6,6 +7,7 @@ import type { Conflict, PublishPlan } from '../../port.ts';
 import type { WorkspaceRecord } from '../../run/workspace-record.ts';
 import { changesBetween } from '../../tree/tree.ts';
 import { toPlanFiles, withDigest } from '../plan-digest.ts';
+import type { LfsObject } from './attributes/clean-changes.ts';
 import { branchName } from './branch-name.ts';
 import type { GitInput } from './git-input.ts';
 import { makeCandidate, makeTree, type Since } from './make-tree.ts';
@@ -29,6 +31,8 @@ export interface GitPlan {
   source?: SourceRepository;
   /** The commit that the new one goes on from. */
   parent: string;
+  /** What the commit has pointers to, and the source's LFS storage needs first. */
+  objects?: readonly LfsObject[];
 }
 
 /**
@@ -65,7 +69,7 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   if (obstacle !== undefined) return refuse([obstacle]);
 
   const writer = createObjectWriter({ gitDir: folder.shadow, known: deps.states.of(folder).known });
-  const made = await makeTree(deps, input, { since, tip, writer });
+  const made = await makeTree(deps, input, { since, tip, writer, source });
   if (made.conflicts.length > 0) return refuse(made.conflicts);
   const changes = changesBetween(made.at.root, made.root);
   if (changes.length === 0 && tip !== null) {
@@ -78,11 +82,18 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   await writer.flush();
   await writeRef(folder.shadow, `refs/holdpoint/out/${commit}`, commit);
   writer.held();
-  const isOwn = !made.isMerged && own === undefined;
-  const candidate = isOwn ? snapshot : await makeCandidate(deps, input, { root: made.root, writer });
+  const isOwn = !made.isOther && own === undefined;
+  const candidate = isOwn ? snapshot : await makeCandidate(deps, input, { made, own, writer });
   deps.onPoint('publish-git.planned');
   const target = { ...fixed, from: tip, commit, how } as const;
-  return finish(target, { candidate, files: toPlanFiles(changes), conflicts: [] }, tree);
+  const paths = new Set(changes.map(({ path }) => path));
+  const converted = made.cleaned.converted.filter(({ path }) => paths.has(path));
+  const plan = { candidate, files: toPlanFiles(changes), conflicts: [] };
+  const told = converted.map(({ path, how }) => ({ path: toText(path), how }));
+  return {
+    ...finish(target, { ...plan, ...(told.length > 0 && { converted: told }) }, tree),
+    objects: made.cleaned.objects,
+  };
 }
 
 function describeTarget({ record, folder, target }: GitInput, branch: string) {

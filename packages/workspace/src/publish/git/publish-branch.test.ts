@@ -266,7 +266,7 @@ describe('publish to a named branch', () => {
       git(source, 'update-ref', 'refs/heads/main', tip);
       rmSync(join(t.dataDir, 'runs', runId, 'publish'), { recursive: true, force: true });
     }
-    expect(killed).toBe(tried(6));
+    expect(killed).toBe(tried(7));
   });
 
   test('nothing that is planted in branch, workspace or home runs while it merges', async () => {
@@ -275,12 +275,15 @@ describe('publish to a named branch', () => {
     const { source, path, base } = await start(t);
     const touch = `touch ${canary}`;
     writeTree(path, {
-      '.gitattributes': '* filter=evil merge=evil diff=evil\n',
+      '.gitattributes': '* merge=evil diff=evil\nb.txt filter=evil\n',
       'a.txt': edited(0, 'mine\n'),
+      'b.txt': 'mine\n',
     });
     const final = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'x' });
     moveMain(t, source, (work) => {
-      writeTree(work, { '.gitattributes': '* merge=evil filter=evil\n', 'a.txt': edited(19, 'theirs\n') });
+      writeTree(work, {
+        ...{ '.gitattributes': '* merge=evil\nb.txt filter=evil\n', 'a.txt': edited(19, 'theirs\n') },
+      });
     });
     for (const [key, value] of Object.entries({
       'merge.evil.driver': touch,
@@ -297,15 +300,17 @@ describe('publish to a named branch', () => {
       writeTree(join(source, 'hooks'), { [hook]: { executable: `#!/bin/sh\n${touch}\n` } });
     }
     const plan = await t.workspaces.planPublish(onMain(final.id));
-    expect(plan.conflicts.map((conflict) => conflict.path)).toEqual(['.gitattributes']);
-    const seen = plan.conflicts[0]?.versions?.source?.oid ?? null;
-    const resolutions: Resolution[] = [{ path: '.gitattributes', take: 'source', seen }];
+    expect(plan.conflicts.map((conflict) => conflict.path)).toEqual(['b.txt', '.gitattributes']);
+    const resolutions = plan.conflicts.map(({ path: at, versions }): Resolution => {
+      return { path: at, take: at === 'b.txt' ? 'run' : 'source', seen: versions?.source?.oid ?? null };
+    });
     const settled = await t.workspaces.planPublish(onMain(final.id, resolutions));
     expect(await t.workspaces.publish({ ...onMain(final.id, resolutions), expect: settled.digest })).toMatchObject({
       status: 'published',
     });
     expect(existsSync(canary)).toBe(false);
     expect(gitBytes(source, ['cat-file', 'blob', 'main:a.txt']).toString()).toContain('theirs');
+    expect(gitBytes(source, ['cat-file', 'blob', 'main:b.txt']).toString()).toBe('mine\n');
     expect(readFileSync(join(source, 'config'), 'utf8')).toContain('evil');
   });
 });

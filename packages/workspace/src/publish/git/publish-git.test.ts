@@ -84,7 +84,6 @@ describe('publish to git', () => {
       status: 'published',
     });
     git(source, 'update-ref', '-d', branch);
-    git(source, 'update-ref', '-d', `refs/holdpoint/${runId}/out`);
     rmSync(join(source, '.git/logs'), { recursive: true });
     git(source, '-c', 'gc.pruneExpire=now', 'prune', '--expire=now');
     git(source, 'repack', '-q', '-a', '-d');
@@ -121,6 +120,7 @@ describe('publish to git', () => {
     const result = await publishNow(raced, { runId, snapshot: final.id, message: 'm' });
     expect(result).toEqual({ status: 'moved' });
     expect(git(source, 'rev-parse', branch)).toBe(commit);
+    expect(ownRefs(source)).toBe('');
   });
 
   test('that died anywhere is finished by the next call', async () => {
@@ -140,10 +140,52 @@ describe('publish to git', () => {
       commit ??= result.published.commit;
       expect(result.published.commit).toBe(commit);
       expect(user(source)).toEqual(before);
+      expect(ownRefs(source)).toBe('');
       git(source, 'update-ref', '-d', branch);
-      git(source, 'update-ref', '-d', `refs/holdpoint/${runId}/out`);
     }
-    expect(killed).toBe(6);
+    expect(killed).toBe(7);
+  });
+
+  test('leaves no ref of its own, in plain repositories and packed ones', async () => {
+    using t = temporary();
+    const { source, path, final } = await start(t);
+    const packing = t.reopen({
+      onPoint: (point) => {
+        if (point === 'publish-git.ref') git(source, 'pack-refs', '--all');
+      },
+    });
+    expect(await publishNow(packing, { runId, snapshot: final.id })).toMatchObject({ status: 'published' });
+    expect(ownRefs(source)).toBe('');
+    writeFileSync(join(path, 'more'), 'more');
+    const more = await t.workspaces.snapshot({ epoch: 1, runId, parent: final.id, message: '' });
+    expect(await publishNow(t.workspaces, { runId, snapshot: more.id })).toMatchObject({ status: 'published' });
+    expect(ownRefs(source)).toBe('');
+  });
+
+  test('that died anywhere leaves no ref of its own once the run is discarded', async () => {
+    for (let dieAt = 1; ; dieAt++) {
+      using t = temporary();
+      const { source, final } = await start(t);
+      git(source, 'update-ref', 'refs/holdpoint/run_other/out', 'HEAD');
+      const isKilled = runUntilKilled({
+        dataDir: t.dataDir,
+        runId,
+        dieAt,
+        act: { verb: 'publish', snapshot: final.id },
+      });
+      await t.workspaces.discard(runId);
+      expect(ownRefs(source)).toBe('refs/holdpoint/run_other/out');
+      if (!isKilled) break;
+    }
+  });
+
+  test('does not keep a run from being discarded when the source is gone', async () => {
+    using t = temporary();
+    const { source, final } = await start(t);
+    await publishNow(t.workspaces, { runId, snapshot: final.id });
+    rmSync(source, { recursive: true });
+    await t.workspaces.discard(runId);
+    await expect(t.workspaces.locate({ runId, epoch: 1 })).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
   });
 
   test('keeps submodules and files that were too large', async () => {
@@ -206,6 +248,9 @@ test('an empty workspace has nowhere to be published to', async () => {
     next: 'Download the patch, or the files as an archive.',
   });
 });
+
+/** Names of the refs that are not the user's. */
+const ownRefs = (source: string): string => git(source, 'for-each-ref', '--format=%(refname)', 'refs/holdpoint');
 
 /** What belongs to the user: HEAD, index, work tree, branches and configuration. */
 function user(source: string): unknown {

@@ -1,17 +1,31 @@
+import { existsSync } from 'node:fs';
 import type { Deps } from '../../deps.ts';
 import type { PublishResult } from '../../port.ts';
+import { storeLfsObjects } from './attributes/lfs-store.ts';
 import type { GitInput } from './git-input.ts';
-import { planGit } from './plan-git.ts';
-import { writeIntent } from './publish-intent.ts';
-import { moveBranch, sendObjects, updateRef } from './source-repository.ts';
+import { type GitPlan, planGit } from './plan-git.ts';
+import { preparePublish, writeIntent } from './publish-intent.ts';
+import { dropOwnRef, moveBranch, openSource, ownRef, sendObjects, updateRef } from './source-repository.ts';
 
 /**
- * Publishes to a branch of the source repository: objects, a ref of our own, then the branch by compare-and-set. The user's work tree,
- * index and HEAD are not touched. Dying anywhere before the compare-and-set leaves a harmless ref at most.
+ * Publishes to a branch of the source repository: objects, a ref of our own that keeps them, then the branch by compare-and-set. The user's
+ * work tree, index and HEAD are not touched. Dying anywhere before the compare-and-set leaves a harmless ref at most, and dying after it
+ * too: the next call removes it, or the run's discard.
  */
 export async function publishGit(deps: Deps, input: GitInput & { expect: string }): Promise<PublishResult> {
+  const planned = await planGit(deps, input);
+  const result = await carryOut(deps, input, planned);
+  if (planned.source !== undefined) await dropOwnRef(deps, planned.source, input.folder.runId);
+  deps.onPoint('publish-git.settled');
+  return result;
+}
+
+async function carryOut(
+  deps: Deps,
+  input: GitInput & { expect: string },
+  { plan, target, source, parent, objects = [] }: GitPlan,
+): Promise<PublishResult> {
   const { folder, snapshot } = input;
-  const { plan, target, source, parent } = await planGit(deps, input);
   if (plan.digest !== input.expect) return { status: 'moved' };
   if (plan.conflicts.length > 0) return { status: 'conflict', conflicts: plan.conflicts };
   const { branch, commit, from } = target;
@@ -21,13 +35,29 @@ export async function publishGit(deps: Deps, input: GitInput & { expect: string 
     published: { type: 'git', path: target.path, branch, commit },
   };
   if (target.how === 'nothing') return published;
+  await preparePublish(folder);
+  await storeLfsObjects(deps, { shadow: folder.shadow, source, objects });
   await sendObjects(deps, { folder, source, commit, has: parent });
   deps.onPoint('publish-git.objects');
-  await updateRef(deps, source, [`refs/holdpoint/${folder.runId}/out`, commit]);
+  await updateRef(deps, source, [ownRef(folder.runId), commit]);
   deps.onPoint('publish-git.ref');
   await writeIntent(folder, branch, { snapshot, commit, candidate: plan.candidate, digest: plan.digest });
   deps.onPoint('publish-git.intent');
   const moved = await moveBranch(deps, source, { branch, from, commit });
   deps.onPoint('publish-git.branch');
   return moved === undefined ? published : { status: 'moved' };
+}
+
+/** Removes what a publish that died has left in the source. A run without a folder for publishing never began one. */
+export async function forgetPublish(
+  deps: Deps,
+  { folder, record }: Pick<GitInput, 'folder' | 'record'>,
+): Promise<void> {
+  if (record.source.type !== 'git' || !existsSync(folder.publish)) return;
+  try {
+    const source = await openSource(deps, record.origin ?? '');
+    if (source !== undefined) await dropOwnRef(deps, source, folder.runId);
+  } catch (error) {
+    deps.logger.warn({ runId: folder.runId, err: error }, 'the source repository could not be looked at');
+  }
 }

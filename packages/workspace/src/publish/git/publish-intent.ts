@@ -25,9 +25,13 @@ export function readIntent(folder: RunFolder, branch: string): Intent | undefine
   return read(folder)[branch];
 }
 
-export async function writeIntent(folder: RunFolder, branch: string, intent: Intent): Promise<void> {
+/** Makes the folder that tells of a publish, before anything of it reaches the source. */
+export async function preparePublish(folder: RunFolder): Promise<void> {
   mkdirSync(folder.publish, { recursive: true, mode: 0o700 });
   await syncFolder(folder.path);
+}
+
+export async function writeIntent(folder: RunFolder, branch: string, intent: Intent): Promise<void> {
   const branches = { ...read(folder), [branch]: intent };
   await writeDurably(fileOf(folder), JSON.stringify({ format: 1, branches }));
 }

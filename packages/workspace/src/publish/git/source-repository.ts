@@ -134,7 +134,7 @@ export async function moveBranch(
   input: { branch: string; from: string | null; commit: string },
 ): Promise<'moved' | undefined> {
   try {
-    await updateRef(deps, source, [input.branch, input.commit, input.from ?? '0'.repeat(40)]);
+    await updateRef(deps, source, ['--create-reflog', input.branch, input.commit, input.from ?? '0'.repeat(40)]);
     return undefined;
   } catch (error) {
     if (!(error instanceof WorkspaceError) || error.code !== 'EGITFAILED') throw error;
@@ -145,7 +145,22 @@ export async function moveBranch(
   }
 }
 
+/** A ref that keeps a run's new objects in the user's repository until its branch does. */
+export const ownRef = (runId: string): string => `refs/holdpoint/${runId}/out`;
+
+/** Removes it, if it is there. One that cannot be removed does no harm and fails nothing: it is tried again when the run is discarded. */
+export async function dropOwnRef(deps: Deps, source: SourceRepository, runId: string): Promise<void> {
+  const { at, options } = inside(source);
+  const ref = ownRef(runId);
+  try {
+    if ((await readBranch(deps, source, ref)) === undefined) return;
+    await deps.git.run([...at, 'update-ref', '--no-deref', '-d', ref], options);
+  } catch (error) {
+    deps.logger.warn({ runId, ref, err: error }, 'a ref in the source repository could not be removed');
+  }
+}
+
 export async function updateRef(deps: Deps, source: SourceRepository, args: readonly string[]): Promise<void> {
   const { at, options } = inside(source);
-  await deps.git.run([...at, 'update-ref', '--create-reflog', '-m', 'holdpoint: publish', ...args], options);
+  await deps.git.run([...at, 'update-ref', '-m', 'holdpoint: publish', ...args], options);
 }

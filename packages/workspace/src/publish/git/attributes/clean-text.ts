@@ -1,0 +1,57 @@
+import type { Attributes } from './read-attributes.ts';
+
+/**
+ * What git's built-in conversions make of a file's content when it is added: line endings by `text` and `eol`, and `ident`.
+ * @param input.keepsCrlf whether the version before is text with CRLF, which git leaves alone under `text=auto`
+ */
+export function cleanText(
+  content: Buffer,
+  { lines, ident, keepsCrlf }: Pick<Attributes, 'lines' | 'ident'> & { keepsCrlf: boolean },
+): Buffer {
+  const isText = lines === 'text' || (lines === 'auto' && !keepsCrlf && !isBinary(statisticsOf(content)));
+  const text = isText && content.includes('\r\n') ? replaced(content, /\r\n/g, '\n') : content;
+  return ident && text.includes('$Id:') ? replaced(text, /\$Id:[^$\n]*\$/g, '$$Id$$') : text;
+}
+
+const replaced = (content: Buffer, pattern: RegExp, by: string): Buffer =>
+  Buffer.from(content.toString('latin1').replace(pattern, by), 'latin1');
+
+/** Whether git sees text with CRLF in a content. */
+export function isTextWithCrlf(content: Buffer): boolean {
+  return content.includes('\r\n') && !isBinary(statisticsOf(content));
+}
+
+interface Statistics {
+  nul: boolean;
+  loneCr: boolean;
+  printable: number;
+  nonPrintable: number;
+}
+
+const [backspace, tab, lf, formFeed, cr, endOfFile, esc, del] = [8, 9, 10, 12, 13, 26, 27, 127];
+
+/** As git's own `gather_stats` counts. */
+function statisticsOf(content: Buffer): Statistics {
+  const seen: Statistics = { nul: false, loneCr: false, printable: 0, nonPrintable: 0 };
+  for (let index = 0; index < content.length; index++) {
+    const byte = content[index] ?? 0;
+    if (byte === cr) {
+      if (content[index + 1] === lf) index += 1;
+      else seen.loneCr = true;
+    } else if (byte === lf) {
+      // Neither printable nor not.
+    } else if (byte === del) seen.nonPrintable += 1;
+    else if (byte >= 32 || byte === backspace || byte === tab || byte === esc || byte === formFeed) seen.printable += 1;
+    else {
+      seen.nonPrintable += 1;
+      if (byte === 0) seen.nul = true;
+    }
+  }
+  if (content.at(-1) === endOfFile) seen.nonPrintable -= 1;
+  return seen;
+}
+
+/** As git's own `convert_is_binary` decides. */
+function isBinary({ nul, loneCr, printable, nonPrintable }: Statistics): boolean {
+  return loneCr || nul || Math.floor(printable / 128) < nonPrintable;
+}

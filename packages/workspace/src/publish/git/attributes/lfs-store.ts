@@ -1,0 +1,124 @@
+import { closeSync, constants, lstatSync, mkdirSync, openSync, renameSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Deps } from '../../../deps.ts';
+import { errnoOf, WorkspaceError } from '../../../errors.ts';
+import { giveFile } from '../../../files/give-away.ts';
+import { type Directory, openChild, openTop, statIn } from '../../../files/open-directory.ts';
+import { syncFolder, syncOpen, writeAll } from '../../../files/write-durably.ts';
+import { streamBlobs } from '../../../host-git/stream-blobs.ts';
+import type { SourceRepository } from '../source-repository.ts';
+import type { LfsObject } from './clean-changes.ts';
+
+/** Why the repository can take no LFS objects, if it cannot. Only git-lfs itself knows how to put them anywhere else than in `lfs/objects`. */
+export async function whyWithoutLfs(deps: Pick<Deps, 'git'>, gitDir: string): Promise<string | undefined> {
+  const keys = '^lfs\\.(storage|extension\\..*)$';
+  const args = [`--git-dir=${gitDir}`, 'config', '--name-only', '--get-regexp', keys];
+  const { code, stdout } = await deps.git.run(args, { accept: [0, 1] });
+  const advice = 'Take the run, and the whole content is committed as it is.';
+  if (code === 0) {
+    const [key] = stdout.toString('utf8').split('\n');
+    return `git-lfs keeps this file, and ${key} in the configuration of the repository is not supported. ${advice}`;
+  }
+  for (const names of [['lfs'], ['lfs', 'objects']]) {
+    const path = join(gitDir, ...names);
+    const status = lstatSync(path, { throwIfNoEntry: false });
+    if (status?.isDirectory() === false) return `git-lfs keeps this file, and ${path} is no folder. ${advice}`;
+  }
+  return undefined;
+}
+
+/**
+ * Writes the contents behind LFS pointers to the user's repository, where `git lfs push` finds them: durably, before any ref tells of the
+ * pointers. What git-lfs has already is left alone; dying in the middle leaves temporary files at most, which the next call replaces.
+ */
+export async function storeLfsObjects(
+  deps: Deps,
+  input: { shadow: string; source: SourceRepository; objects: readonly LfsObject[] },
+): Promise<void> {
+  const missing = [...new Map(input.objects.map((object) => [object.oid, object])).values()].filter((object) => {
+    const status = lstatSync(join(input.source.gitDir, ...placeOf(object)), { throwIfNoEntry: false });
+    return status?.isFile() !== true || status.size !== object.bytes;
+  });
+  let open: Open | undefined;
+  try {
+    await streamBlobs(
+      deps,
+      { gitDir: input.shadow, oids: missing.map(({ oid }) => oid) },
+      {
+        begin: (index) => {
+          const object = missing[index];
+          if (object !== undefined) open = openObject(input.source, object);
+        },
+        piece: (bytes) => {
+          if (open !== undefined) writeAll(open.fd, bytes);
+        },
+        end: async () => {
+          const written = open;
+          open = undefined;
+          if (written !== undefined) await place(input.source, written);
+          deps.onPoint('publish-git.lfs');
+        },
+      },
+    );
+  } finally {
+    if (open !== undefined) {
+      closeSync(open.fd);
+      open.directory[Symbol.dispose]();
+    }
+  }
+}
+
+const placeOf = ({ sha256 }: LfsObject): string[] => ['lfs', 'objects', sha256.slice(0, 2), sha256.slice(2, 4), sha256];
+
+interface Open {
+  fd: number;
+  directory: Directory;
+  name: string;
+  temporary: string;
+}
+
+function openObject(source: SourceRepository, object: LfsObject): Open {
+  const names = placeOf(object);
+  const name = names.pop() ?? '';
+  const directory = makeFolders(source, names);
+  const temporary = `.holdpoint-${name}.tmp`;
+  try {
+    unlinkSync(directory.at(temporary));
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  }
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  const fd = openSync(directory.at(temporary), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  return { fd, directory, name, temporary };
+}
+
+/** Opens a chain of folders and makes those that are missing, each like the one it lies in. No link is followed. */
+function makeFolders(source: SourceRepository, names: readonly string[]): Directory {
+  let current = openTop(source.gitDir);
+  for (const name of names) {
+    using parent = current;
+    const mode = Number((statIn(parent, '.')?.mode ?? 0o755n) & 0o777n);
+    const isMissing = statIn(parent, name) === undefined;
+    if (isMissing) mkdirSync(parent.at(name), 0o700);
+    try {
+      current = openChild(parent, name);
+    } catch (cause) {
+      throw new WorkspaceError('EGITFAILED', `${name} in the LFS storage of the repository is no folder.`, { cause });
+    }
+    if (isMissing) giveFile(current.fd, source.as, mode);
+  }
+  return current;
+}
+
+async function place(source: SourceRepository, { fd, directory, name, temporary }: Open): Promise<void> {
+  using folder = directory;
+  try {
+    giveFile(fd, source.as, 0o644 & Number((statIn(folder, '.')?.mode ?? 0o755n) & 0o777n));
+    await syncOpen(fd);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(folder.at(temporary), folder.at(name));
+  // The folders above may be new, too.
+  for (const above of ['.', '..', '../..', '../../..', '../../../..']) await syncFolder(folder.at(above));
+}

@@ -1,0 +1,103 @@
+import { closeSync, openSync } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Deps } from '../deps.ts';
+import { removeFolder } from '../files/remove-folder.ts';
+import { writeAll } from '../files/write-durably.ts';
+import type { ObjectWriter } from '../git-objects/object-writer.ts';
+import { streamBlobs } from '../host-git/stream-blobs.ts';
+import type { Leaf } from '../tree/tree.ts';
+import { modes } from '../tree/tree.ts';
+import type { BothChanged } from './merge-folders.ts';
+
+/** A larger file that both sides changed is a conflict: git would hold three versions of it in memory. Bytes. */
+const largestMerged = 64 * 1024 * 1024;
+/** As many bytes as git itself looks at to tell a binary file. */
+const lookedAt = 8000;
+/** How many processes of git run at once. */
+const together = 4;
+/** `git merge-file` ends with the number of conflicts, at most this. */
+const mostConflicts = 127;
+
+/**
+ * Merges the contents of files by `git merge-file`. Contents go through a private folder under names of our own, so that nothing of a user
+ * is on a command line. A process that dies leaves the folder; `collect` removes it from the shadow repository.
+ * @returns the merged file for each that could be merged; the others are in conflict
+ */
+export async function mergeContents(
+  deps: Pick<Deps, 'git'>,
+  input: { gitDir: string; writer: ObjectWriter; files: readonly BothChanged[] },
+): Promise<Map<BothChanged, Leaf>> {
+  const { files } = input;
+  const merged = new Map<BothChanged, Leaf>();
+  if (files.length === 0) return merged;
+  const folder = await mkdtemp(join(input.gitDir, 'tmp_merge-'));
+  try {
+    const binary = await layOut(deps, { ...input, folder });
+    const waiting = files.filter((file) => !versionsOf(file).some((oid) => oid !== undefined && binary.has(oid)));
+    const work = async () => {
+      for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+        const content = await mergeFile(deps, { ...input, folder, file });
+        if (content !== undefined) merged.set(file, { mode: file.mode, oid: input.writer.blob(content) });
+      }
+    };
+    await Promise.all(Array.from({ length: together }, work));
+  } finally {
+    await removeFolder(folder);
+  }
+  return merged;
+}
+
+/** Contents to merge: source, base, run. A base that is no regular file counts as an empty one. */
+function versionsOf({ base, source, run }: BothChanged): [string, string | undefined, string] {
+  return [source.oid, base === null || base.mode === modes.symlink ? undefined : base.oid, run.oid];
+}
+
+/** Writes every version to a file that is named by its object id. @returns the ids of those that cannot be merged */
+async function layOut(
+  deps: Pick<Deps, 'git'>,
+  input: { gitDir: string; folder: string; files: readonly BothChanged[] },
+): Promise<Set<string>> {
+  const oids = [...new Set(input.files.flatMap(versionsOf).filter((oid) => oid !== undefined))];
+  const unfit = new Set<string>();
+  await writeFile(join(input.folder, 'empty'), '');
+  let open: { oid: string; fd: number; bytes: number } | undefined;
+  try {
+    await streamBlobs(
+      deps,
+      { gitDir: input.gitDir, oids },
+      {
+        begin: (index, size) => {
+          const oid = oids[index] ?? '';
+          if (size > largestMerged) unfit.add(oid);
+          open = { oid, fd: openSync(join(input.folder, oid), 'wx', 0o600), bytes: 0 };
+        },
+        piece: (bytes) => {
+          if (open === undefined) return;
+          if (bytes.subarray(0, Math.max(lookedAt - open.bytes, 0)).includes(0)) unfit.add(open.oid);
+          open.bytes += bytes.length;
+          if (!unfit.has(open.oid)) writeAll(open.fd, bytes);
+        },
+        end: () => {
+          if (open !== undefined) closeSync(open.fd);
+          open = undefined;
+        },
+      },
+    );
+  } finally {
+    if (open !== undefined) closeSync(open.fd);
+  }
+  return unfit;
+}
+
+async function mergeFile(
+  deps: Pick<Deps, 'git'>,
+  { gitDir, folder, file }: { gitDir: string; folder: string; file: BothChanged },
+): Promise<Buffer | undefined> {
+  const names = versionsOf(file).map((oid) => oid ?? 'empty');
+  const accept = Array.from({ length: mostConflicts + 1 }, (_, code) => code);
+  const { code, stdout } = await deps.git.run([`--git-dir=${gitDir}`, 'merge-file', '-p', '-q', ...names], {
+    ...{ cwd: folder, accept, maxBytes: 4 * largestMerged },
+  });
+  return code === 0 ? stdout : undefined;
+}

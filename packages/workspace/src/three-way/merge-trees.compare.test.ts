@@ -1,0 +1,135 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { gitBytes } from '../fixtures/real-git.ts';
+import { createObjectWriter, type ObjectWriter } from '../git-objects/object-writer.ts';
+import { createGit } from '../host-git/git.ts';
+import { overlay } from '../publish/overlay.ts';
+import type { Folder, Leaf } from '../tree/tree.ts';
+import { emptyFolder, modes } from '../tree/tree.ts';
+import { mergeContents } from './merge-contents.ts';
+import { each, mergeFolders, type Three } from './merge-folders.ts';
+
+const [, major, minor] = /(\d+)\.(\d+)/.exec(execFileSync('git', ['--version'], { encoding: 'utf8' })) ?? [];
+const hasMergeTree = Number(major) > 2 || Number(minor) >= 38;
+
+/** Files and folders of the same names, so that a file of one side meets a folder of the other. */
+const paths = ['a', 'a/b', 'a/b/c', 'e', 'e/f', 'g', 'h/i/j', 'h/i/k'];
+
+interface FileState {
+  kind: 'file' | 'executable' | 'link' | 'binary' | 'empty';
+  /** What becomes of a line. */
+  edits: Record<string, 'x' | 'y' | 'gone' | 'more'>;
+}
+
+const fileState: fc.Arbitrary<FileState> = fc.record({
+  kind: fc.oneof(
+    { weight: 16, arbitrary: fc.constant('file' as const) },
+    { weight: 4, arbitrary: fc.constantFrom('executable', 'link', 'binary', 'empty') },
+  ),
+  edits: fc.dictionary(fc.constantFrom('0', '1', '4', '7', '8'), fc.constantFrom('x', 'y', 'gone', 'more'), {
+    maxKeys: 2,
+  }),
+});
+
+const before = fc.dictionary(fc.constantFrom(...paths), fileState, { minKeys: 4, maxKeys: 7 });
+/** What a side makes of some paths; null: it removes the file. */
+const changes = fc.dictionary(fc.constantFrom(...paths), fc.option(fileState, { freq: 6 }), { minKeys: 1, maxKeys: 5 });
+
+/** Every line is of one path only: no file is like one at another path, so that git finds no rename. */
+function contentOf(path: string, { kind, edits }: FileState): Buffer {
+  if (kind === 'empty') return Buffer.alloc(0);
+  if (kind === 'link') return Buffer.from(`to ${path} ${Object.keys(edits).join('')}`);
+  const line = (index: number) => {
+    const text = createHash('sha256').update(`${path} ${index}`).digest('hex');
+    const edit = edits[index];
+    if (edit === undefined) return `${text}\n`;
+    return edit === 'gone' ? '' : edit === 'more' ? `${text}\nand more of ${path}\n` : `${text}, ${edit}\n`;
+  };
+  const text = Array.from({ length: 9 }, (_, index) => line(index)).join('');
+  return Buffer.from(kind === 'binary' ? `\0${text}` : text);
+}
+
+const modeOf = ({ kind }: FileState) =>
+  kind === 'link' ? modes.symlink : kind === 'executable' ? modes.executable : modes.file;
+
+function toFolder(writer: ObjectWriter, files: Record<string, FileState | null>): Folder {
+  const leaves = Object.entries(files).flatMap(([path, state]) => {
+    if (state === null) return [];
+    const leaf: Leaf = { mode: modeOf(state), oid: writer.blob(contentOf(path, state)) };
+    return [{ path, old: null, new: leaf }];
+  });
+  // A path below a file has no place: the file that comes first in byte order stays.
+  return overlay(
+    emptyFolder(),
+    leaves.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+  ).root;
+}
+
+/** What git makes of three commits: its tree and the paths in conflict, under the names that they have in the trees. */
+function mergedByGit(gitDir: string, source: string, run: string): { tree: string; paths: string[] } {
+  const args = ['-c', 'merge.renames=false', '-c', 'merge.directoryRenames=false'];
+  const command = [...args, `--git-dir=${gitDir}`, 'merge-tree', '--write-tree', '-z', '--no-messages', source, run];
+  let output: string;
+  try {
+    output = gitBytes('/', command).toString('latin1');
+  } catch (error) {
+    const { status, stdout } = error as { status: number; stdout: Buffer };
+    if (status !== 1) throw error;
+    output = stdout.toString('latin1');
+  }
+  const [tree = '', ...rows] = output.split('\0').filter((row) => row !== '');
+  const names = rows.map((row) => row.slice(row.indexOf('\t') + 1).replace(/~[0-9a-f]{40}(_\d+)?$/, ''));
+  return { tree, paths: [...new Set(names)].sort() };
+}
+
+test.skipIf(!hasMergeTree)(
+  'merges what git (2.38 or newer) merges, to the same tree, and meets the same conflicts',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'holdpoint-merge-'));
+    const gitDir = join(folder, 'shadow.git');
+    const git = createGit({ folder: join(folder, 'git') });
+    await git.run(['init', '-q', '--bare', '--template=', gitDir]);
+    const seen = { clean: 0, conflicts: 0, contents: 0 };
+    try {
+      await fc.assert(
+        fc.asyncProperty(before, changes, changes, async (base, ofSource, ofRun) => {
+          const writer = createObjectWriter({ gitDir, known: new Set() });
+          const files: Three<Record<string, FileState | null>> = {
+            ...{ base, source: { ...base, ...ofSource }, run: { ...base, ...ofRun } },
+          };
+          const trees = each(files, (one) => toFolder(writer, one));
+          const commit = (root: Folder, parent: string | null) =>
+            writer.commit({ tree: writer.root(root), parent, seconds: 0, message: '' });
+          const root = commit(trees.base, null);
+          const [source, run] = [commit(trees.source, root), commit(trees.run, root)];
+          await writer.flush();
+
+          const merged = mergeFolders(trees);
+          const contents = await mergeContents({ git }, { gitDir, writer, files: merged.contents });
+          const unmerged = merged.contents.filter((one) => !contents.has(one));
+          const conflicts = [...merged.conflicts, ...unmerged].map(({ path }) => path).sort();
+          const settled = [...contents].map(([{ path }, leaf]) => ({ path, old: null, new: leaf }));
+          const result = overlay(merged.root, settled);
+          expect(result.blocked).toEqual([]);
+
+          const real = mergedByGit(gitDir, source, run);
+          expect(conflicts).toEqual(real.paths);
+          if (conflicts.length === 0) expect(writer.root(result.root)).toBe(real.tree);
+          seen[conflicts.length === 0 ? 'clean' : 'conflicts'] += 1;
+          seen.contents += contents.size;
+        }),
+        { numRuns: 200 },
+      );
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+    // Each kind of outcome was met.
+    for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0);
+  },
+  60_000,
+);

@@ -1,0 +1,75 @@
+import type { Deps } from '../deps.ts';
+import { toText } from '../files/path-name.ts';
+import type { ObjectWriter } from '../git-objects/object-writer.ts';
+import type { Conflict, Resolution } from '../port.ts';
+import { overlay } from '../publish/overlay.ts';
+import { resolve } from '../publish/resolve.ts';
+import { createTextBudget, readVersions } from '../publish/versions.ts';
+import type { RunFolder } from '../run/run-folder.ts';
+import type { Change, Folder } from '../tree/tree.ts';
+import { find, isLeaf } from '../tree/tree.ts';
+import { describeConflict, type Sides } from './describe-conflict.ts';
+import { mergeEmptyFolders } from './empty-folders.ts';
+import { findMoves } from './find-moves.ts';
+import { mergeContents } from './merge-contents.ts';
+import { each, mergeFolders, type Open, type Three } from './merge-folders.ts';
+
+export interface MergeInput extends Three<Folder> {
+  folder: RunFolder;
+  writer: ObjectWriter;
+  resolutions: readonly Resolution[];
+  sides: Sides;
+}
+
+/**
+ * Three-way merge of trees in memory, path by path, with contents merged by git. A conflict is about one path and three versions of it; what
+ * a person takes of them becomes the state of that path, and every other path keeps what the merge made of it.
+ */
+export async function mergeTrees(deps: Deps, input: MergeInput): Promise<{ root: Folder; conflicts: Conflict[] }> {
+  const { folder, writer } = input;
+  const merged = mergeFolders(input);
+  if (merged.contents.length > 0) await writer.flush();
+  const contents = await mergeContents(deps, { gitDir: folder.shadow, writer, files: merged.contents });
+  const settled: Change[] = [];
+  const unsettled: Open[] = [];
+  for (const [file, leaf] of contents) settled.push({ path: file.path, old: null, new: leaf });
+  for (const one of [...merged.conflicts, ...merged.contents.filter((file) => !contents.has(file))]) {
+    const resolution = input.resolutions.find(({ path }) => path === toText(one.path));
+    const resolved = resolve(resolution, one, writer);
+    if (resolved === undefined) unsettled.push(one);
+    else settled.push({ path: one.path, old: null, new: resolved.leaf });
+  }
+  const result = overlay(merged.root, settled);
+  const open = unsettled.length > 0 ? unsettled : result.blocked.map((path) => versionsAt(input, path));
+  const root = mergeEmptyFolders(result.root, input);
+  return { root, conflicts: open.length === 0 ? [] : await show(deps, input, open) };
+}
+
+function versionsAt(input: Three<Folder>, path: string): Open {
+  const names = path.split('/');
+  const leafAt = (root: Folder) => {
+    const entry = find(root, names);
+    return isLeaf(entry) ? entry : null;
+  };
+  return { path, ...each(input, leafAt) };
+}
+
+async function show(deps: Deps, input: MergeInput, unsorted: readonly Open[]): Promise<Conflict[]> {
+  const { writer } = input;
+  const gitDir = input.folder.shadow;
+  const open = unsorted.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const leaves = open.flatMap((one) => [one.base, one.source, one.run]);
+  await writer.flush();
+  const version = await readVersions(deps, { gitDir, leaves, budget: createTextBudget() });
+  const movesTo = async (side: 'source' | 'run') => {
+    if (!open.some((one) => one.base !== null && one[side] === null)) return new Map<string, string>();
+    return findMoves(deps, { gitDir, writer, from: input.base, to: input[side] });
+  };
+  const moves = { source: await movesTo('source'), run: await movesTo('run') };
+  return open.map((one) => ({
+    path: toText(one.path),
+    reason: 'merge',
+    detail: describeConflict({ ...input, moves }, one),
+    versions: each<Open['base'], ReturnType<typeof version>>(one, version),
+  }));
+}
