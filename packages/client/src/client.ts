@@ -85,6 +85,8 @@ export interface Snapshots {
   /** @default the snapshot the run is at */
   to?: string | undefined;
   path?: string | undefined;
+  /** Of a git source: with what its ignore rules match. @default as the run says */
+  include_ignored?: boolean | undefined;
 }
 
 /** The API as functions. Each throws `ApiError` for what the server refuses and `ConnectionError` when there is no answer. */

@@ -20,7 +20,7 @@ export interface Transport {
 export interface Request {
   method?: 'GET' | 'POST';
   path: string;
-  query?: Record<string, string | number | undefined>;
+  query?: Record<string, string | number | boolean | undefined>;
   body?: unknown;
   headers?: Record<string, string | undefined>;
   signal?: AbortSignal | undefined;

@@ -82,7 +82,8 @@ export interface TaskDoor {
 }
 
 export type MergeResult =
-  | { status: 'merged'; paths: readonly string[] }
+  /** `left_out`: what the other run made and no snapshot can hold, such as a socket. */
+  | { status: 'merged'; paths: readonly string[]; left_out?: readonly string[] }
   | { status: 'conflict'; conflicts: { path: string; reason: string }[] }
   | { status: 'refused'; problem: Problem };
 
@@ -163,6 +164,8 @@ export interface PlannedPublish {
   candidate: string;
   digest: string;
   conflicts: { path: string; reason: string; detail: string; resolvable: boolean }[];
+  /** What the run made or changed and cannot be published, such as a socket. A person has to accept that. */
+  unpublishable: string[];
   plan: unknown;
 }
 
@@ -220,7 +223,7 @@ export interface WorkspacePort {
     from: { runId: string; snapshot: string; base: string };
     message: string;
   }): Promise<
-    | { status: 'merged'; paths: readonly string[] }
+    | { status: 'merged'; paths: readonly string[]; left_out?: readonly string[] }
     | { status: 'conflict'; conflicts: { path: string; reason: string }[] }
   >;
   planPublish(call: PublishCall): Promise<PlannedPublish>;

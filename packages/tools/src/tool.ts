@@ -149,7 +149,7 @@ export interface Tasks {
   merge(
     taskId: string,
   ): Promise<
-    | { status: 'merged'; paths: readonly string[] }
+    | { status: 'merged'; paths: readonly string[]; left_out?: readonly string[] }
     | { status: 'conflict'; conflicts: { path: string; reason: string }[] }
     | { status: 'refused'; problem: ToolError }
   >;

@@ -3,9 +3,8 @@ import type { Deps } from './deps.ts';
 import { toText } from './files/path-name.ts';
 import type { RawDiff } from './host-git/diff-tree.ts';
 import { diffTree } from './host-git/diff-tree.ts';
-import type { FileDiff, SnapshotId } from './port.ts';
-import { runFolder } from './run/run-folder.ts';
-import { requireRecord } from './run/workspace-record.ts';
+import { reviewChanges } from './left-out/review.ts';
+import type { DiffRequest, FileDiff, LeftOut } from './port.ts';
 
 /**
  * What differs between two snapshots, for reading: text that is not UTF-8 is shown with replacement characters, and files above
@@ -13,16 +12,15 @@ import { requireRecord } from './run/workspace-record.ts';
  */
 export async function diffSnapshots(
   deps: Deps,
-  input: { runId: string; from: SnapshotId; to: SnapshotId; path?: string },
-): Promise<FileDiff[]> {
-  const folder = runFolder(deps.dataDir, input.runId);
-  requireRecord(folder);
+  request: DiffRequest,
+): Promise<{ files: FileDiff[]; left_out: LeftOut[] }> {
+  using review = await reviewChanges(deps, request);
   const files = await diffTree(
     deps,
-    { ...input, folder },
+    { ...review, path: request.path },
     { flags: [], config: [`core.bigFileThreshold=${deps.limits.hunkBytes}`], maxBytes: deps.limits.diffBytes },
   );
-  return files.map(toFileDiff);
+  return { files: files.map(toFileDiff), left_out: review.left_out };
 }
 
 function toFileDiff(file: RawDiff): FileDiff {

@@ -38,12 +38,19 @@ const registry = {
   EWORKSPACECORRUPT: { retryable: false, next: 'Restore the folder of the run from a backup, or discard the run.' },
   ESNAPSHOTUNKNOWN: { retryable: false, next: 'Use the id of a snapshot that was taken in this run.' },
   ETOOMANYFILES: { retryable: false, next: 'Remove generated files from the tree, or raise the limit on entries.' },
-  EDIFFTOOLARGE: { retryable: false, next: 'Ask for one path at a time.' },
+  EDIFFTOOLARGE: {
+    retryable: false,
+    next: 'Ask for one path at a time, or for the JSON form, which shows large files as binary.',
+  },
   ENOTPUBLISHABLE: { retryable: false, next: 'Download the patch, or the files as an archive.' },
   EGITMISSING: { retryable: false, next: 'Install git 2.34 or newer, or configure the path of the executable.' },
   EGITREFUSED: {
     retryable: false,
     next: 'Change the content that git refuses (often a .gitmodules with commands in it) in a fork of the run, and publish that.',
+  },
+  EIGNORERULES: {
+    retryable: false,
+    next: 'Make the .gitignore files of the run shorter and simpler in a fork, or publish with include_ignored.',
   },
   EBRANCHINVALID: { retryable: false, next: 'Give the short name of a branch, such as feature/x.' },
   ESOURCEBUSY: { retryable: true, next: 'Wait until nobody else writes to the source, then try again.' },

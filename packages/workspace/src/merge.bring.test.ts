@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -126,4 +127,13 @@ test('who lost the workspace merges nothing', async () => {
   const snapshot = await take(childId, base);
   await t.workspaces.takeOver({ runId, epoch: 2, snapshot: base });
   await expect(merge(base, snapshot)).rejects.toMatchObject({ code: 'ELEASESTALE' });
+});
+
+test('what the other run made and no snapshot can hold is named', async () => {
+  using t = temporary();
+  const { base, theirs, take, merge } = await start(t);
+  writeTree(theirs, { 'b.txt': 'theirs\n' });
+  execFileSync('mkfifo', [join(theirs, 'pipe')]);
+  const merged = await merge(base, await take(childId, base));
+  expect(merged).toMatchObject({ status: 'merged', paths: ['b.txt'], left_out: ['pipe'] });
 });

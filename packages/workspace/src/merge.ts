@@ -4,6 +4,7 @@ import { toText } from './files/path-name.ts';
 import { linkObjects } from './fork/link-objects.ts';
 import { createObjectWriter } from './git-objects/object-writer.ts';
 import type { MergeResult, SnapshotId } from './port.ts';
+import { newlySkipped } from './publish/change-set.ts';
 import { restoreSnapshot } from './restore.ts';
 import { assertCurrent, runFolder } from './run/run-folder.ts';
 import { requireRecord } from './run/workspace-record.ts';
@@ -58,7 +59,8 @@ export async function mergeRun(deps: Deps, input: Input): Promise<MergeResult> {
   });
   deps.onPoint('merge.committed');
   await restoreSnapshot(deps, { runId: input.runId, epoch: input.epoch, snapshot: snapshot.id });
-  return { status: 'merged', snapshot, paths };
+  const left_out = [...newlySkipped(base, theirs).keys()].sort().map(toText);
+  return { status: 'merged', snapshot, paths, left_out };
 }
 
 /** Those of this run, and of the other one where its files came in or its folders are new. */

@@ -48,9 +48,8 @@ export interface WorkspacesOptions {
   onPoint?: (point: string) => void;
 }
 
-/** What `limits` is when not given. */
-export const defaultLimits: Limits = {
-  fileBytes: 64 * 1024 * 1024,
+/** What `limits` is when not given. One file may be as large as all of a source. */
+const defaultLimits: Omit<Limits, 'fileBytes'> = {
   sourceBytes: 10 * 1024 ** 3,
   entries: 500_000,
   trashMs: 7 * 24 * 3_600_000,
@@ -73,7 +72,11 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     git,
     keptDiffs: keepDiffs(git),
     states: createRunStates(),
-    limits: { ...defaultLimits, ...options.limits },
+    limits: {
+      ...defaultLimits,
+      fileBytes: options.limits?.sourceBytes ?? defaultLimits.sourceBytes,
+      ...options.limits,
+    },
     logger: options.logger ?? { info: () => {}, warn: () => {} },
     holder: thisProcess(options.bootId),
     allocateOwner: options.allocateOwner,

@@ -2,32 +2,44 @@ import { isUtf8 } from 'node:buffer';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Deps } from './deps.ts';
+import { WorkspaceError } from './errors.ts';
+import { toText } from './files/path-name.ts';
 import { writeDurably } from './files/write-durably.ts';
+import { blobSizes } from './host-git/blob-sizes.ts';
 import { diffTree } from './host-git/diff-tree.ts';
-import type { SnapshotId } from './port.ts';
-import { runFolder } from './run/run-folder.ts';
-import { requireRecord } from './run/workspace-record.ts';
+import { type Review, reviewChanges } from './left-out/review.ts';
+import type { DiffRequest } from './port.ts';
+import type { Change } from './tree/tree.ts';
 
 /**
  * A patch that `git apply` accepts. It is a string, so a file whose lines are not UTF-8 is given as a binary patch, which is plain
  * ASCII and exact, instead of text that decoding would spoil.
  */
-export async function patchSnapshots(
-  deps: Deps,
-  input: { runId: string; from: SnapshotId; to: SnapshotId; path?: string },
-): Promise<string> {
-  const folder = runFolder(deps.dataDir, input.runId);
-  requireRecord(folder);
+export async function patchSnapshots(deps: Deps, request: DiffRequest): Promise<string> {
+  using review = await reviewChanges(deps, request);
+  await refuseLarge(deps, review);
   const options = { flags: ['--binary'], maxBytes: deps.limits.diffBytes };
-  const files = await diffTree(deps, { ...input, folder }, options);
+  const input = { ...review, path: request.path };
+  const files = await diffTree(deps, input, options);
   if (files.every((file) => file.sections.every((section) => isUtf8(section)))) {
     return Buffer.concat(files.flatMap((file) => file.sections)).toString('utf8');
   }
-  const binary = await diffTree(deps, { ...input, folder }, { ...options, attributesFrom: await binaryView(deps) });
+  const binary = await diffTree(deps, input, { ...options, attributesFrom: await binaryView(deps) });
   const sections = files.flatMap((file, index) => {
     return file.sections.every((section) => isUtf8(section)) ? file.sections : (binary[index]?.sections ?? []);
   });
   return Buffer.concat(sections).toString('utf8');
+}
+
+/** git reads a whole file for a binary patch: one that is larger than any patch may be is refused before it fills the memory. */
+async function refuseLarge(deps: Deps, { folder, changes }: Review): Promise<void> {
+  const leaves = changes.flatMap(({ old, new: now }) => [old, now]).filter((leaf) => leaf !== null);
+  const sizes = await blobSizes(deps, { gitDir: folder.shadow, oids: leaves.map(({ oid }) => oid) });
+  const isLarge = ({ old, new: now }: Change) =>
+    [old, now].some((leaf) => (sizes.get(leaf?.oid ?? '') ?? 0) > deps.limits.diffBytes);
+  const large = changes.find(isLarge);
+  if (large === undefined) return;
+  throw new WorkspaceError('EDIFFTOOLARGE', `${toText(large.path)} is too large for a patch.`);
 }
 
 /**

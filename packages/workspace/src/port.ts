@@ -107,14 +107,41 @@ export const fileDiffSchema = z.strictObject({
 });
 export type FileDiff = z.infer<typeof fileDiffSchema>;
 
+const leftOutSchema = z.strictObject({
+  path: z
+    .string()
+    .nullable()
+    .describe('Of a folder that stands for all its files, with a slash at its end; null: the rest of a long list'),
+  reason: z
+    .enum(['ignored', 'excluded', 'too_large', 'socket', 'fifo', 'device', 'unreadable'])
+    .describe(
+      'ignored: by the ignore rules of a git source; excluded: by include or exclude; any other: no snapshot can hold it',
+    ),
+  files: z.int(),
+  bytes: z.int(),
+});
+/** What the run made or changed and no publish brings to the source. */
+export type LeftOut = z.infer<typeof leftOutSchema>;
+/** Whether the run made or changed something that no snapshot holds, so that no publish can bring it. */
+export const isUnstorable = ({ reason }: Pick<LeftOut, 'reason'>): boolean =>
+  reason !== 'ignored' && reason !== 'excluded';
+export const leftOutListSchema = z.array(leftOutSchema).describe('What the run made or changed and is not published');
+
 export const publishedSchema = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('git'),
     path: z.string(),
     branch: z.string().describe('Full ref, e.g. refs/heads/holdpoint/run_…'),
     commit: z.string(),
+    left_out: leftOutListSchema,
   }),
-  z.strictObject({ type: z.literal('directory'), path: z.string(), files_written: z.int(), files_deleted: z.int() }),
+  z.strictObject({
+    type: z.literal('directory'),
+    path: z.string(),
+    files_written: z.int(),
+    files_deleted: z.int(),
+    left_out: leftOutListSchema,
+  }),
 ]);
 export type Published = z.infer<typeof publishedSchema>;
 
@@ -133,6 +160,10 @@ export const publishTargetSchema = z.strictObject({
     .strictObject({ name: z.string().min(1).max(200), email: z.string().min(1).max(200) })
     .optional()
     .describe('Of the commit. Default: Holdpoint'),
+  include_ignored: z
+    .boolean()
+    .optional()
+    .describe('Of a git source: with what its ignore rules match. Default: without'),
 });
 export type PublishTarget = z.infer<typeof publishTargetSchema>;
 
@@ -209,6 +240,7 @@ export const publishPlanSchema = z.strictObject({
     .describe(
       "Files that the commit has otherwise than the run, by the source's .gitattributes. `lfs`: a pointer; the content goes to the source's LFS storage",
     ),
+  left_out: leftOutListSchema,
   conflicts: z.array(conflictSchema).describe('When there are any, nothing can be published'),
   digest: z
     .string()
@@ -223,7 +255,8 @@ export type PublishResult =
   | { status: 'moved' };
 
 export type MergeResult =
-  | { status: 'merged'; snapshot: Snapshot; paths: string[] }
+  /** `left_out`: paths of what the other run made or changed and no snapshot can hold. */
+  | { status: 'merged'; snapshot: Snapshot; paths: string[]; left_out: string[] }
   | { status: 'conflict'; conflicts: { path: string; reason: string }[] };
 
 export interface PublishRequest {
@@ -241,6 +274,16 @@ export interface PublishRequest {
 export type TreeState =
   | { status: 'sound' }
   | { status: 'lost'; reason: 'other_boot' | 'log_went_back' | 'tree_changed'; detail: string };
+
+export interface DiffRequest {
+  runId: string;
+  from: SnapshotId;
+  to: SnapshotId;
+  /** A file or a folder. */
+  path?: string;
+  /** Of a git source: with what its ignore rules match. @default false */
+  includeIgnored?: boolean;
+}
 
 /** Bytes on disk. Files that several runs share (forks) are counted once per run. */
 export interface RunSize {
@@ -273,7 +316,7 @@ export interface Workspaces {
   }): Promise<Materialised>;
   /**
    * Makes a run's workspace out of a snapshot of another run: same source, same base, so that it can be published just the same.
-   * The other run may go on or be discarded afterwards. Paths that the snapshot skipped are not there.
+   * The other run may go on or be discarded afterwards. What no snapshot can hold (`skipped`) is not there.
    * Throws `EWORKSPACEMISSING` or `ESNAPSHOTUNKNOWN` about the other run.
    */
   fork(input: {
@@ -342,10 +385,10 @@ export interface Workspaces {
     from: { runId: string; snapshot: SnapshotId; base: SnapshotId };
     message: string;
   }): Promise<MergeResult>;
-  /** For reading: text that is not UTF-8 has replacement characters, large text is shown as binary. `path`: a file or a folder. */
-  diff(input: { runId: string; from: SnapshotId; to: SnapshotId; path?: string }): Promise<FileDiff[]>;
-  /** A patch that `git apply` accepts, binary files and mode changes included. */
-  patch(input: { runId: string; from: SnapshotId; to: SnapshotId; path?: string }): Promise<string>;
+  /** For reading: text that is not UTF-8 has replacement characters, large text is shown as binary. */
+  diff(input: DiffRequest): Promise<{ files: FileDiff[]; left_out: LeftOut[] }>;
+  /** A patch that `git apply` accepts, binary files and mode changes included. Without what is left out of a publish. */
+  patch(input: DiffRequest): Promise<string>;
   /** The files of a snapshot, in byte order of their paths. `path`: a file or a folder. */
   files(input: { runId: string; snapshot: SnapshotId; path?: string }): Promise<FileEntry[]>;
   /** The content of one file; of a link, its target. Throws `EPATHMISSING` when the snapshot has no file there. */

@@ -85,7 +85,7 @@ async function everSkipped(deps: Deps, folder: RunFolder): Promise<Map<string, S
     const start = rest.indexOf(0x0a) + 1;
     const size = Number(rest.toString('latin1', 0, start - 1).split(' ')[2]);
     const { message } = readCommit(rest.subarray(start, start + size));
-    for (const [path, reason] of readManifest(message).skipped) skipped.set(path, reason);
+    for (const [path, { reason }] of readManifest(message).skipped) skipped.set(path, reason);
     rest = rest.subarray(start + size + 1);
   }
   return skipped;

@@ -245,14 +245,28 @@ describe('snapshot', () => {
     expect(known).toEqual({ ...known, id: taken.id, skipped: taken.skipped });
   });
 
-  test.skipIf(process.getuid?.() === 0)('of folders that are closed keeps what was in them', async () => {
+  test.skipIf(process.getuid?.() === 0)('of files and folders that are closed has what is in them', async () => {
     using t = temporary();
     const { base, path } = await start(t);
     const before = readTree(path);
-    execFileSync('sh', ['-c', 'chmod 000 dir; chmod 444 other; chmod 500 .'], { cwd: path });
-    const taken = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '' });
-    expect(taken).toMatchObject({ files_changed: 0 });
-    expect(taken.skipped.map(({ path: skipped }) => skipped)).toEqual(['dir', 'other/d.txt']);
+    const modes = () => ['a.txt', 'dir', 'other'].map((name) => lstatSync(join(path, name)).mode & 0o777);
+    const close = () => execFileSync('sh', ['-c', 'chmod 000 a.txt dir; chmod 444 other; chmod 500 .'], { cwd: path });
+    close();
+    const same = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '' });
+    expect(same).toMatchObject({ files_changed: 0, skipped: [] });
+    expect(modes()).toEqual([0, 0, 0o444]);
+    execFileSync('sh', ['-c', 'chmod 700 . a.txt dir other; echo n > a.txt; echo n > dir/n; echo n > other/d.txt'], {
+      cwd: path,
+    });
+    close();
+    const taken = await t.workspaces.snapshot({ epoch: 1, runId, parent: same.id, message: '' });
+    expect(taken).toMatchObject({ files_changed: 3, skipped: [] });
+    for (const name of ['a.txt', 'dir/n', 'other/d.txt']) {
+      expect(git(t.shadow(runId), 'show', `${taken.id}:${name}`)).toBe('n');
+    }
+    const known = { epoch: 1, runId, parent: taken.id, message: '', paths: ['dir/n', 'a.txt'] };
+    expect(await t.workspaces.snapshot(known)).toMatchObject({ files_changed: 0, skipped: [] });
+    expect(modes()).toEqual([0, 0, 0o444]);
     await t.workspaces.restore({ epoch: 1, runId, snapshot: base.id });
     expect(readTree(path)).toEqual(before);
   });

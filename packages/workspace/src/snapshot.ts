@@ -16,7 +16,7 @@ import { requireRecord } from './run/workspace-record.ts';
 import type { LoadedSnapshot } from './tree/load-snapshot.ts';
 import { loadSnapshot, snapshotRef } from './tree/load-snapshot.ts';
 import type { Manifest } from './tree/manifest.ts';
-import { skippedPaths, snapshotMessage, withLeftOut } from './tree/manifest.ts';
+import { isSameSkip, skippedPaths, snapshotMessage, withLeftOut } from './tree/manifest.ts';
 import { gitPermissions, isSamePermissions, type Permissions } from './tree/permissions.ts';
 import type { Scan } from './tree/scan.ts';
 import { openReadable, scanChildren, scanEntry } from './tree/scan.ts';
@@ -197,7 +197,7 @@ function isSameManifest(a: Manifest, b: Manifest): boolean {
     a.empty.length === b.empty.length &&
     a.empty.every((path, index) => path === b.empty[index]) &&
     a.skipped.size === b.skipped.size &&
-    [...a.skipped].every(([path, reason]) => b.skipped.get(path) === reason)
+    [...a.skipped].every(([path, skip]) => isSameSkip(b.skipped.get(path), skip))
   );
 }
 

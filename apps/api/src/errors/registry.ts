@@ -179,6 +179,7 @@ export const workspaceProblems: Record<WorkspaceErrorCode, ProblemKind & { code:
   ESNAPSHOTUNKNOWN: { status: 404, code: 'snapshot_not_found', title: 'No such snapshot' },
   ETOOMANYFILES: { status: 422, code: 'too_many_files', title: 'Too many files' },
   EDIFFTOOLARGE: { status: 422, code: 'diff_too_large', title: 'The diff is too large' },
+  EIGNORERULES: { status: 422, code: 'ignore_rules_too_complex', title: 'The ignore rules are too complex' },
   ENOTPUBLISHABLE: { status: 409, code: 'not_publishable', title: 'Nothing to publish to' },
   EBRANCHINVALID: { status: 422, code: 'branch_invalid', title: 'Invalid branch name' },
   ESOURCEBUSY: { status: 503, code: 'source_busy', title: 'The source is busy' },

@@ -12,6 +12,7 @@ import { scriptedPlanner } from '@holdpoint/engine/planners/scripted';
 import { listSteps } from '@holdpoint/engine/queries/list-steps';
 import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
 import {
+  isUnstorable,
   type Materialised,
   publishTargetSchema,
   resolutionSchema,
@@ -160,7 +161,8 @@ function portOf(workspaces: Workspaces): WorkerDeps['workspaces'] {
         ...conflict,
         resolvable: versions !== undefined,
       }));
-      return { candidate, digest, conflicts, plan };
+      const unpublishable = plan.left_out.filter(isUnstorable).map(({ path }) => path ?? '');
+      return { candidate, digest, conflicts, unpublishable, plan };
     },
     publish: ({ expect, ...call }) => workspaces.publish({ ...requestOf(call), expect }),
     discard: (runId) => workspaces.discard(runId),

@@ -180,6 +180,37 @@ describe('a publish', () => {
     expect((await holdpoint('runs', 'publish', run, '--branch', 'no..branch')).code).toBe(2);
   });
 
+  it('is without what the repository ignores, and says so', async () => {
+    writeFileSync(join(source, '.gitignore'), 'dist/\n');
+    repository();
+    const run = await ended(plan(write('kept.txt', 'two') + write('dist/out.js', 'out')));
+    const leftOut = /left out:\n +dist\/ +ignored +1 file +4 bytes/;
+    const patch = await holdpoint('runs', 'diff', run);
+    expect(patch.stdout).toMatch(/^diff --git a\/kept\.txt/);
+    expect(patch.stdout).not.toContain('dist');
+    expect(patch.stderr).toMatch(leftOut);
+    const stat = await holdpoint('runs', 'diff', run, '--stat');
+    expect(stat.stdout).toMatch(/kept\.txt .*\n1 file, .*\n/);
+    expect(stat.stdout).toMatch(leftOut);
+    const all = await holdpoint('runs', 'diff', run, '--stat', '--include-ignored');
+    expect(all.stdout).toMatch(/2 files, /);
+    expect(all.stdout).not.toContain('left out');
+    expect((await holdpoint('runs', 'publish', run, '--dry-run')).stdout).toMatch(leftOut);
+    expect((await json('runs', 'publish', run, '--dry-run', '--include-ignored')).files).toHaveLength(2);
+    const done = await holdpoint('runs', 'publish', run);
+    expect(done).toMatchObject({ code: 0, stderr: expect.stringMatching(leftOut) });
+    expect(done.stdout).toContain('(1 left out)');
+    expect((await holdpoint('runs', 'get', run)).stdout).toContain('(1 left out)');
+  });
+
+  it('has what a repository ignores when the plan says so', async () => {
+    writeFileSync(join(source, '.gitignore'), 'dist/\n');
+    repository();
+    const run = await ended(plan(write('dist/out.js', 'out'), 'publish: { include_ignored: true }\n'));
+    const { files, left_out } = await json('runs', 'publish', run, '--dry-run');
+    expect([files.length, left_out]).toEqual([1, []]);
+  });
+
   it('that the policy holds waits for a person', async () => {
     const run = await ended(plan(two, 'policy: { publish: hold }\n'));
     const held = await holdpoint('runs', 'publish', run, '--json');

@@ -1,11 +1,13 @@
 import type { Diff } from '@holdpoint/client/wire/diff';
 import type { Colors } from './colors.ts';
+import { leftOutText } from './left-out-text.ts';
 import { oneLine, plain } from './plain.ts';
 import { table } from './table.ts';
 
-/** One line per file, and a sum. */
+/** One line per file, a sum, and what is left out. */
 export function diffStat(diff: Diff, colors: Colors): string[] {
-  if (diff.files.length === 0) return ['no changes'];
+  const leftOut = leftOutText(diff.left_out, colors);
+  if (diff.files.length === 0) return ['no changes', ...leftOut];
   const rows = diff.files.map((file) => [
     file.status,
     oneLine(file.path),
@@ -13,7 +15,7 @@ export function diffStat(diff: Diff, colors: Colors): string[] {
   ]);
   const files = diff.files.length === 1 ? '1 file' : `${diff.files.length} files`;
   const [, ...lines] = table(['', '', ''], rows);
-  return [...lines, `${files}, +${diff.additions} -${diff.deletions}`];
+  return [...lines, `${files}, +${diff.additions} -${diff.deletions}`, ...leftOut];
 }
 
 /** A patch for people: safe for the terminal, added and removed lines in colour. */

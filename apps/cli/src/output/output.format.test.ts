@@ -29,7 +29,7 @@ it('a plan says which files the attributes of the source convert', () => {
   const file = (path: string) => ({ path, status: 'modified' as const, old_mode: '100644', new_mode: '100644' });
   const lines = publishPlanText(
     {
-      ...{ candidate: '', digest: '', conflicts: [], files: ['a.bat', 'b.bin', 'c.txt'].map(file) },
+      ...{ candidate: '', digest: '', conflicts: [], left_out: [], files: ['a.bat', 'b.bin', 'c.txt'].map(file) },
       target: { type: 'directory', path: '/src' },
       converted: [
         { path: 'a.bat', how: 'line_endings' },

@@ -1,5 +1,6 @@
 import type { PublishPlan } from '@holdpoint/client/wire/published';
 import type { Colors } from './colors.ts';
+import { leftOutText } from './left-out-text.ts';
 import { oneLine, plain } from './plain.ts';
 import { branchName } from './run-text.ts';
 import { table } from './table.ts';
@@ -14,7 +15,7 @@ const conversionNotes = {
   lfs: 'as an LFS pointer',
 } satisfies Record<NonNullable<PublishPlan['converted']>[number]['how'], string>;
 
-/** What a publish would do, file by file; of files in conflict all three versions. */
+/** What a publish would do, file by file, and what it leaves out; of files in conflict all three versions. */
 export function publishPlanText(plan: PublishPlan, colors: Colors): string[] {
   const { files, conflicts, converted = [] } = plan;
   const conversions = new Map(converted.map(({ path, how }) => [path, conversionNotes[how]]));
@@ -29,6 +30,7 @@ export function publishPlanText(plan: PublishPlan, colors: Colors): string[] {
   return [
     ...targetLines(plan),
     ...lines,
+    ...leftOutText(plan.left_out, colors),
     ...(conflicts.length > 0 ? ['', colors.red(`Nothing is published while there are conflicts:`)] : []),
     ...conflicts.flatMap((conflict) => conflictLines(conflict, colors)),
   ];

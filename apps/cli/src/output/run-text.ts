@@ -93,10 +93,13 @@ function publicationText({ status, published, conflicts, reason, approval_id }: 
 }
 
 export function publishedText(published: NonNullable<Run['publication']['published']>): string {
+  const left = published.left_out.reduce((sum, { files }) => sum + files, 0);
   if (published.type === 'directory') {
-    return plain(`${published.path} (${published.files_written} files written, ${published.files_deleted} deleted)`);
+    const { files_written: written, files_deleted: deleted, path } = published;
+    return plain(`${path} (${written} files written, ${deleted} deleted${left === 0 ? '' : `, ${left} left out`})`);
   }
-  return plain(`branch ${branchName(published.branch)} at ${published.commit} in ${published.path}`);
+  const without = left === 0 ? '' : ` (${left} left out)`;
+  return plain(`branch ${branchName(published.branch)} at ${published.commit} in ${published.path}${without}`);
 }
 
 export const branchName = (ref: string): string => ref.replace(/^refs\/heads\//, '');

@@ -1,6 +1,11 @@
 import { type Plan, planSchema } from '@holdpoint/engine/domain/plan';
 import { policySchema } from '@holdpoint/engine/domain/policy';
-import { limitsSchema, networkSchema, validatorsSchema } from '@holdpoint/engine/domain/run-spec';
+import {
+  limitsSchema,
+  networkSchema,
+  publishDefaultsSchema,
+  validatorsSchema,
+} from '@holdpoint/engine/domain/run-spec';
 import { prioritySchema } from '@holdpoint/engine/domain/vocabulary';
 import { z } from 'zod';
 
@@ -13,6 +18,7 @@ const headSchema = z.strictObject({
   priority: prioritySchema.optional(),
   network: networkSchema.optional(),
   validators: validatorsSchema.optional(),
+  publish: publishDefaultsSchema.optional(),
   labels: z.record(z.string().min(1).max(63), z.string().max(255)).optional(),
   groups: z.unknown(),
 });

@@ -1,6 +1,7 @@
 import type { MadeWorkspace, PublishCall, WorkspacePort } from '@holdpoint/engine/ports';
 import type { Sandbox } from '@holdpoint/sandbox/port';
 import {
+  isUnstorable,
   type Materialised,
   type PublishRequest,
   publishTargetSchema,
@@ -37,7 +38,8 @@ export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): W
     async merge(input) {
       return sandbox.frozen(input.runId, async () => {
         const merged = await workspaces.merge(input);
-        return merged.status === 'merged' ? { status: 'merged', paths: merged.paths } : merged;
+        if (merged.status !== 'merged') return merged;
+        return { status: 'merged', paths: merged.paths, left_out: merged.left_out };
       });
     },
     async planPublish(call) {
@@ -46,7 +48,8 @@ export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): W
       const conflicts = plan.conflicts.map(({ path, reason, detail, versions }) => {
         return { path, reason, detail, resolvable: versions !== undefined };
       });
-      return { candidate, digest, conflicts, plan };
+      const unpublishable = plan.left_out.filter(isUnstorable).map(({ path }) => path ?? 'other files');
+      return { candidate, digest, conflicts, unpublishable, plan };
     },
     async publish({ expect, ...call }) {
       const result = await workspaces.publish({ ...toRequest(call), expect });

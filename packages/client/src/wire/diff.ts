@@ -1,4 +1,4 @@
-import { fileDiffSchema } from '@holdpoint/workspace/port';
+import { fileDiffSchema, leftOutListSchema } from '@holdpoint/workspace/port';
 import { z } from 'zod';
 import { pathParameter } from './path.ts';
 
@@ -11,6 +11,7 @@ export const diffSchema = z
     additions: z.int(),
     deletions: z.int(),
     files: z.array(fileDiffSchema),
+    left_out: leftOutListSchema,
   })
   .meta({ id: 'Diff' });
 export type Diff = z.infer<typeof diffSchema>;
@@ -19,5 +20,10 @@ export const diffQuerySchema = z.strictObject({
   from: z.string().min(1).optional().describe('A snapshot of the run. Default: the one it began with'),
   to: z.string().min(1).optional().describe('A snapshot of the run. Default: the one it is at'),
   path: pathParameter.optional().describe('Only this path'),
+  include_ignored: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional()
+    .describe("With what the source's ignore rules match. Default: as the run says"),
   format: z.enum(['json', 'patch']).default('json').describe('`patch`: text which git apply accepts'),
 });

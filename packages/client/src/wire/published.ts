@@ -5,13 +5,16 @@ import { z } from 'zod';
 
 export { type PublishPlan, publishedSchema, publishPlanSchema };
 
-const { branch, author, message } = publishTargetSchema.shape;
+const { branch, author, message, include_ignored } = publishTargetSchema.shape;
 
 /** What a publish may be given. */
 const wish = {
   message: message.optional().describe("Of the commit. Default: the run's title"),
   branch,
   author,
+  include_ignored: include_ignored.describe(
+    'Of a git source: with what its ignore rules match. Default: as the run says (`publish`), which is without',
+  ),
 };
 
 /** POST /v1/runs/{id}/publish. */
@@ -31,7 +34,7 @@ export const publishPreviewSchema = z
     run_id: z.string(),
     ...publishPlanSchema.shape,
     validators: z.array(z.string()).describe('Commands that must pass first'),
-    needs_approval: z.boolean().describe("The run's policy holds a publish"),
+    needs_approval: z.boolean().describe("The run's policy holds a publish, or what it made cannot all be published"),
   })
   .meta({ id: 'PublishPreview' });
 export type PublishPreview = z.infer<typeof publishPreviewSchema>;

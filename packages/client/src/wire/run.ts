@@ -1,6 +1,11 @@
 import { planSchema } from '@holdpoint/engine/domain/plan';
 import { policySchema } from '@holdpoint/engine/domain/policy';
-import { limitsSchema, networkSchema, validatorsSchema } from '@holdpoint/engine/domain/run-spec';
+import {
+  limitsSchema,
+  networkSchema,
+  publishDefaultsSchema,
+  validatorsSchema,
+} from '@holdpoint/engine/domain/run-spec';
 import {
   prioritySchema,
   problemSchema,
@@ -30,6 +35,7 @@ export const createRunSchema = z
     limits: limitsSchema.prefault({}),
     network: networkSchema.prefault({}),
     validators: validatorsSchema.default([]),
+    publish: publishDefaultsSchema.prefault({}),
     labels: labelsSchema.default({}),
     priority: prioritySchema.default('normal').describe('Whose jobs go first when workers are short'),
   })
@@ -108,6 +114,7 @@ export const runDetailSchema = z
       limits: limitsSchema,
       network: networkSchema,
       validators: validatorsSchema,
+      publish: publishDefaultsSchema,
     }),
   })
   .meta({ id: 'RunDetail' });

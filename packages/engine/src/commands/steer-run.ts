@@ -102,7 +102,12 @@ export async function toolsToGoOnWith(
 export async function requestPublication(
   deps: EngineDeps,
   runId: string,
-  { snapshot, by, ...wish }: Partial<PublishWish> & { by: string; snapshot?: string },
+  {
+    snapshot,
+    by,
+    include_ignored: asked,
+    ...wish
+  }: Omit<Partial<PublishWish>, 'include_ignored'> & { by: string; snapshot?: string; include_ignored?: boolean },
 ): Promise<void> {
   const run = await getRun(deps, runId);
   if (!isTerminal(run.status)) throw new EngineError('run_not_finished', `the run ${runId} is ${run.status}`);
@@ -114,14 +119,18 @@ export async function requestPublication(
     throw new EngineError('snapshot_changed', `the run's final snapshot is ${run.snapshot}`);
   }
   const { publication, publish_request: before } = run;
+  const includeIgnored = asked ?? (await readSpec(deps, run)).publish.include_ignored;
   const isUnderWay = publication === 'requested' || publication === 'parked';
+  const isAlike = (before?.include_ignored === true) === includeIgnored;
   const isSame = Object.entries(wish).every(([field, value]) =>
     isDeepStrictEqual(before?.[field as keyof PublishWish], value),
   );
-  if (publication === 'published' && before?.branch === wish.branch) return;
-  if (isUnderWay && isSame) return;
+  if (publication === 'published' && before?.branch === wish.branch && isAlike) return;
+  if (isUnderWay && isSame && isAlike) return;
   if (isUnderWay) throw new EngineError('publication_pending', `a publish of ${runId} is ${publication} already`);
-  await recordRequest(deps, run, 'requested', requestPublish(run, { message: run.header.title, ...wish, by }));
+  const ignored = includeIgnored ? { include_ignored: true as const } : {};
+  const request = requestPublish(run, { message: run.header.title, ...wish, ...ignored, by });
+  await recordRequest(deps, run, 'requested', request);
 }
 
 /** @throws EngineError `run_not_found`, `run_not_finished`, `publication_closed`, `fork_pending` */

@@ -283,6 +283,7 @@ const workspaceEvents = [
     message: z.string(),
     branch: z.string().optional(),
     author: z.strictObject({ name: z.string(), email: z.string() }).optional(),
+    include_ignored: z.literal(true).optional(),
     by: z.string(),
   }),
   event('workspace.validated', { snapshot: snapshotId, passed: z.boolean(), results: payloadSchema }),

@@ -81,6 +81,14 @@ export const validatorsSchema = z
   .max(50)
   .describe('Run one after the other before a publish; the first that fails ends it, and the source is as it was');
 
+/** What its change set is, unless a publish asks for something else. */
+export const publishDefaultsSchema = z.strictObject({
+  include_ignored: z
+    .boolean()
+    .default(false)
+    .describe('Of a git source: with what its ignore rules match. Default: it is left out of diff and publish'),
+});
+
 /** What decides the run's turns. */
 export const taskSchema = z.discriminatedUnion('planner', [
   z.strictObject({ planner: z.literal('scripted'), plan: planSchema }),
@@ -98,6 +106,7 @@ export const runSpecSchema = z.strictObject({
   limits: limitsSchema,
   network: networkSchema,
   validators: validatorsSchema.default([]),
+  publish: publishDefaultsSchema.prefault({}),
   labels: z.record(z.string().min(1).max(63), z.string().max(255)),
   priority: prioritySchema.default('normal'),
 });

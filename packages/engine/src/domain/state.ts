@@ -90,6 +90,7 @@ const runSchema = z.object({
       message: z.string(),
       branch: z.string().optional(),
       author: z.strictObject({ name: z.string(), email: z.string() }).optional(),
+      include_ignored: z.literal(true).optional(),
     }),
   ).optional(),
   publish_release: json(

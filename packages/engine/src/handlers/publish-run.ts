@@ -40,9 +40,9 @@ async function publish(deps: WorkerDeps, run: RunState, context: JobContext): Pr
   const planned = await deps.workspaces.planPublish(call);
   if (planned.conflicts.length > 0) return meetConflicts(deps, run, planned);
   if (!(await validateCandidate(deps, run, planned.candidate, context))) return;
-  const { policy } = await readSpec(deps, run);
-  if (policy.publish === 'hold' && run.publish_release?.approved !== planned.digest) {
-    return park(deps, run, planned, { kind: 'publish', reason: "the run's policy holds a publish" });
+  const reason = await reasonToHold(deps, run, planned);
+  if (reason !== undefined && run.publish_release?.approved !== planned.digest) {
+    return park(deps, run, planned, { kind: 'publish', reason });
   }
   const result = await deps.workspaces.publish({ ...call, expect: planned.digest });
   // Moved: nothing was changed, and the caller looks again.
@@ -50,6 +50,21 @@ async function publish(deps: WorkerDeps, run: RunState, context: JobContext): Pr
   const outcome =
     result.status === 'published' ? recordPublished(run, result.published) : recordConflict(run, result.conflicts);
   await append(deps, run.id, outcome);
+}
+
+/** Why a person has to decide first. Something that cannot be published is never missing without a word. */
+async function reasonToHold(
+  deps: WorkerDeps,
+  run: RunState,
+  { unpublishable }: PlannedPublish,
+): Promise<string | undefined> {
+  const { policy } = await readSpec(deps, run);
+  if (unpublishable.length > 0) {
+    const [first, ...more] = unpublishable;
+    const others = more.length === 0 ? '' : ` and ${more.length} more`;
+    return `the run made or changed what cannot be published: ${first}${others}. Approve to publish without it`;
+  }
+  return policy.publish === 'hold' ? "the run's policy holds a publish" : undefined;
 }
 
 async function callOf(deps: WorkerDeps, run: RunState): Promise<PublishCall> {

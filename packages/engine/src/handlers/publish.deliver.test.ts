@@ -270,3 +270,38 @@ test.each(['before', 'after'] as const)(
     expect(commands).toBeGreaterThan(15);
   },
 );
+
+test('a publish that cannot bring all that the run made waits for a person, who accepts that or not', async () => {
+  const { deps, published } = bench(engine, { unpublishable: ['run/socket', 'disk.img'] });
+  const runId = await finished(deps, specOf(groups));
+  await publish(deps, runId);
+  await deliverAll(deps);
+  expect(published).toEqual([]);
+  expect((await runOf(runId)).publication).toBe('parked');
+  expect((await pending(runId))[0]?.approval.request).toMatchObject({
+    kind: 'publish',
+    reason: 'the run made or changed what cannot be published: run/socket and 1 more. Approve to publish without it',
+  });
+  await decide(deps, runId, 'reject');
+  await deliverAll(deps);
+  expect((await runOf(runId)).publication).toBe('rejected');
+  await publish(deps, runId);
+  await deliverAll(deps);
+  await decide(deps, runId, 'approve');
+  await deliverAll(deps);
+  expect(published).toHaveLength(1);
+});
+
+test('what is to be published, ignored files included or not, is part of the request', async () => {
+  const { deps, published } = bench(engine);
+  const runId = await finished(deps, specOf(groups));
+  await publish(deps, runId);
+  await deliverAll(deps);
+  await publish(deps, runId);
+  await deliverAll(deps);
+  expect(published).toHaveLength(1);
+  await requestPublication(deps, runId, { by: 'ann', message: 'm', include_ignored: true });
+  expect((await runOf(runId)).publish_request).toMatchObject({ include_ignored: true });
+  await deliverAll(deps);
+  expect(published).toHaveLength(2);
+});

@@ -51,6 +51,7 @@ async function begin(deps: WorkerDeps, run: RunState, task: TaskState, childId: 
     task: asked,
     // Nothing of it is published by itself.
     validators: [],
+    publish: { include_ignored: false },
     labels: { ...theirs.labels },
   };
   const snapshot = run.snapshot ?? '';

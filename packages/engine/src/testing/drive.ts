@@ -41,6 +41,8 @@ interface Faults {
   tree?: 'other_boot' | 'tree_changed';
   /** A file changed at the source. */
   conflict?: boolean;
+  /** What the plan of a publish says it has to leave out. */
+  unpublishable?: string[];
   /** The state of the source; a plan holds only while it is the same. */
   source?: number;
 }
@@ -191,7 +193,8 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
       async planPublish({ snapshot, resolutions }) {
         const settled = Array.isArray(resolutions) && resolutions.length > 0;
         const conflicts = faults.conflict && !settled ? [conflict] : [];
-        return { candidate: snapshot, digest: `${faults.source ?? 0}`, conflicts, plan: { snapshot } };
+        const { source = 0, unpublishable = [] } = faults;
+        return { candidate: snapshot, digest: `${source}`, conflicts, unpublishable, plan: { snapshot } };
       },
       async publish({ snapshot, expect }) {
         if (expect !== `${faults.source ?? 0}`) return { status: 'moved' };
@@ -254,6 +257,7 @@ export function specOf(
     limits: limitsSchema.parse({}),
     network: { allow: [] },
     validators: (more.validators ?? []).map((command) => ({ command, timeout_s: 60 })),
+    publish: { include_ignored: false },
     labels: {},
     priority: 'normal',
   };

@@ -1,5 +1,16 @@
 import type { BigIntStats, Dirent } from 'node:fs';
-import { chmodSync, closeSync, constants, existsSync, lstatSync, openSync, readdirSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  statSync,
+} from 'node:fs';
 import { errnoOf } from '../errors.ts';
 
 /**
@@ -53,6 +64,63 @@ export function openForOwner(parent: Directory, name: string): Directory {
     closeSync(fd);
   }
   return openChild(parent, name);
+}
+
+/** Whether a mode keeps the owner from reading; root reads everything. */
+export const isClosed = (mode: bigint, needed: bigint): boolean =>
+  (mode & needed) !== needed && process.getuid?.() !== 0;
+
+/**
+ * Opens a child that denies access to its own owner, who is this process. The mode is changed through a descriptor, so that a swapped link
+ * is not followed. A file gets its mode back at once, a folder when it is closed.
+ * @returns undefined when it is not ours to open
+ */
+export function openClosedFile(parent: Directory, name: string): number | undefined {
+  return withOwn(parent, name, (path, { mode, isFile }) => {
+    if (!isFile) return undefined;
+    chmodSync(path, mode | 0o400);
+    try {
+      return openSync(path, O_RDONLY | O_NONBLOCK);
+    } finally {
+      chmodSync(path, mode);
+    }
+  });
+}
+
+export function openClosedFolder(parent: Directory, name: string): Directory | undefined {
+  return withOwn(parent, name, (path, { mode, isFolder }) => {
+    if (!isFolder) return undefined;
+    chmodSync(path, mode | 0o500);
+    const opened = wrap(openSync(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK), parent.at(name));
+    const close = () => {
+      fchmodSync(opened.fd, mode);
+      opened[Symbol.dispose]();
+    };
+    return { ...opened, [Symbol.dispose]: close };
+  });
+}
+
+function withOwn<T>(
+  parent: Directory,
+  name: string,
+  open: (path: string, status: { mode: number; isFile: boolean; isFolder: boolean }) => T,
+): T | undefined {
+  if (!throughDescriptors) return undefined;
+  let fd: number;
+  try {
+    fd = openSync(parent.at(name), O_PATH | O_NOFOLLOW);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'EACCES') return undefined;
+    throw error;
+  }
+  try {
+    const status = fstatSync(fd);
+    if (status.uid !== process.getuid?.()) return undefined;
+    const kind = { isFile: status.isFile(), isFolder: status.isDirectory() };
+    return open(`/proc/self/fd/${fd}`, { mode: status.mode & 0o7777, ...kind });
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** Opens a chain of child directories; undefined when one is missing or is not a directory. */

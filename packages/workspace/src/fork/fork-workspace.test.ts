@@ -46,7 +46,7 @@ test.each(['directory', 'git'] as const)(
 
     writeTree(where.path, { 'child.txt': 'child\n' });
     const next = await t.workspaces.snapshot({ epoch: 1, runId: child, parent: made.id, message: 'child' });
-    const changed = await t.workspaces.diff({ runId: child, from: base.id, to: next.id });
+    const { files: changed } = await t.workspaces.diff({ runId: child, from: base.id, to: next.id });
     expect(changed.map((file) => file.path)).toEqual(['a.txt', 'child.txt', 'new.txt']);
     await t.workspaces.restore({ epoch: 1, runId: child, snapshot: first.id });
     expect(readTree(where.path)).toEqual(atFirst);
@@ -130,7 +130,7 @@ test('a fork can go back to any snapshot before the one it began with', async ()
   const { path } = await t.workspaces.locate({ runId: child, epoch: 1 });
   await t.workspaces.restore({ epoch: 1, runId: child, snapshot: first.id });
   expect(readTree(path)).toEqual(atFirst);
-  const changed = await t.workspaces.diff({ runId: child, from: base.id, to: first.id });
+  const { files: changed } = await t.workspaces.diff({ runId: child, from: base.id, to: first.id });
   expect(changed.map((file) => file.path)).toEqual(['a.txt', 'new.txt']);
   const other = await t.workspaces.snapshot({
     epoch: 1,

@@ -2,7 +2,6 @@ import { mkdirSync } from 'node:fs';
 import type { Deps } from '../deps.ts';
 import { giveFolder } from '../files/give-away.ts';
 import { openTop } from '../files/open-directory.ts';
-import { fromText } from '../files/path-name.ts';
 import { syncFolder } from '../files/write-durably.ts';
 import { createShadow, syncShadow } from '../host-git/shadow.ts';
 import { describe, makeTree } from '../materialise/materialise.ts';
@@ -13,7 +12,7 @@ import { readRecord, requireRecord, type WorkspaceRecord, writeRecord } from '..
 import { startScan } from '../snapshot.ts';
 import { bringTree, hashOnly } from '../tree/bring-tree.ts';
 import { assertSnapshot, loadSnapshot } from '../tree/load-snapshot.ts';
-import { skippedPaths } from '../tree/manifest.ts';
+import { fromSkips, toSkips } from '../tree/manifest.ts';
 import { fileSystemClock } from '../tree/stat-cache.ts';
 import { takeHistory } from './take-history.ts';
 
@@ -103,6 +102,6 @@ async function growTree(deps: Deps, input: Place): Promise<Pick<WorkspaceRecord,
   );
   state.stats.save(state.known);
   // What the snapshot skipped is not here: that must not look as if the run had removed it.
-  const left = new Map(input.origin.left_out.map(({ path, reason }) => [fromText(path), reason]));
-  return { ...total, left_out: skippedPaths({ skipped: new Map([...left, ...manifest.skipped]) }) };
+  const left = fromSkips(input.origin.left_out);
+  return { ...total, left_out: toSkips(new Map([...left, ...manifest.skipped])) };
 }

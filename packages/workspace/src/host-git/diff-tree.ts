@@ -2,7 +2,6 @@ import { WorkspaceError } from '../errors.ts';
 import { fromPlain, fromText, isWithin } from '../files/path-name.ts';
 import type { SnapshotId } from '../port.ts';
 import type { RunFolder } from '../run/run-folder.ts';
-import { assertSnapshot } from '../tree/load-snapshot.ts';
 import type { Git, GitOptions } from './git.ts';
 import type { KeptDiffs } from './kept-diffs.ts';
 
@@ -20,8 +19,11 @@ export interface RawDiff {
 export interface DiffTreeInput {
   folder: RunFolder;
   from: SnapshotId;
-  to: SnapshotId;
-  path?: string;
+  /** A snapshot, or a tree whose objects lie in `objects`. */
+  to: string;
+  /** A folder of objects beside the run's own. */
+  objects: string | undefined;
+  path?: string | undefined;
 }
 
 /**
@@ -33,8 +35,6 @@ export async function diffTree(
   input: DiffTreeInput,
   options: { flags: readonly string[]; config?: readonly string[]; maxBytes: number; attributesFrom?: string },
 ): Promise<RawDiff[]> {
-  assertSnapshot(input.folder, input.from);
-  assertSnapshot(input.folder, input.to);
   const { path } = input;
   const settings = ['core.quotePath=true', ...(options.config ?? [])].flatMap((setting) => ['-c', setting]);
   const shape = [
@@ -54,13 +54,13 @@ export async function diffTree(
   const args = [...settings, gitDir, 'diff-tree', ...shape, ...options.flags];
   const { from, to } = input;
   const { maxBytes } = options;
-  const isPlain = pathspec.length === 0 && options.attributesFrom === undefined;
+  const isPlain = pathspec.length === 0 && options.attributesFrom === undefined && input.objects === undefined;
   const output = isPlain
     ? await deps.keptDiffs.diff({ args: [...args, '--stdin', '--no-commit-id'], from, to, maxBytes })
     : (
         await deps.git.run([...args, from, to, ...pathspec], {
           maxBytes,
-          ...objectsOf(input.folder, options.attributesFrom),
+          ...objectsOf(input, options.attributesFrom),
         })
       ).stdout;
   const files = split(output);
@@ -68,8 +68,13 @@ export async function diffTree(
   return files.filter((file) => isWithin(file.path, fromText(path)) || isWithin(file.path, fromPlain(path)));
 }
 
-function objectsOf(folder: RunFolder, attributesFrom: string | undefined): GitOptions {
-  return attributesFrom === undefined ? {} : { env: { GIT_OBJECT_DIRECTORY: `${folder.shadow}/objects` } };
+function objectsOf({ folder, objects }: DiffTreeInput, attributesFrom: string | undefined): GitOptions {
+  const own = `${folder.shadow}/objects`;
+  // Quoted, because a colon would divide two paths.
+  const alternate = `"${own.replaceAll(/["\\]/g, '\\$&')}"`;
+  if (objects !== undefined)
+    return { env: { GIT_OBJECT_DIRECTORY: objects, GIT_ALTERNATE_OBJECT_DIRECTORIES: alternate } };
+  return attributesFrom === undefined ? {} : { env: { GIT_OBJECT_DIRECTORY: own } };
 }
 
 function split(output: Buffer): RawDiff[] {

@@ -10,6 +10,9 @@ export interface BlobReceiver {
   end(): Promise<void> | void;
 }
 
+/** git holds what is smaller as a whole. Its own setting is 512 MiB. */
+const largest = 4 * 1024 * 1024;
+
 /**
  * Reads blobs of a bare repository through one `git cat-file --batch`, in pieces: memory does not grow with the size of a file.
  * No attribute, filter or replacement applies.
@@ -21,7 +24,7 @@ export async function streamBlobs(
 ): Promise<void> {
   if (input.oids.length === 0) return;
   const { stdin, stdout, done, kill } = deps.git.stream(
-    [`--git-dir=${input.gitDir}`, 'cat-file', '--batch', '--buffer'],
+    ['-c', `core.bigFileThreshold=${largest}`, `--git-dir=${input.gitDir}`, 'cat-file', '--batch', '--buffer'],
     input.signal === undefined ? {} : { signal: input.signal },
   );
   stdin.on('error', () => {});

@@ -14,7 +14,7 @@ import type { WorkspaceRecord } from '../run/workspace-record.ts';
 import { readRecord, writeRecord } from '../run/workspace-record.ts';
 import { commitTree, startScan } from '../snapshot.ts';
 import { loadSnapshot } from '../tree/load-snapshot.ts';
-import { skippedPaths, withLeftOut } from '../tree/manifest.ts';
+import { skippedPaths, toSkips, withLeftOut } from '../tree/manifest.ts';
 import { compact } from '../tree/permissions.ts';
 import { scanChildren } from '../tree/scan.ts';
 import { changesBetween, emptyFolders } from '../tree/tree.ts';
@@ -78,7 +78,7 @@ async function takeFirst(deps: Deps, fill: Fill, filled: Filled): Promise<Worksp
   const scan = startScan(deps, { folder, state, content: writer, ...(signal && { signal }) });
   using top = openTree(folder.tree);
   const root = await scanChildren(scan, top, '', filled.before);
-  const leftOut = skippedPaths({ skipped: fill.skipped });
+  const leftOut = toSkips(new Map([...fill.skipped].map(([path, reason]) => [path, { reason, bytes: 0, mtime: '0' }])));
   const manifest = {
     skipped: withLeftOut(scan.skipped, { root, leftOut }),
     empty: emptyFolders(root),

@@ -90,22 +90,17 @@ test.each(['directory', 'git'] as const)(
 );
 
 test.each(['directory', 'git'] as const)(
-  'a file that the run makes where a %s has one that was left out is a conflict',
+  'a file that the run makes where a %s has one that was left out is left out, too',
   async (type) => {
     using t = temporary();
     const { source, base, path } = await start(t, type);
     writeTree(path, { 'secret/key': 'made up\n' });
     const final = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'x' });
     const request = { runId, snapshot: final.id, target: { message: 'm' } };
-    const { conflicts } = await t.workspaces.planPublish(request);
-    expect(conflicts).toMatchObject([
-      { path: 'secret/key', versions: { base: null, source: { text: 'key\n' }, run: { text: 'made up\n' } } },
-    ]);
-    const seen = conflicts[0]?.versions?.source?.oid ?? null;
-    const resolutions = [{ path: 'secret/key', take: 'source' as const, seen }];
-    expect(await publishNow(t.workspaces, { runId, snapshot: final.id, resolutions })).toMatchObject({
-      status: 'published',
-    });
+    const { conflicts, left_out } = await t.workspaces.planPublish(request);
+    expect(conflicts).toEqual([]);
+    expect(left_out).toEqual([{ path: 'secret/', reason: 'excluded', files: 1, bytes: 8 }]);
+    expect(await publishNow(t.workspaces, { runId, snapshot: final.id })).toMatchObject({ status: 'published' });
     expect(readTree(source)['secret/key']).toBe('file key\n');
   },
 );

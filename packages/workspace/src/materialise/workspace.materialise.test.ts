@@ -326,7 +326,7 @@ describe('discard', () => {
     await t.workspaces.discard(runId);
     await t.workspaces.discard(runId);
     await t.workspaces.discard('run_never');
-    expect(Object.keys(readTree(join(t.dataDir, 'trash')))).toEqual([]);
+    expect(Object.keys(readTree(join(t.dataDir, 'discarding')))).toEqual([]);
     expect(Object.keys(readTree(join(t.dataDir, 'runs')))).toEqual([]);
     expect(readTree(outside)).toEqual({ canary: 'file x' });
     const gone = t.workspaces.snapshot({ epoch: 1, runId, parent: id, message: '' });

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import type { LoadedSnapshot } from '../tree/load-snapshot.ts';
+import type { Manifest } from '../tree/manifest.ts';
 import type { StatCache } from '../tree/stat-cache.ts';
 import { openStatCache } from '../tree/stat-cache.ts';
 import type { RunFolder } from './run-folder.ts';
@@ -11,6 +12,7 @@ export interface RunState {
   readonly known: Set<string>;
   /** Latest first, at most two: the parent of the next snapshot and the one before. */
   readonly snapshots: LoadedSnapshot[];
+  readonly manifests: Map<string, Manifest>;
 }
 
 export interface RunStates {
@@ -52,5 +54,5 @@ export function remember(state: RunState, snapshot: LoadedSnapshot): void {
 
 function fresh(folder: RunFolder): RunState {
   const stats = openStatCache(folder);
-  return { stats, known: new Set(stats.oids()), snapshots: [] };
+  return { stats, known: new Set(stats.oids()), snapshots: [], manifests: new Map() };
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 import { writeDurably } from '../files/write-durably.ts';
 import { sourceSchema } from '../port.ts';
-import { skippedSchema } from '../tree/manifest.ts';
+import { skipsSchema } from '../tree/manifest.ts';
 import type { RunFolder } from './run-folder.ts';
 
 const oid = z.string().regex(/^[0-9a-f]{40}$/);
@@ -20,7 +20,7 @@ const recordSchema = z.strictObject({
   base: oid,
   base_commit: oid.nullable(),
   /** Paths of the source that were not copied. */
-  left_out: skippedSchema,
+  left_out: skipsSchema,
   /** Of a git source. */
   submodules: z.array(z.strictObject({ path: z.string(), commit: oid })).default([]),
   /** Of a fork: the snapshot that its tree began with. */

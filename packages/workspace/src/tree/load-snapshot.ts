@@ -10,8 +10,8 @@ import type { RunState } from '../run/run-state.ts';
 import { remember } from '../run/run-state.ts';
 import type { Manifest } from './manifest.ts';
 import { readManifest } from './manifest.ts';
-import type { Folder, Mode } from './tree.ts';
-import { emptyFolder, isFolder, modes } from './tree.ts';
+import type { Folder } from './tree.ts';
+import { canonicalMode, emptyFolder, isFolder } from './tree.ts';
 
 /** A snapshot in memory. `root` holds the manifest's empty folders too. */
 export interface LoadedSnapshot {
@@ -52,6 +52,28 @@ export async function loadSnapshot(
   return loaded;
 }
 
+/** Only the manifests of snapshots: their trees are not read. */
+export async function readManifests(
+  deps: { git: Git },
+  input: { folder: RunFolder; state: RunState; ids: readonly SnapshotId[] },
+): Promise<(Manifest | undefined)[]> {
+  const { manifests, snapshots } = input.state;
+  for (const { id, manifest } of snapshots) manifests.set(id, manifest);
+  const missing = [...new Set(input.ids)].filter((id) => !manifests.has(id));
+  if (missing.length > 0) {
+    const args = [`--git-dir=${input.folder.shadow}`, 'cat-file', '--batch', '--buffer'];
+    const { stdout } = await deps.git.run(args, { input: `${missing.join('\n')}\n`, maxBytes: 1024 * 1024 * 1024 });
+    let rest = stdout;
+    for (const id of missing) {
+      const start = rest.indexOf(0x0a) + 1;
+      const size = Number(rest.toString('latin1', 0, start - 1).split(' ')[2]);
+      manifests.set(id, readManifest(readCommit(rest.subarray(start, start + size)).message));
+      rest = rest.subarray(start + size + 1);
+    }
+  }
+  return input.ids.map((id) => manifests.get(id));
+}
+
 /**
  * Reads a tree of the shadow repository. Names that must never become files are left out; submodules become empty folders and
  * are listed.
@@ -89,7 +111,7 @@ export async function loadTree(
       parent.entries.set(name, folder);
       input.state.known.add(oid);
     } else {
-      parent.entries.set(name, { mode: canonical(mode), oid });
+      parent.entries.set(name, { mode: canonicalMode(mode), oid });
       input.state.known.add(oid);
     }
   }
@@ -107,12 +129,6 @@ function unseal(root: Folder, path: string): void {
     current = child;
     delete current.oid;
   }
-}
-
-/** Old repositories hold modes such as 100664. */
-function canonical(mode: string): Mode {
-  if (mode === '120000') return modes.symlink;
-  return (Number.parseInt(mode, 8) & 0o100) === 0 ? modes.file : modes.executable;
 }
 
 /** Adds a folder without entries; ids above stay valid, since git does not see it. */

@@ -9,19 +9,34 @@ import { find } from './tree.ts';
 /** What a git tree cannot hold: paths that were left out, folders without files, and permission bits. Kept in the snapshot's commit message. */
 export interface Manifest {
   /** By byte path. */
-  readonly skipped: ReadonlyMap<string, SkippedPath['reason']>;
+  readonly skipped: ReadonlyMap<string, Skipped>;
   /** Byte paths of folders without any entry. */
   readonly empty: readonly string[];
   readonly permissions: Permissions;
 }
 
-export const skippedSchema = z.array(
-  z.strictObject({ path: z.string(), reason: z.enum(['too_large', 'socket', 'fifo', 'device', 'unreadable']) }),
+/** An entry that a snapshot left out, as it was then: another size or time means that the run changed it since. */
+export interface Skipped {
+  readonly reason: SkippedPath['reason'];
+  readonly bytes: number;
+  /** Nanoseconds since 1970. `0`: it was left out of the copy already, and is not in the tree. */
+  readonly mtime: string;
+}
+
+export const skipsSchema = z.array(
+  z.strictObject({
+    path: z.string(),
+    reason: z.enum(['too_large', 'socket', 'fifo', 'device', 'unreadable']),
+    bytes: z.int(),
+    mtime: z.string(),
+  }),
 );
+/** The stored form: sorted by path, which is text. */
+export type Skips = z.infer<typeof skipsSchema>;
 
 const bits = z.int().min(0).max(0o777);
 const manifestSchema = z.strictObject({
-  skipped: skippedSchema,
+  skipped: skipsSchema,
   empty: z.array(z.string()),
   /** Absent: git's own. */
   permissions: z
@@ -39,7 +54,7 @@ const label = 'Holdpoint-Manifest: ';
 export function snapshotMessage(message: string, manifest: Manifest): string {
   const { permissions } = manifest;
   const line = JSON.stringify({
-    skipped: skippedPaths(manifest),
+    skipped: toSkips(manifest.skipped),
     empty: manifest.empty.map(toText),
     ...(permissions !== gitPermissions && { permissions: permissionsToJson(permissions) }),
   });
@@ -53,7 +68,7 @@ export function readManifest(message: string): Manifest {
   if (!last.startsWith(label)) throw new WorkspaceError('ESNAPSHOTUNKNOWN', 'The commit is not a snapshot.');
   const { skipped, empty, permissions } = manifestSchema.parse(JSON.parse(last.slice(label.length)));
   return {
-    skipped: new Map(skipped.map(({ path, reason }) => [fromText(path), reason])),
+    skipped: fromSkips(skipped),
     empty: empty.map(fromText),
     permissions: permissions === undefined ? gitPermissions : permissionsFromJson(permissions),
   };
@@ -77,17 +92,27 @@ function permissionsFromJson({
 /** What was skipped in a tree, and what was left out of the copy and still has nothing in its place. */
 export function withLeftOut(
   skipped: Manifest['skipped'],
-  input: { root: Folder; leftOut: readonly SkippedPath[] },
+  input: { root: Folder; leftOut: Skips },
 ): Manifest['skipped'] {
-  const absent = input.leftOut
-    .map(({ path, reason }) => [fromText(path), reason] as const)
-    .filter(([path]) => find(input.root, path.split('/')) === undefined);
+  const absent = [...fromSkips(input.leftOut)].filter(([path]) => find(input.root, path.split('/')) === undefined);
   return new Map([...absent, ...skipped]);
 }
 
-/** The port's form, sorted by path. */
-export function skippedPaths(manifest: Pick<Manifest, 'skipped'>): SkippedPath[] {
-  return [...manifest.skipped]
+export function toSkips(skipped: Manifest['skipped']): Skips {
+  return [...skipped]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([path, reason]) => ({ path: toText(path), reason }));
+    .map(([path, { reason, bytes, mtime }]) => ({ path: toText(path), reason, bytes, mtime }));
+}
+
+export function fromSkips(skips: Skips): Map<string, Skipped> {
+  return new Map(skips.map(({ path, ...skip }) => [fromText(path), skip]));
+}
+
+/** The port's form. */
+export const skippedPaths = ({ skipped }: Pick<Manifest, 'skipped'>): SkippedPath[] =>
+  toSkips(skipped).map(({ path, reason }) => ({ path, reason }));
+
+/** Whether two snapshots left out the same entry as it was. */
+export function isSameSkip(a: Skipped | undefined, b: Skipped | undefined): boolean {
+  return a?.reason === b?.reason && a?.bytes === b?.bytes && a?.mtime === b?.mtime;
 }

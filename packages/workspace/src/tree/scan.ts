@@ -2,12 +2,22 @@ import type { BigIntStats } from 'node:fs';
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 import type { Directory } from '../files/open-directory.ts';
-import { namesIn, openChain, openChild, openTop, statIn } from '../files/open-directory.ts';
+import {
+  isClosed,
+  namesIn,
+  openChain,
+  openChild,
+  openClosedFile,
+  openClosedFolder,
+  openTop,
+  statIn,
+} from '../files/open-directory.ts';
 import type { Pace } from '../files/pace.ts';
 import type { BytePath } from '../files/path-name.ts';
 import { isAscii, isDotGit, join, toText } from '../files/path-name.ts';
 import { largeFrom } from '../git-objects/object-writer.ts';
 import type { SkippedPath } from '../port.ts';
+import type { Skipped } from './manifest.ts';
 import { keptBits, type Permissions } from './permissions.ts';
 import type { StatCache } from './stat-cache.ts';
 import type { Entry, Folder, Leaf, Mode } from './tree.ts';
@@ -23,7 +33,7 @@ export interface Scan {
   /** Host path of the tree, as bytes. */
   readonly top: BytePath;
   readonly limits: ScanLimits;
-  readonly skipped: Map<string, SkippedPath['reason']>;
+  readonly skipped: Map<string, Skipped>;
   /** What counts as usual; other permission bits are noted. */
   readonly usual: Permissions['usual'];
   readonly permissions: Map<string, number>;
@@ -69,13 +79,13 @@ export async function scanEntry(
   if (status === undefined) return undefined;
   countEntry(scan);
   const skip = (reason: SkippedPath['reason']) => {
-    scan.skipped.set(at.path, reason);
+    scan.skipped.set(at.path, skippedAs(reason, status));
     return previous;
   };
   if (status === 'denied') return skip('unreadable');
   if (status.isDirectory()) {
     notePermissions(scan, at.path, 'folder', status);
-    return scanDirectory(scan, at, previous);
+    return scanDirectory(scan, at, { status, previous });
   }
   if (status.isSymbolicLink()) return readLink(scan, at);
   const special = specialKind(status);
@@ -100,16 +110,21 @@ function notePermissions(scan: Scan, path: BytePath, kind: keyof Permissions['us
 async function scanDirectory(
   scan: Scan,
   at: { directory: Directory; name: string; path: string },
-  previous: Entry | undefined,
+  { status, previous }: { status: BigIntStats; previous: Entry | undefined },
 ): Promise<Entry | undefined> {
   const opened = isTooDeep(at.path) ? undefined : openReadable(at);
   if (opened === undefined) {
-    scan.skipped.set(at.path, 'unreadable');
+    scan.skipped.set(at.path, skippedAs('unreadable', status));
     return previous;
   }
   using directory = opened;
   // Awaited here: returning the promise itself would close the directory while it is being read.
   return await scanChildren(scan, directory, at.path, previous);
+}
+
+function skippedAs(reason: SkippedPath['reason'], status: BigIntStats | 'denied'): Skipped {
+  if (status === 'denied') return { reason, bytes: 0, mtime: '0' };
+  return { reason, bytes: status.isFile() ? Number(status.size) : 0, mtime: String(status.mtimeNs) };
 }
 
 function isTooDeep(path: string): boolean {
@@ -176,7 +191,7 @@ function recall(scan: Scan, path: BytePath, previous: Entry | undefined): Leaf |
 function scanAgain(scan: Scan, path: BytePath, previous: Entry | undefined): Promise<Folder> | undefined {
   if (!isFolder(previous) || isTooDeep(path)) return undefined;
   const status = statPlainly(scan, path);
-  if (status?.isDirectory() !== true) return undefined;
+  if (status?.isDirectory() !== true || isClosed(status.mode, 0o500n)) return undefined;
   const names = scan.stats.namesIn(path, status) ?? namesPlainly(scan, path);
   if (names === undefined) return undefined;
   scan.stats.learnNames(path, status, names, scan.clock);
@@ -246,9 +261,13 @@ export function modeOf(status: BigIntStats): Mode {
 /** Opens a folder of the tree; undefined when it may not be read. */
 export function openReadable(at: { directory: Directory; name: string; path: string }): Directory | undefined {
   try {
-    return openChild(at.directory, at.name);
+    const opened = openChild(at.directory, at.name);
+    // One that may be listed but not entered denies a look at its children.
+    if (!isClosed(fstatSync(opened.fd, { bigint: true }).mode, 0o500n)) return opened;
+    opened[Symbol.dispose]();
+    return openClosedFolder(at.directory, at.name);
   } catch (error) {
-    if (isDenied(error)) return undefined;
+    if (isDenied(error)) return openClosedFolder(at.directory, at.name);
     throw asBusy(error, at.path);
   }
 }
@@ -277,12 +296,13 @@ async function readFile(
   scan: Scan,
   at: { directory: Directory; name: string; path: string },
 ): Promise<Leaf | 'unreadable'> {
-  let fd: number;
+  let fd: number | undefined;
   try {
     fd = openSync(at.directory.at(at.name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   } catch (error) {
-    if (isDenied(error)) return 'unreadable';
-    throw asBusy(error, at.path);
+    if (!isDenied(error)) throw asBusy(error, at.path);
+    fd = openClosedFile(at.directory, at.name);
+    if (fd === undefined) return 'unreadable';
   }
   try {
     const before = fstatSync(fd, { bigint: true });

@@ -3,6 +3,12 @@
 export const modes = { file: 0o100644, executable: 0o100755, symlink: 0o120000, submodule: 0o160000 } as const;
 export type Mode = (typeof modes)[keyof typeof modes];
 
+/** Old repositories hold modes such as 100664. */
+export function canonicalMode(mode: string): Mode {
+  if (mode === '120000') return modes.symlink;
+  return (Number.parseInt(mode, 8) & 0o100) === 0 ? modes.file : modes.executable;
+}
+
 export interface Leaf {
   readonly mode: Mode;
   readonly oid: string;

@@ -51,7 +51,9 @@ async function endedRun(more: Partial<CreateRun> & { from?: 'git' | 'directory' 
 /** Asks for a publish, and has the worker see to it. */
 async function publish(id: string, body: object = {}): Promise<Response> {
   const answer = api.post(`/v1/runs/${id}/publish`, body);
-  await vi.waitFor(async () => expect((await api.client.getRun(id)).publication.status).toBe('requested'));
+  // To a branch it is asked for once it was planned, which takes git seconds on a busy machine.
+  const requested = async () => expect((await api.client.getRun(id)).publication.status).toBe('requested');
+  await vi.waitFor(requested, { timeout: 20_000 });
   await worker.tend(id);
   return answer;
 }

@@ -14,10 +14,13 @@ import { workspaceOf } from '../snapshots/find-snapshot.ts';
 type Deps = Pick<ApiDeps, 'redis' | 'blobs' | 'workspaces'>;
 
 /** What a publish is asked to do, with its defaults. */
-const wishOf = (run: RunState, { message, branch, author }: DryRun) => ({
-  message: message ?? run.header.title,
-  ...given({ branch, author }),
-});
+async function wishOf(deps: Deps, run: RunState, { message, branch, author, include_ignored }: DryRun) {
+  return {
+    message: message ?? run.header.title,
+    include_ignored: include_ignored ?? (await readSpec(deps, run)).publish.include_ignored,
+    ...given({ branch, author }),
+  };
+}
 
 /**
  * Refuses what no publish to this source could do.
@@ -38,10 +41,11 @@ export async function checkTarget(deps: Deps, run: RunState, body: DryRun): Prom
 }
 
 /** What publishing would do now. The source stays as it is. @throws WorkspaceError, with its place */
-export async function planWish({ workspaces }: Deps, run: RunState, body: DryRun): Promise<PublishPlan> {
+export async function planWish(deps: Deps, run: RunState, body: DryRun): Promise<PublishPlan> {
   const { snapshot } = workspaceOf(run);
   try {
-    return await workspaces.planPublish({ runId: run.id, snapshot, target: wishOf(run, body) });
+    const target = await wishOf(deps, run, body);
+    return await deps.workspaces.planPublish({ runId: run.id, snapshot, target });
   } catch (error) {
     if (!(error instanceof WorkspaceError) || error.code !== 'EBRANCHINVALID') throw error;
     throw new PlacedError(error, [{ pointer: '/branch', detail: error.message }]);

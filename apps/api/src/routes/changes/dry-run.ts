@@ -1,6 +1,7 @@
 import { idParamsSchema } from '@holdpoint/client/wire/page';
 import { dryRunSchema, publishPreviewSchema } from '@holdpoint/client/wire/published';
 import { readSpec } from '@holdpoint/engine/log/read-spec';
+import { isUnstorable } from '@holdpoint/workspace/port';
 import type { ApiDeps, App } from '../../deps.ts';
 import { findRun } from '../runs/find-run.ts';
 import { assertSucceeded, checkTarget, planWish } from './check-publish.ts';
@@ -15,7 +16,7 @@ export function dryRunRoute(app: App, deps: ApiDeps): void {
         operationId: 'previewPublish',
         summary: 'See what a publish would do',
         description:
-          'Every file that would change at the source, and every conflict with its three versions. Changes nothing.',
+          'Every file that would change at the source, what is left out, and every conflict with its three versions. Changes nothing.',
         params: idParamsSchema,
         body: dryRunSchema.nullish(),
         response: { 200: publishPreviewSchema },
@@ -32,7 +33,7 @@ export function dryRunRoute(app: App, deps: ApiDeps): void {
         run_id: run.id,
         ...plan,
         validators: validators.map(({ command }) => command),
-        needs_approval: policy.publish === 'hold',
+        needs_approval: policy.publish === 'hold' || plan.left_out.some(isUnstorable),
       };
     },
   );

@@ -43,7 +43,7 @@ async function submit(deps: ApiDeps, body: CreateRunBody, idempotency: Idempoten
 }
 
 const specOf = (
-  { title, toolset, workspace, policy, limits, network, validators, labels, priority }: CreateRunBody,
+  { title, toolset, workspace, policy, limits, network, validators, publish, labels, priority }: CreateRunBody,
   task: Task,
 ): RunSpec => ({
   ...(title === undefined ? {} : { title }),
@@ -54,6 +54,7 @@ const specOf = (
   limits,
   network,
   validators,
+  publish,
   labels,
   priority,
 });

@@ -39,9 +39,9 @@ export function toRun(run: RunState, now = Date.now()): Run {
 }
 
 export function toRunDetail(run: RunState, spec: RunSpec): RunDetail {
-  const { task, source, policy, limits, network, validators } = spec;
+  const { task, source, policy, limits, network, validators, publish } = spec;
   const prompt = task.planner === 'model' ? task.prompt : null;
-  const request = { prompt, source: sourceSchema.parse(source), policy, limits, network, validators };
+  const request = { prompt, source: sourceSchema.parse(source), policy, limits, network, validators, publish };
   return { ...toRun(run), request };
 }
 

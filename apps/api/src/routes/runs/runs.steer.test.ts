@@ -117,6 +117,7 @@ describe('a run whose tools have changed meanwhile', () => {
         plan: { groups: [{ on_error: 'stop' as const, steps: [write('a', '1')] }] },
       },
       ...{ policy: policyOf, limits: limitsOf, priority: 'normal' as const },
+      publish: { include_ignored: false },
     };
     const { runId } = await submitRun({ ...api.engine, catalog }, { spec, by: 'a test' });
     await api.client.pauseRun(runId);

@@ -61,6 +61,7 @@ describe('a run that is submitted', () => {
           ...{ max_tasks: 8, max_depth: 2, task_wall_s: 3600 },
         },
         validators: [],
+        publish: { include_ignored: false },
       },
     });
   });

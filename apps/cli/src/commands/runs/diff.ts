@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { findSnapshot } from '../../find-snapshot.ts';
 import { diffStat, patchLines } from '../../output/diff-text.ts';
+import { leftOutText } from '../../output/left-out-text.ts';
 import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 
@@ -8,6 +9,7 @@ interface DiffOptions extends ApiOptions {
   stat?: true;
   from?: string;
   to?: string;
+  includeIgnored?: true;
 }
 
 export function diffRunCommand(shell: Shell): Command {
@@ -17,10 +19,12 @@ export function diffRunCommand(shell: Shell): Command {
     .option('--stat', 'only which files, and how many lines')
     .option('--from <snapshot|step>', 'a snapshot, or the number or id of a step (default: the one it began with)')
     .option('--to <snapshot|step>', 'the same (default: the one it is at)')
-    .action(async (runId: string, path: string | undefined, { url, json, stat, from, to }: DiffOptions) => {
+    .option('--include-ignored', "with what the source's ignore rules match (default: shown as left out)")
+    .action(async (runId: string, path: string | undefined, options: DiffOptions) => {
+      const { url, json, stat, from, to, includeIgnored } = options;
       const client = await shell.connect(url);
       const find = (named: string | undefined) => findSnapshot(client, runId, named);
-      const query = { from: await find(from), to: await find(to), path };
+      const query = { from: await find(from), to: await find(to), path, include_ignored: includeIgnored };
       if (json || stat) {
         const diff = await client.diff(runId, query);
         if (json) return shell.printJson(diff);
@@ -28,9 +32,11 @@ export function diffRunCommand(shell: Shell): Command {
         return;
       }
       const patch = await client.patch(runId, query);
-      if (patch === '') return shell.say('No changes.');
+      if (patch === '') shell.say('No changes.');
       // A file or a program gets the bytes as they are; a terminal gets nothing that could steer it.
-      if (!shell.stdoutIsTerminal) return shell.write(patch);
-      for (const line of patchLines(patch, shell.colors)) shell.print(line);
+      else if (!shell.stdoutIsTerminal) shell.write(patch);
+      else for (const line of patchLines(patch, shell.colors)) shell.print(line);
+      const { left_out } = await client.diff(runId, query);
+      for (const line of leftOutText(left_out, shell.errColors)) shell.say(line);
     });
 }

@@ -7,6 +7,7 @@ import { defined } from '../../defined.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { howToDecide } from '../../follow-run.ts';
 import { diffStat } from '../../output/diff-text.ts';
+import { leftOutText } from '../../output/left-out-text.ts';
 import { publishPlanText } from '../../output/publish-plan-text.ts';
 import { branchName, publishedText } from '../../output/run-text.ts';
 import { validationText } from '../../output/validation-text.ts';
@@ -18,6 +19,7 @@ interface PublishOptions extends ApiOptions {
   message?: string;
   author?: { name: string; email: string };
   snapshot?: string;
+  includeIgnored?: true;
   dryRun?: true;
   timeout?: number;
 }
@@ -40,14 +42,16 @@ export function publishRunCommand(shell: Shell): Command {
     .option('--message <text>', "of the commit (default: the run's title)")
     .option('--author <author>', 'of the commit: "Name <email>" (default: Holdpoint)', author)
     .option('--snapshot <id>', 'refuse if it is at another one than was reviewed')
+    .option('--include-ignored', "with what a repository's ignore rules match (default: as the run says)")
     .option('--dry-run', 'show what would happen, and change nothing; exit 8 when there are conflicts')
     .option('--timeout <seconds>', 'wait for so long at most, then exit 6', seconds)
     .action(async (runId: string, options: PublishOptions) => {
-      const { url, json, dryRun, timeout, snapshot, branch, message, author: by } = options;
+      const { url, json, dryRun, timeout, snapshot, branch, message, author: by, includeIgnored } = options;
       const client = await shell.connect(url);
-      const wish = defined({ branch, message, author: by });
+      const wish = defined({ branch, message, author: by, include_ignored: includeIgnored });
       if (dryRun) return preview({ shell, client }, runId, { wish, json });
-      if (!json) for (const line of diffStat(await client.diff(runId), shell.errColors)) shell.say(line);
+      const changes = { include_ignored: includeIgnored };
+      if (!json) for (const line of diffStat(await client.diff(runId, changes), shell.errColors)) shell.say(line);
       const publication = await publish({ shell, client }, runId, {
         body: { ...wish, ...defined({ snapshot }) },
         timeout,
@@ -98,6 +102,7 @@ function tellPublication(shell: Shell, publication: Publication, json: boolean |
   }
   const { result, next } = publicationText(publication);
   shell.print(result);
+  for (const line of leftOutText(published?.left_out ?? [], shell.errColors)) shell.say(line);
   for (const line of next) shell.say(line);
 }
 
@@ -127,7 +132,7 @@ async function preview(
   if (json) return shell.printJson(plan);
   for (const line of publishPlanText(plan, shell.colors)) shell.print(line);
   for (const command of plan.validators) shell.say(`must pass first: ${command}`);
-  if (plan.needs_approval) shell.say("Its policy holds a publish: it waits for somebody's approval.");
+  if (plan.needs_approval) shell.say('It waits for an approval before anything is published.');
 }
 
 const isInvalid = (error: unknown): boolean => error instanceof ApiError && error.code === 'validator_failed';

@@ -21,6 +21,8 @@ export interface PublishWish {
   message: string;
   branch?: string;
   author?: { name: string; email: string };
+  /** With what the ignore rules of the source match. */
+  include_ignored?: true;
 }
 
 /** Publishing is asked for: recorded first, done by a worker, so that a crash in between is made good. */

@@ -4,7 +4,7 @@ import { failure } from './failure.ts';
 
 export const taskMerge = defineTool({
   name: 'task_merge',
-  description: `Brings what a sub-agent changed in its copy into this workspace, by a three-way merge with what has changed here since: all of it or nothing. Returns {task_id, paths}. ECONFLICT names the files that both sides changed in the same place; settle them here by hand, or have a new sub-agent do the work on the workspace as it is now.`,
+  description: `Brings what a sub-agent changed in its copy into this workspace, by a three-way merge with what has changed here since: all of it or nothing. Returns {task_id, paths}, and in left_out the sockets, pipes and devices of the copy, which cannot be brought. ECONFLICT names the files that both sides changed in the same place; settle them here by hand, or have a new sub-agent do the work on the workspace as it is now.`,
   effect: 'workspace',
   risk: 'medium',
   input: z.strictObject({ task_id: z.string().min(1).describe('Of a task that is completed') }),
@@ -12,7 +12,11 @@ export const taskMerge = defineTool({
     const merged = await context.tasks.merge(task_id);
     switch (merged.status) {
       case 'merged':
-        return { status: 'succeeded', value: { task_id, paths: merged.paths }, touched: merged.paths };
+        return {
+          status: 'succeeded',
+          value: { task_id, paths: merged.paths, ...(merged.left_out?.length && { left_out: merged.left_out }) },
+          touched: merged.paths,
+        };
       case 'conflict': {
         const files = merged.conflicts.map(({ path }) => path).join(', ');
         return {

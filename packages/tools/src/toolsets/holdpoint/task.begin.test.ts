@@ -149,6 +149,9 @@ describe('task_merge', () => {
 
   it('names what it changed, or why nothing was', async () => {
     expect(await merging({ status: 'merged', paths: ['a'] })).toMatchObject({ status: 'succeeded', touched: ['a'] });
+    expect(await merging({ status: 'merged', paths: ['a'], left_out: ['pipe'] })).toMatchObject({
+      value: { paths: ['a'], left_out: ['pipe'] },
+    });
     const conflicts = [{ path: 'a', reason: 'merge' }];
     expect(await merging({ status: 'conflict', conflicts })).toMatchObject({
       ...{ status: 'failed', touched: [] },

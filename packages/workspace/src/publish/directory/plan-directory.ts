@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import type { Deps } from '../../deps.ts';
 import { toText } from '../../files/path-name.ts';
 import { createObjectWriter, type ObjectWriter } from '../../git-objects/object-writer.ts';
+import type { Scope } from '../../left-out/judge-changes.ts';
 import type { Conflict, PublishPlan, PublishRequest, SnapshotId } from '../../port.ts';
 import type { RunFolder } from '../../run/run-folder.ts';
 import type { WorkspaceRecord } from '../../run/workspace-record.ts';
@@ -10,7 +11,7 @@ import { commitTree } from '../../snapshot.ts';
 import { isPrivate, kindOf, permissionsAt } from '../../tree/permissions.ts';
 import type { Change, Leaf } from '../../tree/tree.ts';
 import { emptyFolders, find, isFolder, isSame } from '../../tree/tree.ts';
-import { type ChangeSet, changeSet, isWithinAny } from '../change-set.ts';
+import { type ChangeSet, changeSet, isWithinAny, leftOutOf } from '../change-set.ts';
 import { overlay } from '../overlay.ts';
 import { toPlanFiles, withDigest } from '../plan-digest.ts';
 import { createTextBudget, largestText, readVersions, textOf, versionOf } from '../versions.ts';
@@ -25,6 +26,14 @@ export interface DirectoryInput extends PublishRequest {
   folder: RunFolder;
   record: WorkspaceRecord;
 }
+
+/** What decides which changes are published. A directory has no ignore rules. */
+export const scopeOf = ({ folder, record }: Pick<DirectoryInput, 'folder' | 'record'>): Scope => ({
+  folder,
+  record,
+  includeIgnored: true,
+  tracked: [],
+});
 
 /** A plan, and the journal that carries it out. */
 export interface DirectoryPlan {
@@ -41,26 +50,30 @@ export async function planDirectory(deps: Deps, input: DirectoryInput): Promise<
   const target = { type: 'directory', path: record.source.type === 'directory' ? record.source.path : root } as const;
   if (!existsSync(root)) {
     const conflict = { path: root, reason: 'source_missing', detail: 'The directory is not where it was.' } as const;
-    const plan = withDigest({ target, candidate: snapshot, files: [], conflicts: [conflict] }, null);
+    const plan = withDigest({ target, candidate: snapshot, files: [], left_out: [], conflicts: [conflict] }, null);
     return { plan, journal: nothing };
   }
   const last = lastPublished(folder);
+  const scope = scopeOf(input);
+  const { list: left_out, exact } = await leftOutOf(deps, { ...scope, to: snapshot });
   if (last !== undefined && isPublished(input)) {
-    const plan = { target, candidate: last.candidate, files: [], conflicts: [], digest: last.digest };
+    const plan = { target, candidate: last.candidate, files: [], left_out, conflicts: [], digest: last.digest };
     return { plan, journal: nothing };
   }
-  const set = await changeSet(deps, { folder, from: last?.snapshot ?? record.base, to: snapshot });
+  const set = await changeSet(deps, { ...scope, from: last?.snapshot ?? record.base, to: snapshot });
   const writer = createObjectWriter({ gitDir: folder.shadow, known: deps.states.of(folder).known });
   const outcomes = await compareSource(root, { set, resolutions, writer });
   const open = outcomes.filter(({ state }) => state === 'open');
   if (open.length > 0) {
     const conflicts = await shown(deps, input, open);
-    return { plan: withDigest({ target, candidate: snapshot, files: [], conflicts }, resolutions), journal: nothing };
+    const plan = withDigest({ target, candidate: snapshot, files: [], left_out, conflicts }, resolutions);
+    return { plan, journal: nothing };
   }
   const journal = await journalOf(root, set, outcomes);
   const candidate = await candidateOf(deps, input, { set, writer, outcomes });
   const files = toPlanFiles(journal.entries.filter(({ old, new: now }) => !isSame(old ?? undefined, now ?? undefined)));
-  return { plan: withDigest({ target, candidate, files, conflicts: [] }, [journal, resolutions]), journal };
+  const plan = withDigest({ target, candidate, files, left_out, conflicts: [] }, [journal, resolutions, exact]);
+  return { plan, journal };
 }
 
 /** The same for the same change set with the same conflicts settled in the same way. */
@@ -140,13 +153,13 @@ async function candidateOf(
   { folder, record, snapshot }: DirectoryInput,
   { set, writer, outcomes }: { set: ChangeSet; writer: ObjectWriter; outcomes: readonly Outcome[] },
 ): Promise<SnapshotId> {
-  const settled = await settledBefore(deps, folder, set);
+  const settled = await settledBefore(deps, { folder, record }, set);
   const skipped = new Map(set.after.manifest.skipped);
   for (const { change, found, wanted, state } of outcomes) {
     if (state !== 'settled' || isSame(wanted ?? undefined, change.new ?? undefined)) continue;
     const isKept = found.kind === 'leaf' && isSame(wanted ?? undefined, found);
     const isSkipped = isKept && found.bytes > deps.limits.fileBytes;
-    if (isSkipped) skipped.set(change.path, 'too_large');
+    if (isSkipped) skipped.set(change.path, { reason: 'too_large', bytes: found.bytes, mtime: '0' });
     else if (isKept) await storeSource(record.origin ?? '', { path: change.path, oid: found.oid, writer });
     settled.push({ ...change, new: isSkipped ? null : wanted });
   }
@@ -162,10 +175,14 @@ async function candidateOf(
 }
 
 /** Files that the source has otherwise than the run since an earlier publish, because a person wanted it so. */
-async function settledBefore(deps: Deps, folder: RunFolder, set: ChangeSet): Promise<Change[]> {
-  const last = lastPublished(folder);
+async function settledBefore(
+  deps: Deps,
+  input: Pick<DirectoryInput, 'folder' | 'record'>,
+  set: ChangeSet,
+): Promise<Change[]> {
+  const last = lastPublished(input.folder);
   if (last === undefined || last.candidate === last.snapshot) return [];
-  const { changes } = await changeSet(deps, { folder, from: last.snapshot, to: last.candidate });
+  const { changes } = await changeSet(deps, { ...scopeOf(input), from: last.snapshot, to: last.candidate });
   const changed = new Set(set.changes.map(({ path }) => path));
   return changes.filter(({ path }) => !changed.has(path));
 }

@@ -79,7 +79,7 @@ describe('publish to a directory', () => {
     const result = await publish(t, final.id);
     expect(result).toEqual({
       status: 'published',
-      published: { type: 'directory', path: source, files_written: 8, files_deleted: 5 },
+      published: { type: 'directory', path: source, files_written: 8, files_deleted: 5, left_out: [] },
     });
     expect(readTree(source)).toEqual(now);
     expect(await publishNow(t.reopen(), { runId, snapshot: final.id, message: 'x' })).toEqual(result);

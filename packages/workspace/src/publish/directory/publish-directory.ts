@@ -3,9 +3,9 @@ import type { Deps } from '../../deps.ts';
 import { toText } from '../../files/path-name.ts';
 import type { Conflict, PublishResult } from '../../port.ts';
 import type { RunFolder } from '../../run/run-folder.ts';
-import { changeSet } from '../change-set.ts';
+import { changeSet, leftOutOf } from '../change-set.ts';
 import { applyJournal } from './apply-journal.ts';
-import { type DirectoryInput, isPublished, planDirectory, requestId } from './plan-directory.ts';
+import { type DirectoryInput, isPublished, planDirectory, requestId, scopeOf } from './plan-directory.ts';
 import type { Journal } from './publish-journal.ts';
 import { readJournal, removeJournal, writeJournal, writeLastPublished } from './publish-journal.ts';
 import { withSourceLock } from './source-lock.ts';
@@ -87,8 +87,10 @@ async function finish(deps: Deps, folder: RunFolder, root: string, journal: Jour
 }
 
 async function published(deps: Deps, input: DirectoryInput, candidate: string): Promise<PublishResult> {
-  const { folder, record } = input;
-  const { changes } = await changeSet(deps, { folder, from: record.base, to: candidate });
+  const { record, snapshot } = input;
+  const scope = scopeOf(input);
+  const { changes } = await changeSet(deps, { ...scope, from: record.base, to: candidate });
+  const { list: left_out } = await leftOutOf(deps, { ...scope, to: snapshot });
   const deleted = changes.filter((change) => change.new === null).length;
   return {
     status: 'published',
@@ -97,6 +99,7 @@ async function published(deps: Deps, input: DirectoryInput, candidate: string): 
       path: record.source.type === 'directory' ? record.source.path : '',
       files_written: changes.length - deleted,
       files_deleted: deleted,
+      left_out,
     },
   };
 }

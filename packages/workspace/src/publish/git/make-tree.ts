@@ -9,12 +9,12 @@ import { mergeTrees } from '../../three-way/merge-trees.ts';
 import { loadSnapshot, loadTree } from '../../tree/load-snapshot.ts';
 import type { Change, Folder } from '../../tree/tree.ts';
 import { changesBetween, emptyFolders, find, isLeaf, isSame } from '../../tree/tree.ts';
-import { changeSet, isWithinAny } from '../change-set.ts';
+import { changeSet, isWithinAny, leftOutOf } from '../change-set.ts';
 import { overlay } from '../overlay.ts';
 import { type CleanedChanges, cleanChanges } from './attributes/clean-changes.ts';
 import { whyWithoutLfs } from './attributes/lfs-store.ts';
 import { settleHeld } from './attributes/settle-held.ts';
-import type { GitInput } from './git-input.ts';
+import { type GitInput, scopeOf } from './git-input.ts';
 import type { Intent } from './publish-intent.ts';
 import type { SourceRepository } from './source-repository.ts';
 import { type SourceTree, withSubmodules } from './submodules.ts';
@@ -36,6 +36,8 @@ export interface MadeTree {
   cleaned: Pick<CleanedChanges, 'converted' | 'objects' | 'pointers'>;
   /** Whether the branch gets anything else than what the run has. */
   isOther: boolean;
+  /** What of the run it is without. */
+  leftOut: Awaited<ReturnType<typeof leftOutOf>>;
   conflicts: Conflict[];
 }
 
@@ -48,7 +50,9 @@ export async function makeTree(
   const { folder, resolutions = [] } = input;
   const before = await treeOf(deps, input, since.commit);
   const at = tip === null || tip === since.commit ? before : await fetchTip(deps, input, tip);
-  const set = await changeSet(deps, { folder, from: since.snapshot, to: input.snapshot });
+  const scope = scopeOf(input, [before.root]);
+  const set = await changeSet(deps, { ...scope, from: since.snapshot, to: input.snapshot });
+  const leftOut = await leftOutOf(deps, { ...scope, to: input.snapshot, set });
   const { gitDir } = source;
   const cleaned = await cleanChanges(deps, {
     ...{ shadow: folder.shadow, writer, before: before.root, at: at.root, changes: set.changes },
@@ -58,7 +62,8 @@ export async function makeTree(
   const changes = cleaned.changes;
   const run = overlay(before.root, changes);
   if (run.blocked.length > 0) {
-    return { at, root: at.root, whole: at.root, cleaned, isOther: false, conflicts: run.blocked.map(blocked) };
+    const conflicts = run.blocked.map(blocked);
+    return { at, root: at.root, whole: at.root, cleaned, isOther: false, leftOut, conflicts };
   }
   const unseen = changes.filter((change) => isUnseen(before.root, change));
   // Where the commit has something else than the run knew, that is like a branch that has moved.
@@ -78,12 +83,14 @@ export async function makeTree(
   const { root: whole, conflicts } = withSubmodules(decided.root, at);
   const isOther = isMerged || held.isOther || cleaned.converted.some(({ how }) => how !== 'lfs');
   const all = [...held.conflicts, ...merged.conflicts, ...decided.blocked.map(blocked), ...conflicts];
-  return { at, root: decided.root, whole, cleaned, isOther, conflicts: all };
+  return { at, root: decided.root, whole, cleaned, isOther, leftOut, conflicts: all };
 }
 
 /**
  * What validators run on: the workspace with everything that the publish takes over from the branch. Only what a workspace can hold: what
  * globs left out of it, or the snapshot skipped, is not there. Without a merge it is the given snapshot itself.
+ *
+ * What the source ignores is not published and stays in the candidate: tests need the `node_modules` that the run installed.
  */
 export async function makeCandidate(
   deps: Deps,
@@ -92,7 +99,7 @@ export async function makeCandidate(
 ): Promise<SnapshotId> {
   const { root } = made;
   const { folder, record, snapshot } = input;
-  const { after, changes } = await changeSet(deps, { folder, from: record.base, to: snapshot });
+  const { after, changes } = await changeSet(deps, { ...scopeOf(input, []), from: record.base, to: snapshot });
   const base = await treeOf(deps, input, record.base_commit ?? '');
   const selection = createSelection(record.source.type === 'empty' ? {} : record.source);
   const { skipped, permissions } = after.manifest;
@@ -150,6 +157,6 @@ async function fetchTip(deps: Deps, input: GitInput, tip: string): Promise<Sourc
   return treeOf(deps, input, tip);
 }
 
-async function treeOf(deps: Deps, { folder }: GitInput, commit: string): Promise<SourceTree> {
+export async function treeOf(deps: Deps, { folder }: GitInput, commit: string): Promise<SourceTree> {
   return loadTree(deps, { folder, state: deps.states.of(folder), treeish: `${commit}^{tree}` });
 }

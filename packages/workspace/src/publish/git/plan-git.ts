@@ -3,14 +3,15 @@ import { toText } from '../../files/path-name.ts';
 import { signature } from '../../git-objects/commit-object.ts';
 import { createObjectWriter } from '../../git-objects/object-writer.ts';
 import { writeRef } from '../../git-objects/ref-file.ts';
-import type { Conflict, PublishPlan } from '../../port.ts';
+import type { Conflict, LeftOut, PublishPlan } from '../../port.ts';
 import type { WorkspaceRecord } from '../../run/workspace-record.ts';
 import { changesBetween } from '../../tree/tree.ts';
+import { leftOutOf } from '../change-set.ts';
 import { toPlanFiles, withDigest } from '../plan-digest.ts';
 import type { LfsObject } from './attributes/clean-changes.ts';
 import { branchName } from './branch-name.ts';
-import type { GitInput } from './git-input.ts';
-import { makeCandidate, makeTree, type Since } from './make-tree.ts';
+import { type GitInput, scopeOf } from './git-input.ts';
+import { makeCandidate, makeTree, type Since, treeOf } from './make-tree.ts';
 import { type Intent, readIntent } from './publish-intent.ts';
 import {
   hasCommit,
@@ -48,21 +49,24 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   const source = await openSource(deps, record.origin ?? '');
   const tip = source === undefined ? null : ((await readBranch(deps, source, branch)) ?? null);
   const own = source && (await publishedBefore(deps, { ...input, source, branch, tip }));
-  const since: Since = own ?? { snapshot: record.base, commit: base };
+  const since: Since = sinceOf(input, own) ?? { snapshot: record.base, commit: base };
   const parent = tip ?? base;
   const how = tip === null ? 'create' : tip === since.commit ? 'fast_forward' : 'merge';
   const finish = (target: GitTarget, plan: Omit<PublishPlan, 'target' | 'digest'>, exact: unknown): GitPlan => {
     const digested = withDigest({ target, ...plan }, [exact, input.resolutions ?? []]);
     return { plan: digested, target, parent, ...(source && { source }) };
   };
-  const refuse = (conflicts: Conflict[]): GitPlan =>
-    finish({ ...fixed, from: tip, commit: null, how }, { candidate: snapshot, files: [], conflicts }, null);
+  const refuse = (conflicts: Conflict[], left_out: LeftOut[] = []): GitPlan =>
+    finish({ ...fixed, from: tip, commit: null, how }, { candidate: snapshot, files: [], left_out, conflicts }, null);
 
   if (source === undefined)
     return refuse([gone(record, 'The repository is not where it was, or git cannot read it any more.')]);
-  if (own?.snapshot === snapshot) {
+  if (own !== undefined && since.snapshot === snapshot) {
     const target = { ...fixed, from: tip, commit: own.commit, how: 'nothing' as const };
-    const plan = { target, candidate: own.candidate, files: [], conflicts: [], digest: own.digest };
+    const { root } = await treeOf(deps, input, own.commit);
+    const { list } = await leftOutOf(deps, { ...scopeOf(input, [root]), to: snapshot });
+    const about = { candidate: own.candidate, files: [], left_out: list, conflicts: [] };
+    const plan = { target, ...about, digest: own.digest };
     return { plan, target, source, parent };
   }
   const obstacle = await findObstacle(deps, { ...input, source, branch, tip, own });
@@ -70,11 +74,12 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
 
   const writer = createObjectWriter({ gitDir: folder.shadow, known: deps.states.of(folder).known });
   const made = await makeTree(deps, input, { since, tip, writer, source });
-  if (made.conflicts.length > 0) return refuse(made.conflicts);
+  const { list: left_out, exact } = made.leftOut;
+  if (made.conflicts.length > 0) return refuse(made.conflicts, left_out);
   const changes = changesBetween(made.at.root, made.root);
   if (changes.length === 0 && tip !== null) {
     const target = { ...fixed, from: tip, commit: tip, how: 'nothing' as const };
-    return finish(target, { candidate: snapshot, files: [], conflicts: [] }, null);
+    return finish(target, { candidate: snapshot, files: [], left_out, conflicts: [] }, exact);
   }
   const tree = writer.root(made.whole);
   const { message, author } = fixed;
@@ -88,12 +93,20 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   const target = { ...fixed, from: tip, commit, how } as const;
   const paths = new Set(changes.map(({ path }) => path));
   const converted = made.cleaned.converted.filter(({ path }) => paths.has(path));
-  const plan = { candidate, files: toPlanFiles(changes), conflicts: [] };
+  const plan = { candidate, files: toPlanFiles(changes), left_out, conflicts: [] };
   const told = converted.map(({ path, how }) => ({ path: toText(path), how }));
   return {
-    ...finish(target, { ...plan, ...(told.length > 0 && { converted: told }) }, tree),
+    ...finish(target, { ...plan, ...(told.length > 0 && { converted: told }) }, [tree, exact]),
     objects: made.cleaned.objects,
   };
+}
+
+/**
+ * What the publish goes on from. One that is to bring ignored files, too, after one that left them out, looks at all of the run again.
+ */
+function sinceOf({ target, record }: GitInput, own: Intent | undefined): Since | undefined {
+  if (own === undefined || target.include_ignored !== true || own.include_ignored === true) return own;
+  return { snapshot: record.base, commit: own.commit };
 }
 
 function describeTarget({ record, folder, target }: GitInput, branch: string) {

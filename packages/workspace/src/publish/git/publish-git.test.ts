@@ -39,7 +39,8 @@ describe('publish to git', () => {
     const before = user(source);
     const result = await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'What was done\n\nAnd why.' });
     if (result.status !== 'published' || result.published.type !== 'git') throw new Error(JSON.stringify(result));
-    expect(result.published).toEqual({ type: 'git', path: source, branch, commit: git(source, 'rev-parse', branch) });
+    const made = git(source, 'rev-parse', branch);
+    expect(result.published).toEqual({ type: 'git', path: source, branch, commit: made, left_out: [] });
     expect(user(source)).toEqual(before);
     expect(git(source, 'rev-parse', `${branch}^@`)).toBe(commit);
     expect(git(source, 'rev-parse', `${branch}^{tree}`)).toBe(git(t.shadow(runId), 'rev-parse', `${final.id}^{tree}`));

@@ -32,7 +32,7 @@ async function carryOut(
   if (commit === null || source === undefined) return { status: 'moved' };
   const published: PublishResult = {
     status: 'published',
-    published: { type: 'git', path: target.path, branch, commit },
+    published: { type: 'git', path: target.path, branch, commit, left_out: plan.left_out },
   };
   if (target.how === 'nothing') return published;
   await preparePublish(folder);
@@ -41,7 +41,9 @@ async function carryOut(
   deps.onPoint('publish-git.objects');
   await updateRef(deps, source, [ownRef(folder.runId), commit]);
   deps.onPoint('publish-git.ref');
-  await writeIntent(folder, branch, { snapshot, commit, candidate: plan.candidate, digest: plan.digest });
+  const { candidate, digest } = plan;
+  const include_ignored = input.target.include_ignored === true;
+  await writeIntent(folder, branch, { snapshot, commit, candidate, digest, include_ignored });
   deps.onPoint('publish-git.intent');
   const moved = await moveBranch(deps, source, { branch, from, commit });
   deps.onPoint('publish-git.branch');

@@ -12,6 +12,8 @@ const intentSchema = z.strictObject({
   /** Of the plan: a call that comes after a crash finds the very one that was validated and approved. */
   candidate: oid,
   digest: z.string(),
+  /** Whether it has what the source ignores. */
+  include_ignored: z.boolean(),
 });
 const intentsSchema = z.strictObject({ format: z.literal(1), branches: z.record(z.string(), intentSchema) });
 

@@ -259,7 +259,7 @@ describe('what is no part of the workspace', () => {
     });
   });
 
-  test.each([false, true])('is never overwritten unseen (the branch moved: %s)', async (hasMoved) => {
+  test.each([false, true])('is never overwritten (the branch moved: %s)', async (hasMoved) => {
     using t = temporary();
     const { repository, plan, publish } = await start(t, {
       ...{ base, source },
@@ -267,25 +267,26 @@ describe('what is no part of the workspace', () => {
       ...(hasMoved && { theirs: (work) => writeTree(work, { notes: 'notes, later\n' }) }),
     });
     const planned = await plan();
-    expect(conflictsOf(planned)).toEqual(['merge notes']);
-    expect(planned.conflicts[0]?.versions).toMatchObject({
-      base: null,
-      source: { text: hasMoved ? 'notes, later\n' : 'notes\n' },
-      run: { text: 'run\n' },
-    });
-    const text: Resolution[] = takeAll(planned, 'source').map((one) => ({ ...one, take: 'text', text: 'both\n' }));
-    expect(await publish(text)).toMatchObject({ status: 'published' });
-    expect(checkedOut(t, repository)).toMatchObject({ notes: 'file both\n', 'src/a.txt': 'file A\n' });
+    expect(conflictsOf(planned)).toEqual([]);
+    expect(planned.left_out).toEqual([{ path: 'notes', reason: 'excluded', files: 1, bytes: 4 }]);
+    expect(await publish()).toMatchObject({ status: 'published' });
+    const notes = hasMoved ? 'file notes, later\n' : 'file notes\n';
+    expect(checkedOut(t, repository)).toMatchObject({ notes, 'src/a.txt': 'file A\n' });
   });
 
   test('is not removed by a folder or a file that takes its place', async () => {
     using t = temporary();
     const { repository, plan } = await start(t, {
-      ...{ base, source },
-      run: (tree) => writeTree(tree, { 'notes/below': 'run\n', docs: 'run\n' }),
+      ...{ base: { ...base, 'src/keys/a.key': 'a\n' }, source },
+      run: (tree) => {
+        rmSync(join(tree, 'src/keys'), { recursive: true, force: true });
+        writeTree(tree, { 'notes/below': 'run\n', docs: 'run\n', 'src/keys': 'run\n' });
+      },
     });
-    expect(conflictsOf(await plan())).toEqual(['changed_in_source docs', 'changed_in_source notes/below']);
-    expect(checkedOut(t, repository)).toMatchObject({ notes: 'file notes\n', 'docs/big.txt': 'file big\n' });
+    const { conflicts, left_out } = await plan();
+    expect(conflicts).toMatchObject([{ path: 'src/keys', reason: 'changed_in_source' }]);
+    expect(left_out.map(({ path }) => path)).toEqual(['docs', 'notes/']);
+    expect(checkedOut(t, repository)).toMatchObject({ notes: 'file notes\n', 'src/keys/a.key': 'file a\n' });
   });
 
   test('a submodule stays, also a new one, and is not replaced by files of the run', async () => {

@@ -88,6 +88,9 @@ export async function isCheckedOut(deps: Deps, source: SourceRepository, branch:
   return stdout.toString('utf8').split('\n').includes(`branch ${written}`);
 }
 
+/** Files from 4 MiB on are neither held in memory nor searched for differences. */
+const largeAsTheyAre = ['-c', `core.bigFileThreshold=${4 * 1024 * 1024}`];
+
 /**
  * Objects go through a pipe (`pack-objects` here, `index-pack` there) and not by `fetch`: the writing half runs as the owner of the
  * repository, who cannot read the data directory. A shallow shadow repository, which a fetch might refuse or spread, does not matter to
@@ -97,10 +100,11 @@ export async function sendObjects(
   deps: Deps,
   input: { folder: RunFolder; source: SourceRepository; commit: string; has: string },
 ): Promise<void> {
-  const pack = deps.git.stream([`--git-dir=${input.folder.shadow}`, 'pack-objects', '--revs', '--stdout', '-q']);
+  const from = `--git-dir=${input.folder.shadow}`;
+  const pack = deps.git.stream([...largeAsTheyAre, from, 'pack-objects', '--revs', '--stdout', '-q']);
   pack.stdin.end(`${input.commit}\n^${input.has}\n`);
   const { at, options } = inside(input.source);
-  const index = deps.git.stream([...at, 'index-pack', '--stdin', '--strict'], options);
+  const index = deps.git.stream([...largeAsTheyAre, ...at, 'index-pack', '--stdin', '--strict'], options);
   index.stdin.on('error', () => {});
   index.stdout.resume();
   pack.stdout.pipe(index.stdin);

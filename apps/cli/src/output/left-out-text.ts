@@ -1,0 +1,20 @@
+import type { PublishPlan } from '@holdpoint/client/wire/published';
+import { bytes as sizeText } from './bytes.ts';
+import type { Colors } from './colors.ts';
+import { oneLine } from './plain.ts';
+import { table } from './table.ts';
+
+type LeftOut = PublishPlan['left_out'][number];
+
+/** What the run made or changed and is not published, and why. What no publish can hold stands out. */
+export function leftOutText(list: readonly LeftOut[], colors: Colors): string[] {
+  if (list.length === 0) return [];
+  const rows = list.map(({ path, reason, files, bytes }) => [
+    path === null ? '… more' : oneLine(path),
+    reason === 'ignored' || reason === 'excluded' ? reason : colors.red(reason),
+    files === 1 ? '1 file' : `${files} files`,
+    sizeText(bytes),
+  ]);
+  const [, ...lines] = table(['', '', '', ''], rows);
+  return ['left out:', ...lines.map((line) => `  ${line}`)];
+}

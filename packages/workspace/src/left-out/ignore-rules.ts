@@ -1,0 +1,171 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join as joinPath, resolve } from 'node:path';
+import type { Deps } from '../deps.ts';
+import { WorkspaceError } from '../errors.ts';
+import type { BytePath } from '../files/path-name.ts';
+import { join } from '../files/path-name.ts';
+import { streamBlobs } from '../host-git/stream-blobs.ts';
+import { createSelection, everything } from '../materialise/selection.ts';
+import type { RunFolder } from '../run/run-folder.ts';
+import type { WorkspaceRecord } from '../run/workspace-record.ts';
+import { loadTree } from '../tree/load-snapshot.ts';
+import type { Folder } from '../tree/tree.ts';
+import { find, isLeaf, modes } from '../tree/tree.ts';
+
+/** All rule files of one judgement together. */
+const mostBytes = 16 * 1024 * 1024;
+
+export interface Asked {
+  path: BytePath;
+  isFolder: boolean;
+}
+
+/** The ignore rules of a git source, in a work tree of our own that holds nothing else. Removed at the end of the scope. */
+export interface IgnoreRules {
+  /** Those of the paths that git ignores. */
+  match(asked: readonly Asked[], signal: AbortSignal): Promise<Set<BytePath>>;
+  [Symbol.dispose](): void;
+}
+
+/**
+ * The user's own excludes file is not among the rules: what is published must not depend on who runs the worker. A `.gitignore` that the
+ * source's globs leave out of the workspace is taken from the commit that the run began with.
+ */
+export async function openIgnoreRules(
+  deps: Pick<Deps, 'git' | 'dataDir' | 'states'>,
+  input: { folder: RunFolder; record: WorkspaceRecord; root: Folder },
+): Promise<IgnoreRules> {
+  const { folder, record } = input;
+  const findRule = await ruleFinder(deps, input);
+  const shared = sharedRules(record.origin ?? '');
+  const scratch = mkdtempSync(joinPath(deps.dataDir, 'git', 'tmp-rules-'));
+  const [work, excludes] = [joinPath(scratch, 'work'), joinPath(scratch, 'exclude')];
+  mkdirSync(work);
+  writeFileSync(excludes, shared);
+  const placed = new Set<BytePath>();
+  let bytes = shared.length;
+  let hasRules = /^[^#\r\n]/m.test(shared.toString('latin1'));
+  let ignoreCase: boolean | undefined;
+  const take = (more: number) => {
+    bytes += more;
+    if (bytes <= mostBytes) return;
+    throw new WorkspaceError('EIGNORERULES', `The .gitignore files of the run have more than ${mostBytes} bytes.`);
+  };
+  const at = [`--git-dir=${folder.shadow}`, `--work-tree=${work}`, '-c', `core.excludesFile=${excludes}`];
+  return {
+    match: async (asked, signal) => {
+      const paths = asked.map(({ path }) => path);
+      const wanted = foldersOf(paths).filter((path) => !placed.has(path));
+      for (const path of wanted) placed.add(path);
+      const rules = wanted.flatMap((path) => findRule(path) ?? []);
+      hasRules ||= rules.length > 0;
+      if (!hasRules) return new Set();
+      await placeRules(deps, { work, gitDir: folder.shadow, rules, take, signal });
+      // A pattern such as `dist/` fits folders only, and git looks at what is there.
+      for (const { path, isFolder } of asked) if (isFolder) makeFolder(work, path);
+      ignoreCase ??= await isCaseIgnored(deps, record.origin ?? '');
+      const args = [...at, '-c', `core.ignoreCase=${ignoreCase}`, 'check-ignore', '--no-index', '--stdin', '-z'];
+      // `./` keeps a name that begins with a colon from being read as one of git's path patterns.
+      const { stdout } = await deps.git.run(args, {
+        ...{ cwd: work, accept: [0, 1], maxBytes: 1024 * 1024 * 1024, signal },
+        env: { GIT_LITERAL_PATHSPECS: '0' },
+        input: Buffer.from(paths.map((path) => `./${path}\0`).join(''), 'latin1'),
+      });
+      const rows = stdout.toString('latin1').split('\0').slice(0, -1);
+      return new Set(rows.map((row) => row.slice(2)));
+    },
+    [Symbol.dispose]: () => rmSync(scratch, { recursive: true, force: true }),
+  };
+}
+
+interface Rule {
+  folder: BytePath;
+  oid: string;
+}
+
+async function ruleFinder(
+  deps: Pick<Deps, 'git' | 'states'>,
+  { folder, record, root }: { folder: RunFolder; record: WorkspaceRecord; root: Folder },
+): Promise<(path: BytePath) => Rule | undefined> {
+  const selection = record.source.type === 'empty' ? everything : createSelection(record.source);
+  const state = deps.states.of(folder);
+  const treeish = `${record.base_commit}^{tree}`;
+  const commit = selection === everything ? root : (await loadTree(deps, { folder, state, treeish })).root;
+  return (path) => {
+    const rules = join(path, '.gitignore');
+    const entry = find(selection.has(rules) ? root : commit, rules.split('/'));
+    // git follows no link to its rules.
+    return isLeaf(entry) && entry.mode !== modes.symlink ? { folder: path, oid: entry.oid } : undefined;
+  };
+}
+
+/** Every folder above the paths, the top included. */
+function foldersOf(paths: readonly BytePath[]): BytePath[] {
+  const folders = new Set<BytePath>(['']);
+  for (const path of paths) {
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+      const above = path.slice(0, end);
+      if (folders.has(above)) break;
+      folders.add(above);
+    }
+  }
+  return [...folders];
+}
+
+async function placeRules(
+  deps: Pick<Deps, 'git'>,
+  input: {
+    work: string;
+    gitDir: string;
+    rules: readonly Rule[];
+    take: (bytes: number) => void;
+    signal: AbortSignal;
+  },
+): Promise<void> {
+  let pieces: Buffer[] = [];
+  let index = 0;
+  await streamBlobs(
+    deps,
+    { gitDir: input.gitDir, oids: input.rules.map(({ oid }) => oid), signal: input.signal },
+    {
+      begin: (at, size) => {
+        input.take(size);
+        index = at;
+        pieces = [];
+      },
+      piece: (bytes) => void pieces.push(Buffer.from(bytes)),
+      end: () => placeRule(input.work, input.rules[index]?.folder ?? '', Buffer.concat(pieces)),
+    },
+  );
+}
+
+function placeRule(work: string, folder: BytePath, content: Buffer): void {
+  const at = makeFolder(work, folder);
+  if (at !== undefined) writeFileSync(Buffer.concat([at, Buffer.from('/.gitignore')]), content);
+}
+
+/** Undefined where a path is too long to be used: git cannot read rules there either. */
+function makeFolder(work: string, folder: BytePath): Buffer | undefined {
+  const at = Buffer.concat([Buffer.from(`${work}/`), Buffer.from(folder, 'latin1')]);
+  // PATH_MAX, less the name of a rule file.
+  if (at.length > 4080) return undefined;
+  mkdirSync(at, { recursive: true });
+  return at;
+}
+
+/** `info/exclude` of the repository, which its work trees share. Empty when the source is gone. */
+function sharedRules(gitDir: string): Buffer {
+  try {
+    const link = joinPath(gitDir, 'commondir');
+    const common = existsSync(link) ? resolve(gitDir, readFileSync(link, 'utf8').trim()) : gitDir;
+    return readFileSync(joinPath(common, 'info', 'exclude'));
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
+async function isCaseIgnored(deps: Pick<Deps, 'git'>, gitDir: string): Promise<boolean> {
+  const args = [`--git-dir=${gitDir}`, 'config', '--type=bool', '--get', 'core.ignoreCase'];
+  const { code, stdout } = await deps.git.run(args, { accept: [0, 1, 128] });
+  return code === 0 && stdout.toString('latin1').trim() === 'true';
+}

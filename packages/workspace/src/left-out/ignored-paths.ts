@@ -1,0 +1,107 @@
+import type { Deps } from '../deps.ts';
+import { WorkspaceError } from '../errors.ts';
+import type { BytePath } from '../files/path-name.ts';
+import { join } from '../files/path-name.ts';
+import type { RunFolder } from '../run/run-folder.ts';
+import type { WorkspaceRecord } from '../run/workspace-record.ts';
+import type { Folder } from '../tree/tree.ts';
+import { type Asked, openIgnoreRules } from './ignore-rules.ts';
+
+/** Subtrees with at most so many paths are asked about path by path: one process answers, however deep they are. */
+const askedAtOnce = 1000;
+/** Patterns come from the run. git backtracks over them, so a hostile one could take hours. */
+const longestMs = 60_000;
+
+interface Branch {
+  /** Whether a path of the list ends here. */
+  isPath: boolean;
+  /** Paths of the list at and below this one. */
+  paths: number;
+  readonly children: Map<string, Branch>;
+}
+
+/**
+ * Which of some paths git would ignore, by the `.gitignore` files of a tree and the `info/exclude` of the source. `git check-ignore`
+ * judges them in a folder of our own that holds nothing but the rules, so nothing of the run's tree is opened.
+ *
+ * A large new folder is asked about before what is in it: of 58,000 files below `node_modules/` git sees one path, and none of
+ * their `.gitignore` files is read.
+ * @param input.isTracked whether the source has a file or a folder at a path
+ */
+export async function ignoredPaths(
+  deps: Pick<Deps, 'git' | 'dataDir' | 'states'>,
+  input: {
+    folder: RunFolder;
+    record: WorkspaceRecord;
+    root: Folder;
+    paths: readonly BytePath[];
+    isTracked: (path: BytePath) => boolean;
+  },
+): Promise<Set<BytePath>> {
+  const ignored = new Set<BytePath>();
+  if (input.paths.length === 0) return ignored;
+  using rules = await openIgnoreRules(deps, input);
+  const signal = AbortSignal.timeout(longestMs);
+  let asked = questionsOf(branchOf(input.paths), '', input.isTracked);
+  try {
+    while (asked.length > 0) {
+      const answer = await rules.match(asked, signal);
+      const next: Question[] = [];
+      for (const { path, isFolder, branch } of asked) {
+        if (answer.has(path)) for (const one of pathsOf(branch, path)) ignored.add(one);
+        else if (isFolder) next.push(...questionsOf(branch, path, input.isTracked));
+      }
+      asked = next;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new WorkspaceError('EIGNORERULES', `git took more than ${longestMs / 1000} s over the ignore rules.`);
+  }
+  return ignored;
+}
+
+interface Question extends Asked {
+  branch: Branch;
+}
+
+function branchOf(paths: readonly BytePath[]): Branch {
+  const top = leaf();
+  for (const path of paths) {
+    let current = top;
+    current.paths += 1;
+    for (const name of path.split('/')) {
+      const child = current.children.get(name) ?? leaf();
+      current.children.set(name, child);
+      child.paths += 1;
+      current = child;
+    }
+    current.isPath = true;
+  }
+  return top;
+}
+
+const leaf = (): Branch => ({ isPath: false, paths: 0, children: new Map() });
+
+/** What to ask about the entries of a folder. Folders of the source are walked through: git judges what is in them one by one. */
+function questionsOf(branch: Branch, path: BytePath, isTracked: (path: BytePath) => boolean): Question[] {
+  const questions: Question[] = [];
+  for (const [name, child] of branch.children) {
+    const below = join(path, name);
+    if (child.isPath) questions.push({ path: below, isFolder: false, branch: leaf() });
+    if (child.children.size === 0) continue;
+    if (isTracked(below)) questions.push(...questionsOf(child, below, isTracked));
+    else if (child.paths > askedAtOnce) questions.push({ path: below, isFolder: true, branch: child });
+    else {
+      const within = pathsOf(child, below).filter((one) => one !== below);
+      questions.push(...within.map((one) => ({ path: one, isFolder: false, branch: leaf() })));
+    }
+  }
+  return questions;
+}
+
+/** Every path of the list at and below a place. A question about one file has a branch of its own, which holds none. */
+function pathsOf(branch: Branch, path: BytePath): BytePath[] {
+  const found = branch.isPath || branch.children.size === 0 ? [path] : [];
+  for (const [name, child] of branch.children) for (const one of pathsOf(child, join(path, name))) found.push(one);
+  return found;
+}

@@ -1,0 +1,212 @@
+import { appendFileSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type FileTree, readTree, writeTree } from '../fixtures/file-tree.ts';
+import { publishNow } from '../fixtures/publish-now.ts';
+import { git, initRepository } from '../fixtures/real-git.ts';
+import { type Temporary, temporary } from '../fixtures/temporary-workspaces.ts';
+import type { Source } from '../port.ts';
+
+const runId = 'run_1';
+const target = { message: 'm' };
+
+const files: FileTree = {
+  '.gitignore': 'node_modules/\ndist/\n*.log\n',
+  'src/a.ts': 'one\n',
+  'src/kept.log': 'tracked, though ignored\n',
+};
+
+/** A run on a source of these files, which then makes others. */
+async function run(t: Temporary, made: FileTree, given: Partial<Source> & { type: 'git' | 'directory' }) {
+  const path = join(t.path, 'source');
+  if (!existsSync(path)) {
+    writeTree(path, files);
+    if (given.type === 'git') {
+      initRepository(path);
+      git(path, 'add', '-f', 'src/kept.log');
+      git(path, 'commit', '-q', '--amend', '--no-edit');
+    }
+  }
+  const source = { ...given, path } as Source;
+  const base = await t.workspaces.materialise({ runId, source });
+  const { path: tree } = await t.workspaces.locate({ runId, epoch: 1 });
+  writeTree(tree, made);
+  const { id } = await t.workspaces.snapshot({ runId, epoch: 1, parent: base.id, message: 'made' });
+  return { base: base.id, id, source: path, tree };
+}
+
+const made: FileTree = {
+  'src/a.ts': 'two\n',
+  'src/kept.log': 'changed\n',
+  'src/debug.log': 'noise\n',
+  'node_modules/left-pad/index.js': 'pad\n',
+  'node_modules/left-pad/.gitignore': '!*\n',
+  'dist/out.js': 'out\n',
+};
+const leftOut = [
+  { path: 'dist/', reason: 'ignored', files: 1, bytes: 4 },
+  { path: 'node_modules/', reason: 'ignored', files: 2, bytes: 7 },
+  { path: 'src/debug.log', reason: 'ignored', files: 1, bytes: 6 },
+];
+const published = ['src/a.ts', 'src/kept.log'];
+
+test('what a git source ignores is in no diff, patch, plan or commit, and is shown as left out', async () => {
+  using t = temporary();
+  const { base, id, source } = await run(t, made, { type: 'git' });
+
+  const diff = await t.workspaces.diff({ runId, from: base, to: id });
+  expect(diff.files.map(({ path }) => path)).toEqual(published);
+  expect(diff.left_out).toEqual(leftOut);
+  const patch = await t.workspaces.patch({ runId, from: base, to: id });
+  expect(patch.match(/^diff --git .*/gm)).toEqual(published.map((path) => `diff --git a/${path} b/${path}`));
+  expect(await t.workspaces.diff({ runId, from: base, to: id, path: 'dist' })).toEqual({
+    files: [],
+    left_out: [leftOut[0]],
+  });
+
+  const plan = await t.workspaces.planPublish({ runId, snapshot: id, target });
+  expect(plan.files.map(({ path }) => path)).toEqual(published);
+  expect(plan.left_out).toEqual(leftOut);
+  expect(plan.candidate).toBe(id);
+  expect(await publishNow(t.workspaces, { runId, snapshot: id })).toMatchObject({
+    status: 'published',
+    published: { left_out: leftOut },
+  });
+  const changed = git(source, 'diff', '--name-only', 'main', `holdpoint/${runId}`).split('\n');
+  expect(changed).toEqual(published);
+
+  // Asked again, the publish that is done says the same.
+  expect(await publishNow(t.workspaces, { runId, snapshot: id })).toMatchObject({ published: { left_out: leftOut } });
+  const all = (await t.workspaces.files({ runId, snapshot: id })).map(({ path }) => path);
+  expect(all).toContain('node_modules/left-pad/index.js');
+  expect(readdirSync(join(t.dataDir, 'git'))).toEqual(['config']);
+});
+
+test('ignored files are published for a caller that wants them, also after a publish without them', async () => {
+  using t = temporary();
+  const { base, id, source } = await run(t, made, { type: 'git' });
+  expect(await publishNow(t.workspaces, { runId, snapshot: id })).toMatchObject({ status: 'published' });
+  const diff = await t.workspaces.diff({ runId, from: base, to: id, includeIgnored: true });
+  expect(diff).toMatchObject({ left_out: [] });
+  expect(diff.files).toHaveLength(6);
+  const all = await publishNow(t.workspaces, { runId, snapshot: id, include_ignored: true });
+  expect(all).toMatchObject({ status: 'published', published: { left_out: [] } });
+  const changed = git(source, 'diff', '--name-only', 'main', `holdpoint/${runId}`).split('\n');
+  expect(changed).toEqual([
+    'dist/out.js',
+    'node_modules/left-pad/.gitignore',
+    'node_modules/left-pad/index.js',
+    'src/a.ts',
+    'src/debug.log',
+    'src/kept.log',
+  ]);
+  expect(git(source, 'rev-list', '--count', `main..holdpoint/${runId}`)).toBe('2');
+});
+
+test('between two steps, ignored files are left out whether they come, change or go', async () => {
+  using t = temporary();
+  const { id, tree } = await run(t, made, { type: 'git' });
+  writeTree(tree, { 'src/a.ts': 'three\n', 'dist/out.js': 'other\n' });
+  const next = await t.workspaces.snapshot({ runId, epoch: 1, parent: id, message: 'next' });
+  const { files: changed, left_out } = await t.workspaces.diff({ runId, from: id, to: next.id });
+  expect(changed.map(({ path }) => path)).toEqual(['src/a.ts']);
+  expect(left_out).toEqual([{ path: 'dist/', reason: 'ignored', files: 1, bytes: 6 }]);
+  await t.workspaces.restore({ runId, epoch: 1, snapshot: id });
+  expect(readTree(tree)['dist/out.js']).toBe('file out\n');
+});
+
+test('info/exclude of the repository counts, and the rules that the run itself writes', async () => {
+  using t = temporary();
+  const path = join(t.path, 'source');
+  writeTree(path, files);
+  initRepository(path);
+  appendFileSync(join(path, '.git/info/exclude'), '/notes\n');
+  const rules = { '.gitignore': '*.tmp\n!dist/\n', notes: 'private\n', 'a.tmp': 'x\n', 'dist/out.js': 'out\n' };
+  const { base, id } = await run(t, rules, { type: 'git' });
+  const { files: changed, left_out } = await t.workspaces.diff({ runId, from: base, to: id });
+  expect(changed.map((file) => file.path)).toEqual(['.gitignore', 'dist/out.js']);
+  expect(left_out.map((one) => [one.path, one.reason])).toEqual([
+    ['a.tmp', 'ignored'],
+    ['notes', 'ignored'],
+  ]);
+});
+
+test.each(['git', 'directory'] as const)(
+  'what a run makes where exclude or include leave out does not reach a %s',
+  async (type) => {
+    using t = temporary();
+    const outside = { 'src/a.ts': 'two\n', 'build/x/1': '1\n', 'build/2': '2\n', 'src/secret': 's\n' };
+    const { base, id, source } = await run(t, outside, { type, include: ['src'], exclude: ['secret'] });
+    const expected = [
+      { path: 'build/', reason: 'excluded', files: 2, bytes: 4 },
+      { path: 'src/secret', reason: 'excluded', files: 1, bytes: 2 },
+    ];
+    const diff = await t.workspaces.diff({ runId, from: base, to: id });
+    expect(diff.files.map(({ path }) => path)).toEqual(['src/a.ts']);
+    expect(diff.left_out).toEqual(expected);
+    expect(await publishNow(t.workspaces, { runId, snapshot: id })).toMatchObject({
+      status: 'published',
+      published: { left_out: expected },
+    });
+    if (type === 'git') {
+      expect(git(source, 'diff', '--name-only', 'main', `holdpoint/${runId}`)).toBe('src/a.ts');
+    } else {
+      expect(Object.keys(readTree(source)).sort()).toEqual(['.gitignore', 'src', 'src/a.ts', 'src/kept.log']);
+    }
+  },
+);
+
+test('rules that include leaves out of the workspace still hold', async () => {
+  using t = temporary();
+  const { base, id } = await run(t, { 'src/dist/x': 'x\n', 'src/b.ts': 'b\n' }, { type: 'git', include: ['src'] });
+  const { files: changed, left_out } = await t.workspaces.diff({ runId, from: base, to: id });
+  expect(changed.map(({ path }) => path)).toEqual(['src/b.ts']);
+  expect(left_out).toEqual([{ path: 'src/dist/', reason: 'ignored', files: 1, bytes: 2 }]);
+});
+
+test('a directory has no ignore rules, also when it lies in a repository', async () => {
+  using t = temporary();
+  const path = join(t.path, 'source');
+  writeTree(path, files);
+  initRepository(path);
+  const { id, source } = await run(t, { 'dist/out.js': 'out\n' }, { type: 'directory' });
+  expect(await publishNow(t.workspaces, { runId, snapshot: id })).toMatchObject({
+    published: { files_written: 1, left_out: [] },
+  });
+  expect(readTree(source, { ignore: ['.git'] })['dist/out.js']).toBe('file out\n');
+});
+
+test('a long list of what is left out is added up at its end', async () => {
+  using t = temporary();
+  const logs = Object.fromEntries(
+    Array.from({ length: 230 }, (_, n) => [`src/${String(n).padStart(3, '0')}.log`, 'x']),
+  );
+  const { base, id } = await run(t, { ...logs, 'src/a.ts': 'two\n' }, { type: 'git' });
+  const { left_out } = await t.workspaces.diff({ runId, from: base, to: id });
+  expect(left_out).toHaveLength(201);
+  expect(left_out[0]).toEqual({ path: 'src/000.log', reason: 'ignored', files: 1, bytes: 1 });
+  expect(left_out.at(-1)).toEqual({ path: null, reason: 'ignored', files: 30, bytes: 30 });
+});
+
+test('a file that grows beyond what a snapshot holds is left out by name, and changes the digest of the plan', async () => {
+  using t = temporary({ limits: { fileBytes: 1000 } });
+  const { base, id, tree } = await run(t, { 'src/a.ts': 'x'.repeat(2000), 'src/b.ts': 'b\n' }, { type: 'git' });
+  const large = { path: 'src/a.ts', reason: 'too_large', files: 1, bytes: 2000 };
+  expect((await t.workspaces.diff({ runId, from: base, to: id })).left_out).toEqual([large]);
+  const plan = await t.workspaces.planPublish({ runId, snapshot: id, target });
+  expect(plan.left_out).toEqual([large]);
+  writeFileSync(join(tree, 'src/a.ts'), 'y'.repeat(2000));
+  const other = await t.workspaces.snapshot({ runId, epoch: 1, parent: id, message: 'other' });
+  expect(other).toMatchObject({ files_changed: 0 });
+  const again = await t.workspaces.planPublish({ runId, snapshot: other.id, target });
+  expect(again.left_out).toEqual(plan.left_out);
+  expect(again.digest).not.toBe(plan.digest);
+});
+
+test('what was too large from the beginning and is as it was is not left out', async () => {
+  using t = temporary({ limits: { fileBytes: 1000 } });
+  writeTree(join(t.path, 'source'), { ...files, big: 'x'.repeat(2000) });
+  const { base, id } = await run(t, { 'src/a.ts': 'two\n' }, { type: 'directory' });
+  expect((await t.workspaces.diff({ runId, from: base, to: id })).left_out).toEqual([]);
+  expect(await publishNow(t.workspaces, { runId, snapshot: id })).toMatchObject({ published: { left_out: [] } });
+});

@@ -1,0 +1,115 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join as joinPath } from 'node:path';
+import type { Deps } from '../deps.ts';
+import { fromPlain, fromText, isWithin } from '../files/path-name.ts';
+import { createObjectWriter } from '../git-objects/object-writer.ts';
+import { changedPaths } from '../host-git/changed-paths.ts';
+import { createSelection } from '../materialise/selection.ts';
+import type { DiffRequest, LeftOut } from '../port.ts';
+import { overlay } from '../publish/overlay.ts';
+import { type RunFolder, runFolder } from '../run/run-folder.ts';
+import { requireRecord, type WorkspaceRecord } from '../run/workspace-record.ts';
+import { assertSnapshot, loadSnapshot, readManifests } from '../tree/load-snapshot.ts';
+import { isSameSkip, type Skipped } from '../tree/manifest.ts';
+import type { Change, Folder } from '../tree/tree.ts';
+import { judgeChanges } from './judge-changes.ts';
+import { summarise } from './summarise.ts';
+
+/** Two snapshots as they are compared for a person: without what a publish leaves out. */
+export interface Review {
+  folder: RunFolder;
+  from: string;
+  /** The newer snapshot, or a tree that is without what is left out. */
+  to: string;
+  /** Objects of that tree, in a repository of their own. */
+  objects: string | undefined;
+  /** What differs, without what is left out. */
+  changes: Change[];
+  left_out: LeftOut[];
+  [Symbol.dispose](): void;
+}
+
+/**
+ * Compares by names first, which takes a millisecond: where the run only edited files of the source, nothing can be left out, and no tree
+ * is loaded. Otherwise git compares with a tree of ours, so that 58,000 files below `node_modules/` are not read.
+ */
+export async function reviewChanges(deps: Deps, request: DiffRequest): Promise<Review> {
+  const folder = runFolder(deps.dataDir, request.runId);
+  const record = requireRecord(folder);
+  const { from, to } = request;
+  for (const id of [from, to]) assertSnapshot(folder, id);
+  const isWanted = within(request.path);
+  const changes = (await changedPaths(deps, { folder, from, to })).filter(({ path }) => isWanted(path));
+  const skipped = new Map([...(await newlySkipped(deps, folder, request))].filter(([path]) => isWanted(path)));
+  const whole: Review = { folder, from, to, objects: undefined, changes, left_out: [], [Symbol.dispose]: () => {} };
+  if (skipped.size === 0 && !(await mayLeaveOut(deps, { folder, record, request, changes }))) return whole;
+
+  const state = deps.states.of(folder);
+  const { root: base } = await loadSnapshot(deps, { folder, state, id: record.base });
+  const { root } = await loadSnapshot(deps, { folder, state, id: to });
+  const scope = { folder, record, tracked: [base], includeIgnored: request.includeIgnored === true };
+  const asked = [...changes, ...[...skipped.keys()].map((path) => ({ path }))];
+  const judged = await judgeChanges(deps, scope, { root, changes: asked });
+  const left_out = await summarise(deps, { folder, changes, judged, skipped, base });
+  const out = changes.filter(({ path }) => judged.has(path));
+  if (out.length === 0) return { ...whole, left_out };
+  const kept = changes.filter(({ path }) => !judged.has(path));
+  return { ...whole, ...(await writeWithout(deps, root, out)), changes: kept, left_out };
+}
+
+/** A path at the port may be given as text or quoted. */
+function within(path: string | undefined): (path: string) => boolean {
+  if (path === undefined || path === '') return () => true;
+  const [text, plain] = [fromText(path), fromPlain(path)];
+  return (other) => isWithin(other, text) || isWithin(other, plain);
+}
+
+async function newlySkipped(deps: Deps, folder: RunFolder, { from, to }: DiffRequest): Promise<Map<string, Skipped>> {
+  const [before, after] = await readManifests(deps, { folder, state: deps.states.of(folder), ids: [from, to] });
+  return new Map([...(after?.skipped ?? [])].filter(([path, skip]) => !isSameSkip(before?.skipped.get(path), skip)));
+}
+
+/** Whether a change is at a path that the source does not have, or that its globs leave out. */
+async function mayLeaveOut(
+  deps: Deps,
+  input: { folder: RunFolder; record: WorkspaceRecord; request: DiffRequest; changes: readonly Change[] },
+): Promise<boolean> {
+  const { folder, record, request, changes } = input;
+  const { source } = record;
+  if (source.type === 'empty' || changes.length === 0) return false;
+  const selection = createSelection(source);
+  if (changes.some(({ path }) => !selection.has(path))) return true;
+  if (source.type !== 'git' || request.includeIgnored === true) return false;
+  if (request.from === record.base) return changes.some(({ old }) => old === null);
+  const made = new Set<string>();
+  for (const to of [request.from, request.to]) {
+    const since = await changedPaths(deps, { folder, from: record.base, to });
+    for (const { path, old } of since) if (old === null) made.add(path);
+  }
+  return changes.some(({ path }) => made.has(path));
+}
+
+/** Writes the trees that differ into a repository of their own: reading a run leaves nothing in the run's. */
+async function writeWithout(
+  deps: Deps,
+  root: Folder,
+  out: readonly Change[],
+): Promise<Pick<Review, 'to' | 'objects' | typeof Symbol.dispose>> {
+  const scratch = mkdtempSync(joinPath(deps.dataDir, 'git', 'tmp-review-'));
+  const remove = () => rmSync(scratch, { recursive: true, force: true });
+  try {
+    mkdirSync(joinPath(scratch, 'objects', 'pack'), { recursive: true });
+    const writer = createObjectWriter({ gitDir: scratch, known: new Set() });
+    const to = writer.root(
+      overlay(
+        root,
+        out.map((change) => ({ ...change, new: change.old })),
+      ).root,
+    );
+    await writer.flush();
+    return { to, objects: joinPath(scratch, 'objects'), [Symbol.dispose]: remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
