@@ -5,6 +5,7 @@ const benches = {
   resume: () => import('./resume.ts'),
   sandbox: () => import('./sandbox.ts'),
   workspace: () => import('./workspace.ts'),
+  memory: () => import('./memory.ts'),
 };
 
 const name = process.argv[2] ?? '';

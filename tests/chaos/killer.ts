@@ -36,7 +36,7 @@ export const faultNames = Object.keys(faults) as FaultName[];
 export const isFaultName = (name: string): name is FaultName => name in faults;
 
 /**
- * Does harm at random until it has done so often enough or is told to stop. On a slow machine a fault takes longer: when the time is over,
+ * Does harm at random, until it was enough or `stop` is aborted. On a slow machine a fault takes longer: when the time is over,
  * only those kinds strike that have not struck yet.
  */
 export async function killProcesses(

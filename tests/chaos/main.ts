@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -50,6 +51,7 @@ try {
   await (isRight ? system[Symbol.asyncDispose]() : system.stop());
   await disk?.[Symbol.asyncDispose]();
   site.close();
+  for (const source of [sources.directory, sources.repository]) await rm(source, { recursive: true, force: true });
 }
 process.exit(isRight ? 0 : 1);
 

@@ -8,7 +8,7 @@ import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startPlainRedis } from '../../packages/engine/src/testing/plain-redis.ts';
-import { projectDir, startApp } from '../harness/processes.ts';
+import { type AppProcess, projectDir, startApp } from '../harness/processes.ts';
 import { bash, finished, nextApproval, plan } from '../harness/runs.ts';
 import { mountSmallDisk, type SmallDisk } from '../harness/small-disk.ts';
 import { until } from '../harness/until.ts';
@@ -127,9 +127,10 @@ test('a full disk stops new work and ends nothing; with space again all of it co
 test('what meets a full disk says so', async (context) => {
   if (disk === undefined) return context.skip('no file system can be mounted here');
   const redis = await startPlainRedis({ appendonly: 'yes', appendfsync: 'always' });
+  let api: AppProcess | undefined;
   try {
     const dataDir = join(disk.directory, 'data');
-    const api = await startApp({
+    api = await startApp({
       entry: 'apps/api/src/main.ts',
       env: {
         HOLDPOINT_DATA: dataDir,
@@ -156,8 +157,8 @@ test('what meets a full disk says so', async (context) => {
       code: 'ENOSPC',
     });
     await client.close();
-    await api.signal('SIGTERM');
   } finally {
+    await api?.signal('SIGTERM');
     await redis.stop();
   }
 });

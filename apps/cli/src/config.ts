@@ -21,8 +21,6 @@ const environmentSchema = z.object({
   HOLDPOINT_LOG: text,
   HOLDPOINT_TOOLCHAINS: text,
   HOLDPOINT_DRAIN_MS: text.pipe(z.coerce.number<string | undefined>().int().min(0).max(3_600_000).default(10_000)),
-  HOLDPOINT_RETAIN_DAYS: text,
-  HOLDPOINT_RETAIN_RUNS: text,
   REDIS_URL: text,
   PATH: z.string().default('/usr/local/bin:/usr/bin:/bin'),
   NO_COLOR: text,
@@ -48,8 +46,6 @@ export interface Config {
   toolchains: string[];
   /** Time that a worker takes at most to bring running steps to an end. */
   drainMs: number;
-  /** Bounds after which workers discard workspaces, as they stand in the environment. */
-  retention: { days: string | undefined; runs: string | undefined };
   /** What must stay free on the disk of the data directory. */
   space: SpaceLimits;
   /** Undefined: colour on a terminal. */
@@ -84,7 +80,6 @@ export function readConfig(env: NodeJS.ProcessEnv, processCwd: string): Config {
     path: of.PATH,
     toolchains: (of.HOLDPOINT_TOOLCHAINS ?? '').split(':').filter((path) => path !== ''),
     drainMs: of.HOLDPOINT_DRAIN_MS,
-    retention: { days: of.HOLDPOINT_RETAIN_DAYS, runs: of.HOLDPOINT_RETAIN_RUNS },
     space: spaceOf(env),
     color: colorOf(of),
     environment: definedIn(env),

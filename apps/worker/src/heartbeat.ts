@@ -11,6 +11,7 @@ interface Heartbeat {
   version: string;
   concurrency: number;
   capabilities: CapabilityReport;
+  retention: { days: number | null; runs: number | null };
   workers: RunningWorkers;
 }
 

@@ -99,6 +99,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     version: manifest.version,
     concurrency: config.steps,
     capabilities: sandbox.capabilities,
+    retention: { days: config.retention.days ?? null, runs: config.retention.runs ?? null },
     workers,
   });
   const watch = watchRedis(deps, {

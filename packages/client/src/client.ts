@@ -85,7 +85,7 @@ export interface Snapshots {
   /** @default the snapshot the run is at */
   to?: string | undefined;
   path?: string | undefined;
-  /** Of a git source: with what its ignore rules match. @default as the run says */
+  /** With what the ignore rules of a git source match. @default as the run says */
   include_ignored?: boolean | undefined;
 }
 

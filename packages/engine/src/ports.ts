@@ -234,6 +234,9 @@ export interface WorkspacePort {
     { status: 'published'; published: unknown } | { status: 'conflict'; conflicts: unknown } | { status: 'moved' }
   >;
   discard(runId: string): Promise<void>;
+  hasTree(runId: string): Promise<boolean>;
+  /** Removes the tree of an ended run and keeps its snapshots. A restore or a take-over makes it again. */
+  dropTree(input: { runId: string; epoch: number }): Promise<void>;
   /** Brings what is stored of an ended run together. Cheap when there is nothing to do. */
   collect(runId: string): Promise<void>;
   /** Finishes what was interrupted, and removes folders of runs that `isKnown` denies. */

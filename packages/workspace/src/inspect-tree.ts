@@ -2,7 +2,7 @@ import type { Deps } from './deps.ts';
 import { WorkspaceError } from './errors.ts';
 import { openTree } from './files/open-directory.ts';
 import type { SnapshotId, TreeState } from './port.ts';
-import { newestEpoch, type RunFolder, runFolder, stale } from './run/run-folder.ts';
+import { latestEpoch, newestEpoch, type RunFolder, runFolder, stale } from './run/run-folder.ts';
 import { isRunning, moveHead, readHead, type TreeHead } from './run/tree-head.ts';
 import { requireRecord } from './run/workspace-record.ts';
 import { startScan } from './snapshot.ts';
@@ -73,7 +73,7 @@ const name = (writer: string): string => (writer === '' ? 'no writer' : writer);
 function lostWith(folder: RunFolder): TreeState {
   // Throws when the whole workspace is gone: a new tree could not be made either.
   requireRecord(folder);
-  const newest = newestEpoch(folder.path) ?? 0;
+  const newest = latestEpoch(folder.path);
   if (newest <= folder.epoch) return lost('tree_changed', `Nothing is known of the tree ${folder.epoch}.`);
   return lost('log_went_back', `There is a tree ${newest}; the log knows of ${folder.epoch}.`);
 }

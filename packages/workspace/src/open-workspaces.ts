@@ -8,6 +8,7 @@ import { forkWorkspace } from './fork/fork-workspace.ts';
 import { createGit } from './host-git/git.ts';
 import { keepDiffs } from './host-git/kept-diffs.ts';
 import { collectObjects } from './housekeeping/collect-objects.ts';
+import { dropTree, hasTree, restoreTree } from './housekeeping/drop-tree.ts';
 import { measureRuns } from './housekeeping/measure-runs.ts';
 import { tidyFolders } from './housekeeping/tidy-folders.ts';
 import { admitWriter, inspectFiles, inspectHead } from './inspect-tree.ts';
@@ -20,9 +21,8 @@ import { planPublish, publish } from './publish/publish.ts';
 import { archiveFiles } from './read/archive-files.ts';
 import { listFiles } from './read/list-files.ts';
 import { readSnapshotFile } from './read/read-file.ts';
-import { restoreSnapshot } from './restore.ts';
 import { removeDeadMakers } from './run/place-run.ts';
-import { assertCurrent, newestEpoch, runFolder } from './run/run-folder.ts';
+import { assertCurrent, latestEpoch, runFolder } from './run/run-folder.ts';
 import { createRunStates } from './run/run-state.ts';
 import { createSerial } from './run/serial.ts';
 import { thisProcess } from './run/tree-head.ts';
@@ -102,9 +102,9 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         return inspectHead(deps, input) ?? (await serial(input.runId, () => inspectFiles(deps, input)));
       }),
     admit: (input) => asWorkspaceError(async () => admitWriter(deps, input)),
-    newestEpoch: async (runId) => newestEpoch(runFolder(dataDir, runId).path) ?? 0,
+    newestEpoch: async (runId) => latestEpoch(runFolder(dataDir, runId).path),
     snapshot: (input) => verb(input.runId, () => takeSnapshot(deps, input)),
-    restore: (input) => verb(input.runId, () => restoreSnapshot(deps, input)),
+    restore: (input) => verb(input.runId, () => restoreTree(deps, input)),
     takeOver: (input) => verb(input.runId, () => takeOver(deps, input)),
     merge: (input) => verb(input.runId, () => mergeRun(deps, input)),
     diff: (input) => asWorkspaceError(() => diffSnapshots(deps, input)),
@@ -115,6 +115,8 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     planPublish: (request) => verb(request.runId, () => planPublish(deps, request)),
     publish: (request) => verb(request.runId, () => publish(deps, request)),
     discard: (runId) => verb(runId, () => discard(deps, runId)),
+    hasTree: async (runId) => hasTree(deps, runId),
+    dropTree: (input) => verb(input.runId, () => dropTree(deps, input)),
     sizes: () => asWorkspaceError(() => measureRuns(deps)),
     collect: (runId) => verb(runId, () => collectObjects(deps, runId)),
     removeDeadMakers: () => asWorkspaceError(() => removeDeadMakers(deps)),

@@ -1,4 +1,6 @@
-import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type FileTree, writeTree } from './fixtures/file-tree.ts';
@@ -124,7 +126,46 @@ describe('permissions that group or others do not have', () => {
   });
 });
 
+/** Node cannot set them. */
+const python = (code: string, ...args: string[]): string =>
+  execFileSync('python3', ['-c', `import os, sys\n${code}`, ...args], { encoding: 'utf8' }).trim();
+
+const canHoldAttributes = (() => {
+  const path = join(mkdtempSync(join(tmpdir(), 'holdpoint-xattr-')), 'file');
+  try {
+    writeFileSync(path, '');
+    python('os.setxattr(sys.argv[1], "user.note", b"x")', path);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(join(path, '..'), { recursive: true });
+  }
+})();
+
 describe('a publish to a directory', () => {
+  test.skipIf(!canHoldAttributes)(
+    'keeps extended attributes of a replaced file (where python3 and /tmp have them)',
+    async () => {
+      const warned: object[] = [];
+      using t = temporary({ logger: { info: () => {}, warn: (fields) => warned.push(fields) } });
+      const { source, made, path, take } = await start(t, (at) => {
+        python('os.setxattr(sys.argv[1], "user.note", b"kept")', join(at, 'a.txt'));
+        chmodSync(join(at, 'a.txt'), 0o640);
+      });
+      for (const name of ['a.txt', 'key.pem']) writeFileSync(join(path, name), 'changed\n');
+      const { id } = await take(made.id);
+      await publishNow(t.workspaces, { runId, snapshot: id });
+      const list =
+        'print({n: os.getxattr(sys.argv[1], n) for n in os.listxattr(sys.argv[1]) if n.startswith("user.")})';
+      expect(python(list, join(source, 'a.txt'))).toBe("{'user.note': b'kept'}");
+      expect(python(list, join(source, 'key.pem'))).toBe('{}');
+      expect(readFileSync(join(source, 'a.txt'), 'utf8')).toBe('changed\n');
+      expect(bitsIn(source)).toMatchObject({ 'a.txt': '640', 'key.pem': '644' });
+      expect(warned).toEqual([]);
+    },
+  );
+
   test('gives a new file or folder no wider permissions than the run did, wherever it dies', async () => {
     for (let dieAt = 1; ; dieAt += stride) {
       using t = temporary();

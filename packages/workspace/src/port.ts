@@ -163,7 +163,7 @@ export const publishTargetSchema = z.strictObject({
   include_ignored: z
     .boolean()
     .optional()
-    .describe('Of a git source: with what its ignore rules match. Default: without'),
+    .describe('With what the ignore rules of a git source match. Default: without'),
 });
 export type PublishTarget = z.infer<typeof publishTargetSchema>;
 
@@ -281,7 +281,7 @@ export interface DiffRequest {
   to: SnapshotId;
   /** A file or a folder. */
   path?: string;
-  /** Of a git source: with what its ignore rules match. @default false */
+  /** With what the ignore rules of a git source match. @default false */
   includeIgnored?: boolean;
 }
 
@@ -348,7 +348,7 @@ export interface Workspaces {
    * Throws `EHEADMOVED` when the tree was given to any other writer than `after` names.
    */
   admit(input: { runId: string; epoch: number; after: string; writer: string }): Promise<void>;
-  /** Of the run's trees; 0: there is none. */
+  /** The highest epoch that a tree of the run has or had; 0: there never was one. */
   newestEpoch(runId: string): Promise<number>;
   /**
    * Commits the tree as it is. No process may be writing to it. Nothing changed → the parent itself, with `files_changed: 0`; when
@@ -365,7 +365,7 @@ export interface Workspaces {
   }): Promise<Snapshot>;
   /**
    * Brings the tree to a snapshot, empty folders included; what no snapshot knows is removed. Paths that a snapshot of the run
-   * noted as skipped and `.git` entries are left alone.
+   * noted as skipped and `.git` entries are left alone. A tree that was dropped is made again, under the same epoch.
    */
   restore(input: { runId: string; epoch: number; snapshot: SnapshotId }): Promise<void>;
   /**
@@ -417,6 +417,14 @@ export interface Workspaces {
   publish(request: PublishRequest & { expect: string }): Promise<PublishResult>;
   /** Removes the run's tree and shadow repository. A publish that was interrupted is finished first. */
   discard(runId: string): Promise<void>;
+  /** Whether the run's tree is there: not before it is materialised, and not after it was dropped. */
+  hasTree(runId: string): Promise<boolean>;
+  /**
+   * Removes the tree of an ended run. Its snapshots stay, so it can still be read, compared, forked and published. What no snapshot holds
+   * (`.git` entries, skipped paths) is gone.
+   * @param input.epoch not lower than the tree's: older ones are stale from then on
+   */
+  dropTree(input: { runId: string; epoch: number }): Promise<void>;
   /** What every run's workspace takes, largest first. */
   sizes(): Promise<RunSize[]>;
   /** Brings a run's objects together in one pack and removes what no snapshot needs. Never a snapshot. */

@@ -17,7 +17,7 @@ import { isDotGit, join } from './files/path-name.ts';
 import { removeFolder } from './files/remove-folder.ts';
 import type { SnapshotId } from './port.ts';
 import { leftAlone } from './restore.ts';
-import { assertCurrent, epochsIn, type RunFolder, runFolder, stale } from './run/run-folder.ts';
+import { assertCurrent, epochsIn, latestEpoch, type RunFolder, runFolder, stale } from './run/run-folder.ts';
 import { startHead } from './run/tree-head.ts';
 import { requireRecord, type WorkspaceRecord } from './run/workspace-record.ts';
 import { startScan } from './snapshot.ts';
@@ -43,25 +43,34 @@ export async function takeOver(deps: Deps, input: Input): Promise<void> {
   refuseLate(folder);
   const retired = retire(folder);
   deps.onPoint('take-over.retired');
+  await growTree(deps, { ...input, folder, record, before: retired.at(-1), check: () => refuseLate(folder) });
+  assertCurrent(folder);
+  await removeRetired(deps, folder);
+}
+
+/** Makes the folder's tree at a snapshot: aside, and then by one rename. */
+export async function growTree(
+  deps: Deps,
+  input: Input & { folder: RunFolder; record: WorkspaceRecord; before?: string | undefined; check?: () => void },
+): Promise<void> {
+  const { folder, record, before } = input;
   const aside = joinPath(folder.path, 'retired', `${input.epoch}.new-${nonce()}`);
-  mkdirSync(aside, { mode: 0o700 });
+  mkdirSync(aside, { recursive: true, mode: 0o700 });
   deps.states.drop(input.runId);
-  await grow(deps, { ...input, folder: { ...folder, tree: aside }, record, before: retired.at(-1) });
+  await grow(deps, { ...input, folder: { ...folder, tree: aside }, record, before });
   deps.onPoint('take-over.grown');
-  refuseLate(folder);
+  input.check?.();
   renameSync(aside, folder.tree);
   startHead(folder, deps.holder);
   deps.states.drop(input.runId);
   deps.onPoint('take-over.placed');
-  assertCurrent(folder);
-  await removeRetired(deps, folder);
 }
 
 const nonce = (): string => `${process.pid}-${randomBytes(6).toString('hex')}`;
 
 /** Epochs only rise: who comes with an old one was frozen, or is lost. */
 function refuseLate(folder: RunFolder): void {
-  if (epochsIn(folder.path).some((epoch) => epoch >= folder.epoch)) throw stale(folder);
+  if (latestEpoch(folder.path) >= folder.epoch) throw stale(folder);
 }
 
 /** Moves every older tree away. @returns where they are now, the newest last */

@@ -32,7 +32,7 @@ export function lossIsSaid(found: Found, ledger: Ledger, stuck: Stuck): Verdict 
   const repaired = [...found.runs.values()].flatMap(({ events }) =>
     events.flatMap((event) => (event.type === 'run.repaired' ? [event.data.class] : [])),
   );
-  const isSaid = /back|behind|ahead/i.test(`${JSON.stringify(stuck)} ${repaired.join(' ')}`);
+  const isSaid = /back|behind|ahead/i.test([...Object.keys(stuck.repairs), ...repaired].join(' '));
   const wrong =
     gone.length > 0 && !isSaid ? [`${gone.length} acknowledgements are gone, and the system does not say so`] : [];
   return verdict('what Redis has lost is said', gone.length, 'lost acknowledgements', wrong);

@@ -166,6 +166,8 @@ function portOf(workspaces: Workspaces): WorkerDeps['workspaces'] {
     },
     publish: ({ expect, ...call }) => workspaces.publish({ ...requestOf(call), expect }),
     discard: (runId) => workspaces.discard(runId),
+    hasTree: (runId) => workspaces.hasTree(runId),
+    dropTree: (input) => workspaces.dropTree(input),
     collect: (runId) => workspaces.collect(runId),
     tidy: (input) => workspaces.tidy(input),
   };

@@ -7,7 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { createClient } from '@holdpoint/client/client';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
+import { readConfig } from '../config.ts';
 import { readKey } from '../connection.ts';
+import { checkRedis } from '../doctor/check-redis.ts';
 import { identify, isAlive, type ProcessIdentity } from '../system/process-identity.ts';
 import { readSystemRecord } from '../system/system-record.ts';
 import { call, type Running, start } from '../testing/cli.ts';
@@ -58,7 +60,7 @@ const childOf = (name: string): ProcessIdentity => {
 };
 const soon = { timeout: 30_000 };
 
-it('a Redis that is killed is started again: the API and the workers come back to it, runs go on', async () => {
+it('a Redis that is killed is started again: the API and the workers come back to it, and runs finish', async () => {
   const { client, child, said } = await up();
   const plan = {
     groups: ['sleep 1; echo a >> counter', 'cat counter'].map((command) => ({
@@ -100,10 +102,9 @@ it('a second start of a system whose Redis hangs says so, and so does doctor', a
     expect(JSON.parse(second.stdout)).toMatchObject({
       error: { code: 'not_ready', message: expect.stringContaining('its Redis does not answer') },
     });
-    const doctor = await call(['doctor'], env);
-    expect(doctor.code).toBe(1);
-    expect(doctor.stdout).toContain('no answer from');
-    expect(doctor.stdout).not.toContain('correct REDIS_URL');
+    const [finding] = await checkRedis(readConfig(env, root), true);
+    expect(finding).toMatchObject({ level: 'fail', text: expect.stringContaining('no answer from') });
+    expect(finding?.next).not.toContain('REDIS_URL');
   } finally {
     process.kill(pid, 'SIGCONT');
   }

@@ -9,8 +9,15 @@ const mostMs = 3000;
 const mostNamed = 5;
 const leastFree = 1024 ** 3;
 
-/** What the data directory takes, and which runs take most. Looks for three seconds at most, and says so when that was not enough. */
-export async function checkStorage(dataDir: string, walk: Walk = startWalk(mostMs)): Promise<Finding> {
+/**
+ * What the data directory takes, and which runs take most. Looks for three seconds at most, and says so when that was not enough.
+ * @param sizes is filled with the bytes of each run that was looked at
+ */
+export async function checkStorage(
+  dataDir: string,
+  walk: Walk = startWalk(mostMs),
+  sizes: Map<string, number> = new Map(),
+): Promise<Finding> {
   const free = await statfs(dataDir).catch(() => undefined);
   if (free === undefined) return { name, level: 'ok', text: 'nothing yet' };
   const parts: Record<string, number> = { redis: 0, blobs: 0, trash: 0, other: 0 };
@@ -20,6 +27,7 @@ export async function checkStorage(dataDir: string, walk: Walk = startWalk(mostM
     parts[part] = (parts[part] ?? 0) + ((await measure(walk, join(dataDir, entry.name))) ?? 0);
   }
   const { count, measured } = await measureRuns(walk, join(dataDir, 'runs'));
+  for (const run of measured) sizes.set(run.run_id, run.bytes);
   const largest = measured.toSorted((a, b) => b.bytes - a.bytes).slice(0, mostNamed);
   const freeBytes = free.bavail * free.bsize;
   const workspaces = measured.reduce((sum, run) => sum + run.bytes, 0);

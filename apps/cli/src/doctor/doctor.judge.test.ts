@@ -108,8 +108,37 @@ describe('storage', () => {
 });
 
 it('says whether workspaces go by themselves', () => {
-  expect(checkRetention({ retention: { days: undefined, runs: undefined } }).text).toMatch(/^off/);
-  expect(checkRetention({ retention: { days: '30', runs: undefined } }).text).toContain('30 days after');
+  const none = { runs: [], sizes: new Map<string, number>() };
+  const textOf = (...bounds: { days: number | null; runs: number | null }[]) =>
+    checkRetention({ workers: bounds.map((retention) => ({ retention })), ...none });
+  expect(textOf().text).toMatch(/^not known/);
+  expect(textOf({ days: null, runs: null }).text).toMatch(/^off/);
+  expect(textOf({ days: 30, runs: null }).text).toContain('30 days after');
+  expect(textOf({ days: 30, runs: null }, { days: null, runs: 5 })).toMatchObject({ level: 'warn' });
+  const publication = { status: 'none', snapshot: null, result: null, conflicts: [], problem: null } as never;
+  const held = checkRetention({
+    workers: [{ retention: { days: null, runs: 5 } }],
+    runs: [
+      { id: 'run_1', status: 'succeeded', publication },
+      { id: 'run_2', status: 'succeeded', publication },
+      { id: 'run_3', status: 'waiting', publication },
+      { id: 'run_gone', status: 'waiting', publication },
+    ],
+    sizes: new Map([
+      ['run_1', 2e6],
+      ['run_2', 1e6],
+      ['run_3', 5e6],
+    ]),
+  });
+  expect(held.data).toMatchObject({
+    held: [
+      { reason: 'running', runs: 0 },
+      { reason: 'parked', runs: 1, bytes: 5e6 },
+      { reason: 'unpublished', runs: 2, bytes: 3e6 },
+      { reason: 'published', runs: 0 },
+      { reason: 'ended', runs: 0 },
+    ],
+  });
 });
 
 it('a sandbox with a gap is no sandbox', () => {

@@ -1,4 +1,5 @@
 import type { Worker } from '@holdpoint/client/wire/operation';
+import type { Run } from '@holdpoint/client/wire/run';
 import { commandLine } from '../command-name.ts';
 import { keyFileOf } from '../connection.ts';
 import { tell } from '../report-error.ts';
@@ -16,18 +17,22 @@ import { checkStorage } from './check-storage.ts';
 import { checkStuck } from './check-stuck.ts';
 import type { Finding } from './finding.ts';
 
+const mostRuns = 2000;
+
 /** Everything Holdpoint needs on this machine, one finding per thing. Changes nothing. */
 export async function examine(shell: Shell): Promise<Finding[]> {
   const { config } = shell;
   const record = readSystemRecord(config.dataDir);
   const running = record !== undefined && isAlive(record) ? record : undefined;
-  const { findings: api, workers } = await askApi(shell, running !== undefined || config.url !== undefined);
+  const { findings: api, workers, runs } = await askApi(shell, running !== undefined || config.url !== undefined);
+  const sizes = new Map<string, number>();
+  const storage = await checkStorage(config.dataDir, undefined, sizes);
   return [
     checkNode(process.versions.node),
     ...(await checkPrograms(config)),
     await checkDataDirectory(config.dataDir),
-    await checkStorage(config.dataDir),
-    checkRetention(config),
+    storage,
+    checkRetention({ workers, runs, sizes }),
     await checkKeyFile(keyFileOf(config)),
     ...(await checkRedis(config, running !== undefined)),
     ...(await checkInstallation(config)),
@@ -36,20 +41,40 @@ export async function examine(shell: Shell): Promise<Finding[]> {
   ];
 }
 
-async function askApi(shell: Shell, expected: boolean): Promise<{ findings: Finding[]; workers: Worker[] }> {
+async function askApi(
+  shell: Shell,
+  expected: boolean,
+): Promise<{ findings: Finding[]; workers: Worker[]; runs: Run[] }> {
   const name = 'api';
-  if (!expected) return { findings: [{ name, level: 'ok', text: 'not running (npm start)' }], workers: [] };
+  if (!expected) return { findings: [{ name, level: 'ok', text: 'not running (npm start)' }], workers: [], runs: [] };
   try {
     const client = await shell.connect();
     const workers = await client.listWorkers();
     const stuck = await checkStuck(client);
+    const runs = await listRuns(client);
     if (workers.length > 0)
-      return { findings: [{ name, level: 'ok', text: `answers; ${workers.length} workers` }, ...stuck], workers };
+      return { findings: [{ name, level: 'ok', text: `answers; ${workers.length} workers` }, ...stuck], workers, runs };
     const next = `Start one: npm start, or ${commandLine('worker')} with the same HOLDPOINT_DATA and REDIS_URL.`;
     const silent: Finding = { name, level: 'warn', text: 'answers, but no worker is alive: runs wait', next };
-    return { findings: [silent, ...stuck], workers };
+    return { findings: [silent, ...stuck], workers, runs };
   } catch (error) {
     const { message, next } = tell(error);
-    return { findings: [{ name, level: 'fail', text: message, ...(next === undefined ? {} : { next }) }], workers: [] };
+    return {
+      findings: [{ name, level: 'fail', text: message, ...(next === undefined ? {} : { next }) }],
+      workers: [],
+      runs: [],
+    };
   }
+}
+
+/** The latest ones; those before are few that still have a workspace. */
+async function listRuns(client: Awaited<ReturnType<Shell['connect']>>): Promise<Run[]> {
+  const runs: Run[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await client.listRuns({ limit: 100, ...(cursor === undefined ? {} : { cursor }) });
+    runs.push(...page.data);
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined && runs.length < mostRuns);
+  return runs;
 }

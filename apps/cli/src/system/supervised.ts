@@ -50,10 +50,9 @@ export class Supervised {
 
   /** Starts it, unwatched: what it comes to first is for the caller to see. */
   start(): Child {
-    this.#startedAt = this.#deps.now();
-    this.#child = spawnChild(this.#spec);
+    const child = this.#spawn();
     this.#deps.onSpawn();
-    return this.#child;
+    return child;
   }
 
   /** From now on it is started again when it ends. @param environment for those later starts */
@@ -80,12 +79,13 @@ export class Supervised {
       this.#deps.report(this.#endText({ how, times, pauseMs }));
       await this.#deps.pause(pauseMs, signal);
       try {
-        this.start();
+        this.#spawn();
       } catch (error) {
         // For example no process id, or no space for its log: to wait is all that helps.
-        how = error instanceof Error ? error.message : String(error);
+        how = messageOf(error);
         continue;
       }
+      this.#record();
       how = await this.#tellProblemsUntilEnd();
     }
   }
@@ -103,11 +103,32 @@ export class Supervised {
     const ended = child.ended.finally(() => over.abort());
     const signal = AbortSignal.any([over.signal, this.#stopping.signal]);
     const { logFile } = child.spec;
-    for await (const text of followLines(logFile, { from: child.logStart, everyMs: () => lookMs, signal })) {
-      const line = parseLogLine(text);
-      const problem = line === undefined ? undefined : problemOf(line);
-      if (problem !== undefined) this.#deps.report(`${this.name}: ${problem}`);
+    try {
+      for await (const text of followLines(logFile, { from: child.logStart, everyMs: () => lookMs, signal })) {
+        const line = parseLogLine(text);
+        const problem = line === undefined ? undefined : problemOf(line);
+        if (problem !== undefined) this.#deps.report(`${this.name}: ${problem}`);
+      }
+    } catch (error) {
+      this.#deps.report(`${this.name}: its log cannot be read: ${messageOf(error)}`);
     }
     return ended;
   }
+
+  #spawn(): Child {
+    this.#startedAt = this.#deps.now();
+    this.#child = spawnChild(this.#spec);
+    return this.#child;
+  }
+
+  /** A process that could not be recorded runs all the same: to start a second one would be worse. */
+  #record(): void {
+    try {
+      this.#deps.onSpawn();
+    } catch (error) {
+      this.#deps.report(`${this.name} could not be recorded: ${messageOf(error)}`);
+    }
+  }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -61,6 +61,11 @@ export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): W
       await sandbox.killAll(runId);
       await workspaces.discard(runId);
     },
+    hasTree: (runId) => workspaces.hasTree(runId),
+    async dropTree(input) {
+      await sandbox.killAll(input.runId);
+      await workspaces.dropTree(input);
+    },
     collect: (runId) => workspaces.collect(runId),
     tidy: (input) => workspaces.tidy(input),
   };

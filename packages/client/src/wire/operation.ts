@@ -13,6 +13,10 @@ export const workerSchema = z
     concurrency: z.int(),
     active: z.array(z.string()).describe('What it works on now'),
     capabilities: z.json().describe('What its sandbox enforces'),
+    retention: z
+      .strictObject({ days: z.number().nullable(), runs: z.int().nullable() })
+      .optional()
+      .describe('How long, and for how many ended runs, it keeps workspaces; null: no bound'),
   })
   .meta({ id: 'Worker' });
 export type Worker = z.infer<typeof workerSchema>;

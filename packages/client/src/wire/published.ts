@@ -13,7 +13,7 @@ const wish = {
   branch,
   author,
   include_ignored: include_ignored.describe(
-    'Of a git source: with what its ignore rules match. Default: as the run says (`publish`), which is without',
+    'With what the ignore rules of a git source match. Default: as the run says (`publish`), which is without',
   ),
 };
 

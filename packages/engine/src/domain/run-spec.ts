@@ -86,7 +86,7 @@ export const publishDefaultsSchema = z.strictObject({
   include_ignored: z
     .boolean()
     .default(false)
-    .describe('Of a git source: with what its ignore rules match. Default: it is left out of diff and publish'),
+    .describe('With what the ignore rules of a git source match. Default: it is left out of diff and publish'),
 });
 
 /** What decides the run's turns. */

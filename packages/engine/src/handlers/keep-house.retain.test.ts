@@ -5,6 +5,7 @@ import { requestPublication } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import type { Retention } from '../deps.ts';
 import { readLog } from '../log/read-log.ts';
+import { readRun } from '../log/read-state.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { type Bench, bench, deliverAll, specOf } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
@@ -66,6 +67,31 @@ test('a change set that nobody published stays, and so does a run that has not e
   await house(deps, { days: 0, runs: 0 }, 1000);
   expect(await publicationOf(unpublished)).toBe('none');
   expect((await listSteps(deps, waiting)).run).toMatchObject({ status: 'waiting', publication: 'none' });
+});
+
+test('of ended runs only so many keep their tree, also of those that nobody published', async () => {
+  const { deps, dropped } = bench(engine);
+  const runs = [await finished(deps), await finished(deps), await finished(deps)];
+  await house(deps, { runs: 1 }, 0);
+  expect([...dropped].sort()).toEqual(runs.slice(0, 2).sort());
+  expect(await Promise.all(runs.map(publicationOf))).toEqual(['none', 'none', 'none']);
+  // It can be published as before, and is not dropped twice.
+  const [first = ''] = runs;
+  const lease = async () => (await readRun(deps.redis, first))?.lease;
+  const before = await lease();
+  await house(deps, { runs: 1 }, 0);
+  expect(await lease()).toBe(before);
+  await requestPublication(deps, first, { by: 'ann', message: 'm' });
+  await deliverAll(deps);
+  expect(await publicationOf(first)).toBe('published');
+});
+
+test('the tree of a published run goes without any bound', async () => {
+  const { deps, dropped } = bench(engine);
+  const [published, unpublished] = [await finished(deps, 'publish'), await finished(deps)];
+  await house(deps, {}, 0);
+  expect([dropped.has(published), dropped.has(unpublished)]).toEqual([true, false]);
+  expect(await publicationOf(published)).toBe('published');
 });
 
 test('a workspace that a fork still needs stays until the fork has its copy', async () => {

@@ -1,8 +1,10 @@
 import { requestDiscarding } from '../commands/steer-run.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
+import { leaseToDrop } from '../domain/transitions/take-over.ts';
 import { isTerminal } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
+import { append } from '../log/append.ts';
 import { ownerOf, trackActive } from '../log/indexes.ts';
 import { runIndex } from '../log/keys.ts';
 import { readRawLog } from '../log/read-log.ts';
@@ -16,8 +18,8 @@ const trashMs = 7 * day;
 const blobIdleMs = day;
 
 /**
- * Now and then: discards workspaces that are past retention, brings the objects of ended runs together, and removes what nothing refers
- * to. It never touches what a run that has not ended, an unpublished change set, a fork or a log needs.
+ * Now and then: discards workspaces that are past retention, or drops only their trees where a change set is not published, brings the
+ * objects of ended runs together, and removes what nothing refers to. It never touches what a run that has not ended, an unpublished change set, a fork or a log needs.
  */
 export async function keepHouse(deps: WorkerDeps, signal: AbortSignal): Promise<void> {
   await deps.confirmInstallation();
@@ -33,8 +35,13 @@ export async function keepHouse(deps: WorkerDeps, signal: AbortSignal): Promise<
     if (run && !isTerminal(run.status)) await trackActive(deps.redis, runId);
     if (!run || !isTerminal(run.status) || !hasWorkspace(run)) continue;
     ended += 1;
-    if (isPast(deps, run, ended)) await discard(deps, run);
-    else await collect(deps, run);
+    const isDue = isPast(deps, run, ended);
+    if (isDue && !isUnpublished(run)) {
+      await discard(deps, run);
+      continue;
+    }
+    if (isDue || run.publication === 'published') await dropTree(deps, run);
+    await collect(deps, run);
   }
   const trashed = await deps.workspaces.tidy({ isKnown: (id) => mayHaveWorkspace(deps, id) });
   const blobs = await deps.blobs.collect({ needed, idleMs: blobIdleMs, trashMs, now: deps.now() });
@@ -68,7 +75,6 @@ const hasWorkspace = ({ base, publication }: RunState): boolean =>
 
 /** @param place of the run among the ended ones that have a workspace, the latest is 1 */
 function isPast({ retention: { days, runs }, now }: WorkerDeps, run: RunState, place: number): boolean {
-  if (isUnpublished(run)) return false;
   const age = now() - Date.parse(run.ended_at ?? '');
   return (days !== undefined && age > days * day) || (runs !== undefined && place > runs);
 }
@@ -82,6 +88,19 @@ async function discard(deps: WorkerDeps, run: RunState): Promise<void> {
     // A fork that has no copy yet, or somebody was faster: the next round looks again.
     if (!(error instanceof EngineError)) throw error;
   });
+}
+
+/** Most of what a run takes. Its snapshots stay, so whatever may still be asked for is possible; what needs a tree makes it again. */
+async function dropTree(deps: WorkerDeps, run: RunState): Promise<void> {
+  if (run.publication === 'requested') return;
+  try {
+    if (!(await deps.workspaces.hasTree(run.id))) return;
+    const epoch = Math.max(run.lease, await deps.workspaces.newestEpoch(run.id)) + 1;
+    const leased = await append(deps, run.id, leaseToDrop(run, deps.workerId, epoch));
+    if (leased.ok) await deps.workspaces.dropTree({ runId: run.id, epoch });
+  } catch (error) {
+    deps.logger.warn({ run_id: run.id, err: error }, 'the tree of an ended run could not be dropped');
+  }
 }
 
 async function collect(deps: WorkerDeps, run: RunState): Promise<void> {

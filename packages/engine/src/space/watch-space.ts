@@ -33,7 +33,8 @@ export async function watchSpace(input: WatchSpaceInput, logger: Logger): Promis
   };
   const look = async (): Promise<void> => {
     const free = await freeBytes(dataDir);
-    if (free < limits.reserve) await release();
+    // Never above the floor: a reserve that is given up there would be made again at once.
+    if (free < Math.min(limits.reserve, limits.floor)) await release();
     if (low === undefined ? free < limits.floor : free < limits.floor + limits.reserve) {
       if (low === undefined) {
         logger.error({ free, floor: limits.floor }, 'disk space is low: no new work is taken');

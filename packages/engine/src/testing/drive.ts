@@ -20,6 +20,8 @@ import type { TestEngine } from './real-redis.ts';
 /** Tools whose effects can be counted: `args.effect` says what a call may change, `args.do` what it does. */
 export interface Bench {
   deps: WorkerDeps;
+  /** Runs without a tree. */
+  dropped: Set<string>;
   /** Content of the first run's workspace: one entry per writing call that is visible in it. */
   tree: string[];
   /** The same of any run. */
@@ -64,6 +66,7 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
   const epochs = new Map<string, number>();
   /** The writer that was let at each tree last, as on disk: it stays when the log goes back. */
   const admitted = new Map<string, string>();
+  const dropped = new Set<string>();
   /** As of a real workspace: who works on a tree that was taken over is told. */
   const current = (runId: string, epoch: number): void => {
     if (epoch !== (epochs.get(runId) ?? 1)) {
@@ -176,11 +179,13 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
       quiesce: async () => {},
       restore: async ({ runId, epoch, snapshot }) => {
         current(runId, epoch);
+        dropped.delete(runId);
         bringTo(runId, snapshot);
       },
       async takeOver({ runId, epoch, snapshot }) {
         epochs.set(runId, epoch);
         admitted.set(runId, '');
+        dropped.delete(runId);
         bringTo(runId, snapshot);
       },
       async merge({ runId, epoch, from }) {
@@ -202,11 +207,16 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
         return { status: 'published', published: {} };
       },
       discard: async () => {},
+      hasTree: async (runId) => !dropped.has(runId),
+      dropTree: async ({ runId, epoch }) => {
+        epochs.set(runId, epoch);
+        dropped.add(runId);
+      },
       collect: async () => {},
       tidy: async () => [],
     },
   };
-  return { deps, tree, treeOf, executions, published };
+  return { deps, tree, treeOf, executions, published, dropped };
 }
 
 const conflict = { path: 'a', reason: 'changed_in_source', detail: 'The file changed.', resolvable: true };

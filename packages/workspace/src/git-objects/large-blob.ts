@@ -1,11 +1,20 @@
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, read } from 'node:fs';
+import { closeSync, openSync, read, readSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { crc32, createDeflate } from 'node:zlib';
 import { WorkspaceError } from '../errors.ts';
 import { syncOpen, writeAll, writeSynced } from '../files/write-durably.ts';
 import { startObject } from './object-id.ts';
-import { compression, entryHeader, packHeader, packIndex, placeForPack, putInPlace, removeTemporary } from './pack.ts';
+import {
+  compressionFor,
+  entryHeader,
+  packHeader,
+  packIndex,
+  placeForPack,
+  putInPlace,
+  removeTemporary,
+} from './pack.ts';
+import type { PackStream } from './pack-stream.ts';
 
 const readAsync = promisify(read);
 
@@ -37,6 +46,22 @@ export async function writeLargeBlob(
   }
 }
 
+/** The same into a pack that holds others, too. One at a time. */
+export async function appendLargeBlob(
+  pack: PackStream,
+  input: { fd: number; size: number; has: (oid: string) => boolean },
+): Promise<string> {
+  const { write, end } = pack.start();
+  let object: { oid: string; crc: number } | undefined;
+  try {
+    const deflated = await deflateEntry(input.fd, input.size, write);
+    if (!input.has(deflated.oid)) object = deflated;
+    return deflated.oid;
+  } finally {
+    end(object);
+  }
+}
+
 /** The id of a large file without storing it. */
 export async function hashLargeBlob(source: number, size: number): Promise<string> {
   const hash = startObject('blob', size);
@@ -45,18 +70,31 @@ export async function hashLargeBlob(source: number, size: number): Promise<strin
 }
 
 async function deflateInto(target: number, source: number, size: number) {
-  const blob = startObject('blob', size);
   const whole = createHash('sha1');
-  let crc = 0;
   const write = (bytes: Buffer) => {
     whole.update(bytes);
     writeAll(target, bytes);
   };
+  write(packHeader(1));
+  const { oid, crc } = await deflateEntry(source, size, write);
+  const trailer = whole.digest();
+  writeAll(target, trailer);
+  return { oid, crc, trailer };
+}
+
+/** What a pack holds of a blob: header and content. */
+async function deflateEntry(source: number, size: number, write: (bytes: Buffer) => void) {
+  const blob = startObject('blob', size);
+  let crc = 0;
   const writeEntry = (bytes: Buffer) => {
     crc = crc32(bytes, crc);
     write(bytes);
   };
-  const deflate = createDeflate(compression);
+  const sampleAt = (position: number, length: number) => {
+    const sample = Buffer.allocUnsafe(length);
+    return sample.subarray(0, readSync(source, sample, 0, length, position));
+  };
+  const deflate = createDeflate({ ...compressionFor(size, sampleAt), chunkSize: 256 * 1024 });
   const feed = async () => {
     for await (const piece of pieces(source, size)) {
       blob.update(piece);
@@ -69,19 +107,17 @@ async function deflateInto(target: number, source: number, size: number) {
   const drain = async () => {
     for await (const piece of deflate) writeEntry(piece as Buffer);
   };
-  write(packHeader(1));
   writeEntry(entryHeader('blob', size));
   await Promise.all([feed().catch((error) => deflate.destroy(error as Error)), drain()]);
-  const trailer = whole.digest();
-  writeAll(target, trailer);
-  return { oid: blob.digest('hex'), crc, trailer };
+  return { oid: blob.digest('hex'), crc };
 }
 
+/** The same memory each time: a piece holds until the next one is asked for. */
 async function* pieces(fd: number, size: number): AsyncGenerator<Buffer> {
   let position = 0;
+  const buffer = Buffer.allocUnsafeSlow(Math.min(1024 * 1024, size));
   while (position < size) {
-    const buffer = Buffer.allocUnsafe(Math.min(1024 * 1024, size - position));
-    const { bytesRead } = await readAsync(fd, buffer, 0, buffer.length, position);
+    const { bytesRead } = await readAsync(fd, buffer, 0, Math.min(buffer.length, size - position), position);
     if (bytesRead === 0) throw new WorkspaceError('EWORKSPACEBUSY', 'A file became shorter while it was read.');
     position += bytesRead;
     yield buffer.subarray(0, bytesRead);

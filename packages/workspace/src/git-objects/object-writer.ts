@@ -1,23 +1,44 @@
+import { readWhole } from '../files/read-whole.ts';
 import type { Folder } from '../tree/tree.ts';
 import { isFolder } from '../tree/tree.ts';
 import { commitContent } from './commit-object.ts';
 import type { Deflater } from './deflater.ts';
-import { writeLargeBlob } from './large-blob.ts';
+import { appendLargeBlob, writeLargeBlob } from './large-blob.ts';
 import type { ObjectType } from './object-id.ts';
 import { emptyTreeId, objectId } from './object-id.ts';
 import type { PackedObject } from './pack.ts';
 import { packObject, writePack } from './pack.ts';
+import type { PackStream } from './pack-stream.ts';
 import { treeContent } from './tree-object.ts';
 
 /** Compressed bytes kept in memory before a pack is written. */
 const flushAt = 32 * 1024 * 1024;
-/** Files from this size on get a pack of their own, written as a stream. */
-export const largeFrom = 4 * 1024 * 1024;
+/** Files from this size on are read in pieces, so that the many of a large copy need no memory. */
+export const largeFrom = 1024 * 1024;
+/** Where there is no pack that is written as a stream, files from this size on get a pack of their own. */
+const ownPackFrom = 4 * 1024 * 1024;
+/** In any case. */
+const alwaysOwnPackFrom = 64 * 1024 * 1024;
+
+/** A large blob comes in pieces while small ones are added, so it goes to another pack. */
+interface Packs {
+  small: PackStream;
+  large: PackStream;
+}
+
+interface ObjectWriterDeps {
+  gitDir: string;
+  known: Set<string>;
+  deflater?: Deflater;
+  packs?: Packs;
+}
 
 /**
  * Collects objects and brings them to disk together. Nothing is known to git before `flush` has returned.
  * @param deps.known ids of objects that some ref needs already, and that are not written again
  * @param deps.deflater compresses the blobs. @default they are compressed at once, here
+ * @param deps.packs take the objects as they come, so that memory holds none of them; for the copy of a whole tree. @default they are kept,
+ * and written together
  */
 export interface ObjectWriter {
   blob(content: Uint8Array): string;
@@ -34,7 +55,8 @@ export interface ObjectWriter {
   held(): void;
 }
 
-export function createObjectWriter(deps: { gitDir: string; known: Set<string>; deflater?: Deflater }): ObjectWriter {
+export function createObjectWriter(deps: ObjectWriterDeps): ObjectWriter {
+  const { packs, deflater } = deps;
   let pending = new Map<string, PackedObject>();
   let bytes = 0;
   const written = new Set<string>();
@@ -45,9 +67,9 @@ export function createObjectWriter(deps: { gitDir: string; known: Set<string>; d
   const add = (type: ObjectType, content: Uint8Array): string => {
     const oid = objectId(type, content);
     if (has(oid)) return oid;
-    if (type === 'blob' && deps.deflater !== undefined) {
+    if (type === 'blob' && deflater !== undefined) {
       deflating.add(oid);
-      deps.deflater.add(oid, content);
+      deflater.add(oid, content);
       return oid;
     }
     const packed = packObject(oid, type, content);
@@ -57,14 +79,38 @@ export function createObjectWriter(deps: { gitDir: string; known: Set<string>; d
   };
 
   const flush = async () => {
-    for (const packed of (await deps.deflater?.drain()) ?? []) pending.set(packed.oid, packed);
+    const drained = (await deflater?.drain()) ?? [];
+    if (packs !== undefined) {
+      for (const packed of [...drained, ...pending.values()]) packs.small.append(packed);
+      for (const oid of [...(await packs.small.finish()), ...(await packs.large.finish())]) written.add(oid);
+    } else {
+      for (const packed of drained) pending.set(packed.oid, packed);
+      if (pending.size > 0) await writePack(deps.gitDir, [...pending.values()]);
+      for (const oid of pending.keys()) written.add(oid);
+    }
     deflating.clear();
-    if (pending.size === 0) return;
-    const objects = pending;
-    await writePack(deps.gitDir, [...objects.values()]);
-    for (const oid of objects.keys()) written.add(oid);
     pending = new Map();
     bytes = 0;
+  };
+
+  const relieve = (): Promise<void> | undefined => {
+    if (packs !== undefined && deflater !== undefined && deflater.bytes > 0)
+      deflater.take((one) => packs.small.append(one));
+    const isDue =
+      packs === undefined ? bytes + (deflater?.bytes ?? 0) >= flushAt : packs.small.isFull || packs.large.isFull;
+    return isDue ? flush() : deflater?.relieve();
+  };
+
+  const largeBlob = async (fd: number, size: number): Promise<string> => {
+    if (packs !== undefined && size < alwaysOwnPackFrom) {
+      const oid = await appendLargeBlob(packs.large, { fd, size, has });
+      deflating.add(oid);
+      return oid;
+    }
+    if (size < ownPackFrom) return add('blob', readWhole(fd, size));
+    const oid = await writeLargeBlob(deps.gitDir, { fd, size, has });
+    written.add(oid);
+    return oid;
   };
 
   const seal = (folder: Folder): string | null => {
@@ -77,11 +123,7 @@ export function createObjectWriter(deps: { gitDir: string; known: Set<string>; d
 
   return {
     blob: (content) => add('blob', content),
-    largeBlob: async (fd, size) => {
-      const oid = await writeLargeBlob(deps.gitDir, { fd, size, has });
-      written.add(oid);
-      return oid;
-    },
+    largeBlob,
     has,
     root: (folder) => {
       const oid = seal(folder);
@@ -90,7 +132,7 @@ export function createObjectWriter(deps: { gitDir: string; known: Set<string>; d
       return emptyTreeId;
     },
     commit: (input) => add('commit', commitContent(input)),
-    relieve: () => (bytes + (deps.deflater?.bytes ?? 0) >= flushAt ? flush() : deps.deflater?.relieve()),
+    relieve,
     flush,
     held: () => {
       for (const oid of written) deps.known.add(oid);

@@ -73,7 +73,13 @@ async function everyVerb(
   await t.workspaces.patch({ runId, from: base.id, to: last.id });
   await t.workspaces.restore({ epoch: 1, runId, snapshot: base.id });
   await t.workspaces.restore({ epoch: 1, runId, snapshot: last.id });
-  expect(await publishNow(t.workspaces, { runId, snapshot: last.id, message: 'x' })).toMatchObject({
+  // No filter runs, so a person has to say that the files are published as they are.
+  const { conflicts } = await t.workspaces.planPublish({ runId, snapshot: last.id, target: { message: 'x' } });
+  expect(new Set(conflicts.map(({ reason }) => reason))).toEqual(new Set(source.type === 'git' ? ['attributes'] : []));
+  const resolutions = conflicts.map(({ path: at, versions }) => {
+    return { path: at, take: 'run' as const, seen: versions?.source?.oid ?? null };
+  });
+  expect(await publishNow(t.workspaces, { runId, snapshot: last.id, message: 'x', resolutions })).toMatchObject({
     status: 'published',
   });
 }

@@ -39,16 +39,12 @@ export async function changeSet(deps: Deps, input: Scope & { from: SnapshotId; t
 /**
  * What the run made or changed since its beginning and is not published.
  * @param input.set what was found already, for when it was counted from there
- * @returns `exact`: what no snapshot holds, with size and time, so that a plan can be bound to it
  */
-export async function leftOutOf(
-  deps: Deps,
-  input: Scope & { to: SnapshotId; set?: ChangeSet },
-): Promise<{ list: LeftOut[]; exact: [string, Skipped][] }> {
+export async function leftOutOf(deps: Deps, input: Scope & { to: SnapshotId; set?: ChangeSet }): Promise<LeftOut[]> {
   const { folder, record, set } = input;
   const fits = set !== undefined && set.before.id === record.base && set.after.id === input.to;
   const { found } = fits ? set : await changeSet(deps, { ...input, from: record.base });
-  return { list: await summarise(deps, { ...found, folder }), exact: [...found.skipped] };
+  return summarise(deps, { ...found, folder });
 }
 
 /** What no snapshot holds and the run made or changed, by its size or time. */

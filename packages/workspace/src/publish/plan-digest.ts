@@ -3,7 +3,11 @@ import { toText } from '../files/path-name.ts';
 import type { PublishPlan } from '../port.ts';
 import type { Change } from '../tree/tree.ts';
 
-/** Names a plan: one that would do anything else has another digest. @param exact what the plan itself does not tell */
+/**
+ * Names a plan: one that would do anything else has another digest. What no snapshot holds is covered, too: the manifest of the
+ * candidate has its size and time.
+ * @param exact what the plan itself does not tell
+ */
 export function withDigest(plan: Omit<PublishPlan, 'digest'>, exact: unknown): PublishPlan {
   const digest = createHash('sha256')
     .update(JSON.stringify([plan, exact]))

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 
@@ -54,6 +54,22 @@ export function epochsIn(path: string): number[] {
       .sort((a, b) => a - b);
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Says that the tree of this epoch was dropped, and may be made again. */
+export const dropMark = ({ path, epoch }: RunFolder): string => join(path, 'trees', `${epoch}.dropped`);
+
+export const isDropped = (folder: RunFolder): boolean =>
+  epochsIn(folder.path).length === 0 && existsSync(dropMark(folder));
+
+/** Epochs only rise, also beyond a tree that was dropped. */
+export function latestEpoch(path: string): number {
+  try {
+    return Math.max(0, ...readdirSync(join(path, 'trees')).map((name) => Number.parseInt(name, 10) || 0));
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return 0;
     throw error;
   }
 }

@@ -97,33 +97,40 @@ test.skipIf(!hasMergeTree)(
     const seen = { clean: 0, conflicts: 0, contents: 0 };
     try {
       await fc.assert(
-        fc.asyncProperty(before, changes, changes, async (base, ofSource, ofRun) => {
-          const writer = createObjectWriter({ gitDir, known: new Set() });
-          const files: Three<Record<string, FileState | null>> = {
-            ...{ base, source: { ...base, ...ofSource }, run: { ...base, ...ofRun } },
-          };
-          const trees = each(files, (one) => toFolder(writer, one));
-          const commit = (root: Folder, parent: string | null) =>
-            writer.commit({ tree: writer.root(root), parent, seconds: 0, message: '' });
-          const root = commit(trees.base, null);
-          const [source, run] = [commit(trees.source, root), commit(trees.run, root)];
-          await writer.flush();
+        // Ten at once: what costs most is to bring objects to disk.
+        fc.asyncProperty(
+          fc.array(fc.tuple(before, changes, changes), { minLength: 10, maxLength: 10 }),
+          async (all) => {
+            const writer = createObjectWriter({ gitDir, known: new Set() });
+            const commit = (root: Folder, parent: string | null) =>
+              writer.commit({ tree: writer.root(root), parent, seconds: 0, message: '' });
+            const cases = all.map(([base, ofSource, ofRun]) => {
+              const files: Three<Record<string, FileState | null>> = {
+                ...{ base, source: { ...base, ...ofSource }, run: { ...base, ...ofRun } },
+              };
+              const trees = each(files, (one) => toFolder(writer, one));
+              const root = commit(trees.base, null);
+              return { trees, source: commit(trees.source, root), run: commit(trees.run, root) };
+            });
+            await writer.flush();
+            for (const { trees, source, run } of cases) {
+              const merged = mergeFolders(trees);
+              const contents = await mergeContents({ git }, { gitDir, writer, files: merged.contents });
+              const unmerged = merged.contents.filter((one) => !contents.has(one));
+              const conflicts = [...merged.conflicts, ...unmerged].map(({ path }) => path).sort();
+              const settled = [...contents].map(([{ path }, leaf]) => ({ path, old: null, new: leaf }));
+              const result = overlay(merged.root, settled);
+              expect(result.blocked).toEqual([]);
 
-          const merged = mergeFolders(trees);
-          const contents = await mergeContents({ git }, { gitDir, writer, files: merged.contents });
-          const unmerged = merged.contents.filter((one) => !contents.has(one));
-          const conflicts = [...merged.conflicts, ...unmerged].map(({ path }) => path).sort();
-          const settled = [...contents].map(([{ path }, leaf]) => ({ path, old: null, new: leaf }));
-          const result = overlay(merged.root, settled);
-          expect(result.blocked).toEqual([]);
-
-          const real = mergedByGit(gitDir, source, run);
-          expect(conflicts).toEqual(real.paths);
-          if (conflicts.length === 0) expect(writer.root(result.root)).toBe(real.tree);
-          seen[conflicts.length === 0 ? 'clean' : 'conflicts'] += 1;
-          seen.contents += contents.size;
-        }),
-        { numRuns: 200 },
+              const real = mergedByGit(gitDir, source, run);
+              expect(conflicts).toEqual(real.paths);
+              if (conflicts.length === 0) expect(writer.root(result.root)).toBe(real.tree);
+              seen[conflicts.length === 0 ? 'clean' : 'conflicts'] += 1;
+              seen.contents += contents.size;
+            }
+          },
+        ),
+        { numRuns: 15 },
       );
     } finally {
       rmSync(folder, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 import type { BigIntStats } from 'node:fs';
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readlinkSync } from 'node:fs';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 import type { Directory } from '../files/open-directory.ts';
 import {
@@ -15,6 +15,7 @@ import {
 import type { Pace } from '../files/pace.ts';
 import type { BytePath } from '../files/path-name.ts';
 import { isAscii, isDotGit, join, toText } from '../files/path-name.ts';
+import { readWhole } from '../files/read-whole.ts';
 import { largeFrom } from '../git-objects/object-writer.ts';
 import type { SkippedPath } from '../port.ts';
 import type { Skipped } from './manifest.ts';
@@ -318,18 +319,6 @@ async function readFile(
   } finally {
     closeSync(fd);
   }
-}
-
-/** Exactly `size` bytes; a file that ends earlier is seen by the caller's second look at its status. */
-function readWhole(fd: number, size: number): Buffer {
-  const buffer = Buffer.allocUnsafe(size);
-  let length = 0;
-  while (length < size) {
-    const read = readSync(fd, buffer, length, size - length, length);
-    if (read === 0) break;
-    length += read;
-  }
-  return buffer.subarray(0, length);
 }
 
 function countEntry(scan: Scan): void {

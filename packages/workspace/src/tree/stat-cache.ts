@@ -158,20 +158,26 @@ function save(
   const anew = !file.whole || file.records + unsaved.size > 2 * facts.size + 1000;
   const paths = anew ? facts.keys() : unsaved;
   const written: string[] = [];
+  const target = anew ? `${file.path}.tmp` : file.path;
+  if (anew) writeFileSync(target, title, { mode: 0o600 });
   let body = '';
+  const flush = () => {
+    if (body.length > 0) appendFileSync(target, batch(body), { mode: 0o600 });
+    body = '';
+  };
   for (const path of paths) {
     const fact = facts.get(path);
     if (fact === undefined || !stored.has(fact.oid)) continue;
     body += record(path, fact);
     written.push(path);
+    if (body.length >= batchLength) flush();
   }
+  flush();
   if (anew) {
-    const temporary = `${file.path}.tmp`;
-    writeFileSync(temporary, Buffer.concat([Buffer.from(title), batch(body)]), { mode: 0o600 });
-    renameSync(temporary, file.path);
+    renameSync(target, file.path);
     file.records = 0;
     file.whole = true;
-  } else if (written.length > 0) appendFileSync(file.path, batch(body), { mode: 0o600 });
+  }
   file.records += written.length;
   for (const path of written) unsaved.delete(path);
 }
@@ -181,6 +187,9 @@ function record(path: string, fact: Fact): string {
   const { size, mtimeNs, ctimeNs, ino, dev, mode } = fact;
   return `${fact.oid} ${size} ${mtimeNs} ${ctimeNs} ${ino} ${dev} ${mode} ${path}\0`;
 }
+
+/** About 10,000 records. In one piece, those of 100,000 files took 50 MB. */
+const batchLength = 1024 * 1024;
 
 /** Records that are written at once, with their length and checksum in front. */
 function batch(body: string): Buffer {

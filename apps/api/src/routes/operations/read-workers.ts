@@ -13,6 +13,7 @@ const heartbeatSchema = z.object({
   active: z.array(z.string()),
   capabilities: z.json().default(null),
   version: z.string().nullable().default(null),
+  retention: z.object({ days: z.number().nullable(), runs: z.int().nullable() }).optional(),
 });
 
 export function readWorkersRoute(app: App, deps: Pick<ApiDeps, 'redis' | 'logger'>): void {

@@ -1,7 +1,7 @@
 import type { EventOf } from '../events.ts';
 import { runField } from '../fields.ts';
 import type { RunState } from '../state.ts';
-import { headIs, isRestored, leaseIs, snapshotIs, type Transition } from '../transition.ts';
+import { headIs, isRestored, leaseIs, seqIs, snapshotIs, type Transition } from '../transition.ts';
 
 /** The tree is not what the log says of it: a new one is made from the snapshot before anything else of the run starts. */
 export const distrustTree = (
@@ -18,6 +18,12 @@ export const distrustTree = (
  */
 export const takeLease = (run: RunState, worker: string, epoch: number): Transition => ({
   if: [leaseIs(run.lease)],
+  events: [{ type: 'workspace.leased', data: { epoch, worker } }],
+});
+
+/** The tree of an ended run is about to be dropped; a publish that is asked for now finds it under the next epoch. */
+export const leaseToDrop = (run: RunState, worker: string, epoch: number): Transition => ({
+  if: [seqIs(run.seq), leaseIs(run.lease)],
   events: [{ type: 'workspace.leased', data: { epoch, worker } }],
 });
 

@@ -58,7 +58,7 @@ function openBelow(directory: Directory, name: string): Directory | 'absent' | '
 }
 
 /** Looks at a child of an open directory. */
-async function look(directory: Directory, name: string): Promise<Found> {
+export async function look(directory: Directory, name: string): Promise<Found> {
   const status = statIn(directory, name);
   if (status === undefined) return { kind: 'absent' };
   const ownership = {

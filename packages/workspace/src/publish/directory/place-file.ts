@@ -1,17 +1,18 @@
-import { createHash } from 'node:crypto';
-import { closeSync, constants, linkSync, mkdirSync, openSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, symlinkSync } from 'node:fs';
 import type { Deps } from '../../deps.ts';
 import { errnoOf } from '../../errors.ts';
 import { giveFile, giveLink } from '../../files/give-away.ts';
 import type { Directory } from '../../files/open-directory.ts';
 import { openChild, openTop, statIn } from '../../files/open-directory.ts';
+import { toText } from '../../files/path-name.ts';
 import { removeHollow } from '../../files/remove-hollow.ts';
 import { syncFolder, syncOpen, writeAll } from '../../files/write-durably.ts';
 import type { BlobReceiver } from '../../host-git/stream-blobs.ts';
-import type { Owner } from '../../port.ts';
 import { modes } from '../../tree/tree.ts';
-import type { Objection, Step } from './journal-step.ts';
+import { type AttributeCopier, createAttributeCopier } from './copy-attributes.ts';
+import type { Objection, Step, Way } from './journal-step.ts';
 import { judge, splitPath } from './journal-step.ts';
+import { bringTo, findAside, privateName, putAside, removeName } from './private-name.ts';
 import type { JournalEntry } from './publish-journal.ts';
 
 export type DueStep = Step & { to: NonNullable<JournalEntry['new']> };
@@ -19,16 +20,10 @@ export type DueStep = Step & { to: NonNullable<JournalEntry['new']> };
 /** Receives the contents of due steps and puts each in its place in the source. */
 export interface Placer extends BlobReceiver {
   readonly objections: Objection[];
+  /** Replaced files whose ACLs and extended attributes could not be kept. */
+  readonly stripped: string[];
   close(): void;
 }
-
-/** Name of the temporary file of a path, the same in every attempt, so that a later one can remove what an earlier one left. */
-export function temporaryName(runId: string, path: string): string {
-  return `.holdpoint-${createHash('sha256').update(`${runId}\0${path}`).digest('hex').slice(0, 20)}.tmp`;
-}
-
-/** Permission bits of folders that are closed to others, by path. */
-type FolderBits = Readonly<Record<string, number>>;
 
 interface Open {
   readonly step: DueStep;
@@ -42,9 +37,11 @@ interface Open {
 
 export function createPlacer(
   deps: Pick<Deps, 'onPoint' | 'isRoot'>,
-  input: { root: string; runId: string; due: readonly DueStep[]; stopAtFirst: boolean; folders: FolderBits },
+  input: { way: Way; due: readonly DueStep[]; stopAtFirst: boolean },
 ): Placer {
   const objections: Objection[] = [];
+  const stripped: string[] = [];
+  const attributes = createAttributeCopier();
   let open: Open | undefined;
   const close = () => {
     if (open?.fd !== undefined) closeSync(open.fd);
@@ -53,11 +50,15 @@ export function createPlacer(
   };
   return {
     objections,
-    close,
+    stripped,
+    close: () => {
+      close();
+      attributes.close();
+    },
     begin: (index) => {
       const step = input.due[index];
       if (step === undefined || (input.stopAtFirst && objections.length > 0)) return;
-      const opened = openStep(deps, { ...input, step });
+      const opened = openStep(deps, input.way, step);
       if ('detail' in opened) objections.push(opened);
       else open = opened;
     },
@@ -67,7 +68,8 @@ export function createPlacer(
     },
     end: async () => {
       if (open === undefined) return;
-      const objection = await place(deps, input.root, open);
+      if (!(await keepAttributes(attributes, input.way, open))) stripped.push(toText(open.step.path));
+      const objection = await place(deps, input.way, open);
       if (objection !== undefined) objections.push(objection);
       close();
       deps.onPoint('publish.placed');
@@ -75,15 +77,12 @@ export function createPlacer(
   };
 }
 
-function openStep(
-  deps: Pick<Deps, 'isRoot'>,
-  input: { root: string; runId: string; step: DueStep; folders: FolderBits },
-): Open | Objection {
-  const { step, root } = input;
+function openStep(deps: Pick<Deps, 'isRoot'>, way: Way, step: DueStep): Open | Objection {
+  const { aside } = way;
   const { names, name } = splitPath(step.path);
-  const directory = makeParents(deps, { root, names, folders: input.folders });
+  const directory = makeParents(deps, way, names);
   if (directory === undefined) return { path: step.path, detail: 'A folder on the way is not a folder any more.' };
-  const temporary = temporaryName(input.runId, step.path);
+  const temporary = privateName(aside.runId, step.path, 'tmp');
   const isLink = step.to.mode === modes.symlink;
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   const fd = isLink ? undefined : openSync(directory.at(temporary), flags, 0o600);
@@ -94,9 +93,10 @@ function openStep(
  * Opens the folder of a path. Missing folders are made like the folder they lie in: its owner, its permissions, unless the run closed them
  * to others.
  */
-function makeParents(
+export function makeParents(
   deps: Pick<Deps, 'isRoot'>,
-  { root, names, folders }: { root: string; names: readonly string[]; folders: FolderBits },
+  { aside: { root }, folders }: Way,
+  names: readonly string[],
 ): Directory | undefined {
   let current = openTop(root);
   for (const [depth, name] of names.entries()) {
@@ -120,7 +120,24 @@ function makeParents(
   return current;
 }
 
-async function place(deps: Pick<Deps, 'onPoint' | 'isRoot'>, root: string, open: Open): Promise<Objection | undefined> {
+/** Before the owner is given: that takes capabilities from a file, which were granted to the old content. */
+async function keepAttributes(attributes: AttributeCopier, way: Way, open: Open): Promise<boolean> {
+  const { step, fd } = open;
+  if (fd === undefined || step.from === null || step.from.mode === modes.symlink) return true;
+  // A file that the run closed to others is not to be open for a moment with its new content; it goes without the ACL.
+  const isNarrowed = (step.from.permissions & ~step.to.permissions) !== 0;
+  const which = isNarrowed ? 'xattr' : 'mode,xattr';
+  if (statIn(open.directory, open.name)?.isFile() === true) {
+    return attributes.copy(which, open.directory.at(open.name), fd);
+  }
+  // A process died after it had taken the file from its name.
+  const old = way.halfWay.has(step.path) ? findAside(way.aside, step.path, way.role) : undefined;
+  if (old === undefined) return true;
+  using directory = old.directory;
+  return await attributes.copy(which, directory.at(old.name), fd);
+}
+
+async function place(deps: Pick<Deps, 'onPoint' | 'isRoot'>, way: Way, open: Open): Promise<Objection | undefined> {
   const { directory, temporary, step, fd } = open;
   const owner = deps.isRoot ? { uid: step.to.uid, gid: step.to.gid } : undefined;
   if (fd === undefined) {
@@ -131,37 +148,36 @@ async function place(deps: Pick<Deps, 'onPoint' | 'isRoot'>, root: string, open:
     await syncOpen(fd);
   }
   deps.onPoint('publish.staged');
-  const verdict = await judge(root, step);
-  const objection = verdict === 'due' ? moveIn(open, owner) : verdict === 'done' ? undefined : verdict;
-  if (verdict !== 'due' || objection !== undefined) unlinkSync(directory.at(temporary));
+  const verdict = await judge(way, step);
+  const objection =
+    verdict === 'due' ? exchange(deps, way, { ...open, incoming: open }) : verdict === 'done' ? undefined : verdict;
+  removeName(directory, temporary);
   await syncFolder(directory.self);
   return objection;
 }
 
-/** Nothing may come between `judge` and this: it is synchronous. */
-function moveIn(open: Open, owner: Owner | undefined): Objection | undefined {
-  const { directory, temporary, name, step, pieces } = open;
+/**
+ * Takes what is there from its name and gives the name to another file. The name is absent in between, for two system calls; what another
+ * program puts there in that time stays. Synchronous.
+ */
+export function exchange(
+  deps: Pick<Deps, 'onPoint'>,
+  way: Way,
+  at: { step: DueStep; directory: Directory; name: string; incoming: { directory: Directory; temporary: string } },
+): Objection | undefined {
+  const { step, directory, name, incoming } = at;
+  const { path } = step;
   if (step.from !== null) {
-    renameSync(directory.at(temporary), directory.at(name));
-    return undefined;
+    if (!way.halfWay.has(path) && !putAside(way.aside, { path, role: way.role, directory, name })) {
+      return { path, detail: 'The file changed while the publish was under way.' };
+    }
+    deps.onPoint('publish.taken-away');
+  } else if (statIn(directory, name)?.isDirectory() === true && !removeHollow(directory, name)) {
+    return { path, detail: 'A folder with other files is there now.' };
   }
-  if (statIn(directory, name)?.isDirectory() === true && !removeHollow(directory, name)) {
-    return { path: step.path, detail: 'A folder with other files is there now.' };
+  if (!bringTo({ directory: incoming.directory, name: incoming.temporary }, { directory, name })) {
+    return { path, detail: 'A file was made there while the publish was under way.' };
   }
-  try {
-    // A symbolic link is made anew under its name: on some systems linking one links what it points to.
-    if (open.fd === undefined) symlinkSync(Buffer.concat(pieces), directory.at(name));
-    else linkSync(directory.at(temporary), directory.at(name));
-  } catch (error) {
-    const errno = errnoOf(error);
-    if (errno === 'EEXIST')
-      return { path: step.path, detail: 'A file was made there while the publish was under way.' };
-    // Some file systems have no hard links.
-    if (errno !== 'EPERM' && errno !== 'ENOTSUP' && errno !== 'EOPNOTSUPP' && errno !== 'EMLINK') throw error;
-    renameSync(directory.at(temporary), directory.at(name));
-    return undefined;
-  }
-  if (open.fd === undefined) giveLink(directory.at(name), owner);
-  unlinkSync(directory.at(temporary));
+  deps.onPoint('publish.brought');
   return undefined;
 }

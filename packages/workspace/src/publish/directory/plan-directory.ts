@@ -55,7 +55,7 @@ export async function planDirectory(deps: Deps, input: DirectoryInput): Promise<
   }
   const last = lastPublished(folder);
   const scope = scopeOf(input);
-  const { list: left_out, exact } = await leftOutOf(deps, { ...scope, to: snapshot });
+  const left_out = await leftOutOf(deps, { ...scope, to: snapshot });
   if (last !== undefined && isPublished(input)) {
     const plan = { target, candidate: last.candidate, files: [], left_out, conflicts: [], digest: last.digest };
     return { plan, journal: nothing };
@@ -72,7 +72,7 @@ export async function planDirectory(deps: Deps, input: DirectoryInput): Promise<
   const journal = await journalOf(root, set, outcomes);
   const candidate = await candidateOf(deps, input, { set, writer, outcomes });
   const files = toPlanFiles(journal.entries.filter(({ old, new: now }) => !isSame(old ?? undefined, now ?? undefined)));
-  const plan = withDigest({ target, candidate, files, left_out, conflicts: [] }, [journal, resolutions, exact]);
+  const plan = withDigest({ target, candidate, files, left_out, conflicts: [] }, [journal, resolutions]);
   return { plan, journal };
 }
 

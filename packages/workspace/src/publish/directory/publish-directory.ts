@@ -4,10 +4,12 @@ import { toText } from '../../files/path-name.ts';
 import type { Conflict, PublishResult } from '../../port.ts';
 import type { RunFolder } from '../../run/run-folder.ts';
 import { changeSet, leftOutOf } from '../change-set.ts';
-import { applyJournal } from './apply-journal.ts';
+import { applyJournal, stepsOf, wayOf } from './apply-journal.ts';
+import type { Objection } from './journal-step.ts';
 import { type DirectoryInput, isPublished, planDirectory, requestId, scopeOf } from './plan-directory.ts';
 import type { Journal } from './publish-journal.ts';
 import { readJournal, removeJournal, writeJournal, writeLastPublished } from './publish-journal.ts';
+import { settleBack } from './settle-aside.ts';
 import { withSourceLock } from './source-lock.ts';
 
 /**
@@ -15,14 +17,19 @@ import { withSourceLock } from './source-lock.ts';
  *
  * 1. every path must still be what the run started from, else it is a conflict and nothing is written;
  * 2. a journal of old and new states is written durably: the commit point;
- * 3. each path is looked at again and then replaced (tmp, fsync, rename, fsync of the folder);
- * 4. the journal goes.
+ * 3. each path is looked at again; then what is there is taken from its name, and the new file, on disk by then, is linked to it;
+ * 4. what was taken away is looked at once more, when no program has it open for writing, and removed;
+ * 5. the journal goes.
  *
  * A call that finds a journal first brings that one to its end. Contents need no staging: they lie in the shadow repository, on
  * disk since the snapshot. Should somebody change a file after the commit point, theirs stays and what was written is taken back.
  *
- * Between the last look and the rename of one file lie some microseconds in which another program's write can be lost: Node
- * offers no exchange of two names. New files have no such window; they are linked into place, which fails on an existing name.
+ * So a program that writes at any instant loses nothing. What it wrote to the file that was taken away turns the publish back, and that file
+ * returns to its name; what it put under the name meanwhile stays there, and the file that cannot return is kept beside it. A name is absent
+ * for two system calls (Node offers no exchange of two names), or until the next call when the process dies between them.
+ *
+ * Not seen: writers whose descriptors this process may not read (another user's, when it is not root; another host's) that were open before
+ * the file was taken away and write after the publish has ended; and, where there are no hard links, a file made in those two calls.
  */
 export async function publishDirectory(deps: Deps, input: DirectoryInput & { expect: string }): Promise<PublishResult> {
   const { folder, record } = input;
@@ -79,18 +86,34 @@ async function finish(deps: Deps, folder: RunFolder, root: string, journal: Jour
   }
   const left = await applyJournal(deps, { folder, root, journal: current });
   deps.onPoint('publish.taken-back');
+  const kept = await settleBack(wayOf({ folder, root, journal: current }), stepsOf(current));
+  const conflicts = merged([...current.conflicts, ...left, ...kept.map(({ objection }) => objection)]);
+  // The answer names what is kept, also when this process dies before it answers.
+  if (kept.length > 0) await writeJournal(folder, { ...current, conflicts });
+  deps.onPoint('publish.kept');
+  for (const { release } of kept) await release();
   await removeJournal(folder);
-  const seen = new Set<string>();
-  return [...current.conflicts, ...left]
-    .filter(({ path }) => !seen.has(path) && seen.add(path))
-    .map(({ path, detail }) => ({ path: toText(path), reason: 'changed_in_source', detail }));
+  return conflicts.map(({ path, detail, kept: beside }) => ({
+    path: toText(path),
+    reason: 'changed_in_source',
+    detail: beside === undefined ? detail : `${detail} Its name is ${toText(beside)}`,
+  }));
+}
+
+/** One conflict per path, the one that names a file that was kept before the others. */
+function merged(objections: readonly Objection[]): Objection[] {
+  const byPath = new Map<string, Objection>();
+  for (const one of objections) {
+    if (one.kept !== undefined || !byPath.has(one.path)) byPath.set(one.path, one);
+  }
+  return [...byPath.values()];
 }
 
 async function published(deps: Deps, input: DirectoryInput, candidate: string): Promise<PublishResult> {
   const { record, snapshot } = input;
   const scope = scopeOf(input);
   const { changes } = await changeSet(deps, { ...scope, from: record.base, to: candidate });
-  const { list: left_out } = await leftOutOf(deps, { ...scope, to: snapshot });
+  const left_out = await leftOutOf(deps, { ...scope, to: snapshot });
   const deleted = changes.filter((change) => change.new === null).length;
   return {
     status: 'published',

@@ -49,7 +49,7 @@ const journalSchema = z.strictObject({
   /** Folders that may be empty afterwards and then go, children first. */
   emptied: z.array(z.string()),
   /** Conflicts met on the way, for the answer. */
-  conflicts: z.array(z.strictObject({ path: z.string(), detail: z.string() })),
+  conflicts: z.array(z.strictObject({ path: z.string(), detail: z.string(), kept: z.string().optional() })),
 });
 
 /** The intention to change a source directory; while it is on disk the publish is decided and must be brought to an end. */

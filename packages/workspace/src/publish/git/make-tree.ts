@@ -3,7 +3,7 @@ import { toText } from '../../files/path-name.ts';
 import type { ObjectWriter } from '../../git-objects/object-writer.ts';
 import { fetchCommit } from '../../host-git/shadow.ts';
 import { createSelection } from '../../materialise/selection.ts';
-import type { Conflict, SnapshotId } from '../../port.ts';
+import type { Conflict, LeftOut, SnapshotId } from '../../port.ts';
 import { commitTree } from '../../snapshot.ts';
 import { mergeTrees } from '../../three-way/merge-trees.ts';
 import { loadSnapshot, loadTree } from '../../tree/load-snapshot.ts';
@@ -37,7 +37,7 @@ export interface MadeTree {
   /** Whether the branch gets anything else than what the run has. */
   isOther: boolean;
   /** What of the run it is without. */
-  leftOut: Awaited<ReturnType<typeof leftOutOf>>;
+  leftOut: LeftOut[];
   conflicts: Conflict[];
 }
 

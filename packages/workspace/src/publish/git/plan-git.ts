@@ -64,8 +64,8 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   if (own !== undefined && since.snapshot === snapshot) {
     const target = { ...fixed, from: tip, commit: own.commit, how: 'nothing' as const };
     const { root } = await treeOf(deps, input, own.commit);
-    const { list } = await leftOutOf(deps, { ...scopeOf(input, [root]), to: snapshot });
-    const about = { candidate: own.candidate, files: [], left_out: list, conflicts: [] };
+    const left_out = await leftOutOf(deps, { ...scopeOf(input, [root]), to: snapshot });
+    const about = { candidate: own.candidate, files: [], left_out, conflicts: [] };
     const plan = { target, ...about, digest: own.digest };
     return { plan, target, source, parent };
   }
@@ -74,12 +74,12 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
 
   const writer = createObjectWriter({ gitDir: folder.shadow, known: deps.states.of(folder).known });
   const made = await makeTree(deps, input, { since, tip, writer, source });
-  const { list: left_out, exact } = made.leftOut;
+  const { leftOut: left_out } = made;
   if (made.conflicts.length > 0) return refuse(made.conflicts, left_out);
   const changes = changesBetween(made.at.root, made.root);
   if (changes.length === 0 && tip !== null) {
     const target = { ...fixed, from: tip, commit: tip, how: 'nothing' as const };
-    return finish(target, { candidate: snapshot, files: [], left_out, conflicts: [] }, exact);
+    return finish(target, { candidate: snapshot, files: [], left_out, conflicts: [] }, null);
   }
   const tree = writer.root(made.whole);
   const { message, author } = fixed;
@@ -96,13 +96,14 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   const plan = { candidate, files: toPlanFiles(changes), left_out, conflicts: [] };
   const told = converted.map(({ path, how }) => ({ path: toText(path), how }));
   return {
-    ...finish(target, { ...plan, ...(told.length > 0 && { converted: told }) }, [tree, exact]),
+    ...finish(target, { ...plan, ...(told.length > 0 && { converted: told }) }, tree),
     objects: made.cleaned.objects,
   };
 }
 
 /**
- * What the publish goes on from. One that is to bring ignored files, too, after one that left them out, looks at all of the run again.
+ * The publish that this one continues. When that one left out ignored files and this one brings them, the changes count from the
+ * beginning of the run.
  */
 function sinceOf({ target, record }: GitInput, own: Intent | undefined): Since | undefined {
   if (own === undefined || target.include_ignored !== true || own.include_ignored === true) return own;

@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process';
+import { closeSync, constants, openSync } from 'node:fs';
+
+/** Copies ACLs and extended attributes from the file that is replaced to the one that takes its place. */
+export interface AttributeCopier {
+  /**
+   * @param what an ACL is a part of the mode
+   * @returns whether everything could be copied
+   */
+  copy(what: 'xattr' | 'mode,xattr', from: Buffer, to: number): Promise<boolean>;
+  close(): void;
+}
+
+/**
+ * Node cannot read extended attributes, and `cp` can. One shell calls it for all files of a publish: a process started from a small one
+ * takes 1 ms, from a worker of 400 MB 18 ms. The files are named by descriptors of this process, so that no path of a user is on a command
+ * line. A busybox `cp` knows no attributes and copies nothing.
+ */
+const script =
+  'while read -r what from to; do cp --attributes-only --preserve="$what" -- "$from" "$to" 2>/dev/null; echo $?; done';
+
+export function createAttributeCopier(): AttributeCopier {
+  let shell: ReturnType<typeof startShell> | undefined;
+  return {
+    close: () => shell?.close(),
+    copy: async (what, from, to) => {
+      if (process.platform !== 'linux') return false;
+      shell ??= startShell();
+      const fd = openSync(from, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+      try {
+        const name = (descriptor: number) => `/proc/${process.pid}/fd/${descriptor}`;
+        return (await shell.ask(`${what} ${name(fd)} ${name(to)}\n`)) === '0';
+      } finally {
+        closeSync(fd);
+      }
+    },
+  };
+}
+
+/** Answers every line with a line; undefined once it has ended. */
+function startShell() {
+  const child = spawn('sh', ['-c', script], {
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  const waiting: ((answer: string | undefined) => void)[] = [];
+  let isOver = false;
+  let text = '';
+  const end = () => {
+    isOver = true;
+    for (const answer of waiting.splice(0)) answer(undefined);
+  };
+  child.on('error', end);
+  child.on('close', end);
+  child.stdin.on('error', () => {});
+  child.stdout.on('data', (piece: Buffer) => {
+    const lines = (text + piece.toString('latin1')).split('\n');
+    text = lines.pop() ?? '';
+    for (const line of lines) waiting.shift()?.(line);
+  });
+  return {
+    close: () => child.stdin.end(),
+    ask: (line: string) =>
+      new Promise<string | undefined>((resolve) => {
+        if (isOver) return resolve(undefined);
+        waiting.push(resolve);
+        child.stdin.write(line);
+      }),
+  };
+}

@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { basename } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createPace } from '../../files/pace.ts';
+
+const pollMs = 20;
+
+/**
+ * Waits until no process has one of the files open for writing, at most `longestMs`; answers with those that are still open. A file that was
+ * taken from its name can only be written through descriptors that were open before, so one empty look is final. It sees the processes whose
+ * descriptors this one may read: all for root, else those of the same user. Elsewhere than on Linux it sees none.
+ */
+export async function waitForWriters(names: ReadonlySet<string>, longestMs: number): Promise<Set<string>> {
+  const until = performance.now() + longestMs;
+  let open = await openForWriting(names);
+  while (open.size > 0 && performance.now() < until) {
+    await wait(pollMs);
+    open = await openForWriting(open);
+  }
+  return open;
+}
+
+/** Names are unique on the host, and a process in another mount namespace sees another path: only the last component counts. */
+async function openForWriting(names: ReadonlySet<string>): Promise<Set<string>> {
+  const open = new Set<string>();
+  if (process.platform !== 'linux' || names.size === 0) return open;
+  const pace = createPace();
+  for (const pid of list('/proc')) {
+    if (!/^\d+$/.test(pid)) continue;
+    const pause = pace();
+    if (pause !== undefined) await pause;
+    for (const fd of list(`/proc/${pid}/fd`)) {
+      const name = nameOf(`/proc/${pid}/fd/${fd}`);
+      if (name !== undefined && names.has(name) && isWriting(`/proc/${pid}/fdinfo/${fd}`)) open.add(name);
+    }
+  }
+  return open;
+}
+
+function nameOf(link: string): string | undefined {
+  try {
+    return basename(readlinkSync(link));
+  } catch {
+    return undefined;
+  }
+}
+
+/** `flags` is octal; its last two bits are the access mode, 0 for reading. */
+function isWriting(path: string): boolean {
+  try {
+    const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(path, 'latin1'))?.[1];
+    return flags !== undefined && (Number.parseInt(flags, 8) & 3) !== 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Processes end, and others do not show their descriptors. */
+function list(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
