@@ -11,7 +11,7 @@ import {
   type TaskState,
 } from '@holdpoint/engine/domain/state';
 import { idsAfter } from '@holdpoint/engine/log/indexes';
-import { activeIndex, runIndex } from '@holdpoint/engine/log/keys';
+import { activeIndex, approvalIndex, runIndex } from '@holdpoint/engine/log/keys';
 import { readWholeLog } from '@holdpoint/engine/log/read-log';
 import { readAll } from '@holdpoint/engine/log/read-state';
 import type { Queues } from '@holdpoint/engine/queues/queues';
@@ -30,6 +30,8 @@ export interface FoundRun {
   args: Map<string, unknown>;
   /** How often each mark is in the files of the final snapshot. */
   marks: Map<string, number>;
+  /** Why these files cannot be read. */
+  unreadable?: string;
 }
 
 export interface Found {
@@ -37,6 +39,8 @@ export interface Found {
   /** Jobs that are left, schedulers aside. */
   jobs: { queue: string; id: string; runId: string | undefined; state: string }[];
   active: string[];
+  /** Ids of the approvals in the list of those that wait for a decision. */
+  listed: string[];
 }
 
 interface Deps {
@@ -51,7 +55,11 @@ export async function collect(deps: Deps): Promise<Found> {
     const found = await collectRun(deps, id);
     if (found) runs.set(id, found);
   }
-  return { runs, jobs: await jobsOf(deps.queues), active: await idsAfter(deps.redis, activeIndex, undefined, 100_000) };
+  const idsIn = (index: string): Promise<string[]> => idsAfter(deps.redis, index, undefined, 100_000);
+  return {
+    ...{ runs, jobs: await jobsOf(deps.queues) },
+    ...{ active: await idsIn(activeIndex), listed: await idsIn(approvalIndex) },
+  };
 }
 
 async function collectRun({ client, redis }: Deps, id: string): Promise<FoundRun | undefined> {
@@ -65,13 +73,20 @@ async function collectRun({ client, redis }: Deps, id: string): Promise<FoundRun
   for (const step of steps) {
     args.set(step.id, 'json' in step.args ? step.args.json : (await client.getStep(step.id)).args);
   }
+  const files = run.snapshot === undefined ? { marks: new Map() } : await readMarks(client, id);
   return {
     ...{ run, events, hash, steps, args },
     approvals: parseAllApprovals(hash),
     tasks: parseAllTasks(hash),
-    marks: run.snapshot === undefined ? new Map() : await marksOf(client, id),
+    ...files,
   };
 }
+
+const readMarks = (client: Client, id: string): Promise<Pick<FoundRun, 'marks' | 'unreadable'>> =>
+  marksOf(client, id).then(
+    (marks) => ({ marks }),
+    (error: unknown) => ({ marks: new Map(), unreadable: error instanceof Error ? error.message : String(error) }),
+  );
 
 async function marksOf(client: Client, runId: string): Promise<Map<string, number>> {
   const marks = new Map<string, number>();

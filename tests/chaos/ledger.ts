@@ -1,20 +1,38 @@
 import type { Approval } from '@holdpoint/client/wire/approval';
 import type { CreateRun } from '@holdpoint/client/wire/run';
 
+/** When a request was sent, and when its answer came. */
+export interface Answered {
+  sent: number;
+  answered: number;
+}
+
 /** What the API has acknowledged, as the clients saw it. */
 export interface Ledger {
-  runs: Map<string, { body: CreateRun; forkedFrom?: { runId: string; kept: string[] } }>;
+  runs: Map<string, { at: Answered; body: CreateRun; forkedFrom?: { runId: string; kept: string[] } }>;
   /** Decisions that were answered with 200: what was sent. */
-  decided: { approvalId: string; runId: string; decision: string; message: string }[];
+  decided: { at: Answered; approvalId: string; runId: string; decision: string; message: string }[];
   /** Decisions that were refused with a conflict. */
   refused: number;
-  messages: { runId: string; messageId: string; text: string }[];
-  published: string[];
+  messages: { at: Answered; runId: string; messageId: string; text: string }[];
+  published: { at: Answered; runId: string }[];
   /** Visits of the site, by mark. */
-  visits: Map<string, number>;
+  visits: Map<string, number[]>;
   /** Requests that got no answer, and were sent again. */
   unanswered: number;
+  /** Times of acknowledgements that Redis has lost: the harness took them out of its file. */
+  lost: { from: number; to: number }[];
+  /** What workers did that were started with another Redis. */
+  wrongRedis: { refused: number; started: number };
+  /** Times in which Redis refused writes, and what the system said of itself. */
+  refusals: { how: 'no memory' | 'read-only'; saidReady: boolean }[];
+  /** Workspaces and blobs that are gone after that. */
+  filesLost: string[];
 }
+
+/** Redis may have lost what was acknowledged then. An answer may come after the loss, and speak of what was before it. */
+export const isLost = ({ lost }: Pick<Ledger, 'lost'>, { sent, answered }: Answered): boolean =>
+  lost.some(({ from, to }) => answered >= from && sent <= to);
 
 export const openLedger = (): Ledger => ({
   runs: new Map(),
@@ -24,6 +42,10 @@ export const openLedger = (): Ledger => ({
   published: [],
   visits: new Map(),
   unanswered: 0,
+  lost: [],
+  wrongRedis: { refused: 0, started: 0 },
+  refusals: [],
+  filesLost: [],
 });
 
 /** A decision with words that nobody else uses, so that it is found again. */

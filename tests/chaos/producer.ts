@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@holdpoint/client/client';
 import { ApiError } from '@holdpoint/client/errors';
-import { decisionFor, type Ledger } from './ledger.ts';
+import { type Answered, decisionFor, type Ledger } from './ledger.ts';
 import type { Random } from './random.ts';
 import { type Scenario, type Sources, scenario } from './scenario.ts';
 
@@ -14,12 +14,22 @@ interface Deps {
 }
 
 /** Sends until there is an answer: a request whose answer was lost may have been heard. Refusals are answers. */
-async function insist<Answer>({ ledger, signal }: Deps, send: () => Promise<Answer>): Promise<Answer | ApiError> {
+async function insist<Answer>(deps: Deps, send: () => Promise<Answer>): Promise<Answer | ApiError> {
+  return (await insistTimed(deps, send)).answer;
+}
+
+/** @returns when the request was sent that was answered, and when its answer came, too */
+async function insistTimed<Answer>(
+  { ledger, signal }: Deps,
+  send: () => Promise<Answer>,
+): Promise<{ answer: Answer | ApiError; at: Answered }> {
   for (;;) {
+    const sent = Date.now();
     try {
-      return await send();
+      const answer = await send();
+      return { answer, at: { sent, answered: Date.now() } };
     } catch (error) {
-      if (error instanceof ApiError && error.status < 500) return error;
+      if (error instanceof ApiError && error.status < 500) return { answer: error, at: { sent, answered: Date.now() } };
       if (signal.aborted) throw error;
       ledger.unanswered += 1;
       await pause(200);
@@ -41,10 +51,12 @@ export async function produce(deps: Deps, { runs, spreadMs }: { runs: number; sp
 async function live(deps: Deps, made: Scenario): Promise<void> {
   const { client, ledger } = deps;
   const key = `chaos-${made.number}`;
-  const created = await insist(deps, () => client.createRun(made.body, { idempotencyKey: key }));
+  const { answer: created, at: createdAt } = await insistTimed(deps, () =>
+    client.createRun(made.body, { idempotencyKey: key }),
+  );
   if (created instanceof ApiError) throw created;
   const { id } = created.run;
-  ledger.runs.set(id, { body: made.body });
+  ledger.runs.set(id, { at: createdAt, body: made.body });
   const at = async (ms: number | undefined, act: () => Promise<void>): Promise<void> => {
     if (ms === undefined) return;
     await pause(ms);
@@ -75,8 +87,10 @@ async function live(deps: Deps, made: Scenario): Promise<void> {
 }
 
 async function say(deps: Deps, runId: string, text: string): Promise<void> {
-  const said = await insist(deps, () => deps.client.sendMessage(runId, text, { idempotencyKey: text }));
-  if (!(said instanceof ApiError)) deps.ledger.messages.push({ runId, messageId: said.message_id, text });
+  const { answer: said, at } = await insistTimed(deps, () =>
+    deps.client.sendMessage(runId, text, { idempotencyKey: text }),
+  );
+  if (!(said instanceof ApiError)) deps.ledger.messages.push({ at, runId, messageId: said.message_id, text });
 }
 
 /** As soon as the run has succeeded. */
@@ -87,8 +101,8 @@ async function publish(deps: Deps, runId: string): Promise<void> {
     if (run.status === 'succeeded') break;
     await pause(300);
   }
-  const published = await insist(deps, () => deps.client.publish(runId));
-  if (!(published instanceof ApiError)) deps.ledger.published.push(runId);
+  const { answer: published, at } = await insistTimed(deps, () => deps.client.publish(runId));
+  if (!(published instanceof ApiError)) deps.ledger.published.push({ at, runId });
 }
 
 async function fork(deps: Deps, runId: string, made: Scenario): Promise<void> {
@@ -104,9 +118,11 @@ async function fork(deps: Deps, runId: string, made: Scenario): Promise<void> {
   const kept = alive.slice(0, from).map((step) => step.id);
   const body = { from_step: kept.at(-1) ?? 0, title: `fork of ${made.number}` };
   const key = `chaos-fork-${made.number}`;
-  const forked = await insist(deps, () => deps.client.forkRun(runId, body, { idempotencyKey: key }));
+  const { answer: forked, at } = await insistTimed(deps, () =>
+    deps.client.forkRun(runId, body, { idempotencyKey: key }),
+  );
   if (!(forked instanceof ApiError)) {
-    deps.ledger.runs.set(forked.run.id, { body: made.body, forkedFrom: { runId, kept } });
+    deps.ledger.runs.set(forked.run.id, { at, body: made.body, forkedFrom: { runId, kept } });
   }
 }
 
@@ -122,11 +138,18 @@ export async function decide(deps: Deps, options: { all: boolean; stop: AbortSig
         Array.from({ length: deciders }, async (_, index) => {
           const decision = random.pick(approval.allowed_decisions);
           const words = `${decision} ${approval.id} ${index} ${random.integer(1, 1e9)}`;
-          const answer = await insist(deps, () =>
+          const { answer, at } = await insistTimed(deps, () =>
             client.decideApproval(approval.id, decisionFor(approval, decision, words)),
           );
           if (answer instanceof ApiError) ledger.refused += 1;
-          else ledger.decided.push({ approvalId: approval.id, runId: approval.run_id, decision, message: words });
+          else
+            ledger.decided.push({
+              at,
+              approvalId: approval.id,
+              runId: approval.run_id,
+              decision,
+              message: words,
+            });
         }),
       );
     }

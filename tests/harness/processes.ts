@@ -17,6 +17,7 @@ export interface AppProcess {
   signal(name: NodeJS.Signals): Promise<void>;
   /** Resolves when the process is gone. */
   gone: Promise<void>;
+  isAlive(): boolean;
 }
 
 /** Starts an app as a process of its own and waits until it says it is ready. Its log goes to a file. */
@@ -25,8 +26,11 @@ export async function startApp(options: {
   env: Record<string, string>;
   logFile: string;
   isReady: (line: Record<string, unknown>) => boolean;
+  /** A module that Node loads before the app. */
+  preload?: string;
 }): Promise<AppProcess> {
-  const child = spawn(process.execPath, [join(projectDir, options.entry)], {
+  const before = options.preload === undefined ? [] : ['--import', options.preload];
+  const child = spawn(process.execPath, [...before, join(projectDir, options.entry)], {
     cwd: projectDir,
     env: {
       PATH: process.env.PATH ?? '',
@@ -44,6 +48,7 @@ export async function startApp(options: {
     pid: child.pid ?? 0,
     ready,
     gone,
+    isAlive: () => child.exitCode === null && child.signalCode === null,
     async signal(name) {
       child.kill(name);
       if (name !== 'SIGSTOP' && name !== 'SIGCONT') await gone;

@@ -16,9 +16,12 @@ export interface System extends AsyncDisposable {
   dataDir: string;
   client: Client;
   key: string;
-  redis: { address: string; pid(): number; kill(): Promise<void>; start(): Promise<void> };
-  api: { url(): string; kill(signal?: NodeJS.Signals): Promise<void>; start(): Promise<void> };
-  startWorker(env?: Record<string, string>): Promise<AppProcess>;
+  redis: { address: string; pid(): number; isAlive(): boolean; kill(): Promise<void>; start(): Promise<void> };
+  api: { url(): string; isAlive(): boolean; kill(signal?: NodeJS.Signals): Promise<void>; start(): Promise<void> };
+  /** @param preload a module that Node loads before the worker */
+  startWorker(env?: Record<string, string>, preload?: string): Promise<AppProcess>;
+  /** Ends every process and leaves the files. */
+  stop(): Promise<void>;
   /** Host path of all that belongs to a run's workspace. */
   folder(runId: string): string;
   /** Host path of its staging tree: the newest, or the one that will be. */
@@ -33,13 +36,17 @@ const quick = {
   HOLDPOINT_DRAIN_MS: '500',
 };
 
-/** @param times left out: short ones; `{}`: those that a user has */
+/**
+ * @param times left out: short ones; `{}`: those that a user has
+ * @param disk a directory for the data; the logs of the processes stay outside it
+ */
 export async function startSystem(
   env: Record<string, string> = {},
   times: Record<string, string> = quick,
+  disk?: string,
 ): Promise<System> {
   const directory = await mkdtemp(join(tmpdir(), 'hp-system-'));
-  const dataDir = join(directory, 'data');
+  const dataDir = join(disk ?? directory, 'data');
   const binaries = await findRedisBinaries(process.env.PATH, projectDir);
   const processes: AppProcess[] = [];
   let server: EmbeddedRedis = await startEmbeddedRedis({ dataDir, binaries });
@@ -60,14 +67,21 @@ export async function startSystem(
   const key = (await readFile(join(dataDir, 'api-key'), 'utf8')).trim();
   const client = createClient({ baseUrl: url, key });
 
+  const stop = async (): Promise<void> => {
+    for (const app of processes.reverse()) if (alive(app.pid)) await app.signal('SIGKILL');
+    await startEmbeddedRedis({ dataDir, binaries }).then((redis) => redis.stop());
+    await client.close();
+  };
   return {
     directory,
     dataDir,
     client,
+    stop,
     key,
     redis: {
       address: server.path,
       pid: () => server.pid,
+      isAlive: () => alive(server.pid),
       async kill() {
         process.kill(server.pid, 'SIGKILL');
         await until('Redis is gone', () => !alive(server.pid));
@@ -78,17 +92,19 @@ export async function startSystem(
     },
     api: {
       url: () => url,
+      isAlive: () => api.isAlive(),
       kill: (signal = 'SIGKILL') => api.signal(signal),
       async start() {
         api = await startApi(new URL(url).port);
       },
     },
-    async startWorker(extra = {}) {
+    async startWorker(extra = {}, preload) {
       const app = await startApp({
         entry: 'apps/worker/src/main.ts',
         env: { ...settings, ...extra },
         logFile: join(directory, `worker-${processes.length}.log`),
         isReady: (line) => line.event === 'ready',
+        ...(preload === undefined ? {} : { preload }),
       });
       processes.push(app);
       return app;
@@ -96,9 +112,7 @@ export async function startSystem(
     folder: (runId) => join(dataDir, 'runs', runId),
     tree: (runId) => newestTree(join(dataDir, 'runs', runId, 'trees')),
     async [Symbol.asyncDispose]() {
-      for (const app of processes.reverse()) if (alive(app.pid)) await app.signal('SIGKILL');
-      await startEmbeddedRedis({ dataDir, binaries }).then((redis) => redis.stop());
-      await client.close();
+      await stop();
       await rm(directory, { recursive: true, force: true });
     },
   };

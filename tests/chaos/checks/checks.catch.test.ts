@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Stuck } from '@holdpoint/client/wire/operation';
 import type { LoggedEvent } from '@holdpoint/engine/domain/events';
 import { fold } from '@holdpoint/engine/domain/fold';
 import {
@@ -12,8 +13,10 @@ import { expect, test } from 'vitest';
 import type { Found, FoundRun } from '../collect.ts';
 import { openLedger } from '../ledger.ts';
 import { externalEffects, publications, workspaceEffects } from './effects.ts';
+import { filesKept, lossIsSaid, notReady, wrongRedis } from './installation.ts';
 import { acknowledged, dense, firstDecision, folded, neverRan } from './log.ts';
-import { atRest, failures, leases, leftBehind, wakeUps } from './rest.ts';
+import { logsBounded } from './logs.ts';
+import { atRest, failures, leases, leftBehind, listedApprovals, wakeUps } from './rest.ts';
 
 const id = (kind: string, n = 1): string => `${kind}_01900000-0000-7000-8000-00000000000${n}`;
 const [run, step, approval] = [id('run'), id('step'), id('apr')];
@@ -67,14 +70,15 @@ function soundRun(): { found: Found; one: FoundRun } {
     args: new Map([[step, { command: "printf '%s\n' m1-1 >> counter_1; curl -sS http://h/m1-1" }]]),
     marks: new Map([['m1-1', 1]]),
   };
-  return { found: { runs: new Map([[run, one]]), jobs: [], active: [] }, one };
+  return { found: { runs: new Map([[run, one]]), jobs: [], active: [], listed: [] }, one };
 }
 
+const at = (time: number) => ({ sent: time, answered: time });
 const ledger = () => {
   const made = openLedger();
-  made.runs.set(run, { body: {} });
-  made.decided.push({ approvalId: approval, runId: run, decision: 'approve', message: 'yes' });
-  made.visits.set('m1-1', 1);
+  made.runs.set(run, { at: at(1000), body: {} });
+  made.decided.push({ at: at(1000), approvalId: approval, runId: run, decision: 'approve', message: 'yes' });
+  made.visits.set('m1-1', [1000]);
   return made;
 };
 const first = <Item>(items: readonly Item[]): Item => items[0] as Item;
@@ -92,10 +96,14 @@ test('a sound run passes every check', () => {
       failures(found),
       wakeUps(found),
     ],
+    ...[listedApprovals(found), wrongRedis(log), notReady(log), filesKept(found, log), lossIsSaid(found, log, calm)],
   ]) {
     expect(verdict.wrong, verdict.name).toEqual([]);
   }
 });
+
+/** What GET /v1/stuck says of a system that never had to mend anything. */
+const calm = { repairs: {}, runs: {}, paused: {} } as Stuck;
 
 type Log = ReturnType<typeof ledger>;
 type Row = [
@@ -113,7 +121,7 @@ test.each<Row>([
   ],
   [
     'a message that is not in the log',
-    (_, __, log) => log.messages.push({ runId: run, messageId: 'x', text: '' }),
+    (_, __, log) => log.messages.push({ at: at(1000), runId: run, messageId: 'x', text: '' }),
     acknowledged,
   ],
   ['a gap in the numbers', (_, one) => one.events.splice(3, 1), dense],
@@ -126,7 +134,7 @@ test.each<Row>([
     workspaceEffects,
   ],
   ['an effect that nobody asked for', (_, one) => one.marks.set('m9-9', 1), workspaceEffects],
-  ['an external effect twice', (_, __, log) => log.visits.set('m1-1', 2), externalEffects],
+  ['an external effect twice', (_, __, log) => log.visits.set('m1-1', [1000, 2000]), externalEffects],
   ['a rejected step that started', (_, one) => Object.assign(first(one.steps), { status: 'rejected' }), neverRan],
   ['two ends of one approval', (_, one) => one.events.push(one.events[7] as LoggedEvent), firstDecision],
   ['two winners', (_, __, log) => log.decided.push({ ...first(log.decided), message: 'I, too' }), firstDecision],
@@ -149,12 +157,64 @@ test.each<Row>([
     (found) => found.jobs.push({ queue: 'steps', id: step, runId: id('run', 2), state: 'failed' }),
     wakeUps,
   ],
+  [
+    'an approval that is in no list',
+    (_, one) => {
+      Object.assign(one.run, { status: 'waiting' });
+      Object.assign(first(one.approvals), { status: 'pending' });
+    },
+    listedApprovals,
+  ],
+  [
+    'a worker that started with the wrong Redis',
+    (_, __, log) => Object.assign(log.wrongRedis, { started: 1 }),
+    (_, log) => wrongRedis(log),
+  ],
+  [
+    'a system that says it is ready while Redis refuses writes',
+    (_, __, log) => log.refusals.push({ how: 'read-only', saidReady: true }),
+    (_, log) => notReady(log),
+  ],
+  ['a workspace that is gone', (_, __, log) => log.filesLost.push('runs/run_1/shadow.git'), filesKept],
+  ['files that cannot be read', (_, one) => Object.assign(one, { unreadable: 'gone' }), filesKept],
+  [
+    'a loss that is not said',
+    (found, _, log) => {
+      found.runs.clear();
+      log.lost.push({ from: 900, to: 1100 });
+    },
+    (found, log) => lossIsSaid(found, log, calm),
+  ],
+  [
+    'a loss outside the time in which Redis lost its tail',
+    (found, _, log) => {
+      found.runs.clear();
+      log.lost.push({ from: 1100, to: 1200 });
+    },
+    acknowledged,
+  ],
   ['an ended run that is still looked after', (found) => found.active.push(run), wakeUps],
 ])('%s is caught', (_, plant, check) => {
   const { found, one } = soundRun();
   const log = ledger();
   plant(found, one, log);
   expect(check(found, log).wrong).not.toEqual([]);
+});
+
+test('what Redis lost with its tail is forgiven where the system says so', () => {
+  const { found } = soundRun();
+  const log = ledger();
+  found.runs.clear();
+  log.lost.push({ from: 900, to: 1100 });
+  expect(acknowledged(found, log).wrong).toEqual([]);
+  expect(
+    firstDecision(found, {
+      ...log,
+      decided: [...log.decided, { ...first(log.decided), at: at(2000), message: 'again' }],
+    }).wrong,
+  ).toEqual([]);
+  expect(externalEffects(found, log).wrong).toEqual([]);
+  expect(lossIsSaid(found, log, { ...calm, repairs: { log_went_back: 1 } }).wrong).toEqual([]);
 });
 
 test('an open run that nothing will wake is caught', () => {
@@ -167,7 +227,7 @@ test('an open run that nothing will wake is caught', () => {
 test('a publish that is missing, doubled or different is caught', async () => {
   const { found, one } = soundRun();
   const log = ledger();
-  log.published.push(run);
+  log.published.push({ at: at(1000), runId: run });
   const check = (there: { files: string; commits: number } | undefined) =>
     publications(
       found,
@@ -188,4 +248,14 @@ test('a process that is left behind is caught', () => {
   // Whoever started this process is another one, with a command line of its own.
   const parent = readFileSync(`/proc/${process.ppid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim();
   expect(leftBehind({ directory: parent, dataDir: '/nowhere/at/all' }).wrong).not.toEqual([]);
+});
+
+test('a log that is flooded, or holds what commands carried, is caught', () => {
+  const line = (time: number, more = '') =>
+    JSON.stringify({ pid: 1, time, msg: 'queue worker error', err: { message: `READONLY${more}` } });
+  const text = (lines: string[]) => new Map([['worker-1.log', `${lines.join('\n')}\n`]]);
+  const calmly = Array.from({ length: 100 }, (_, index) => line(index * 1000));
+  expect(logsBounded(text(calmly)).wrong).toEqual([]);
+  expect(logsBounded(text(Array.from({ length: 100 }, (_, index) => line(index)))).wrong).toHaveLength(1);
+  expect(logsBounded(text([line(0, 'x'.repeat(30_000))])).wrong).toHaveLength(1);
 });

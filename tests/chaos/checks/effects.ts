@@ -1,8 +1,8 @@
 import type { StepState } from '@holdpoint/engine/domain/state';
+import { type Verdict, verdict } from '../../harness/verdict.ts';
 import type { Found, FoundRun } from '../collect.ts';
-import type { Ledger } from '../ledger.ts';
+import { isLost, type Ledger } from '../ledger.ts';
 import { marksIn } from '../scenario.ts';
-import { type Verdict, verdict } from './verdict.ts';
 
 /** What is to be found of an effect in the final files: once, never, or at most once. */
 type Expected = 'once' | 'never' | 'maybe';
@@ -96,8 +96,14 @@ function backgroundEffect({ tasks, run }: FoundRun, step: StepState): Expected {
   return task.started_at === undefined ? 'never' : 'maybe';
 }
 
-/** A request that leaves the host is made at most once, and once more each time that a person says so. */
-export function externalEffects({ runs }: Found, { visits }: Ledger): Verdict {
+/**
+ * A request that leaves the host is made at most once, and once more each time that a person says so. One whose start Redis has
+ * forgotten cannot be known to have been made, so it does not count.
+ */
+export function externalEffects({ runs }: Found, ledger: Ledger): Verdict {
+  const visits = [...ledger.visits].map(
+    ([mark, times]) => [mark, times.filter((at) => !isLost(ledger, { sent: at, answered: at })).length] as const,
+  );
   const allowed = new Map<string, number>();
   for (const { steps, args, events } of runs.values()) {
     for (const step of steps) {
@@ -117,23 +123,24 @@ export function externalEffects({ runs }: Found, { visits }: Ledger): Verdict {
       allowed.set(mark, (allowed.get(mark) ?? 0) + 1 + again.length);
     }
   }
-  const wrong = [...visits].flatMap(([mark, count]) =>
+  const wrong = visits.flatMap(([mark, count]) =>
     count > (allowed.get(mark) ?? 0)
       ? [`${mark} was asked for ${count} times, allowed: ${allowed.get(mark) ?? 0}`]
       : [],
   );
-  return verdict('no external effect more often than a person said', visits.size, 'effects', wrong);
+  return verdict('no external effect more often than a person said', visits.length, 'effects', wrong);
 }
 
 /** What was to be published is at the source, once, as the final snapshot has it. */
 export async function publications(
   { runs }: Found,
-  { published }: Ledger,
+  ledger: Ledger,
   read: (branch: string) => Promise<{ files: string; commits: number } | undefined>,
   tree: (runId: string) => Promise<string>,
 ): Promise<Verdict> {
   const wrong: string[] = [];
-  for (const id of published) {
+  const published = ledger.published.filter(({ at }) => !isLost(ledger, at));
+  for (const { runId: id } of published) {
     const run = runs.get(id)?.run;
     if (run?.publication !== 'published') {
       wrong.push(`${id} was to be published and is ${run?.publication}`);

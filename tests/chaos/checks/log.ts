@@ -1,28 +1,40 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fold } from '@holdpoint/engine/domain/fold';
+import { type Verdict, verdict } from '../../harness/verdict.ts';
 import type { Found, FoundRun } from '../collect.ts';
-import type { Ledger } from '../ledger.ts';
-import { type Verdict, verdict } from './verdict.ts';
+import { type Answered, isLost, type Ledger } from '../ledger.ts';
 
-/** Everything that was acknowledged is in the log of its run. */
-export function acknowledged({ runs }: Found, ledger: Ledger): Verdict {
-  const wrong: string[] = [];
-  for (const id of ledger.runs.keys()) if (!runs.has(id)) wrong.push(`the run ${id} was acknowledged and is gone`);
-  for (const { approvalId, runId, decision, message } of ledger.decided) {
+/** Everything that was acknowledged is in the log of its run, but for what the harness itself took out of Redis' file. */
+export function acknowledged(found: Found, ledger: Ledger): Verdict {
+  const all = missing(found, ledger);
+  const wrong = all.filter(({ at }) => !isLost(ledger, at)).map(({ what }) => what);
+  const looked = ledger.runs.size + ledger.decided.length + ledger.messages.length;
+  const of = `acknowledgements, ${all.length - wrong.length} lost with the tail of Redis`;
+  return verdict('acknowledged submits, decisions and messages are in the log', looked, of, wrong);
+}
+
+/** What was acknowledged and is not in the log, with the time of the acknowledgement. */
+export function missing({ runs }: Found, ledger: Ledger): { at: Answered; what: string }[] {
+  const gone: { at: Answered; what: string }[] = [];
+  for (const [id, { at }] of ledger.runs) {
+    if (!runs.has(id)) gone.push({ at, what: `the run ${id} was acknowledged and is gone` });
+  }
+  for (const { at, approvalId, runId, decision, message } of ledger.decided) {
     const told = runs.get(runId)?.events.some((event) => {
       if (event.type !== 'approval.decided' || event.data.approval_id !== approvalId) return false;
       return event.data.decision === decision && event.data.message === message;
     });
-    if (!told) wrong.push(`${decision} on ${approvalId} of ${runId} was acknowledged and is not in the log`);
+    if (!told)
+      gone.push({ at, what: `${decision} on ${approvalId} of ${runId} was acknowledged and is not in the log` });
   }
-  for (const { runId, messageId } of ledger.messages) {
+  for (const { at, runId, messageId } of ledger.messages) {
     const told = runs
       .get(runId)
       ?.events.filter((event) => event.type === 'message.received' && event.data.message_id === messageId);
-    if (told?.length !== 1) wrong.push(`the message ${messageId} to ${runId} is ${told?.length ?? 0} times in the log`);
+    const count = told?.length ?? 0;
+    if (count !== 1) gone.push({ at, what: `the message ${messageId} to ${runId} is ${count} times in the log` });
   }
-  const looked = ledger.runs.size + ledger.decided.length + ledger.messages.length;
-  return verdict('acknowledged submits, decisions and messages are in the log', looked, 'acknowledgements', wrong);
+  return gone;
 }
 
 export function dense({ runs }: Found): Verdict {
@@ -66,7 +78,8 @@ export function firstDecision({ runs }: Found, ledger: Ledger): Verdict {
     }
   }
   const winners = new Map<string, string>();
-  for (const { approvalId, message } of ledger.decided) {
+  for (const { at, approvalId, message } of ledger.decided) {
+    if (isLost(ledger, at)) continue;
     const before = winners.get(approvalId);
     if (before !== undefined && before !== message)
       wrong.push(`two deciders of ${approvalId} were told that they had won`);

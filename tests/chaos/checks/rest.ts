@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunState } from '@holdpoint/engine/domain/state';
 import { isTaskOver, isTerminal } from '@holdpoint/engine/domain/vocabulary';
+import { type Verdict, verdict } from '../../harness/verdict.ts';
 import type { Found } from '../collect.ts';
-import { type Verdict, verdict } from './verdict.ts';
 
 /** Every run has ended, or waits for something that has a name. */
 export function atRest({ runs }: Found): Verdict {
@@ -59,6 +59,17 @@ function isMissed(runs: Found['runs'], from: NonNullable<RunState['forked_from']
 const expectedReasons: ReadonlySet<string> = new Set([
   ...['EREJECTED', 'ERESPONDED', 'EEXPIRED', 'EKILLED', 'EREFERENCE', 'EDIDNOTHAPPEN', 'EUNKNOWN'],
 ]);
+
+/** Who waits for a decision is in the list of approvals: what is not in it is decided by no person. */
+export function listedApprovals({ runs, listed }: Found): Verdict {
+  const pending = [...runs.values()].flatMap(({ run, approvals }) =>
+    isTerminal(run.status) ? [] : approvals.filter(({ status }) => status === 'pending').map(({ id }) => ({ id, run })),
+  );
+  const wrong = pending.flatMap(({ id, run }) =>
+    listed.includes(id) ? [] : [`${id} of ${run.id} is pending, and in no list`],
+  );
+  return verdict('every pending approval is listed', pending.length, 'pending approvals', wrong);
+}
 
 /** A job belongs to a run that wants it, and what is not over has something that will move it. */
 export function wakeUps({ runs, jobs, active }: Found): Verdict {

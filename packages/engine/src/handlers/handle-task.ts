@@ -74,7 +74,7 @@ async function move(deps: WorkerDeps, run: RunState, task: TaskState, context: J
     case 'running':
       return lost(deps, run, task, isEnding);
     case 'capturing':
-      return capture(deps, run, task, isEnding);
+      return capture(deps, run, task, { ...context, isEnding });
     default:
       return 'again';
   }
@@ -182,7 +182,12 @@ async function lost(deps: WorkerDeps, run: RunState, task: TaskState, isEnding: 
 }
 
 /** What the command changed becomes part of the run's snapshot, when nobody else is changing the tree. */
-async function capture(deps: WorkerDeps, run: RunState, task: TaskState, isEnding: boolean): Promise<JobEnd | 'again'> {
+async function capture(
+  deps: WorkerDeps,
+  run: RunState,
+  task: TaskState,
+  { isEnding, ...context }: JobContext & { isEnding: boolean },
+): Promise<JobEnd | 'again'> {
   const outcome = task.outcome;
   if (outcome === undefined) throw new TypeError(`the task ${task.id} has no outcome`);
   const { status, ...rest } = outcome;
@@ -196,6 +201,8 @@ async function capture(deps: WorkerDeps, run: RunState, task: TaskState, isEndin
     await append(deps, run.id, endTask(task, lostOutcome(message)));
     return 'again';
   }
+  // A step that the log has forgotten may have written to the same tree: its changes must not become part of the snapshot.
+  if ((await guardTree(deps, run, task.id, context)) !== 'sound') return 'again';
   const held = await append(deps, run.id, holdForCapture(run, task));
   if (!held.ok) return sleep(deps);
   const snapshot = await deps.workspaces.snapshot({

@@ -89,3 +89,30 @@ test('Redis goes back to before any one append: every step is in the files exact
   }
   expect([...seen]).toEqual(['log_went_back']);
 });
+
+test('Redis goes back while a background command waits for its snapshot: the snapshot holds nothing that the log has forgotten', async () => {
+  const shell = { name: 'bg', args: { effect: 'workspace', background: 'hello' } };
+  const wait = { args: { effect: 'read', awaits: { $from: 'bg', pointer: '/task_id' } } };
+  const ends = new Set<unknown>();
+  for (let n = 2; ; n++) {
+    const { deps, treeOf } = bench(engine);
+    await deps.redis.flushdb();
+    const { redis, copy } = copyingAt(deps.redis, n);
+    const runId = await submit({ ...deps, redis }, specOf([[shell], [write()], [wait], [write()]]));
+    await deliverAll({ ...deps, redis });
+    const lagging = copy();
+    if (lagging === undefined) break;
+    await lagging.restore();
+    await sweepOnce({ ...deps, now: () => Date.now() + 20_000 });
+    await deliverAll(deps);
+    const { run, steps } = await listSteps(deps, runId);
+    const written = steps.filter(({ effect }) => effect === 'workspace');
+    // What the command wrote is there, or dropped with its tree.
+    const tree = treeOf(runId).filter((id) => id.startsWith('step_'));
+    expect([n, run.status, tree]).toEqual([n, 'succeeded', written.map(({ id }) => id)]);
+    const events = await soundLog(deps, runId);
+    for (const { status } of dataOf(events, 'task.ended') as { status: unknown }[]) ends.add(status);
+  }
+  // Its changes cannot be told apart from those of the forgotten step, so they are dropped, and it says so.
+  expect([...ends].sort()).toEqual(['completed', 'lost']);
+});

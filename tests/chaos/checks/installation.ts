@@ -1,0 +1,39 @@
+import type { Stuck } from '@holdpoint/client/wire/operation';
+import { type Verdict, verdict } from '../../harness/verdict.ts';
+import type { Found } from '../collect.ts';
+import { isLost, type Ledger } from '../ledger.ts';
+import { missing } from './log.ts';
+
+/** A worker that finds another Redis than the one its data belongs to refuses to start. */
+export function wrongRedis({ wrongRedis: { refused, started } }: Ledger): Verdict {
+  const wrong = Array.from({ length: started }, () => 'a worker started with an empty Redis that is not its own');
+  return verdict('a worker with the wrong Redis refuses', refused + started, 'starts', wrong);
+}
+
+/** A system whose Redis takes no writes can do nothing, and says that it is not ready. */
+export function notReady({ refusals }: Ledger): Verdict {
+  const ready = refusals.filter(({ saidReady }) => saidReady);
+  const wrong = ready.map(({ how }) => `Redis refused writes (${how}), and the system said that it is ready`);
+  return verdict('a system whose Redis refuses writes is not ready', refusals.length, 'refusals', wrong);
+}
+
+/** No workspace and no blob is removed, and the files of every run can be read. */
+export function filesKept({ runs }: Found, { filesLost }: Ledger): Verdict {
+  const unreadable = [...runs].flatMap(([id, one]) =>
+    one.unreadable === undefined ? [] : [`${id}: ${one.unreadable}`],
+  );
+  const wrong = [...filesLost.map((path) => `${path} was removed by a worker with the wrong Redis`), ...unreadable];
+  return verdict('no workspace and no blob is lost', runs.size, 'workspaces', wrong);
+}
+
+/** What Redis has lost cannot be brought back; the system must say that it was lost. */
+export function lossIsSaid(found: Found, ledger: Ledger, stuck: Stuck): Verdict {
+  const gone = missing(found, ledger).filter(({ at }) => isLost(ledger, at));
+  const repaired = [...found.runs.values()].flatMap(({ events }) =>
+    events.flatMap((event) => (event.type === 'run.repaired' ? [event.data.class] : [])),
+  );
+  const isSaid = /back|behind|ahead/i.test([...Object.keys(stuck.repairs), ...repaired].join(' '));
+  const wrong =
+    gone.length > 0 && !isSaid ? [`${gone.length} acknowledgements are gone, and the system does not say so`] : [];
+  return verdict('what Redis has lost is said', gone.length, 'lost acknowledgements', wrong);
+}

@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Verdict, verdict } from '../../harness/verdict.ts';
+
+/** The same error of one process more often than this within a second is a flood: it fills the disk while Redis is away. */
+const mostPerSecond = 10;
+/** Longer lines hold what a command carried: scripts, and arguments of users. */
+const longestLine = 20_000;
+
+/** Logs by name. */
+export type Logs = ReadonlyMap<string, string>;
+
+export function readLogs(directory: string): Logs {
+  const names = readdirSync(directory).filter((name) => name.endsWith('.log'));
+  return new Map(names.map((name) => [name, readFileSync(join(directory, name), 'utf8')]));
+}
+
+/** An error that lasts is said now and then, not thousands of times a second. */
+export function logsBounded(logs: Logs): Verdict {
+  const wrong: string[] = [];
+  let looked = 0;
+  for (const [name, text] of logs) {
+    const times = new Map<string, number>();
+    for (const line of text.split('\n')) {
+      if (line === '') continue;
+      looked += 1;
+      if (line.length > longestLine) wrong.push(`${name}: a line of ${line.length} characters: ${line.slice(0, 120)}`);
+      const error = errorIn(line);
+      if (error !== undefined) times.set(error, (times.get(error) ?? 0) + 1);
+    }
+    const [most] = [...times].sort(([, a], [, b]) => b - a);
+    if (most !== undefined && most[1] > mostPerSecond)
+      wrong.push(`${name}: ${most[1]} times in one second: ${most[0]}`);
+  }
+  return verdict('no log is flooded', looked, 'lines', wrong);
+}
+
+/** What of a line makes it the same error as another one: process, second, place, request and text. */
+function errorIn(line: string): string | undefined {
+  let entry: {
+    time?: number;
+    reqId?: string;
+    pid?: number;
+    msg?: string;
+    queue?: string;
+    run_id?: string;
+    err?: { message?: string };
+  };
+  try {
+    entry = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  if (entry.err === undefined) return undefined;
+  const { time = 0, pid, msg, queue, run_id, reqId, err } = entry;
+  return [Math.floor(time / 1000), pid, queue, run_id, reqId, msg, err.message?.slice(0, 100)].join(' ');
+}

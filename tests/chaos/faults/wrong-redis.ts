@@ -1,0 +1,69 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { startEmbeddedRedis } from '@holdpoint/engine/redis/embedded-redis';
+import { findRedisBinaries } from '@holdpoint/engine/redis/find-redis-binaries';
+import { projectDir } from '../../harness/processes.ts';
+import type { Fault } from './fault.ts';
+
+/** How long a worker that starts with the wrong Redis may do harm. Its first maintenance takes less. */
+const harmMs = 6000;
+const settledMs = 5000;
+
+/** A worker is started once on the data directory with another, empty Redis. It must refuse, and remove nothing. */
+export const startOnWrongRedis: Fault = async ({ system, ledger }) => {
+  const elsewhere = mkdtempSync(join(tmpdir(), 'hp-wrong-'));
+  const binaries = await findRedisBinaries(process.env.PATH, projectDir);
+  const redis = await startEmbeddedRedis({ dataDir: elsewhere, binaries });
+  try {
+    ageAll(system.dataDir);
+    const before = durableFiles(system.dataDir);
+    const worker = await system
+      .startWorker({ REDIS_URL: redis.path, HOLDPOINT_HOUSEKEEPING_MS: '1000' })
+      .catch(() => undefined);
+    if (worker === undefined) ledger.wrongRedis.refused += 1;
+    else {
+      ledger.wrongRedis.started += 1;
+      await pause(harmMs);
+      await worker.signal('SIGKILL');
+    }
+    ledger.filesLost.push(...before.filter((path) => !isKept(system.dataDir, path)));
+  } finally {
+    await redis.stop();
+    rmSync(elsewhere, { recursive: true, force: true });
+  }
+};
+
+/** Workspaces and blobs look as if nothing had written to them for two days: maintenance spares what is young. */
+function ageAll(dataDir: string): void {
+  const then = new Date(Date.now() - 2 * 24 * 3_600_000);
+  for (const path of durableFiles(dataDir)) {
+    const file = path.replace(/\/shadow\.git$/, '');
+    // What was just written is not in a log yet, and its youth is what protects it.
+    const about = statSync(file, { throwIfNoEntry: false });
+    if (about !== undefined && about.mtimeMs < Date.now() - settledMs) utimesSync(file, then, then);
+  }
+}
+
+/** It is where it was, or in the trash, from where an operator can bring it back. */
+function isKept(dataDir: string, path: string): boolean {
+  if (existsSync(path)) return true;
+  const [, name = ''] = /\/runs\/([^/]+)\//.exec(path) ?? /\/([^/]+)$/.exec(path) ?? [];
+  const trash = join(dataDir, 'trash');
+  return existsSync(trash) && readdirSync(trash, { recursive: true }).some((entry) => String(entry).includes(name));
+}
+
+/** What a run cannot do without: its repository and its blobs. No fault and no run of the harness removes any. */
+function durableFiles(dataDir: string): string[] {
+  const runs = join(dataDir, 'runs');
+  const shadows = namesIn(runs).map((run) => join(runs, run, 'shadow.git'));
+  const blobs = join(dataDir, 'blobs');
+  const stored = namesIn(blobs)
+    .filter((folder) => /^[0-9a-f]{2}$/.test(folder))
+    .flatMap((folder) => namesIn(join(blobs, folder)).map((name) => join(blobs, folder, name)))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
+  return [...shadows.filter((path) => existsSync(path)), ...stored];
+}
+
+const namesIn = (path: string): string[] => (existsSync(path) ? readdirSync(path) : []);

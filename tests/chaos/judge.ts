@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import type { Client } from '@holdpoint/client/client';
+import type { Stuck } from '@holdpoint/client/wire/operation';
+import { openQueues } from '@holdpoint/engine/queues/queues';
+import { connect } from '@holdpoint/engine/redis/connect';
+import pino from 'pino';
+import { git } from '../harness/repositories.ts';
+import type { System } from '../harness/system.ts';
+import type { Verdict } from '../harness/verdict.ts';
+import { externalEffects, publications, workspaceEffects } from './checks/effects.ts';
+import { filesKept, lossIsSaid, notReady, wrongRedis } from './checks/installation.ts';
+import { acknowledged, dense, firstDecision, folded, neverRan } from './checks/log.ts';
+import { logsBounded, readLogs } from './checks/logs.ts';
+import { atRest, failures, leases, leftBehind, listedApprovals, wakeUps } from './checks/rest.ts';
+import { collect, type Found } from './collect.ts';
+import type { Ledger } from './ledger.ts';
+import { probeSweeper } from './probe-sweeper.ts';
+
+export interface Judgement {
+  verdicts: Verdict[];
+  found: Found;
+  stuck: Stuck;
+}
+
+/** Collects what there is, ends the processes, and runs every check. */
+export async function judge(
+  { system, end }: { system: System; end(): Promise<void> },
+  { ledger, repository }: { ledger: Ledger; repository: string },
+): Promise<Judgement> {
+  const { found, stuck, swept } = await look(system);
+  /** What a branch of the repository holds. */
+  const readBranch = async (branch: string): Promise<{ files: string; commits: number } | undefined> => {
+    const ref = `refs/heads/${branch}`;
+    if ((await git(repository, 'for-each-ref', ref)) === '') return undefined;
+    const files = await git(repository, 'rev-parse', `${ref}^{tree}`);
+    return { files, commits: Number(await git(repository, 'rev-list', '--count', `main..${ref}`)) };
+  };
+  const finalTree = (runId: string): Promise<string> => {
+    const shadow = join(system.folder(runId), 'shadow.git');
+    const tree = git(shadow, 'rev-parse', `${found.runs.get(runId)?.run.snapshot}^{tree}`);
+    return tree.catch((error: unknown) => `no tree: ${error instanceof Error ? error.message : error}`);
+  };
+  const verdicts = [
+    ...[acknowledged(found, ledger), dense(found), folded(found)],
+    ...[workspaceEffects(found, ledger), externalEffects(found, ledger), neverRan(found), firstDecision(found, ledger)],
+    ...[atRest(found), leases(found), failures(found), wakeUps(found), listedApprovals(found), swept],
+    ...[wrongRedis(ledger), notReady(ledger), filesKept(found, ledger), lossIsSaid(found, ledger, stuck)],
+    await publications(found, ledger, readBranch, finalTree),
+  ];
+  await end();
+  const { dataDir, directory } = system;
+  verdicts.push(leftBehind({ directory: join(dataDir, 'runs'), dataDir }), logsBounded(readLogs(directory)));
+  return { verdicts, found, stuck };
+}
+
+async function look({ client, redis }: { client: Client; redis: System['redis'] }) {
+  const connections = connect(redis.address, pino({ level: 'silent' }));
+  const queues = openQueues(connections.state, Date.now);
+  try {
+    const found = await collect({ client, redis: connections.state, queues });
+    const stuck = await client.stuck();
+    return { found, stuck, swept: await probeSweeper({ client, queues }) };
+  } finally {
+    await queues.close();
+    await connections.close();
+  }
+}

@@ -1,0 +1,67 @@
+import { parseArgs } from 'node:util';
+import { type FaultName, faultNames, isFaultName } from './killer.ts';
+
+export interface Plan {
+  seed: number;
+  runs: number;
+  kills: number;
+  workers: number;
+  seconds: number;
+  faults: readonly FaultName[];
+  verbose: boolean;
+  soak: boolean;
+}
+
+const usage = `Usage: npm run test:chaos -- [--seed N] [--runs N] [--kills N] [--workers N] [--seconds N] [--faults NAME,…] [--soak]
+
+Starts Redis, an API and workers, submits many runs, and harms the system at random: processes are killed and stopped, Redis loses data or
+refuses writes, the disk is full, a clock jumps, a worker starts with the wrong Redis. Then it checks from outside that nothing was lost
+and nothing ran twice. The seed makes the harness choose the same faults again; the order in which processes run cannot be repeated.
+
+  --seed N      default: another one each time
+  --runs N      default: 220
+  --kills N     how many faults; default: 66. Each kind strikes once at least, where there are enough
+  --workers N   default: 3
+  --seconds N   over how long they are spread; default: 150
+  --faults …    only these; default: all. ${faultNames.slice(0, 7).join(', ')},
+                ${faultNames.slice(7).join(', ')}
+  --verbose     says when each fault strikes
+  --soak        ten minutes, 900 runs, 160 kills
+`;
+
+/** Reads the command line; ends the process where it asks for help or cannot be understood. */
+export function readPlan(): Plan {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean', default: false } as const;
+  const { values } = parseArgs({
+    options: {
+      ...{ seed: text, runs: text, kills: text, workers: text, seconds: text, faults: text },
+      ...{ soak: flag, verbose: { ...flag, short: 'v' }, help: { ...flag, short: 'h' } },
+    },
+  });
+  const { soak, verbose } = values;
+  if (values.help) {
+    process.stdout.write(usage);
+    process.exit(0);
+  }
+  const count = (name: 'seed' | 'runs' | 'kills' | 'workers' | 'seconds', otherwise: number): number => {
+    const value = values[name] === undefined ? otherwise : Number(values[name]);
+    return Number.isSafeInteger(value) && value >= 0 ? value : refuse(`--${name}: expected a whole number`);
+  };
+  const wanted = values.faults?.split(',') ?? faultNames;
+  const unknown = wanted.filter((name) => !isFaultName(name));
+  if (unknown.length > 0) refuse(`--faults: unknown: ${unknown.join(', ')}`);
+  return {
+    ...{ soak, verbose, faults: faultNames.filter((name) => wanted.includes(name)) },
+    seed: count('seed', Math.floor(Math.random() * 1e9)),
+    runs: count('runs', soak ? 900 : 220),
+    kills: count('kills', soak ? 160 : 66),
+    workers: count('workers', 3),
+    seconds: count('seconds', soak ? 600 : 150),
+  };
+}
+
+function refuse(problem: string): never {
+  process.stderr.write(`${problem}\n\n${usage}`);
+  process.exit(2);
+}

@@ -1,0 +1,110 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { until } from './until.ts';
+
+const run = promisify(execFile);
+
+/** Files whose power can be cut. */
+export interface Disk extends AsyncDisposable {
+  path: string;
+  /** What the processes that write to it need in their environment. */
+  env: Readonly<Record<string, string>>;
+  /** Brings everything to the disk, and nothing of any other file system. */
+  sync(): Promise<void>;
+  /** Copies what is on disk at one instant. The processes that write to it must be stopped before. */
+  photograph(): Promise<void>;
+  /** Puts the copy in the place of the disk. The processes must be gone before. */
+  becomePhotograph(): Promise<void>;
+}
+
+/**
+ * `commit=1`: metadata reaches the journal within a second. `noauto_da_alloc`: a rename does not write the renamed file back, which
+ * only ext4 does. So a file that was written without fsync is empty after a cut, as POSIX allows.
+ */
+const mountOptions = 'loop,commit=1,noauto_da_alloc';
+
+/**
+ * An ext4 file system of its own in an image file. The image is the disk: what the kernel has not written back yet is not in it. Mounting
+ * the copy replays the journal, as after a real power cut.
+ */
+export async function openDisk(megabytes = 2048): Promise<Disk> {
+  const directory = await mkdtemp(join(tmpdir(), 'hp-disk-'));
+  const image = join(directory, 'image');
+  const copy = join(directory, 'copy');
+  const path = join(directory, 'mounted');
+  await mkdir(path);
+  await writeFile(image, '');
+  await truncate(image, megabytes * 1024 ** 2);
+  const features = [
+    '-E',
+    'lazy_itable_init=0,lazy_journal_init=0,nodiscard',
+    '-J',
+    'size=16',
+    '-N',
+    '131072',
+    '-m',
+    '0',
+  ];
+  try {
+    await run('mkfs.ext4', ['-q', '-F', ...features, image]);
+    await run('mount', ['-o', mountOptions, image, path]);
+  } catch (error) {
+    await rm(directory, { recursive: true });
+    throw error;
+  }
+  return {
+    path,
+    env: {},
+    async sync() {
+      await run('sync', ['-f', path]);
+    },
+    async photograph() {
+      await until('two copies of the image are the same', async () => {
+        await run('cp', ['--sparse=always', image, copy]);
+        return run('cmp', ['-s', image, copy]).then(
+          () => true,
+          () => false,
+        );
+      });
+    },
+    async becomePhotograph() {
+      await unmount(path);
+      await rename(copy, image);
+      await run('mount', ['-o', mountOptions, image, path]);
+    },
+    async [Symbol.asyncDispose]() {
+      await unmount(path);
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+/** A process that was just killed keeps its files open for an instant. */
+async function unmount(path: string): Promise<void> {
+  let reason: unknown;
+  await until('the disk is unmounted', () =>
+    run('umount', [path]).then(
+      () => true,
+      (error: unknown) => {
+        reason = error;
+        return false;
+      },
+    ),
+  ).catch((error: unknown) => Promise.reject(new Error(String(error), { cause: reason })));
+}
+
+/** @returns why this machine cannot mount a disk; undefined when it can */
+export async function whyNoDisk(): Promise<string | undefined> {
+  if (process.platform !== 'linux') return `loop mounts need Linux, this is ${process.platform}`;
+  if (process.getuid?.() !== 0) return 'loop mounts need root';
+  try {
+    const disk = await openDisk(64);
+    await disk[Symbol.asyncDispose]();
+    return undefined;
+  } catch (error) {
+    return `no loop mount here: ${(error as Error).message.trim()}`;
+  }
+}

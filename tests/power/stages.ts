@@ -1,0 +1,161 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Client } from '@holdpoint/client/client';
+import type { CreateRun } from '@holdpoint/client/wire/run';
+import { bash, plan } from '../harness/runs.ts';
+import { until } from '../harness/until.ts';
+import { type Files, lookAround, type Witness } from './witness.ts';
+
+/** Directories and a repository of a user, on the disk whose power is cut. */
+export interface Sources {
+  small: { path: string; files: Files };
+  /** Takes a while to copy. */
+  large: { path: string; files: Files };
+  repository: { path: string; files: Files };
+  /** Of its own, because a publish changes it. */
+  published: { path: string; files: Files };
+}
+
+interface Deps {
+  client: Client;
+  sources: Sources;
+  dataDir: string;
+  signal: AbortSignal;
+}
+
+/** Brings one run to each stage. When it resolves, each is at its stage, and the power is to be cut at once. */
+export async function bringToStages(deps: Deps): Promise<Witness[]> {
+  const [atQuestion, atApproval, background, git, directory, between] = await Promise.all([
+    parkedAtQuestion(deps),
+    parkedAtApproval(deps),
+    withBackground(deps),
+    succeeded(deps, 'git'),
+    succeeded(deps, 'directory'),
+    betweenGroups(deps),
+  ]);
+  const inStep = await inTheMiddleOfAStep(deps);
+  await Promise.all([git, directory].map(({ runId }) => deps.client.publish(runId)));
+  const materialising = await submitted(deps, 'large', 'materialising');
+  const justStarted = await submitted(deps, 'small', 'just started');
+  return [atQuestion, atApproval, background, git, directory, between, inStep, materialising, justStarted];
+}
+
+/** The first run of a new system: parked after one step. */
+export const firstRun = (deps: Deps): Promise<Witness> => parkedAtQuestion(deps);
+
+/** Submits a run and collects the events that the API sends of it. */
+async function submit(
+  deps: Deps,
+  stage: string,
+  body: CreateRun,
+): Promise<Pick<Witness, 'stage' | 'runId' | 'events'>> {
+  const { client, signal } = deps;
+  const { run } = await client.createRun({ title: stage, ...body });
+  const events: Witness['events'] = [];
+  const follow = async (): Promise<void> => {
+    for await (const event of client.events(run.id, { signal })) events.push(event);
+  };
+  // The stream ends with the power.
+  follow().catch(() => undefined);
+  return { stage, runId: run.id, events };
+}
+
+const parked = (deps: Deps, runId: string) =>
+  deps.client.waitForRun(runId, { until: (run) => run.pending_approvals > 0, signal: deps.signal });
+const ask = { tool: 'ask_user', args: { question: 'May it go on?' } };
+const look = bash(lookAround, 'look');
+const from = (path: string): CreateRun['workspace'] => ({ source: { type: 'directory', path } });
+
+/** Several steps are done, one of them made many files. */
+async function parkedAtQuestion(deps: Deps): Promise<Witness> {
+  const { small } = deps.sources;
+  const made = Array.from({ length: 20 }, (_, index) => [`made/${index}.txt`, `made ${index}\n`] as const);
+  const make = 'mkdir made; for i in $(seq 0 19); do echo "made $i" > made/$i.txt; done';
+  const count = (mark: string) => bash(`echo ${mark} >> counter`);
+  const groups = [[bash(make)], [count('one')], [ask], [look], [count('two')]];
+  const about = await submit(deps, 'parked at a question', { plan: plan(...groups), workspace: from(small.path) });
+  await parked(deps, about.runId);
+  const recorded = new Map([...small.files, ...made, ['counter', 'one\n'] as const]);
+  return { ...about, recorded, result: new Map([...recorded, ['counter', 'one\ntwo\n']]) };
+}
+
+/** Files that the tool host wrote, and a command that is held. */
+async function parkedAtApproval(deps: Deps): Promise<Witness> {
+  const { small } = deps.sources;
+  const write = (path: string) => ({ tool: 'write_file', args: { path, content: `${path}, written\n` } });
+  const edit = { tool: 'edit', args: { path: 'lib/a.txt', old_string: 'two', new_string: 'zwei' } };
+  const about = await submit(deps, 'parked at an approval', {
+    plan: plan([write('a.md')], [write('deep/er/b.md')], [edit], [look]),
+    workspace: from(small.path),
+    policy: { rules: [{ match: { tool: 'bash' }, action: 'hold' }] },
+  });
+  await parked(deps, about.runId);
+  const written = ['a.md', 'deep/er/b.md'].map((path) => [path, `${path}, written\n`] as const);
+  const recorded = new Map([...small.files, ...written, ['lib/a.txt', 'one\nzwei\n'] as const]);
+  return { ...about, recorded, result: recorded };
+}
+
+/** A background command runs and has written, while its run is parked. */
+async function withBackground(deps: Deps): Promise<Witness> {
+  const command = 'echo background > background; sleep 600';
+  const groups = [
+    [{ tool: 'bash', args: { command, run_in_background: true } }],
+    [bash('until [ -s background ]; do sleep 0.05; done; echo foreground > foreground')],
+    [ask],
+    [bash('cat foreground >> after')],
+  ];
+  const about = await submit(deps, 'with a background command', { plan: plan(...groups) });
+  await parked(deps, about.runId);
+  const files = ['foreground', 'after'].map((path) => [path, 'foreground\n'] as const);
+  return { ...about, result: new Map([...files, ['background', 'background\n']]), optional: ['background'] };
+}
+
+async function inTheMiddleOfAStep(deps: Deps): Promise<Witness> {
+  const files = [0, 1, 2, 3].map((index) => [`before/${index}`, `before ${index}\n`] as const);
+  const groups = [
+    [bash('mkdir before; for i in 0 1 2 3; do echo "before $i" > before/$i; done; echo first >> counter')],
+    [bash('echo half >> counter; echo half > half; sleep 4; echo whole >> counter')],
+    [look],
+  ];
+  const about = await submit(deps, 'in the middle of a step', { plan: plan(...groups) });
+  const half = join(deps.dataDir, 'runs', about.runId, 'trees/1/half');
+  await until('the step has written one half', () => existsSync(half));
+  return { ...about, result: new Map([...files, ['counter', 'first\nhalf\nwhole\n'], ['half', 'half\n']]) };
+}
+
+/** Many short groups, some of them done. */
+async function betweenGroups(deps: Deps): Promise<Witness> {
+  const marks = Array.from({ length: 60 }, (_, index) => `m${index}\n`);
+  const groups = marks.map((mark) => [bash(`printf '%s\\n' ${mark.trim()} >> counter`)]);
+  const about = await submit(deps, 'between groups', { plan: plan(...groups) });
+  const done = () => about.events.filter(({ type }) => type === 'step.succeeded').length;
+  await until('some groups are done', () => done() >= 3);
+  return { ...about, result: new Map([['counter', marks.join('')]]) };
+}
+
+/** Ready to be published. */
+async function succeeded(deps: Deps, type: 'git' | 'directory'): Promise<Witness> {
+  const { path, files } = deps.sources[type === 'git' ? 'repository' : 'published'];
+  const groups = [
+    [bash('for i in 1 2 3; do echo "new $i" > new_$i; done; rm lib/a.txt')],
+    [bash('echo end >> README.md')],
+  ];
+  const about = await submit(deps, `just published (${type})`, {
+    plan: plan(...groups),
+    workspace: { source: { type, path } },
+  });
+  const { status } = await deps.client.waitForRun(about.runId, { signal: deps.signal });
+  if (status !== 'succeeded') throw new Error(`the run that is to be published is ${status}`);
+  const made = [1, 2, 3].map((index) => [`new_${index}`, `new ${index}\n`] as const);
+  const result = new Map([...files, ...made, ['README.md', `${files.get('README.md')}end\n`] as const]);
+  result.delete('lib/a.txt');
+  return { ...about, result, published: { type, path } };
+}
+
+/** Acknowledged, and nothing more was waited for. */
+async function submitted(deps: Deps, name: 'small' | 'large', stage: string): Promise<Witness> {
+  const { path, files } = deps.sources[name];
+  const groups = [[bash('echo made > made')], [look]];
+  const about = await submit(deps, stage, { plan: plan(...groups), workspace: from(path) });
+  return { ...about, result: new Map([...files, ['made', 'made\n']]) };
+}

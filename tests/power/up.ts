@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Client, createClient } from '@holdpoint/client/client';
+import { projectDir } from '../harness/processes.ts';
+
+/** `holdpoint up` as a user starts it: Redis, the API and one worker under one process. */
+export interface Up {
+  pid: number;
+  client: Client;
+  /** Ends the system in good order. */
+  stop(): Promise<void>;
+}
+
+/** `up` that was started and is not known to be ready. */
+export interface Starting {
+  pid: number;
+  /** Rejects with what `up` wrote when it ends before it is ready. */
+  ready: Promise<Up>;
+}
+
+/** Short times, so that a test does not wait for what a user may wait for. */
+const times = {
+  HOLDPOINT_LOCK_MS: '2000',
+  HOLDPOINT_STALLED_MS: '1000',
+  HOLDPOINT_SWEEP_MS: '1000',
+  HOLDPOINT_DRAIN_MS: '500',
+};
+
+/** @param bootId what stands for /proc/sys/kernel/random/boot_id: each power cut is followed by another boot */
+export function startUp({
+  dataDir,
+  bootId,
+  env,
+}: {
+  dataDir: string;
+  bootId: string;
+  env: Readonly<Record<string, string>>;
+}): Starting {
+  const child = spawn(process.execPath, [join(projectDir, 'apps/cli/src/main.ts'), 'up', '--json'], {
+    cwd: projectDir,
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: process.env.HOME ?? '',
+      ...{ HOLDPOINT_DATA: dataDir, HOLDPOINT_PORT: '0', HOLDPOINT_BOOT_ID: bootId },
+      ...times,
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const { pid } = child;
+  if (pid === undefined) throw new Error('`up` could not be started');
+  const written = { stdout: '', stderr: '' };
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    written.stderr += text;
+  });
+  const gone = once(child, 'exit');
+  const ready = new Promise<Up>((resolve, reject) => {
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      written.stdout += text;
+      const [line, rest] = written.stdout.split('\n');
+      if (rest === undefined) return;
+      const { address, key_file }: { address?: string; key_file?: string } = JSON.parse(line ?? '');
+      if (address === undefined || key_file === undefined) {
+        return reject(new Error(`up did not start the system: ${line}`));
+      }
+      const client = createClient({ baseUrl: address, key: readFileSync(key_file, 'utf8').trim() });
+      resolve({
+        ...{ pid, client },
+        async stop() {
+          await client.close();
+          child.kill('SIGTERM');
+          await gone;
+        },
+      });
+    });
+    gone.then(([code, signal]) =>
+      reject(new Error(`up ended before it was ready (${signal ?? `exit ${code}`}): ${written.stderr}`)),
+    );
+  });
+  // A start that the test cuts is not awaited.
+  ready.catch(() => undefined);
+  return { pid, ready };
+}
