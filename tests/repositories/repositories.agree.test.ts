@@ -1,0 +1,94 @@
+import { mkdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type System, startSystem } from '../harness/system.ts';
+import { checkMerge } from './check-merge.ts';
+import { checkPatch, checkPublish, untouched } from './check-publish.ts';
+import { difference } from './difference.ts';
+import { filesOnDisk, isGit } from './files-on-disk.ts';
+import { cloneOrdinarily } from './ordinary-clone.ts';
+import { git, treeEntries } from './real-git.ts';
+import type { Scenario } from './scenario.ts';
+import { scenarios } from './scenarios/every.ts';
+import { approveNext, editsOf, snapshotFiles, staged, submit, succeeded, waitUntilHeld } from './try-run.ts';
+
+const isFull = process.env.HOLDPOINT_REPOSITORIES === 'full';
+const chosen = scenarios.filter(({ isBounded }) => isFull || isBounded === true);
+
+let system: System;
+let root: string;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'hp-repositories-'));
+  system = await startSystem();
+  await system.startWorker({ HOLDPOINT_TOOLCHAINS: join(process.execPath, '../..') });
+});
+afterAll(async () => {
+  await system[Symbol.asyncDispose]();
+  await rm(root, { recursive: true, force: true });
+});
+
+/** Each scenario has a folder of its own; clones and patched trees lie beside it. */
+function folderOf(scenario: Scenario, kind: string): string {
+  const folder = join(root, `${scenario.name.replaceAll(/\W+/g, '-')}-${kind}`);
+  mkdirSync(folder);
+  return folder;
+}
+
+test.for(chosen)('$name: every layer is what git says', async (scenario) => {
+  const { client } = system;
+  const folder = folderOf(scenario, 'git');
+  const made = scenario.make(folder);
+  const before = untouched(folder);
+  const clone = cloneOrdinarily(made, `${folder}-clone`);
+  const atBase = filesOnDisk(clone.folder, { without: isGit });
+  const runId = await submit(client, scenario, made, 'git');
+
+  await waitUntilHeld(client, runId);
+  expect(difference(staged(system, runId), atBase), 'the files of the new workspace').toEqual([]);
+  await approveNext(client, runId);
+  const { base } = (await client.getRun(runId)).workspace;
+  const committed = treeEntries(clone.folder, clone.base, { submodules: false });
+  expect(difference(await snapshotFiles(client, runId, base ?? ''), committed), 'the first snapshot').toEqual([]);
+
+  const [begin = '', ...rest] = editsOf(scenario);
+  clone.edit(begin);
+  const begun = filesOnDisk(clone.folder, { without: isGit });
+  for (const script of rest.slice(0, -1)) clone.edit(script);
+  const nearlyDone = filesOnDisk(clone.folder, { without: isGit });
+  await waitUntilHeld(client, runId);
+  expect(difference(staged(system, runId), nearlyDone), 'the files after the steps').toEqual([]);
+  await client.pauseRun(runId);
+  await client.undoSteps(runId, { to_step: 1 });
+  expect(difference(staged(system, runId), begun), 'the files after an undo').toEqual([]);
+  await client.resumeRun(runId);
+  await approveNext(client, runId);
+  await succeeded(client, runId);
+  clone.edit(rest.at(-1) ?? '');
+  const done = filesOnDisk(clone.folder, { without: isGit });
+  expect(difference(staged(system, runId), done), 'the files at the end').toEqual([]);
+  const whole = treeEntries(clone.folder, clone.wholeTree(), { submodules: false });
+  expect(difference(await snapshotFiles(client, runId), whole), 'the last snapshot').toEqual([]);
+
+  expect(difference(untouched(folder), before), 'the source after the run').toEqual([]);
+  const input = { client, runId, made, folder, clone };
+  await checkPatch(input);
+  const commit = await checkPublish(input);
+
+  const { run: fork } = await client.forkRun(runId, { from_step: 2, policy: { rules: [] } });
+  await succeeded(client, fork.id);
+  expect(difference(staged(system, fork.id), done), 'the files of a fork').toEqual([]);
+  expect(difference(await snapshotFiles(client, fork.id), whole), 'the snapshot of a fork').toEqual([]);
+
+  const moved = { theirs: scenario.theirs, clash: scenario.clash };
+  for (const [branch, script] of Object.entries(moved)) {
+    if (script !== undefined) await checkMerge({ ...{ client, runId, made, folder, commit }, branch, script });
+  }
+  await client.discard(fork.id);
+  await client.discard(runId);
+  await client.waitForRun(runId, { until: ({ publication }) => publication.status === 'discarded' });
+  expect(git(made.path, ['for-each-ref', 'refs/holdpoint'])).toBe('');
+  expect(git(made.path, ['fsck', '--strict', '--full', '--no-dangling'])).toBe('');
+  expect(git(made.path, ['rev-parse', `holdpoint/${runId}`]).trim()).toBe(commit);
+});
