@@ -1,5 +1,6 @@
 import type { Client } from '@holdpoint/client/client';
 import { expect } from 'vitest';
+import { nextApproval } from '../harness/runs.ts';
 import { difference } from './difference.ts';
 import { cloneOrdinarily } from './ordinary-clone.ts';
 import { git, gitCode, treeEntries } from './real-git.ts';
@@ -43,5 +44,8 @@ export async function checkMerge({ client, runId, made, folder, commit, script, 
   await expect(client.publish(runId, { branch })).rejects.toMatchObject({ status: 409, code: 'publish_conflict' });
   const { conflicts } = (await client.getRun(runId)).publication;
   expect(conflicts.map(({ path }) => bytesOf(path)).sort()).toEqual(unmerged.sort());
+  const { id, action_digest } = await nextApproval(client, runId);
+  await client.decideApproval(id, { decision: 'reject', action_digest });
+  await client.waitForRun(runId, { until: ({ publication }) => publication.status !== 'parked' });
   expect(git(made.path, ['rev-parse', branch]).trim()).toBe(tip);
 }

@@ -34,6 +34,12 @@ export function git(cwd: string, args: readonly string[], more: Options = {}): s
   return execFileSync('git', args, { ...options(cwd, more), stdio: 'pipe' });
 }
 
+/** What `git fsck` complains about: old repositories have trees of which it does. */
+export function fsck(cwd: string): string {
+  const { stdout, stderr } = spawnSync('git', ['fsck', '--strict', '--full', '--no-dangling'], options(cwd, {}));
+  return stdout + stderr;
+}
+
 /** @returns the exit code */
 export function gitCode(cwd: string, args: readonly string[]): number | null {
   return spawnSync('git', args, options(cwd, {})).status;

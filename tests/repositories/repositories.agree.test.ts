@@ -1,45 +1,29 @@
-import { mkdirSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type System, startSystem } from '../harness/system.ts';
 import { checkMerge } from './check-merge.ts';
 import { checkPatch, checkPublish, untouched } from './check-publish.ts';
 import { difference } from './difference.ts';
 import { filesOnDisk, isGit } from './files-on-disk.ts';
 import { cloneOrdinarily } from './ordinary-clone.ts';
-import { git, treeEntries } from './real-git.ts';
-import type { Scenario } from './scenario.ts';
+import { fsck, git, treeEntries } from './real-git.ts';
 import { scenarios } from './scenarios/every.ts';
+import { openTrial, type Trial } from './trial.ts';
 import { approveNext, editsOf, snapshotFiles, staged, submit, succeeded, waitUntilHeld } from './try-run.ts';
 
 const isFull = process.env.HOLDPOINT_REPOSITORIES === 'full';
 const chosen = scenarios.filter(({ isBounded }) => isFull || isBounded === true);
 
-let system: System;
-let root: string;
+let trial: Trial;
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'hp-repositories-'));
-  system = await startSystem();
-  await system.startWorker({ HOLDPOINT_TOOLCHAINS: join(process.execPath, '../..') });
+  trial = await openTrial();
 });
-afterAll(async () => {
-  await system[Symbol.asyncDispose]();
-  await rm(root, { recursive: true, force: true });
-});
-
-/** Each scenario has a folder of its own; clones and patched trees lie beside it. */
-function folderOf(scenario: Scenario, kind: string): string {
-  const folder = join(root, `${scenario.name.replaceAll(/\W+/g, '-')}-${kind}`);
-  mkdirSync(folder);
-  return folder;
-}
+afterAll(() => trial[Symbol.asyncDispose]());
 
 test.for(chosen)('$name: every layer is what git says', async (scenario) => {
+  const { system } = trial;
   const { client } = system;
-  const folder = folderOf(scenario, 'git');
+  const folder = trial.folderOf(scenario, 'git');
   const made = scenario.make(folder);
+  const complaints = fsck(made.path);
   const before = untouched(folder);
   const clone = cloneOrdinarily(made, `${folder}-clone`);
   const atBase = filesOnDisk(clone.folder, { without: isGit });
@@ -89,6 +73,6 @@ test.for(chosen)('$name: every layer is what git says', async (scenario) => {
   await client.discard(runId);
   await client.waitForRun(runId, { until: ({ publication }) => publication.status === 'discarded' });
   expect(git(made.path, ['for-each-ref', 'refs/holdpoint'])).toBe('');
-  expect(git(made.path, ['fsck', '--strict', '--full', '--no-dangling'])).toBe('');
+  expect(fsck(made.path)).toBe(complaints);
   expect(git(made.path, ['rev-parse', `holdpoint/${runId}`]).trim()).toBe(commit);
 });

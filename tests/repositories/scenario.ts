@@ -3,6 +3,8 @@ export interface Scenario {
   name: string;
   /** Part of the bounded form, which `npm test` runs. */
   isBounded?: true;
+  /** Its work tree is also tried as a directory: in both forms, or in the full one. */
+  asDirectory?: 'bounded' | 'full';
   /** Makes the repository below an empty folder. */
   make(folder: string): Made;
   /** Steps of the run, one script each. */

@@ -9,6 +9,7 @@ const pointer = (content: string) =>
 export const attributes: Scenario = {
   name: 'line endings and LFS',
   isBounded: true,
+  asDirectory: 'full',
   make(folder) {
     const path = commitFolder(
       folder,

@@ -5,6 +5,7 @@ import { commitFolder } from './commit-folder.ts';
 /** Rules in nested folders, with negation, of the repository's own, changed by the run, and of files that are tracked all the same. */
 export const ignoreRules: Scenario = {
   name: 'nested ignore rules',
+  asDirectory: 'full',
   make(folder) {
     const path = commitFolder(
       folder,

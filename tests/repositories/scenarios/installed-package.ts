@@ -11,6 +11,7 @@ export function installedPackage(name: string, { isBounded }: { isBounded?: true
   return {
     name: `the package ${name}`,
     ...(isBounded && { isBounded }),
+    asDirectory: 'full',
     make(folder) {
       const from = join(projectDir, 'node_modules', name);
       const ignore = "printf 'node_modules/\\n*.log\\n/built/*\\n!/built/kept.txt\\n' >> .gitignore";

@@ -5,7 +5,7 @@ import { commitFolder } from './commit-folder.ts';
 
 const files = "mkdir -p src docs && printf 'one\\ntwo\\nthree\\n' | tee src/a.txt src/b.txt docs/c.txt > /dev/null";
 const work: Pick<Scenario, 'edits' | 'theirs' | 'clash'> = {
-  edits: ['sed -i s/one/eins/ src/a.txt', 'mv docs/c.txt docs/d.txt; echo new > src/new.txt', 'rm src/b.txt'],
+  edits: ['sed -i s/one/eins/ src/a.txt', 'mv docs/c.txt docs/d.txt; echo new > src/new.txt', 'rm -f src/b.txt'],
   theirs: 'sed -i s/three/drei/ src/a.txt; echo theirs > docs/theirs.txt',
   clash: 'sed -i s/one/un/ src/a.txt; echo four >> src/b.txt; echo four >> docs/c.txt',
 };
@@ -22,6 +22,7 @@ const bare: Scenario = {
 
 const linkedWorkTree: Scenario = {
   name: 'a linked work tree',
+  asDirectory: 'full',
   make(folder) {
     const path = commitFolder(folder, files);
     git(path, ['worktree', 'add', '-q', '-b', 'linked', '../linked']);
@@ -75,9 +76,32 @@ git merge -q --no-ff -m octopus topic/1 topic/2 || true; git gc -q; git pack-ref
   ...work,
 };
 
+/** Modes with a zero before them, as very old programs wrote them; and a mode of a file that git has long since given up. */
+const oldTrees: Scenario = {
+  name: 'trees of an old program',
+  make(folder) {
+    const path = commitFolder(folder, `${files}; mkdir old; echo o > old/o.txt; echo g > old/g.txt`);
+    const entry = (mode: string, name: string): string => {
+      const oid = git(path, ['rev-parse', `HEAD:${name}`]).trim();
+      return `${mode} ${name.split('/').at(-1)}\0${Buffer.from(oid, 'hex').toString('latin1')}`;
+    };
+    const write = (tree: string): string =>
+      git(path, ['hash-object', '-t', 'tree', '-w', '--literally', '--stdin'], { input: tree }).trim();
+    const old = write(entry('100664', 'old/g.txt') + entry('0100644', 'old/o.txt'));
+    const replaced = `40000 old\0${Buffer.from(old, 'hex').toString('latin1')}`;
+    const top = write(entry('040000', 'docs') + replaced + entry('40000', 'src'));
+    const commit = git(path, ['commit-tree', top, '-m', 'old']).trim();
+    git(path, ['update-ref', 'refs/heads/main', commit]);
+    git(path, ['read-tree', 'HEAD']);
+    return { path };
+  },
+  ...work,
+};
+
 /** Everything that a user may be in the middle of, and hooks that would leave a trace. */
 const inUse: Scenario = {
   name: 'a repository in use',
+  asDirectory: 'full',
   make(folder) {
     const path = commitFolder(folder, files);
     runScript(
@@ -95,4 +119,4 @@ for hook in pre-commit post-commit reference-transaction post-checkout post-inde
   ...work,
 };
 
-export const layouts: readonly Scenario[] = [bare, linkedWorkTree, orphan, shared, history, inUse];
+export const layouts: readonly Scenario[] = [bare, linkedWorkTree, orphan, shared, history, oldTrees, inUse];

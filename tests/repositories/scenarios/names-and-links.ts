@@ -6,6 +6,7 @@ const deep = Array.from({ length: 60 }, (_, depth) => `d${depth}`).join('/');
 export const names: Scenario = {
   name: 'odd names and links',
   isBounded: true,
+  asDirectory: 'bounded',
   make: (folder) => ({
     path: commitFolder(
       folder,

@@ -4,6 +4,7 @@ import { commitFolder } from './commit-folder.ts';
 /** More than git or a snapshot keeps in memory. */
 const large: Scenario = {
   name: 'files of 80 MB',
+  asDirectory: 'full',
   make: (folder) => ({
     path: commitFolder(folder, `head -c 80000000 /dev/zero > large.bin; echo small > small.txt; echo s > same.txt`),
   }),
@@ -18,6 +19,7 @@ const large: Scenario = {
 
 const many: Scenario = {
   name: '10,000 small files',
+  asDirectory: 'full',
   make: (folder) => ({
     path: commitFolder(
       folder,

@@ -7,6 +7,7 @@ import { commitFolder } from './commit-folder.ts';
 export const withTests: Scenario = {
   name: 'a package with its tests',
   isBounded: true,
+  asDirectory: 'full',
   make: (folder) => ({
     path: commitFolder(folder, `cp -r '${join(projectDir, 'examples/repos/pagelist')}/.' .`),
   }),
