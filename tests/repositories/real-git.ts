@@ -27,6 +27,8 @@ const environment = (home: string): Record<string, string> => ({
   GIT_COMMITTER_NAME: 'Test',
   GIT_COMMITTER_EMAIL: 'test@localhost',
   GIT_ALLOW_PROTOCOL: 'file',
+  // A clone does not have them, and a commit is made of what is there.
+  GIT_NO_REPLACE_OBJECTS: '1',
 });
 
 /** @throws with what git wrote to stderr */

@@ -12,7 +12,7 @@ export const ignoreRules: Scenario = {
       String.raw`
 mkdir -p pkg/a pkg/b/keep logs; echo tracked > pkg/a/tracked.log; echo old > logs/old.txt; echo x > pkg/b/keep/x
 git add -A
-printf '*.log\n!important.log\nlogs/\n/only-top\nbuild*/\n!build-kept/\n**/cache/**\n\\#odd\ntrailing\\ \n[ab].tmp\n' > .gitignore
+printf 'bulk/*\n!bulk/keep*\n*.link\n*.log\n!important.log\nlogs/\n/only-top\nbuild*/\n!build-kept/\n**/cache/**\n\\#odd\ntrailing\\ \n[ab].tmp\n' > .gitignore
 printf '!*.log\nkeep/\n' > pkg/b/.gitignore; printf '/local\n' > pkg/a/.gitignore`,
     );
     runScript(
@@ -29,6 +29,7 @@ for file in build/f build-kept/f build-x/deep/f private/q pkg/b/keep/y pkg/b/kee
     `echo '*.env
 .env
 !x.log' >> .gitignore; mkdir new && printf '*\\n!yes\\n!.gitignore\\n' > new/.gitignore; echo n > new/yes; echo n > new/no; rm pkg/a/.gitignore`,
+    `mkdir -p bulk/inner gen; for n in $(seq 1200); do echo n > "bulk/f$n"; echo n > "gen/g$n"; done; echo n > bulk/keep1; echo n > bulk/inner/keep2; printf '*\\n!.gitignore\\n!g1?\\n' > gen/.gitignore; ln -s nowhere x.link`,
   ],
   theirs: 'echo theirs > theirs.txt; git add -f theirs.txt; echo more >> pkg/b/keep/x',
 };

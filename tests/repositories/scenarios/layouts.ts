@@ -20,6 +20,7 @@ const bare: Scenario = {
   ...work,
 };
 
+/** What lies in `info/` and in `lfs/` belongs to the repository, not to the work tree. */
 const linkedWorkTree: Scenario = {
   name: 'a linked work tree',
   asDirectory: 'full',
@@ -28,11 +29,37 @@ const linkedWorkTree: Scenario = {
     git(path, ['worktree', 'add', '-q', '-b', 'linked', '../linked']);
     runScript(
       join(folder, 'linked'),
-      'echo linked > linked.txt; git add -A; git commit -q -m linked; echo dirty >> linked.txt',
+      `echo linked > linked.txt; git add -A; git commit -q -m linked; echo dirty >> linked.txt; git config extensions.worktreeConfig true; git config --worktree core.eol lf
+printf '*.crlf text\\n*.bin filter=lfs -text\\n' > ../repo/.git/info/attributes; echo '*.hidden' >> ../repo/.git/info/exclude`,
     );
     return { path: join(folder, 'linked') };
   },
   ...work,
+  edits: [...work.edits, "printf 'a\\r\\nb\\r\\n' | tee new.crlf new.bin new.hidden new.raw > /dev/null"],
+};
+
+/** A blob and a commit stand for others where git looks at them, and nowhere else. */
+const replaced: Scenario = {
+  name: 'replaced objects',
+  make(folder) {
+    const path = commitFolder(folder, files);
+    runScript(
+      path,
+      `git replace "$(git rev-parse HEAD:src/a.txt)" "$(echo replaced | git hash-object -w --stdin)"
+echo other > other.txt; git add other.txt; git replace HEAD "$(git commit-tree -m other "$(git write-tree)")"; git reset -q --hard`,
+    );
+    return { path };
+  },
+  ...work,
+};
+
+const everythingGone: Scenario = {
+  name: 'a run that removes everything',
+  asDirectory: 'full',
+  make: (folder) => ({ path: commitFolder(folder, `${files}; ln -s nowhere link; : > empty`) }),
+  edits: ['rm -r src docs', 'rm link empty'],
+  theirs: 'echo theirs > theirs.txt',
+  clash: 'echo more >> src/a.txt',
 };
 
 const orphan: Scenario = {
@@ -119,4 +146,14 @@ for hook in pre-commit post-commit reference-transaction post-checkout post-inde
   ...work,
 };
 
-export const layouts: readonly Scenario[] = [bare, linkedWorkTree, orphan, shared, history, oldTrees, inUse];
+export const layouts: readonly Scenario[] = [
+  bare,
+  linkedWorkTree,
+  orphan,
+  shared,
+  history,
+  oldTrees,
+  replaced,
+  everythingGone,
+  inUse,
+];
