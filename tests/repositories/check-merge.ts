@@ -5,7 +5,7 @@ import { difference } from './difference.ts';
 import { cloneOrdinarily } from './ordinary-clone.ts';
 import { git, gitCode, treeEntries } from './real-git.ts';
 import type { Made } from './scenario.ts';
-import { bytesOf } from './try-run.ts';
+import { bytesOf, publishNow } from './try-run.ts';
 
 interface Input {
   client: Client;
@@ -14,7 +14,7 @@ interface Input {
   folder: string;
   /** What the run published to a branch of its own. */
   commit: string;
-  /** What somebody else commits to another branch. */
+  /** What another person commits to another branch. */
   script: string;
   branch: string;
 }
@@ -32,7 +32,7 @@ export async function checkMerge({ client, runId, made, folder, commit, script, 
   // Before git 2.50 only this strategy can be kept from following renames.
   const code = gitCode(clone.folder, ['merge', '-q', '-s', 'recursive', '-X', 'no-renames', '-m', 'merged', commit]);
   if (code === 0) {
-    const { published } = await client.publish(runId, { branch });
+    const { published } = await publishNow(client, runId, { branch });
     if (published?.type !== 'git') throw new Error('the publish has no commit');
     expect(git(made.path, ['rev-parse', branch, `${branch}^@`]).split('\n')).toEqual([published.commit, tip, '']);
     const [found, expected] = [treeEntries(made.path, branch), treeEntries(clone.folder, 'HEAD')];
@@ -41,8 +41,8 @@ export async function checkMerge({ client, runId, made, folder, commit, script, 
   }
   const unmerged = git(clone.folder, ['diff', '-z', '--name-only', '--diff-filter=U']).split('\0').filter(Boolean);
   expect(unmerged).not.toEqual([]);
-  await expect(client.publish(runId, { branch })).rejects.toMatchObject({ status: 409, code: 'publish_conflict' });
-  const { conflicts } = (await client.getRun(runId)).publication;
+  const { status, conflicts } = await publishNow(client, runId, { branch });
+  expect(status).toBe('parked');
   expect(conflicts.map(({ path }) => bytesOf(path)).sort()).toEqual(unmerged.sort());
   const { id, action_digest } = await nextApproval(client, runId);
   await client.decideApproval(id, { decision: 'reject', action_digest });

@@ -8,7 +8,7 @@ import { filesOnDisk } from './files-on-disk.ts';
 import { cloneOrdinarily, type OrdinaryClone } from './ordinary-clone.ts';
 import { changedPaths, fsck, git, treeEntries } from './real-git.ts';
 import type { Made } from './scenario.ts';
-import { bytesOf } from './try-run.ts';
+import { bytesOf, publishNow } from './try-run.ts';
 
 interface Input {
   client: Client;
@@ -53,7 +53,7 @@ export async function checkPublish({ client, runId, made, folder, clone }: Input
   const preview = await client.previewPublish(runId);
   expect(preview.conflicts).toEqual([]);
   expect(difference(untouched(folder), before), 'the source after a dry run').toEqual([]);
-  const { status, published } = await client.publish(runId);
+  const { status, published } = await publishNow(client, runId);
   expect(status).toBe('published');
   expect(difference(untouched(folder), before), 'the source after the publish').toEqual([]);
   if (published?.type !== 'git') throw new Error('the publish has no commit');

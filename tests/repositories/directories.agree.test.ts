@@ -6,7 +6,7 @@ import { filesOnDisk } from './files-on-disk.ts';
 import { runScript } from './real-git.ts';
 import { scenarios } from './scenarios/every.ts';
 import { openTrial, type Trial } from './trial.ts';
-import { approveNext, editsOf, staged, submit, succeeded, waitUntilHeld } from './try-run.ts';
+import { approveNext, editsOf, publishNow, staged, submit, succeeded, waitUntilHeld } from './try-run.ts';
 
 const isFull = process.env.HOLDPOINT_REPOSITORIES === 'full';
 const chosen = scenarios.filter(({ asDirectory }) => asDirectory === 'bounded' || (isFull && asDirectory === 'full'));
@@ -20,7 +20,7 @@ afterAll(() => trial[Symbol.asyncDispose]());
 /** A run on a directory has everything in it but the repositories. */
 const ofGit = (path: string): boolean => path.split('/').includes('.git');
 
-test.for(chosen)('$name as a directory: the publish makes of it what the edits do', async (scenario) => {
+test.for(chosen)('$name as a directory: the publish equals the edits', async (scenario) => {
   const { system } = trial;
   const { client } = system;
   const folder = trial.folderOf(scenario, 'directory');
@@ -45,7 +45,7 @@ test.for(chosen)('$name as a directory: the publish makes of it what the edits d
   writeFileSync(join(reference, 'of-the-user'), 'written while the run was under way\n');
   const preview = await client.previewPublish(runId);
   expect(preview).toMatchObject({ conflicts: [], left_out: [] });
-  const { published } = await client.publish(runId);
+  const { published } = await publishNow(client, runId);
   const removed = preview.files.filter(({ status }) => status === 'deleted').length;
   expect(published).toMatchObject({ files_written: preview.files.length - removed, files_deleted: removed });
   expect(difference(filesOnDisk(path, { without: ofGit }), filesOnDisk(reference, { without: ofGit }))).toEqual([]);

@@ -36,7 +36,7 @@ export function cloneOrdinarily(made: Made, folder: string): OrdinaryClone {
   const attributes = existsSync(info('attributes')) ? readFileSync(info('attributes')) : undefined;
   writeFileSync(info('attributes'), raw);
   git(folder, ['checkout', '-q', '--detach', base]);
-  // An entry as young as the index is read again when it is added, and would be converted although nobody changed it.
+  // An entry as young as the index is read again when it is added, and would be converted although no script changed it.
   runScript(folder, 'find . -path ./.git -prune -o -type f -exec touch -d 2001-01-01 {} +');
   git(folder, ['update-index', '-q', '--refresh']);
   git(folder, ['config', 'filter.lfs.clean', `sh ${lfsClean}`]);

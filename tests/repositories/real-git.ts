@@ -36,7 +36,7 @@ export function git(cwd: string, args: readonly string[], more: Options = {}): s
   return execFileSync('git', args, { ...options(cwd, more), stdio: 'pipe' });
 }
 
-/** What `git fsck` complains about: old repositories have trees of which it does. */
+/** What `git fsck` complains about. Trees of old repositories are among it. */
 export function fsck(cwd: string): string {
   const { stdout, stderr } = spawnSync('git', ['fsck', '--strict', '--full', '--no-dangling'], options(cwd, {}));
   return stdout + stderr;

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => trial[Symbol.asyncDispose]());
 
-test.for(chosen)('$name: every layer is what git says', async (scenario) => {
+test.for(chosen)('$name: workspace, patch, commit, merge and fork equal those of git', async (scenario) => {
   const { system } = trial;
   const { client } = system;
   const folder = trial.folderOf(scenario, 'git');
@@ -44,7 +44,7 @@ test.for(chosen)('$name: every layer is what git says', async (scenario) => {
   await waitUntilHeld(client, runId);
   expect(difference(staged(system, runId), nearlyDone), 'the files after the steps').toEqual([]);
   await client.pauseRun(runId);
-  await client.undoSteps(runId, { to_step: 1 });
+  expect(await client.undoSteps(runId, { to_step: 1 })).toMatchObject({ restored: true });
   expect(difference(staged(system, runId), begun), 'the files after an undo').toEqual([]);
   await client.resumeRun(runId);
   await approveNext(client, runId);

@@ -9,9 +9,9 @@ export interface Scenario {
   make(folder: string): Made;
   /** Steps of the run, one script each. */
   edits: readonly string[];
-  /** Somebody else's commit that git merges with the run's without a conflict. */
+  /** Another person's commit that git merges with the run's without a conflict. */
   theirs?: string;
-  /** Somebody else's commit that git cannot merge with the run's. */
+  /** Another person's commit that git cannot merge with the run's. */
   clash?: string;
   /** Commands that must pass before the publish. */
   validators?: readonly string[];

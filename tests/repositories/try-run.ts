@@ -1,4 +1,6 @@
 import type { Client } from '@holdpoint/client/client';
+import { ApiError } from '@holdpoint/client/errors';
+import type { Publish } from '@holdpoint/client/wire/published';
 import type { Run, RunDetail } from '@holdpoint/client/wire/run';
 import { bash, nextApproval } from '../harness/runs.ts';
 import type { System } from '../harness/system.ts';
@@ -56,6 +58,15 @@ export async function succeeded(client: Client, runId: string): Promise<RunDetai
   const steps = (await client.listSteps(runId)).data.filter(({ status }) => status !== 'succeeded');
   const details = await Promise.all(steps.map(({ id }) => client.getStep(id)));
   throw new Error(`the run is ${run.status}: ${JSON.stringify(run.reason)} ${JSON.stringify(details)}`);
+}
+
+/** Asks for a publish and waits for what comes of it, which may take longer than the API waits. A conflict is an outcome, too. */
+export async function publishNow(client: Client, runId: string, body: Publish = {}): Promise<Run['publication']> {
+  await client.publish(runId, body).catch((error: unknown) => {
+    if (!(error instanceof ApiError && error.code === 'publish_conflict')) throw error;
+  });
+  const until = ({ publication }: Run) => publication.status !== 'requested';
+  return (await client.waitForRun(runId, { until, signal: patience() })).publication;
 }
 
 /** The files of a snapshot, as `git ls-tree` would tell them. */

@@ -5,6 +5,7 @@ import { installedPackage } from './installed-package.ts';
 import { layouts } from './layouts.ts';
 import { mergeDrivers } from './merge-drivers.ts';
 import { names } from './names-and-links.ts';
+import { oddStates } from './odd-states.ts';
 import { sizes } from './sizes.ts';
 import { submodules } from './submodules.ts';
 import { pythonTests, withTests } from './with-tests.ts';
@@ -18,6 +19,7 @@ export const scenarios: readonly Scenario[] = [
   ignoreRules,
   submodules,
   ...layouts,
+  ...oddStates,
   withTests,
   pythonTests,
   ...sizes,
