@@ -26,11 +26,14 @@ export interface Disk extends AsyncDisposable {
  */
 const mountOptions = 'loop,commit=1,noauto_da_alloc';
 
+/** A small journal and every inode at once: the image is copied as a whole. */
+const forCuts = ['-E', 'lazy_itable_init=0,lazy_journal_init=0,nodiscard', '-J', 'size=16', '-N', '131072', '-m', '0'];
+
 /**
  * An ext4 file system of its own in an image file. The image is the disk: what the kernel has not written back yet is not in it. Mounting
  * the copy replays the journal, as after a real power cut.
  */
-export async function openDisk(megabytes = 2048): Promise<Disk> {
+export async function openDisk(megabytes = 2048, features: readonly string[] = forCuts): Promise<Disk> {
   const directory = await mkdtemp(join(tmpdir(), 'hp-disk-'));
   const image = join(directory, 'image');
   const copy = join(directory, 'copy');
@@ -38,16 +41,6 @@ export async function openDisk(megabytes = 2048): Promise<Disk> {
   await mkdir(path);
   await writeFile(image, '');
   await truncate(image, megabytes * 1024 ** 2);
-  const features = [
-    '-E',
-    'lazy_itable_init=0,lazy_journal_init=0,nodiscard',
-    '-J',
-    'size=16',
-    '-N',
-    '131072',
-    '-m',
-    '0',
-  ];
   try {
     await run('mkfs.ext4', ['-q', '-F', ...features, image]);
     await run('mount', ['-o', mountOptions, image, path]);

@@ -1,11 +1,7 @@
-import { execFile } from 'node:child_process';
 import { closeSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { openDisk, whyNoDisk } from './disk.ts';
 
-const run = promisify(execFile);
 const mebibyte = 1024 * 1024;
 
 /** A file system of its own that may be filled up. */
@@ -18,20 +14,11 @@ export interface SmallDisk extends AsyncDisposable {
   empty(): void;
 }
 
-/** An ext4 in a file, mounted by loop. Undefined where this machine does not allow it (it needs root). */
+/** Undefined where this machine mounts no disk. */
 export async function mountSmallDisk(mebibytes: number): Promise<SmallDisk | undefined> {
-  const root = await mkdtemp(join(tmpdir(), 'hp-disk-'));
-  const image = join(root, 'image');
-  const directory = join(root, 'disk');
-  await mkdir(directory);
-  try {
-    await run('truncate', ['-s', `${mebibytes}M`, image]);
-    await run('mkfs.ext4', ['-q', '-F', '-m', '0', image]);
-    await run('mount', ['-o', 'loop', image, directory]);
-  } catch {
-    await rm(root, { recursive: true, force: true });
-    return undefined;
-  }
+  if ((await whyNoDisk()) !== undefined) return undefined;
+  const disk = await openDisk(mebibytes, ['-m', '0']);
+  const directory = disk.path;
   const filler = join(directory, 'filler');
   const free = (): number => {
     const { bavail, bsize } = statfsSync(directory);
@@ -53,9 +40,6 @@ export async function mountSmallDisk(mebibytes: number): Promise<SmallDisk | und
       }
     },
     empty: () => rmSync(filler, { force: true }),
-    async [Symbol.asyncDispose]() {
-      await run('umount', ['-l', directory]);
-      await rm(root, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: () => disk[Symbol.asyncDispose](),
   };
 }

@@ -82,6 +82,22 @@ test('a file that one side moved and the other changed is a conflict at its old 
   expect(readTree(ours)).toEqual(before);
 });
 
+test('a file that .gitattributes keep from being merged is a conflict', async () => {
+  using t = temporary();
+  const { base, ours, theirs, take, merge } = await start(t);
+  writeTree(ours, {
+    '.gitattributes': 'a.txt -merge\nb.txt merge=union\n',
+    'a.txt': lines('abcdefgH'),
+    'b.txt': 'b\nours\n',
+  });
+  writeTree(theirs, { 'a.txt': lines('Abcdefgh'), 'b.txt': 'b\ntheirs\n' });
+  const reason =
+    'This run and the other run changed this file. .gitattributes keep it from being merged (-merge, or binary).';
+  expect(await merge(await take(runId, base), await take(childId, base))).toEqual({
+    ...{ status: 'conflict', conflicts: [{ path: 'a.txt', reason }] },
+  });
+});
+
 test('empty folders of both sides come together, and one that a side removed is gone', async () => {
   using t = temporary();
   const { base, ours, take } = await start(t);

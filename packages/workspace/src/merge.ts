@@ -40,9 +40,10 @@ export async function mergeRun(deps: Deps, input: Input): Promise<MergeResult> {
   const writer = createObjectWriter({ gitDir: folder.shadow, known: state.known });
   const isMoved = changesBetween(base.root, ours.root).length > 0;
   const sides = { source: 'this run', run: 'the other run' };
+  const sourceGitDir = record.source.type === 'git' ? (record.origin ?? undefined) : undefined;
   const trees = { base: base.root, source: ours.root, run: theirs.root };
   const merged = isMoved
-    ? await mergeTrees(deps, { folder, writer, ...trees, resolutions: [], sides })
+    ? await mergeTrees(deps, { folder, writer, ...trees, resolutions: [], sides, sourceGitDir })
     : { root: theirs.root, conflicts: [] };
   if (merged.conflicts.length > 0) {
     return { status: 'conflict', conflicts: merged.conflicts.map(({ path, detail }) => ({ path, reason: detail })) };

@@ -102,7 +102,7 @@ export function leftBehind({ directory, dataDir }: { directory: string; dataDir:
   }
   for (const line of readQuietly('/proc/mounts').split('\n'))
     if (line.includes(directory)) wrong.push(`mount: ${line}`);
-  const folders = ['making', 'locks', 'trash'].map((name) => join(dataDir, name));
+  const folders = ['making', 'locks', 'discarding', 'trash'].map((name) => join(dataDir, name));
   for (const path of folders) for (const name of namesIn(path)) if (name !== '') wrong.push(`${path}/${name}`);
   for (const run of namesIn(join(dataDir, 'runs'))) {
     const trees = namesIn(join(dataDir, 'runs', run, 'trees'));

@@ -1,6 +1,7 @@
 import { toText } from '../files/path-name.ts';
 import type { Folder, Leaf } from '../tree/tree.ts';
 import { find, isFolder, modes } from '../tree/tree.ts';
+import type { MergeDriver } from './merge-drivers.ts';
 import type { Open, Three } from './merge-folders.ts';
 
 /** What the two sides are called in the middle of a sentence. */
@@ -10,6 +11,8 @@ interface Context extends Three<Folder> {
   sides: Sides;
   /** Where files of a side went to, new path by old path. */
   moves: Record<keyof Sides, ReadonlyMap<string, string>>;
+  /** By path. */
+  drivers: ReadonlyMap<string, MergeDriver>;
 }
 
 /** Why a path is in conflict: which side deleted, changed or added what. */
@@ -18,7 +21,7 @@ export function describeConflict(context: Context, open: Open): string {
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
 
-function reasonOf({ sides, moves, ...trees }: Context, { path, base, source, run }: Open): string {
+function reasonOf({ sides, moves, drivers, ...trees }: Context, { path, base, source, run }: Open): string {
   const isFolderIn = (root: Folder) => isFolder(find(root, path.split('/')));
   const movedBy = (side: keyof Sides) => {
     const to = moves[side].get(path);
@@ -33,5 +36,7 @@ function reasonOf({ sides, moves, ...trees }: Context, { path, base, source, run
   if (isLink(source) !== isLink(run)) {
     return `one of ${sides.source} and ${sides.run} has a symbolic link here, the other a file.`;
   }
+  const driver = drivers.get(path);
+  if (driver?.kind === 'none') return `${sides.source} and ${sides.run} changed this file. ${driver.detail}`;
   return `${sides.source} and ${sides.run} changed this file in ways that do not fit together.`;
 }

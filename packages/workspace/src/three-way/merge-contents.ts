@@ -8,6 +8,7 @@ import type { ObjectWriter } from '../git-objects/object-writer.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
 import type { Leaf } from '../tree/tree.ts';
 import { modes } from '../tree/tree.ts';
+import type { MergeDriver } from './merge-drivers.ts';
 import type { BothChanged } from './merge-folders.ts';
 
 /** A larger file that both sides changed is a conflict: git would hold three versions of it in memory. Bytes. */
@@ -26,18 +27,25 @@ const mostConflicts = 127;
  */
 export async function mergeContents(
   deps: Pick<Deps, 'git'>,
-  input: { gitDir: string; writer: ObjectWriter; files: readonly BothChanged[] },
+  input: {
+    gitDir: string;
+    writer: ObjectWriter;
+    files: readonly BothChanged[];
+    /** By path; `text` where there is none. */
+    drivers: ReadonlyMap<string, MergeDriver>;
+  },
 ): Promise<Map<BothChanged, Leaf>> {
-  const { files } = input;
+  const files = input.files.filter(({ path }) => driverAt(input, path).kind !== 'none');
   const merged = new Map<BothChanged, Leaf>();
   if (files.length === 0) return merged;
   const folder = await mkdtemp(join(input.gitDir, 'tmp_merge-'));
   try {
-    const binary = await layOut(deps, { ...input, folder });
+    const binary = await layOut(deps, { ...input, files, folder });
     const waiting = files.filter((file) => !versionsOf(file).some((oid) => oid !== undefined && binary.has(oid)));
     const work = async () => {
       for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
-        const content = await mergeFile(deps, { ...input, folder, file });
+        const { kind } = driverAt(input, file.path);
+        const content = await mergeFile(deps, { ...input, folder, file, flags: kind === 'union' ? ['--union'] : [] });
         if (content !== undefined) merged.set(file, { mode: file.mode, oid: input.writer.blob(content) });
       }
     };
@@ -47,6 +55,9 @@ export async function mergeContents(
   }
   return merged;
 }
+
+const driverAt = ({ drivers }: { drivers: ReadonlyMap<string, MergeDriver> }, path: string): MergeDriver =>
+  drivers.get(path) ?? { kind: 'text' };
 
 /** Contents to merge: source, base, run. A base that is no regular file counts as an empty one. */
 function versionsOf({ base, source, run }: BothChanged): [string, string | undefined, string] {
@@ -92,11 +103,11 @@ async function layOut(
 
 async function mergeFile(
   deps: Pick<Deps, 'git'>,
-  { gitDir, folder, file }: { gitDir: string; folder: string; file: BothChanged },
+  { gitDir, folder, file, flags }: { gitDir: string; folder: string; file: BothChanged; flags: readonly string[] },
 ): Promise<Buffer | undefined> {
   const names = versionsOf(file).map((oid) => oid ?? 'empty');
   const accept = Array.from({ length: mostConflicts + 1 }, (_, code) => code);
-  const { code, stdout } = await deps.git.run([`--git-dir=${gitDir}`, 'merge-file', '-p', '-q', ...names], {
+  const { code, stdout } = await deps.git.run([`--git-dir=${gitDir}`, 'merge-file', '-p', '-q', ...flags, ...names], {
     ...{ cwd: folder, accept, maxBytes: 4 * largestMerged },
   });
   return code === 0 ? stdout : undefined;

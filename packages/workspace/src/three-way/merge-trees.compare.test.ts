@@ -115,7 +115,10 @@ test.skipIf(!hasMergeTree)(
             await writer.flush();
             for (const { trees, source, run } of cases) {
               const merged = mergeFolders(trees);
-              const contents = await mergeContents({ git }, { gitDir, writer, files: merged.contents });
+              const contents = await mergeContents(
+                { git },
+                { gitDir, writer, files: merged.contents, drivers: new Map() },
+              );
               const unmerged = merged.contents.filter((one) => !contents.has(one));
               const conflicts = [...merged.conflicts, ...unmerged].map(({ path }) => path).sort();
               const settled = [...contents].map(([{ path }, leaf]) => ({ path, old: null, new: leaf }));

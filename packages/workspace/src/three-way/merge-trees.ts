@@ -12,6 +12,7 @@ import { describeConflict, type Sides } from './describe-conflict.ts';
 import { mergeEmptyFolders } from './empty-folders.ts';
 import { findMoves } from './find-moves.ts';
 import { mergeContents } from './merge-contents.ts';
+import { type MergeDriver, readMergeDrivers } from './merge-drivers.ts';
 import { each, mergeFolders, type Open, type Three } from './merge-folders.ts';
 
 export interface MergeInput extends Three<Folder> {
@@ -19,6 +20,8 @@ export interface MergeInput extends Three<Folder> {
   writer: ObjectWriter;
   resolutions: readonly Resolution[];
   sides: Sides;
+  /** The user's git directory, if there is one: its `info/attributes` count. */
+  sourceGitDir?: string | undefined;
 }
 
 /**
@@ -29,7 +32,10 @@ export async function mergeTrees(deps: Deps, input: MergeInput): Promise<{ root:
   const { folder, writer } = input;
   const merged = mergeFolders(input);
   if (merged.contents.length > 0) await writer.flush();
-  const contents = await mergeContents(deps, { gitDir: folder.shadow, writer, files: merged.contents });
+  const paths = merged.contents.map(({ path }) => path);
+  const query = { shadow: folder.shadow, source: input.sourceGitDir, root: input.source, paths };
+  const drivers = await readMergeDrivers(deps, query);
+  const contents = await mergeContents(deps, { gitDir: folder.shadow, writer, files: merged.contents, drivers });
   const settled: Change[] = [];
   const unsettled: Open[] = [];
   for (const [file, leaf] of contents) settled.push({ path: file.path, old: null, new: leaf });
@@ -42,7 +48,7 @@ export async function mergeTrees(deps: Deps, input: MergeInput): Promise<{ root:
   const result = overlay(merged.root, settled);
   const open = unsettled.length > 0 ? unsettled : result.blocked.map((path) => versionsAt(input, path));
   const root = mergeEmptyFolders(result.root, input);
-  return { root, conflicts: open.length === 0 ? [] : await show(deps, input, open) };
+  return { root, conflicts: open.length === 0 ? [] : await show(deps, { ...input, drivers }, open) };
 }
 
 function versionsAt(input: Three<Folder>, path: string): Open {
@@ -54,7 +60,11 @@ function versionsAt(input: Three<Folder>, path: string): Open {
   return { path, ...each(input, leafAt) };
 }
 
-async function show(deps: Deps, input: MergeInput, unsorted: readonly Open[]): Promise<Conflict[]> {
+async function show(
+  deps: Deps,
+  input: MergeInput & { drivers: ReadonlyMap<string, MergeDriver> },
+  unsorted: readonly Open[],
+): Promise<Conflict[]> {
   const { writer } = input;
   const gitDir = input.folder.shadow;
   const open = unsorted.toSorted((a, b) => (a.path < b.path ? -1 : 1));

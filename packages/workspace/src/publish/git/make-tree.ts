@@ -77,6 +77,7 @@ export async function makeTree(
           unseen.map((change) => ({ ...change, new: change.old })),
         ).root,
         sides: { source: 'the branch', run: 'the run' },
+        sourceGitDir: gitDir,
       });
   // What a person decided is the state of that path, whatever the branch has there.
   const decided = overlay(merged.root, held.changes);

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import {
   appendFileSync,
+  chmodSync,
   existsSync,
   readdirSync,
   readFileSync,
@@ -130,6 +131,19 @@ describe('line endings', () => {
     expect(await publish([], next.id)).toMatchObject({ status: 'published' });
     expect([blob(source, 'a.txt'), blob(source, 'b.txt')]).toEqual(['a\na\n', 'b\nb\nB\n']);
   });
+});
+
+test('a file whose mode alone changed keeps its content, as it is in the repository', async () => {
+  using t = temporary();
+  const { source, path, final, publish } = await start(t, {
+    base: { '.gitattributes': '*.txt text\n', 'a.txt': 'x\r\n' },
+    run: {},
+  });
+  chmodSync(join(path, 'a.txt'), 0o755);
+  const next = await t.workspaces.snapshot({ epoch: 1, runId, parent: final.id, message: 'mode' });
+  await publish([], next.id);
+  expect(git(source, 'ls-tree', branch, 'a.txt')).toMatch(/^100755 /);
+  expect(blob(source, 'a.txt')).toBe('x\r\n');
 });
 
 describe('content that git-lfs keeps', () => {

@@ -300,7 +300,7 @@ describe('publish to a named branch', () => {
       writeTree(join(source, 'hooks'), { [hook]: { executable: `#!/bin/sh\n${touch}\n` } });
     }
     const plan = await t.workspaces.planPublish(onMain(final.id));
-    expect(plan.conflicts.map((conflict) => conflict.path)).toEqual(['b.txt', '.gitattributes']);
+    expect(plan.conflicts.map((conflict) => conflict.path)).toEqual(['b.txt', '.gitattributes', 'a.txt']);
     const resolutions = plan.conflicts.map(({ path: at, versions }): Resolution => {
       return { path: at, take: at === 'b.txt' ? 'run' : 'source', seen: versions?.source?.oid ?? null };
     });

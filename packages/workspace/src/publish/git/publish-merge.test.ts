@@ -62,6 +62,37 @@ const takeAll = ({ conflicts }: PublishPlan, take: 'run' | 'source'): Resolution
   conflicts.map(({ path, versions }) => ({ path, take, seen: versions?.source?.oid ?? null }));
 
 describe('a merge', () => {
+  test('follows the attribute merge: union takes both sides, and what is not to be merged is a conflict', async () => {
+    using t = temporary();
+    const lines = (...changed: string[]) => `${['1', '2', '3', '4', '5', '6', '7', '8', '9', ...changed].join('\n')}\n`;
+    const { repository, plan, publish } = await start(t, {
+      base: {
+        '.gitattributes': '*.lock -merge\n*.bin binary\n*.po merge=gettext\n*.log merge=union\n*.set merge\n',
+        ...{ 'a.lock': lines(), 'a.bin': lines(), 'a.po': lines(), 'a.log': lines(), 'a.set': lines(), own: lines() },
+      },
+      run: (path) => {
+        const names = ['a.lock', 'a.bin', 'a.po', 'a.set', 'own'];
+        writeTree(path, Object.fromEntries(names.map((name) => [name, `run\n${lines()}`])));
+        writeTree(path, { 'a.log': lines('run') });
+      },
+      theirs: (path) => {
+        const names = ['a.lock', 'a.bin', 'a.po', 'a.log', 'a.set', 'own'];
+        writeTree(path, Object.fromEntries(names.map((name) => [name, lines('theirs')])));
+      },
+    });
+    writeFileSync(join(repository, '.git/info/attributes'), 'own -merge\n');
+    const { conflicts } = await plan();
+    expect(conflicts.map(({ path, detail }) => [path, detail])).toEqual([
+      ['a.bin', expect.stringContaining('keep it from being merged')],
+      ['a.lock', expect.stringContaining('keep it from being merged')],
+      ['a.po', expect.stringContaining('the driver "gettext", and no driver of the host is run')],
+      ['own', expect.stringContaining('keep it from being merged')],
+    ]);
+    await publish(takeAll(await plan(), 'run'));
+    expect(git(repository, 'show', 'main:a.log').split('\n').slice(-2)).toEqual(['theirs', 'run']);
+    expect(git(repository, 'show', 'main:a.set').split('\n')).toEqual(['run', ...'123456789', 'theirs']);
+  });
+
   test('brings modes, links, deletions, swaps of files and folders, odd names and binary files together', async () => {
     using t = temporary();
     const odd = Buffer.from('caf\xe9 "\n', 'latin1');

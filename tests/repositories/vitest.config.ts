@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+
+/** The full form: every repository. The bounded one is part of the root's tests. */
+export default defineConfig({
+  test: {
+    root: new URL('../..', import.meta.url).pathname,
+    include: ['tests/repositories/**/*.test.ts'],
+    env: { HOLDPOINT_REPOSITORIES: 'full' },
+    pool: 'forks',
+    maxWorkers: 1,
+    testTimeout: 300_000,
+    hookTimeout: 60_000,
+    reporters: ['verbose'],
+  },
+});
