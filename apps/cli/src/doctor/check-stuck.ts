@@ -36,8 +36,8 @@ export async function checkStuck(client: Client): Promise<Finding[]> {
     Object.keys(repairs).length === 0
       ? { name: 'repairs', level: 'ok', text: 'nothing was ever stuck' }
       : {
-          ...{ name: 'repairs', level: 'warn', text: `were stuck, and were woken: ${count(repairs)}` },
-          next: 'Processes died at a bad moment, or Redis lost data (check appendfsync); each is a run.repaired event.',
+          ...{ name: 'repairs', level: 'warn', text: `were put right: ${count(repairs)}` },
+          next: 'Processes died at a bad moment, the power failed, or Redis lost data (check appendfsync); the logs of the runs tell (run.repaired, workspace.distrusted).',
         },
   ];
 }
