@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { chmod, link, mkdir, open, readFile, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { syncPath } from '@holdpoint/engine/files/write-durably';
+import { chmod, mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createDurably } from '@holdpoint/engine/files/write-durably';
 
 /** Whether this is the key. Takes the same time for every key. */
 export type KeyCheck = (presented: string) => boolean;
@@ -37,22 +37,8 @@ async function readKey(file: string): Promise<string | undefined> {
   return key;
 }
 
-/** Written whole under another name first, and linked: the name appears with its content, and the second link fails. */
 async function createKey(file: string): Promise<string> {
-  const temporary = `${file}.${process.pid}.${randomBytes(6).toString('hex')}.new`;
-  const handle = await open(temporary, 'wx', 0o600);
-  try {
-    await handle.writeFile(`hp_${randomBytes(32).toString('base64url')}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  try {
-    await link(temporary, file).catch(unlessTaken);
-    await syncPath(dirname(file));
-  } finally {
-    await rm(temporary);
-  }
+  await createDurably(file, `hp_${randomBytes(32).toString('base64url')}\n`);
   const key = await readKey(file);
   if (key === undefined) throw new ApiKeyError(`${file} was removed while it was made`);
   return key;
@@ -62,10 +48,5 @@ const digest = (key: string): Buffer => createHash('sha256').update(key).digest(
 
 function unlessMissing(error: unknown): undefined {
   if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-  throw error;
-}
-
-function unlessTaken(error: unknown): void {
-  if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return;
   throw error;
 }

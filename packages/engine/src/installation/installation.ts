@@ -1,15 +1,15 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { syncPath, writeDurably } from '../files/write-durably.ts';
+import { createDurably, writeDurably } from '../files/write-durably.ts';
 import { installationKey, runIndex, stateKey } from '../log/keys.ts';
 import { InstallationError } from './error.ts';
 
 /**
  * A data directory and a Redis belong together: the files of a run are in one, its log is in the other. Both carry the id of their
- * installation, so that a program that was given the wrong one of them refuses to work, and nothing is taken for garbage.
+ * installation, so that a program that was given the wrong one of them refuses to work, and deletes nothing.
  */
 const fileSchema = z.strictObject({ format: z.literal(1), id: z.string().regex(/^[0-9a-f-]{36}$/) });
 
@@ -92,24 +92,11 @@ async function readId(dataDir: string): Promise<string | undefined> {
   }
 }
 
-/** Of several processes that start at once one makes the id: the name appears together with its content. */
+/** Makes the id. When several processes start at once, they all use the id of the first. */
 async function createId(dataDir: string): Promise<string> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const file = fileOf(dataDir);
-  const temporary = `${file}.${randomBytes(6).toString('hex')}.new`;
-  const handle = await open(temporary, 'wx', 0o600);
-  try {
-    await handle.writeFile(textOf(randomUUID()));
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  try {
-    await link(temporary, file).catch(unlessTaken);
-    await syncPath(dirname(file));
-  } finally {
-    await rm(temporary);
-  }
+  await createDurably(file, textOf(randomUUID()));
   const id = await readId(dataDir);
   if (id !== undefined) return id;
   // A power failure left a blank file: no installation was ever bound to it.
@@ -128,10 +115,6 @@ const unlessMissing =
     if (error.code === 'ENOENT') return otherwise;
     throw error;
   };
-
-function unlessTaken(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EEXIST') throw error;
-}
 
 const next = 'Check REDIS_URL and HOLDPOINT_DATA. If they do belong together, `holdpoint adopt` says so.';
 
