@@ -62,7 +62,7 @@ test('a worker that is started with an empty Redis refuses, says what to do, and
   expect(existsSync(system.folder(run.id))).toBe(true);
   expect(blobsIn()).toBe(blobs);
 
-  // With the right one it goes on as if nothing had been.
+  // With the right Redis the run continues.
   await system.startWorker();
   const approval = await nextApproval(system.client, run.id);
   await system.client.decideApproval(approval.id, { decision: 'approve', action_digest: approval.action_digest });

@@ -32,7 +32,7 @@ export interface AdmitInput {
 /**
  * Compares the head of a tree with what the log says of it: one look at a folder, 15 µs.
  *
- * @returns undefined when the process that last let a writer in is gone: nobody guarded the files since, so they have to be compared
+ * @returns undefined when the process that last let a writer in is gone: no process guarded the files since, so they have to be compared
  */
 export function inspectHead(deps: Pick<Deps, 'dataDir' | 'holder'>, input: InspectInput): TreeState | undefined {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);

@@ -102,7 +102,7 @@ test('a sound run passes every check', () => {
   }
 });
 
-/** What GET /v1/stuck says of a system that never had to mend anything. */
+/** What GET /v1/stuck answers when nothing was ever repaired. */
 const calm = { repairs: {}, runs: {}, paused: {} } as Stuck;
 
 type Log = ReturnType<typeof ledger>;

@@ -69,7 +69,7 @@ test('a change set that nobody published stays, and so does a run that has not e
   expect((await listSteps(deps, waiting)).run).toMatchObject({ status: 'waiting', publication: 'none' });
 });
 
-test('of ended runs only so many keep their tree, also of those that nobody published', async () => {
+test('of ended runs only so many keep their tree, unpublished ones included', async () => {
   const { deps, dropped } = bench(engine);
   const runs = [await finished(deps), await finished(deps), await finished(deps)];
   await house(deps, { runs: 1 }, 0);

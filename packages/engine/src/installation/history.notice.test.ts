@@ -20,7 +20,7 @@ afterAll(() => engine.stop());
 
 const mark = () => markHistory({ redis: engine.deps.redis, dataDir });
 
-test('a Redis that keeps what it acknowledged has lost nothing, whoever marks and however many at once', async () => {
+test('a Redis that keeps what it acknowledged has lost nothing, however many workers mark at once', async () => {
   for (let round = 0; round < 5; round++) expect(await mark()).toBe(0);
   expect(await Promise.all(Array.from({ length: 20 }, mark))).toEqual(Array.from({ length: 20 }, () => 0));
 });
