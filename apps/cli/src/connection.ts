@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
 import type { Config } from './config.ts';
 import { CliError } from './errors.ts';
@@ -39,7 +40,7 @@ function runningAt({ dataDir }: Config): string | undefined {
 /** This data directory's key is of no use to another machine, and not its business. */
 function isHere(url: string): boolean {
   const { hostname } = new URL(url);
-  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
+  return hostname === 'localhost' || hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'));
 }
 
 /** @throws CliError `no_key`, `key_file_open` */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, type Running, start } from '../testing/cli.ts';
+import { call, callInTerminal, type Running, start } from '../testing/cli.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'hp-talk-'));
 const env = { HOLDPOINT_DATA: join(root, 'data'), HOLDPOINT_PORT: '0' };
@@ -54,7 +54,11 @@ describe('a held step', () => {
     expect(JSON.parse(stale.stdout).error.code).toBe('action_changed');
     expect((await holdpoint('approvals', '--json')).stdout).toContain(approvalId);
 
-    const approved = await holdpoint('approvals', 'approve', approvalId);
+    const unread = await holdpoint('approvals', 'approve', approvalId);
+    expect(unread).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--digest') });
+    const { stderr } = await holdpoint('approvals', 'show', approvalId);
+    expect(stderr).toContain(`approvals approve ${approvalId} --digest ${digest}`);
+    const approved = await holdpoint('approvals', 'approve', approvalId, '--digest', digest);
     expect(approved).toMatchObject({ code: 0, stdout: `${approvalId} is approved\n` });
     expect(approved.stderr).toContain('a.txt');
     const watched = await holdpoint('watch', runId, '--exit-status', '--timeout', '60');
@@ -69,6 +73,19 @@ describe('a held step', () => {
     expect((await holdpoint('runs', 'discard', runId)).stdout).toContain('discard');
   });
 
+  it('is decided on a terminal after the person has read it and said yes', async () => {
+    const { runId, approvalId } = await waitingRun();
+    const onTerminal = (keys: string) =>
+      callInTerminal(['approvals', 'approve', approvalId], env, { answer: 'approve exactly this?', keys });
+    const left = await onTerminal('\r');
+    expect(left).toMatchObject({ code: 0, screen: expect.stringContaining('Nothing was decided.') });
+    expect((await holdpoint('approvals', '--json')).stdout).toContain(approvalId);
+    const approved = await onTerminal('y');
+    expect(approved).toMatchObject({ code: 0, screen: expect.stringContaining(`${approvalId} is approved`) });
+    expect(approved.screen.indexOf('a.txt')).toBeLessThan(approved.screen.indexOf('exactly this?'));
+    expect((await holdpoint('watch', runId, '--exit-status', '--timeout', '60')).code).toBe(0);
+  });
+
   it('that is rejected fails the run of a plan', async () => {
     const { runId, approvalId } = await waitingRun();
     expect((await holdpoint('approvals', 'reject', approvalId, '--message', 'not today')).code).toBe(0);
@@ -79,10 +96,11 @@ describe('a held step', () => {
   });
 
   it('runs with other arguments when it is edited', async () => {
-    const { runId, approvalId } = await waitingRun();
-    expect((await holdpoint('approvals', 'edit', approvalId, '--args', '{"path": 1}')).code).toBe(2);
+    const { runId, approvalId, digest } = await waitingRun();
+    const edit = (text: string) => holdpoint('approvals', 'edit', approvalId, '--args', text, '--digest', digest);
+    expect((await edit('{"path": 1}')).code).toBe(2);
     const args = JSON.stringify({ path: 'b.txt', content: 'two\n' });
-    expect((await holdpoint('approvals', 'edit', approvalId, '--args', args)).code).toBe(0);
+    expect((await edit(args)).code).toBe(0);
     expect((await holdpoint('watch', runId, '--exit-status', '--timeout', '60')).code).toBe(0);
     expect((await holdpoint('runs', 'diff', runId, '--stat')).stdout).toMatch(/added +b\.txt/);
   });
@@ -97,14 +115,14 @@ describe('a held step', () => {
 
 describe('following', () => {
   it('ends with Ctrl-C, and the run goes on', async () => {
-    const { runId, approvalId } = await waitingRun();
+    const { runId, approvalId, digest } = await waitingRun();
     const following = start(['watch', runId], env);
     await following.firstLine;
     following.child.kill('SIGINT');
     const ended = await following.ended;
     expect(ended.code).toBe(130);
     expect(ended.stderr).toContain(`watch ${runId}`);
-    await holdpoint('approvals', 'approve', approvalId);
+    await holdpoint('approvals', 'approve', approvalId, '--digest', digest);
     expect((await holdpoint('watch', runId, '--exit-status', '--timeout', '60')).code).toBe(0);
   });
 });

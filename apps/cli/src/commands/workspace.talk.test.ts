@@ -53,6 +53,8 @@ function repository(): void {
   git('-c', 'user.name=T', '-c', 'user.email=t@example.org', 'commit', '-qm', 'first');
 }
 
+const digestIn = (shown: string): string => /^digest +(\S+)$/m.exec(shown)?.[1] ?? '';
+
 describe('what a run has made', () => {
   it('is looked at as it was after any step, and downloaded', async () => {
     const run = await ended(plan(two));
@@ -220,7 +222,7 @@ describe('a publish', () => {
     expect(shown.stdout).toMatch(/asks +whether this may be published/);
     expect(shown.stdout).toMatch(/into the directory .*\nmodified +kept\.txt\nadded +made\.txt/);
     expect((await holdpoint('watch', run, '--no-wait')).code).toBe(5);
-    expect((await holdpoint('approvals', 'approve', approval)).code).toBe(0);
+    expect((await holdpoint('approvals', 'approve', approval, '--digest', digestIn(shown.stdout))).code).toBe(0);
     expect((await holdpoint('watch', run, '--exit-status', '--timeout', '60')).code).toBe(0);
     expect(readFileSync(join(source, 'made.txt'), 'utf8')).toBe('new\n');
     expect((await holdpoint('runs', 'get', run)).stdout).toMatch(/changes +published: /);
@@ -247,7 +249,10 @@ describe('a publish', () => {
     expect((await resolve('--run', 'kept.txt', '--source', 'kept.txt')).code).toBe(2);
     const merged = join(root, 'merged.txt');
     writeFileSync(merged, 'mine and two\n');
-    expect((await resolve('--text', `kept.txt=${merged}`)).stdout).toBe(`${approval} is edited\n`);
+    expect((await resolve('--text', `kept.txt=${merged}`)).code).toBe(2); // no digest, no terminal
+    expect((await resolve('--text', `kept.txt=${merged}`, '--digest', digestIn(shown))).stdout).toBe(
+      `${approval} is edited\n`,
+    );
     expect((await holdpoint('watch', run, '--exit-status', '--timeout', '60')).code).toBe(0);
     expect(readFileSync(join(source, 'kept.txt'), 'utf8')).toBe('mine and two\n');
   });

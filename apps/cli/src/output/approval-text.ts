@@ -3,8 +3,9 @@ import { type PublishPlan, publishPlanSchema } from '@holdpoint/client/wire/publ
 import { z } from 'zod';
 import type { Colors } from './colors.ts';
 import { patchLines } from './diff-text.ts';
+import { nameText } from './name-text.ts';
 import { pairs } from './pairs.ts';
-import { oneLine, plain } from './plain.ts';
+import { hasUnseen, oneLine, plain } from './plain.ts';
 import { publishPlanText } from './publish-plan-text.ts';
 import { shortArgs } from './short-args.ts';
 import { table } from './table.ts';
@@ -31,12 +32,15 @@ export function approvalText(approval: Approval, { colors, now }: { colors: Colo
   return [
     ...pairs({
       approval: approval.id,
-      run: plain(`${approval.run_id} (${approval.run_title})`),
+      run: `${approval.run_id} (${oneLine(approval.run_title)})`,
       status: approval.status,
       asks: kindText(approval.kind),
       action: `${action.toolset}/${action.tool} (${action.effect}, ${approval.risk} risk)`,
-      why: plain(approval.reason),
+      why: oneLine(approval.reason),
       arguments: plain(JSON.stringify(action.args, null, 2) ?? ''),
+      beware: hasUnseen(JSON.stringify([action.args, approval.preview]))
+        ? 'there are characters that cannot be seen; they are written as <U+200B> here'
+        : undefined,
       digest: approval.action_digest,
       decisions: approval.status === 'pending' ? approval.allowed_decisions.join(', ') : undefined,
       asked: `${approval.requested_at} (${ago(approval.requested_at, now)})`,
@@ -88,7 +92,7 @@ const previewSchema = z.discriminatedUnion('kind', [
 ]);
 
 const reach = (hosts: readonly string[]): string =>
-  hosts.length === 0 ? 'without network' : `and may reach ${hosts.map(oneLine).join(', ')}`;
+  hosts.length === 0 ? 'without network' : `and may reach ${hosts.map(nameText).join(', ')}`;
 
 /** Previews are the tools' own; one that is not known here is shown as it is. */
 function previewLines(preview: Approval['preview'], colors: Colors): string[] {
@@ -97,11 +101,11 @@ function previewLines(preview: Approval['preview'], colors: Colors): string[] {
   if (known === undefined) return ['', 'preview', plain(JSON.stringify(preview, null, 2))];
   switch (known.kind) {
     case 'diff':
-      return ['', `It would change ${oneLine(known.path)}:`, ...patchLines(known.patch, colors)];
+      return ['', `It would change ${nameText(known.path)}:`, ...patchLines(known.patch, colors)];
     case 'command':
       return [
         '',
-        `It would run in ${oneLine(known.cwd)}, ${reach(known.network)}:`,
+        `It would run in ${nameText(known.cwd)}, ${reach(known.network)}:`,
         ...plain(known.command)
           .split('\n')
           .map((line) => `  ${colors.bold(line)}`),

@@ -1,7 +1,8 @@
 import type { Diff } from '@holdpoint/client/wire/diff';
 import type { Colors } from './colors.ts';
 import { leftOutText } from './left-out-text.ts';
-import { oneLine, plain } from './plain.ts';
+import { nameText } from './name-text.ts';
+import { plain } from './plain.ts';
 import { table } from './table.ts';
 
 /** One line per file, a sum, and what is left out. */
@@ -10,7 +11,7 @@ export function diffStat(diff: Diff, colors: Colors): string[] {
   if (diff.files.length === 0) return ['no changes', ...leftOut];
   const rows = diff.files.map((file) => [
     file.status,
-    oneLine(file.path),
+    nameText(file.path),
     file.binary ? 'binary' : `${colors.green(`+${file.additions}`)} ${colors.red(`-${file.deletions}`)}`,
   ]);
   const files = diff.files.length === 1 ? '1 file' : `${diff.files.length} files`;

@@ -1,7 +1,7 @@
 import type { PublishPlan } from '@holdpoint/client/wire/published';
 import { bytes as sizeText } from './bytes.ts';
 import type { Colors } from './colors.ts';
-import { oneLine } from './plain.ts';
+import { nameText } from './name-text.ts';
 import { table } from './table.ts';
 
 type LeftOut = PublishPlan['left_out'][number];
@@ -10,7 +10,7 @@ type LeftOut = PublishPlan['left_out'][number];
 export function leftOutText(list: readonly LeftOut[], colors: Colors): string[] {
   if (list.length === 0) return [];
   const rows = list.map(({ path, reason, files, bytes }) => [
-    path === null ? '… more' : oneLine(path),
+    path === null ? '… more' : nameText(path),
     reason === 'ignored' || reason === 'excluded' ? reason : colors.red(reason),
     files === 1 ? '1 file' : `${files} files`,
     sizeText(bytes),

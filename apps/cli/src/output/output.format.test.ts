@@ -11,7 +11,7 @@ import { ago, duration, until } from './time.ts';
 
 describe('text from outside', () => {
   it('cannot steer the terminal', () => {
-    expect(plain('a\u001b[2Jb\rc\u009b1m\u202ed\u0000')).toBe('a\\x1b[2Jb\\x0dc\\x9b1m\\x202ed\\x00');
+    expect(plain('a\u001b[2Jb\rc\u009b1m\u202ed\u0000')).toBe('a<U+001B>[2Jb<U+000D>c<U+009B>1m<U+202E>d<U+0000>');
   });
 
   it('keeps lines, tabs and letters', () => {

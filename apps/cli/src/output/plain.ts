@@ -1,16 +1,35 @@
 /**
- * Text from outside (a command's output, a model's words, a file name) made safe for a terminal: escape sequences and other control
- * characters become visible instead of moving the cursor over what a person is about to approve. Line ends and tabs stay.
+ * Characters that a terminal does not draw, or draws as a blank: controls, formats (zero width, bidi, soft hyphen, tags), separators other
+ * than a space, fillers, and what Unicode has not assigned. Line ends and tabs stay.
+ */
+const unseen = /[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]--[ \n\t]]/v;
+/** `<U+` is how an unseen character is shown, so text that contains it literally is shown escaped, too. */
+const escaped = new RegExp(`${unseen.source}|<(?=U\\+)`, 'gv');
+
+/**
+ * Text from outside (a command's output, a model's words) made safe for a terminal: what cannot be seen is written as `<U+200B>`, so that
+ * it cannot hide in, or move the cursor over, what a person is about to approve.
  */
 export function plain(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, visible);
+  return text.replace(escaped, visible);
 }
+
+/** Whether `plain` shows something of this text that a terminal would not. */
+export const hasUnseen = (text: string): boolean => unseen.test(text);
 
 /** The same, on one line of at most `width` characters. */
 export function oneLine(text: string, width = Number.POSITIVE_INFINITY): string {
-  const line = plain(text).replace(/\s+/g, ' ').trim();
-  return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1))}…`;
+  const line = plain(text)
+    .replace(/[ \n\t]+/g, ' ')
+    .trim();
+  return cut(line, width);
 }
 
-const visible = (character: string): string => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+/** @param shown text that is safe already: making it safe twice would escape its escapes */
+export function cut(shown: string, width: number): string {
+  return shown.length <= width ? shown : `${shown.slice(0, Math.max(0, width - 1))}…`;
+}
+
+/** One character as `<U+200B>`. */
+export const visible = (character: string): string =>
+  `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`;

@@ -1,6 +1,7 @@
 import type { PublishPlan } from '@holdpoint/client/wire/published';
 import type { Colors } from './colors.ts';
 import { leftOutText } from './left-out-text.ts';
+import { nameText } from './name-text.ts';
 import { oneLine, plain } from './plain.ts';
 import { branchName } from './run-text.ts';
 import { table } from './table.ts';
@@ -24,7 +25,7 @@ export function publishPlanText(plan: PublishPlan, colors: Colors): string[] {
       status === 'modified' && old_mode !== new_mode ? `mode ${old_mode} -> ${new_mode}` : '',
       conversions.get(path) ?? '',
     ];
-    return [status, oneLine(path), notes.filter((note) => note !== '').join(', ')];
+    return [status, nameText(path), notes.filter((note) => note !== '').join(', ')];
   });
   const [, ...lines] = table(['', '', ''], rows);
   return [
@@ -39,11 +40,11 @@ export function publishPlanText(plan: PublishPlan, colors: Colors): string[] {
 function targetLines({ target, conflicts, files }: PublishPlan): string[] {
   if (target.type === 'directory') {
     return [
-      plain(`into the directory ${target.path}${files.length === 0 && conflicts.length === 0 ? ': nothing' : ''}`),
+      `into the directory ${nameText(target.path)}${files.length === 0 && conflicts.length === 0 ? ': nothing' : ''}`,
     ];
   }
   const { branch, how, from, commit, path, message, author } = target;
-  const name = branchName(branch);
+  const name = nameText(branchName(branch));
   const what = {
     create: `a new branch ${name}`,
     fast_forward: `branch ${name}, which is where the run began`,
@@ -51,9 +52,9 @@ function targetLines({ target, conflicts, files }: PublishPlan): string[] {
     nothing: conflicts.length > 0 ? `branch ${name}` : `branch ${name}: nothing to do`,
   }[how];
   return [
-    plain(`${what}, in ${path}`),
+    `${what}, in ${nameText(path)}`,
     ...(commit === null ? [] : [`commit ${commit}`]),
-    plain(`author ${author.name} <${author.email}>`),
+    oneLine(`author ${author.name} <${author.email}>`),
     ...plain(message)
       .split('\n')
       .map((line) => `    ${line}`),
@@ -61,7 +62,7 @@ function targetLines({ target, conflicts, files }: PublishPlan): string[] {
 }
 
 function conflictLines({ path, reason, detail, versions }: Conflict, colors: Colors): string[] {
-  const head = `${colors.bold(oneLine(path))}: ${oneLine(detail)} (${reason})`;
+  const head = `${colors.bold(nameText(path))}: ${oneLine(detail)} (${reason})`;
   if (versions === undefined) return ['', head];
   return [
     '',

@@ -1,5 +1,6 @@
 import type { Run, RunDetail } from '@holdpoint/client/wire/run';
 import type { Colors } from './colors.ts';
+import { nameText } from './name-text.ts';
 import { pairs } from './pairs.ts';
 import { oneLine, plain } from './plain.ts';
 import { table } from './table.ts';
@@ -24,7 +25,7 @@ export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: 
       : Date.parse(run.ended_at) - Date.parse(run.started_at);
   return pairs({
     run: run.id,
-    title: plain(run.title),
+    title: oneLine(run.title),
     status: statusText(run, colors),
     reason:
       run.reason && plain(`${run.reason.code}: ${run.reason.message}${run.reason.next ? `\n${run.reason.next}` : ''}`),
@@ -35,7 +36,7 @@ export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: 
     source:
       source.type === 'empty'
         ? 'empty'
-        : plain(`${source.type} ${source.path}${source.type === 'git' && source.ref ? ` at ${source.ref}` : ''}`),
+        : `${source.type} ${nameText(source.path)}${source.type === 'git' && source.ref ? ` at ${nameText(source.ref)}` : ''}`,
     only: source.type === 'empty' ? undefined : selectionText(source),
     forked:
       run.forked_from &&
@@ -88,7 +89,7 @@ function publicationText({ status, published, conflicts, reason, approval_id }: 
   return [
     status === 'none' ? 'not published' : status === 'parked' ? `waits for ${approval_id}` : status,
     ...(reason === null ? [] : [plain(`${reason.message}${reason.next ? `\n${reason.next}` : ''}`)]),
-    ...conflicts.map(({ path, detail }) => plain(`${path}: ${detail}`)),
+    ...conflicts.map(({ path, detail }) => `${nameText(path)}: ${oneLine(detail)}`),
   ].join('\n');
 }
 
@@ -96,10 +97,10 @@ export function publishedText(published: NonNullable<Run['publication']['publish
   const left = published.left_out.reduce((sum, { files }) => sum + files, 0);
   if (published.type === 'directory') {
     const { files_written: written, files_deleted: deleted, path } = published;
-    return plain(`${path} (${written} files written, ${deleted} deleted${left === 0 ? '' : `, ${left} left out`})`);
+    return `${nameText(path)} (${written} files written, ${deleted} deleted${left === 0 ? '' : `, ${left} left out`})`;
   }
   const without = left === 0 ? '' : ` (${left} left out)`;
-  return plain(`branch ${branchName(published.branch)} at ${published.commit} in ${published.path}${without}`);
+  return `branch ${nameText(branchName(published.branch))} at ${published.commit} in ${nameText(published.path)}${without}`;
 }
 
 export const branchName = (ref: string): string => ref.replace(/^refs\/heads\//, '');

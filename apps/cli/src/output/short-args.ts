@@ -1,22 +1,30 @@
-import { oneLine } from './plain.ts';
+import { nameText } from './name-text.ts';
+import { cut, oneLine } from './plain.ts';
 
 /** Arguments which say by themselves what a call is about. */
 const telling = ['command', 'pattern', 'path', 'query', 'question', 'url'];
 const longestValue = 60;
 
-/** A call's arguments in a few words: `node --test`, `src/index.js`, `"class Foo" in src`. */
+/** A call's arguments in a few words, safe for a terminal: `node --test`, `src/index.js`, `"class Foo" in src`. */
 export function shortArgs(args: unknown, width = longestValue): string {
-  if (typeof args === 'string') return oneLine(args, width);
-  if (typeof args !== 'object' || args === null || Array.isArray(args))
-    return oneLine(JSON.stringify(args) ?? '', width);
+  const { words, isPath } = argsInWords(args);
+  return isPath ? cut(nameText(words), width) : oneLine(words, width);
+}
+
+/** The same as it is. */
+export function argsInWords(args: unknown): { words: string; isPath: boolean } {
+  if (typeof args === 'string') return { words: args, isPath: false };
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) {
+    return { words: JSON.stringify(args) ?? '', isPath: false };
+  }
   const values = new Map(Object.entries(args));
   const main = telling.find((name) => typeof values.get(name) === 'string');
   if (main === 'pattern' && typeof values.get('path') === 'string') {
-    return oneLine(`${values.get('pattern')} in ${values.get('path')}`, width);
+    return { words: `${values.get('pattern')} in ${values.get('path')}`, isPath: false };
   }
-  if (main !== undefined) return oneLine(String(values.get(main)), width);
+  if (main !== undefined) return { words: String(values.get(main)), isPath: main === 'path' };
   const pairs = [...values].map(
     ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   );
-  return oneLine(pairs.join(' '), width);
+  return { words: pairs.join(' '), isPath: false };
 }

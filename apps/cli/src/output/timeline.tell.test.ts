@@ -30,14 +30,14 @@ const words = (lines: string[]) => lines.map((line) => line.replace(/^\d\d:\d\d:
 
 it('names the call of every event of a step', () => {
   const line = open();
-  expect(words(line(created))).toEqual(['step.created tests: bash node --test\\x1b[2J (workspace, high risk)']);
+  expect(words(line(created))).toEqual(['step.created tests: bash node --test<U+001B>[2J (workspace, high risk)']);
   const failed: RunEvent = {
     ...step,
     seq: 2,
     type: 'step.failed',
     data: { attempt: 1, duration_ms: 1234, error: { code: 'EEXIT', message: 'exit code 1' } },
   };
-  expect(words(line(failed))).toEqual(['step.failed tests: bash node --test\\x1b[2J (1.2 s) EEXIT: exit code 1']);
+  expect(words(line(failed))).toEqual(['step.failed tests: bash node --test<U+001B>[2J (1.2 s) EEXIT: exit code 1']);
 });
 
 it('says how to decide what is held', () => {

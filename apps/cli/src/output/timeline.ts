@@ -2,8 +2,8 @@ import type { RunEvent } from '@holdpoint/client/wire/event';
 import type { Problem } from '@holdpoint/engine/domain/vocabulary';
 import type { Colors } from './colors.ts';
 import { payloadValue } from './payload.ts';
-import { oneLine } from './plain.ts';
-import { shortArgs } from './short-args.ts';
+import { cut, oneLine } from './plain.ts';
+import { argsInWords } from './short-args.ts';
 import { clock, duration } from './time.ts';
 
 const typeWidth = 'workspace.publish_requested'.length;
@@ -37,7 +37,7 @@ function callOf(event: RunEvent, calls: ReadonlyMap<string, string>): string {
 
 function callText({ name, tool, args }: Extract<RunEvent, { type: 'step.created' }>['data']): string {
   const label = name === undefined ? tool : `${name}: ${tool}`;
-  return `${label} ${shortArgs(payloadValue(args))}`.trim();
+  return `${label} ${cut(argsInWords(payloadValue(args)).words, 60)}`.trim();
 }
 
 /** What the event says, call and time aside. */

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Readable, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { run } from '../run.ts';
 
@@ -19,13 +20,18 @@ export interface Running {
   ended: Promise<Ended>;
 }
 
-/** The command as a process of its own, without a terminal. Nothing of the caller's Holdpoint settings reaches it. */
-export function start(args: readonly string[], env: Readonly<Record<string, string>>): Running {
+/** The caller's environment without its Holdpoint settings. */
+function environment(env: Readonly<Record<string, string>>): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(HOLDPOINT_|REDIS_URL|NODE_|VITEST|NO_COLOR|FORCE_COLOR)/.test(name),
   );
+  return { ...Object.fromEntries(inherited), ...env };
+}
+
+/** The command as a process of its own, without a terminal. */
+export function start(args: readonly string[], env: Readonly<Record<string, string>>): Running {
   const child = spawn(process.execPath, [main, ...args], {
-    env: { ...Object.fromEntries(inherited), ...env },
+    env: environment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';
@@ -60,4 +66,40 @@ export async function call(args: readonly string[], env: Readonly<Record<string,
   const path = process.env.PATH ?? '';
   const code = await run({ argv: [...args], env: { PATH: path, ...env }, terminal });
   return { code, ...texts };
+}
+
+/** Types the keys once the screen shows the text, and prints the screen and the exit code as JSON. */
+const typist = `
+import fcntl, json, os, pty, struct, sys, termios
+answer, keys = sys.argv[1:3]
+pid, master = pty.fork()
+if pid == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 50, 200, 0, 0))
+    os.execv(sys.argv[3], sys.argv[3:])
+screen, typed = b'', False
+while True:
+    try:
+        read = os.read(master, 65536)
+    except OSError:
+        break
+    if not read: break
+    screen += read
+    if not typed and answer.encode() in screen:
+        typed = True
+        os.write(master, keys.encode())
+_, status = os.waitpid(pid, 0)
+print(json.dumps({'code': os.waitstatus_to_exitcode(status), 'screen': screen.decode(errors='replace')}))
+`;
+
+/** The command on a terminal of its own. */
+export async function callInTerminal(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  { answer, keys }: { answer: string; keys: string },
+): Promise<{ code: number; screen: string }> {
+  const child = spawn('python3', ['-c', typist, answer, keys, process.execPath, main, ...args], {
+    env: environment({ ...env, TERM: 'xterm' }),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return JSON.parse(await text(child.stdout));
 }

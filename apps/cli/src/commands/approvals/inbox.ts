@@ -4,7 +4,7 @@ import { ApiError } from '@holdpoint/client/errors';
 import type { Approval, Decide } from '@holdpoint/client/wire/approval';
 import { CliError } from '../../errors.ts';
 import { actionText, approvalText, isAboutPublish } from '../../output/approval-text.ts';
-import { oneLine } from '../../output/plain.ts';
+import { cut, oneLine } from '../../output/plain.ts';
 import type { Shell } from '../../shell.ts';
 import { jsonObject } from '../options.ts';
 import { settleConflicts } from './settle-conflicts.ts';
@@ -33,7 +33,7 @@ export async function inbox({ shell, client }: { shell: Shell; client: Client })
 
 const optionOf = (approval: Approval) => ({
   value: approval.id,
-  label: oneLine(actionText(approval), 70),
+  label: cut(actionText(approval), 70),
   hint: oneLine(`${approval.risk} risk, ${approval.run_title}`, 60),
 });
 

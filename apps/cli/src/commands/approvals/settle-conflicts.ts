@@ -1,6 +1,6 @@
 import { text as ask, isCancel, select } from '@clack/prompts';
 import type { Approval, Decide } from '@holdpoint/client/wire/approval';
-import { oneLine } from '../../output/plain.ts';
+import { nameText } from '../../output/name-text.ts';
 import type { Shell } from '../../shell.ts';
 import { readText } from './read-text.ts';
 import { type Choice, conflictsOf, toArgs } from './resolutions.ts';
@@ -24,7 +24,7 @@ export async function settleConflicts(shell: Shell, shown: Approval): Promise<Pi
 
 async function settle(shell: Shell, path: string): Promise<Choice | undefined> {
   const take = await select<'run' | 'source' | 'text'>({
-    message: oneLine(path, 100),
+    message: nameText(path),
     options: [
       { value: 'run', label: 'run', hint: 'as the run made it' },
       { value: 'source', label: 'source', hint: 'as it is in the source now' },

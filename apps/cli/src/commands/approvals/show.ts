@@ -17,16 +17,18 @@ export function showApprovalCommand(shell: Shell): Command {
     });
 }
 
-function lineFor(decision: Approval['allowed_decisions'][number], { id, kind }: Approval): string {
+function lineFor(decision: Approval['allowed_decisions'][number], { id, kind, action_digest }: Approval): string {
+  const digest = `--digest ${action_digest}`;
   switch (decision) {
     case 'approve':
+      return commandLine('approvals', decision, id, digest);
     case 'reject':
       return commandLine('approvals', decision, id);
     case 'edit':
       if (kind === 'conflict') {
-        return commandLine('approvals', 'resolve', id, '--run <path> --source <path> --text <path>=<file>');
+        return commandLine('approvals', 'resolve', id, `--run <path> --source <path> --text <path>=<file> ${digest}`);
       }
-      return commandLine('approvals', decision, id, "--args '{…}'");
+      return commandLine('approvals', decision, id, `--args '{…}' ${digest}`);
     case 'respond':
       return commandLine('approvals', decision, id, "'…'");
     default:

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { findSnapshot } from '../../find-snapshot.ts';
-import { oneLine } from '../../output/plain.ts';
+import { nameText } from '../../output/name-text.ts';
 import { table } from '../../output/table.ts';
 import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
@@ -20,7 +20,7 @@ export function listFilesCommand(shell: Shell): Command {
       const files = await client.listFiles(runId, { path, snapshot: await findSnapshot(client, runId, at) });
       if (json) return shell.printJson({ data: files });
       if (files.length === 0) return shell.say('No files.');
-      const rows = files.map((file) => [file.mode, String(file.bytes), oneLine(file.path)]);
+      const rows = files.map((file) => [file.mode, String(file.bytes), nameText(file.path)]);
       for (const line of table(['MODE', 'BYTES', 'PATH'], rows)) shell.print(line);
     });
 }
