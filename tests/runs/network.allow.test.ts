@@ -110,3 +110,19 @@ test('a command with a network is held by default: it could reach outside', asyn
   await client.cancelRun(run.id);
   expect(await finished(client, run.id)).toMatchObject({ status: 'canceled' });
 });
+
+test('of thousands of connections a hundred are recorded one by one, and the others are counted', async () => {
+  const { client } = system;
+  const command = `curl -s -o /dev/null http://${elsewhere}/[1-400]; echo done`;
+  const { run } = await client.createRun({
+    plan: plan([bash(command, 'flood')]),
+    network: { allow: [host] },
+    policy: allowed,
+  });
+  expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded' });
+  const events = await eventsOf(run.id);
+  expect(connections(events)).toHaveLength(100);
+  const counted = events.flatMap((event) => (event.type === 'network.counted' ? event.data.counts : []));
+  expect(counted.every(({ host }) => host === '127.0.0.1')).toBe(true);
+  expect(counted.reduce((sum, count) => sum + count.connections, 0)).toBe(300);
+});

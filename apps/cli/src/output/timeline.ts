@@ -121,6 +121,8 @@ function detailOf(event: RunEvent, call: string): string {
       const { host, port, verdict, reason } = event.data;
       return `${call} → ${host}:${port} ${verdict}${reason === undefined ? '' : ` (${reason})`}`;
     }
+    case 'network.counted':
+      return `${call} → ${event.data.counts.map(countText).join('; ')}`;
     case 'workspace.progress':
       return `${event.data.files} files, ${event.data.bytes} bytes so far`;
     case 'workspace.leased':
@@ -201,9 +203,15 @@ function paintOf({ type }: RunEvent, colors: Colors): (text: string) => string {
     case 'step.created':
     case 'step.queued':
     case 'workspace.snapshotted':
+    case 'network.counted':
     case 'workspace.progress':
       return colors.dim;
     default:
       return colors.cyan;
   }
 }
+
+type Count = Extract<RunEvent, { type: 'network.counted' }>['data']['counts'][number];
+
+const countText = ({ host, port, verdict, reason, connections }: Count): string =>
+  `${connections} more to ${host === null ? 'other hosts' : `${host}:${port}`} ${verdict}${reason === undefined ? '' : ` (${reason})`}`;

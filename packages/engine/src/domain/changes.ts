@@ -325,6 +325,7 @@ function meaningOf(event: RunEvent): Changes {
     }
     case 'run.repaired':
     case 'network.connected':
+    case 'network.counted':
     case 'workspace.progress':
       return set({});
     case 'workspace.leased':

@@ -238,6 +238,22 @@ const networkEvents = [
     bytes_down: z.int(),
     duration_ms: z.number(),
   }),
+  stepEvent('network.counted', {
+    attempt,
+    counts: z
+      .array(
+        z.object({
+          host: z.string().nullable().describe('Null: of many hosts'),
+          port: z.int().nullable(),
+          verdict: z.enum(['allowed', 'refused', 'failed']),
+          reason: z.string().optional(),
+          connections: z.int(),
+          bytes_up: z.int(),
+          bytes_down: z.int(),
+        }),
+      )
+      .describe('Connections since the hundredth of the attempt, which have no event of their own'),
+  }),
 ] as const;
 
 const workspaceEvents = [

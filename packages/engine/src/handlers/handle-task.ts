@@ -3,7 +3,6 @@ import type { WorkerDeps } from '../deps.ts';
 import { heads } from '../domain/heads.ts';
 import type { RunState, TaskState } from '../domain/state.ts';
 import { shellSpecSchema } from '../domain/task.ts';
-import { recordConnection } from '../domain/transitions/attempt.ts';
 import {
   captureTask,
   endTask,
@@ -20,11 +19,11 @@ import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readRun, readStep, readTask } from '../log/read-state.ts';
-import type { Connection } from '../ports.ts';
 import type { TaskJob } from '../queues/queues.ts';
 import { readError } from './infrastructure-error.ts';
 import { guardTree } from './inspect-tree.ts';
 import { abortReason, done, type JobContext, type JobEnd } from './job.ts';
+import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
 import { settleForward } from './settle-forward.ts';
 import { superviseAgent } from './supervise-agent.ts';
 
@@ -115,6 +114,7 @@ async function execute(
   const output = deps.outputs.open(task.id);
   try {
     await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer: heads.task(task.id) });
+    await using connections = await openRecorder(deps, run, task);
     const end = await deps.executor.runTask(spec, {
       runId: run.id,
       taskId: task.id,
@@ -123,14 +123,7 @@ async function execute(
       wallMs: Math.min(spec.timeout_ms ?? Number.POSITIVE_INFINITY, limits.task_wall_s * 1000),
       limits: limits.command ?? {},
       network,
-      onConnection: (connection) => {
-        tellConnection(deps, run, task, connection).catch((error: unknown) =>
-          deps.logger.warn(
-            { run_id: run.id, task_id: task.id, connection, err: error },
-            'a connection was not recorded',
-          ),
-        );
-      },
+      onConnection: connections.record,
       signal,
     });
     if (end.status !== 'killed') return end;
@@ -148,10 +141,14 @@ async function execute(
   }
 }
 
-/** A connection is told with the step that began the task. */
-async function tellConnection(deps: WorkerDeps, run: RunState, task: TaskState, connection: Connection): Promise<void> {
+/** The connections of a task are recorded with the step that began it. */
+async function openRecorder(deps: WorkerDeps, run: RunState, task: TaskState) {
   const found = await readStep(deps.redis, run.id, task.about.step_id);
-  if (found) await append(deps, run.id, recordConnection(found.step.id, found.step.attempt, connection));
+  return openConnectionRecorder({
+    stepId: task.about.step_id,
+    attempt: found?.step.attempt ?? 0,
+    append: (transition) => appendForTheRecord(deps, run.id, transition),
+  });
 }
 
 /** Who ended it: somebody who asked for that, the end of its worker, or of its tree. */

@@ -62,6 +62,9 @@ async function everythingKnown(deps: WorkerDeps, run: RunState, step: StepState,
       const { attempt, ...connection } = event.data;
       connections.push({ ended_at: event.time, ...connection });
     }
+    if (event.type === 'network.counted' && event.data.attempt === step.attempt) {
+      for (const counted of event.data.counts) connections.push({ ended_at: event.time, ...counted });
+    }
   }
   return {
     kind: 'in_doubt',

@@ -2,14 +2,14 @@ import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { heads } from '../domain/heads.ts';
 import type { RunState, StepState } from '../domain/state.ts';
-import { type AttemptResult, recordConnection } from '../domain/transitions/attempt.ts';
+import type { AttemptResult } from '../domain/transitions/attempt.ts';
 import { EngineError } from '../errors.ts';
-import { append } from '../log/append.ts';
 import { readSpec } from '../log/read-spec.ts';
 import type { Outcome } from '../ports.ts';
 import { beginTask } from './begin-task.ts';
 import { readError } from './infrastructure-error.ts';
 import { abortReason, HandBack, type JobContext } from './job.ts';
+import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
 import type { Doubt } from './recover-attempt.ts';
 import { openTaskDoor } from './task-door.ts';
 
@@ -82,7 +82,12 @@ async function call(
 ): Promise<Outcome> {
   const spec = await readSpec(deps, run);
   const args = await fromPayload(deps.blobs, step.args);
-  return deps.executor.execute(
+  await using connections = openConnectionRecorder({
+    stepId: step.id,
+    attempt: step.attempt,
+    append: (transition) => appendForTheRecord(deps, run.id, transition),
+  });
+  return await deps.executor.execute(
     { toolset: run.header.toolset, tool: step.call.tool, args },
     {
       runId: run.id,
@@ -100,14 +105,7 @@ async function call(
       wallMs: spec.limits.step_wall_s * 1000,
       limits: spec.limits.command ?? {},
       network: spec.network,
-      onConnection: (connection) => {
-        append(deps, run.id, recordConnection(step.id, step.attempt, connection)).catch((error: unknown) =>
-          deps.logger.warn(
-            { run_id: run.id, step_id: step.id, connection, err: error },
-            'a connection was not recorded',
-          ),
-        );
-      },
+      onConnection: connections.record,
       signal,
     },
   );

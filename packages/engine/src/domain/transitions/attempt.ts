@@ -91,6 +91,13 @@ export const recordConnection = (stepId: string, attempt: number, connection: Co
   events: [{ type: 'network.connected', step_id: stepId, data: { attempt, ...connection } }],
 });
 
+/** Connections that have no event of their own. */
+export const countConnections = (stepId: string, attempt: number, counts: Counts): Transition => ({
+  if: [attemptIs(stepId, attempt)],
+  events: [{ type: 'network.counted', step_id: stepId, data: { attempt, counts } }],
+});
+
+type Counts = EventOf<'network.counted'>['data']['counts'];
 type Connection = Omit<EventOf<'network.connected'>['data'], 'attempt'>;
 
 /** The attempt is over without an outcome; what it did is undone before anything else starts, or did not matter: the step may run again. */
