@@ -11,6 +11,8 @@ export interface Config {
   /** Absolute path. */
   dataDir: string;
   host: string;
+  /** Names by which clients reach the API, beside addresses and the names of this machine. */
+  hostNames: readonly string[];
   /** 0: any free port. */
   port: number;
   /** `redis://…`, `rediss://…` or the absolute path of a unix socket. Undefined: the embedded server of the data directory. */
@@ -47,6 +49,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   return {
     dataDir: resolve(HOLDPOINT_DATA),
     host: HOLDPOINT_HOST,
+    hostNames: parsed.data.HOLDPOINT_API_HOSTS.split(',')
+      .map((name) => name.trim().toLowerCase())
+      .filter((name) => name !== ''),
     port: HOLDPOINT_PORT,
     redisUrl: REDIS_URL,
     logLevel: HOLDPOINT_LOG,
@@ -64,6 +69,8 @@ const environmentSchema = z.object({
   HOLDPOINT_DATA: z.string().default(join(projectDir, '.holdpoint')),
   /** @default 127.0.0.1 */
   HOLDPOINT_HOST: z.string().default('127.0.0.1'),
+  /** Comma-separated host names. */
+  HOLDPOINT_API_HOSTS: z.string().default(''),
   /** @default 4747 */
   HOLDPOINT_PORT: z.coerce.number().pipe(z.int().min(0).max(65_535)).default(4747),
   HOLDPOINT_ALLOW_ADDRESSES: z.string().default(''),

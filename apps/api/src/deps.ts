@@ -26,12 +26,18 @@ export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
   isKey: KeyCheck;
   /** The address that the server is bound to: when it is loopback, so must be the names it is asked by. */
   host: string;
+  /** Names that clients may use for the server, beside addresses and the names of this machine. Lower case. */
+  hostNames: readonly string[];
   /** Aborted when the server closes: ends streams and waiting requests. */
   closing: AbortSignal;
   /** Milliseconds between two signs of life on a quiet stream. */
   heartbeatMs: number;
   /** Milliseconds a request waits for a worker to publish, discard or bring files back. */
   publicationWaitMs: number;
+  /** Connections at the same time, streams among them; further ones are closed at once. */
+  mostConnections: number;
+  /** Milliseconds a client may take to send a request. */
+  requestMs: number;
 }
 
 export type App = FastifyInstance<

@@ -5,8 +5,10 @@ import { fastify, LogController } from 'fastify';
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import { guardHost } from './auth/guard-host.ts';
 import { requireKey } from './auth/require-key.ts';
+import { setSecurityHeaders } from './auth/security-headers.ts';
 import type { ApiDeps, App } from './deps.ts';
 import { answerErrors, rawProblem, sendProblem } from './errors/answer.ts';
+import { pathOf } from './path-of.ts';
 import { decideRoute } from './routes/approvals/decide.ts';
 import { readApprovalsRoutes } from './routes/approvals/read-approvals.ts';
 import { diffRoute } from './routes/changes/diff.ts';
@@ -31,6 +33,7 @@ import { readFilesRoutes } from './routes/snapshots/read-files.ts';
 import { readStepsRoutes } from './routes/steps/read-steps.ts';
 import { tasksRoutes } from './routes/tasks/tasks.ts';
 import { readToolsRoutes } from './routes/tools/read-tools.ts';
+import { checkDepth } from './schema/check-depth.ts';
 import { openApiTransforms } from './schema/openapi.ts';
 import { validatorCompiler } from './schema/validate.ts';
 
@@ -43,6 +46,8 @@ export async function buildServer(deps: ApiDeps): Promise<App> {
     loggerInstance: deps.logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
+    requestTimeout: deps.requestMs,
+    http: { headersTimeout: deps.requestMs, connectionsCheckingInterval: Math.ceil(deps.requestMs / 5) },
     genReqId: newRequestId,
     requestIdHeader: false,
     exposeHeadRoutes: false,
@@ -50,20 +55,27 @@ export async function buildServer(deps: ApiDeps): Promise<App> {
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
     clientErrorHandler(error, socket) {
       if (socket.writable) socket.end(rawProblem(error, newRequestId()));
+      // A client that keeps its half open must not keep ours.
+      setTimeout(() => socket.destroy(), 1000).unref();
     },
   }).withTypeProvider<ZodTypeProvider>();
+  app.server.maxConnections = deps.mostConnections;
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   takeNoBody(app);
   answerErrors(app);
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' });
+    reply.header('x-request-id', request.id);
   });
+  setSecurityHeaders(app);
   app.addHook('onRequest', guardHost(deps));
   app.addHook('onRequest', requireKey(deps));
+  app.addHook('preValidation', async ({ body }) => checkDepth(body));
   app.addHook('onResponse', async (request, reply) => {
-    const { method, url } = request;
-    request.log.info({ method, url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'answered');
+    const { method } = request;
+    // Without the query: a client may have put a secret there.
+    const path = pathOf(request);
+    request.log.info({ method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'answered');
   });
   await describe(app);
   addRoutes(app, deps);

@@ -28,7 +28,8 @@ export interface RunningApi {
   close(): Promise<void>;
 }
 
-export interface Pace extends Partial<Pick<ApiDeps, 'heartbeatMs' | 'publicationWaitMs'>> {
+export interface Pace
+  extends Partial<Pick<ApiDeps, 'heartbeatMs' | 'publicationWaitMs' | 'mostConnections' | 'requestMs'>> {
   /** Milliseconds that clients have to read the rest of their answers when the server closes. @default 5000 */
   closeGraceMs?: number;
   /** Called when Redis is not the one of this installation any more. @default ends the process */
@@ -64,9 +65,12 @@ export async function startApi(
     news: new News(connections.subscriber),
     isKey,
     host: config.host,
+    hostNames: config.hostNames,
     closing: closing.signal,
     heartbeatMs: 15_000,
     publicationWaitMs: 30_000,
+    mostConnections: 1000,
+    requestMs: 30_000,
     ...pace,
   });
   const watch = watchInstallation({ redis: connections.state, id: installation }, (error) => {

@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contentOf, problemOf, startTestApi, type TestApi } from '../testing/test-api.ts';
 import { isLoopback } from './guard-host.ts';
@@ -10,9 +11,13 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 /** A request with headers that fetch does not let one choose. */
-function ask(path: string, headers: Record<string, string>): Promise<{ status: number; code: string | undefined }> {
+function ask(
+  path: string,
+  headers: Record<string, string>,
+  address = api.address,
+): Promise<{ status: number; code: string | undefined }> {
   return new Promise((resolve, reject) => {
-    const asked = request(`${api.address}${path}`, { headers }, (response) => {
+    const asked = request(`${address}${path}`, { headers }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk) => {
         text += chunk;
@@ -55,6 +60,31 @@ describe('without the key', () => {
     expect(response.status).toBe(200);
     await response.body?.cancel();
   });
+});
+
+describe('a server that listens on every address', () => {
+  let wide: TestApi;
+  beforeAll(async () => {
+    wide = await startTestApi({ host: '0.0.0.0', hostNames: ['api.house.example'] });
+  });
+  afterAll(() => wide.stop());
+  const status = async (host: string) =>
+    (await ask('/healthz', { host: `${host}:${new URL(wide.address).port}` }, wide.address)).status;
+
+  test.each([
+    '127.0.0.1',
+    '192.168.1.4',
+    '[fe80::1]',
+    'localhost',
+    hostname(),
+    'api.house.example',
+    'API.house.example',
+  ])('answers to %s', async (host) => expect(await status(host)).toBe(200));
+
+  test.each(['evil.example', '192.168.1.4.evil.example', 'api.house.example.evil.example', 'x', ''])(
+    'and not to %s, which a page may point to it',
+    async (host) => expect(await status(host)).toBe(421),
+  );
 });
 
 describe('a page in a browser is kept out', () => {

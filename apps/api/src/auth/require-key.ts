@@ -1,6 +1,7 @@
-import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import type { onRequestAsyncHookHandler } from 'fastify';
 import type { ApiDeps } from '../deps.ts';
 import { ApiProblem } from '../errors/api-problem.ts';
+import { pathOf } from '../path-of.ts';
 
 /** Paths that are open to everybody who can connect: they tell nothing of any run. */
 const isOpen = (path: string): boolean => openPaths.has(path) || path.startsWith('/docs/');
@@ -15,5 +16,3 @@ export const requireKey =
     if (key === undefined) throw new ApiProblem('unauthorized', 'this request carries no key');
     if (!isKey(key)) throw new ApiProblem('unauthorized', 'this is not the key of this server');
   };
-
-const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0] ?? '';

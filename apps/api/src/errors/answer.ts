@@ -1,6 +1,7 @@
 import type { ProblemDetails } from '@holdpoint/client/wire/problem';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../deps.ts';
+import { pathOf } from '../path-of.ts';
 import { ApiProblem } from './api-problem.ts';
 import { type Problem, toProblem } from './to-problem.ts';
 
@@ -48,8 +49,6 @@ export function rawProblem(error: unknown, requestId: string): string {
     body,
   ].join('\r\n');
 }
-
-const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0] ?? '';
 
 const patternOf = (url: string): RegExp =>
   new RegExp(`^${url.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&').replaceAll(/:[a-z_]+/g, '[^/]+')}$`);

@@ -18,7 +18,7 @@ export const apiProblems = {
   misdirected_request: {
     status: 421,
     title: 'Wrong host name',
-    next: 'Use http://127.0.0.1 or http://localhost with the port of the server.',
+    next: 'Use http://127.0.0.1 or http://localhost with the port of the server; or name the host in HOLDPOINT_API_HOSTS and restart the API.',
   },
   origin_not_allowed: {
     status: 403,
@@ -34,6 +34,7 @@ export const apiProblems = {
     title: 'Unsupported media type',
     next: 'Send the body as application/json.',
   },
+  json_too_deep: { status: 422, title: 'JSON too deep', next: 'Send fewer levels; nothing was changed.' },
   body_too_large: { status: 413, title: 'Body too large', next: 'Send at most 10 MiB.' },
   invalid_request: {
     status: 422,

@@ -41,15 +41,18 @@ export interface TestApi {
 interface Options extends Pace {
   models?: ModelSettings;
   logger?: Logger;
+  host?: string;
+  hostNames?: readonly string[];
 }
 
 export async function startTestApi(options: Options = {}): Promise<TestApi> {
-  const { models = {}, logger = pino({ level: 'silent' }), ...pace } = options;
+  const { models = {}, logger = pino({ level: 'silent' }), host = '127.0.0.1', hostNames = [], ...pace } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'hp-api-'));
   const redis = await startEmbeddedRedis({ dataDir, binaries: await findRedisBinaries(process.env.PATH, projectDir) });
   const config = {
     dataDir,
-    host: '127.0.0.1',
+    host,
+    hostNames,
     port: 0,
     redisUrl: redis.path,
     logLevel: 'silent',
@@ -70,7 +73,7 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     catalog: createRegistry([holdpoint]),
   };
   const running = await startApi(config, logger, pace);
-  const { address } = running;
+  const address = running.address.replace('0.0.0.0', '127.0.0.1');
   const key = (await readFile(join(dataDir, 'api-key'), 'utf8')).trim();
   const client = createClient({ baseUrl: address, key });
   const send = (path: string, init: RequestInit = {}): Promise<Response> =>

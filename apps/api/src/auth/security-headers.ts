@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import type { App } from '../deps.ts';
+
+const always = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+};
+
+/** Answers are data: a browser that shows one as a page runs and loads nothing of it. */
+const dataPolicy = "default-src 'none'; frame-ancestors 'none'";
+
+/** Says to browsers what they may do with an answer. Only /docs is a page, and talks to this server alone. */
+export function setSecurityHeaders(app: App): void {
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.headers({ ...always, 'content-security-policy': dataPolicy });
+  });
+  app.addHook('onSend', async (_request, reply, payload) => {
+    const type = reply.getHeader('content-type');
+    if (typeof payload === 'string' && typeof type === 'string' && type.startsWith('text/html')) {
+      reply.header('content-security-policy', pagePolicy(payload));
+    }
+    return payload;
+  });
+}
+
+/** Scripts of this server and those written in the page itself; styles, because the page's script makes them as it runs. */
+function pagePolicy(html: string): string {
+  const inline = [...html.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].flatMap(([, script = '']) =>
+    script === '' ? [] : [`'sha256-${createHash('sha256').update(script).digest('base64')}'`],
+  );
+  return [
+    "default-src 'none'",
+    ["script-src 'self'", ...inline].join(' '),
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
