@@ -11,7 +11,8 @@ const next = [
   '  Fedora, RHEL     sudo dnf install valkey',
   '  Arch             sudo pacman -S valkey',
   '  Alpine           sudo apk add valkey',
-  '  with Docker      docker compose up -d valkey && export REDIS_URL=redis://127.0.0.1:6379',
+  '  with Docker      docker run -d -p 127.0.0.1:6379:6379 valkey/valkey:8.1-alpine valkey-server --appendonly yes --appendfsync always',
+  '                   export REDIS_URL=redis://127.0.0.1:6379 (no password: whoever can reach the port can approve any call)',
   '  anything else    export REDIS_URL=redis://host:6379',
 ].join('\n');
 
