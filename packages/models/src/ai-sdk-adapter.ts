@@ -6,7 +6,9 @@ import {
   JSONParseError,
   jsonSchema,
   type ToolSet,
+  wrapLanguageModel,
 } from 'ai';
+import { uniqueCallIds } from './call-ids.ts';
 import { toSentMessages } from './conversation.ts';
 import { ModelError } from './errors.ts';
 import { describeFailure, type Failure } from './failure.ts';
@@ -19,7 +21,6 @@ type Generated = Awaited<ReturnType<typeof generateText>>;
 
 export interface AdapterDeps extends ProviderDeps {
   now: () => number;
-  newCallId: () => string;
 }
 
 /** The one place that speaks to the AI SDK. */
@@ -40,7 +41,7 @@ async function generate(deps: AdapterDeps, request: ModelRequest): Promise<Model
     ]),
   );
   const result = await generateText({
-    model,
+    model: wrapLanguageModel({ model, middleware: uniqueCallIds(request.messages) }),
     ...(request.system === '' ? {} : { instructions: request.system }),
     messages: toSentMessages(request.messages, request.model),
     tools,
@@ -53,7 +54,7 @@ async function generate(deps: AdapterDeps, request: ModelRequest): Promise<Model
     request.signal.throwIfAborted();
     throw toModelError(deps, error, request.model);
   });
-  return readAnswer(deps, rawAnswer(request.model, result), request.messages);
+  return readAnswer(rawAnswer(request.model, result), request.messages);
 }
 
 function rawAnswer(model: string, result: Generated): RawAnswer {

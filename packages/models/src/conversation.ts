@@ -1,4 +1,5 @@
 import { isJsonObject } from './call-args.ts';
+import { usedIds } from './call-ids.ts';
 import type { ModelAnswer, ModelMessage } from './port.ts';
 import { type ReplayPart, unpackReplay } from './replay.ts';
 
@@ -25,12 +26,13 @@ export type SentMessage =
 export function toSentMessages(messages: readonly ModelMessage[], model: string): SentMessage[] {
   /** Our id → the id sent, for the calls that are sent. */
   const ids = new Map<string, string>();
+  const taken = usedIds(messages);
   return messages.flatMap((message): SentMessage[] => {
     switch (message.role) {
       case 'user':
         return [{ role: 'user', content: message.text }];
       case 'assistant':
-        return [{ role: 'assistant', content: sentAnswer(message.answer, model, ids) }];
+        return [{ role: 'assistant', content: sentAnswer(message.answer, model, { ids, taken }) }];
       case 'tool':
         return sentResults(message.results, ids);
       default:
@@ -39,8 +41,15 @@ export function toSentMessages(messages: readonly ModelMessage[], model: string)
   });
 }
 
-function sentAnswer(answer: ModelAnswer, model: string, ids: Map<string, string>): ReplayPart[] {
-  const parts = unpackReplay(answer, model) ?? rebuilt(answer, ids);
+/** `taken`: every id that a call has or was given. */
+interface Ids {
+  ids: Map<string, string>;
+  taken: Set<string>;
+}
+
+function sentAnswer(answer: ModelAnswer, model: string, known: Ids): ReplayPart[] {
+  const { ids } = known;
+  const parts = unpackReplay(answer, model) ?? rebuilt(answer, known);
   for (const part of parts) {
     if (part.type === 'tool-call' && !ids.has(part.toolCallId)) ids.set(part.toolCallId, part.toolCallId);
   }
@@ -48,15 +57,25 @@ function sentAnswer(answer: ModelAnswer, model: string, ids: Map<string, string>
   return parts.length > 0 ? parts : [{ type: 'text', text: '(no answer)' }];
 }
 
-function rebuilt(answer: ModelAnswer, ids: Map<string, string>): ReplayPart[] {
+function rebuilt(answer: ModelAnswer, { ids, taken }: Ids): ReplayPart[] {
   const text: ReplayPart[] = answer.text === '' ? [] : [{ type: 'text', text: answer.text }];
   const calls = answer.calls.map((call): ReplayPart => {
-    const toolCallId = `rebuilt_${ids.size}`;
+    const toolCallId = rebuiltId(ids.size, taken);
     ids.set(call.id, toolCallId);
     const input = call.invalid === undefined && isJsonObject(call.args) ? call.args : {};
     return { type: 'tool-call', toolCallId, toolName: call.tool, input };
   });
   return [...text, ...calls];
+}
+
+/** Counts on from the calls before, so that a longer conversation begins with the same bytes: providers cache those. */
+function rebuiltId(from: number, taken: Set<string>): string {
+  for (let n = from; ; n++) {
+    const id = `rebuilt_${n}`;
+    if (taken.has(id)) continue;
+    taken.add(id);
+    return id;
+  }
 }
 
 /** A result whose call is not sent (the provider itself dropped it) is said in the user's voice: alone it would be refused. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { createAiSdkModel } from './ai-sdk-adapter.ts';
 import type { Model } from './port.ts';
 import type { ModelSettings } from './settings.ts';
@@ -9,8 +8,6 @@ export interface ModelsOptions {
   fetch?: typeof globalThis.fetch;
   /** Epoch milliseconds, for retry-after dates. @default Date.now */
   now?: () => number;
-  /** Ids for calls that come without one of their own. @default call_ + 32 hex digits */
-  newCallId?: () => string;
 }
 
 /**
@@ -20,13 +17,12 @@ export interface ModelsOptions {
  * const model = openModels({ settings: modelSettingsFrom(env) });
  * const answer = await model.generate({ model: 'anthropic/claude-sonnet-4-5', system, messages, tools, signal });
  */
-export function openModels({ settings, fetch, now, newCallId }: ModelsOptions): Model {
+export function openModels({ settings, fetch, now }: ModelsOptions): Model {
   const send = fetch ?? globalThis.fetch;
   return createAiSdkModel({
     settings,
     // Followed to another host, a redirect would take the key and the conversation along. It is reported as a refusal.
     fetch: (input, init) => send(input, { ...init, redirect: 'manual' }),
     now: now ?? Date.now,
-    newCallId: newCallId ?? (() => `call_${randomUUID().replaceAll('-', '')}`),
   });
 }

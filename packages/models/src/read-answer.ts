@@ -1,4 +1,5 @@
 import { isJsonObject, readCallArgs } from './call-args.ts';
+import { newCallId, usedIds } from './call-ids.ts';
 import type { ModelAnswer, ModelMessage, ModelToolCall } from './port.ts';
 import { packReplay } from './replay.ts';
 
@@ -22,13 +23,8 @@ export interface RawAnswer {
 /** The stand-in for the name of a call that the provider could not read. */
 const UNREADABLE_CALL = 'unreadable_call';
 
-/** Turns what came back into our own format: unique ids, arguments read, every part kept for the replay. */
-export function readAnswer(
-  deps: { newCallId: () => string },
-  raw: RawAnswer,
-  messages: readonly ModelMessage[],
-): ModelAnswer {
-  const used = usedIds(messages);
+/** Turns what came back into our own format: arguments read, every part kept for the replay. The ids are unique already. */
+export function readAnswer(raw: RawAnswer, messages: readonly ModelMessage[]): ModelAnswer {
   const calls: ModelToolCall[] = [];
   const parts: unknown[] = [];
   for (const [index, part] of raw.parts.entries()) {
@@ -37,7 +33,7 @@ export function readAnswer(
       continue;
     }
     const cut = raw.finish === 'length' && index === raw.parts.length - 1;
-    const call = readCall(part, claim(part.id), cut && !raw.argsAsText, cut);
+    const call = readCall(part, cut && !raw.argsAsText, cut);
     calls.push(call);
     parts.push({
       type: 'tool-call',
@@ -50,7 +46,8 @@ export function readAnswer(
   }
   if (raw.droppedCall !== undefined) {
     const args = raw.droppedCall;
-    calls.push({ id: claim(''), tool: UNREADABLE_CALL, args, invalid: `The call could not be read: ${args}` });
+    const id = newCallId(new Set([...usedIds(messages), ...calls.map((call) => call.id)]));
+    calls.push({ id, tool: UNREADABLE_CALL, args, invalid: `The call could not be read: ${args}` });
   }
   return {
     model: raw.model,
@@ -60,18 +57,11 @@ export function readAnswer(
     usage: { input_tokens: raw.inputTokens ?? 0, output_tokens: raw.outputTokens ?? 0 },
     provider: packReplay(parts),
   };
-
-  /** Some servers leave the id out and some count from zero in each answer; a result must find its own call. */
-  function claim(id: string): string {
-    const unique = id === '' || used.has(id) ? deps.newCallId() : id;
-    used.add(unique);
-    return unique;
-  }
 }
 
-function readCall(part: AnswerPart & { type: 'call' }, id: string, doubtful: boolean, cut: boolean): ModelToolCall {
+function readCall(part: AnswerPart & { type: 'call' }, doubtful: boolean, cut: boolean): ModelToolCall {
   const read = readCallArgs(part.input, part.refused);
-  const named = { id, tool: part.tool };
+  const named = { id: part.id, tool: part.tool };
   const limit = 'The call was cut off at the output limit.';
   // A cut object looks like a whole one: half a file's content would be written.
   if (doubtful) return { ...named, args: read.args, invalid: limit };
@@ -89,10 +79,4 @@ function finishOf(finish: string, hasCalls: boolean): ModelAnswer['finish'] {
 
 function textOf(parts: readonly AnswerPart[]): string {
   return parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
-}
-
-function usedIds(messages: readonly ModelMessage[]): Set<string> {
-  return new Set(
-    messages.flatMap((message) => (message.role === 'assistant' ? message.answer.calls.map(({ id }) => id) : [])),
-  );
 }

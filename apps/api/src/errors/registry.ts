@@ -51,6 +51,11 @@ export const apiProblems = {
     title: 'Invalid plan',
     next: 'Correct the steps that `errors` names; GET /v1/tools shows what each tool takes. Nothing was changed.',
   },
+  invalid_policy: {
+    status: 422,
+    title: 'Invalid policy',
+    next: 'Correct the rules that `errors` names; GET /v1/tools shows the tools and their effects. Nothing was changed.',
+  },
   invalid_network: {
     status: 422,
     title: 'Invalid network allowlist',

@@ -152,6 +152,15 @@ it('a fork goes on with another plan', async () => {
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('plan.yaml:1:1') });
 });
 
+it('a rule of a plan that names no tool is shown where it stands', async () => {
+  const rules = 'policy:\n  rules:\n    - { match: { tool: Edit }, action: hold }\n';
+  const wrong = await holdpoint('run', '--plan', plan(write('kept.txt', 'one'), rules));
+  expect(wrong.code).toBe(2);
+  expect(wrong.stderr).toMatch(
+    /plan\.yaml:\d+:\d+: policy\.rules\.0\.match\.tool: .*no tool named "Edit"\. Nearest: edit/,
+  );
+});
+
 describe('a publish', () => {
   it('is shown first, and then goes to the branch that is named', async () => {
     repository();

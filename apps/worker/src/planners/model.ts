@@ -46,6 +46,7 @@ export function createModelPlanner({ model, registry, prices }: Deps): Planner {
 const systemPrompt = [
   'You work on a private copy of the user’s files. Nothing you change reaches the originals until a person has reviewed it.',
   'Use the tools to do the task; look before you change, and check what you changed (run the tests where there are any).',
+  'The calls of one answer take effect in the order you write them: a call sees what the calls before it changed.',
   'A call may be held for a person’s approval: you simply get its result later. When a call was rejected or denied, do not repeat it as it was.',
   'When the task is done, or cannot be done, answer in plain words without calling a tool: say what you changed and how you checked it.',
 ].join('\n');

@@ -120,6 +120,12 @@ async function checkEdited(deps: EngineDeps, view: StepApproval, args: unknown):
   const { described, policy } = await describeEdited(deps, view, args);
   if (!described.ok) throw new EngineError('invalid_decision', described.error.message);
   const { effect, risk } = described;
+  if (view.step.effect === 'read' && effect !== 'read') {
+    throw new EngineError(
+      'invalid_decision',
+      'a call that only reads cannot become one that writes: others beside it have begun',
+    );
+  }
   const verdict = judge(policy, { tool: view.step.call.tool, effect, risk });
   if (verdict.action === 'deny') {
     throw new EngineError('invalid_decision', `the policy denies the edited call: ${verdict.reason}`);

@@ -14,7 +14,7 @@ const planStepSchema = z.strictObject({
   args: z.record(z.string(), z.json()).default({}),
 });
 
-/** A scripted plan: groups run one after the other, the steps of a group at once. */
+/** A scripted plan: groups run one after the other. The order of the steps in a group: `turn-order.ts`. */
 export const planSchema = z
   .strictObject({
     groups: z

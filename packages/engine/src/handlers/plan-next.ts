@@ -8,6 +8,7 @@ import { changedTools, toolsChanged } from '../domain/tool-versions.ts';
 import type { Transition } from '../domain/transition.ts';
 import { planTurn, type TurnStep, type Word } from '../domain/transitions/plan-turn.ts';
 import { closeRun, endRun, pauseRun, type RunEnd } from '../domain/transitions/run-life.ts';
+import { unblocked } from '../domain/turn-order.ts';
 import type { Problem } from '../domain/vocabulary.ts';
 import { stuck, watchTurn } from '../domain/watch.ts';
 import { type Appended, append } from '../log/append.ts';
@@ -128,17 +129,20 @@ async function turnStep(deps: WorkerDeps, run: RunState, spec: RunSpec, call: Pl
 }
 
 /**
- * Lets through what the policy simply allows, in the entry that records the turn: those that read, and the first of those that change
- * something. What is held or denied, and whatever comes after it in order, is for the gate.
+ * Lets through what the policy simply allows, in the entry that records the turn, as far as the order of its calls lets them begin. What
+ * is held or denied, and whatever waits for another call, is for the gate.
  */
 function passAtOnce(all: readonly TurnStep[], { policy }: RunSpec): { steps: TurnStep[]; isWhole: boolean } {
-  let isBlocked = false;
+  const ready = new Set(
+    unblocked(all, (step) => ({
+      isSettled: step.error !== undefined,
+      writes: step.effect !== 'read',
+      isDenied: judge(policy, step).action === 'deny',
+    })),
+  );
   let isWhole = true;
   const steps = all.map((step) => {
-    if (step.error !== undefined) return step;
-    const isOrdered = step.effect !== 'read';
-    if (isOrdered && isBlocked) return step;
-    isBlocked ||= isOrdered;
+    if (!ready.has(step)) return step;
     const { action, reason } = judge(policy, step);
     if (action === 'allow' && step.gate === undefined) return { ...step, passes: reason };
     isWhole = false;

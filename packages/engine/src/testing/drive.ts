@@ -106,9 +106,10 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
       }),
       async execute({ args }, context) {
         const { runId, stepId, attempt, epoch } = context;
-        const { effect, fail, background, agent, awaits, merges, kills } = args as TestArgs;
+        const { effect, fail, looks, background, agent, awaits, merges, kills } = args as TestArgs;
         executions.push({ stepId, attempt });
         current(runId, epoch);
+        const seen = looks ? { seen: [...treeOf(runId)] } : {};
         if (effect !== 'read') treeOf(runId).push(stepId);
         await faults.execute?.(context);
         if (background !== undefined) {
@@ -138,7 +139,7 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
         if (merges !== undefined) return { status: 'succeeded', value: await context.tasks.merge(merges) };
         if (kills !== undefined) return { status: 'succeeded', value: (await context.tasks.kill(kills)) ?? null };
         if (fail) return { status: 'failed', error: { code: 'EASKED', message: 'asked to fail' } };
-        return { status: 'succeeded', value: { count: executions.length } };
+        return { status: 'succeeded', value: { count: executions.length, ...seen } };
       },
       async runTask({ command }, { runId, epoch, taskId, output, signal }) {
         current(runId, epoch);
@@ -236,6 +237,8 @@ interface TestStep {
 interface TestArgs {
   effect: Effect;
   fail?: boolean;
+  /** Returns as `seen` what the workspace held when the call began. */
+  looks?: boolean;
   /** Begins a background command with this text as its output. */
   background?: string;
   /** Begins a sub-agent with this plan, and waits for it. */

@@ -15,7 +15,7 @@ export const readFile: ModelTool = {
   },
 };
 
-const question: ModelMessage = { role: 'user', text: 'compare the two files' };
+export const question: ModelMessage = { role: 'user', text: 'compare the two files' };
 
 export interface Ask {
   (messages?: ModelMessage[], options?: { maxOutputTokens?: number; signal?: AbortSignal }): Promise<ModelAnswer>;

@@ -8,17 +8,19 @@ import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { checkModel } from './check-model.ts';
 import { checkPlan } from './check-plan.ts';
+import { checkPolicy } from './check-policy.ts';
 import { checkSource } from './check-source.ts';
 
 /**
  * Everything that can be wrong with a request and needs more than its shape is found here, before anything is written.
- * @throws ApiProblem `unknown_toolset`, `invalid_network`, `invalid_plan`, `model_not_configured`, `invalid_model_name`; WorkspaceError about the source
+ * @throws ApiProblem `unknown_toolset`, `invalid_policy`, `invalid_network`, `invalid_plan`, `model_not_configured`, `invalid_model_name`; WorkspaceError about the source
  */
 export async function checkRequest(
   deps: Pick<ApiDeps, 'catalog' | 'workspaces' | 'models' | 'allowAddresses'>,
   body: CreateRunBody,
 ): Promise<Task> {
   checkToolset(deps, body.toolset);
+  checkPolicy(deps, body.toolset, body.policy);
   checkNetwork(deps, body.network);
   const task = checkTask(deps, body);
   await checkSource(deps, body.workspace.source);

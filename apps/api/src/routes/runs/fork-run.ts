@@ -4,11 +4,13 @@ import { runSchema } from '@holdpoint/client/wire/run';
 import { forkRun } from '@holdpoint/engine/commands/fork-run';
 import { findSubmitted } from '@holdpoint/engine/commands/submit-run';
 import type { RunState } from '@holdpoint/engine/domain/state';
+import { readSpec } from '@holdpoint/engine/log/read-spec';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { placeEngineError } from '../../errors/place-engine-error.ts';
 import { given } from '../../schema/given.ts';
 import { checkModel } from './check-model.ts';
 import { checkPlan } from './check-plan.ts';
+import { checkPolicy } from './check-policy.ts';
 import { checkSpace } from './check-space.ts';
 import { findRun } from './find-run.ts';
 import { idempotencyKey } from './idempotency-key.ts';
@@ -42,16 +44,15 @@ export function forkRunRoute(app: App, deps: ApiDeps): void {
   );
 }
 
-async function fork(
-  deps: ApiDeps,
-  { id, header }: RunState,
-  { body, key }: { body: ForkRunBody; key: string | undefined },
-) {
+async function fork(deps: ApiDeps, parent: RunState, { body, key }: { body: ForkRunBody; key: string | undefined }) {
+  const { id, header } = parent;
   const idempotency = key === undefined ? undefined : { key, body: { fork_of: id, ...body } };
   const known = idempotency && (await findSubmitted(deps, { by: operator, idempotency }));
   if (known !== undefined) return { runId: known, created: false };
   checkSpace(deps);
   const { from_step: fromStep, ...changes } = body;
+  // The other run's own policy, too: its tools may have other names by now.
+  checkPolicy(deps, header.toolset, changes.policy ?? (await readSpec(deps, parent)).policy);
   // Of the other kind of run either is refused as such, by the engine.
   if (changes.plan !== undefined && header.planner === 'scripted') checkPlan(deps, header.toolset, changes.plan);
   if (changes.model !== undefined && header.planner === 'model') checkModel(deps, changes.model);

@@ -14,7 +14,7 @@ import {
   writerIs,
 } from '../transition.ts';
 import type { Problem } from '../vocabulary.ts';
-import { isOrdered } from './gate-steps.ts';
+import { mayWrite } from './gate-steps.ts';
 import { parkedChange } from './waiting.ts';
 
 /**
@@ -22,7 +22,7 @@ import { parkedChange } from './waiting.ts';
  * change the tree is the only one to do so.
  */
 export function startAttempt(run: RunState, step: StepState, worker: string): Transition {
-  const writes = isOrdered(step);
+  const writes = mayWrite(step);
   const bound = writes && step.approved_snapshot !== undefined ? [snapshotIs(step.approved_snapshot)] : [];
   return {
     if: [
@@ -147,7 +147,7 @@ export function doubtAttempt(
 }
 
 /** Whoever ran it may only be frozen: what may have changed the tree gives it up for good. */
-const restoreAfter = (step: StepState): { restore?: true } => (isOrdered(step) ? { restore: true } : {});
+const restoreAfter = (step: StepState): { restore?: true } => (mayWrite(step) ? { restore: true } : {});
 
 /** A step of a run that is being canceled settles; an open approval closes with it. */
 export function cancelStep(step: StepState, approvalOpen: boolean): Transition {

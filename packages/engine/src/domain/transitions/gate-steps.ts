@@ -3,6 +3,7 @@ import type { Payload } from '../payload.ts';
 import type { PolicyAction } from '../policy.ts';
 import type { RunState, StepState } from '../state.ts';
 import { snapshotIs, stepIs, type Transition } from '../transition.ts';
+import { unblocked } from '../turn-order.ts';
 import { type DecisionKind, isSettled } from '../vocabulary.ts';
 import { parkedChange } from './waiting.ts';
 
@@ -12,27 +13,19 @@ export type Gate =
   | { step: StepState; action: 'deny'; reason: string }
   | { step: StepState; action: 'hold'; reason: string; approvalId: string; expiresAt: string; preview?: Payload };
 
-/** Steps that only read are free; the others of a turn go one after the other, in the order the planner gave. */
-export const isOrdered = (step: StepState): boolean => step.effect !== 'read';
+/** The step may change the workspace, or anything else. */
+export const mayWrite = (step: StepState): boolean => step.effect !== 'read';
 
 /**
- * The pending steps that may pass the gate now. An ordered step waits until every earlier ordered one is settled, so that an approval
- * always shows, and binds to, the workspace state the call will really meet.
+ * The pending steps that may pass the gate now. An approval of one that writes always shows, and binds to, the workspace state that the
+ * call will really meet.
  */
-export function releasable(steps: readonly StepState[], actionOf: (step: StepState) => PolicyAction): StepState[] {
-  let blocked = false;
-  return steps.filter((step) => {
-    if (isSettled(step.status)) return false;
-    if (!isOrdered(step)) return step.status === 'pending';
-    if (blocked) return false;
-    if (step.status !== 'pending') {
-      blocked = true;
-      return false;
-    }
-    blocked = actionOf(step) !== 'deny';
-    return true;
-  });
-}
+export const releasable = (steps: readonly StepState[], actionOf: (step: StepState) => PolicyAction): StepState[] =>
+  unblocked(steps, (step) => ({
+    isSettled: isSettled(step.status),
+    writes: mayWrite(step),
+    isDenied: step.status === 'pending' && actionOf(step) === 'deny',
+  })).filter((step) => step.status === 'pending');
 
 /** Lets steps through the gate, all in one entry. */
 export function gateSteps(run: RunState, gates: readonly Gate[]): Transition {

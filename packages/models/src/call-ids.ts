@@ -1,0 +1,72 @@
+import type { LanguageModelMiddleware } from 'ai';
+import type { ModelMessage } from './port.ts';
+
+/** LiteLLM puts thought signatures into ids, which go back to the provider: some thousand characters are honest. */
+const longestId = 16_384;
+
+/**
+ * Gives each call of an answer an id that no other call of the conversation has. It must stand beneath `generateText`, which finds a
+ * call by its id: of calls with one id it hands over the first, several times.
+ */
+export function uniqueCallIds(messages: readonly ModelMessage[]): LanguageModelMiddleware {
+  return {
+    specificationVersion: 'v4',
+    wrapGenerate: async ({ doGenerate }) => {
+      const result = await doGenerate();
+      const calls = result.content.filter((part) => part.type === 'tool-call');
+      const written = writtenIds(result.response?.body);
+      const ids = claimIds(
+        calls.map(({ toolCallId }) => (written(toolCallId) ? toolCallId : '')),
+        usedIds(messages),
+      );
+      let next = 0;
+      const content = result.content.map((part) =>
+        part.type === 'tool-call' ? { ...part, toolCallId: ids[next++] ?? part.toolCallId } : part,
+      );
+      return { ...result, content };
+    },
+  };
+}
+
+/** Whether the provider wrote an id. Where it wrote none, the SDK makes a random one: the same answer would read differently each time. */
+function writtenIds(body: unknown): (id: string) => boolean {
+  if (body === undefined) return () => true;
+  const strings = new Set<string>();
+  // A stack of its own: a body may be nested more deeply than calls may be.
+  const open: unknown[] = [body];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (typeof value === 'string') strings.add(value);
+    else if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) open.push(inner);
+  }
+  return (id) => strings.has(id);
+}
+
+/** The first call with an id keeps it, for some servers have the model read its ids again; calls without a usable one get one of ours. */
+function claimIds(given: readonly string[], used: Set<string>): string[] {
+  const kept = given.map((id) => {
+    if (!isUsable(id) || used.has(id)) return undefined;
+    used.add(id);
+    return id;
+  });
+  return kept.map((id) => id ?? newCallId(used));
+}
+
+const isUsable = (id: string): boolean =>
+  id.trim() !== '' && id.length <= longestId && !/\p{Cc}/u.test(id) && id.isWellFormed();
+
+/** An id that is not in use yet, and is from then on. Nine letters and digits: Mistral takes no others, and nobody refuses them. */
+export function newCallId(used: Set<string>): string {
+  for (let n = used.size + 1; ; n++) {
+    const id = `call${String(n).padStart(5, '0')}`;
+    if (used.has(id)) continue;
+    used.add(id);
+    return id;
+  }
+}
+
+/** Every id that a call of the conversation has. */
+export const usedIds = (messages: readonly ModelMessage[]): Set<string> =>
+  new Set(
+    messages.flatMap((message) => (message.role === 'assistant' ? message.answer.calls.map(({ id }) => id) : [])),
+  );
