@@ -8,6 +8,7 @@ import {
   type ToolSet,
   wrapLanguageModel,
 } from 'ai';
+import { boundArgsDepth } from './args-depth.ts';
 import { uniqueCallIds } from './call-ids.ts';
 import { toSentMessages } from './conversation.ts';
 import { ModelError } from './errors.ts';
@@ -41,7 +42,7 @@ async function generate(deps: AdapterDeps, request: ModelRequest): Promise<Model
     ]),
   );
   const result = await generateText({
-    model: wrapLanguageModel({ model, middleware: uniqueCallIds(request.messages) }),
+    model: wrapLanguageModel({ model, middleware: [boundArgsDepth, uniqueCallIds(request.messages)] }),
     ...(request.system === '' ? {} : { instructions: request.system }),
     messages: toSentMessages(request.messages, request.model),
     tools,
