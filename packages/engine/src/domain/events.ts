@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { decidedSchema } from './decided.ts';
 import {
   approvalIdSchema,
   messageIdSchema,
@@ -68,6 +69,7 @@ const settled = {
   duration_ms: z.number().optional(),
   capabilities: z.json().optional(),
   inherited_from: stepIdSchema.optional().describe('The step of the run it was forked from that came to this'),
+  decided: z.array(decidedSchema).optional().describe('With inherited_from: the decisions that let it run there'),
   restore,
 };
 
@@ -198,6 +200,7 @@ const approvalEvents = [
     action_digest: z.string(),
     snapshot: snapshotId,
     args: payloadSchema.optional(),
+    asked: payloadSchema.optional().describe('With edit: the arguments before it'),
     message: z.string().optional(),
     by: z.string(),
     writes: z
