@@ -1,3 +1,4 @@
+import { approvalIdSchema } from '@holdpoint/engine/domain/ids';
 import {
   approvalKindSchema,
   approvalStatusSchema,
@@ -6,7 +7,7 @@ import {
   riskSchema,
 } from '@holdpoint/engine/domain/vocabulary';
 import { z } from 'zod';
-import { cursorSchema, integerParameter, listParameter, pageOf } from './page.ts';
+import { cursorOf, integerParameter, listParameter, pageOf } from './page.ts';
 
 const time = z.iso.datetime();
 
@@ -56,7 +57,7 @@ export const listApprovalsQuerySchema = z
       .describe('One or more, divided by commas. Others than pending need run_id'),
     run_id: z.string().optional(),
     limit: integerParameter(1, 200).default(50),
-    cursor: cursorSchema.optional(),
+    cursor: cursorOf(approvalIdSchema).optional(),
   })
   .superRefine(({ status, run_id }, context) => {
     if (run_id !== undefined || status.every((one) => one === 'pending')) return;
