@@ -18,7 +18,8 @@ export interface Call {
 }
 
 export type Description =
-  | { ok: true; args: unknown; effect: Effect; risk: Risk; gate?: 'input' }
+  /** `sequential`: it keeps its place among the calls of its turn as one that writes does. */
+  | { ok: true; args: unknown; effect: Effect; risk: Risk; gate?: 'input'; sequential?: true }
   | { ok: false; error: Problem };
 
 /** Which tools there are and what a call of them would be. Pure: touches no workspace. */

@@ -162,6 +162,7 @@ const stepEvents = [
     effect: effectSchema,
     risk: riskSchema,
     gate: z.literal('input').optional(),
+    sequential: z.literal(true).optional(),
   }),
   stepEvent('step.queued', { reason: z.string(), args: payloadSchema.optional(), effect: effectSchema.optional() }),
   stepEvent('step.started', {

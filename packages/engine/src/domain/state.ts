@@ -122,6 +122,7 @@ const stepSchema = z.object({
       effect: effectSchema,
       risk: riskSchema,
       gate: z.literal('input').optional(),
+      sequential: z.literal(true).optional(),
     }),
   ),
   args: json(payloadSchema),
