@@ -18,7 +18,8 @@ export interface Call {
 }
 
 export type Description =
-  | { ok: true; args: unknown; effect: Effect; risk: Risk; gate?: 'input' }
+  /** `sequential`: it keeps its place among the calls of its turn as one that writes does. */
+  | { ok: true; args: unknown; effect: Effect; risk: Risk; gate?: 'input'; sequential?: true }
   | { ok: false; error: Problem };
 
 /** Which tools there are and what a call of them would be. Pure: touches no workspace. */
@@ -265,6 +266,16 @@ export type PlannerDecision = { message: string; answer?: unknown; usage?: Model
   | { kind: 'give_up'; reason: Problem }
 );
 
+/** A decision that let a call run. */
+export interface RunDecision {
+  decision: 'approve' | 'edit';
+  /** With edit: the arguments that ran. Those of the step are the ones that were asked for. */
+  args?: unknown;
+  message?: string;
+  /** An earlier attempt may have taken effect, and it ran again. */
+  inDoubt: boolean;
+}
+
 export interface SettledStep {
   id: string;
   name?: string;
@@ -274,6 +285,8 @@ export interface SettledStep {
   status: StepStatus;
   value?: unknown;
   error?: Problem;
+  /** In the history: what people decided about it, in order. */
+  decided?: RunDecision[];
 }
 
 /** One past turn, as a planner reads it back. */

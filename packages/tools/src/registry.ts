@@ -20,7 +20,7 @@ export interface ToolDefinition {
 
 /** What the policy needs to know of a call before it becomes runnable. `args` are parsed: defaults filled in. */
 export type CallDescription =
-  | { ok: true; args: unknown; effect: Effect; risk: Risk; gate?: 'input' }
+  | { ok: true; args: unknown; effect: Effect; risk: Risk; gate?: 'input'; sequential?: true }
   | { ok: false; error: ToolError; issues: ArgumentIssue[] };
 
 export interface Registry {
@@ -74,7 +74,7 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
       if (tool.gate !== undefined && call.unattended) return { ok: false, error: nobodyThere(tool), issues: [] };
       const effect =
         typeof tool.effect === 'function' ? tool.effect(args, { network: call.network ?? false }) : tool.effect;
-      return { ok: true, args, effect, risk: tool.risk, ...gate(tool) };
+      return { ok: true, args, effect, risk: tool.risk, ...gate(tool), ...(tool.sequential && { sequential: true }) };
     },
 
     async execute(call) {

@@ -187,6 +187,8 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   risk: Risk;
   /** `input`: the call is a question to a person; it always parks and its answer is the result. */
   gate?: 'input';
+  /** It changes something beside the files that other calls see, such as a task: it keeps its place among the calls of its turn as one that writes does. */
+  sequential?: true;
   input: Input;
   execute(context: ToolContext, args: z.output<Input>): Promise<ToolOutcome>;
   preview?(context: ToolContext, args: z.output<Input>): Promise<Preview>;

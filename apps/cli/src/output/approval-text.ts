@@ -51,6 +51,7 @@ export function approvalText(approval: Approval, { colors, now }: { colors: Colo
         plain(
           `${decision.decision} by ${decision.by} at ${decision.decided_at}${decision.message ? `: ${decision.message}` : ''}`,
         ),
+      'edited to': decision && decision.args !== null ? plain(JSON.stringify(decision.args, null, 2)) : undefined,
     }),
     ...(isAboutPublish(approval) ? planLines(approval, colors) : previewLines(approval.preview, colors)),
   ];

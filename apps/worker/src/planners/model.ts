@@ -7,6 +7,7 @@ import {
   modelAnswerSchema,
 } from '@holdpoint/models/port';
 import type { Registry } from '@holdpoint/tools/registry';
+import { decisionNote } from './decision-note.ts';
 
 interface Deps {
   model: Model;
@@ -47,7 +48,7 @@ const systemPrompt = [
   'You work on a private copy of the user’s files. Nothing you change reaches the originals until a person has reviewed it.',
   'Use the tools to do the task; look before you change, and check what you changed (run the tests where there are any).',
   'The calls of one answer take effect in the order you write them: a call sees what the calls before it changed.',
-  'A call may be held for a person’s approval: you simply get its result later. When a call was rejected or denied, do not repeat it as it was.',
+  'A call may be held for a person’s approval: you simply get its result later. When a call was rejected or denied, do not repeat it as it was. A person may also change a call before it runs, or say something about it: its result then begins or ends with that.',
   'When the task is done, or cannot be done, answer in plain words without calling a tool: say what you changed and how you checked it.',
 ].join('\n');
 
@@ -86,7 +87,10 @@ function result(step: SettledStep): { id: string; tool: string; text: string; is
         ...(step.value === undefined ? {} : { value: step.value }),
       })
     : JSON.stringify(step.value ?? null);
-  return { id: step.call_id ?? step.id, tool: step.tool, text, is_error };
+  const note = decisionNote(step);
+  // An error begins with what went wrong.
+  const parts = is_error ? [text, note] : [note, text];
+  return { id: step.call_id ?? step.id, tool: step.tool, text: parts.filter(Boolean).join('\n'), is_error };
 }
 
 function planned(call: ModelToolCall): PlannedCall {

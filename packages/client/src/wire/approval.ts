@@ -1,3 +1,4 @@
+import { approvalIdSchema } from '@holdpoint/engine/domain/ids';
 import {
   approvalKindSchema,
   approvalStatusSchema,
@@ -6,7 +7,7 @@ import {
   riskSchema,
 } from '@holdpoint/engine/domain/vocabulary';
 import { z } from 'zod';
-import { cursorSchema, integerParameter, listParameter, pageOf } from './page.ts';
+import { cursorOf, integerParameter, listParameter, pageOf } from './page.ts';
 
 const time = z.iso.datetime();
 
@@ -21,7 +22,9 @@ export const approvalSchema = z
       'A call, a question to a person, a call of which nobody knows whether it took effect, a publish that is held, or one that met conflicts',
     ),
     status: approvalStatusSchema,
-    action: z.strictObject({ toolset: z.string(), tool: z.string(), args: z.json(), effect: effectSchema }),
+    action: z
+      .strictObject({ toolset: z.string(), tool: z.string(), args: z.json(), effect: effectSchema })
+      .describe('As it was asked for; an edit is in `decision`'),
     action_digest: z.string(),
     preview: z.json().describe('What the call would do; null when the call itself says it all'),
     risk: riskSchema,
@@ -32,6 +35,9 @@ export const approvalSchema = z
     decision: z
       .strictObject({
         decision: decisionKindSchema,
+        args: z
+          .json()
+          .describe('With edit: the arguments that ran, or will, in place of those in `action`; otherwise null'),
         message: z.string().nullable(),
         by: z.string(),
         decided_at: time,
@@ -51,7 +57,7 @@ export const listApprovalsQuerySchema = z
       .describe('One or more, divided by commas. Others than pending need run_id'),
     run_id: z.string().optional(),
     limit: integerParameter(1, 200).default(50),
-    cursor: cursorSchema.optional(),
+    cursor: cursorOf(approvalIdSchema).optional(),
   })
   .superRefine(({ status, run_id }, context) => {
     if (run_id !== undefined || status.every((one) => one === 'pending')) return;
@@ -69,6 +75,12 @@ export const decideSchema = z.strictObject({
     .record(z.string(), z.json())
     .optional()
     .describe('With edit: the arguments to run with instead; of a conflict {"resolutions": […]}'),
-  message: z.string().max(100_000).optional().describe('Words for the planner; with respond: the answer'),
+  message: z
+    .string()
+    .max(100_000)
+    .optional()
+    .describe(
+      'Words for the planner, which reads them with the result; with respond: the answer, which may not be empty',
+    ),
 });
 export type Decide = z.infer<typeof decideSchema>;

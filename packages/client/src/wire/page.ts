@@ -13,7 +13,8 @@ export interface Page<Item> {
 /** A list that is always whole. */
 export const listOf = <Item extends z.ZodType>(item: Item) => z.strictObject({ data: z.array(item) });
 
-export const cursorSchema = z.string().min(1).max(200).describe('`next_cursor` of the page before');
+/** @param id of the items of the list: what is none of them would be a page from nowhere */
+export const cursorOf = <Id extends z.ZodType<string>>(id: Id) => id.describe('`next_cursor` of the page before');
 
 /** Query parameters are text: an integer in decimal digits. In the document it is what it stands for. */
 export const integerParameter = (least: number, most: number) =>

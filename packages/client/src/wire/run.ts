@@ -1,3 +1,4 @@
+import { runIdSchema } from '@holdpoint/engine/domain/ids';
 import { planSchema } from '@holdpoint/engine/domain/plan';
 import { policySchema } from '@holdpoint/engine/domain/policy';
 import {
@@ -14,7 +15,7 @@ import {
 } from '@holdpoint/engine/domain/vocabulary';
 import { sourceSchema } from '@holdpoint/workspace/port';
 import { z } from 'zod';
-import { cursorSchema, integerParameter, listParameter, pageOf } from './page.ts';
+import { cursorOf, integerParameter, listParameter, pageOf } from './page.ts';
 import { conflictSchema } from './problem.ts';
 import { publishedSchema } from './published.ts';
 
@@ -132,7 +133,7 @@ export const listRunsQuerySchema = z.strictObject({
     .describe('name:value'),
   created_after: z.iso.datetime({ offset: true }).optional(),
   limit: integerParameter(1, 200).default(50),
-  cursor: cursorSchema.optional(),
+  cursor: cursorOf(runIdSchema).optional(),
 });
 
 /** POST /v1/runs/{id}/resume. */

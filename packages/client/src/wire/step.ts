@@ -1,7 +1,8 @@
+import { stepIdSchema } from '@holdpoint/engine/domain/ids';
 import { payloadSchema } from '@holdpoint/engine/domain/payload';
 import { effectSchema, problemSchema, riskSchema, stepStatusSchema } from '@holdpoint/engine/domain/vocabulary';
 import { z } from 'zod';
-import { cursorSchema, integerParameter, listOf, pageOf } from './page.ts';
+import { cursorOf, integerParameter, listOf, pageOf } from './page.ts';
 
 const time = z.iso.datetime();
 
@@ -50,7 +51,7 @@ export const stepPageSchema = pageOf(stepSchema);
 
 export const listStepsQuerySchema = z.strictObject({
   limit: integerParameter(1, 1000).default(200),
-  cursor: cursorSchema.optional(),
+  cursor: cursorOf(stepIdSchema).optional(),
 });
 
 /** One try at a step. */

@@ -101,7 +101,7 @@ async function check(deps: EngineDeps, view: StepApproval, request: DecisionRequ
   if (!allowed.includes(request.decision)) {
     throw new EngineError('decision_not_allowed', `this approval takes ${allowed.join(', ')}`);
   }
-  if (request.decision === 'respond' && request.message === undefined) {
+  if (request.decision === 'respond' && (request.message ?? '').trim() === '') {
     throw new EngineError('invalid_decision', 'respond needs a message: the answer');
   }
   if ((request.decision === 'edit') !== (request.args !== undefined)) {

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { toPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
+import { decisionsOf } from '../domain/decided.ts';
 import type { ForkedFrom } from '../domain/lineage.ts';
 import type { Plan } from '../domain/plan.ts';
 import type { RunSpec } from '../domain/run-spec.ts';
-import type { RunState } from '../domain/state.ts';
+import type { ApprovalState, RunState } from '../domain/state.ts';
 import { createRun, type Fork, recordFork } from '../domain/transitions/create-run.ts';
 import { inheritTurn } from '../domain/transitions/rewind-run.ts';
 import { EngineError } from '../errors.ts';
@@ -49,13 +50,13 @@ export async function forkRun(
   const { by, idempotency } = request;
   const known = idempotency && (await findSubmitted(deps, { by, idempotency }));
   if (known !== undefined) return { runId: known, created: false };
-  const { run, steps } = await listSteps(deps, runId);
+  const { run, steps, approvals } = await listSteps(deps, runId);
   assertWorkspace(run);
   const moment = rewindPoint(run, steps, request.fromStep);
   const undone = new Set(moment.after.map((step) => step.id));
   const point = { ...moment, ...(await snapshotBefore(deps, run.id, { began: moment.began, undone })) };
   const spec = changed(await readSpec(deps, run), request.changes, point);
-  const fork = await forkAt(deps, run, point);
+  const fork = await forkAt(deps, run, point, approvals);
 
   const child = await reserveRun(deps, { by, idempotency });
   const told = await append(deps, run.id, recordFork({ child, step_id: point.to, snapshot: point.snapshot }));
@@ -79,7 +80,12 @@ function assertWorkspace(run: RunState): void {
   throw new EngineError('workspace_discarded', `the workspace of ${run.id} was discarded`);
 }
 
-async function forkAt(deps: EngineDeps, run: RunState, point: RewindPoint & Before): Promise<Fork> {
+async function forkAt(
+  deps: EngineDeps,
+  run: RunState,
+  point: RewindPoint & Before,
+  approvals: readonly ApprovalState[],
+): Promise<Fork> {
   const { to, turn, kept, again, before, snapshot } = point;
   const isPartial = again.length > 0;
   const whole = isPartial ? before.filter((step) => step.call.turn < turn) : before;
@@ -100,7 +106,10 @@ async function forkAt(deps: EngineDeps, run: RunState, point: RewindPoint & Befo
     message,
     ...(answer === undefined ? {} : { answer }),
     steps: [
-      ...kept.map((step) => ({ ...withoutError(planAgain(deps, step, recorded)), inherited: step })),
+      ...kept.map((step) => ({
+        ...withoutError(planAgain(deps, step, recorded)),
+        inherited: { step, decided: decisionsOf(step, approvals) },
+      })),
       ...again.map((step) => planAgain(deps, step, recorded)),
     ],
   });

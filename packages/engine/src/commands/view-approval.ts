@@ -2,6 +2,7 @@ import { fromPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import { actionDigest } from '../domain/digest.ts';
 import type { ApprovalState, RunState, StepState } from '../domain/state.ts';
+import type { Effect } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 import { ownerOf } from '../log/indexes.ts';
 import { readApproval, readRun, readStep } from '../log/read-state.ts';
@@ -17,7 +18,9 @@ interface Subject {
 export interface StepApproval extends Subject {
   subject: 'step';
   step: StepState;
+  /** As they were asked for: an edit is in the approval's decision. */
   args: unknown;
+  effect: Effect;
 }
 
 /** About the publish of a run. */
@@ -43,12 +46,14 @@ export async function viewApproval(
   }
   const found = await readStep(deps.redis, runId, step_id);
   if (!found) throw notFound(approvalId);
-  const args = await fromPayload(deps.blobs, found.step.args);
+  const asked = approval.decision?.asked;
+  const args = await fromPayload(deps.blobs, asked ?? found.step.args);
+  const effect = asked === undefined ? found.step.effect : found.step.call.effect;
   const { toolset } = found.run.header;
   const digest =
     approval.decision?.action_digest ??
     actionDigest({ toolset, tool: found.step.call.tool, args, snapshot: found.run.snapshot ?? '' });
-  return { subject: 'step', ...found, approval, args, digest };
+  return { subject: 'step', ...found, approval, args, effect, digest };
 }
 
 const notFound = (id: string): EngineError => new EngineError('approval_not_found', `there is no approval ${id}`);

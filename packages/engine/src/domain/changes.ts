@@ -223,11 +223,13 @@ function meaningOf(event: RunEvent): Changes {
     case 'step.rejected':
     case 'step.expired':
     case 'step.canceled': {
-      const { value, error, attempt, duration_ms, inherited_from } = event.data;
+      const { value, error, attempt, duration_ms, inherited_from, decided } = event.data;
       return {
         set: {
           [stepField(event.step_id, 'status')]: stepStatus(settledStatus[event.type]),
-          [stepField(event.step_id, 'outcome')]: JSON.stringify({ attempt, value, error, duration_ms, inherited_from }),
+          [stepField(event.step_id, 'outcome')]: JSON.stringify({
+            ...{ attempt, value, error, duration_ms, inherited_from, decided },
+          }),
           [stepField(event.step_id, 'settled_at')]: event.time,
           ...restoring(event.data.restore),
         },
@@ -263,7 +265,7 @@ function meaningOf(event: RunEvent): Changes {
         set: {
           ...(event.step_id === undefined ? {} : { [stepField(event.step_id, 'approved_snapshot')]: snapshot }),
           ...(event.step_id !== undefined && writes ? { [runField.writer]: event.step_id } : {}),
-          [approvalField(approval_id, 'status')]: approvalStatus(decided[event.data.decision]),
+          [approvalField(approval_id, 'status')]: approvalStatus(approvalAfter[event.data.decision]),
           [approvalField(approval_id, 'decision')]: JSON.stringify({ ...decision, decided_at: event.time }),
         },
         add: { [runField.parked]: -1 },
@@ -417,7 +419,7 @@ const settledStatus = {
   'step.canceled': 'canceled',
 } as const satisfies Record<string, StepStatus>;
 
-const decided = {
+const approvalAfter = {
   approve: 'approved',
   edit: 'edited',
   reject: 'rejected',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { decidedSchema } from './decided.ts';
 import {
   approvalIdSchema,
   messageIdSchema,
@@ -68,6 +69,7 @@ const settled = {
   duration_ms: z.number().optional(),
   capabilities: z.json().optional(),
   inherited_from: stepIdSchema.optional().describe('The step of the run it was forked from that came to this'),
+  decided: z.array(decidedSchema).optional().describe('With inherited_from: the decisions that let it run there'),
   restore,
 };
 
@@ -160,6 +162,7 @@ const stepEvents = [
     effect: effectSchema,
     risk: riskSchema,
     gate: z.literal('input').optional(),
+    sequential: z.literal(true).optional(),
   }),
   stepEvent('step.queued', { reason: z.string(), args: payloadSchema.optional(), effect: effectSchema.optional() }),
   stepEvent('step.started', {
@@ -198,6 +201,7 @@ const approvalEvents = [
     action_digest: z.string(),
     snapshot: snapshotId,
     args: payloadSchema.optional(),
+    asked: payloadSchema.optional().describe('With edit: the arguments before it'),
     message: z.string().optional(),
     by: z.string(),
     writes: z

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { decidedSchema } from './decided.ts';
 import { usageSchema, watchSchema } from './events.ts';
 import {
   allApprovalFields,
@@ -121,6 +122,7 @@ const stepSchema = z.object({
       effect: effectSchema,
       risk: riskSchema,
       gate: z.literal('input').optional(),
+      sequential: z.literal(true).optional(),
     }),
   ),
   args: json(payloadSchema),
@@ -135,6 +137,7 @@ const stepSchema = z.object({
       error: problemSchema.optional(),
       duration_ms: z.number().optional(),
       inherited_from: z.string().optional(),
+      decided: z.array(decidedSchema).optional(),
     }),
   ).optional(),
   deferred: json(z.strictObject({ until: z.string(), task_id: z.string() })).optional(),
@@ -166,6 +169,7 @@ const approvalSchema = z.object({
       decision: decisionKindSchema,
       action_digest: z.string(),
       args: payloadSchema.optional(),
+      asked: payloadSchema.optional(),
       message: z.string().optional(),
       by: z.string(),
       decided_at: z.string(),

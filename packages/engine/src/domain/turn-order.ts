@@ -1,7 +1,7 @@
 /** What of a call decides when it may begin. */
 export interface Place {
   isSettled: boolean;
-  /** It may change the workspace, or anything else. */
+  /** It may change the workspace, or anything else that other calls see. */
   writes: boolean;
   /** It settles without running, so nothing waits for it. */
   isDenied: boolean;

@@ -1,5 +1,6 @@
 import { fromPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
+import { type Decided, toDecided } from '../domain/decided.ts';
 import type { EventOf, LoggedEvent } from '../domain/events.ts';
 import { runField } from '../domain/fields.ts';
 import type { RunSpec } from '../domain/run-spec.ts';
@@ -8,7 +9,7 @@ import type { StepStatus } from '../domain/vocabulary.ts';
 import { ownerOf } from '../log/indexes.ts';
 import { readWholeLog } from '../log/read-log.ts';
 import { readFields, readStep, readTurnSteps } from '../log/read-state.ts';
-import type { PastTurn, PlannerInput, SettledStep } from '../ports.ts';
+import type { PastTurn, PlannerInput, RunDecision, SettledStep } from '../ports.ts';
 
 type Deps = Pick<EngineDeps, 'redis' | 'blobs'>;
 
@@ -77,6 +78,7 @@ interface Told {
 async function history(deps: Deps, run: Past): Promise<Told> {
   const turns: PastTurn[] = [];
   const steps = new Map<string, SettledStep>();
+  const inDoubt = new Set<string>();
   const messages: string[] = [];
   let read = 0;
   // What was said before a turn that was undone is still said.
@@ -115,15 +117,42 @@ async function history(deps: Deps, run: Past): Promise<Told> {
       };
       steps.set(step.id, step);
       turns.at(-1)?.steps.push(step);
+    } else if (event.type === 'approval.requested') {
+      if (event.data.kind === 'in_doubt') inDoubt.add(event.data.approval_id);
+    } else if (event.type === 'approval.decided') {
+      const decided = toDecided(event.data, inDoubt.has(event.data.approval_id));
+      await addDecisions(
+        deps,
+        event.step_id === undefined ? undefined : steps.get(event.step_id),
+        decided && [decided],
+      );
     } else if (isSettledEvent(event)) {
       const step = steps.get(event.step_id);
       if (!step) continue;
       step.status = event.type.slice('step.'.length) as StepStatus;
       if (event.data.value !== undefined) step.value = await fromPayload(deps.blobs, event.data.value);
       if (event.data.error !== undefined) step.error = event.data.error;
+      await addDecisions(deps, step, event.data.decided);
     }
   }
   return { turns, heard: [...carried, ...messages.slice(read)] };
+}
+
+async function addDecisions(
+  deps: Deps,
+  step: SettledStep | undefined,
+  decided: readonly Decided[] = [],
+): Promise<void> {
+  if (step === undefined) return;
+  for (const { decision, args, message, in_doubt } of decided) {
+    const known: RunDecision = {
+      decision,
+      ...(args === undefined ? {} : { args: await fromPayload(deps.blobs, args) }),
+      ...(message === undefined ? {} : { message }),
+      inDoubt: in_doubt === true,
+    };
+    step.decided = [...(step.decided ?? []), known];
+  }
 }
 
 interface Past {

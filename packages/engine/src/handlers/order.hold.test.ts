@@ -78,6 +78,10 @@ test('what waits for a person holds up what may not overtake it, and nothing els
   expect(await statuses([read, read, write], hold('read'))).toEqual(['parked', 'parked', 'pending']);
   const question = { effect: 'read', gate: 'input' };
   expect(await statuses([question, read, write], [])).toEqual(['parked', 'succeeded', 'pending']);
+  // The end of a task is seen by the calls beside it.
+  const kill = { effect: 'read', kills: 'task_none' };
+  expect(await statuses([question, kill, read], [])).toEqual(['parked', 'pending', 'pending']);
+  expect(await statuses([kill, question, read], [])).toEqual(['succeeded', 'parked', 'succeeded']);
   // A call that is denied never runs: nothing waits for it.
   const deny = [{ match: { effect: 'external' }, action: 'deny' }];
   expect(await statuses([read, { effect: 'external' }, read, write, read], deny)).toEqual([

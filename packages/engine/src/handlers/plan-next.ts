@@ -123,9 +123,17 @@ async function turnStep(deps: WorkerDeps, run: RunState, spec: RunSpec, call: Pl
     const written = await toPayload(deps.blobs, args);
     return { id, ...named, args: written, effect: 'read', risk: 'low', error: described.error };
   }
-  const { effect, risk, gate } = described;
+  const { effect, risk, gate, sequential } = described;
   const checked = await toPayload(deps.blobs, described.args);
-  return { id, ...named, args: checked, effect, risk, ...(gate === undefined ? {} : { gate }) };
+  return {
+    id,
+    ...named,
+    args: checked,
+    effect,
+    risk,
+    ...(gate === undefined ? {} : { gate }),
+    ...(sequential && { sequential }),
+  };
 }
 
 /**
@@ -136,7 +144,7 @@ function passAtOnce(all: readonly TurnStep[], { policy }: RunSpec): { steps: Tur
   const ready = new Set(
     unblocked(all, (step) => ({
       isSettled: step.error !== undefined,
-      writes: step.effect !== 'read',
+      writes: step.effect !== 'read' || step.sequential === true,
       isDenied: judge(policy, step).action === 'deny',
     })),
   );

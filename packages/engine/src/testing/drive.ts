@@ -91,8 +91,15 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
       versions: () => ({ count: faults.version ?? '1' }),
       describe: ({ tool, args }) => {
         if (tool !== 'count') return { ok: false, error: { code: 'EUNKNOWNTOOL', message: `no tool ${tool}` } };
-        const { effect, gate } = args as { effect: Effect; gate?: 'input' };
-        return { ok: true, args, effect, risk: 'low', ...(gate === undefined ? {} : { gate }) };
+        const { effect, gate, kills } = args as { effect: Effect; gate?: 'input'; kills?: string };
+        return {
+          ok: true,
+          args,
+          effect,
+          risk: 'low',
+          ...(gate === undefined ? {} : { gate }),
+          ...(kills !== undefined && { sequential: true }),
+        };
       },
     },
     executor: {

@@ -30,6 +30,7 @@ export async function toApproval(deps: Pick<ApiDeps, 'blobs'>, view: ApprovalVie
         ? null
         : {
             decision: decision.decision,
+            args: await editedArgs(deps, view),
             message: decision.message ?? null,
             by: decision.by,
             decided_at: decision.decided_at,
@@ -37,11 +38,22 @@ export async function toApproval(deps: Pick<ApiDeps, 'blobs'>, view: ApprovalVie
   };
 }
 
-const callOf = ({ run, step, args }: Extract<ApprovalView, { subject: 'step' }>): Approval['action'] => ({
+/** Of a publish an edit settles conflicts. */
+async function editedArgs(
+  deps: Pick<ApiDeps, 'blobs'>,
+  { subject, approval }: ApprovalView,
+): Promise<Approval['action']['args']> {
+  const { decision } = approval;
+  if (decision?.decision !== 'edit' || decision.args === undefined) return null;
+  const args = z.json().parse(await fromPayload(deps.blobs, decision.args));
+  return subject === 'step' ? args : { resolutions: args };
+}
+
+const callOf = ({ run, step, args, effect }: Extract<ApprovalView, { subject: 'step' }>): Approval['action'] => ({
   toolset: run.header.toolset,
   tool: step.call.tool,
   args: z.json().parse(args),
-  effect: step.effect,
+  effect,
 });
 
 /** A publish is no call of a tool; it is shown as one. */

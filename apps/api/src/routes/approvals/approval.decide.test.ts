@@ -142,6 +142,8 @@ describe('a decision is refused, and nothing is decided,', () => {
     ['to edit without arguments', () => ({ decision: 'edit' }), 422, 'invalid_decision'],
     ['to approve with arguments', () => ({ args: {} }), 422, 'invalid_decision'],
     ['to respond without words', () => ({ decision: 'respond' }), 422, 'invalid_decision'],
+    ['to respond with no words', () => ({ decision: 'respond', message: '' }), 422, 'invalid_decision'],
+    ['to respond with blanks', () => ({ decision: 'respond', message: ' \n' }), 422, 'invalid_decision'],
     [
       'to edit to arguments the tool does not take',
       () => ({ decision: 'edit', args: { path: 1, content: 'x', more: true } }),

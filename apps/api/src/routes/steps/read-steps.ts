@@ -4,6 +4,7 @@ import { fromPayload } from '@holdpoint/engine/blobs/blob-store';
 import { listAttempts } from '@holdpoint/engine/queries/list-attempts';
 import { getStep, listSteps } from '@holdpoint/engine/queries/list-steps';
 import type { ApiDeps, App } from '../../deps.ts';
+import { ApiProblem } from '../../errors/api-problem.ts';
 import { checkRunId } from '../runs/find-run.ts';
 import { numberSteps } from './number-steps.ts';
 import { toAttempt, toStep, toStepDetail } from './step-view.ts';
@@ -25,6 +26,10 @@ export function readStepsRoutes(app: App, deps: ApiDeps): void {
       const { run, steps: found } = await listSteps(deps, checkRunId(params.id));
       const steps = numberSteps(found);
       const start = cursor === undefined ? 0 : steps.findIndex(({ step }) => step.id === cursor) + 1;
+      if (cursor !== undefined && start === 0) {
+        const detail = `the run has no step ${cursor}`;
+        throw new ApiProblem('invalid_request', detail, { errors: [{ pointer: 'cursor', detail }] });
+      }
       const page = steps.slice(start, start + limit);
       const more = start + limit < steps.length;
       const next_cursor = more ? (page.at(-1)?.step.id ?? null) : null;

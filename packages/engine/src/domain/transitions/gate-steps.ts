@@ -23,7 +23,7 @@ export const mayWrite = (step: StepState): boolean => step.effect !== 'read';
 export const releasable = (steps: readonly StepState[], actionOf: (step: StepState) => PolicyAction): StepState[] =>
   unblocked(steps, (step) => ({
     isSettled: isSettled(step.status),
-    writes: mayWrite(step),
+    writes: mayWrite(step) || step.call.sequential === true,
     isDenied: step.status === 'pending' && actionOf(step) === 'deny',
   })).filter((step) => step.status === 'pending');
 

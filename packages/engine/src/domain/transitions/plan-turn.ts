@@ -14,6 +14,7 @@ export interface TurnStep {
   effect: Effect;
   risk: Risk;
   gate?: 'input';
+  sequential?: true;
   error?: Problem;
   /** Why it passes the gate at once. */
   passes?: string;

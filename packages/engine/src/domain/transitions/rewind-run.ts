@@ -1,3 +1,4 @@
+import type { Decided } from '../decided.ts';
 import type { NewEvent } from '../events.ts';
 import type { Payload } from '../payload.ts';
 import type { RunState, StepState } from '../state.ts';
@@ -56,12 +57,18 @@ function madeAnew({ id, error, ...call }: TurnStep & { index: number }, turn: nu
   return [event, { type: 'step.failed', step_id: id, data: { attempt: null, error } }];
 }
 
+/** A step of the other run, and the decisions that let it run there. */
+interface Inherited {
+  step: StepState;
+  decided: readonly Decided[];
+}
+
 /** The turn at which a fork begins, when it is kept in part: recorded anew, with what its kept steps came to. */
 export interface PartialTurn {
   turn: number;
   message: string;
   answer?: Payload;
-  steps: readonly (TurnStep & { index: number; inherited?: StepState })[];
+  steps: readonly (TurnStep & { index: number; inherited?: Inherited })[];
 }
 
 export function inheritTurn({ turn, message, answer, steps }: PartialTurn): NewEvent[] {
@@ -77,13 +84,14 @@ export function inheritTurn({ turn, message, answer, steps }: PartialTurn): NewE
   ];
 }
 
-function outcomeOf(stepId: string, from: StepState): NewEvent {
+function outcomeOf(stepId: string, { step: from, decided }: Inherited): NewEvent {
   const { value, error } = from.outcome ?? {};
   const data = {
     attempt: null,
     ...(value === undefined ? {} : { value }),
     ...(error === undefined ? {} : { error }),
     inherited_from: from.id,
+    ...(decided.length === 0 ? {} : { decided: [...decided] }),
   };
   switch (from.status) {
     case 'succeeded':

@@ -8,6 +8,7 @@ export const killShell = defineTool({
   description: `Ends a background task: a command with everything it has started, or a sub-agent. Returns {task_id, status, exit_code} as it stands then; status is killed, or what it had come to before. A killed command has no exit code. What it printed can still be read with task_output.`,
   // Only what this run began itself, and once killed it stays killed: asking again after a crash does nothing more.
   effect: 'read',
+  sequential: true,
   risk: 'low',
   input: z.strictObject({ task_id: z.string().min(1).describe('As bash or task returned it') }),
   async execute(context, { task_id }) {

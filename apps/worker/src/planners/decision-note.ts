@@ -1,0 +1,40 @@
+import type { RunDecision, SettledStep } from '@holdpoint/engine/ports';
+
+const longestString = 4000;
+const longestArgs = 16_000;
+
+/**
+ * What people decided about a call that ran, in words for the model that made it. The call stays in the conversation as the model made it,
+ * so its result must say what ran in its place.
+ */
+export function decisionNote({ decided = [] }: Pick<SettledStep, 'decided'>): string {
+  return decided.map(worded).filter(Boolean).join('\n');
+}
+
+function worded({ decision, args, message, inDoubt }: RunDecision): string {
+  const said = message === undefined || message.trim() === '' ? '' : `They say: ${message}`;
+  return [happened({ decision, args, inDoubt }, said !== ''), said].filter(Boolean).join(' ');
+}
+
+function happened({ decision, args, inDoubt }: Omit<RunDecision, 'message'>, hasWords: boolean): string {
+  if (decision === 'edit') return `A person changed the arguments before it ran: ${shown(args)}.`;
+  if (inDoubt) {
+    return 'The worker was lost while this call ran, and it was not known whether it took effect. A person had it run again.';
+  }
+  return hasWords ? 'A person approved this call.' : '';
+}
+
+/** A file's whole content may be among the arguments; its beginning and end are enough to know it by. */
+function shown(args: unknown): string {
+  const text = JSON.stringify(args, (_key, value: unknown) =>
+    typeof value === 'string' ? shortened(value, longestString) : value,
+  );
+  return shortened(text ?? '{}', longestArgs);
+}
+
+function shortened(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const half = most / 2;
+  const [head, tail] = [text.slice(0, half).toWellFormed(), text.slice(-half).toWellFormed()];
+  return `${head}…[${text.length - most} characters are left out here]…${tail}`;
+}
