@@ -23,6 +23,8 @@ export interface Equipment {
 }
 
 export const INSIDE = '/opt/holdpoint';
+/** Where bubblewrap puts what a command reads as its standard input. */
+export const STDIN_FILE = `${INSIDE}/stdin`;
 const require = createRequire(import.meta.url);
 
 /** Host directory of the files that only run inside: the first program, the tool host, a small /etc. */
