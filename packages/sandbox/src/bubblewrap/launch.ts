@@ -35,6 +35,7 @@ const HELD_LOOK_MS = 2;
 /** Starts one sandbox. */
 export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
   const { workspace } = request;
+  deps.tools.seal.check();
   const chain = planChain({ ...deps, held: deps.cgroups?.held ?? null, doors: deps.cgroups?.doors ?? 0 }, request);
   const { started, announcement } = deps.records.announced(request, () => {
     const group = deps.cgroups?.make(request.limits) ?? null;
