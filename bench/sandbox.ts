@@ -24,7 +24,7 @@ chownSync(path, owner.uid, owner.gid);
 try {
   await using sandbox = await openSandbox({
     ...{ policy: 'require', allowUnsandboxed: false, stateDir: join(directory, 'state') },
-    bwrapPath: join(import.meta.dirname, '../.cache/bubblewrap/bin/bwrap'),
+    unpackedBwrap: join(import.meta.dirname, '../.cache/bubblewrap'),
   });
   const { driver, memory, cpu } = sandbox.capabilities;
   process.stdout.write(`driver ${driver}, memory ${memory}, cpu ${cpu}; ${ROUNDS} rounds, alternating\n`);

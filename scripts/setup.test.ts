@@ -23,6 +23,7 @@ import { withLock } from './setup/lock.mjs';
 import { link, platformPackage } from './setup/node-runtime.mjs';
 import { prefixOf } from './setup/npm.mjs';
 import { checkPrograms } from './setup/programs.mjs';
+import { writeRecord } from './setup/record-files.mjs';
 import * as redis from './setup/redis.mjs';
 import { isAtLeast } from './setup/version.mjs';
 
@@ -209,6 +210,25 @@ describe('bubblewrap', () => {
     await bubblewrap.prepare(here);
     expect(bubblewrap.isReady(here)).toBe(true);
     expect(readlinkSync(path.join(root, '.cache/bubblewrap/bin/bwrap'))).toBe(path.join(bin, 'bwrap'));
+  });
+
+  test('that was unpacked is ready only while it is as its record says', () => {
+    const here = machine({ env: { PATH: '' } });
+    const directory = path.join(root, '.cache/bubblewrap');
+    mkdirSync(path.join(directory, 'usr/bin'), { recursive: true });
+    mkdirSync(path.join(directory, 'bin'));
+    const unpacked = path.join(directory, 'usr/bin/bwrap');
+    writeFileSync(unpacked, '#!/bin/sh\n', { mode: 0o755 });
+    symlinkSync('../usr/bin/bwrap', path.join(directory, 'bin/bwrap'));
+    expect(bubblewrap.isReady(here)).toBe(false);
+    writeRecord(directory);
+    expect(bubblewrap.isReady(here)).toBe(true);
+    chmodSync(unpacked, 0o777);
+    expect(bubblewrap.isReady(here)).toBe(false);
+    chmodSync(unpacked, 0o755);
+    expect(bubblewrap.isReady(here)).toBe(true);
+    writeFileSync(unpacked, '#!/bin/bash\n');
+    expect(bubblewrap.isReady(here)).toBe(false);
   });
 
   test('is not asked for on macOS, which is told what that means', () => {

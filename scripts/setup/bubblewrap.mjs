@@ -3,6 +3,7 @@ import path from 'node:path';
 import { canUnpackPackages, unpackPackage, writeLauncher } from './debian-package.mjs';
 import { SetupError } from './error.mjs';
 import { findProgram, isExecutable } from './find-program.mjs';
+import { isAsRecorded, writeRecord } from './record-files.mjs';
 
 const next = [
   'Tools run inside a sandbox, which needs bubblewrap. Do one of these and run the command again:',
@@ -19,7 +20,9 @@ const next = [
  * @param {import('./machine.mjs').Machine} machine
  */
 export function isReady(machine) {
-  return machine.platform !== 'linux' || isExecutable(path.join(place(machine), 'bin/bwrap'));
+  if (machine.platform !== 'linux') return true;
+  const directory = place(machine);
+  return isExecutable(path.join(directory, 'bin/bwrap')) && (!isUnpacked(directory) || isAsRecorded(directory));
 }
 
 /** @param {import('./machine.mjs').Machine} machine */
@@ -27,12 +30,14 @@ export async function prepare(machine) {
   const directory = place(machine);
   const installed = findProgram(machine, 'bwrap');
   if (installed !== undefined) return linkTo(directory, installed);
-  if (isExecutable(path.join(directory, 'usr/bin/bwrap'))) {
-    return writeLauncher(machine, { directory, programs: ['bwrap'], next });
+  if (isUnpacked(directory)) {
+    if (isAsRecorded(directory)) return writeLauncher(machine, { directory, programs: ['bwrap'], next });
+    machine.progress('the unpacked bubblewrap is not as it was: unpacking it again (.cache/bubblewrap)');
   }
   if (!canUnpackPackages(machine)) throw new SetupError('bubblewrap (bwrap) not found.', next);
   machine.progress('no bubblewrap found: unpacking the package of this distribution (.cache/bubblewrap)');
   await unpackPackage(machine, { directory, groups: ['bubblewrap'], programs: ['bwrap'], next });
+  writeRecord(directory);
   machine.progress('bubblewrap unpacked');
 }
 
@@ -54,9 +59,15 @@ export function notes({ platform }) {
  */
 function linkTo(directory, program) {
   const place = path.join(directory, 'bin/bwrap');
+  // an earlier one that was unpacked here is of no use any more
+  fs.rmSync(directory, { recursive: true, force: true });
   fs.mkdirSync(path.dirname(place), { recursive: true });
-  fs.rmSync(place, { force: true });
   fs.symlinkSync(program, place);
+}
+
+/** @param {string} directory */
+function isUnpacked(directory) {
+  return fs.existsSync(path.join(directory, 'usr/bin/bwrap'));
 }
 
 /** @param {import('./machine.mjs').Machine} machine */

@@ -10,6 +10,7 @@ const EPERM = 1;
 const EINVAL = 22;
 const ENOTTY = 25;
 const ENOSYS = 38;
+const EPROTONOSUPPORT = 93;
 
 type Argument = number | string;
 /** Arguments that ask for nothing harmful even where the call is allowed. Text is a pointer to it, `fd:path` a descriptor of the file. */
@@ -72,6 +73,27 @@ const calls: Call[] = [
   ['setgroups', 116, [0, 0], EPERM],
   ['getpid by the x32 table', 0x40000000 + 39, [], ENOSYS],
   ['unshare by the x32 table', 0x40000000 + 272, [0], ENOSYS],
+  ['a call between the known ones', 400, [0], ENOSYS],
+  ['a call that comes with a later kernel', 470, [0, 0, 0, 0], ENOSYS],
+  ['a call of any later kernel', 1000, [0], ENOSYS],
+  ['modify_ldt', 154, [0, 0, 0], EPERM],
+  ['memfd_secret', 447, [0], EPERM],
+  ['name_to_handle_at', 303, [-100, '.', 0, 0, 0], EPERM],
+  ['process_madvise', 440, [-1, 0, 0, 0, 0], EPERM],
+  ['mbind', 237, [0, 0, 0, 0, 0, 0], EPERM],
+  ['move_pages', 279, [0, 0, 0, 0, 0, 0], EPERM],
+  ['open_tree_attr', 467, [-1, '', 0, 0, 0], EPERM],
+  ['personality(READ_IMPLIES_EXEC)', 135, [0x0400000], EPERM],
+  ['personality(ADDR_NO_RANDOMIZE)', 135, [0x0040000], EPERM],
+  ['ioctl(TIOCSETD)', 16, [0, 0x5423, 'x'], EPERM],
+  ...[2, 4, 6, 7, 9, 10, 11, 12, 15, 16].map(
+    (protocol): Call => [`socket(AF_NETLINK, ${protocol})`, 41, [16, 3, protocol], EPROTONOSUPPORT],
+  ),
+  ...[1, 33, 115, 132, 136, 262].flatMap((protocol): Call[] => [
+    [`socket(AF_INET, ${protocol})`, 41, [2, 1, protocol], EPROTONOSUPPORT],
+    [`socket(AF_INET6, ${protocol})`, 41, [10, 2, protocol], EPROTONOSUPPORT],
+  ]),
+  ...[3, 5, 6].map((type): Call => [`socket(AF_INET) of type ${type}`, 41, [2, type, 0], EPERM]),
 ];
 
 /** Machine code of a system call by the 32-bit table, which has other numbers: getpid; ret. */

@@ -18,7 +18,12 @@ interface SecretCase {
 
 const nothing = /^$/;
 const secretCases: SecretCase[] = [
-  { name: 'the environment of the first process', line: () => 'wc -c < /proc/1/environ', told: /^0\n$/, bounded: true },
+  {
+    name: 'the environment of the first process',
+    line: () => 'tr "\\0" "," < /proc/1/environ',
+    told: /^PWD=\/workspace,$/,
+    bounded: true,
+  },
   {
     name: 'the environment of every visible process',
     line: () => 'cat /proc/[0-9]*/environ | tr "\\0" "\\n" | grep -E "API_KEY|swordfish|REDIS_URL"',

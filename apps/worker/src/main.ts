@@ -51,7 +51,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     policy: config.sandboxPolicy,
     allowUnsandboxed: config.allowUnsandboxed,
     stateDir: join(config.dataDir, 'sandbox'),
-    bwrapPath: [join(config.projectDir, '.cache/bubblewrap/bin/bwrap')],
+    unpackedBwrap: join(config.projectDir, '.cache/bubblewrap'),
     path: config.path,
     toolchains: config.toolchains,
     driver: config.sandboxDriver,

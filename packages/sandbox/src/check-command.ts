@@ -4,6 +4,10 @@ import type { Command } from './port.ts';
 
 /** MAX_ARG_STRLEN of Linux: one argument with its NUL. */
 const MAX_ARGUMENT_BYTES = 128 * 1024;
+/** A quarter of the usual stack (8 MiB) is what the kernel lets arguments and environment have together; the rest is the sandbox's own. */
+const MAX_TOTAL_BYTES = 2 * 1024 * 1024 - 16 * 1024;
+/** The kernel counts a pointer and a NUL for each of them. */
+const OVERHEAD_BYTES = 9;
 
 /**
  * Refuses what no driver could run, before anything is started.
@@ -28,6 +32,13 @@ export function checkCommand(command: Pick<Command, 'argv' | 'cwd' | 'env'>): st
         'Use letters, digits and underscores; no NUL.',
       );
     }
+  }
+  const words = [...command.argv, ...Object.entries(command.env ?? {}).map((entry) => entry.join('='))];
+  if (words.reduce((total, word) => total + Buffer.byteLength(word) + OVERHEAD_BYTES, 0) > MAX_TOTAL_BYTES) {
+    throw invalid(
+      'The arguments and the environment are longer together than Linux passes on.',
+      'Write them to a file, or pass them as stdin.',
+    );
   }
   return checkDirectory(command.cwd ?? '.');
 }

@@ -3,6 +3,8 @@ export type SandboxErrorCode =
   | 'ESANDBOXMISSING'
   /** Isolation works in part, and the policy does not accept the gap. */
   | 'ESANDBOXGAP'
+  /** The program that sets sandboxes up is not as it was unpacked or found. */
+  | 'ESANDBOXCHANGED'
   /** A sandbox could not be set up; the command did not run. */
   | 'ESANDBOXSETUP'
   /** The command cannot be expressed: NUL in an argument, a working directory outside the workspace, a bad limit. */

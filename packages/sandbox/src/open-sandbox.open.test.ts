@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findHostTools } from './bubblewrap/host-tools.ts';
@@ -99,6 +108,30 @@ inTheOpen('a gap in the network, the files or the system calls is found by looki
     message: expect.stringContaining('host files invisible'),
   });
 });
+
+inTheOpen(
+  'a file of the host that a process leads to, and that its user may change, is found by looking, and refused',
+  async () => {
+    const own = join(host.directory, 'bwrap-own');
+    copyFileSync(findHostTools({ bwrapCandidates, path: systemPath }).bwrap, own);
+    chmodSync(own, 0o755);
+    const owner = { uid: 200_000, gid: 200_000 };
+    if (isRoot) chownSync(own, owner.uid, owner.gid);
+    const withFirstProcess = spoiledBwrap(
+      'bwrap-first',
+      () =>
+        `shift 3; exec 3< <(while IFS= read -rd "" option; do [[ $option == --as-pid-1 ]] || printf '%s\\0' "$option"; done <&3)\n` +
+        `exec -c ${own} --args 3 -- "$@"`,
+    );
+    const opening = openSandbox({ ...host.options, bwrapPath: withFirstProcess, probeOwner: owner });
+    await expect(opening).rejects.toMatchObject({
+      code: 'ESANDBOXGAP',
+      message: expect.stringMatching(
+        /no host file that a process leads to can be changed.*\/proc\/1\/exe leads to .*bwrap-own, which can be changed/s,
+      ),
+    });
+  },
+);
 
 test('a boot check leaves nothing behind', async () => {
   expect(existsSync(host.stateDir)).toBe(true);

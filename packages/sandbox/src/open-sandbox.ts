@@ -28,8 +28,13 @@ export interface OpenSandboxOptions {
    */
   driver?: 'auto' | 'bubblewrap' | 'container' | 'gvisor';
   container?: ContainerOptions;
-  /** Where bubblewrap may be, first first; after these the search path. @default [] */
+  /** Where bubblewrap is, whatever else this host has; first first. @default [] */
   bwrapPath?: string | readonly string[];
+  /**
+   * Directory where the set-up has unpacked bubblewrap: `bin/bwrap` is taken when the search path has none that belongs to root and is new
+   * enough. @default none
+   */
+  unpackedBwrap?: string;
   /** Search path for bwrap, bash, setpriv and unshare. @default the system's directories */
   path?: string;
   /** ripgrep's binary on the host. @default the one of the package @vscode/ripgrep */
@@ -120,6 +125,7 @@ async function prepare(deps: Deps, options: OpenSandboxOptions): Promise<Candida
     case 'bubblewrap':
       return prepareBubblewrap(deps, {
         bwrapCandidates: [options.bwrapPath ?? []].flat(),
+        ...(options.unpackedBwrap === undefined ? {} : { unpackedBwrap: options.unpackedBwrap }),
         unixSockets: options.unixSockets ?? false,
         cgroups: options.cgroups ?? true,
       });

@@ -122,6 +122,7 @@ function judge(
     'mount namespace': separate('mnt'),
     'host files invisible': is('sees_host', 'no') && (image || is('shadow', 'no')),
     'read-only system': ['write_root', 'write_usr', 'write_dev', 'core_pattern'].every((name) => is(name, 'no')),
+    'no host file that a process leads to can be changed': image || is('reaches_host', 'no'),
     'only stdio inherited': is('extra_descriptors', 'no'),
     'writable workspace': is('workspace', 'yes') && outside.writtenBy !== undefined,
     'node and ripgrep run': is('node', 'yes') && is('ripgrep', 'yes'),

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSandbox } from './open-sandbox.ts';
 import type { Sandbox, WorkspaceMount } from './port.ts';
+import { identify } from './process/identity.ts';
 import { marker, openTestHost, processesWith, type TestHost, until } from './test-host.ts';
 
 let host: TestHost;
@@ -149,10 +150,14 @@ test('what is frozen can be killed, and so can what waits', async () => {
   await until(() => existsSync(join(workspace.path, 'up')));
   await host.sandbox.frozen(workspace.id, async () => {
     const waiting = host.run(workspace, `sleep 3${word}`, { label: 'task_2' });
-    await until(() => processesWith(word).length > 2);
+    const recorded = () => readdirSync(join(host.stateDir, workspace.id)).filter((name) => name.endsWith('.json'));
+    await until(() => recorded().length === 2);
+    const pids = recorded().map((name) => Number.parseInt(name, 10));
+    expect(pids.map((pid) => identify(pid)?.pid)).toEqual(pids);
     await host.sandbox.kill(workspace.id, 'task_1');
     await host.sandbox.kill(workspace.id, 'task_2');
     expect(processesWith(word)).toEqual([]);
+    expect(pids.map(identify)).toEqual([null, null]);
     expect((await waiting).end).toMatchObject({ status: 'killed' });
   });
   expect((await running).end).toMatchObject({ status: 'killed' });

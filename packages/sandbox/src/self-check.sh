@@ -23,11 +23,30 @@ check() {
   if "$@" 2>/dev/null; then printf '%s=yes\n' "$name"; else printf '%s=no\n' "$name"; fi
 }
 connects() { : <>"/dev/tcp/127.0.0.1/$port"; }
-first_environment() { [[ -n $(tr -d '\0' </proc/1/environ) ]]; }
+# bubblewrap itself sets this one variable
+first_environment() { [[ $(tr '\0' '\n' </proc/1/environ) != PWD=/workspace ]]; }
 write_to() { : >"$1"; }
 unshares() { unshare --user true; }
 sees_host() { [[ -e $canary || -e ${canary%/*/*} ]]; }
+# What the links of a process lead to must not be ours on a mount that can be written, except in the sandbox's own places; pipes have no name.
+is_own_place() {
+  [[ $1 -ef $2 && ($2 == /workspace || $2 == /workspace/* || $2 == /tmp/* || $2 == /dev/shm/*) ]]
+}
+reaches_host() {
+  local link target result=1
+  for link in /proc/[0-9]*/{exe,cwd,root,fd/*,task/*/{exe,cwd,root,fd/*}}; do
+    target=$(readlink "$link") || continue
+    [[ -p $link || ! -e $link ]] && continue
+    is_own_place "$link" "$target" && continue
+    if [[ (-f $link || -d $link) && -w $link ]] || chmod "$(stat -L -c %a "$link")" "$link"; then
+      printf '%s leads to %s, which can be changed\n' "$link" "$target" >&3
+      result=0
+    fi
+  done
+  return "$result"
+}
 check sees_host sees_host
+check reaches_host reaches_host 3>&2
 check shadow test -e /etc/shadow
 check core_pattern test -w /proc/sys/kernel/core_pattern
 check connects connects

@@ -27,6 +27,8 @@ export interface TestHost extends AsyncDisposable {
   directory: string;
   stateDir: string;
   options: OpenSandboxOptions;
+  /** bubblewrap's program. */
+  bwrap: string;
   makeWorkspace(parent?: string): WorkspaceMount;
   /** Runs a shell line. */
   run(workspace: WorkspaceMount, line: string, more?: Partial<Command>): Promise<CommandResult>;
@@ -50,6 +52,7 @@ export async function openTestHost(more: Partial<OpenSandboxOptions> = {}): Prom
     directory,
     stateDir,
     options,
+    bwrap: findHostTools({ bwrapCandidates, path: '/usr/local/bin:/usr/bin:/bin' }).bwrap,
     makeWorkspace(parent = directory) {
       made++;
       const path = join(parent, `workspace-${made}`);

@@ -2,6 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { gatherEquipment } from './bubblewrap/equipment.ts';
+import type { SandboxError } from './errors.ts';
 import { findToolchains } from './toolchains.ts';
 
 let root: string;
@@ -21,8 +23,8 @@ test('runtimes are grouped by the directory that would show them', () => {
   const home = program('home/.local/bin/zig');
   program('home/.local/bin/uv');
   expect(findToolchains([go, home, '/usr/bin', 'relative', ''].join(':'))).toEqual([
-    { directory: join(root, 'go'), programs: ['go'] },
-    { directory: join(root, 'home/.local'), programs: ['uv', 'zig'] },
+    { directory: join(root, 'go'), show: [join(root, 'go')], programs: ['go'] },
+    { directory: join(root, 'home/.local'), show: [join(root, 'home/.local')], programs: ['uv', 'zig'] },
   ]);
 });
 
@@ -41,5 +43,66 @@ test('a link is followed to where the runtime is; one that leads nowhere, or is 
   symlinkSync(join(root, 'nowhere'), join(root, 'links/ghc'));
   mkdirSync(join(root, 'links/bun'));
   writeFileSync(join(root, 'links/elixir'), '');
-  expect(findToolchains(join(root, 'links'))).toEqual([{ directory: join(root, 'versions/1.2'), programs: ['julia'] }]);
+  const directory = join(root, 'versions/1.2');
+  expect(findToolchains(join(root, 'links'))).toEqual([{ directory, show: [directory], programs: ['julia'] }]);
+});
+
+test('a directory with secrets is shown in parts, as is every dot directory of a home', () => {
+  const cargo = program('cargo/bin/cargo');
+  mkdirSync(join(root, 'cargo/registry'));
+  writeFileSync(join(root, 'cargo/credentials.toml'), 'token');
+  const local = program('local/bin/uv');
+  mkdirSync(join(root, 'local/lib'));
+  mkdirSync(join(root, 'local/share/keyrings'), { recursive: true });
+  const shows = (path: string) => findToolchains(path).flatMap(({ show }) => show);
+  expect(shows(cargo)).toEqual([join(root, 'cargo/bin'), join(root, 'cargo/registry')]);
+  expect(shows(local)).toEqual([join(root, 'local/bin'), join(root, 'local/lib')]);
+  const before = process.env.HOME;
+  process.env.HOME = join(root, 'home');
+  try {
+    expect(shows(program('home/.bun/bin/bun'))).toEqual([join(root, 'home/.bun/bin')]);
+    expect(shows(program('home/bin/zig'))).toEqual([join(root, 'home/bin')]);
+  } finally {
+    process.env.HOME = before;
+  }
+});
+
+test.each([
+  ['a home', (home: string) => home, /is a home directory/],
+  ['a copy of a home', (home: string) => join(home, '../copy'), /looks like a home directory/],
+  ['a link to a home', (home: string) => join(home, '../link'), /is a home directory/],
+  ['.cargo', (home: string) => join(home, '.cargo'), /holds credentials.toml.*HOLDPOINT_TOOLCHAINS=.*\.cargo\/bin$/],
+  ['.local', (home: string) => join(home, '.local'), /holds share\/keyrings/],
+  ['what is above homes', (home: string) => dirname(home), /holds home\/\.ssh/],
+  ['the homes', () => '/home', /cannot be shown|can be shown/],
+])('a toolchain that would show secrets is refused: %s', (_name, choose, message) => {
+  const home = join(root, 'home');
+  program('home/.cargo/bin/cargo');
+  for (const path of ['.ssh', '.local/share/keyrings']) mkdirSync(join(home, path), { recursive: true });
+  writeFileSync(join(home, '.cargo/credentials.toml'), 'token');
+  mkdirSync(join(root, 'copy'));
+  writeFileSync(join(root, 'copy/.bashrc'), '');
+  symlinkSync(home, join(root, 'link'));
+  const before = process.env.HOME;
+  process.env.HOME = home;
+  try {
+    gatherEquipment({ node: process.execPath, ripgrep: process.execPath, toolchains: [choose(home)] });
+    expect.fail('it was shown');
+  } catch (error) {
+    const { code, message: text, next } = error as SandboxError;
+    expect({ code, text: `${text} ${next}` }).toEqual({
+      code: 'ESANDBOXMISSING',
+      text: expect.stringMatching(message),
+    });
+  } finally {
+    process.env.HOME = before;
+  }
+});
+
+test('the parts of a directory with secrets are shown, and its programs are on PATH', () => {
+  const bin = program('cargo/bin/cargo');
+  writeFileSync(join(root, 'cargo/credentials.toml'), 'token');
+  const { command, path } = gatherEquipment({ node: process.execPath, ripgrep: process.execPath, toolchains: [bin] });
+  expect(command).toContainEqual({ host: bin, inside: bin });
+  expect(path).toContain(bin);
 });

@@ -1,10 +1,12 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, join, sep } from 'node:path';
+import { showableParts } from './toolchain-secrets.ts';
 
-/** Runtimes of the host that no sandbox shows, with the one directory that would show them. */
+/** Runtimes of the host that no sandbox shows, with the directories that would show them. */
 export interface Toolchain {
-  /** To be mounted read-only; its `bin` goes on PATH. For `OpenSandboxOptions.toolchains`. */
   directory: string;
+  /** The directory, or those parts of it that hold no secrets. To be mounted read-only: `OpenSandboxOptions.toolchains`. */
+  show: string[];
   /** Names of the programs in its `bin`, sorted. */
   programs: string[];
 }
@@ -43,7 +45,7 @@ export function findToolchains(
     found.set(directory, (found.get(directory) ?? new Set()).add(program));
   }
   return [...found]
-    .map(([directory, programs]) => ({ directory, programs: [...programs].sort() }))
+    .map(([directory, programs]) => ({ directory, show: showableParts(directory), programs: [...programs].sort() }))
     .sort((one, other) => (one.directory < other.directory ? -1 : 1));
 }
 

@@ -1,13 +1,22 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, chownSync, closeSync, mkdirSync, mkdtempSync, openSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Limits, WorkspaceMount } from '@holdpoint/sandbox/port';
 import { expect } from 'vitest';
 import { namesWith, picture, systemPicture } from './outside.ts';
 import { processesIn } from './process-table.ts';
-import { firstFreeUid, type User } from './users.ts';
+import { bwrapCandidate, firstFreeUid, type User } from './users.ts';
 import { startWorker, type Worker } from './worker.ts';
 
 /** One worker on this host, with all around it that must stay as it is. */
@@ -20,6 +29,8 @@ export interface Scene extends AsyncDisposable {
   /** Open to everybody: `canary` may be written, files may be made. Yet nobody should get here. */
   outside: string;
   canary: string;
+  /** bubblewrap's program. Where the worker is not root, it belongs to the worker's user, as it does when the set-up has unpacked it. */
+  bwrap: string;
   /** Another run's. */
   neighbour: WorkspaceMount;
   /** In the worker's environment, in a file of its own, and among the arguments of a process. */
@@ -52,6 +63,12 @@ export async function openScene(user: User, options: { limits?: Partial<Limits> 
   const canary = join(outside, 'canary');
   writeFileSync(canary, 'untouched');
   chmodSync(canary, 0o666);
+  const bwrap = user.root ? bwrapCandidate : join(make('programs', 0o755), 'bwrap');
+  if (!user.root) {
+    copyFileSync(bwrapCandidate, bwrap);
+    chmodSync(bwrap, 0o755);
+    chownSync(bwrap, user.uid, user.gid);
+  }
   const workspaces: WorkspaceMount[] = [];
   const makeWorkspace = (): WorkspaceMount => {
     const number = workspaces.length + 1;
@@ -69,7 +86,7 @@ export async function openScene(user: User, options: { limits?: Partial<Limits> 
   const leaked = openSync(canary, 'r+');
   const start = () =>
     startWorker({
-      ...{ user, stateDir, home, leaked, env: { HOLDPOINT_API_KEY: secret, ANTHROPIC_API_KEY: secret } },
+      ...{ user, stateDir, home, bwrap, leaked, env: { HOLDPOINT_API_KEY: secret, ANTHROPIC_API_KEY: secret } },
       ...(options.limits && { limits: options.limits }),
     });
   const clear = () => {
@@ -84,15 +101,18 @@ export async function openScene(user: User, options: { limits?: Partial<Limits> 
   });
   const calm = makeWorkspace();
   await worker.run(calm, 'true');
-  const before = { outside: picture(outside), neighbour: picture(neighbour.path), system: systemPicture() };
+  const look = () => ({
+    ...{ outside: picture(outside), neighbour: picture(neighbour.path), system: systemPicture() },
+    bwrap: picture(bwrap),
+  });
+  const before = look();
   const descriptors = worker.openDescriptors();
   return {
-    ...{ user, worker, directory, stateDir, outside, canary, neighbour, secret, word, makeWorkspace },
+    ...{ user, worker, directory, stateDir, outside, canary, bwrap, neighbour, secret, word, makeWorkspace },
     bystander: bystander.pid ?? 0,
     startWorker: start,
     async expectIntact() {
-      const now = { outside: picture(outside), neighbour: picture(neighbour.path), system: systemPicture() };
-      expect(now).toEqual(before);
+      expect(look()).toEqual(before);
       expect(namesWith(word)).toEqual([]);
       expect(bystander.exitCode ?? bystander.signalCode, 'the bystander lives').toBeNull();
       expect(worker.alive(), 'the worker lives').toBe(true);

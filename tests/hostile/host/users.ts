@@ -6,7 +6,7 @@ import { findHostTools } from '../../../packages/sandbox/src/bubblewrap/host-too
 import { planView } from '../../../packages/sandbox/src/bubblewrap/view.ts';
 
 export const projectDir = resolve(fileURLToPath(new URL('.', import.meta.url)), '../../..');
-const bwrapCandidate = join(projectDir, '.cache/bubblewrap/usr/bin/bwrap');
+export const bwrapCandidate = join(projectDir, '.cache/bubblewrap/usr/bin/bwrap');
 export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** Who runs a worker. */

@@ -1,15 +1,12 @@
-/** Program: a worker with the real sandbox that does what the test says. Arguments: state directory, limits as JSON. */
-import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+/** Program: a worker with the real sandbox that does what the test says. Arguments: state directory, limits as JSON, bubblewrap. */
 import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
 import type { Sandbox } from '@holdpoint/sandbox/port';
 import type { FromWorker, Question, ToWorker } from './protocol.ts';
 
-const [stateDir = '', limits = '{}'] = process.argv.slice(2);
-const projectDir = resolve(fileURLToPath(new URL('.', import.meta.url)), '../../..');
+const [stateDir = '', limits = '{}', bwrapPath = ''] = process.argv.slice(2);
 const sandbox = await openSandbox({
   ...{ policy: 'require', allowUnsandboxed: false, stateDir, limits: JSON.parse(limits) },
-  bwrapPath: join(projectDir, '.cache/bubblewrap/usr/bin/bwrap'),
+  bwrapPath,
 });
 const running = new Map<number, AbortController>();
 

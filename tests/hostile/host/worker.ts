@@ -37,14 +37,23 @@ export interface WorkerOptions {
   user: User;
   stateDir: string;
   home: string;
+  bwrap: string;
   limits?: Partial<Limits>;
   env?: Record<string, string>;
   /** Descriptor that the worker inherits, as a careless supervisor would leave one. */
   leaked?: number;
 }
 
-export async function startWorker({ user, stateDir, home, limits, env, leaked }: WorkerOptions): Promise<Worker> {
-  const child = startAs(user, 'tests/hostile/host/worker-process.ts', [stateDir, JSON.stringify(limits ?? {})], {
+export async function startWorker({
+  user,
+  stateDir,
+  home,
+  bwrap,
+  limits,
+  env,
+  leaked,
+}: WorkerOptions): Promise<Worker> {
+  const child = startAs(user, 'tests/hostile/host/worker-process.ts', [stateDir, JSON.stringify(limits ?? {}), bwrap], {
     stdio: [
       'ignore',
       'inherit',

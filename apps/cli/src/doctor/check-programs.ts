@@ -48,11 +48,15 @@ async function checkRipgrep(): Promise<Finding> {
 }
 
 /** A program in a home directory works for you and is not there for a task. */
-function checkToolchains({ path, projectDir, toolchains: mounted }: Config): Finding {
+export function checkToolchains({
+  path,
+  projectDir,
+  toolchains: mounted,
+}: Pick<Config, 'path' | 'projectDir' | 'toolchains'>): Finding {
   const name = 'toolchains';
   const hidden = findToolchains(path, { project: projectDir, mounted });
   if (hidden.length === 0) return { name, level: 'ok', text: 'sandboxes see all that are on PATH' };
   const found = hidden.map(({ directory, programs }) => `${programs.join(', ')} (${directory})`).join('; ');
-  const next = `If tasks need them: HOLDPOINT_TOOLCHAINS=${[...mounted, ...hidden.map(({ directory }) => directory)].join(':')}`;
+  const next = `If tasks need them: HOLDPOINT_TOOLCHAINS=${[...mounted, ...hidden.flatMap(({ show }) => show)].join(':')}`;
   return { name, level: 'warn', text: `sandboxes do not see ${found}`, next };
 }

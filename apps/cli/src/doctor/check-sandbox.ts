@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findBwrap } from '@holdpoint/sandbox/bubblewrap/find-bwrap';
 import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
 import type { Config } from '../config.ts';
 import { type Capabilities, capabilitiesSchema, sandboxLine } from '../output/sandbox-line.ts';
@@ -20,7 +21,7 @@ export async function checkSandbox(config: Config, reported: unknown): Promise<F
       allowUnsandboxed: false,
       stateDir,
       path: config.path,
-      bwrapPath: join(config.projectDir, '.cache/bubblewrap/bin/bwrap'),
+      unpackedBwrap: unpackedBwrap(config),
       toolchains: config.toolchains,
     });
     return judgeSandbox(sandbox.capabilities);
@@ -30,6 +31,26 @@ export async function checkSandbox(config: Config, reported: unknown): Promise<F
   } finally {
     await rm(stateDir, { recursive: true, force: true });
   }
+}
+
+/** Whether commands could ever change the program that isolates them: they run as the user of the worker where that is not root. */
+export function checkBubblewrap(config: Pick<Config, 'path' | 'projectDir'>): Finding[] {
+  if (process.platform !== 'linux') return [];
+  const found = findBwrap({ candidates: [], unpacked: unpackedBwrap(config), path: config.path });
+  if (found === null) return []; // the sandbox says so
+  if (found.isRoots) return [{ name: 'bubblewrap', level: 'ok', text: `${found.path}, which belongs to root` }];
+  return [
+    {
+      name: 'bubblewrap',
+      level: 'warn',
+      text: `${found.path} can be changed by its user, which is also who commands run as; it is checked before each use`,
+      next: 'Install the package bubblewrap (0.8 or later): a program that belongs to root cannot be changed. It is then preferred.',
+    },
+  ];
+}
+
+function unpackedBwrap({ projectDir }: Pick<Config, 'projectDir'>): string {
+  return join(projectDir, '.cache/bubblewrap');
 }
 
 export function judgeSandbox(capabilities: Capabilities): Finding[] {

@@ -5,8 +5,9 @@ import { judgeDurability, judgeMemoryPolicy } from '@holdpoint/engine/redis/judg
 import { afterAll, describe, expect, it } from 'vitest';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
 import { checkNode } from './check-node.ts';
+import { checkToolchains } from './check-programs.ts';
 import { checkRetention } from './check-retention.ts';
-import { judgeSandbox } from './check-sandbox.ts';
+import { checkBubblewrap, judgeSandbox } from './check-sandbox.ts';
 import { checkStorage } from './check-storage.ts';
 import { judgePeriodic } from './check-stuck.ts';
 import { startWalk } from './measure.ts';
@@ -148,4 +149,36 @@ it('a sandbox with a gap is no sandbox', () => {
   expect(judgeSandbox(report)[0]?.level).toBe('ok');
   expect(judgeSandbox({ ...report, net: 'absent' })[0]?.level).toBe('fail');
   expect(judgeSandbox({ ...report, driver: 'none' })[0]?.level).toBe('fail');
+});
+
+it('never advises to show a directory with secrets to sandboxes', () => {
+  const home = join(root, 'home');
+  for (const path of ['.cargo/bin', '.cargo/registry', '.local/bin', '.local/share/keyrings']) {
+    mkdirSync(join(home, path), { recursive: true });
+  }
+  writeFileSync(join(home, '.cargo/credentials.toml'), 'token');
+  for (const program of ['.cargo/bin/swift', '.local/bin/zig']) writeFileSync(join(home, program), '', { mode: 0o755 });
+  const { level, next } = checkToolchains({
+    path: `${home}/.cargo/bin:${home}/.local/bin`,
+    projectDir: '/nowhere',
+    toolchains: [],
+  });
+  expect(level).toBe('warn');
+  expect(next?.split('=')[1]?.split(':')).toEqual([
+    join(home, '.cargo/bin'),
+    join(home, '.cargo/registry'),
+    join(home, '.local/bin'),
+  ]);
+});
+
+it('a bubblewrap of another owner than root is used, with the advice to install one of root', () => {
+  const projectDir = join(root, 'project');
+  const bwrap = join(projectDir, '.cache/bubblewrap/bin/bwrap');
+  mkdirSync(dirname(bwrap), { recursive: true });
+  writeFileSync(bwrap, '', { mode: 0o755 });
+  chmodSync(bwrap, 0o775);
+  expect(checkBubblewrap({ path: '', projectDir })).toEqual([
+    expect.objectContaining({ level: 'warn', next: expect.stringContaining('Install the package bubblewrap') }),
+  ]);
+  expect(checkBubblewrap({ path: '', projectDir: '/nowhere' })).toEqual([]);
 });

@@ -12,7 +12,7 @@ import { checkNode } from './check-node.ts';
 import { checkPrograms } from './check-programs.ts';
 import { checkRedis } from './check-redis.ts';
 import { checkRetention } from './check-retention.ts';
-import { checkSandbox } from './check-sandbox.ts';
+import { checkBubblewrap, checkSandbox } from './check-sandbox.ts';
 import { checkStorage } from './check-storage.ts';
 import { checkStuck } from './check-stuck.ts';
 import type { Finding } from './finding.ts';
@@ -36,6 +36,7 @@ export async function examine(shell: Shell): Promise<Finding[]> {
     await checkKeyFile(keyFileOf(config)),
     ...(await checkRedis(config, running !== undefined)),
     ...(await checkInstallation(config)),
+    ...checkBubblewrap(config),
     ...(await checkSandbox(config, workers[0]?.capabilities)),
     ...api,
   ];

@@ -5,7 +5,7 @@ import type { WorkspaceMount } from '../port.ts';
 import type { TreeRequest } from '../tree.ts';
 import { BWRAP_ARGUMENTS, QUIET_BASH } from './command-line.ts';
 import { descriptors } from './descriptors.ts';
-import type { Equipment } from './equipment.ts';
+import { type Equipment, STDIN_FILE } from './equipment.ts';
 import type { HostTools } from './host-tools.ts';
 import { profile } from './profile.ts';
 import { planView, type View } from './view.ts';
@@ -33,8 +33,8 @@ export interface Chain {
   start: { env: Record<string, string>; argv0?: string; uid?: number; gid?: number };
   /** For the descriptor of the same name. */
   options: string[];
-  /** For the lifeline. */
-  environment: string[];
+  /** What the worker answers on the lifeline: the command and its environment, in the form that enter.sh reads. */
+  command: Buffer;
 }
 
 /**
@@ -50,14 +50,17 @@ export function planChain(deps: ChainDeps, request: TreeRequest): Chain {
     ? planView([workspace.path, deps.tools.bwrap, ...mounts.map(({ host }) => host)], workspace)
     : null;
   const hostPath = (path: string) => view?.hostPath(path) ?? path;
-  const bwrapArguments = [...BWRAP_ARGUMENTS, ...enterArguments(deps, request), ...request.argv];
+  const bwrapArguments = [...BWRAP_ARGUMENTS, ...enterArguments(deps, request)];
   return {
     ...(view ? throughView(deps, { view, workspace, bwrapArguments }) : direct(deps, { workspace, bwrapArguments })),
     options: [
       ...profile({ ...deps, seccompDescriptor: deps.filter ? descriptors.filter : null, hostPath }, request),
       ...['--json-status-fd', String(descriptors.status)],
     ],
-    environment: environment(deps.equipment, { ...request.egress?.environment(PROXY_PORT), ...request.env }),
+    command: encodeCommand(
+      environment(deps.equipment, { ...request.egress?.environment(PROXY_PORT), ...request.env }),
+      request.argv,
+    ),
   };
 }
 
@@ -101,14 +104,14 @@ function throughView(
   };
 }
 
-function enterArguments(deps: ChainDeps, { limits, egress }: TreeRequest): string[] {
+function enterArguments(deps: ChainDeps, { limits, egress, stdin }: TreeRequest): string[] {
   const kib = (bytes: number) => Math.ceil(bytes / 1024);
   // Where the group bounds the whole command, a bound of each process is only a second line, which must not strike first: its refusals
   // look like any other failure. And RLIMIT_DATA counts memory that is reserved but never touched.
   const processes = deps.held?.processes ? limits.processes + 64 : limits.processes;
   const memory = deps.held?.memory ? 'unlimited' : kib(limits.memory_bytes);
   return [
-    ...[descriptors.lifeline, deps.doors ?? 0, egress ? PROXY_PORT : 0, deps.filter ? 2 : 0],
+    ...[descriptors.lifeline, deps.doors ?? 0, egress ? PROXY_PORT : 0, stdin === null ? '' : STDIN_FILE],
     ...[processes, kib(limits.file_bytes), limits.open_files, memory, limits.cpu_seconds],
   ].map(String);
 }
@@ -121,6 +124,12 @@ function environment(equipment: Equipment, env: Readonly<Record<string, string>>
     TMPDIR: '/tmp',
   };
   return Object.entries({ ...base, ...env }).map(([name, value]) => `${name}=${value}`);
+}
+
+function encodeCommand(variables: readonly string[], argv: readonly string[]): Buffer {
+  const records = [...variables, ...argv].map((record) => Buffer.from(record));
+  const header = [variables.length, ...records.map(({ length }) => length)].join(' ');
+  return Buffer.concat([Buffer.from(`${header}\n`), ...records]);
 }
 
 function rootOwned(path: string): SandboxError {

@@ -6,9 +6,11 @@ export const descriptors = {
   filter: 4,
   /** The worker: bubblewrap's JSON lines. */
   status: 5,
+  /** bubblewrap: what the command reads as its standard input. */
+  input: 6,
   /**
-   * enter.sh, both ways: it says that it is ready, the worker answers with the environment, NUL-terminated and ended by an empty record.
-   * Those above are doors of control groups, which enter.sh goes through and closes.
+   * enter.sh, both ways: it says that it is ready, the worker answers with the command and its environment. Those above are doors of
+   * control groups, which enter.sh goes through and closes.
    */
-  lifeline: 6,
+  lifeline: 7,
 } as const;

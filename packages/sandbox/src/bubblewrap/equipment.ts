@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { insideListener } from '../egress/inside-listener.ts';
 import { SandboxError } from '../errors.ts';
+import { showableParts, whySecret } from '../toolchain-secrets.ts';
 
 /** A host path shown read-only at a path inside. */
 export interface ReadOnlyMount {
@@ -23,6 +24,8 @@ export interface Equipment {
 }
 
 export const INSIDE = '/opt/holdpoint';
+/** Where bubblewrap puts what a command reads as its standard input. */
+export const STDIN_FILE = `${INSIDE}/stdin`;
 const require = createRequire(import.meta.url);
 
 /** Host directory of the files that only run inside: the first program, the tool host, a small /etc. */
@@ -31,7 +34,7 @@ const insideDirectory = fileURLToPath(new URL('../inside', import.meta.url));
 /**
  * @param input.node the running Node binary; commands find it on PATH, with its npm where that lies beside it
  * @param input.ripgrep ripgrep's binary on the host
- * @param input.toolchains directories shown at their own path, their `bin` on PATH
+ * @param input.toolchains directories shown at their own path; their `bin` goes on PATH, or they do themselves when that is their name
  */
 export function gatherEquipment(input: { node: string; ripgrep: string; toolchains: readonly string[] }): Equipment {
   const node = realpathSync(input.node);
@@ -60,12 +63,20 @@ export function gatherEquipment(input: { node: string; ripgrep: string; toolchai
         `${INSIDE}/node/bin/${name}`,
       ]),
     ],
-    path: [`${INSIDE}/node/bin`, ...toolchains.map((path) => join(path, 'bin')).filter((bin) => existsSync(bin))],
+    path: [`${INSIDE}/node/bin`, ...toolchains.map(binOf).filter((bin) => existsSync(bin))],
   };
 }
 
+/** A directory of programs alone, such as ~/.cargo/bin, goes on PATH itself. */
+function binOf(toolchain: string): string {
+  return basename(toolchain) === 'bin' ? toolchain : join(toolchain, 'bin');
+}
+
 function checkToolchain(path: string): string {
-  const hidden = ['/', '/proc', '/dev', '/tmp', '/workspace', '/opt', '/etc'];
+  const hidden = [
+    ...['/', '/proc', '/dev', '/tmp', '/workspace', '/opt', '/etc'],
+    ...['/home', '/root', '/var', '/run', '/sys', '/boot'],
+  ];
   if (!path.startsWith('/') || hidden.includes(path.replace(/\/+$/, '') || '/') || !existsSync(path)) {
     throw new SandboxError(
       'ESANDBOXMISSING',
@@ -73,6 +84,21 @@ function checkToolchain(path: string): string {
       {
         retryable: false,
         next: 'Name the absolute path of one existing toolchain directory.',
+      },
+    );
+  }
+  const why = whySecret(path);
+  if (why !== null) {
+    const instead = showableParts(path);
+    throw new SandboxError(
+      'ESANDBOXMISSING',
+      `The toolchain ${JSON.stringify(path)} ${why}, which sandboxes must not see.`,
+      {
+        retryable: false,
+        next:
+          instead.length === 0
+            ? 'Name only the directories in it that tasks need, or install the toolchain elsewhere.'
+            : `Name only the parts that tasks need: HOLDPOINT_TOOLCHAINS=${instead.join(':')}`,
       },
     );
   }

@@ -35,6 +35,7 @@ const HELD_LOOK_MS = 2;
 /** Starts one sandbox. */
 export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
   const { workspace } = request;
+  deps.tools.seal.check();
   const chain = planChain({ ...deps, held: deps.cgroups?.held ?? null, doors: deps.cgroups?.doors ?? 0 }, request);
   const { started, announcement } = deps.records.announced(request, () => {
     const group = deps.cgroups?.make(request.limits) ?? null;
@@ -119,7 +120,7 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
       return;
     }
     begun = true;
-    lifeline.write(nulTerminated([...chain.environment, '']));
+    lifeline.write(chain.command);
   };
   lifeline.once('data', (word: Buffer) => {
     if (word.toString('latin1') === 'ready') ready = true;
@@ -183,7 +184,7 @@ function startChain(
   const stderr = request.toolHost ? null : pipes.output();
   const passed = [stdout, stderr].flatMap((pipe) => (pipe ? [pipe.descriptor] : []));
   try {
-    const input = request.stdin === null ? null : pipes.input(request.stdin);
+    const input = request.stdin === null ? null : pipes.filled(Buffer.from(request.stdin));
     if (input !== null) passed.push(input);
     const doors = group?.openDoors() ?? [];
     passed.push(...doors);
@@ -192,10 +193,11 @@ function startChain(
     const program = filter && pipes.filled(filter);
     if (program !== null) passed.push(program);
     const stdio: (number | 'pipe' | 'ignore' | 'ipc')[] = [
-      input ?? (request.toolHost ? 'pipe' : 'ignore'),
+      request.toolHost ? 'pipe' : 'ignore',
       stdout?.descriptor ?? 'pipe',
       stderr?.descriptor ?? 'pipe',
-      ...[options, program ?? ('ignore' as const), 'pipe' as const, 'pipe' as const, ...doors],
+      ...[options, program ?? ('ignore' as const), 'pipe' as const, input ?? ('ignore' as const), 'pipe' as const],
+      ...doors,
       ...(request.egress ? ['ipc' as const] : []),
     ];
     const subprocess: ChildProcess = spawn(chain.program, chain.args, {

@@ -12,7 +12,7 @@ import { buildFilter } from './seccomp.ts';
 /** Throws `SandboxError` ESANDBOXMISSING when this host has no bubblewrap. */
 export function prepareBubblewrap(
   host: HostParts & { records: ProcessRecords; holds: Holds },
-  options: { bwrapCandidates: readonly string[]; unixSockets: boolean; cgroups: boolean },
+  options: { bwrapCandidates: readonly string[]; unpackedBwrap?: string; unixSockets: boolean; cgroups: boolean },
 ): Candidate {
   if (process.platform !== 'linux') {
     throw new SandboxError('ESANDBOXMISSING', `bubblewrap does not exist for ${process.platform}.`, {
@@ -21,7 +21,7 @@ export function prepareBubblewrap(
     });
   }
   const filter = buildFilter(process.arch, { unixSockets: options.unixSockets });
-  const tools = findHostTools({ bwrapCandidates: options.bwrapCandidates, path: host.path });
+  const tools = findHostTools({ ...options, path: host.path });
   const pipes = new PipePool({ mkfifo: tools.mkfifo, directory: host.stateDir });
   const equipment = gatherEquipment(host);
   const all = options.cgroups ? openCgroups() : null;

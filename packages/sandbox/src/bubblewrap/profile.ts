@@ -1,6 +1,7 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import type { TreeRequest } from '../tree.ts';
-import type { Equipment, ReadOnlyMount } from './equipment.ts';
+import { descriptors } from './descriptors.ts';
+import { type Equipment, type ReadOnlyMount, STDIN_FILE } from './equipment.ts';
 
 /** Shown read-only where the host has it: certificates, Debian's alternatives, the library cache. Nothing else of /etc. */
 const etc = ['/etc/ssl', '/etc/pki/tls/certs', '/etc/pki/ca-trust', '/etc/alternatives', '/etc/ld.so.cache'];
@@ -17,13 +18,14 @@ const SHARED_MEMORY_BYTES = 16 * 1024 * 1024;
  */
 export function profile(
   deps: { equipment: Equipment; tmpBytes: number; seccompDescriptor: number | null; hostPath(path: string): string },
-  request: Pick<TreeRequest, 'workspace' | 'cwd' | 'toolHost'>,
+  request: Pick<TreeRequest, 'workspace' | 'cwd' | 'stdin' | 'toolHost'>,
 ): string[] {
   const mounts: ReadOnlyMount[] = [...deps.equipment.command, ...(request.toolHost ? deps.equipment.toolHost : [])];
   return [
     // Root without --unshare-user would keep every capability, and --unshare-all alone only tries.
     ['--unshare-user', '--unshare-all', '--disable-userns', '--uid', '1000', '--gid', '1000', '--hostname', 'sandbox'],
-    ['--cap-drop', 'ALL', '--die-with-parent', '--new-session'],
+    // With a first process of its own bubblewrap would show the host's program, which may be ours, as /proc/1/exe. enter.sh reaps instead.
+    ['--cap-drop', 'ALL', '--die-with-parent', '--new-session', '--as-pid-1'],
     deps.seccompDescriptor === null ? [] : ['--seccomp', String(deps.seccompDescriptor)],
     ['--ro-bind', '/usr', '/usr'],
     topDirectories.flatMap(showTopDirectory),
@@ -35,6 +37,8 @@ export function profile(
     ['--size', String(deps.tmpBytes), '--perms', '1777', '--tmpfs', '/tmp'],
     // after /tmp, which would hide a toolchain that lies there
     mounts.flatMap(({ host, inside }) => ['--ro-bind', deps.hostPath(host), inside]),
+    // A copy in memory. A command could make a file of the worker writable, open it again and fill the host's disk unseen.
+    request.stdin === null ? [] : ['--ro-bind-data', String(descriptors.input), STDIN_FILE],
     deps.equipment.links.flatMap(([target, path]) => ['--symlink', target, path]),
     ['--bind', deps.hostPath(request.workspace.path), '/workspace', '--remount-ro', '/'],
     ['--chdir', request.cwd === '.' ? '/workspace' : `/workspace/${request.cwd}`],

@@ -1,95 +1,118 @@
-import { type FilterArchitecture, refused, syscallTables } from './syscall-numbers.ts';
-
-/** Classic BPF opcodes, <linux/filter.h>. */
-const LOAD = 0x20;
-const JUMP_EQUAL = 0x15;
-const JUMP_GREATER_EQUAL = 0x35;
-const JUMP_ANY_BIT = 0x45;
-const RETURN = 0x06;
+import { allow, assemble, equal, type Instruction, load, mask, refuse, returns, test } from './bpf.ts';
+import { dockerAllows } from './docker-profile.ts';
+import { isFilterArchitecture, syscallTables } from './syscall-table.ts';
 
 /** Offsets in struct seccomp_data; arguments are 64 bits, of which the kernel uses the low 32 for all that is judged here. */
 const NUMBER = 0;
 const ARCHITECTURE = 4;
-const ARGUMENT_0 = 16;
-const ARGUMENT_1 = 24;
+const argument = (index: number) => 16 + index * 8;
 
-const ALLOW = 0x7fff0000;
 const KILL_PROCESS = 0x80000000;
-const refuse = (errno: number) => 0x00050000 | errno;
 const EPERM = 1;
 const ENOSYS = 38;
+const EPROTONOSUPPORT = 93;
 const EAFNOSUPPORT = 97;
 
-const X32_BIT = 0x40000000;
 /** CLONE_NEW*, without NEWTIME: its bit lies in the byte that clone reads as the exit signal, so clone cannot ask for it. */
 const CLONE_NEW_ANY = 0x7e020000;
-const TIOCSTI = 0x5412;
-const TIOCLINUX = 0x541c;
 const AF_UNIX = 1;
 const AF_INET = 2;
 const AF_INET6 = 10;
-/** getaddrinfo and os.networkInterfaces ask the kernel through it. */
 const AF_NETLINK = 16;
+const SOCK_STREAM = 1;
+const SOCK_DGRAM = 2;
+const SOCK_TYPE_MASK = 0xf;
+const IPPROTO_TCP = 6;
+const IPPROTO_UDP = 17;
+/** getaddrinfo and os.networkInterfaces ask the kernel through it. */
+const NETLINK_ROUTE = 0;
+/** TIOCSTI and TIOCLINUX type into a terminal; TIOCSETD loads a driver for a line discipline. */
+const terminalRequests = [0x5412, 0x541c, 0x5423];
+/** PER_LINUX, PER_LINUX32, both with UNAME26, and the question what is set: Docker's list. */
+const personalities = [0, 8, 0x20000, 0x20008, 0xffffffff];
+
+/** Docker allows these, and we do not: memory that nothing may look into, and handles that outlive the view of files. */
+export const stricterThanDocker: readonly string[] = ['memfd_secret', 'name_to_handle_at'];
 
 /**
- * The filter as raw `struct sock_filter[]`, for `bwrap --seccomp`.
+ * The filter as raw `struct sock_filter[]`, for `bwrap --seccomp`. What Docker's default profile allows is allowed, less a few; other calls
+ * that the table knows are EPERM; and those that it does not know are ENOSYS, as on a kernel without them, so programs fall back.
  *
  * @param options.unixSockets allow AF_UNIX sockets; without it, host sockets that lie in a workspace cannot be connected to
  * @returns null on an architecture without a table
  */
 export function buildFilter(arch: string, options: { unixSockets: boolean }): Buffer | null {
-  if (!isKnown(arch)) return null;
+  if (!isFilterArchitecture(arch)) return null;
   const { auditArch, numbers } = syscallTables[arch];
-  const program: [code: number, jumpTrue: number, jumpFalse: number, k: number][] = [];
-  const emit = (code: number, k: number, jumpTrue = 0, jumpFalse = 0) => program.push([code, jumpTrue, jumpFalse, k]);
-
-  emit(LOAD, ARCHITECTURE);
-  emit(JUMP_EQUAL, auditArch, 1, 0);
-  emit(RETURN, KILL_PROCESS);
-  emit(LOAD, NUMBER);
-  if (arch === 'x64') {
-    emit(JUMP_GREATER_EQUAL, X32_BIT, 0, 1);
-    emit(RETURN, refuse(ENOSYS));
+  const judged = judgedCalls(options);
+  const allowed = new Set(dockerAllows.filter((name) => !stricterThanDocker.includes(name)));
+  if (arch === 'x64') allowed.add('arch_prctl');
+  const decisions = new Map<number, Instruction[]>();
+  for (const [name, number] of numbers) {
+    decisions.set(number, judged[name] ?? (allowed.has(name) ? [allow] : [refuse(EPERM)]));
   }
-  for (const name of refused) {
-    emit(JUMP_EQUAL, numbers[name], 0, 1);
-    emit(RETURN, refuse(EPERM));
-  }
-  // clone3 hides its flags behind a pointer; ENOSYS makes the C library fall back to clone, whose flags can be judged
-  emit(JUMP_EQUAL, numbers.clone3, 0, 1);
-  emit(RETURN, refuse(ENOSYS));
-  emit(JUMP_EQUAL, numbers.clone, 0, 4);
-  emit(LOAD, ARGUMENT_0);
-  emit(JUMP_ANY_BIT, CLONE_NEW_ANY, 0, 1);
-  emit(RETURN, refuse(EPERM));
-  emit(RETURN, ALLOW);
-  emit(JUMP_EQUAL, numbers.ioctl, 0, 5);
-  emit(LOAD, ARGUMENT_1);
-  emit(JUMP_EQUAL, TIOCSTI, 1, 0);
-  emit(JUMP_EQUAL, TIOCLINUX, 0, 1);
-  emit(RETURN, refuse(EPERM));
-  emit(RETURN, ALLOW);
-  const allowFamilies = (number: number, families: readonly number[]) => {
-    emit(JUMP_EQUAL, number, 0, families.length + 3);
-    emit(LOAD, ARGUMENT_0);
-    for (const [index, family] of families.entries()) emit(JUMP_EQUAL, family, families.length - index, 0);
-    emit(RETURN, refuse(EAFNOSUPPORT));
-    emit(RETURN, ALLOW);
-  };
-  allowFamilies(numbers.socket, [AF_INET, AF_INET6, AF_NETLINK, ...(options.unixSockets ? [AF_UNIX] : [])]);
-  allowFamilies(numbers.socketpair, [AF_UNIX]); // pipes between a program and its children; reaches nothing else
-  emit(RETURN, ALLOW);
-
-  const bytes = Buffer.alloc(program.length * 8);
-  for (const [index, [code, jumpTrue, jumpFalse, k]] of program.entries()) {
-    bytes.writeUInt16LE(code, index * 8);
-    bytes.writeUInt8(jumpTrue, index * 8 + 2);
-    bytes.writeUInt8(jumpFalse, index * 8 + 3);
-    bytes.writeUInt32LE(k >>> 0, index * 8 + 4);
-  }
-  return bytes;
+  return assemble([
+    load(ARCHITECTURE),
+    ...equal(auditArch, [], [returns(KILL_PROCESS)]),
+    load(NUMBER),
+    ...search(ranges(decisions)),
+  ]);
 }
 
-function isKnown(arch: string): arch is FilterArchitecture {
-  return Object.hasOwn(syscallTables, arch);
+/** Calls whose arguments decide. */
+function judgedCalls({ unixSockets }: { unixSockets: boolean }): Record<string, Instruction[]> {
+  const internet = [
+    load(argument(1)),
+    mask(SOCK_TYPE_MASK),
+    ...oneOf([SOCK_STREAM, SOCK_DGRAM], [], [refuse(EPERM)]),
+    load(argument(2)),
+    ...oneOf([0, IPPROTO_TCP, IPPROTO_UDP], [allow], [refuse(EPROTONOSUPPORT)]),
+  ];
+  const netlink = [load(argument(2)), ...equal(NETLINK_ROUTE, [allow], [refuse(EPROTONOSUPPORT)])];
+  return {
+    clone: [load(argument(0)), ...test(CLONE_NEW_ANY, [refuse(EPERM)], [allow])],
+    // It hides its flags behind a pointer; ENOSYS makes the C library fall back to clone, whose flags can be judged.
+    clone3: [refuse(ENOSYS)],
+    ioctl: [load(argument(1)), ...oneOf(terminalRequests, [refuse(EPERM)], [allow])],
+    personality: [load(argument(0)), ...oneOf(personalities, [allow], [refuse(EPERM)])],
+    socket: [
+      load(argument(0)),
+      ...(unixSockets ? equal(AF_UNIX, [allow], []) : []),
+      ...equal(AF_NETLINK, netlink, []),
+      ...oneOf([AF_INET, AF_INET6], internet, [refuse(EAFNOSUPPORT)]),
+    ],
+    // Pipes between a program and its children; it reaches nothing else.
+    socketpair: [load(argument(0)), ...equal(AF_UNIX, [allow], [refuse(EAFNOSUPPORT)])],
+  };
+}
+
+interface Range {
+  /** Of system call numbers; it ends where the next one starts. */
+  first: number;
+  decision: Instruction[];
+}
+
+function ranges(decisions: ReadonlyMap<number, Instruction[]>): Range[] {
+  const unknown = [refuse(ENOSYS)];
+  const found: Range[] = [];
+  for (let number = 0; number <= Math.max(...decisions.keys()) + 1; number++) {
+    const decision = decisions.get(number) ?? unknown;
+    if (JSON.stringify(found.at(-1)?.decision) !== JSON.stringify(decision)) found.push({ first: number, decision });
+  }
+  return found;
+}
+
+/** Binary: a list of 360 numbers would be walked for each call that is not cached by the kernel, and 460 times when the filter is loaded. */
+function search(sorted: readonly Range[]): Instruction[] {
+  const middle = Math.floor(sorted.length / 2);
+  const pivot = sorted[middle];
+  if (!pivot || middle === 0) return sorted[0]?.decision ?? [];
+  return test({ atLeast: pivot.first }, search(sorted.slice(middle)), search(sorted.slice(0, middle)));
+}
+
+/** `then` where the value is one of the list, else `otherwise`. An empty branch falls through to what follows. */
+function oneOf(values: readonly number[], then: Instruction[], otherwise: Instruction[]): Instruction[] {
+  const [last, ...others] = values.toReversed();
+  if (last === undefined) return otherwise;
+  return others.reduce((rest, value) => equal(value, then, rest), equal(last, then, otherwise));
 }

@@ -51,27 +51,12 @@ export class PipePool implements Disposable {
   }
 
   /**
-   * The program reads the data, from a file without a name: who opens /dev/stdin again after we had written and closed our end would wait
-   * for ever on a FIFO.
-   *
-   * @returns a descriptor for the program; to be closed here once it has it
-   */
-  input(data: string | Buffer): number {
-    return this.#unnamed((directory) => {
-      const path = join(directory, 'stdin');
-      writeFileSync(path, data);
-      chmodSync(path, 0o444);
-      return openSync(path, constants.O_RDONLY);
-    });
-  }
-
-  /**
-   * The program reads the data and then the end. Unlike a stream it is all there before the program starts, whatever becomes of us.
+   * bubblewrap reads the data and then the end. No command may have the descriptor, which may lead to a file of ours. Unlike a stream it is all there before the program starts, whatever becomes of us.
    *
    * @returns a descriptor for the program; to be closed here once it has it
    */
   filled(data: Buffer): number {
-    if (data.length > CHUNK_BYTES) return this.input(data);
+    if (data.length > CHUNK_BYTES) return this.#file(data);
     const descriptor = this.#take();
     const ours = openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK);
     writeSync(ours, data);
@@ -81,6 +66,15 @@ export class PipePool implements Disposable {
 
   [Symbol.dispose](): void {
     for (const descriptor of this.#free.splice(0)) closeSync(descriptor);
+  }
+
+  #file(data: Buffer): number {
+    return this.#unnamed((directory) => {
+      const path = join(directory, 'data');
+      writeFileSync(path, data);
+      chmodSync(path, 0o444);
+      return openSync(path, constants.O_RDONLY);
+    });
   }
 
   #take(): number {
