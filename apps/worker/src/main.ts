@@ -17,6 +17,7 @@ import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
 import { logOptions } from '@holdpoint/telemetry/log-options';
 import { openDestination } from '@holdpoint/telemetry/open-destination';
 import { startTelemetry } from '@holdpoint/telemetry/start-telemetry';
+import { watchLoop } from '@holdpoint/telemetry/watch-loop';
 import { createRegistry } from '@holdpoint/tools/registry';
 import { duckDuckGoHtml } from '@holdpoint/tools/search/duckduckgo-html';
 import { createHoldpointToolset } from '@holdpoint/tools/toolsets/holdpoint';
@@ -32,6 +33,7 @@ import { startHeartbeat } from './heartbeat.ts';
 import { startWorkers } from './jobs/start-workers.ts';
 import { watchCancels } from './jobs/watch-cancels.ts';
 import { createModelPlanner } from './planners/model.ts';
+import { reportLate } from './report-late.ts';
 import { watchRedis } from './watch-redis.ts';
 
 /**
@@ -94,6 +96,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     logger,
   );
   const cancels = await watchCancels(deps, { subscriber: connections.subscriber, workers });
+  const loop = watchLoop({ onLate: reportLate(logger, workers) });
   const heartbeat = await startHeartbeat(deps, {
     host: config.host,
     version: manifest.version,
@@ -101,6 +104,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     capabilities: sandbox.capabilities,
     retention: { days: config.retention.days ?? null, runs: config.retention.runs ?? null },
     workers,
+    loop,
   });
   const watch = watchRedis(deps, {
     ...{ dataDir: config.dataDir, installation },
@@ -120,6 +124,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     cancels.stop();
     await watch.stop();
     await heartbeat.stop();
+    loop.stop();
     await sandbox[Symbol.asyncDispose]();
     await queues.close();
     await connections.close();
