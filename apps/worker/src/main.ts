@@ -20,6 +20,7 @@ import { startTelemetry } from '@holdpoint/telemetry/start-telemetry';
 import { watchLoop } from '@holdpoint/telemetry/watch-loop';
 import { createRegistry } from '@holdpoint/tools/registry';
 import { duckDuckGoHtml } from '@holdpoint/tools/search/duckduckgo-html';
+import { openTextThreads } from '@holdpoint/tools/text-threads';
 import { createHoldpointToolset } from '@holdpoint/tools/toolsets/holdpoint';
 import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
 import pino from 'pino';
@@ -70,6 +71,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
   await workspaces.removeDeadMakers();
   const { searchEndpoint } = config;
   const search = duckDuckGoHtml(searchEndpoint === undefined ? {} : { endpoint: searchEndpoint });
+  const texts = openTextThreads();
   const registry = createRegistry([createHoldpointToolset({ search })]);
   const model = openModels({ settings: config.models, fetch: modelFetch() });
   const deps: WorkerDeps = {
@@ -81,7 +83,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     newId,
     now,
     catalog: registry,
-    executor: createExecutor({ registry, sandbox, workspaces, allowAddresses: config.allowAddresses, now }),
+    executor: createExecutor({ registry, sandbox, workspaces, texts, allowAddresses: config.allowAddresses, now }),
     outputs: openOutputStore(join(config.dataDir, 'outputs')),
     metrics: telemetry.metrics,
     workspaces: createWorkspacePort(workspaces, sandbox),
@@ -125,6 +127,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     await watch.stop();
     await heartbeat.stop();
     loop.stop();
+    await texts.close();
     await sandbox[Symbol.asyncDispose]();
     await queues.close();
     await connections.close();

@@ -5,7 +5,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSystem } from '../../harness/system.ts';
-import { until } from '../../harness/until.ts';
 import { heavyWork } from './heavy-work.ts';
 
 const names: string[] = JSON.parse(process.argv[2] ?? '[]');
@@ -35,15 +34,23 @@ for (const { name, plan, hold, look } of heavyWork) {
   const ended = await client.waitForRun(run.id, { signal, ...(hold && { until: (now) => now.pending_approvals > 0 }) });
   if (hold) await client.cancelRun(run.id);
   let looked = 0;
-  if (look === 'diff') looked = (await client.diff(run.id).catch((error: Error) => ({ files: [error.message] }))).files.length;
+  if (look === 'diff')
+    looked = (await client.diff(run.id).catch((error: Error) => ({ files: [error.message] }))).files.length;
   if (look === 'patch') looked = (await client.patch(run.id)).length;
   if (look === 'files') looked = (await client.listFiles(run.id)).length;
   const steps = (await client.listSteps(run.id)).data.map((step) => `${step.tool} ${step.error?.code ?? step.status}`);
   // Whatever holds the loop up is said by its next turn.
-  const mark = (await client.createRun({ plan: { groups: [{ steps: [{ tool: 'todo_write', args: { todos: [] } }] }] } })).run.id;
+  const mark = (
+    await client.createRun({ plan: { groups: [{ steps: [{ tool: 'todo_write', args: { todos: [] } }] }] } })
+  ).run.id;
   await client.waitForRun(mark, { signal: AbortSignal.timeout(120_000) });
-  report[name] = { status: ended.status, steps, looked, ms: Math.round(performance.now() - began), held: held().slice(before) };
-  if (process.argv[3] === 'verbose') console.error(name, JSON.stringify(report[name]));
+  report[name] = {
+    status: ended.status,
+    steps,
+    looked,
+    ms: Math.round(performance.now() - began),
+    held: held().slice(before),
+  };
+  if (process.argv[3] === 'verbose') process.stderr.write(`${name} ${JSON.stringify(report[name])}\n`);
 }
-await until('nothing', () => true);
 process.stdout.write(`\n${JSON.stringify(report)}\n`);

@@ -44,7 +44,7 @@ export const heavyWork: readonly HeavyWork[] = [
   },
   {
     name: 'an edit whose lines differ in white space everywhere',
-    plan: steps([file('yes "x  y" | head -n 1000000')], [edit(`${'x y\n'.repeat(60_000)}y`, 'z')]),
+    plan: steps([file('yes "x  y" | head -n 1000000')], [edit(`${'x y\n'.repeat(45_000)}y`, 'z')]),
   },
   {
     name: 'an edit whose one line is nearly in every place of one line of 10 MB',
@@ -77,7 +77,12 @@ export const heavyWork: readonly HeavyWork[] = [
     hold: 'write_file',
     plan: steps(
       [file('seq 1 1300000')],
-      [tool('write_file', { path: 'f.txt', content: Array.from({ length: 400_000 }, (_, n) => `line ${n}`).join('\n') })],
+      [
+        tool('write_file', {
+          path: 'f.txt',
+          content: Array.from({ length: 400_000 }, (_, n) => `line ${n}`).join('\n'),
+        }),
+      ],
     ),
   },
   {
@@ -88,7 +93,11 @@ export const heavyWork: readonly HeavyWork[] = [
   {
     name: 'a search whose output looks like no count',
     plan: steps(
-      [bash("for i in $(seq 200); do mkdir -p $(printf 'd%.0s' $(seq 200))/$i; echo x > $(printf 'd%.0s' $(seq 200))/$i/f; done")],
+      [
+        bash(
+          "for i in $(seq 200); do mkdir -p $(printf 'd%.0s' $(seq 200))/$i; echo x > $(printf 'd%.0s' $(seq 200))/$i/f; done",
+        ),
+      ],
       [tool('grep', { pattern: 'x', output_mode: 'count' })],
       [tool('grep', { pattern: 'x', output_mode: 'content', context: 10 })],
     ),
@@ -108,7 +117,11 @@ export const heavyWork: readonly HeavyWork[] = [
     name: 'a tree of 60,000 small files',
     look: 'diff',
     plan: steps(
-      [bash('for i in $(seq 600); do mkdir $i; (cd $i; seq 100 | xargs -n 100 touch; for j in 1 2 3; do echo $i.$j > $j; done); done')],
+      [
+        bash(
+          'for i in $(seq 600); do mkdir $i; (cd $i; seq 100 | xargs -n 100 touch; for j in 1 2 3; do echo $i.$j > $j; done); done',
+        ),
+      ],
       [bash('rm -r ?')],
     ),
   },
@@ -125,7 +138,10 @@ export const heavyWork: readonly HeavyWork[] = [
   },
   {
     name: 'files of 60 MB',
-    plan: steps([bash('for i in 1 2 3; do head -c 60000000 /dev/urandom > $i.bin; done')], [bash('head -c 3900000 /dev/urandom > 4.bin')]),
+    plan: steps(
+      [bash('for i in 1 2 3; do head -c 60000000 /dev/urandom > $i.bin; done')],
+      [bash('head -c 3900000 /dev/urandom > 4.bin')],
+    ),
   },
   {
     name: 'output of 10 MB in single bytes, and in one line',
