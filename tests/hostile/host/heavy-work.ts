@@ -80,7 +80,7 @@ export const heavyWork: readonly HeavyWork[] = [
       [
         tool('write_file', {
           path: 'f.txt',
-          content: Array.from({ length: 400_000 }, (_, n) => `line ${n}`).join('\n'),
+          content: Array.from({ length: 200_000 }, (_, n) => `line ${n}`).join('\n'),
         }),
       ],
     ),
@@ -147,9 +147,28 @@ export const heavyWork: readonly HeavyWork[] = [
     name: 'output of 10 MB in single bytes, and in one line',
     plan: steps([bash('head -c 9000000 /dev/zero')], [bash("yes '' | head -n 2000000")]),
   },
+];
+
+/** One answer of a model, as its provider sends it. */
+export const heavyAnswers: readonly { name: string; bounded?: boolean; tool: string; args: () => string }[] = [
   {
-    name: 'arguments of a million values',
+    name: 'arguments of half a million values',
     bounded: true,
-    plan: { groups: [] },
+    tool: 'todo_write',
+    args: () => `{"todos":[${Array.from({ length: 500_000 }, () => '{}').join(',')}]}`,
   },
+  {
+    name: 'arguments with 100,000 unknown names',
+    tool: 'read_file',
+    args: () => JSON.stringify(Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`k${n}`, n]))),
+  },
+  {
+    name: 'arguments nested 100,000 deep',
+    tool: 'read_file',
+    args: () => `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`,
+  },
+  { name: 'arguments that are no JSON', tool: 'read_file', args: () => '['.repeat(1_000_000) },
+  { name: 'a tool of a name of 1 MB', tool: 'edit'.repeat(250_000), args: () => '{}' },
+  { name: 'a pattern of many stars', tool: 'glob', args: () => JSON.stringify({ pattern: '*a'.repeat(400) }) },
+  { name: 'an answer of 20 MB', tool: 'read_file', args: () => JSON.stringify({ path: 'x'.repeat(20_000_000) }) },
 ];

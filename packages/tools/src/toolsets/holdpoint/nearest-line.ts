@@ -1,4 +1,4 @@
-import { findSequence } from './find-text.ts';
+import { findSequence, findText } from './find-text.ts';
 import { decodeText, splitLines } from './text.ts';
 
 /** Where a text that was not found would most likely have been meant. */
@@ -49,7 +49,7 @@ function sameLines(lines: readonly string[], wanted: string, kind: keyof typeof 
   const open = !wanted.endsWith('\n');
   const last = rest.at(-1);
   const fits = (start: number) => {
-    if (last === undefined && open) return file[start]?.includes(first) === true;
+    if (last === undefined && open) return holds(file[start] ?? '', first);
     const end = file[start + rest.length];
     if (last !== undefined && !(open ? end?.startsWith(last) : end === last)) return false;
     return file[start]?.endsWith(first) === true;
@@ -57,6 +57,18 @@ function sameLines(lines: readonly string[], wanted: string, kind: keyof typeof 
   const start = findBetween(file, rest.slice(0, -1), fits);
   if (start === -1) return null;
   return { line: start + 1, text: shown(lines.slice(start, start + target.length).join('')), differs_in: kind };
+}
+
+/** `includes` takes the product of both lengths on texts that repeat themselves. */
+function holds(line: string, part: string): boolean {
+  if (part.length > line.length) return false;
+  if (part.length < 64) return line.includes(part);
+  let found = false;
+  findText(Buffer.from(line), Buffer.from(part), { overlapping: false }, () => {
+    found = true;
+    return false;
+  });
+  return found;
 }
 
 /** The first line at which `fits` holds and which the inner lines follow. */
