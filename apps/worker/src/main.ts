@@ -73,7 +73,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
   const search = duckDuckGoHtml(searchEndpoint === undefined ? {} : { endpoint: searchEndpoint });
   const texts = openTextThreads();
   const registry = createRegistry([createHoldpointToolset({ search })]);
-  const model = openModels({ settings: config.models, fetch: modelFetch() });
+  const model = openModels({ settings: config.models, fetch: modelFetch(texts) });
   const deps: WorkerDeps = {
     workerId: `${config.host}-${process.pid}-${randomBytes(3).toString('hex')}`,
     redis: connections.state,

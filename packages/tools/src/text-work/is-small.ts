@@ -17,6 +17,8 @@ export function isSmall<Name extends TextTaskName>(name: Name, input: TextInput<
     }
     case 'excerpt':
       return task.input.data.length <= SMALL_READ;
+    case 'weigh':
+      return task.input.text.length <= SMALL_JSON;
     case 'page':
     case 'plain':
     case 'results':
@@ -32,4 +34,5 @@ type AnyTask = { [Name in TextTaskName]: { name: Name; input: TextInput<Name> } 
 const SMALL_FILE = 128 * 1024;
 /** What is compared line by line takes the square of its lines. */
 const SMALL_CHANGE = 1000;
+const SMALL_JSON = 64 * 1024;
 const SMALL_READ = 1024 * 1024;

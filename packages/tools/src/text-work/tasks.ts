@@ -2,12 +2,14 @@ import { diffWritten, type EditInput, editText, type WrittenInput } from '../too
 import { type ExcerptInput, excerptOf } from '../toolsets/holdpoint/excerpt.ts';
 import type { PageBody } from '../web/prepare-page.ts';
 import type { ResultsPage } from '../web/search/read-results.ts';
+import { weighJson } from './weigh-json.ts';
 
 /** Everything that is done to texts of unknown size. Pure: they know nothing but what they are given, which crosses into a thread. */
 export const textTasks = {
   edit: (input: EditInput) => editText({ ...input, data: asBuffer(input.data) }),
   diff: (input: WrittenInput) => diffWritten({ ...input, before: input.before && asBuffer(input.before) }),
   excerpt: (input: ExcerptInput) => excerptOf({ ...input, data: asBuffer(input.data) }),
+  weigh: weighJson,
   // Only a thread loads the parser of HTML.
   page: async (input: PageBody) => {
     const { preparePage } = await import('../web/prepare-page.ts');
