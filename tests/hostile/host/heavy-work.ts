@@ -132,9 +132,9 @@ export const heavyWork: readonly HeavyWork[] = [
     plan: steps([bash('for i in $(seq 100); do seq 1 60000 > $i.txt; done')]),
   },
   {
-    name: 'a patch of 200 MB',
+    name: 'a patch of 60 MB',
     look: 'patch',
-    plan: steps([bash('for i in $(seq 20); do seq 1 1400000 > $i.txt; done')]),
+    plan: steps([bash('for i in $(seq 6); do seq 1 1300000 > $i.txt; done')]),
   },
   {
     name: 'files of 60 MB',

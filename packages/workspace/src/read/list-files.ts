@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts';
 import { createPace } from '../files/pace.ts';
-import { fromText, isWithin, toText } from '../files/path-name.ts';
+import { isWithin, toText } from '../files/path-name.ts';
 import type { FileEntry, SnapshotId } from '../port.ts';
 import { runFolder } from '../run/run-folder.ts';
 import { requireRecord } from '../run/workspace-record.ts';
