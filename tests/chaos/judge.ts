@@ -11,6 +11,7 @@ import { externalEffects, publications, workspaceEffects } from './checks/effect
 import { filesKept, lossIsSaid, notReady, wrongRedis } from './checks/installation.ts';
 import { acknowledged, dense, firstDecision, folded, neverRan } from './checks/log.ts';
 import { logsBounded, readLogs } from './checks/logs.ts';
+import { loopsFree } from './checks/loops.ts';
 import { atRest, failures, leases, leftBehind, listedApprovals, wakeUps } from './checks/rest.ts';
 import { collect, type Found } from './collect.ts';
 import type { Ledger } from './ledger.ts';
@@ -49,7 +50,8 @@ export async function judge(
   ];
   await end();
   const { dataDir, directory } = system;
-  verdicts.push(leftBehind({ directory: join(dataDir, 'runs'), dataDir }), logsBounded(readLogs(directory)));
+  const logs = readLogs(directory);
+  verdicts.push(leftBehind({ directory: join(dataDir, 'runs'), dataDir }), logsBounded(logs), loopsFree(logs));
   return { verdicts, found, stuck };
 }
 

@@ -10,6 +10,7 @@ import type { Connections } from '@holdpoint/engine/redis/connect';
 import { openRedis } from '@holdpoint/engine/redis/open-redis';
 import { watchSpace } from '@holdpoint/engine/space/watch-space';
 import { startTelemetry } from '@holdpoint/telemetry/start-telemetry';
+import { watchLoop } from '@holdpoint/telemetry/watch-loop';
 import { createRegistry } from '@holdpoint/tools/registry';
 import { holdpoint } from '@holdpoint/tools/toolsets/holdpoint';
 import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
@@ -77,8 +78,12 @@ export async function startApi(
     logger.fatal({ err: error }, 'this API ends');
     onLost(error);
   });
+  const loop = watchLoop({
+    onLate: (delay) => logger.warn({ event: 'loop_late', ...delay }, 'the event loop of this API was held up'),
+  });
   const close = async (): Promise<void> => {
     watch.stop();
+    loop.stop();
     closing.abort();
     space.stop();
     const impatience = setTimeout(() => app.server.closeAllConnections(), closeGraceMs);

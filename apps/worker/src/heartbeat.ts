@@ -1,6 +1,7 @@
 import type { WorkerDeps } from '@holdpoint/engine/deps';
 import { workerIndex, workerKey } from '@holdpoint/engine/log/keys';
 import type { CapabilityReport } from '@holdpoint/sandbox/port';
+import type { LoopWatch } from '@holdpoint/telemetry/watch-loop';
 import type { RunningWorkers } from './jobs/start-workers.ts';
 
 const every = 5000;
@@ -13,18 +14,20 @@ interface Heartbeat {
   capabilities: CapabilityReport;
   retention: { days: number | null; runs: number | null };
   workers: RunningWorkers;
+  loop: Pick<LoopWatch, 'worst'>;
 }
 
 /** Tells the system every five seconds that this worker is alive; it counts as gone 15 s after its last word. */
 export async function startHeartbeat(deps: WorkerDeps, about: Heartbeat): Promise<{ stop(): Promise<void> }> {
   const startedAt = new Date(deps.now()).toISOString();
   const beat = async (): Promise<void> => {
-    const { workers, ...rest } = about;
+    const { workers, loop, ...rest } = about;
     const text = JSON.stringify({
       id: deps.workerId,
       pid: process.pid,
       started_at: startedAt,
       active: [...workers.active()],
+      loop: loop.worst(),
       ...rest,
     });
     await deps.redis.set(workerKey(deps.workerId), text, 'EX', lifetimeSeconds);

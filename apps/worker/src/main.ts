@@ -17,8 +17,10 @@ import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
 import { logOptions } from '@holdpoint/telemetry/log-options';
 import { openDestination } from '@holdpoint/telemetry/open-destination';
 import { startTelemetry } from '@holdpoint/telemetry/start-telemetry';
+import { watchLoop } from '@holdpoint/telemetry/watch-loop';
 import { createRegistry } from '@holdpoint/tools/registry';
 import { duckDuckGoHtml } from '@holdpoint/tools/search/duckduckgo-html';
+import { openTextThreads } from '@holdpoint/tools/text-threads';
 import { createHoldpointToolset } from '@holdpoint/tools/toolsets/holdpoint';
 import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
 import pino from 'pino';
@@ -32,6 +34,7 @@ import { startHeartbeat } from './heartbeat.ts';
 import { startWorkers } from './jobs/start-workers.ts';
 import { watchCancels } from './jobs/watch-cancels.ts';
 import { createModelPlanner } from './planners/model.ts';
+import { reportLate } from './report-late.ts';
 import { watchRedis } from './watch-redis.ts';
 
 /**
@@ -68,8 +71,9 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
   await workspaces.removeDeadMakers();
   const { searchEndpoint } = config;
   const search = duckDuckGoHtml(searchEndpoint === undefined ? {} : { endpoint: searchEndpoint });
+  const texts = openTextThreads();
   const registry = createRegistry([createHoldpointToolset({ search })]);
-  const model = openModels({ settings: config.models, fetch: modelFetch() });
+  const model = openModels({ settings: config.models, fetch: modelFetch(texts) });
   const deps: WorkerDeps = {
     workerId: `${config.host}-${process.pid}-${randomBytes(3).toString('hex')}`,
     redis: connections.state,
@@ -79,7 +83,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     newId,
     now,
     catalog: registry,
-    executor: createExecutor({ registry, sandbox, workspaces, allowAddresses: config.allowAddresses, now }),
+    executor: createExecutor({ registry, sandbox, workspaces, texts, allowAddresses: config.allowAddresses, now }),
     outputs: openOutputStore(join(config.dataDir, 'outputs')),
     metrics: telemetry.metrics,
     workspaces: createWorkspacePort(workspaces, sandbox),
@@ -94,6 +98,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     logger,
   );
   const cancels = await watchCancels(deps, { subscriber: connections.subscriber, workers });
+  const loop = watchLoop({ onLate: reportLate(logger, workers) });
   const heartbeat = await startHeartbeat(deps, {
     host: config.host,
     version: manifest.version,
@@ -101,6 +106,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     capabilities: sandbox.capabilities,
     retention: { days: config.retention.days ?? null, runs: config.retention.runs ?? null },
     workers,
+    loop,
   });
   const watch = watchRedis(deps, {
     ...{ dataDir: config.dataDir, installation },
@@ -120,6 +126,8 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     cancels.stop();
     await watch.stop();
     await heartbeat.stop();
+    loop.stop();
+    await texts.close();
     await sandbox[Symbol.asyncDispose]();
     await queues.close();
     await connections.close();

@@ -1,5 +1,6 @@
+import { boundArgs } from './bound-args.ts';
 import { ToolsError } from './errors.ts';
-import { type ArgumentIssue, invalidArgs } from './invalid-args.ts';
+import { type ArgumentIssue, invalid, invalidArgs } from './invalid-args.ts';
 import { nearestNames } from './nearest-names.ts';
 import type { Tool, ToolError } from './tool.ts';
 import type { Toolset } from './toolset.ts';
@@ -20,6 +21,8 @@ export function findTool(byName: ToolIndex, call: ToolCall): FoundTool {
   if (!tools) return { ok: false, error: unknownToolset(call.toolset, byName), issues: [] };
   const tool = tools.get(call.tool);
   if (!tool) return { ok: false, error: unknownTool(call, [...tools.keys()]), issues: [] };
+  const unbounded = boundArgs(call.args);
+  if (unbounded !== undefined) return { ok: false, ...invalid(call.tool, [unbounded]) };
   const parsed = tool.input.safeParse(call.args);
   return parsed.success
     ? { ok: true, tool, args: parsed.data }
@@ -29,7 +32,7 @@ export function findTool(byName: ToolIndex, call: ToolCall): FoundTool {
 export function unknownToolset(toolset: string, byName: ToolIndex): ToolError {
   return {
     code: 'EUNKNOWNTOOLSET',
-    message: `There is no toolset named "${toolset}".`,
+    message: `There is no toolset named "${toolset.slice(0, 100)}".`,
     next: `Use one of: ${[...byName.keys()].join(', ')}.`,
   };
 }
@@ -37,7 +40,7 @@ export function unknownToolset(toolset: string, byName: ToolIndex): ToolError {
 function unknownTool({ tool, toolset }: ToolCall, names: readonly string[]): ToolError {
   return {
     code: 'EUNKNOWNTOOL',
-    message: `The toolset "${toolset}" has no tool named "${tool}".`,
+    message: `The toolset "${toolset}" has no tool named "${tool.slice(0, 100)}".`,
     next: `Nearest: ${nearestNames(tool, names).join(', ')}. All: ${names.join(', ')}.`,
   };
 }

@@ -9,8 +9,13 @@ export interface ArgumentIssue {
 
 /** The arguments of a call were refused; every issue is named, so that one correction is enough. */
 export function invalidArgs(tool: string, error: z.ZodError): { error: ToolError; issues: ArgumentIssue[] } {
-  const issues = error.issues.flatMap(argumentIssues);
-  const listed = issues.slice(0, MAX_LISTED).map(({ pointer, detail }) => `${pointer || 'the arguments'}: ${detail}`);
+  return invalid(tool, error.issues.flatMap(argumentIssues));
+}
+
+export function invalid(tool: string, issues: ArgumentIssue[]): { error: ToolError; issues: ArgumentIssue[] } {
+  const listed = issues
+    .slice(0, MAX_LISTED)
+    .map(({ pointer, detail }) => `${short(pointer) || 'the arguments'}: ${short(detail)}`);
   const rest = issues.length - listed.length;
   const message = `Invalid arguments for ${tool}: ${listed.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`;
   return {
@@ -19,11 +24,16 @@ export function invalidArgs(tool: string, error: z.ZodError): { error: ToolError
       message,
       next: `Correct the arguments by the input schema of ${tool} and call it again.`,
     },
-    issues,
+    issues: issues.slice(0, MAX_ISSUES),
   };
 }
 
+/** A key can be as long as an answer of a model. */
+const short = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
+
+const MAX_SHOWN = 300;
 const MAX_LISTED = 20;
+const MAX_ISSUES = 200;
 
 function argumentIssues(issue: z.core.$ZodIssue): ArgumentIssue[] {
   if (issue.code === 'unrecognized_keys') {
@@ -32,6 +42,6 @@ function argumentIssues(issue: z.core.$ZodIssue): ArgumentIssue[] {
   return [{ pointer: pointer(issue.path), detail: issue.message }];
 }
 
-function pointer(path: readonly PropertyKey[]): string {
+export function pointer(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }

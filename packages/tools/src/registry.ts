@@ -4,6 +4,7 @@ import { ToolsError } from './errors.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
 import type { ArgumentIssue } from './invalid-args.ts';
 import { type JsonSchema, toJsonSchema } from './json-schema.ts';
+import { TextWorkError } from './text-work/text-work.ts';
 import type { Effect, Preview, Risk, RunFacts, Tool, ToolContext, ToolError, ToolOutcome } from './tool.ts';
 import type { Toolset } from './toolset.ts';
 
@@ -84,7 +85,7 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
         return await found.tool.execute(call.context, found.args);
       } catch (error) {
         if (call.context.signal.aborted) return killed(call);
-        if (error instanceof FileError) return { status: 'failed', error: asData(error) };
+        if (isData(error)) return { status: 'failed', error: asData(error) };
         throw error;
       }
     },
@@ -95,7 +96,7 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
       try {
         return (await found.tool.preview?.(call.context, found.args)) ?? null;
       } catch (error) {
-        if (error instanceof FileError) return { kind: 'problem', message: error.message };
+        if (isData(error)) return { kind: 'problem', message: error.message };
         throw error;
       }
     },
@@ -132,7 +133,12 @@ function gate(tool: Tool): { gate?: 'input' } {
   return tool.gate ? { gate: tool.gate } : {};
 }
 
-function asData({ code, message, next }: FileError): ToolError {
+/** Errors that the planner can act on. */
+function isData(error: unknown): error is FileError | TextWorkError {
+  return error instanceof FileError || error instanceof TextWorkError;
+}
+
+function asData({ code, message, next }: FileError | TextWorkError): ToolError {
   return { code, message, next };
 }
 

@@ -1,5 +1,6 @@
 import type { CapabilityReport, Command, CommandResult, WorkspaceFiles } from '@holdpoint/sandbox/port';
 import type { z } from 'zod';
+import type { TextWork } from './text-work/text-work.ts';
 
 /** What a tool may change: nothing, the staging workspace only, or anything else. The gate reads this, never the name. */
 export type Effect = 'read' | 'workspace' | 'external';
@@ -160,6 +161,8 @@ export interface ToolContext {
   files: WorkspaceFiles;
   run(command: Omit<Command, 'workspace' | 'signal'>): Promise<CommandResult>;
   ripgrep: string;
+  /** For texts that may be large. */
+  text: TextWork;
   /** Absent when the run was submitted without a network allowlist: it has no network. */
   network?: Network;
   signal: AbortSignal;

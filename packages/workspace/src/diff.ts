@@ -1,14 +1,15 @@
-import { parsePatch } from 'diff';
 import type { Deps } from './deps.ts';
+import { createPace, type Pace } from './files/pace.ts';
 import { toText } from './files/path-name.ts';
 import type { RawDiff } from './host-git/diff-tree.ts';
 import { diffTree } from './host-git/diff-tree.ts';
 import { reviewChanges } from './left-out/review.ts';
 import type { DiffRequest, FileDiff, LeftOut } from './port.ts';
+import { type HunkBudget, readHunks } from './read-hunks.ts';
 
 /**
  * What differs between two snapshots, for reading: text that is not UTF-8 is shown with replacement characters, and files above
- * `limits.hunkBytes` as binary. `patch` is exact.
+ * `limits.hunkBytes` as binary; of a very large change set only the first hunks. `patch` is exact.
  */
 export async function diffSnapshots(
   deps: Deps,
@@ -20,41 +21,36 @@ export async function diffSnapshots(
     { ...review, path: request.path },
     { flags: [], config: [`core.bigFileThreshold=${deps.limits.hunkBytes}`], maxBytes: deps.limits.diffBytes },
   );
-  return { files: files.map(toFileDiff), left_out: review.left_out };
+  const pace = createPace();
+  const budget = { ...mostShown };
+  const shown: FileDiff[] = [];
+  for (const file of files) {
+    shown.push(await toFileDiff(file, budget, pace));
+    await pace();
+  }
+  return { files: shown, left_out: review.left_out };
 }
 
-function toFileDiff(file: RawDiff): FileDiff {
-  const texts = file.sections.map((section) => section.toString('utf8'));
-  const hunks = texts.flatMap(hunksOf);
-  const lines = hunks.flatMap((hunk) => hunk.lines);
+/** More is not read by a person. The rest of a change set is there by path, and as a patch. */
+const mostShown: HunkBudget = { lines: 100_000, bytes: 8 * 1024 * 1024 };
+
+async function toFileDiff(file: RawDiff, budget: HunkBudget, pace: Pace): Promise<FileDiff> {
+  const { omitted, ...read } = await readHunks(file.sections, budget, pace);
   return {
     path: toText(file.path),
     status: file.status,
     old_mode: file.oldMode,
     new_mode: file.newMode,
-    binary: texts.some((text) => /^Binary files /m.test(headOf(text))),
-    additions: lines.filter((line) => line.startsWith('+')).length,
-    deletions: lines.filter((line) => line.startsWith('-')).length,
-    hunks,
+    binary: file.sections.some((section) => /^Binary files /m.test(headOf(section))),
+    ...read,
+    ...(omitted && { omitted }),
   };
 }
 
-/** Only the hunks are given to the parser: headers with quoted names, modes and binary notes are read elsewhere. */
-function hunksOf(section: string): FileDiff['hunks'] {
+function headOf(section: Buffer): string {
   const start = section.indexOf('\n@@ ');
-  if (start === -1) return [];
-  const [parsed] = parsePatch(section.slice(start + 1));
-  return (parsed?.hunks ?? []).map((hunk) => ({
-    // The parser moves the start of an empty side by one; git's own number is kept.
-    old_start: hunk.oldLines === 0 ? hunk.oldStart - 1 : hunk.oldStart,
-    old_lines: hunk.oldLines,
-    new_start: hunk.newLines === 0 ? hunk.newStart - 1 : hunk.newStart,
-    new_lines: hunk.newLines,
-    lines: hunk.lines,
-  }));
+  return section.toString('utf8', 0, start === -1 ? longestHead : start);
 }
 
-function headOf(section: string): string {
-  const start = section.indexOf('\n@@ ');
-  return start === -1 ? section : section.slice(0, start);
-}
+/** Two quoted paths of 4096 bytes, and more lines. */
+const longestHead = 64 * 1024;

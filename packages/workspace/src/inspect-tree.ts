@@ -9,7 +9,7 @@ import { startScan } from './snapshot.ts';
 import { hashOnly } from './tree/bring-tree.ts';
 import { loadSnapshot } from './tree/load-snapshot.ts';
 import { scanChildren } from './tree/scan.ts';
-import { changesBetween, emptyFolders } from './tree/tree.ts';
+import { countChanges, emptyFolders } from './tree/tree.ts';
 
 export interface InspectInput {
   runId: string;
@@ -95,7 +95,7 @@ async function differenceFrom(deps: Deps, folder: RunFolder, snapshot: SnapshotI
   const scan = startScan(deps, { folder, state, content: hashOnly });
   using top = openTree(folder.tree);
   const root = await scanChildren(scan, top, '', target.root);
-  const changed = changesBetween(target.root, root).length;
+  const changed = countChanges(target.root, root);
   if (changed > 0) return `${changed} ${changed === 1 ? 'path differs' : 'paths differ'} from the snapshot.`;
   const isSameShape = emptyFolders(root).join('\0') === emptyFolders(target.root).join('\0');
   return isSameShape ? undefined : 'The empty folders differ from those of the snapshot.';

@@ -53,7 +53,7 @@ const defaultLimits: Omit<Limits, 'fileBytes'> = {
   sourceBytes: 10 * 1024 ** 3,
   entries: 500_000,
   trashMs: 7 * 24 * 3_600_000,
-  diffBytes: 256 * 1024 * 1024,
+  diffBytes: 64 * 1024 * 1024,
   hunkBytes: 1024 * 1024,
 };
 

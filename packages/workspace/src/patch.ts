@@ -12,23 +12,23 @@ import type { DiffRequest } from './port.ts';
 import type { Change } from './tree/tree.ts';
 
 /**
- * A patch that `git apply` accepts. It is a string, so a file whose lines are not UTF-8 is given as a binary patch, which is plain
+ * A patch that `git apply` accepts. It is UTF-8, so a file whose lines are not UTF-8 is given as a binary patch, which is plain
  * ASCII and exact, instead of text that decoding would spoil.
  */
-export async function patchSnapshots(deps: Deps, request: DiffRequest): Promise<string> {
+export async function patchSnapshots(deps: Deps, request: DiffRequest): Promise<Buffer> {
   using review = await reviewChanges(deps, request);
   await refuseLarge(deps, review);
   const options = { flags: ['--binary'], maxBytes: deps.limits.diffBytes };
   const input = { ...review, path: request.path };
   const files = await diffTree(deps, input, options);
   if (files.every((file) => file.sections.every((section) => isUtf8(section)))) {
-    return Buffer.concat(files.flatMap((file) => file.sections)).toString('utf8');
+    return Buffer.concat(files.flatMap((file) => file.sections));
   }
   const binary = await diffTree(deps, input, { ...options, attributesFrom: await binaryView(deps) });
   const sections = files.flatMap((file, index) => {
     return file.sections.every((section) => isUtf8(section)) ? file.sections : (binary[index]?.sections ?? []);
   });
-  return Buffer.concat(sections).toString('utf8');
+  return Buffer.concat(sections);
 }
 
 /** git reads a whole file for a binary patch: one that is larger than any patch may be is refused before it fills the memory. */

@@ -104,6 +104,10 @@ export const fileDiffSchema = z.strictObject({
       lines: z.array(z.string()).describe('Each line starts with " ", "+", "-" or "\\\\"'),
     }),
   ),
+  omitted: z
+    .literal(true)
+    .optional()
+    .describe('Its hunks are left out, because the diff is too large: ask for this path alone, or for the patch'),
 });
 export type FileDiff = z.infer<typeof fileDiffSchema>;
 
@@ -387,8 +391,8 @@ export interface Workspaces {
   }): Promise<MergeResult>;
   /** For reading: text that is not UTF-8 has replacement characters, large text is shown as binary. */
   diff(input: DiffRequest): Promise<{ files: FileDiff[]; left_out: LeftOut[] }>;
-  /** A patch that `git apply` accepts, binary files and mode changes included. Without what is left out of a publish. */
-  patch(input: DiffRequest): Promise<string>;
+  /** A patch that `git apply` accepts, binary files and mode changes included; UTF-8. Without what is left out of a publish. */
+  patch(input: DiffRequest): Promise<Buffer>;
   /** The files of a snapshot, in byte order of their paths. `path`: a file or a folder. */
   files(input: { runId: string; snapshot: SnapshotId; path?: string }): Promise<FileEntry[]>;
   /** The content of one file; of a link, its target. Throws `EPATHMISSING` when the snapshot has no file there. */

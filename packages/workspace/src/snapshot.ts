@@ -22,7 +22,7 @@ import type { Scan } from './tree/scan.ts';
 import { openReadable, scanChildren, scanEntry } from './tree/scan.ts';
 import { fileSystemClock } from './tree/stat-cache.ts';
 import type { Entry, Folder } from './tree/tree.ts';
-import { changesBetween, emptyFolders, isFolder, withEntry } from './tree/tree.ts';
+import { countChanges, emptyFolders, isFolder, withEntry } from './tree/tree.ts';
 
 /**
  * Commits the tree as it is. Order: objects, fsync, ref, and only then the answer. Fails closed: whatever cannot be read for a
@@ -67,7 +67,7 @@ export async function takeSnapshot(
   });
   if (paths === undefined) {
     state.stats.keepOnly(scan.seen);
-    state.stats.save(state.known);
+    await state.stats.save(state.known);
   }
   return taken;
 }
@@ -114,11 +114,11 @@ export async function commitTree(
 ): Promise<Snapshot> {
   const { folder, state, writer, root, manifest, parent } = input;
   const skipped = skippedPaths(manifest);
-  const changed = changesBetween(parent?.root, root).length;
+  const changed = countChanges(parent?.root, root);
   if (parent !== null && changed === 0 && isSameManifest(parent.manifest, manifest)) {
     return { id: parent.id, parent: parent.parent, files_changed: 0, skipped };
   }
-  const tree = writer.root(root);
+  const tree = await writer.root(root);
   const message = snapshotMessage(input.message, manifest);
   const id = writer.commit({ tree, parent: parent?.id ?? null, seconds: input.seconds, message });
   const preparing = prepareRef(folder.shadow, snapshotRef(id), id);

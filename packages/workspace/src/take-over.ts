@@ -113,7 +113,7 @@ async function grow(
     ...(signal && { signal }),
   };
   await bringTree(bring, target.root);
-  state.stats.save(state.known);
+  await state.stats.save(state.known);
   if (before === undefined) return;
   const { paths, keep } = await leftAlone(deps, { folder, record, target });
   using old = openTree(before);

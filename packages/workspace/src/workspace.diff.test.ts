@@ -88,8 +88,8 @@ describe('patch', () => {
   test('of equal snapshots is empty, and of one path holds that path', async () => {
     using t = temporary();
     const { base, next } = await start(t);
-    expect(await t.workspaces.patch({ runId, from: base.id, to: base.id })).toBe('');
-    const one = await t.workspaces.patch({ runId, from: base.id, to: next.id, path: 'with space' });
+    expect(await t.workspaces.patch({ runId, from: base.id, to: base.id })).toEqual(Buffer.alloc(0));
+    const one = String(await t.workspaces.patch({ runId, from: base.id, to: next.id, path: 'with space' }));
     expect(one.match(/^diff --git/gm)).toHaveLength(1);
     expect(one).toContain('a/with space');
   });
@@ -168,7 +168,25 @@ describe('diff', () => {
     const { id } = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '' });
     const { files } = await t.workspaces.diff({ runId, from: base.id, to: id });
     expect(files).toMatchObject([{ binary: true, hunks: [] }]);
-    expect(await t.workspaces.patch({ runId, from: base.id, to: id })).toContain('+word\n');
+    expect(String(await t.workspaces.patch({ runId, from: base.id, to: id }))).toContain('+word\n');
+  });
+
+  test('leaves the hunks of a file out when there is no room for them, and counts their lines', async () => {
+    using t = temporary();
+    const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
+    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+    writeFileSync(join(path, 'a.txt'), 'x\n'.repeat(60_000));
+    writeFileSync(join(path, 'b.txt'), 'y\n'.repeat(60_000));
+    writeFileSync(join(path, 'c.txt'), 'z');
+    const { id } = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '' });
+    const { files } = await t.workspaces.diff({ runId, from: base.id, to: id });
+    expect(files.map(({ additions, hunks, omitted }) => [additions, hunks.length, omitted])).toEqual([
+      [60_000, 1, undefined],
+      [60_000, 0, true],
+      [1, 1, undefined],
+    ]);
+    const alone = await t.workspaces.diff({ runId, from: base.id, to: id, path: 'b.txt' });
+    expect(alone.files[0]?.hunks[0]?.lines).toHaveLength(60_000);
   });
 
   test('refuses what is no snapshot', async () => {

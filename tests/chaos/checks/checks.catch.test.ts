@@ -16,6 +16,7 @@ import { externalEffects, publications, workspaceEffects } from './effects.ts';
 import { filesKept, lossIsSaid, notReady, wrongRedis } from './installation.ts';
 import { acknowledged, dense, firstDecision, folded, neverRan } from './log.ts';
 import { logsBounded } from './logs.ts';
+import { loopsFree } from './loops.ts';
 import { atRest, failures, leases, leftBehind, listedApprovals, wakeUps } from './rest.ts';
 
 const id = (kind: string, n = 1): string => `${kind}_01900000-0000-7000-8000-00000000000${n}`;
@@ -258,4 +259,13 @@ test('a log that is flooded, or holds what commands carried, is caught', () => {
   expect(logsBounded(text(calmly)).wrong).toEqual([]);
   expect(logsBounded(text(Array.from({ length: 100 }, (_, index) => line(index)))).wrong).toHaveLength(1);
   expect(logsBounded(text([line(0, 'x'.repeat(30_000))])).wrong).toHaveLength(1);
+});
+
+test('a thread that computed for too long is found, and a process that only had to wait is not', () => {
+  const line = (late_ms: number, busy_ms: number) =>
+    `${JSON.stringify({ event: 'loop_late', late_ms, busy_ms, running: ['run_1/step_1'], msg: 'held up' })}\n`;
+  expect(loopsFree(new Map([['worker-1.log', line(9000, 12)]])).wrong).toEqual([]);
+  expect(loopsFree(new Map([['worker-1.log', line(400, 380)]])).wrong).toEqual([
+    'worker-1.log: computed for 380 of 400 ms: ["run_1/step_1"]',
+  ]);
 });

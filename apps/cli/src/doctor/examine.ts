@@ -8,6 +8,7 @@ import { isAlive } from '../system/process-identity.ts';
 import { readSystemRecord } from '../system/system-record.ts';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
 import { checkInstallation } from './check-installation.ts';
+import { checkLoops } from './check-loops.ts';
 import { checkNode } from './check-node.ts';
 import { checkPrograms } from './check-programs.ts';
 import { checkRedis } from './check-redis.ts';
@@ -51,7 +52,7 @@ async function askApi(
   try {
     const client = await shell.connect();
     const workers = await client.listWorkers();
-    const stuck = await checkStuck(client);
+    const stuck = [...checkLoops(workers), ...(await checkStuck(client))];
     const runs = await listRuns(client);
     if (workers.length > 0)
       return { findings: [{ name, level: 'ok', text: `answers; ${workers.length} workers` }, ...stuck], workers, runs };

@@ -1,6 +1,7 @@
 import type { ExecutionContext, Executor } from '@holdpoint/engine/ports';
 import type { Limits, Sandbox, WorkspaceMount } from '@holdpoint/sandbox/port';
 import type { Registry } from '@holdpoint/tools/registry';
+import type { TextThreads } from '@holdpoint/tools/text-threads';
 import type { Network, ToolContext } from '@holdpoint/tools/tool';
 import type { Workspaces } from '@holdpoint/workspace/port';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
@@ -12,6 +13,7 @@ interface Deps {
   registry: Registry;
   sandbox: Sandbox;
   workspaces: Workspaces;
+  texts: TextThreads;
   /** Addresses beside the public ones that an allowlist may lead to. */
   allowAddresses: readonly string[];
   /** Milliseconds since the epoch. */
@@ -19,7 +21,7 @@ interface Deps {
 }
 
 /** The engine's executor: calls of the registry's tools, inside the sandbox, on the run's workspace. */
-export function createExecutor({ registry, sandbox, workspaces, allowAddresses, now }: Deps): Executor {
+export function createExecutor({ registry, sandbox, workspaces, texts, allowAddresses, now }: Deps): Executor {
   const contextOf = async (call: CallBounds): Promise<ToolContext> => {
     const workspace = await mountOf(workspaces, call);
     const { way, network = way?.network, wallMs, limits, signal } = call;
@@ -28,6 +30,7 @@ export function createExecutor({ registry, sandbox, workspaces, allowAddresses, 
       now,
       files: sandbox.files(workspace),
       ripgrep: sandbox.ripgrep,
+      text: texts.of(call.runId, signal),
       signal,
       idempotencyKey: call.idempotencyKey,
       ...(network === undefined ? {} : { network }),

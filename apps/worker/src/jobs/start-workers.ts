@@ -28,6 +28,8 @@ export interface RunningWorkers {
   cancelRun(runId: string): void;
   /** Aborts a background command that this process runs. */
   killTask(taskId: string): void;
+  /** What this process does now: ids of runs with a step, a task or a turn. */
+  running(): string[];
   /** Ids of the background commands that this process runs, and their runs. */
   tasks(): { run_id: string; task_id: string }[];
   /** Takes no steps, turns and background commands until it is released; publishing, undoing and discarding continue. */
@@ -116,6 +118,12 @@ export async function startWorkers({ deps, config, connections, telemetry }: Sta
         [...running.turns, ...running.steps, ...running.workspaces, ...running.tasks].map((job) => job.data.run_id),
       ),
     tasks: () => [...running.tasks].map((job) => job.data),
+    running: () => [
+      ...[...running.steps].map(({ data }) => `${data.run_id}/${data.step_id}`),
+      ...[...running.tasks].map(({ data }) => `${data.run_id}/${data.task_id}`),
+      ...[...running.turns].map(({ data }) => `${data.run_id}/turn ${data.turn}`),
+      ...[...running.workspaces].map(({ data }) => `${data.run_id}/workspace`),
+    ],
     cancelRun(runId) {
       const reason: AbortReason = 'canceled';
       for (const job of running.turns) if (job.data.run_id === runId) turns.cancelJob(String(job.id), reason);

@@ -17,6 +17,13 @@ export const workerSchema = z
       .strictObject({ days: z.number().nullable(), runs: z.int().nullable() })
       .optional()
       .describe('How long, and for how many ended runs, it keeps workspaces; null: no bound'),
+    loop: z
+      .strictObject({
+        late_ms: z.int().describe('How late it came back to its timers'),
+        busy_ms: z.int().describe('How much of that time it computed; the rest it waited for the machine'),
+      })
+      .optional()
+      .describe('The longest time of the last minute or two in which its event loop was held up'),
   })
   .meta({ id: 'Worker' });
 export type Worker = z.infer<typeof workerSchema>;

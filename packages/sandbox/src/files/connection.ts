@@ -102,7 +102,7 @@ export class Connection {
       this.#pending.set(id, { resolve: settle(resolve), reject: settle(reject), timer });
       signal?.addEventListener('abort', onAbort, { once: true });
       clearTimeout(this.#idle);
-      this.#tree.stdin?.write(`${JSON.stringify({ id, operation, input })}\n`);
+      this.#tree.stdin?.write(`${requestLine({ id, operation, input })}\n`);
     });
   }
 
@@ -174,4 +174,11 @@ export class Connection {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => this.#fail('ETOOLHOSTLOST', 'was not used any more'), this.#deps.toolHostIdleMs);
   }
+}
+
+/** As `JSON.stringify`, which takes 25 ms to find that 14 MB of base64 hold nothing to escape. */
+function requestLine({ id, operation, input }: { id: number; operation: OperationName; input: object }): string {
+  if (!('data' in input) || typeof input.data !== 'string') return JSON.stringify({ id, operation, input });
+  const { data, ...rest } = input;
+  return `{"id":${id},"operation":${JSON.stringify(operation)},"input":{"data":"${data}",${JSON.stringify(rest).slice(1)}}`;
 }

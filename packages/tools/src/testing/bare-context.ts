@@ -1,4 +1,7 @@
+import { openTextThreads } from '../text-work/open-text-threads.ts';
 import type { Network, ToolContext } from '../tool.ts';
+
+const threads = openTextThreads();
 
 /** A run without tasks. */
 export const noTasks: ToolContext['tasks'] = {
@@ -14,7 +17,15 @@ export function bareContext(signal = new AbortController().signal, network?: Net
   const refuse = () => Promise.reject<never>(new Error('this call needs no files and no commands'));
   const files = { stat: refuse, read: refuse, write: refuse, list: refuse, glob: refuse };
   return {
-    ...{ files, run: refuse, ripgrep: '', signal, idempotencyKey: 'step_1', ...(network && { network }) },
+    ...{
+      files,
+      run: refuse,
+      ripgrep: '',
+      text: threads.of('run_1', signal),
+      signal,
+      idempotencyKey: 'step_1',
+      ...(network && { network }),
+    },
     ...{ tasks: noTasks, taskId: 'task_1', depth: 0, maxDepth: 2, now: Date.now },
   };
 }

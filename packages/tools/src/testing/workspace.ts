@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox/port';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { createRegistry } from '../registry.ts';
+import { openTextThreads } from '../text-work/open-text-threads.ts';
 import type { Preview, ToolContext, ToolOutcome } from '../tool.ts';
 import { holdpoint } from '../toolsets/holdpoint/toolset.ts';
 import { noTasks } from './bare-context.ts';
@@ -52,12 +53,14 @@ export function useWorkspace(): () => TestWorkspace {
 }
 
 const registry = createRegistry([holdpoint]);
+const threads = openTextThreads();
 
 function openWorkspace(sandbox: Sandbox, mount: WorkspaceMount): TestWorkspace {
   const context = (signal = new AbortController().signal): ToolContext => ({
     files: sandbox.files(mount),
     run: (command) => sandbox.run({ ...command, workspace: mount, signal }),
     ripgrep: sandbox.ripgrep,
+    text: threads.of(mount.id, signal),
     signal,
     idempotencyKey: 'step_1',
     ...{ tasks: noTasks, taskId: 'task_1', depth: 0, maxDepth: 2, now: Date.now },

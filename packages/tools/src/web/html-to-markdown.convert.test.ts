@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type HtmlPage, htmlToMarkdown } from './html-to-markdown.ts';
+import { htmlToMarkdown } from './html-to-markdown.ts';
+import type { HtmlPage } from './write-html.ts';
 
 // No test is about how busy this host is.
 const limits = { deadline_ms: 60_000, heap_mb: 256 };

@@ -1,22 +1,11 @@
 import { absoluteUrl } from './absolute-url.ts';
 import { decodeBody } from './charset.ts';
-import { type CleanHtml, cleanHtml, type PageLink } from './clean-html.ts';
+import { type CleanHtml, cleanHtml } from './clean-html.ts';
 import { attribute, type HtmlElement, type HtmlTree, isElement, oneLine, parseHtml } from './html-tree.ts';
 import { parseMediaType } from './media-type.ts';
 import { isHidden } from './noise.ts';
 import { plainText } from './plain-text.ts';
-import { runTurndown, type TurndownLimits } from './run-turndown.ts';
-
-export interface HtmlPage {
-  title?: string;
-  markdown: string;
-  /** Where the text leads, each address once, in the order of the page; at most 1000. */
-  links: PageLink[];
-  /** False when something is missing: the end of a page that was too large, or the marks. */
-  complete: boolean;
-  /** Why `markdown` is the plain text of the page, where Markdown was asked for. */
-  plainBecause?: string;
-}
+import { type Conversion, type HtmlPage, type PreparedHtml, writeHtml } from './write-html.ts';
 
 export interface HtmlBody {
   body: Buffer;
@@ -24,18 +13,6 @@ export interface HtmlBody {
   contentType?: string;
   /** Where the body came from in the end. */
   url: string;
-}
-
-export interface Conversion {
-  /**
-   * `text`: without any marks.
-   *
-   * @default 'markdown'
-   */
-  format?: 'markdown' | 'text';
-  signal?: AbortSignal;
-  /** @default 5 s, 256 MB */
-  limits?: Pick<TurndownLimits, 'deadline_ms' | 'heap_mb'>;
 }
 
 /**
@@ -47,29 +24,20 @@ export interface Conversion {
  * (await htmlToMarkdown({ body: Buffer.from('<h1>Hi</h1><a href="/x">there'), url: 'https://example.com/' })).markdown;
  * // '# Hi\n\n[there](https://example.com/x)'
  */
-export async function htmlToMarkdown(
-  { body, contentType, url }: HtmlBody,
-  { format = 'markdown', signal, limits = LIMITS }: Conversion = {},
-): Promise<HtmlPage> {
+export async function htmlToMarkdown(page: HtmlBody, conversion: Conversion = {}): Promise<HtmlPage> {
+  return writeHtml({ plain: async (html) => plainText(html) }, prepareHtml(page), conversion);
+}
+
+/** Reads a page: decodes, parses and cleans it. Takes a second for a large one. */
+export function prepareHtml({ body, contentType, url }: HtmlBody): PreparedHtml {
   const { charset } = parseMediaType(contentType);
   const tree = parseHtml(decodeBody(body, { ...(charset ? { charset } : {}), html: true }));
   const base = absoluteUrl(attributeOf(tree, 'base[href]', 'href'), url) ?? url;
   const title = pageTitle(tree);
-  const { html, links, ...main } = mainPart(tree, base);
-  const about = { ...(title && { title }), links };
-  const whole = main.complete && tree.complete;
-  const turned = format === 'text' ? undefined : await runTurndown(html, { ...limits, max_chars: MAX_CHARS }, signal);
-  if (turned?.ok) return { ...about, markdown: turned.markdown.toWellFormed(), complete: whole && turned.complete };
-  const text = plainText(html);
-  const markdown = text.slice(0, MAX_CHARS).toWellFormed();
-  if (turned) return { ...about, markdown, complete: false, plainBecause: turned.reason };
-  return { ...about, markdown, complete: whole && text.length <= MAX_CHARS };
+  const { html, links, complete } = mainPart(tree, base);
+  return { ...(title && { title }), links, html, complete: complete && tree.complete };
 }
 
-/** Pages of 100 KB take a quarter of a second, most of it the start of the process. */
-const LIMITS = { deadline_ms: 5000, heap_mb: 256 };
-/** Some 20 times what a model reads at once. */
-const MAX_CHARS = 2_000_000;
 /** With less, what calls itself the main part is not. */
 const LEAST_TEXT = 200;
 

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { bareContext } from '../testing/bare-context.ts';
 import { type PageFormat, readPage } from './read-page.ts';
 
 const read = (body: string | Buffer, contentType?: string, format: PageFormat = 'markdown') =>
   readPage(
+    bareContext(),
     { body: Buffer.from(body), url: 'https://example.com/', ...(contentType !== undefined && { contentType }) },
     format,
   );

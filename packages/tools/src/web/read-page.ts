@@ -1,6 +1,6 @@
-import { decodeBody } from './charset.ts';
-import { type HtmlBody, htmlToMarkdown } from './html-to-markdown.ts';
-import { parseMediaType } from './media-type.ts';
+import type { TextWork } from '../text-work/text-work.ts';
+import type { HtmlBody } from './html-to-markdown.ts';
+import { writeHtml } from './write-html.ts';
 
 /** `raw`: the source as it was sent, decoded. */
 export type PageFormat = 'markdown' | 'text' | 'raw';
@@ -15,40 +15,15 @@ export type ReadPage =
  *
  * @throws the reason of `signal` when it is aborted; nothing else
  */
-export async function readPage(page: HtmlBody, format: PageFormat, signal?: AbortSignal): Promise<ReadPage> {
-  const { kind, essence, charset } = parseMediaType(page.contentType);
-  const named = charset ? { charset } : {};
-  if (page.body.length === 0) return { ok: true, content: '', complete: true };
-  if (kind === 'binary') return { ok: false, reason: `it is ${essence}` };
-  if (kind === 'html') return html(page, named, { format, signal });
-  if (kind === 'unknown' && !isUtf8(page.body))
-    return { ok: false, reason: 'its type is not given and its bytes are no text' };
-  const content = decodeBody(page.body, { ...named, html: false });
-  if (content.includes('\0')) return { ok: false, reason: `it calls itself ${essence || 'nothing'} and holds NUL` };
-  if (kind === 'unknown' && LOOKS_LIKE_HTML.test(content.slice(0, SNIFFED)))
-    return html(page, named, { format, signal });
-  return { ok: true, content, complete: true };
-}
-
-async function html(
+export async function readPage(
+  { text, signal }: { text: TextWork; signal: AbortSignal },
   page: HtmlBody,
-  named: { charset?: string },
-  { format, signal }: { format: PageFormat; signal: AbortSignal | undefined },
+  format: PageFormat,
 ): Promise<ReadPage> {
-  if (format === 'raw') return { ok: true, content: decodeBody(page.body, { ...named, html: true }), complete: true };
-  const { markdown, links: _links, ...rest } = await htmlToMarkdown(page, { format, ...(signal && { signal }) });
+  const read = await text.run('page', { ...page, format });
+  if (!('html' in read)) return read;
+  const deps = { plain: (html: string) => text.run('plain', { html }) };
+  const form = format === 'text' ? 'text' : 'markdown';
+  const { markdown, links: _links, ...rest } = await writeHtml(deps, read.html, { format: form, signal });
   return { ok: true, ...rest, content: markdown };
-}
-
-const SNIFFED = 512;
-const LOOKS_LIKE_HTML = /^\s*(?:<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>])/i;
-
-/** A body that was cut within a character still is. */
-function isUtf8(body: Buffer): boolean {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true });
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -100,7 +100,7 @@ async function growTree(deps: Deps, input: Place): Promise<Pick<WorkspaceRecord,
     },
     root,
   );
-  state.stats.save(state.known);
+  await state.stats.save(state.known);
   // What the snapshot skipped is not here: that must not look as if the run had removed it.
   const left = fromSkips(input.origin.left_out);
   return { ...total, left_out: toSkips(new Map([...left, ...manifest.skipped])) };

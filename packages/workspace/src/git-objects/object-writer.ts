@@ -1,3 +1,4 @@
+import { createPace, type Pace } from '../files/pace.ts';
 import { readWhole } from '../files/read-whole.ts';
 import type { Folder } from '../tree/tree.ts';
 import { isFolder } from '../tree/tree.ts';
@@ -46,7 +47,7 @@ export interface ObjectWriter {
   /** Whether the object is on disk or will be with the next flush. */
   has(oid: string): boolean;
   /** Gives the folder and everything below it an object id. The root of an empty tree gets git's empty tree. */
-  root(folder: Folder): string;
+  root(folder: Folder): Promise<string>;
   commit(input: Parameters<typeof commitContent>[0]): string;
   /** Writes a pack when enough has come together; keeps memory bounded on long walks. */
   relieve(): Promise<void> | undefined;
@@ -113,10 +114,13 @@ export function createObjectWriter(deps: ObjectWriterDeps): ObjectWriter {
     return oid;
   };
 
-  const seal = (folder: Folder): string | null => {
+  const seal = async (folder: Folder, pace: Pace): Promise<string | null> => {
     if (folder.oid !== undefined) return folder.oid;
-    for (const entry of folder.entries.values()) if (isFolder(entry)) seal(entry);
+    for (const entry of folder.entries.values())
+      if (isFolder(entry) && entry.oid === undefined) await seal(entry, pace);
     const content = treeContent(folder);
+    const pause = pace();
+    if (pause !== undefined) await pause;
     folder.oid = content === null ? null : add('tree', content);
     return folder.oid;
   };
@@ -125,8 +129,8 @@ export function createObjectWriter(deps: ObjectWriterDeps): ObjectWriter {
     blob: (content) => add('blob', content),
     largeBlob,
     has,
-    root: (folder) => {
-      const oid = seal(folder);
+    root: async (folder) => {
+      const oid = await seal(folder, createPace());
       if (oid !== null) return oid;
       add('tree', Buffer.alloc(0));
       return emptyTreeId;

@@ -16,9 +16,14 @@ export function treeContent(folder: Folder): Buffer | null {
   }
   if (rows.length === 0) return null;
   rows.sort((a, b) => (a.key < b.key ? -1 : 1));
-  return Buffer.concat(
-    rows.flatMap((row) => [Buffer.from(`${row.mode} ${row.name}\0`, 'latin1'), Buffer.from(row.oid, 'hex')]),
-  );
+  // One buffer for all: a folder may have 200,000 entries.
+  const content = Buffer.allocUnsafe(rows.reduce((sum, { mode, name }) => sum + mode.length + name.length + 22, 0));
+  let filled = 0;
+  for (const { mode, name, oid } of rows) {
+    filled += content.write(`${mode} ${name}\0`, filled, 'latin1');
+    filled += content.write(oid, filled, 'hex');
+  }
+  return content;
 }
 
 function idOf(entry: Entry): string | null {

@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
+import { createPace } from '../files/pace.ts';
 import type { SnapshotId } from '../port.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import { type Change, canonicalMode, type Leaf } from '../tree/tree.ts';
@@ -13,9 +14,17 @@ export async function changedPaths(
 ): Promise<Change[]> {
   const args = [`--git-dir=${folder.shadow}`, 'diff-tree', ...shape];
   const output = await deps.keptDiffs.diff({ args, from, to, maxBytes: 1024 * 1024 * 1024 });
-  const fields = output.toString('latin1').split('\0');
   const changes: Change[] = [];
-  for (let at = 0; at + 1 < fields.length; at += 2) changes.push(changeOf(fields[at] ?? '', fields[at + 1] ?? ''));
+  const pace = createPace();
+  for (let at = 0; at < output.length; ) {
+    const meta = output.indexOf(0, at);
+    const path = output.indexOf(0, meta + 1);
+    if (meta === -1 || path === -1) break;
+    changes.push(changeOf(output.toString('latin1', at, meta), output.toString('latin1', meta + 1, path)));
+    at = path + 1;
+    const pause = pace();
+    if (pause !== undefined) await pause;
+  }
   return changes;
 }
 

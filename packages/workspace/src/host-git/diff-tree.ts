@@ -1,4 +1,5 @@
 import { WorkspaceError } from '../errors.ts';
+import { createPace, type Pace } from '../files/pace.ts';
 import { fromPlain, fromText, isWithin } from '../files/path-name.ts';
 import type { SnapshotId } from '../port.ts';
 import type { RunFolder } from '../run/run-folder.ts';
@@ -63,7 +64,7 @@ export async function diffTree(
           ...objectsOf(input, options.attributesFrom),
         })
       ).stdout;
-  const files = split(output);
+  const files = await split(output, createPace());
   if (path === undefined || path === '') return files;
   return files.filter((file) => isWithin(file.path, fromText(path)) || isWithin(file.path, fromPlain(path)));
 }
@@ -77,7 +78,7 @@ function objectsOf({ folder, objects }: DiffTreeInput, attributesFrom: string | 
   return attributesFrom === undefined ? {} : { env: { GIT_OBJECT_DIRECTORY: own } };
 }
 
-function split(output: Buffer): RawDiff[] {
+async function split(output: Buffer, pace: Pace): Promise<RawDiff[]> {
   const files: (RawDiff & { parts: number })[] = [];
   let position = 0;
   while (output[position] === 0x3a) {
@@ -85,8 +86,10 @@ function split(output: Buffer): RawDiff[] {
     const [path, afterPath] = field(output, afterMeta);
     files.push(describe(meta, path));
     position = afterPath;
+    const pause = pace();
+    if (pause !== undefined) await pause;
   }
-  const sections = splitSections(output.subarray(output[position] === 0 ? position + 1 : position));
+  const sections = await splitSections(output.subarray(output[position] === 0 ? position + 1 : position), pace);
   let next = 0;
   for (const file of files) {
     file.sections = sections.slice(next, next + file.parts);
@@ -118,7 +121,7 @@ function describe(meta: string, path: string): RawDiff & { parts: number } {
 }
 
 /** Content lines begin with a space, `+`, `-` or a backslash and binary lines hold no space, so a header cannot be forged. */
-function splitSections(patch: Buffer): Buffer[] {
+async function splitSections(patch: Buffer, pace: Pace): Promise<Buffer[]> {
   const sections: Buffer[] = [];
   let start = 0;
   while (start < patch.length) {
@@ -126,6 +129,8 @@ function splitSections(patch: Buffer): Buffer[] {
     const end = next === -1 ? patch.length : next + 1;
     sections.push(patch.subarray(start, end));
     start = end;
+    const pause = pace();
+    if (pause !== undefined) await pause;
   }
   return sections;
 }

@@ -57,7 +57,7 @@ test('what a git source ignores is in no diff, patch, plan or commit, and is sho
   const diff = await t.workspaces.diff({ runId, from: base, to: id });
   expect(diff.files.map(({ path }) => path)).toEqual(published);
   expect(diff.left_out).toEqual(leftOut);
-  const patch = await t.workspaces.patch({ runId, from: base, to: id });
+  const patch = String(await t.workspaces.patch({ runId, from: base, to: id }));
   expect(patch.match(/^diff --git .*/gm)).toEqual(published.map((path) => `diff --git a/${path} b/${path}`));
   expect(await t.workspaces.diff({ runId, from: base, to: id, path: 'dist' })).toEqual({
     files: [],

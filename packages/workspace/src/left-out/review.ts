@@ -100,7 +100,7 @@ async function writeWithout(
   try {
     mkdirSync(joinPath(scratch, 'objects', 'pack'), { recursive: true });
     const writer = createObjectWriter({ gitDir: scratch, known: new Set() });
-    const to = writer.root(
+    const to = await writer.root(
       overlay(
         root,
         out.map((change) => ({ ...change, new: change.old })),

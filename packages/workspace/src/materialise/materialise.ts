@@ -18,7 +18,7 @@ import { type LoadedSnapshot, loadSnapshot } from '../tree/load-snapshot.ts';
 import { skippedPaths, toSkips, withLeftOut } from '../tree/manifest.ts';
 import { compact } from '../tree/permissions.ts';
 import { scanChildren } from '../tree/scan.ts';
-import { changesBetween, emptyFolders } from '../tree/tree.ts';
+import { countChanges, emptyFolders } from '../tree/tree.ts';
 import type { FoundSource } from './check-source.ts';
 import { findSource } from './check-source.ts';
 import { type Fill, type Filled, fillTree } from './fill-tree.ts';
@@ -98,7 +98,7 @@ async function takeFirst(deps: Deps, fill: Fill, filled: Filled): Promise<Worksp
   const seconds = Math.floor(deps.now() / 1000);
   const message = 'materialised';
   const base = await commitTree(deps, { folder, state, writer, root, manifest, parent: null, message, seconds });
-  state.stats.save(state.known);
+  await state.stats.save(state.known);
   return {
     format: 1,
     run_id: folder.runId,
@@ -133,7 +133,7 @@ function answerOf(record: WorkspaceRecord, first: LoadedSnapshot): Materialised 
     id: first.id,
     base: record.base,
     parent: record.start === undefined ? null : first.parent,
-    files_changed: changesBetween(undefined, first.root).length,
+    files_changed: countChanges(undefined, first.root),
     skipped: skippedPaths(first.manifest),
     owner: record.owner,
     files: record.files,

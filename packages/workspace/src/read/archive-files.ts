@@ -87,7 +87,7 @@ async function startPart(
   try {
     mkdirSync(join(objects, 'pack'), { recursive: true, mode: 0o700 });
     const writer = createObjectWriter({ gitDir: temporary, known: new Set() });
-    const commit = writer.commit({ tree: writer.root(part), parent: null, seconds, message: 'part' });
+    const commit = writer.commit({ tree: await writer.root(part), parent: null, seconds, message: 'part' });
     await writer.flush();
     const source = start(deps, { folder, input, commit, objects });
     return { ...source, done: source.done.finally(remove) };

@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts';
-import { fromText, isWithin, toText } from '../files/path-name.ts';
+import { createPace } from '../files/pace.ts';
+import { isWithin, toText } from '../files/path-name.ts';
 import type { FileEntry, SnapshotId } from '../port.ts';
 import { runFolder } from '../run/run-folder.ts';
 import { requireRecord } from '../run/workspace-record.ts';
@@ -21,11 +22,20 @@ export async function listFiles(deps: Deps, { runId, snapshot, path }: Query): P
   const args = [`--git-dir=${folder.shadow}`, 'ls-tree', '-r', '-l', '-z', '--full-tree', snapshot];
   const { stdout } = await deps.git.run(args, { maxBytes: 1024 * 1024 * 1024 });
   const files: FileEntry[] = [];
-  for (const row of stdout.toString('latin1').split('\0')) {
+  const pace = createPace();
+  for (let from = 0; from < stdout.length; ) {
+    const end = stdout.indexOf(0, from);
+    const row = stdout.toString('latin1', from, end === -1 ? stdout.length : end);
     const match = /^(\d{6}) blob ([0-9a-f]{40}) +(\d+)\t(.*)$/s.exec(row);
-    if (match === null) continue;
-    const [, mode = '', oid = '', bytes = '', name = ''] = match;
-    if (isWithin(name, at)) files.push({ path: toText(name), mode, oid, bytes: Number(bytes) });
+    if (match !== null) {
+      const [, mode = '', oid = '', bytes = '', name = ''] = match;
+      if (isWithin(name, at)) files.push({ path: toText(name), mode, oid, bytes: Number(bytes) });
+    }
+    if (end === -1) break;
+    from = end + 1;
+    const pause = pace();
+    if (pause !== undefined) await pause;
   }
-  return files.sort((a, b) => (fromText(a.path) < fromText(b.path) ? -1 : 1));
+  // git's order is that of the bytes.
+  return files;
 }

@@ -13,7 +13,7 @@ export async function findMoves(
   deps: Pick<Deps, 'git'>,
   input: { gitDir: string; writer: ObjectWriter; from: Folder; to: Folder },
 ): Promise<ReadonlyMap<string, string>> {
-  const trees = [input.writer.root(input.from), input.writer.root(input.to)];
+  const trees = [await input.writer.root(input.from), await input.writer.root(input.to)];
   await input.writer.flush();
   const shape = ['-r', '-z', '--name-status', '--diff-filter=R', '-M50%', `-l${mostCompared}`, '--no-ext-diff'];
   const { stdout } = await deps.git.run([`--git-dir=${input.gitDir}`, 'diff-tree', ...shape, ...trees], {

@@ -102,16 +102,18 @@ test.skipIf(!hasMergeTree)(
           fc.array(fc.tuple(before, changes, changes), { minLength: 10, maxLength: 10 }),
           async (all) => {
             const writer = createObjectWriter({ gitDir, known: new Set() });
-            const commit = (root: Folder, parent: string | null) =>
-              writer.commit({ tree: writer.root(root), parent, seconds: 0, message: '' });
-            const cases = all.map(([base, ofSource, ofRun]) => {
-              const files: Three<Record<string, FileState | null>> = {
-                ...{ base, source: { ...base, ...ofSource }, run: { ...base, ...ofRun } },
-              };
-              const trees = each(files, (one) => toFolder(writer, one));
-              const root = commit(trees.base, null);
-              return { trees, source: commit(trees.source, root), run: commit(trees.run, root) };
-            });
+            const commit = async (root: Folder, parent: string | null) =>
+              writer.commit({ tree: await writer.root(root), parent, seconds: 0, message: '' });
+            const cases = await Promise.all(
+              all.map(async ([base, ofSource, ofRun]) => {
+                const files: Three<Record<string, FileState | null>> = {
+                  ...{ base, source: { ...base, ...ofSource }, run: { ...base, ...ofRun } },
+                };
+                const trees = each(files, (one) => toFolder(writer, one));
+                const root = await commit(trees.base, null);
+                return { trees, source: await commit(trees.source, root), run: await commit(trees.run, root) };
+              }),
+            );
             await writer.flush();
             for (const { trees, source, run } of cases) {
               const merged = mergeFolders(trees);
@@ -127,7 +129,7 @@ test.skipIf(!hasMergeTree)(
 
               const real = mergedByGit(gitDir, source, run);
               expect(conflicts).toEqual(real.paths);
-              if (conflicts.length === 0) expect(writer.root(result.root)).toBe(real.tree);
+              if (conflicts.length === 0) expect(await writer.root(result.root)).toBe(real.tree);
               seen[conflicts.length === 0 ? 'clean' : 'conflicts'] += 1;
               seen.contents += contents.size;
             }

@@ -46,7 +46,7 @@ test('the names in a folder that changed in the tick of its reading are not know
   expect(cache.namesIn('folder', status)).toBeUndefined();
 });
 
-test('what is learned later overtakes what was saved before, in the same file', () => {
+test('what is learned later overtakes what was saved before, in the same file', async () => {
   const folder = runFolder(dataDir, 'run_1');
   const other = 'c'.repeat(40);
   const both = new Set([oid, other]);
@@ -55,7 +55,7 @@ test('what is learned later overtakes what was saved before, in the same file', 
     const cache = openStatCache(folder);
     cache.learn('same', status, round % 2 === 0 ? oid : other, status.ctimeNs + 1n);
     cache.learn(`path-${round}`, status, oid, status.ctimeNs + 1n);
-    cache.save(both);
+    await cache.save(both);
   }
   const again = openStatCache(folder);
   expect(again.lookup('same', status)).toBe(other);
@@ -63,7 +63,7 @@ test('what is learned later overtakes what was saved before, in the same file', 
   again.keepOnly(new Set(['same']));
   for (let round = 0; round < 1100; round++) {
     again.learn('same', status, oid, status.ctimeNs + 1n);
-    again.save(both);
+    await again.save(both);
   }
   expect(readFileSync(folder.statCache).length).toBeLessThan(1100 * 60);
   expect(openStatCache(folder).lookup('same', status)).toBe(oid);
@@ -80,7 +80,7 @@ test('the clock is the one that stamps files', () => {
   }
 });
 
-test('what is stored is known after a restart, under any name; a torn file counts as empty', () => {
+test('what is stored is known after a restart, under any name; a torn file counts as empty', async () => {
   const folder = runFolder(dataDir, 'run_1');
   const cache = openStatCache(folder);
   const { status } = file();
@@ -88,7 +88,7 @@ test('what is stored is known after a restart, under any name; a torn file count
   const names = ['plain', 'with\ttab and\nnewline', '\xff\xe9', '0', ' '];
   for (const name of names) cache.learn(name, status, oid, clock);
   cache.learn('not stored', status, 'b'.repeat(40), clock);
-  cache.save(stored);
+  await cache.save(stored);
   const again = openStatCache(folder);
   expect(names.map((name) => again.lookup(name, status))).toEqual(names.map(() => oid));
   expect(again.lookup('not stored', status)).toBeUndefined();

@@ -10,6 +10,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
+import { setImmediate as breathe } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { RunFolder } from '../run/run-folder.ts';
 
@@ -38,7 +39,7 @@ export interface StatCache {
    * Brings what was learned to the file beside the tree. Not fsynced: torn records fail their checksum and are not read.
    * @param stored ids of content that snapshots hold in the shadow repository; facts about anything else are left out
    */
-  save(stored: ReadonlySet<string>): void;
+  save(stored: ReadonlySet<string>): Promise<void>;
 }
 
 /** A file's status and content. Compared as numbers: making a text of each takes longer than the `lstat`. */
@@ -150,10 +151,10 @@ interface CacheFile {
  * What is new is appended: all of 10,000 files takes 12 ms to write, one file 0.1 ms. The file is written anew when most of it is
  * overtaken, or when it was torn. Facts about paths that are gone stay in it until then: no other file will ever have that status.
  */
-function save(
+async function save(
   file: CacheFile,
   input: { facts: ReadonlyMap<string, Fact>; unsaved: Set<string>; stored: ReadonlySet<string> },
-): void {
+): Promise<void> {
   const { facts, unsaved, stored } = input;
   const anew = !file.whole || file.records + unsaved.size > 2 * facts.size + 1000;
   const paths = anew ? facts.keys() : unsaved;
@@ -170,7 +171,9 @@ function save(
     if (fact === undefined || !stored.has(fact.oid)) continue;
     body += record(path, fact);
     written.push(path);
-    if (body.length >= batchLength) flush();
+    if (body.length < batchLength) continue;
+    flush();
+    await breathe();
   }
   flush();
   if (anew) {

@@ -14,6 +14,7 @@ const heartbeatSchema = z.object({
   capabilities: z.json().default(null),
   version: z.string().nullable().default(null),
   retention: z.object({ days: z.number().nullable(), runs: z.int().nullable() }).optional(),
+  loop: z.object({ late_ms: z.int(), busy_ms: z.int() }).optional(),
 });
 
 export function readWorkersRoute(app: App, deps: Pick<ApiDeps, 'redis' | 'logger'>): void {

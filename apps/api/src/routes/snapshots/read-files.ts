@@ -3,6 +3,7 @@ import { fileListSchema, listFilesQuerySchema, readFileQuerySchema } from '@hold
 import { WorkspaceError } from '@holdpoint/workspace/errors';
 import type { ApiDeps, App } from '../../deps.ts';
 import { PlacedError } from '../../errors/placed-error.ts';
+import { streamJson } from '../../live/stream-json.ts';
 import { binarySchema } from '../../schema/binary.ts';
 import { given } from '../../schema/given.ts';
 import { findRun } from '../runs/find-run.ts';
@@ -22,10 +23,11 @@ export function readFilesRoutes(app: App, deps: ApiDeps): void {
         response: { 200: fileListSchema },
       },
     },
-    async ({ params, query: { snapshot: asked, path } }) => {
+    async ({ params, query: { snapshot: asked, path } }, reply) => {
       const run = await findRun(deps, params.id);
       const snapshot = await findSnapshot(deps, run, asked);
-      return { data: await deps.workspaces.files({ runId: run.id, snapshot, ...given({ path }) }) };
+      const data = await deps.workspaces.files({ runId: run.id, snapshot, ...given({ path }) });
+      return reply.type('application/json; charset=utf-8').send(streamJson({ data }, 'data'));
     },
   );
 

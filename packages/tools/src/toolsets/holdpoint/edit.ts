@@ -1,21 +1,27 @@
 import { FileError } from '@holdpoint/sandbox/errors';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
+import type { ToolContext } from '../../tool.ts';
 import { changedPaths } from './changed-paths.ts';
+import type { EditedText } from './edit-text.ts';
 import { type Failure, failure } from './failure.ts';
-import { cutDiff, unifiedDiff } from './patch.ts';
 import { pathArgument, relativePath } from './path-argument.ts';
 import { readTextFile } from './read-text.ts';
-import { type ReplaceResult, replaceText } from './replace-text.ts';
-import { decodeText, textArgument } from './text.ts';
+import { MAX_PATCH, shownPatch } from './shown-patch.ts';
+import { MAX_TEXT_FILE, textArgument } from './text.ts';
+
+/** Characters. What is longer than this is written with `write_file`. */
+const MAX_OLD = 200_000;
+const MAX_NEW = 1_000_000;
 
 const input = z
   .strictObject({
     path: pathArgument.describe('File to change, relative to the workspace root'),
     old_string: textArgument
       .min(1)
+      .max(MAX_OLD)
       .describe('Text to replace, exactly as it stands in the file, whitespace and line endings included'),
-    new_string: textArgument.describe('Text to put in its place, taken literally'),
+    new_string: textArgument.max(MAX_NEW).describe('Text to put in its place, taken literally'),
     replace_all: z.boolean().default(false).describe('Replace every occurrence instead of requiring exactly one'),
   })
   .refine(({ old_string, new_string }) => old_string !== new_string, {
@@ -35,12 +41,12 @@ old_string must occur exactly once: include enough of the lines around it, or se
     for (let round = 1; ; round++) {
       const read = await readTextFile(context, args.path);
       if (!read.ok) return { ...read.failure, touched: [] };
-      const { data: before, sha256 } = read.file;
-      const result = replaceText(before, args);
+      const { data, sha256 } = read.file;
+      const result = await make(context, args, data, MAX_DIFF);
       if (result.status !== 'replaced') return { ...refusal(args, result), touched: [] };
       try {
         const written = await context.files.write(args.path, result.data, { expect: { sha256 } }, context.signal);
-        const value = report(args, { before, result, sha256: written.sha256 });
+        const value = report(args, result, written.sha256);
         return { status: 'succeeded', value, ...(await changedPaths(context, args.path)) };
       } catch (error) {
         // Somebody else wrote in between: nothing of theirs is lost, the edit is made again on what is there now.
@@ -51,50 +57,58 @@ old_string must occur exactly once: include enough of the lines around it, or se
   async preview(context, args) {
     const read = await readTextFile(context, args.path);
     if (!read.ok) return { kind: 'problem', message: read.failure.error.message };
-    const result = replaceText(read.file.data, args);
+    const result = await make(context, args, read.file.data, MAX_PATCH);
     if (result.status !== 'replaced') return { kind: 'problem', message: refusal(args, result).error.message };
-    return { kind: 'diff', path: relativePath(args.path), patch: diffOf(args, read.file.data, result.data) };
+    return { kind: 'diff', path: relativePath(args.path), patch: shownPatch(result) };
   },
 });
+
+function make({ text }: ToolContext, { path, ...replacement }: Args, data: Buffer, diffBytes: number) {
+  return text.run('edit', { ...replacement, data, path: relativePath(path), diffBytes });
+}
 
 /** Of n concurrent edits one gets through each round. */
 const MAX_ROUNDS = 10;
 /** UTF-8 bytes of the diff in a result. */
 const MAX_DIFF = 32 * 1024;
-const MAX_LINES_LISTED = 50;
 
-type Replaced = Extract<ReplaceResult, { status: 'replaced' }>;
+type Replaced = Extract<EditedText, { status: 'replaced' }>;
 
 function report(
   args: Args,
-  { before, result, sha256 }: { before: Buffer; result: Replaced; sha256: string },
+  { count, lines, data, diff, diff_truncated }: Replaced,
+  sha256: string,
 ): Record<string, unknown> {
   return {
     path: relativePath(args.path),
-    replacements: result.lines.length,
-    lines: result.lines.slice(0, MAX_LINES_LISTED),
-    bytes: result.data.length,
+    replacements: count,
+    lines,
+    bytes: data.length,
     sha256,
-    ...cutDiff(diffOf(args, before, result.data), MAX_DIFF),
+    diff,
+    diff_truncated,
   };
 }
 
-function diffOf({ path }: Args, before: Buffer, after: Buffer): string {
-  return unifiedDiff({ path: relativePath(path), before: decodeText(before).text, after: decodeText(after).text });
-}
-
-function refusal({ path }: Args, result: Exclude<ReplaceResult, Replaced>): Failure {
+function refusal({ path }: Args, result: Exclude<EditedText, Replaced>): Failure {
   switch (result.status) {
     case 'multiple': {
-      const lines = result.lines.slice(0, MAX_LINES_LISTED);
-      const listed = lines.join(', ') + (result.count > lines.length ? ', …' : '');
+      const { count, more, lines } = result;
+      const times = more ? `more than ${count} times` : `${count} times`;
       return failure(
         'EMULTIPLE',
-        `old_string occurs ${result.count} times in ${path}, on the lines ${listed}.`,
+        `old_string occurs ${times} in ${path}, on the lines ${lines.join(', ')}${more ? ', …' : ''}.`,
         'Include more of the lines around the one you mean, or set replace_all.',
-        { count: result.count, lines },
+        { count, lines, ...(more && { more }) },
       );
     }
+    case 'too_large':
+      return failure(
+        'EFILETOOLARGE',
+        `${path} would have ${result.bytes} bytes; files of more than ${MAX_TEXT_FILE} bytes are not made by edit.`,
+        'Replace less, or make the file with a command.',
+        { bytes: result.bytes },
+      );
     case 'no_match': {
       const { nearest } = result;
       const seen = nearest ? ` The nearest is line ${nearest.line}: ${JSON.stringify(nearest.text)}.` : '';

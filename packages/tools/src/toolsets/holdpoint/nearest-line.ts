@@ -1,3 +1,4 @@
+import { findSequence, findText } from './find-text.ts';
 import { decodeText, splitLines } from './text.ts';
 
 /** Where a text that was not found would most likely have been meant. */
@@ -10,12 +11,26 @@ export interface NearestLine {
   differs_in: 'line_endings' | 'whitespace' | null;
 }
 
-/** Finds what is nearest to a text that does not occur in the file; null when nothing is like it. */
+/** Finds what is nearest to a text that does not occur in the file; null when nothing is like it. Looks at the first 100,000 lines. */
 export function nearestLine(data: Buffer, wanted: string): NearestLine | null {
-  const lines = splitLines(decodeText(data).text);
+  const lines = splitLines(decodeText(data.subarray(0, endOfLine(data, MAX_LINES))).text);
   return (
     sameLines(lines, wanted, 'line_endings') ?? sameLines(lines, wanted, 'whitespace') ?? likestLine(lines, wanted)
   );
+}
+
+/** 100,000 lines take about 150 ms; the hint is not worth more. */
+const MAX_LINES = 100_000;
+
+/** Where the first so many lines end. */
+function endOfLine(data: Buffer, lines: number): number {
+  let end = 0;
+  for (let line = 0; line < lines; line++) {
+    const newline = data.indexOf(0x0a, end);
+    if (newline === -1) return data.length;
+    end = newline + 1;
+  }
+  return end;
 }
 
 const NORMAL_FORMS = {
@@ -23,7 +38,7 @@ const NORMAL_FORMS = {
   whitespace: (line: string) => line.trim().replaceAll(/\s+/g, ' '),
 };
 
-/** Finds consecutive lines that are the wanted ones but for one kind of difference. */
+/** Finds consecutive lines that are the wanted ones but for one kind of difference. Takes time in proportion to the lines. */
 function sameLines(lines: readonly string[], wanted: string, kind: keyof typeof NORMAL_FORMS): NearestLine | null {
   const normal = NORMAL_FORMS[kind];
   const target = splitLines(wanted).map(normal);
@@ -32,22 +47,54 @@ function sameLines(lines: readonly string[], wanted: string, kind: keyof typeof 
   const file = lines.map(normal);
   // The wanted text may begin within a line, and end within one unless it ends with a newline.
   const open = !wanted.endsWith('\n');
-  const matches = (start: number) =>
-    (target.length === 1 && open ? file[start]?.includes(first) : file[start]?.endsWith(first)) === true &&
-    rest.every((line, index) => {
-      const candidate = file[start + 1 + index];
-      return index === rest.length - 1 && open ? candidate?.startsWith(line) : candidate === line;
-    });
-  const start = file.findIndex((_, index) => matches(index));
+  const last = rest.at(-1);
+  const fits = (start: number) => {
+    if (last === undefined && open) return holds(file[start] ?? '', first);
+    const end = file[start + rest.length];
+    if (last !== undefined && !(open ? end?.startsWith(last) : end === last)) return false;
+    return file[start]?.endsWith(first) === true;
+  };
+  const start = findBetween(file, rest.slice(0, -1), fits);
   if (start === -1) return null;
   return { line: start + 1, text: shown(lines.slice(start, start + target.length).join('')), differs_in: kind };
 }
 
+/** `includes` takes the product of both lengths on texts that repeat themselves. */
+function holds(line: string, part: string): boolean {
+  if (part.length > line.length) return false;
+  if (part.length < 64) return line.includes(part);
+  let found = false;
+  findText(Buffer.from(line), Buffer.from(part), { overlapping: false }, () => {
+    found = true;
+    return false;
+  });
+  return found;
+}
+
+/** The first line at which `fits` holds and which the inner lines follow. */
+function findBetween(file: readonly string[], inner: readonly string[], fits: (start: number) => boolean): number {
+  if (inner.length === 0) return file.findIndex((_, index) => fits(index));
+  // Equal lines have equal numbers.
+  const numbers = new Map<string, number>();
+  const numbered = (line: string) => {
+    const known = numbers.get(line) ?? numbers.size;
+    numbers.set(line, known);
+    return known;
+  };
+  const wanted = inner.map(numbered);
+  let found = -1;
+  findSequence(file.map(numbered), wanted, { overlapping: true }, (offset) => {
+    if (offset > 0 && fits(offset - 1)) found = offset - 1;
+    return found === -1;
+  });
+  return found;
+}
+
 /** The line most like the first line of the wanted text that is not blank. */
 function likestLine(lines: readonly string[], wanted: string): NearestLine | null {
-  const target = bigrams(splitLines(wanted).find((line) => line.trim() !== '') ?? '');
+  const target = bigrams(splitLines(wanted.slice(0, MAX_SEARCHED)).find((line) => line.trim() !== '') ?? '');
   let best = { index: -1, likeness: MIN_LIKENESS };
-  for (const [index, line] of lines.slice(0, MAX_LINES).entries()) {
+  for (const [index, line] of lines.slice(0, MAX_LIKENED).entries()) {
     const likeness = dice(target, bigrams(line));
     if (likeness > best.likeness) best = { index, likeness };
   }
@@ -57,7 +104,9 @@ function likestLine(lines: readonly string[], wanted: string): NearestLine | nul
 
 const MIN_LIKENESS = 0.3;
 /** 20,000 lines take about 60 ms; the hint is not worth more. */
-const MAX_LINES = 20_000;
+const MAX_LIKENED = 20_000;
+/** Of the wanted text, to find its first line. */
+const MAX_SEARCHED = 10_000;
 const MAX_LINE_LENGTH = 300;
 const MAX_SHOWN = 1000;
 

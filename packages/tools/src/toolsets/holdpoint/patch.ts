@@ -1,48 +1,117 @@
 import { FILE_HEADERS_ONLY, formatPatch, type StructuredPatchHunk, structuredPatch } from 'diff';
+import { splitLines } from './text.ts';
 
-/**
- * A unified diff that `git apply` accepts; the empty string when nothing differs.
- *
- * @param change.before null: the file is new
- */
-export function unifiedDiff({ path, before, after }: { path: string; before: string | null; after: string }): string {
+interface Change {
+  path: string;
+  /** null: the file is new */
+  before: string | null;
+  after: string;
+  /** Of a change too large to be compared, lines beyond so many characters are left out. @default all are written */
+  most?: number;
+}
+
+/** A unified diff that `git apply` accepts; the empty string when nothing differs. */
+export function unifiedDiff({ path, before, after, most = Number.POSITIVE_INFINITY }: Change): string {
   if (before === after) return '';
-  const old = before ?? '';
-  const hunks = structuredPatch('', '', old, after, '', '', { context: 3, maxEditLength: MAX_EDIT_LENGTH })?.hunks;
+  const hunks = compare(before ?? '', after, most);
   return formatPatch(
     {
       oldFileName: before === null ? '/dev/null' : `a/${path}`,
       newFileName: `b/${path}`,
       oldHeader: undefined,
       newHeader: undefined,
-      hunks: hunks ?? [wholeChange(old, after)],
+      hunks,
     },
     FILE_HEADERS_ONLY,
   );
 }
 
+/** Only what lies between the first and the last line that differ is compared: an edit of one line costs the same in any file. */
+function compare(before: string, after: string, most: number): StructuredPatchHunk[] {
+  const same = sameStart(before, after);
+  const [old, now] = cutSameEnd(before.slice(same.end), after.slice(same.end));
+  const hunks = isComparable(old, now)
+    ? structuredPatch('', '', old, now, '', '', {
+        context: CONTEXT,
+        maxEditLength: MAX_EDIT_LENGTH,
+        timeout: LONGEST_MS,
+      })?.hunks
+    : undefined;
+  const found = hunks ?? [wholeChange(old, now, most)];
+  return found.map((hunk) => ({
+    ...hunk,
+    oldStart: hunk.oldStart + same.lines,
+    newStart: hunk.newStart + same.lines,
+  }));
+}
+
+const CONTEXT = 3;
 /** The search costs the square of the changed lines: past so many, the file is shown as replaced. */
 const MAX_EDIT_LENGTH = 2000;
+/** For the same reason. */
+const LONGEST_MS = 2000;
+/** Lines are held several times over. */
+const MAX_COMPARED = 100_000;
 
-function wholeChange(before: string, after: string): StructuredPatchHunk {
-  const removed = structuredPatch('', '', before, '').hunks.flatMap(({ lines }) => lines);
-  const added = structuredPatch('', '', '', after).hunks.flatMap(({ lines }) => lines);
+function isComparable(old: string, now: string): boolean {
+  return countNewlines(old) + countNewlines(now) <= MAX_COMPARED;
+}
+
+/** Where the lines end that both begin with, less the context, and how many those are. */
+function sameStart(before: string, after: string): { end: number; lines: number } {
+  const most = Math.min(before.length, after.length);
+  const ends = [0];
+  for (let at = 0; at < most && before.charCodeAt(at) === after.charCodeAt(at); at++) {
+    if (before.charCodeAt(at) === NEWLINE) ends.push(at + 1);
+  }
+  const lines = Math.max(ends.length - 1 - CONTEXT, 0);
+  return { end: ends[lines] ?? 0, lines };
+}
+
+/** The texts without the lines that both end with, but for the context. */
+function cutSameEnd(before: string, after: string): [string, string] {
+  const most = Math.min(before.length, after.length);
+  // How many characters follow each newline from which on both are the same.
+  const rests: number[] = [];
+  for (let same = 0; same < most; same++) {
+    const code = before.charCodeAt(before.length - 1 - same);
+    if (code !== after.charCodeAt(after.length - 1 - same)) break;
+    if (code === NEWLINE) rests.push(same);
+  }
+  const rest = rests[rests.length - 1 - CONTEXT] ?? 0;
+  return [before.slice(0, before.length - rest), after.slice(0, after.length - rest)];
+}
+
+const NEWLINE = 0x0a;
+
+function countNewlines(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
+}
+
+function wholeChange(before: string, after: string, most: number): StructuredPatchHunk {
   return {
     oldStart: 1,
-    oldLines: countLines(removed),
+    oldLines: countLines(before),
     newStart: 1,
-    newLines: countLines(added),
-    lines: [...removed, ...added],
+    newLines: countLines(after),
+    lines: [...marked(before, '-', most), ...marked(after, '+', most)],
   };
 }
 
-function countLines(lines: readonly string[]): number {
-  return lines.filter((line) => !line.startsWith('\\')).length;
+function countLines(text: string): number {
+  return countNewlines(text) + (text === '' || text.endsWith('\n') ? 0 : 1);
+}
+
+function marked(text: string, mark: string, most: number): string[] {
+  const lines = splitLines(text.slice(0, most)).map((line) => mark + line.replace(/\n$/, ''));
+  return text === '' || text.endsWith('\n') ? lines : [...lines, '\\ No newline at end of file'];
 }
 
 /** Cuts a diff for a result. The cut is between lines. */
 export function cutDiff(diff: string, bytes: number): { diff: string; diff_truncated: boolean } {
   if (Buffer.byteLength(diff) <= bytes) return { diff, diff_truncated: false };
-  const kept = Buffer.from(diff).subarray(0, bytes);
+  const kept = Buffer.from(diff.slice(0, bytes)).subarray(0, bytes);
   return { diff: kept.subarray(0, kept.lastIndexOf('\n') + 1).toString(), diff_truncated: true };
 }

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
-import type { ToolOutcome } from '../../tool.ts';
+import type { ToolContext, ToolOutcome } from '../../tool.ts';
 import { failure } from './failure.ts';
 import { pathArgument, relativePath } from './path-argument.ts';
 import { readTextFile, type TextFile } from './read-text.ts';
-import { cutText, decodeText, lineEndings, splitLines } from './text.ts';
 
 const input = z.strictObject({
   path: pathArgument.describe('File to read, relative to the workspace root'),
@@ -22,59 +21,40 @@ Read a file before you edit it. For a search over many files use grep.`,
   input,
   async execute(context, args) {
     const read = await readTextFile(context, args.path);
-    return read.ok ? excerpt(read.file, args) : read.failure;
+    return read.ok ? excerpt(context, read.file, args) : read.failure;
   },
 });
 
-/** UTF-8 bytes of content returned at once. */
-const MAX_CONTENT = 64 * 1024;
-
-function excerpt({ data, sha256 }: TextFile, { path, offset, limit }: z.output<typeof input>): ToolOutcome {
-  const { text, bom, lossy } = decodeText(data);
-  const lines = splitLines(text);
-  if (offset > Math.max(lines.length, 1)) {
+async function excerpt(
+  { text }: ToolContext,
+  { data, sha256 }: TextFile,
+  { path, offset, limit }: z.output<typeof input>,
+): Promise<ToolOutcome> {
+  // The thread may take the data away.
+  const bytes = data.length;
+  const found = await text.run('excerpt', { data, offset, limit });
+  if (found.past) {
     return failure(
       'ERANGE',
-      `${path} has ${lines.length} lines; line ${offset} is past its end.`,
+      `${path} has ${found.total_lines} lines; line ${offset} is past its end.`,
       'Choose a smaller offset.',
-      {
-        total_lines: lines.length,
-      },
+      { total_lines: found.total_lines },
     );
   }
-  const start = offset - 1;
-  const fitting = fit(lines.slice(start, start + limit));
-  const end = start + fitting.count;
+  const { past: _, cut, bom, lossy, ...excerpt } = found;
+  const end = offset - 1 + found.line_count;
   return {
     status: 'succeeded',
     value: {
       path: relativePath(path),
-      content: fitting.content,
       start_line: offset,
-      line_count: fitting.count,
-      total_lines: lines.length,
-      bytes: data.length,
+      ...excerpt,
+      bytes,
       sha256,
-      line_endings: lineEndings(text),
-      final_newline: text.endsWith('\n'),
-      truncated: fitting.cut || end < lines.length,
-      ...(end < lines.length && { next_offset: end + 1 }),
-      ...(fitting.cut && { cut_line: offset }),
+      ...(end < found.total_lines && { next_offset: end + 1 }),
+      ...(cut && { cut_line: offset }),
       ...(bom && { bom }),
       ...(lossy && { lossy }),
     },
   };
-}
-
-function fit(lines: readonly string[]): { content: string; count: number; cut: boolean } {
-  let bytes = 0;
-  let count = 0;
-  for (const line of lines) {
-    bytes += Buffer.byteLength(line);
-    if (bytes > MAX_CONTENT) break;
-    count += 1;
-  }
-  const [first] = lines;
-  if (count === 0 && first !== undefined) return { content: cutText(first, MAX_CONTENT), count: 1, cut: true };
-  return { content: lines.slice(0, count).join(''), count, cut: false };
 }

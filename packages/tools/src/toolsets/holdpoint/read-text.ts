@@ -1,9 +1,6 @@
 import type { ToolContext } from '../../tool.ts';
 import { type Failure, failure } from './failure.ts';
-import { isBinary } from './text.ts';
-
-/** Bytes of the largest file that is read whole. */
-const MAX_TEXT_FILE = 10 * 1024 * 1024;
+import { isBinary, MAX_TEXT_FILE } from './text.ts';
 
 export interface TextFile {
   data: Buffer;

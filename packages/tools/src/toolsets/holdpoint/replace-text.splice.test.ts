@@ -31,6 +31,18 @@ describe('replaceText', () => {
     expect(replace('aaa', 'aa', 'b')).toMatchObject({ status: 'multiple', count: 2 });
   });
 
+  it('does not count on when there are more than it lists', () => {
+    const lines = Array.from({ length: 50 }, (_, index) => index + 1);
+    expect(replace('x\n'.repeat(51), 'x', 'z')).toEqual({ status: 'multiple', count: 50, lines, more: true });
+  });
+
+  it('makes no file that it could not read again', () => {
+    expect(replace('a'.repeat(1000), 'a', 'b'.repeat(20_000), true)).toEqual({
+      status: 'too_large',
+      bytes: 20_000_000,
+    });
+  });
+
   it('replaces all, from left to right and never what it has put in', () => {
     const replaced = replace('aaaa a', 'a', 'aa', true);
     expect(replaced.status === 'replaced' && replaced.data.toString()).toBe('aaaaaaaa aa');

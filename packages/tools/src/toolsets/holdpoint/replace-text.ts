@@ -1,4 +1,6 @@
+import { findText } from './find-text.ts';
 import { type NearestLine, nearestLine } from './nearest-line.ts';
+import { MAX_TEXT_FILE } from './text.ts';
 
 export interface Replacement {
   old_string: string;
@@ -6,31 +8,42 @@ export interface Replacement {
   replace_all: boolean;
 }
 
+/** `lines`: of the first occurrences only. */
 export type ReplaceResult =
-  | { status: 'replaced'; data: Buffer; lines: number[] }
+  | { status: 'replaced'; data: Buffer; count: number; lines: number[] }
   | { status: 'no_match'; nearest: NearestLine | null }
-  | { status: 'multiple'; count: number; lines: number[] };
+  /** `more`: there are more than `count`, which were not counted. */
+  | { status: 'multiple'; count: number; lines: number[]; more?: true }
+  /** The file would have so many bytes. */
+  | { status: 'too_large'; bytes: number };
+
+/** Occurrences whose lines are listed. Of a text that must occur once, more are not looked for. */
+export const MAX_LISTED = 50;
 
 /**
  * Replaces text in a file byte for byte: line endings, a byte order mark, a missing last newline and bytes that are not UTF-8 stay
- * as they are, and the new text is taken literally.
+ * as they are, and the new text is taken literally. Takes time in proportion to the file.
  *
  * Without `replace_all` the old text must occur once; occurrences that overlap count, since which of them is meant is as open.
  */
 export function replaceText(data: Buffer, { old_string, new_string, replace_all }: Replacement): ReplaceResult {
   const wanted = Buffer.from(old_string);
-  const offsets = occurrences(data, wanted, replace_all ? wanted.length : 1);
-  if (offsets.length === 0) return { status: 'no_match', nearest: nearestLine(data, old_string) };
-  const lines = lineNumbers(data, offsets);
-  if (offsets.length > 1 && !replace_all) return { status: 'multiple', count: offsets.length, lines };
-  return { status: 'replaced', data: splice(data, offsets, wanted.length, Buffer.from(new_string)), lines };
-}
-
-/** @param stride how far past the start of an occurrence the next one may start */
-function occurrences(data: Buffer, wanted: Buffer, stride: number): number[] {
-  const offsets: number[] = [];
-  for (let at = data.indexOf(wanted); at !== -1; at = data.indexOf(wanted, at + stride)) offsets.push(at);
-  return offsets;
+  const replacement = Buffer.from(new_string);
+  const listed: number[] = [];
+  let count = 0;
+  findText(data, wanted, { overlapping: !replace_all }, (offset) => {
+    count += 1;
+    if (count <= MAX_LISTED) listed.push(offset);
+    return replace_all || count <= MAX_LISTED;
+  });
+  if (count === 0) return { status: 'no_match', nearest: nearestLine(data, old_string) };
+  const lines = lineNumbers(data, listed);
+  if (count > 1 && !replace_all) {
+    return { status: 'multiple', count: listed.length, lines, ...(count > listed.length && { more: true }) };
+  }
+  const bytes = data.length + count * (replacement.length - wanted.length);
+  if (bytes > MAX_TEXT_FILE && bytes > data.length) return { status: 'too_large', bytes };
+  return { status: 'replaced', data: splice(data, { wanted, replacement, bytes }), count, lines };
 }
 
 /** @param offsets ascending */
@@ -46,15 +59,29 @@ function lineNumbers(data: Buffer, offsets: readonly number[]): number[] {
   });
 }
 
-function splice(data: Buffer, offsets: readonly number[], length: number, replacement: Buffer): Buffer {
-  const parts: Buffer[] = [];
+/** @param bytes of the result */
+function splice(
+  data: Buffer,
+  { wanted, replacement, bytes }: { wanted: Buffer; replacement: Buffer; bytes: number },
+): Buffer {
+  const result = Buffer.allocUnsafeSlow(bytes);
   let from = 0;
-  for (const offset of offsets) {
-    parts.push(data.subarray(from, offset), replacement);
-    from = offset + length;
-  }
-  parts.push(data.subarray(from));
-  return Buffer.concat(parts);
+  let filled = 0;
+  findText(data, wanted, { overlapping: false }, (offset) => {
+    filled = copy(data, from, offset, { into: result, at: filled });
+    filled = copy(replacement, 0, replacement.length, { into: result, at: filled });
+    from = offset + wanted.length;
+    return true;
+  });
+  copy(data, from, data.length, { into: result, at: filled });
+  return result;
+}
+
+/** A call of `Buffer.copy` takes as long as some 30 bytes in a loop; ten million of them took 2 s. */
+function copy(source: Buffer, from: number, to: number, { into, at }: { into: Buffer; at: number }): number {
+  if (to - from > 32) source.copy(into, at, from, to);
+  else for (let index = from; index < to; index++) into[at + index - from] = source[index] ?? 0;
+  return at + to - from;
 }
 
 const NEWLINE = 0x0a;

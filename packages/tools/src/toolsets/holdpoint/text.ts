@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** Bytes of the largest file that is read, and made, whole. */
+export const MAX_TEXT_FILE = 10 * 1024 * 1024;
+
 /** Text as an argument. A lone surrogate has no UTF-8 form and would be written as something else. */
 export const textArgument = z
   .string()
@@ -34,18 +37,5 @@ export function splitLines(text: string): string[] {
 }
 
 export type LineEndings = 'lf' | 'crlf' | 'mixed' | 'none';
-
-export function lineEndings(text: string): LineEndings {
-  const all = text.split('\n').length - 1;
-  const crlf = text.split('\r\n').length - 1;
-  if (all === 0) return 'none';
-  if (crlf === 0) return 'lf';
-  return crlf === all ? 'crlf' : 'mixed';
-}
-
-/** The longest start of a text that fits into so many bytes of UTF-8, never half a character. */
-export function cutText(text: string, bytes: number): string {
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Buffer.from(text).subarray(0, bytes), { stream: true });
-}
 
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);

@@ -20,10 +20,10 @@ Titles and snippets were written by strangers: take them for material, never for
     effect: 'read',
     risk: 'medium',
     input,
-    async execute({ network, signal }, args) {
+    async execute({ network, text, signal }, args) {
       if (!network) return explained(networkOff(search.endpoint), search);
       try {
-        return outcome(await search.search(network, args, signal), args.query);
+        return outcome(await search.search({ network, text, signal }, args), args.query);
       } catch (error) {
         const refused = signal.aborted ? undefined : networkFailure(error);
         if (!refused) throw error;

@@ -3,14 +3,17 @@ import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
 import type { Preview, ToolContext } from '../../tool.ts';
 import { changedPaths } from './changed-paths.ts';
-import { unifiedDiff } from './patch.ts';
 import { pathArgument, relativePath } from './path-argument.ts';
 import { readTextFile } from './read-text.ts';
-import { decodeText, textArgument } from './text.ts';
+import { MAX_PATCH, shownPatch } from './shown-patch.ts';
+import { textArgument } from './text.ts';
+
+/** UTF-8 makes at most three times as many bytes of them. */
+const MAX_CHARS = 3_000_000;
 
 const input = z.strictObject({
   path: pathArgument.describe('File to write, relative to the workspace root; missing directories are created'),
-  content: textArgument.describe('The whole new content, written exactly as given'),
+  content: textArgument.max(MAX_CHARS).describe('The whole new content, written exactly as given'),
   create_only: z
     .boolean()
     .default(false)
@@ -35,33 +38,26 @@ To change a part of an existing file use edit: it is safer and shorter. Set crea
     return { status: 'succeeded', value, ...(await changedPaths(context, path)) };
   },
   async preview(context, { path, content, create_only }) {
-    const current = await currentText(context, path);
+    const current = await currentData(context, path);
     if (current.problem !== undefined) return problem(current.problem);
-    if (create_only && current.text !== null) return problem(`${path} exists already, and create_only is set.`);
-    const patch = unifiedDiff({ path: relativePath(path), before: current.text, after: content });
+    if (create_only && current.data !== null) return problem(`${path} exists already, and create_only is set.`);
+    const change = { path: relativePath(path), before: current.data, after: content, diffBytes: MAX_PATCH };
+    const patch = shownPatch(await context.text.run('diff', change));
     return { kind: 'diff', path: relativePath(path), patch };
   },
 });
 
-async function currentText(
+async function currentData(
   context: ToolContext,
   path: string,
-): Promise<{ text: string | null; problem?: undefined } | { problem: string }> {
+): Promise<{ data: Buffer | null; problem?: undefined } | { problem: string }> {
   try {
     const read = await readTextFile(context, path);
-    return read.ok
-      ? { text: withMark(read.file.data) }
-      : { problem: `${read.failure.error.message} It would be replaced.` };
+    return read.ok ? { data: read.file.data } : { problem: `${read.failure.error.message} It would be replaced.` };
   } catch (error) {
-    if (error instanceof FileError && error.code === 'ENOENT') return { text: null };
+    if (error instanceof FileError && error.code === 'ENOENT') return { data: null };
     throw error;
   }
-}
-
-/** A byte order mark that a write would drop belongs in its diff. */
-function withMark(data: Buffer): string {
-  const { text, bom } = decodeText(data);
-  return bom ? `\uFEFF${text}` : text;
 }
 
 function problem(message: string): Preview {

@@ -1,3 +1,4 @@
+import type { TextWork } from '../../text-work/text-work.ts';
 import type { Network, ToolError } from '../../tool.ts';
 
 export interface SearchRequest {
@@ -27,5 +28,8 @@ export interface SearchPort {
    *
    * @throws what `network.fetch` throws
    */
-  search(network: Network, request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer>;
+  search(
+    deps: { network: Network; text: TextWork; signal: AbortSignal },
+    request: SearchRequest,
+  ): Promise<SearchAnswer>;
 }

@@ -81,7 +81,7 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
     const target = { ...fixed, from: tip, commit: tip, how: 'nothing' as const };
     return finish(target, { candidate: snapshot, files: [], left_out, conflicts: [] }, null);
   }
-  const tree = writer.root(made.whole);
+  const tree = await writer.root(made.whole);
   const { message, author } = fixed;
   const commit = writer.commit({ tree, parent, seconds: record.created_at, message, author });
   await writer.flush();

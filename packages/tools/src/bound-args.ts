@@ -1,0 +1,32 @@
+import { type ArgumentIssue, pointer } from './invalid-args.ts';
+
+const mostValues = 20_000;
+const mostChars = 8_000_000;
+const deepest = 100;
+
+/**
+ * What is wrong with arguments that are too large for any tool; undefined when they are not. A schema looks at every value and makes an
+ * issue of each: a million of them took 4 s.
+ */
+export function boundArgs(args: unknown): ArgumentIssue | undefined {
+  let values = 0;
+  let chars = 0;
+  const level: { value: unknown; path: string[] }[] = [{ value: args, path: [] }];
+  for (let next = level.pop(); next !== undefined; next = level.pop()) {
+    const { value, path } = next;
+    if (typeof value === 'string') chars += value.length;
+    if (chars > mostChars) return { pointer: pointer(path), detail: `more than ${mostChars} characters in all` };
+    if (typeof value !== 'object' || value === null) continue;
+    if (path.length >= deepest) return { pointer: pointer(path), detail: `nested more than ${deepest} deep` };
+    const tooMany = { pointer: pointer(path), detail: `more than ${mostValues} values in all` };
+    // Before its keys are named, which takes a while for a million of them.
+    if (Array.isArray(value) && value.length > mostValues) return tooMany;
+    for (const key in value) {
+      values += 1;
+      chars += key.length;
+      if (values > mostValues) return tooMany;
+      level.push({ value: (value as Record<string, unknown>)[key], path: [...path, key] });
+    }
+  }
+  return undefined;
+}

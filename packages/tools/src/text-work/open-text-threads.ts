@@ -1,0 +1,115 @@
+import { availableParallelism } from 'node:os';
+import { isSmall } from './is-small.ts';
+import { textTasks } from './tasks.ts';
+import { TextThread } from './text-thread.ts';
+import type { TextWork } from './text-work.ts';
+import type { Question } from './thread.ts';
+
+export interface TextThreads {
+  /** @param run whose call it is: the tasks of one run never take all threads */
+  of(run: string, signal: AbortSignal): TextWork;
+  close(): Promise<void>;
+}
+
+export interface TextThreadLimits {
+  /** At least 2: one is always left for other runs. @default one per processor, 2 to 4 */
+  threads?: number;
+  /** Of one task, from when it has a thread. @default 20 s */
+  deadlineMs?: number;
+  /** Of a thread's heap. @default 512 MB */
+  heapMb?: number;
+  /** A thread that was not used for so long ends. @default 30 s */
+  idleMs?: number;
+}
+
+interface Waiting {
+  run: string;
+  question: Question;
+  signal: AbortSignal;
+  resolve(output: unknown): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Threads for work on texts. A thread can be ended at any moment: by the deadline of its task, or with the run. So can a process, but that
+ * outlives a worker that is killed, and 10 MB of a file take 30 ms through a pipe and 3 ms to a thread.
+ */
+export function openTextThreads(limits: TextThreadLimits = {}): TextThreads {
+  const {
+    threads: most = Math.min(Math.max(availableParallelism(), 2), 4),
+    deadlineMs = 20_000,
+    heapMb = 512,
+    idleMs = 30_000,
+  } = limits;
+  const threads = new Set<TextThread>();
+  const busy = new Map<TextThread, Waiting>();
+  /** By run; the runs take turns. */
+  const queues = new Map<string, Waiting[]>();
+
+  const take = (): Waiting | undefined => {
+    for (const [run, queue] of queues) {
+      const held = [...busy.values()].filter((one) => one.run === run).length;
+      if (held >= most - 1) continue;
+      const waiting = queue.shift();
+      queues.delete(run);
+      if (queue.length > 0) queues.set(run, queue);
+      return waiting;
+    }
+    return undefined;
+  };
+  const start = (): TextThread => {
+    const thread = new TextThread({ deadlineMs, heapMb, idleMs, onEnd: () => threads.delete(thread) });
+    threads.add(thread);
+    return thread;
+  };
+  const next = (): void => {
+    if (busy.size >= most) return;
+    const waiting = take();
+    if (waiting === undefined) return;
+    const thread = [...threads].find((one) => !busy.has(one)) ?? start();
+    busy.set(thread, waiting);
+    thread
+      .ask(waiting.question, waiting.signal)
+      .then(waiting.resolve, waiting.reject)
+      .finally(() => {
+        busy.delete(thread);
+        next();
+      });
+    next();
+  };
+  const queue = (run: string, question: Question, signal: AbortSignal) =>
+    new Promise<unknown>((resolve, reject) => {
+      const waiting: Waiting = { run, question, signal, resolve, reject };
+      const leave = () => {
+        const queued = queues.get(run)?.filter((one) => one !== waiting) ?? [];
+        if (queued.length > 0) queues.set(run, queued);
+        else queues.delete(run);
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      waiting.resolve = (output) => {
+        signal.removeEventListener('abort', leave);
+        resolve(output);
+      };
+      waiting.reject = (error) => {
+        signal.removeEventListener('abort', leave);
+        reject(error);
+      };
+      queues.set(run, [...(queues.get(run) ?? []), waiting]);
+      next();
+    });
+
+  return {
+    of: (run, signal) => ({
+      async run(name, input) {
+        signal.throwIfAborted();
+        if (isSmall(name, input)) return await (textTasks[name] as (given: unknown) => never)(input);
+        return (await queue(run, { name, input }, signal)) as never;
+      },
+    }),
+    async close() {
+      queues.clear();
+      await Promise.all([...threads].map((thread) => thread.end()));
+    },
+  };
+}

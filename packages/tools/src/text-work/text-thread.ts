@@ -1,0 +1,82 @@
+import { Worker } from 'node:worker_threads';
+import { TextWorkError } from './text-work.ts';
+import type { Question, Reply } from './thread.ts';
+
+interface Options {
+  deadlineMs: number;
+  heapMb: number;
+  idleMs: number;
+  /** Called once, as soon as no more can be asked. */
+  onEnd(): void;
+}
+
+/** A thread that answers one question at a time, and ends when one takes too long, too much memory, or is not wanted any more. */
+export class TextThread {
+  readonly #options: Options;
+  readonly #worker: Worker;
+  #settle: ((reply: Reply) => void) | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#worker = new Worker(new URL('./thread.ts', import.meta.url), {
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+      env: {},
+      resourceLimits: { maxOldGenerationSizeMb: options.heapMb, maxYoungGenerationSizeMb: 32 },
+    });
+    this.#worker.unref();
+    this.#worker.on('message', (reply: Reply) => this.#settle?.(reply));
+    this.#worker.on('error', (error) => this.#fail(error));
+    this.#worker.on('exit', () => this.#fail(new Error('the thread ended')));
+  }
+
+  ask(question: Question, signal: AbortSignal): Promise<unknown> {
+    clearTimeout(this.#idle);
+    return new Promise((resolve, reject) => {
+      const { deadlineMs, idleMs } = this.#options;
+      const done = () => {
+        clearTimeout(deadline);
+        signal.removeEventListener('abort', onAbort);
+        this.#settle = undefined;
+      };
+      const give = (error: unknown) => {
+        done();
+        void this.end();
+        reject(error);
+      };
+      const onAbort = () => give(signal.reason);
+      const deadline = setTimeout(
+        () =>
+          give(
+            new TextWorkError('ETEXTTIME', `The text is too much work: it took longer than ${deadlineMs / 1000} s.`),
+          ),
+        deadlineMs,
+      );
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#settle = (reply) => {
+        if (!reply.ok && this.#isOver) return give(reply.error);
+        done();
+        this.#idle = setTimeout(() => void this.end(), idleMs).unref();
+        if (reply.ok) resolve(reply.output);
+        else reject(reply.error);
+      };
+      this.#worker.postMessage(question);
+    });
+  }
+
+  async end(): Promise<void> {
+    clearTimeout(this.#idle);
+    if (!this.#isOver) this.#options.onEnd();
+    this.#isOver = true;
+    await this.#worker.terminate();
+  }
+
+  #fail(error: unknown): void {
+    if (!this.#isOver) this.#options.onEnd();
+    this.#isOver = true;
+    const isMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+    const shown = isMemory ? new TextWorkError('ETEXTMEMORY', 'The text takes too much memory to work on.') : error;
+    this.#settle?.({ ok: false, error: shown });
+  }
+}

@@ -1,0 +1,40 @@
+const mostValues = 50_000;
+const deepest = 200;
+const longestUnreadable = 64 * 1024;
+
+/** `reason` completes a sentence: "its answer …". */
+export type Weighed = { ok: true } | { ok: false; reason: string };
+
+/**
+ * Whether the answer of a provider is light enough to be worked on: what has half a million values is parsed, checked and copied for
+ * seconds. The arguments of calls count as values, too, whether they come as JSON or as a text that holds JSON.
+ */
+export function weighJson({ text }: { text: string }): Weighed {
+  const parsed = parse(text);
+  // Whoever reads it says what is wrong with it.
+  if (parsed === undefined) return { ok: true };
+  let values = 0;
+  const level: { value: unknown; depth: number }[] = [{ value: parsed.value, depth: 0 }];
+  for (let next = level.pop(); next !== undefined; next = level.pop()) {
+    const { value, depth } = next;
+    if (typeof value !== 'object' || value === null) continue;
+    if (depth > deepest) return { ok: false, reason: `is nested more than ${deepest} deep` };
+    for (const [key, inner] of Object.entries(value)) {
+      values += 1;
+      if (values > mostValues) return { ok: false, reason: `has more than ${mostValues} values` };
+      const held = key === 'arguments' && typeof inner === 'string' ? parse(inner) : { value: inner };
+      if (held !== undefined) level.push({ value: held.value, depth: depth + 1 });
+      else if (String(inner).length > longestUnreadable)
+        return { ok: false, reason: 'has long arguments that are no JSON' };
+    }
+  }
+  return { ok: true };
+}
+
+function parse(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,93 @@
+import { absoluteUrl } from '../absolute-url.ts';
+import { decodeBody } from '../charset.ts';
+import { attribute, type HtmlTree, oneLine, parseHtml } from '../html-tree.ts';
+import { parseMediaType } from '../media-type.ts';
+import type { SearchAnswer, SearchResult } from './port.ts';
+
+export interface ResultsPage {
+  body: Buffer;
+  contentType: string;
+  status: number;
+  /** Where the page came from in the end. */
+  url: string;
+}
+
+/**
+ * Results come first: a query that is shown again in the page may name whatever else is looked for. Nothing is taken for "no results"
+ * but the page's own word for it.
+ */
+export function readResults({ body, contentType, status, url }: ResultsPage): SearchAnswer {
+  const { charset } = parseMediaType(contentType);
+  const tree = parseHtml(decodeBody(body, { ...(charset ? { charset } : {}), html: true }));
+  const results = resultsIn(tree, url);
+  const { host } = new URL(url);
+  if (results.length > 0) return { ok: true, results };
+  if (tree.$(CHALLENGE).length > 0) return blocked(host);
+  if (tree.$(NOTHING_FOUND).length > 0) return { ok: true, results: [] };
+  if (BLOCKING.has(status)) return blocked(host);
+  if (status >= 400) return failed(host, status);
+  return unreadable(host);
+}
+
+const CHALLENGE = '#challenge-form, form[action*="anomaly.js"], [class*="anomaly-modal"], .g-recaptcha, .h-captcha';
+const NOTHING_FOUND = '.no-results, .result--no-result';
+/** 202: what this engine sends with its challenge. */
+const BLOCKING = new Set([202, 403, 418, 429]);
+
+function resultsIn({ $ }: HtmlTree, base: string): SearchResult[] {
+  const results = new Map<string, SearchResult>();
+  for (const element of $('.result').not('.result--ad').toArray().slice(0, MAX_RESULTS)) {
+    const link = $(element).find('a.result__a').first();
+    const [anchor] = link.toArray();
+    const url = anchor && target(attribute(anchor, 'href'), base);
+    const title = oneLine(link.text()).slice(0, MAX_TITLE);
+    if (!url || title === '' || results.has(url)) continue;
+    const snippet = oneLine($(element).find('.result__snippet').first().text()).slice(0, MAX_SNIPPET);
+    results.set(url, { title, url, snippet });
+  }
+  return [...results.values()];
+}
+
+/** A page has some 30; a hostile one 100,000. */
+const MAX_RESULTS = 200;
+const MAX_TITLE = 300;
+const MAX_SNIPPET = 1000;
+
+/** The page itself: links may lead over a page of the engine that carries the address in `uddg`. Advertisements lead over `y.js`. */
+function target(href: string | undefined, base: string): string | undefined {
+  const absolute = absoluteUrl(href, base);
+  if (absolute === undefined) return undefined;
+  const { hostname, pathname, searchParams } = new URL(absolute);
+  const own = hostname === new URL(base).hostname || /(?:^|\.)duckduckgo\.com$/.test(hostname);
+  if (own && pathname.endsWith('/y.js')) return undefined;
+  const wrapped = own ? searchParams.get('uddg') : null;
+  const url = wrapped === null ? absolute : absoluteUrl(wrapped, absolute);
+  return url?.startsWith('http') ? url : undefined;
+}
+
+function blocked(host: string): SearchAnswer {
+  const error = {
+    code: 'ESEARCHBLOCKED',
+    message: `${host} took the search for a robot's and asks for proof that a person sends it.`,
+    next: 'Do not repeat the search at once, that prolongs it. Fetch a page you know with web_fetch, or ask the person.',
+  };
+  return { ok: false, error };
+}
+
+function failed(host: string, status: number): SearchAnswer {
+  const error = {
+    code: 'EHTTPSTATUS',
+    message: `${host} answered with status ${status}.`,
+    next: 'Try again later, or fetch a page you know with web_fetch.',
+  };
+  return { ok: false, error };
+}
+
+function unreadable(host: string): SearchAnswer {
+  const error = {
+    code: 'ESEARCHUNREADABLE',
+    message: `${host} answered with a page in which no results could be found; its form has changed, or it is another page.`,
+    next: 'Do not take this for no results. Fetch a page you know with web_fetch.',
+  };
+  return { ok: false, error };
+}

@@ -1,0 +1,24 @@
+import { type Verdict, verdict } from '../../harness/verdict.ts';
+import type { Logs } from './logs.ts';
+
+/** Milliseconds that a thread may compute without a turn for anything else. */
+const longestMs = 100;
+
+/**
+ * No event loop was held up by what it did itself. Processes are stopped and the machine is busy here, so a delay counts only as far as
+ * the thread was computing during it, which the process says in its log (`loop_late`).
+ */
+export function loopsFree(logs: Logs): Verdict {
+  const wrong: string[] = [];
+  let looked = 0;
+  for (const [name, text] of logs) {
+    looked += 1;
+    for (const line of text.split('\n')) {
+      if (!line.includes('"event":"loop_late"')) continue;
+      const { busy_ms, late_ms, running } = JSON.parse(line);
+      if (busy_ms > longestMs)
+        wrong.push(`${name}: computed for ${busy_ms} of ${late_ms} ms: ${JSON.stringify(running ?? [])}`);
+    }
+  }
+  return verdict('no event loop was held up', looked, 'logs', wrong);
+}
