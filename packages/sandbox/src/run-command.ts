@@ -6,7 +6,7 @@ import { SandboxError } from './errors.ts';
 import { resolveLimits } from './limits.ts';
 import type { CapabilityReport, Command, CommandEnd, CommandResult, Limits } from './port.ts';
 import type { Driver, Tree, TreeEnd, TreeRequest } from './tree.ts';
-import { watch } from './watch.ts';
+import { sizeBefore, watch } from './watch.ts';
 import type { WorkspaceSizes } from './workspace-size/sizes.ts';
 
 export interface RunDeps {
@@ -39,6 +39,8 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   const cwd = checkCommand(command);
   checkEgress(deps.driver, command);
   const limits = resolveLimits(deps.limits, command.limits);
+  const { path } = command.workspace;
+  const before = await sizeBefore(deps, { path, limits });
   const { output } = command;
   const stdout = new Capture();
   const stderr = new Capture();
@@ -105,7 +107,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   };
   collect(tree.stdout, stdout, 'stdout');
   collect(tree.stderr, stderr, 'stderr');
-  const watching = watch(deps, { tree, path: command.workspace.path, limits, onBreach: kill });
+  const watching = watch(deps, { tree, path, limits, before, onBreach: kill });
   try {
     const end = await tree.ended;
     if (broken !== undefined) throw broken.error;

@@ -1,6 +1,6 @@
 import type { Limits } from './port.ts';
 import type { Tree, TreeEnd } from './tree.ts';
-import type { WorkspaceSizes } from './workspace-size/sizes.ts';
+import type { Size, WalkClosed, WorkspaceSizes } from './workspace-size/sizes.ts';
 
 /** How often a running command is looked at. One look takes about 0.2 ms, the walk of a large workspace aside. */
 const PERIOD_MS = 100;
@@ -23,16 +23,23 @@ export interface WatchInput {
   /** Host path of the workspace. */
   path: string;
   limits: Limits;
+  /** Size of the workspace before the tree was started. Undefined: it is measured now. */
+  before: Size | undefined;
   /** Called once, at the first breach. */
   onBreach(breach: Breach): void;
 }
 
+interface WatchDeps {
+  sizes: WorkspaceSizes;
+  driver: { walkClosed?: WalkClosed };
+}
+
 /** Looks at the bounds that hold for a command as a whole, which nobody tells us about when they are passed. */
-export function watch(deps: { sizes: WorkspaceSizes }, input: WatchInput): Watch {
+export function watch(deps: WatchDeps, input: WatchInput): Watch {
   const { tree, limits } = input;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
-  const before = size(deps, input, Number.POSITIVE_INFINITY);
+  const before = Promise.resolve(input.before ?? size(deps, input, Number.POSITIVE_INFINITY));
   const look = async (): Promise<void> => {
     const breach = usageBreach(tree, limits) ?? (await sizeBreach(deps, input, before));
     if (stopped) return;
@@ -62,6 +69,20 @@ export function watch(deps: { sizes: WorkspaceSizes }, input: WatchInput): Watch
   };
 }
 
+/**
+ * A workspace that is too large already is measured before the command starts, or what the command adds meanwhile would count as there
+ * before. Others are measured while it starts.
+ */
+export async function sizeBefore(
+  { sizes, driver: { walkClosed } }: WatchDeps,
+  input: Pick<WatchInput, 'path' | 'limits'>,
+): Promise<Size | undefined> {
+  const { path, limits } = input;
+  const limit = limits.workspace_bytes;
+  if (!sizes.wasOver(path, limit)) return undefined;
+  return await sizes.measure({ path, limit, enough: Number.POSITIVE_INFINITY, processes: [], walkClosed });
+}
+
 /** @param end how it ended; absent while it runs */
 function usageBreach(tree: Tree, limits: Limits, end?: TreeEnd): Breach | null {
   const usage = tree.usage();
@@ -76,22 +97,18 @@ function usageBreach(tree: Tree, limits: Limits, end?: TreeEnd): Breach | null {
   return null;
 }
 
-async function sizeBreach(
-  deps: { sizes: WorkspaceSizes },
-  input: WatchInput,
-  before: Promise<number>,
-): Promise<Breach | null> {
+async function sizeBreach(deps: WatchDeps, input: WatchInput, before: Promise<Size>): Promise<Breach | null> {
   const limit = input.limits.workspace_bytes;
   const first = await before;
-  const bytes = await size(deps, input, first > limit ? Number.POSITIVE_INFINITY : limit);
+  const now = await size(deps, input, first.bytes > limit ? Number.POSITIVE_INFINITY : limit);
+  // Where it holds what cannot be counted, all that the disk has lost since it began counts as its own.
+  const lost = now.held.uncounted.disk ? first.bytes + first.free - now.free : 0;
+  const bytes = Math.max(now.bytes, lost);
   // a workspace that was too large before can still be cleaned up
-  return bytes > limit && bytes > first ? { status: 'quota', quota: 'workspace', limit } : null;
+  return bytes > limit && bytes > first.bytes ? { status: 'quota', quota: 'workspace', limit } : null;
 }
 
-function size(
-  { sizes }: { sizes: WorkspaceSizes },
-  { path, limits, tree }: WatchInput,
-  enough: number,
-): Promise<number> {
-  return sizes.measure({ path, limit: limits.workspace_bytes, enough, processes: tree.processes() });
+function size({ sizes, driver }: WatchDeps, { path, limits, tree }: WatchInput, enough: number): Promise<Size> {
+  const { walkClosed } = driver;
+  return sizes.measure({ path, limit: limits.workspace_bytes, enough, processes: tree.processes(), walkClosed });
 }

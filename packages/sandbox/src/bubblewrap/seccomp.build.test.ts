@@ -6,7 +6,7 @@ const ALLOW = 0x7fff0000;
 const KILL = 0x80000000;
 const errno = (value: number) => 0x50000 + value;
 
-/** Runs the program as the kernel would, for the five instructions it may hold. */
+/** Runs the program as the kernel would, for the six instructions it may hold. */
 function judge(program: Buffer, call: { arch: number; number: number; args?: readonly number[] }): number {
   const data = Buffer.alloc(64);
   data.writeUInt32LE(call.number, 0);
@@ -21,6 +21,7 @@ function judge(program: Buffer, call: { arch: number; number: number; args?: rea
     else if (code === 0x15) pc += jump(accumulator === k);
     else if (code === 0x35) pc += jump(accumulator >= k);
     else if (code === 0x45) pc += jump((accumulator & k) !== 0);
+    else if (code === 0x54) accumulator &= k;
     else if (code === 0x06) return k;
     else throw new Error(`instruction ${code.toString(16)} at ${pc}`);
   }
@@ -49,6 +50,19 @@ for (const arch of ['x64', 'arm64'] as const) {
       expect(decide(numbers.clone, flag | 17)).toBe(errno(1));
     }
     expect(decide(numbers.clone3)).toBe(errno(38));
+  });
+
+  test(`${arch}: what takes disk space without being seen is refused`, () => {
+    expect(decide(numbers.clone, 0x3d0b00)).toBe(errno(1));
+    expect(decide(numbers.clone, 17)).toBe(ALLOW);
+    expect(decide(numbers.close_range, 3, 0xffffffff, 0)).toBe(ALLOW);
+    expect(decide(numbers.close_range, 3, 0xffffffff, 6)).toBe(errno(1));
+    for (const mode of [0, 1, 0x10]) expect(decide(numbers.fallocate, 3, mode, 0, 4096)).toBe(errno(95));
+    expect(decide(numbers.fallocate, 3, 0, 0, 2 ** 40)).toBe(errno(27));
+    expect(decide(numbers.fallocate, 3, 3, 0, 2 ** 40)).toBe(ALLOW);
+    for (const request of [0x40305828, 0x4030582a, 0x40305839])
+      expect(decide(numbers.ioctl, 3, request)).toBe(errno(95));
+    expect(decide(numbers.ioctl, 0, 0x5401)).toBe(ALLOW);
   });
 
   test(`${arch}: internet sockets pass, others do not`, () => {

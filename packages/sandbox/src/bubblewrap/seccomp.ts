@@ -1,3 +1,4 @@
+import { refuseUncountable } from './refuse-uncountable.ts';
 import { type FilterArchitecture, refused, syscallTables } from './syscall-numbers.ts';
 
 /** Classic BPF opcodes, <linux/filter.h>. */
@@ -55,6 +56,7 @@ export function buildFilter(arch: string, options: { unixSockets: boolean }): Bu
     emit(JUMP_EQUAL, numbers[name], 0, 1);
     emit(RETURN, refuse(EPERM));
   }
+  refuseUncountable(emit, numbers);
   // clone3 hides its flags behind a pointer; ENOSYS makes the C library fall back to clone, whose flags can be judged
   emit(JUMP_EQUAL, numbers.clone3, 0, 1);
   emit(RETURN, refuse(ENOSYS));

@@ -53,7 +53,7 @@ export const refused = [
 ] as const;
 
 /** System calls whose arguments decide. */
-type Judged = 'ioctl' | 'socket' | 'socketpair' | 'clone' | 'clone3';
+type Judged = 'ioctl' | 'socket' | 'socketpair' | 'clone' | 'clone3' | 'close_range' | 'fallocate';
 
 type SyscallName = (typeof refused)[number] | Judged;
 
@@ -69,6 +69,7 @@ const shared = {
   fsmount: 432,
   fspick: 433,
   clone3: 435,
+  close_range: 436,
   pidfd_getfd: 438,
   mount_setattr: 442,
   quotactl_fd: 443,
@@ -109,6 +110,7 @@ export const syscallTables: Record<FilterArchitecture, Table> = {
       request_key: 249,
       keyctl: 250,
       unshare: 272,
+      fallocate: 285,
       perf_event_open: 298,
       open_by_handle_at: 304,
       setns: 308,
@@ -127,6 +129,7 @@ export const syscallTables: Record<FilterArchitecture, Table> = {
       ...shared,
       ioctl: 29,
       umount2: 39,
+      fallocate: 47,
       mount: 40,
       pivot_root: 41,
       chroot: 51,
