@@ -47,6 +47,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
   const telemetry = await startTelemetry({ service: 'holdpoint-worker', wanted: config.telemetry });
   const now = openClock();
   const queues = openQueues(connections.state, now, telemetry.queues);
+  let lookAtSpace = (): void => {};
   const sandbox = await openSandbox({
     policy: config.sandboxPolicy,
     allowUnsandboxed: config.allowUnsandboxed,
@@ -55,6 +56,8 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     path: config.path,
     toolchains: config.toolchains,
     driver: config.sandboxDriver,
+    freeBytes: config.space.floor,
+    onLowSpace: () => lookAtSpace(),
     ...(config.sandboxImage === undefined ? {} : { container: { image: config.sandboxImage } }),
     logger,
   });
@@ -93,6 +96,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     { dataDir: config.dataDir, limits: config.space, onLow: workers.hold, onEnough: workers.release },
     logger,
   );
+  lookAtSpace = () => void space.look();
   const cancels = await watchCancels(deps, { subscriber: connections.subscriber, workers });
   const heartbeat = await startHeartbeat(deps, {
     host: config.host,

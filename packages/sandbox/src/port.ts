@@ -114,11 +114,12 @@ export type CommandEnd =
   /**
    * It passed a limit and was killed with all that it had started, or had ended by then. `limit` in the limit's own unit.
    * - memory: the kernel killed a process of it for want of memory, even if the others went on
+   * - disk: it wrote most while the disk had less free space than `limit`, whatever its own limits were
    * - processes: it was refused new processes, and failed or did not give up
    */
   | {
       status: 'quota';
-      quota: 'output' | 'cpu' | 'file_size' | 'memory' | 'workspace' | 'processes';
+      quota: 'output' | 'cpu' | 'file_size' | 'memory' | 'workspace' | 'disk' | 'processes';
       limit: number;
     }
   /** `taken_over`: by `killAll` or `kill`, called by whoever it was. */

@@ -12,6 +12,7 @@ import {
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Held } from './cgroup/cgroups.ts';
+import { SpaceGuard } from './disk-space/space-guard.ts';
 import type { CapabilityReport, Enforcement } from './port.ts';
 import { probeBounds } from './probe-bounds.ts';
 import { runCommand } from './run-command.ts';
@@ -53,7 +54,7 @@ export async function probe(deps: ProbeDeps): Promise<{ report: CapabilityReport
     const looking = runCommand(
       {
         ...{ driver: deps.driver, capabilities: report, sizes: new WorkspaceSizes(deps.now), now: deps.now },
-        ...{ limits: { wall_ms: 30_000 }, closing: deps.signal },
+        ...{ limits: { wall_ms: 30_000 }, closing: deps.signal, guard: new SpaceGuard({ floor: 0, now: deps.now }) },
       },
       {
         workspace: mount,

@@ -2,6 +2,8 @@ import { availableParallelism } from 'node:os';
 import type { Readable } from 'node:stream';
 import { Capture } from './capture.ts';
 import { checkCommand } from './check-command.ts';
+import type { SpaceGuard } from './disk-space/space-guard.ts';
+import { writtenBy } from './disk-space/written.ts';
 import { SandboxError } from './errors.ts';
 import { resolveLimits } from './limits.ts';
 import type { CapabilityReport, Command, CommandEnd, CommandResult, Limits } from './port.ts';
@@ -14,6 +16,7 @@ export interface RunDeps {
   capabilities: CapabilityReport;
   limits: Partial<Limits> | undefined;
   sizes: WorkspaceSizes;
+  guard: SpaceGuard;
   /** Aborts when the sandbox is disposed. */
   closing: AbortSignal;
   /** Milliseconds of a clock that only goes forward. */
@@ -107,6 +110,14 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   };
   collect(tree.stdout, stdout, 'stdout');
   collect(tree.stderr, stderr, 'stderr');
+  const leave = deps.guard.enter({
+    path,
+    wrote: () => writtenBy(tree.processes()),
+    async kill() {
+      kill({ status: 'quota', quota: 'disk', limit: deps.guard.floor });
+      await tree.ended;
+    },
+  });
   const watching = watch(deps, { tree, path, limits, before, onBreach: kill });
   try {
     const end = await tree.ended;
@@ -114,6 +125,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     const breach = cut ? null : await watching.end(end);
     return settle(cut ?? breach ?? judge(end, { limits, elapsed: deps.now() - started, stderr }));
   } finally {
+    leave();
     watching.stop();
     clearTimeout(timer);
     clearTimeout(patience);
