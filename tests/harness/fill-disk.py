@@ -14,6 +14,7 @@ a, b = socket.socketpair()
 number = 0
 while True:
     number += 1
+    block = os.urandom(16) + block[16:]
     name = f"{os.getpid()}-{number}"
     fd = os.open(name, os.O_CREAT | os.O_RDWR, 0o600)
     if way not in ("named", "closed"):
@@ -34,7 +35,7 @@ while True:
         pass
     if way == "in-flight":
         try:
-            a.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))], [], socket.MSG_DONTWAIT)
+            a.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))], socket.MSG_DONTWAIT)
         except OSError:
             pass
         os.close(fd)

@@ -64,7 +64,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
   const workspaces = openWorkspaces({
     dataDir: config.dataDir,
     allocateOwner: ownerAllocator(connections.state, config.uidBase),
-    limits: { sourceBytes: config.sourceBytes },
+    limits: { sourceBytes: config.sourceBytes, freeBytes: config.space.floor },
     ...(config.bootId === undefined ? {} : { bootId: config.bootId }),
     logger,
   });

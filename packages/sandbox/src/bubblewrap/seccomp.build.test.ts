@@ -63,6 +63,10 @@ for (const arch of ['x64', 'arm64'] as const) {
     for (const request of [0x40305828, 0x4030582a, 0x40305839])
       expect(decide(numbers.ioctl, 3, request)).toBe(errno(95));
     expect(decide(numbers.ioctl, 0, 0x5401)).toBe(ALLOW);
+    expect(decide(numbers.shmget, 0, 56)).toBe(ALLOW);
+    for (const size of [65_537, 2 ** 32]) expect(decide(numbers.shmget, 0, size)).toBe(errno(28));
+    const held = buildFilter(arch, { unixSockets: false, memoryHeld: true }) ?? Buffer.alloc(0);
+    expect(judge(held, { arch: auditArch, number: numbers.shmget, args: [0, 2 ** 32] })).toBe(ALLOW);
   });
 
   test(`${arch}: internet sockets pass, others do not`, () => {

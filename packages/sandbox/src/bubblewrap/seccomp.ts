@@ -36,9 +36,10 @@ const AF_NETLINK = 16;
  * The filter as raw `struct sock_filter[]`, for `bwrap --seccomp`.
  *
  * @param options.unixSockets allow AF_UNIX sockets; without it, host sockets that lie in a workspace cannot be connected to
+ * @param options.memoryHeld whether a control group bounds the memory of a command. @default false
  * @returns null on an architecture without a table
  */
-export function buildFilter(arch: string, options: { unixSockets: boolean }): Buffer | null {
+export function buildFilter(arch: string, options: { unixSockets: boolean; memoryHeld?: boolean }): Buffer | null {
   if (!isKnown(arch)) return null;
   const { auditArch, numbers } = syscallTables[arch];
   const program: [code: number, jumpTrue: number, jumpFalse: number, k: number][] = [];
@@ -56,7 +57,7 @@ export function buildFilter(arch: string, options: { unixSockets: boolean }): Bu
     emit(JUMP_EQUAL, numbers[name], 0, 1);
     emit(RETURN, refuse(EPERM));
   }
-  refuseUncountable(emit, numbers);
+  refuseUncountable(emit, numbers, { memoryHeld: options.memoryHeld ?? false });
   // clone3 hides its flags behind a pointer; ENOSYS makes the C library fall back to clone, whose flags can be judged
   emit(JUMP_EQUAL, numbers.clone3, 0, 1);
   emit(RETURN, refuse(ENOSYS));

@@ -53,7 +53,7 @@ export const refused = [
 ] as const;
 
 /** System calls whose arguments decide. */
-type Judged = 'ioctl' | 'socket' | 'socketpair' | 'clone' | 'clone3' | 'close_range' | 'fallocate';
+type Judged = 'ioctl' | 'socket' | 'socketpair' | 'clone' | 'clone3' | 'close_range' | 'fallocate' | 'shmget';
 
 type SyscallName = (typeof refused)[number] | Judged;
 
@@ -88,6 +88,7 @@ export const syscallTables: Record<FilterArchitecture, Table> = {
     numbers: {
       ...shared,
       ioctl: 16,
+      shmget: 29,
       socket: 41,
       socketpair: 53,
       clone: 56,
@@ -143,6 +144,7 @@ export const syscallTables: Record<FilterArchitecture, Table> = {
       syslog: 116,
       ptrace: 117,
       reboot: 142,
+      shmget: 194,
       socket: 198,
       socketpair: 199,
       add_key: 217,

@@ -1,20 +1,17 @@
-import { lstatSync, statfsSync } from 'node:fs';
-import { type Holdings, holdingsOf } from '../process/holdings.ts';
+import { statfsSync } from 'node:fs';
 import { walk } from './walk.ts';
 
-/** What a workspace takes of its disk, as far as that can be seen. */
+/** What the names in a workspace take of its disk. */
 export interface Size {
   bytes: number;
   /** Free bytes of its file system now. */
   free: number;
-  /** Files without a name that processes hold. */
-  held: Holdings;
+  /** Whether directories could not be looked into, so that it may be more. */
+  closed: boolean;
 }
 
 /** Counts a tree with the rights of its owner over closed directories. Null when that failed. */
 export type WalkClosed = (path: string, enough: number) => Promise<number | null>;
-
-const NOTHING: Holdings = { disk: 0, memory: 0, uncounted: { disk: false, memory: false } };
 
 interface Measured extends Size {
   at: number;
@@ -46,17 +43,15 @@ export class WorkspaceSizes {
    *
    * @param input.limit of interest
    * @param input.enough a larger size need not be known exactly
-   * @param input.processes who may hold files that have no name any more
    * @param input.walkClosed for a worker that may not read all directories of its own
    */
   async measure(input: {
     path: string;
     limit: number;
     enough: number;
-    processes: readonly number[];
     walkClosed?: WalkClosed | undefined;
   }): Promise<Size> {
-    const { path, limit, enough, processes } = input;
+    const { path, limit, enough } = input;
     const free = freeBytes(path);
     const last = this.#known.get(path);
     const started = this.#now();
@@ -64,28 +59,14 @@ export class WorkspaceSizes {
     const isRecent = last && started - last.at < SHARE * last.took_ms;
     if (isRecent && last.bytes <= limit && grown < (limit - last.bytes) / 2) return { ...last, free };
     const walked = await walk(path, enough);
-    const all = walked.closed && input.walkClosed ? await input.walkClosed(path, enough) : walked.bytes;
-    const device = deviceOf(path);
-    const held =
-      device === null || processes.length === 0
-        ? structuredClone(NOTHING)
-        : await holdingsOf({ device, processes, root: process.getuid?.() === 0 });
-    if (all === null) held.uncounted.disk = true;
+    const all = walked.closed ? ((await input.walkClosed?.(path, enough)) ?? null) : walked.bytes;
     const now = this.#now();
-    const size = { bytes: (all ?? walked.bytes) + held.disk, free, held };
+    const size = { bytes: all ?? walked.bytes, free, closed: all === null };
     this.#known.delete(path);
     this.#known.set(path, { ...size, at: now, took_ms: now - started });
     const [oldest] = this.#known.keys();
     if (this.#known.size > KEPT_WORKSPACES && oldest !== undefined) this.#known.delete(oldest);
     return size;
-  }
-}
-
-function deviceOf(path: string): bigint | null {
-  try {
-    return lstatSync(path, { bigint: true }).dev;
-  } catch {
-    return null; // the workspace is gone
   }
 }
 
