@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createClient } from '@holdpoint/client/client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { whyNoDisk } from '../harness/disk.ts';
 import { projectDir } from '../harness/processes.ts';
 import { bash, finished, plan } from '../harness/runs.ts';
 import { mountSmallDisk, type SmallDisk } from '../harness/small-disk.ts';
@@ -53,10 +54,12 @@ async function startUp(dataDir: string) {
 /** Another start of it would change this. */
 const redisPid = (dataDir: string): number => Number(readFileSync(join(dataDir, 'redis/server.pid'), 'utf8').trim());
 
-test.each(['unlinked', 'mapped', 'in-flight', 'reserved', 'closed', 'named'])(
-  'a command that fills the disk is killed before Redis meets a full one: %s',
+const whyNot = await whyNoDisk();
+
+test.skipIf(whyNot !== undefined).each(['mapped', 'in-flight', 'reserved', 'closed', 'named'])(
+  `a command that fills the disk is killed before Redis meets a full one: %s${whyNot === undefined ? '' : ` (not run: ${whyNot})`}`,
   async (way) => {
-    if (disk === undefined) return;
+    if (disk === undefined) throw new Error('no disk');
     const dataDir = join(disk.directory, 'data');
     const client = await startUp(dataDir);
     const before = redisPid(dataDir);
@@ -68,8 +71,28 @@ test.each(['unlinked', 'mapped', 'in-flight', 'reserved', 'closed', 'named'])(
     const { run } = await client.createRun({ plan: plan([fill]) });
     const ended = await finished(client, run.id);
     clearInterval(looking);
+    expect(ended).toMatchObject({ status: 'failed' });
     const [step] = (await client.listSteps(run.id)).data;
-    console.log(way, ended.status, ended.reason, step?.status, step?.error, Math.round(least / mebibyte), Math.round(disk.free()/mebibyte), before, redisPid(dataDir));
+    expect(step).toMatchObject({
+      status: 'failed',
+      error: { code: 'EQUOTA', message: expect.stringContaining(`fewer than ${floor} bytes were free`) },
+    });
+    // Where the files have names, their snapshot may find too little room, and then the command is run again.
+    if (way !== 'named') expect(step?.attempts).toBe(1);
+    expect(least).toBeGreaterThan(0);
+    expect(redisPid(dataDir)).toBe(before);
+
+    // What it wrote under a name is still there, and a person removes it.
+    await client.discard(run.id);
+    await until('work is taken again', () =>
+      client.ready().then(
+        () => true,
+        () => false,
+      ),
+    );
+    const next = await client.createRun({ plan: plan([bash('echo well')]) });
+    expect(await finished(client, next.run.id)).toMatchObject({ status: 'succeeded' });
+    expect(redisPid(dataDir)).toBe(before);
     await client.close();
   },
 );
