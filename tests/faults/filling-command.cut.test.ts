@@ -75,7 +75,7 @@ test.skipIf(whyNot !== undefined).each(['mapped', 'in-flight', 'reserved', 'clos
     const [step] = (await client.listSteps(run.id)).data;
     expect(step).toMatchObject({
       status: 'failed',
-      error: { code: 'EQUOTA', message: expect.stringContaining(`fewer than ${floor} bytes were free`) },
+      error: { code: 'EQUOTA', message: expect.stringContaining(`fell towards ${floor} bytes`) },
     });
     // Where the files have names, their snapshot may find too little room, and then the command is run again.
     if (way !== 'named') expect(step?.attempts).toBe(1);

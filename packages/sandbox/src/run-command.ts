@@ -115,7 +115,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     wrote: () => writtenBy(tree.processes()),
     async kill() {
       kill({ status: 'quota', quota: 'disk', limit: deps.guard.floor });
-      await tree.ended;
+      await tree.ended.catch(() => {}); // reported where the command is waited for
     },
   });
   const watching = watch(deps, { tree, path, limits, before, onBreach: kill });

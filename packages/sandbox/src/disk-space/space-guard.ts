@@ -42,7 +42,7 @@ export class SpaceGuard {
   #timer: NodeJS.Timeout | undefined;
   /** The last look at each path's file system. */
   #looks = new Map<string, Look>();
-  /** Free space when the last one that was killed had ended; less than this means that others still write. */
+  /** Free space when the last one that was killed had ended, or none was to be killed. Less than this means that something still writes. */
   #settled = Number.POSITIVE_INFINITY;
 
   /**
@@ -105,14 +105,18 @@ export class SpaceGuard {
     await delay(COMPARE_MS);
     const candidates = writers
       .map((writer, index) => {
-        const total = writer.wrote();
-        const now = total - (before[index] ?? 0);
-        return { writer, total, fast: now >= FAST ? now : 0 };
+        const [first = 0, second] = [before[index], writer.wrote()];
+        // A process that is being set up hides it for a moment; one that still does has a reason.
+        const total = Number.isFinite(second) ? second : first;
+        return { writer, total, fast: second - first >= FAST && Number.isFinite(second) ? second - first : 0 };
       })
       .filter(({ writer, total, fast }) => this.#writers.has(writer) && (fast > 0 || total >= this.#least(free)))
-      .sort((one, other) => other.fast - one.fast || other.total - one.total);
+      .sort((one, other) => other.fast - one.fast || (other.total > one.total ? 1 : -1));
     const [largest] = candidates;
-    if (!largest) return;
+    if (!largest) {
+      this.#settled = free; // something else fills the disk
+      return;
+    }
     this.#onLow(free);
     await Promise.race([largest.writer.kill(), delay(DEATH_MS, undefined, { ref: false })]);
     this.#settled = freeBytes(path);

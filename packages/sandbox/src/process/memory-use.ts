@@ -1,8 +1,9 @@
-import { statfsSync } from 'node:fs';
+import { statfsSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Holdings } from './holdings.ts';
 
 const KIB = 1024;
+const TMPFS = 0x01021994;
 
 /**
  * Memory of a command where no control group counts it: what its processes hold alone, their part of what they share, and files in memory
@@ -21,11 +22,11 @@ export async function memoryUse(input: {
   const { processes, limit, held } = input;
   const files = held.memory + temporaryBytes(processes[0]);
   const hidden = held.uncounted.memory ? (await sharedMemory()) - input.sharedBefore : 0;
-  const whole = await sum(processes, 'status', ['RssAnon', 'RssShmem']);
-  if (whole.RssAnon + Math.max(whole.RssShmem + files, hidden) <= limit) return 0;
+  const whole = await sum(processes, 'status', ['RssAnon', 'RssShmem', 'VmSwap']);
+  if (whole.RssAnon + whole.VmSwap + Math.max(whole.RssShmem + files, hidden) <= limit) return 0;
   // pages that several processes map count once
-  const part = await sum(processes, 'smaps_rollup', ['Pss_Anon', 'Pss_Shmem']);
-  return part.Pss_Anon + Math.max(part.Pss_Shmem, files, hidden);
+  const part = await sum(processes, 'smaps_rollup', ['Pss_Anon', 'Pss_Shmem', 'SwapPss']);
+  return part.Pss_Anon + part.SwapPss + Math.max(part.Pss_Shmem, files, hidden);
 }
 
 /** Of the whole host, in bytes: shared mappings and files in memory. */
@@ -52,10 +53,12 @@ function temporaryBytes(pid: number | undefined): number {
   let bytes = 0;
   for (const directory of pid === undefined ? [] : ['tmp', 'dev/shm']) {
     try {
-      const { blocks, bfree, bsize } = statfsSync(`/proc/${pid}/root/${directory}`);
-      bytes += (blocks - bfree) * bsize;
+      const path = `/proc/${pid}/root/${directory}`;
+      const { blocks, bfree, bsize, type } = statfsSync(path);
+      // while it is being set up it still sees the host's
+      if (type === TMPFS && statSync(path).dev !== statSync(`/${directory}`).dev) bytes += (blocks - bfree) * bsize;
     } catch {
-      // it has ended
+      // it has ended, or is being set up
     }
   }
   return bytes;

@@ -21,7 +21,7 @@ export function cutShort(
         status: 'failed',
         error: {
           code: 'EQUOTA',
-          message: `${name} was killed: it ${QUOTAS[end.quota]} ${end.limit}${end.quota === 'disk' ? ' bytes were free on the disk' : ''}.`,
+          message: `${name} was killed: it ${QUOTAS[end.quota]} ${end.limit}${end.quota === 'disk' ? ' bytes' : ''}.`,
           next: NEXT[end.quota],
         },
       };
@@ -47,7 +47,7 @@ const QUOTAS = {
   file_size: 'passed its limit of bytes in one file of',
   memory: 'passed its limit of memory bytes of',
   workspace: 'passed its limit of bytes in the workspace of',
-  disk: 'wrote most while fewer than',
+  disk: 'wrote most while the free space of the disk fell towards',
   processes: 'passed its limit of processes of',
 } as const satisfies Record<Quota, string>;
 
