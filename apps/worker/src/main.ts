@@ -50,6 +50,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
   const telemetry = await startTelemetry({ service: 'holdpoint-worker', wanted: config.telemetry });
   const now = openClock();
   const queues = openQueues(connections.state, now, telemetry.queues);
+  let lookAtSpace = (): void => {};
   const sandbox = await openSandbox({
     policy: config.sandboxPolicy,
     allowUnsandboxed: config.allowUnsandboxed,
@@ -58,13 +59,15 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     path: config.path,
     toolchains: config.toolchains,
     driver: config.sandboxDriver,
+    freeBytes: config.space.floor,
+    onLowSpace: () => lookAtSpace(),
     ...(config.sandboxImage === undefined ? {} : { container: { image: config.sandboxImage } }),
     logger,
   });
   const workspaces = openWorkspaces({
     dataDir: config.dataDir,
     allocateOwner: ownerAllocator(connections.state, config.uidBase),
-    limits: { sourceBytes: config.sourceBytes },
+    limits: { sourceBytes: config.sourceBytes, freeBytes: config.space.floor },
     ...(config.bootId === undefined ? {} : { bootId: config.bootId }),
     logger,
   });
@@ -97,6 +100,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     { dataDir: config.dataDir, limits: config.space, onLow: workers.hold, onEnough: workers.release },
     logger,
   );
+  lookAtSpace = () => void space.look();
   const cancels = await watchCancels(deps, { subscriber: connections.subscriber, workers });
   const loop = watchLoop({ onLate: reportLate(logger, workers) });
   const heartbeat = await startHeartbeat(deps, {

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { prepareBubblewrap } from './bubblewrap/prepare.ts';
 import type { Candidate, HostParts } from './candidate.ts';
 import { type ContainerOptions, prepareContainer } from './container/prepare.ts';
+import { SpaceGuard } from './disk-space/space-guard.ts';
 import { SandboxError } from './errors.ts';
 import { resolveLimits } from './limits.ts';
 import type { CapabilityReport, Limits, Sandbox } from './port.ts';
@@ -43,6 +44,12 @@ export interface OpenSandboxOptions {
   limits?: Partial<Limits>;
   /** Absolute paths of directories to show read-only at their own path; their `bin` goes on PATH. @default [] */
   toolchains?: readonly string[];
+  /**
+   * Bytes that must stay free on the disk of a workspace. Below, the command that writes most is killed. @default 0: the disk may be filled
+   */
+  freeBytes?: number;
+  /** Called when a command is about to be killed because the disk has too little space. */
+  onLowSpace?(free: number): void;
   /** Size of /tmp inside, in bytes. It is memory. @default 64 MiB */
   tmpBytes?: number;
   /** Bound whole commands with control groups where this host lets us make some. @default true */
@@ -97,6 +104,7 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox>
   return new HostSandbox({
     ...{ driver, capabilities, records: deps.records, holds: deps.holds, limits: options.limits, now },
     sizes: new WorkspaceSizes(now),
+    guard: new SpaceGuard({ floor: options.freeBytes ?? 0, now, onLow: options.onLowSpace }),
     toolHostIdleMs: options.toolHostIdleMs ?? 60_000,
     fileRequestMs: options.fileRequestMs ?? 30_000,
   });

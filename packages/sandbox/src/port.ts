@@ -53,13 +53,15 @@ export interface Limits {
   /** stdout and stderr together; past it the command is killed. @default 10 MiB */
   output_bytes: number;
   /**
-   * Memory of all processes together, files in /tmp included, where the host has control groups; else the writable private memory of
-   * one process. Never its address space, of which wasm and garbage collectors reserve far more. @default 4 GiB
+   * Memory of all processes together, files in /tmp included. Held by the kernel where the host has control groups; elsewhere it is looked
+   * at ten times a second, and the kernel holds the writable private memory of one process to it. Never address space, of which wasm and
+   * garbage collectors reserve far more. @default 4 GiB
    */
   memory_bytes: number;
   /**
-   * Disk space of the whole workspace; each file, directory and link counts as 4 KiB at least. Looked at ten times a second and at the
-   * end. A command may run in a workspace that is larger already, but not add to it. @default 4 GiB
+   * Disk space of the whole workspace, and of files without a name that processes hold; each file, directory and link counts as 4 KiB at
+   * least. Looked at ten times a second and at the end. Where something is held that cannot be counted (descriptors in flight), all that
+   * the disk has lost since the command began counts. A command may run in a workspace that is larger already, but not add to it. @default 4 GiB
    */
   workspace_bytes: number;
 }
@@ -113,12 +115,13 @@ export type CommandEnd =
   | { status: 'timed_out'; after_ms: number }
   /**
    * It passed a limit and was killed with all that it had started, or had ended by then. `limit` in the limit's own unit.
-   * - memory: the kernel killed a process of it for want of memory, even if the others went on
+   * - memory: the kernel killed a process of it for want of memory, even if the others went on; or all of it was over the limit
+   * - disk: it wrote most while the disk had less free space than `limit`, whatever its own limits were
    * - processes: it was refused new processes, and failed or did not give up
    */
   | {
       status: 'quota';
-      quota: 'output' | 'cpu' | 'file_size' | 'memory' | 'workspace' | 'processes';
+      quota: 'output' | 'cpu' | 'file_size' | 'memory' | 'workspace' | 'disk' | 'processes';
       limit: number;
     }
   /** `taken_over`: by `killAll` or `kill`, called by whoever it was. */

@@ -12,6 +12,7 @@ import {
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Held } from './cgroup/cgroups.ts';
+import { SpaceGuard } from './disk-space/space-guard.ts';
 import type { CapabilityReport, Enforcement } from './port.ts';
 import { probeBounds } from './probe-bounds.ts';
 import { runCommand } from './run-command.ts';
@@ -19,8 +20,8 @@ import type { Driver } from './tree.ts';
 import { WorkspaceSizes } from './workspace-size/sizes.ts';
 
 const DISK =
-  'Disk use of a workspace is looked at ten times a second and at the end, so a command may pass its limit for a moment; a quota on the ' +
-  'data directory would close this.';
+  'Disk use of a workspace, files without a name included, is looked at ten times a second and at the end, so a command may pass its limit for ' +
+  'a moment; where it hides what it holds, all space that the disk loses counts as its own.';
 const NO_CAPABILITIES = '0000000000000000';
 
 export interface ProbeDeps {
@@ -53,7 +54,7 @@ export async function probe(deps: ProbeDeps): Promise<{ report: CapabilityReport
     const looking = runCommand(
       {
         ...{ driver: deps.driver, capabilities: report, sizes: new WorkspaceSizes(deps.now), now: deps.now },
-        ...{ limits: { wall_ms: 30_000 }, closing: deps.signal },
+        ...{ limits: { wall_ms: 30_000 }, closing: deps.signal, guard: new SpaceGuard({ floor: 0, now: deps.now }) },
       },
       {
         workspace: mount,
@@ -160,7 +161,12 @@ function judgeBounds({ driver, held }: Outside, notes: string[]): Pick<Capabilit
   const why = driver.held
     ? 'a control group was tried and did not hold it'
     : 'a control group would close this: run the worker as root, or in a systemd unit with Delegate=yes and DelegateSubgroup=worker';
-  if (!held.memory) notes.push(`Memory is limited per process (RLIMIT_DATA), not per command; ${why}.`);
+  if (!held.memory) {
+    notes.push(
+      'Memory of a command is looked at ten times a second and the command killed when it is past its limit, so it may pass it for a ' +
+        `moment; what the kernel keeps for it (sockets, names of files) is not counted; private memory of one process has a hard limit; ${why}.`,
+    );
+  }
   if (!held.cpu) notes.push(`CPU time is limited per process (RLIMIT_CPU), not per command; ${why}.`);
   notes.push(DISK);
   return { memory: held.memory ? 'enforced' : 'partial', cpu: held.cpu ? 'enforced' : 'partial', disk: 'partial' };

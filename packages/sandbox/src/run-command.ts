@@ -2,11 +2,13 @@ import { availableParallelism } from 'node:os';
 import type { Readable } from 'node:stream';
 import { Capture } from './capture.ts';
 import { checkCommand } from './check-command.ts';
+import type { SpaceGuard } from './disk-space/space-guard.ts';
+import { writtenBy } from './disk-space/written.ts';
 import { SandboxError } from './errors.ts';
 import { resolveLimits } from './limits.ts';
 import type { CapabilityReport, Command, CommandEnd, CommandResult, Limits } from './port.ts';
 import type { Driver, Tree, TreeEnd, TreeRequest } from './tree.ts';
-import { watch } from './watch.ts';
+import { sizeBefore, watch } from './watch.ts';
 import type { WorkspaceSizes } from './workspace-size/sizes.ts';
 
 export interface RunDeps {
@@ -14,6 +16,7 @@ export interface RunDeps {
   capabilities: CapabilityReport;
   limits: Partial<Limits> | undefined;
   sizes: WorkspaceSizes;
+  guard: SpaceGuard;
   /** Aborts when the sandbox is disposed. */
   closing: AbortSignal;
   /** Milliseconds of a clock that only goes forward. */
@@ -39,6 +42,8 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   const cwd = checkCommand(command);
   checkEgress(deps.driver, command);
   const limits = resolveLimits(deps.limits, command.limits);
+  const { path } = command.workspace;
+  const before = await sizeBefore(deps, { path, limits });
   const { output } = command;
   const stdout = new Capture();
   const stderr = new Capture();
@@ -105,13 +110,22 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   };
   collect(tree.stdout, stdout, 'stdout');
   collect(tree.stderr, stderr, 'stderr');
-  const watching = watch(deps, { tree, path: command.workspace.path, limits, onBreach: kill });
+  const leave = deps.guard.enter({
+    path,
+    wrote: () => writtenBy(tree.processes()),
+    async kill() {
+      kill({ status: 'quota', quota: 'disk', limit: deps.guard.floor });
+      await tree.ended.catch(() => {}); // reported where the command is waited for
+    },
+  });
+  const watching = watch(deps, { tree, path, limits, before, onBreach: kill });
   try {
     const end = await tree.ended;
     if (broken !== undefined) throw broken.error;
     const breach = cut ? null : await watching.end(end);
     return settle(cut ?? breach ?? judge(end, { limits, elapsed: deps.now() - started, stderr }));
   } finally {
+    leave();
     watching.stop();
     clearTimeout(timer);
     clearTimeout(patience);

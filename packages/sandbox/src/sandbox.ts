@@ -1,3 +1,4 @@
+import type { SpaceGuard } from './disk-space/space-guard.ts';
 import { SandboxError } from './errors.ts';
 import { Connection, type ConnectionDeps } from './files/connection.ts';
 import { toolHostFiles } from './files/tool-host-files.ts';
@@ -23,6 +24,7 @@ export interface HostSandboxDeps extends ConnectionDeps {
   holds: Holds;
   limits: Partial<Limits> | undefined;
   sizes: WorkspaceSizes;
+  guard: SpaceGuard;
   /** Milliseconds of a clock that only goes forward. */
   now(): number;
 }

@@ -3,6 +3,7 @@ import type { Held } from './cgroup/cgroups.ts';
 import type { Usage } from './cgroup/files.ts';
 import type { CapabilityReport, CommandEgress, Limits, WorkspaceMount } from './port.ts';
 import type { ProcessIdentity } from './process/identity.ts';
+import type { WalkClosed } from './workspace-size/sizes.ts';
 
 /** What a driver starts: one program and all that it starts, ended as one. */
 export interface TreeRequest {
@@ -66,6 +67,8 @@ export interface Driver {
   stop(workspaceId: string, trees: readonly (readonly ProcessIdentity[])[]): Promise<void>;
   /** Lets them go on, those that were stopped otherwise too. */
   wake(workspaceId: string, trees: readonly (readonly ProcessIdentity[])[]): Promise<void>;
+  /** Counts a workspace with directories that are closed to the worker, where the worker is not root. */
+  readonly walkClosed?: WalkClosed;
   /** Gives back what it keeps for further trees, when none runs any more. */
   release(): Promise<void>;
   /** Where the workspace is, as its processes see it. */

@@ -1,6 +1,9 @@
+import type { Held } from './cgroup/cgroups.ts';
 import type { Limits } from './port.ts';
+import { memoryUse, sharedMemory } from './process/memory-use.ts';
 import type { Tree, TreeEnd } from './tree.ts';
-import type { WorkspaceSizes } from './workspace-size/sizes.ts';
+import { HeldFiles } from './workspace-size/held-files.ts';
+import type { Size, WalkClosed, WorkspaceSizes } from './workspace-size/sizes.ts';
 
 /** How often a running command is looked at. One look takes about 0.2 ms, the walk of a large workspace aside. */
 const PERIOD_MS = 100;
@@ -23,23 +26,37 @@ export interface WatchInput {
   /** Host path of the workspace. */
   path: string;
   limits: Limits;
+  /** Size of the workspace before the tree was started. Undefined: it is measured now. */
+  before: Size | undefined;
   /** Called once, at the first breach. */
   onBreach(breach: Breach): void;
 }
 
+interface WatchDeps {
+  sizes: WorkspaceSizes;
+  driver: { walkClosed?: WalkClosed; readonly held: Held | null };
+  /** Milliseconds of a clock that only goes forward. */
+  now(): number;
+}
+
 /** Looks at the bounds that hold for a command as a whole, which nobody tells us about when they are passed. */
-export function watch(deps: { sizes: WorkspaceSizes }, input: WatchInput): Watch {
+export function watch(deps: WatchDeps, input: WatchInput): Watch {
   const { tree, limits } = input;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
-  const before = size(deps, input, Number.POSITIVE_INFINITY);
+  const beginning: Promise<Beginning> = Promise.all([
+    input.before ?? size(deps, input, Number.POSITIVE_INFINITY),
+    sharedMemory(),
+  ]).then(([before, shared]) => ({ ...before, shared }));
+  const files = new HeldFiles(input.path, deps.now);
+  const bytesBreach = async (): Promise<Breach | null> => spaceBreach(deps, input, { files, before: await beginning });
   const look = async (): Promise<void> => {
-    const breach = usageBreach(tree, limits) ?? (await sizeBreach(deps, input, before));
+    const breach = usageBreach(tree, limits) ?? (await bytesBreach());
     if (stopped) return;
     if (breach) input.onBreach(breach);
     else again();
   };
-  let looking: Promise<void> = before.then(() => {});
+  let looking: Promise<void> = beginning.then(() => {});
   const again = () => {
     timer = setTimeout(() => {
       looking = look();
@@ -57,9 +74,29 @@ export function watch(deps: { sizes: WorkspaceSizes }, input: WatchInput): Watch
     async end(end) {
       stop();
       await looking;
-      return usageBreach(tree, limits, end) ?? (await sizeBreach(deps, input, before));
+      return usageBreach(tree, limits, end) ?? (await bytesBreach());
     },
   };
+}
+
+/** What there was before the command did anything. */
+interface Beginning extends Size {
+  /** The host's shared memory. */
+  shared: number;
+}
+
+/**
+ * A workspace that is too large already is measured before the command starts, or what the command adds meanwhile would count as there
+ * before. Others are measured while it starts.
+ */
+export async function sizeBefore(
+  { sizes, driver: { walkClosed } }: WatchDeps,
+  input: Pick<WatchInput, 'path' | 'limits'>,
+): Promise<Size | undefined> {
+  const { path, limits } = input;
+  const limit = limits.workspace_bytes;
+  if (!sizes.wasOver(path, limit)) return undefined;
+  return await sizes.measure({ path, limit, enough: Number.POSITIVE_INFINITY, walkClosed });
 }
 
 /** @param end how it ended; absent while it runs */
@@ -76,22 +113,30 @@ function usageBreach(tree: Tree, limits: Limits, end?: TreeEnd): Breach | null {
   return null;
 }
 
-async function sizeBreach(
-  deps: { sizes: WorkspaceSizes },
+async function spaceBreach(
+  deps: WatchDeps,
   input: WatchInput,
-  before: Promise<number>,
+  { files, before }: { files: HeldFiles; before: Beginning },
 ): Promise<Breach | null> {
   const limit = input.limits.workspace_bytes;
-  const first = await before;
-  const bytes = await size(deps, input, first > limit ? Number.POSITIVE_INFINITY : limit);
+  const now = await size(deps, input, before.bytes > limit ? Number.POSITIVE_INFINITY : limit);
+  const processes = input.tree.processes();
+  const held = await files.look({ processes, free: now.free, room: limit - now.bytes });
+  // Where it holds what cannot be counted, all that the disk has lost since it began counts as its own.
+  const lost = held.uncounted.disk || now.closed ? before.bytes + before.free - now.free : 0;
+  const bytes = Math.max(now.bytes + held.disk, lost);
   // a workspace that was too large before can still be cleaned up
-  return bytes > limit && bytes > first ? { status: 'quota', quota: 'workspace', limit } : null;
+  if (bytes > limit && bytes > before.bytes) return { status: 'quota', quota: 'workspace', limit };
+  const { memory_bytes } = input.limits;
+  if (deps.driver.held?.memory || processes.length === 0) return null;
+  const memory = await memoryUse({ processes, limit: memory_bytes, held, sharedBefore: before.shared });
+  return memory > memory_bytes ? { status: 'quota', quota: 'memory', limit: memory_bytes } : null;
 }
 
 function size(
-  { sizes }: { sizes: WorkspaceSizes },
-  { path, limits, tree }: WatchInput,
+  { sizes, driver: { walkClosed } }: WatchDeps,
+  { path, limits }: WatchInput,
   enough: number,
-): Promise<number> {
-  return sizes.measure({ path, limit: limits.workspace_bytes, enough, processes: tree.processes() });
+): Promise<Size> {
+  return sizes.measure({ path, limit: limits.workspace_bytes, enough, walkClosed });
 }

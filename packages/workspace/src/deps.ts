@@ -26,6 +26,8 @@ export interface Deps {
 }
 
 export interface Limits extends ScanLimits {
+  /** Free space of the disk below which no new work starts, bytes. Snapshots and copies use at most half of it. 0: all of the disk. */
+  freeBytes: number;
   /** All files of a source together, bytes. */
   sourceBytes: number;
   /** How long the folders of unknown runs stay in the trash, milliseconds. */

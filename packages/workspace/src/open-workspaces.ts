@@ -50,6 +50,7 @@ export interface WorkspacesOptions {
 
 /** What `limits` is when not given. One file may be as large as all of a source. */
 const defaultLimits: Omit<Limits, 'fileBytes'> = {
+  freeBytes: 0,
   sourceBytes: 10 * 1024 ** 3,
   entries: 500_000,
   trashMs: 7 * 24 * 3_600_000,

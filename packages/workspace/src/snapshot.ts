@@ -4,6 +4,7 @@ import type { Directory } from './files/open-directory.ts';
 import { openTop, openTree, statIn } from './files/open-directory.ts';
 import { createPace } from './files/pace.ts';
 import { fromPlain, isDotGit, isWithin, join } from './files/path-name.ts';
+import { assertRoom } from './files/room.ts';
 import type { ObjectWriter } from './git-objects/object-writer.ts';
 import { createObjectWriter } from './git-objects/object-writer.ts';
 import { prepareRef } from './git-objects/ref-file.ts';
@@ -38,7 +39,7 @@ export async function takeSnapshot(
   const paths = input.paths?.map(bytePath);
   const state = deps.states.of(folder);
   const parent = await loadSnapshot(deps, { folder, state, id: input.parent });
-  const writer = createObjectWriter({ gitDir: folder.shadow, known: state.known });
+  const writer = createObjectWriter({ gitDir: folder.shadow, known: state.known, room: () => assertRoom(deps) });
   const { usual } = parent.manifest.permissions;
   const scan = startScan(deps, { folder, state, content: writer, usual });
 

@@ -1,6 +1,7 @@
 import type { ShellSpec } from '@holdpoint/engine/domain/task';
 import type { TaskContext, TaskEnd } from '@holdpoint/engine/ports';
 import type { CommandEnd, Sandbox, WorkspaceMount } from '@holdpoint/sandbox/port';
+import { quotaText } from './quota-text.ts';
 import { openCallNetwork } from './run-network.ts';
 import { splitSignal } from './split-signal.ts';
 
@@ -44,7 +45,7 @@ function judge(end: CommandEnd): TaskEnd {
       return { status: 'timed_out', exit_code: null, reason: { code: 'ETIMEOUT', message } };
     }
     case 'quota': {
-      const message = `It passed its ${end.quota} limit of ${end.limit}, and was killed.`;
+      const message = `It was killed: ${quotaText(end)}.`;
       return { status: 'failed', exit_code: null, reason: { code: 'EQUOTA', message } };
     }
     case 'killed':

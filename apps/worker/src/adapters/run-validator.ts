@@ -2,6 +2,7 @@ import type { Validator } from '@holdpoint/engine/domain/run-spec';
 import type { ValidatorResult } from '@holdpoint/engine/domain/validation';
 import type { CommandEnd, Limits, Sandbox, WorkspaceMount } from '@holdpoint/sandbox/port';
 import { z } from 'zod';
+import { quotaText } from './quota-text.ts';
 
 /** Runs a validator in a sandbox without a network. Only exit code 0 is a pass. */
 export async function runValidator(
@@ -41,7 +42,7 @@ function judge(end: CommandEnd): Pick<ValidatorResult, 'status' | 'exit_code' | 
     case 'timed_out':
       return { status: 'timed_out', exit_code: null, detail: `still running after ${end.after_ms / 1000} s` };
     case 'quota':
-      return { status: 'failed', exit_code: null, detail: `it passed its ${end.quota} limit of ${end.limit}` };
+      return { status: 'failed', exit_code: null, detail: quotaText(end) };
     case 'killed':
       return { status: 'killed', exit_code: null, detail: end.reason };
     default:

@@ -7,6 +7,8 @@ import type { SpaceLimits } from './limits.ts';
 export interface SpaceWatch {
   /** Free bytes when they are too few to take new work; undefined when there is enough. */
   readonly low: number | undefined;
+  /** Looks now, without waiting for the next second. */
+  look(): Promise<void>;
   stop(): void;
 }
 
@@ -28,8 +30,7 @@ export async function watchSpace(input: WatchSpaceInput, logger: Logger): Promis
   const { dataDir, limits, keepsReserve = false, everyMs = 1000 } = input;
   let low: number | undefined;
   const release = async (): Promise<void> => {
-    if (keepsReserve && (await releaseBallast(dataDir)))
-      logger.warn({ bytes: limits.reserve }, 'disk space reserve released');
+    if (await releaseBallast(dataDir)) logger.warn({ bytes: limits.reserve }, 'disk space reserve released');
   };
   const look = async (): Promise<void> => {
     const free = await freeBytes(dataDir);
@@ -66,6 +67,7 @@ export async function watchSpace(input: WatchSpaceInput, logger: Logger): Promis
     get low() {
       return low;
     },
+    look: safely,
     stop() {
       stopped = true;
       clearTimeout(timer);

@@ -11,6 +11,9 @@ const RETURN = 0x06;
 /** Conditional jumps have eight bits. */
 const FARTHEST = 255;
 
+/** Offset of an argument's low half in struct seccomp_data; the high half lies 4 bytes further. */
+export const argument = (index: number) => 16 + index * 8;
+
 export const returns = (k: number): Instruction => [RETURN, 0, 0, k];
 export const allow = returns(0x7fff0000);
 export const refuse = (errno: number): Instruction => returns(0x00050000 | errno);
@@ -46,6 +49,17 @@ function branch(
 function distance(length: number): number {
   if (length > FARTHEST) throw new RangeError(`a jump over ${length} instructions`);
   return length;
+}
+
+/** `then` where the value is one of the list, else `otherwise`. An empty branch falls through to what follows. */
+export function oneOf(
+  values: readonly number[],
+  then: readonly Instruction[],
+  otherwise: readonly Instruction[],
+): Instruction[] {
+  const [last, ...others] = values.toReversed();
+  if (last === undefined) return [...otherwise];
+  return others.reduce((rest, value) => equal(value, then, rest), equal(last, then, otherwise));
 }
 
 export function assemble(program: readonly Instruction[]): Buffer {

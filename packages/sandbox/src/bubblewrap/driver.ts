@@ -5,6 +5,7 @@ import type { Driver } from '../tree.ts';
 import { INSIDE } from './equipment.ts';
 import { type LaunchDeps, launch } from './launch.ts';
 import { findOrphans } from './orphans.ts';
+import { walkClosedWith } from './walk-closed.ts';
 
 export function bubblewrapDriver(input: Omit<LaunchDeps, 'scripts'>): Driver {
   const script = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
@@ -20,6 +21,7 @@ export function bubblewrapDriver(input: Omit<LaunchDeps, 'scripts'>): Driver {
     findOrphans,
     stop: (_, trees) => stopBelow(trees.flatMap(firstInside)),
     wake: async (_, trees) => wakeBelow(trees.flatMap(firstInside)),
+    ...(deps.root ? {} : { walkClosed: walkClosedWith(deps.tools) }),
     root: () => '/workspace',
     node: `${INSIDE}/node/bin/node`,
     ripgrep: `${INSIDE}/bin/rg`,

@@ -25,7 +25,11 @@ export function prepareBubblewrap(
   const pipes = new PipePool({ mkfifo: tools.mkfifo, directory: host.stateDir });
   const equipment = gatherEquipment(host);
   const all = options.cgroups ? openCgroups() : null;
-  const open = (cgroups: Cgroups | null) => bubblewrapDriver({ ...host, tools, filter, pipes, equipment, cgroups });
+  const open = (cgroups: Cgroups | null) => {
+    const memoryHeld = cgroups?.held.memory ?? false;
+    const own = buildFilter(process.arch, { unixSockets: options.unixSockets, memoryHeld });
+    return bubblewrapDriver({ ...host, tools, filter: own, pipes, equipment, cgroups });
+  };
   return {
     driver: open(all),
     hasFilter: filter !== null,

@@ -31,7 +31,9 @@ function judge(program: Buffer, call: { arch: number; number: number; args?: rea
   }
 }
 
-const judged = ['clone', 'clone3', 'ioctl', 'personality', 'socket', 'socketpair'];
+const judged = [
+  ...['clone', 'clone3', 'close_range', 'fallocate', 'ioctl', 'personality', 'shmget', 'socket', 'socketpair'],
+];
 /** What the sandbox has to refuse whatever Docker's list becomes. */
 const dangerous = `
   ptrace process_vm_readv process_vm_writev pidfd_getfd kcmp add_key request_key keyctl bpf perf_event_open userfaultfd io_uring_setup
@@ -75,6 +77,23 @@ for (const arch of ['x64', 'arm64'] as const) {
       expect(decide(numberOf('clone'), flag | 17)).toBe(EPERM);
     }
     expect(decide(numberOf('clone3'))).toBe(ENOSYS);
+  });
+
+  test(`${arch}: what takes disk space without being seen is refused`, () => {
+    expect(decide(numberOf('clone'), 0x3d0b00)).toBe(errno(1));
+    expect(decide(numberOf('clone'), 17)).toBe(ALLOW);
+    expect(decide(numberOf('close_range'), 3, 0xffffffff, 0)).toBe(ALLOW);
+    expect(decide(numberOf('close_range'), 3, 0xffffffff, 6)).toBe(errno(1));
+    for (const mode of [0, 1, 0x10]) expect(decide(numberOf('fallocate'), 3, mode, 0, 4096)).toBe(errno(95));
+    expect(decide(numberOf('fallocate'), 3, 0, 0, 2 ** 40)).toBe(errno(27));
+    expect(decide(numberOf('fallocate'), 3, 3, 0, 2 ** 40)).toBe(ALLOW);
+    for (const request of [0x40305828, 0x4030582a, 0x40305839])
+      expect(decide(numberOf('ioctl'), 3, request)).toBe(errno(95));
+    expect(decide(numberOf('ioctl'), 0, 0x5401)).toBe(ALLOW);
+    expect(decide(numberOf('shmget'), 0, 56)).toBe(ALLOW);
+    for (const size of [65_537, 2 ** 32]) expect(decide(numberOf('shmget'), 0, size)).toBe(errno(28));
+    const held = buildFilter(arch, { unixSockets: false, memoryHeld: true }) ?? Buffer.alloc(0);
+    expect(judge(held, { arch: auditArch, number: numberOf('shmget'), args: [0, 2 ** 32] })).toBe(ALLOW);
   });
 
   test(`${arch}: TCP and UDP pass, and questions to the kernel about routes; nothing else is a socket`, () => {

@@ -1,11 +1,11 @@
-import { allow, assemble, equal, type Instruction, load, mask, refuse, returns, test } from './bpf.ts';
+import { allow, argument, assemble, equal, type Instruction, load, mask, oneOf, refuse, returns, test } from './bpf.ts';
 import { dockerAllows } from './docker-profile.ts';
+import { ownTable, reservation, uncountableCalls } from './refuse-uncountable.ts';
 import { isFilterArchitecture, syscallTables } from './syscall-table.ts';
 
 /** Offsets in struct seccomp_data; arguments are 64 bits, of which the kernel uses the low 32 for all that is judged here. */
 const NUMBER = 0;
 const ARCHITECTURE = 4;
-const argument = (index: number) => 16 + index * 8;
 
 const KILL_PROCESS = 0x80000000;
 const EPERM = 1;
@@ -39,9 +39,10 @@ export const stricterThanDocker: readonly string[] = ['memfd_secret', 'name_to_h
  * that the table knows are EPERM; and those that it does not know are ENOSYS, as on a kernel without them, so programs fall back.
  *
  * @param options.unixSockets allow AF_UNIX sockets; without it, host sockets that lie in a workspace cannot be connected to
+ * @param options.memoryHeld whether a control group bounds the memory of a command. @default false
  * @returns null on an architecture without a table
  */
-export function buildFilter(arch: string, options: { unixSockets: boolean }): Buffer | null {
+export function buildFilter(arch: string, options: { unixSockets: boolean; memoryHeld?: boolean }): Buffer | null {
   if (!isFilterArchitecture(arch)) return null;
   const { auditArch, numbers } = syscallTables[arch];
   const judged = judgedCalls(options);
@@ -60,7 +61,13 @@ export function buildFilter(arch: string, options: { unixSockets: boolean }): Bu
 }
 
 /** Calls whose arguments decide. */
-function judgedCalls({ unixSockets }: { unixSockets: boolean }): Record<string, Instruction[]> {
+function judgedCalls({
+  unixSockets,
+  memoryHeld = false,
+}: {
+  unixSockets: boolean;
+  memoryHeld?: boolean;
+}): Record<string, Instruction[]> {
   const internet = [
     load(argument(1)),
     mask(SOCK_TYPE_MASK),
@@ -70,10 +77,11 @@ function judgedCalls({ unixSockets }: { unixSockets: boolean }): Record<string, 
   ];
   const netlink = [load(argument(2)), ...equal(NETLINK_ROUTE, [allow], [refuse(EPROTONOSUPPORT)])];
   return {
-    clone: [load(argument(0)), ...test(CLONE_NEW_ANY, [refuse(EPERM)], [allow])],
+    ...uncountableCalls({ memoryHeld }),
+    clone: [load(argument(0)), ...test(CLONE_NEW_ANY, [refuse(EPERM)], []), ...ownTable, allow],
     // It hides its flags behind a pointer; ENOSYS makes the C library fall back to clone, whose flags can be judged.
     clone3: [refuse(ENOSYS)],
-    ioctl: [load(argument(1)), ...oneOf(terminalRequests, [refuse(EPERM)], [allow])],
+    ioctl: [...reservation, ...oneOf(terminalRequests, [refuse(EPERM)], [allow])],
     personality: [load(argument(0)), ...oneOf(personalities, [allow], [refuse(EPERM)])],
     socket: [
       load(argument(0)),
@@ -108,11 +116,4 @@ function search(sorted: readonly Range[]): Instruction[] {
   const pivot = sorted[middle];
   if (!pivot || middle === 0) return sorted[0]?.decision ?? [];
   return test({ atLeast: pivot.first }, search(sorted.slice(middle)), search(sorted.slice(0, middle)));
-}
-
-/** `then` where the value is one of the list, else `otherwise`. An empty branch falls through to what follows. */
-function oneOf(values: readonly number[], then: Instruction[], otherwise: Instruction[]): Instruction[] {
-  const [last, ...others] = values.toReversed();
-  if (last === undefined) return otherwise;
-  return others.reduce((rest, value) => equal(value, then, rest), equal(last, then, otherwise));
 }

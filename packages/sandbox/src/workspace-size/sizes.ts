@@ -1,10 +1,19 @@
 import { statfsSync } from 'node:fs';
-import { unlinkedBytes, walk } from './walk.ts';
+import { walk } from './walk.ts';
 
-interface Measured {
+/** What the names in a workspace take of its disk. */
+export interface Size {
   bytes: number;
-  /** Free bytes of the file system when it was measured. */
+  /** Free bytes of its file system now. */
   free: number;
+  /** Whether directories could not be looked into, so that it may be more. */
+  closed: boolean;
+}
+
+/** Counts a tree with the rights of its owner over closed directories. Null when that failed. */
+export type WalkClosed = (path: string, enough: number) => Promise<number | null>;
+
+interface Measured extends Size {
   at: number;
   took_ms: number;
 }
@@ -23,30 +32,41 @@ export class WorkspaceSizes {
     this.#now = now;
   }
 
+  /** Whether the tree was too large when it was last measured. */
+  wasOver(path: string, limit: number): boolean {
+    return (this.#known.get(path)?.bytes ?? 0) > limit;
+  }
+
   /**
    * The size of the tree in bytes, at most one look out of date. A tree that takes long to walk is walked rarely, unless its file system
    * has lost so much space meanwhile that it may have passed its limit.
    *
    * @param input.limit of interest
    * @param input.enough a larger size need not be known exactly
-   * @param input.processes who may hold files open that have no name any more
+   * @param input.walkClosed for a worker that may not read all directories of its own
    */
-  async measure(input: { path: string; limit: number; enough: number; processes: readonly number[] }): Promise<number> {
-    const { path, limit } = input;
+  async measure(input: {
+    path: string;
+    limit: number;
+    enough: number;
+    walkClosed?: WalkClosed | undefined;
+  }): Promise<Size> {
+    const { path, limit, enough } = input;
     const free = freeBytes(path);
     const last = this.#known.get(path);
     const started = this.#now();
     const grown = last ? last.free - free : 0;
-    if (last && started - last.at < SHARE * last.took_ms && grown < (limit - last.bytes) / 2) return last.bytes;
-    const named = await walk(path, input.enough);
-    const unlinked = named <= input.enough && input.processes.length > 0 ? unlinkedBytes(path, input.processes) : 0;
+    const isRecent = last && started - last.at < SHARE * last.took_ms;
+    if (isRecent && last.bytes <= limit && grown < (limit - last.bytes) / 2) return { ...last, free };
+    const walked = await walk(path, enough);
+    const all = walked.closed ? ((await input.walkClosed?.(path, enough)) ?? null) : walked.bytes;
     const now = this.#now();
-    const bytes = named + unlinked;
+    const size = { bytes: all ?? walked.bytes, free, closed: all === null };
     this.#known.delete(path);
-    this.#known.set(path, { bytes, free, at: now, took_ms: now - started });
+    this.#known.set(path, { ...size, at: now, took_ms: now - started });
     const [oldest] = this.#known.keys();
     if (this.#known.size > KEPT_WORKSPACES && oldest !== undefined) this.#known.delete(oldest);
-    return bytes;
+    return size;
   }
 }
 

@@ -24,12 +24,12 @@ const readAsync = promisify(read);
  */
 export async function writeLargeBlob(
   gitDir: string,
-  input: { fd: number; size: number; has: (oid: string) => boolean },
+  input: { fd: number; size: number; has: (oid: string) => boolean; room: () => void },
 ): Promise<string> {
   const place = placeForPack(gitDir);
   const target = openSync(place.tmpPack, 'wx', 0o444);
   try {
-    const { oid, crc, trailer } = await deflateInto(target, input.fd, input.size);
+    const { oid, crc, trailer } = await deflateInto(target, input);
     if (input.has(oid)) {
       removeTemporary(place);
       return oid;
@@ -49,12 +49,15 @@ export async function writeLargeBlob(
 /** The same into a pack that holds others, too. One at a time. */
 export async function appendLargeBlob(
   pack: PackStream,
-  input: { fd: number; size: number; has: (oid: string) => boolean },
+  input: { fd: number; size: number; has: (oid: string) => boolean; room: () => void },
 ): Promise<string> {
   const { write, end } = pack.start();
   let object: { oid: string; crc: number } | undefined;
   try {
-    const deflated = await deflateEntry(input.fd, input.size, write);
+    const deflated = await deflateEntry(input.fd, input.size, (bytes) => {
+      input.room();
+      write(bytes);
+    });
     if (!input.has(deflated.oid)) object = deflated;
     return deflated.oid;
   } finally {
@@ -69,14 +72,15 @@ export async function hashLargeBlob(source: number, size: number): Promise<strin
   return hash.digest('hex');
 }
 
-async function deflateInto(target: number, source: number, size: number) {
+async function deflateInto(target: number, { fd, size, room }: { fd: number; size: number; room: () => void }) {
   const whole = createHash('sha1');
   const write = (bytes: Buffer) => {
+    room();
     whole.update(bytes);
     writeAll(target, bytes);
   };
   write(packHeader(1));
-  const { oid, crc } = await deflateEntry(source, size, write);
+  const { oid, crc } = await deflateEntry(fd, size, write);
   const trailer = whole.digest();
   writeAll(target, trailer);
   return { oid, crc, trailer };

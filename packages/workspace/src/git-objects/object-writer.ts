@@ -32,6 +32,8 @@ interface ObjectWriterDeps {
   known: Set<string>;
   deflater?: Deflater;
   packs?: Packs;
+  /** Throws when the disk has too little room for more. */
+  room?: () => void;
 }
 
 /**
@@ -57,7 +59,7 @@ export interface ObjectWriter {
 }
 
 export function createObjectWriter(deps: ObjectWriterDeps): ObjectWriter {
-  const { packs, deflater } = deps;
+  const { packs, deflater, room = () => {} } = deps;
   let pending = new Map<string, PackedObject>();
   let bytes = 0;
   const written = new Set<string>();
@@ -80,6 +82,7 @@ export function createObjectWriter(deps: ObjectWriterDeps): ObjectWriter {
   };
 
   const flush = async () => {
+    room();
     const drained = (await deflater?.drain()) ?? [];
     if (packs !== undefined) {
       for (const packed of [...drained, ...pending.values()]) packs.small.append(packed);
@@ -104,12 +107,12 @@ export function createObjectWriter(deps: ObjectWriterDeps): ObjectWriter {
 
   const largeBlob = async (fd: number, size: number): Promise<string> => {
     if (packs !== undefined && size < alwaysOwnPackFrom) {
-      const oid = await appendLargeBlob(packs.large, { fd, size, has });
+      const oid = await appendLargeBlob(packs.large, { fd, size, has, room });
       deflating.add(oid);
       return oid;
     }
     if (size < ownPackFrom) return add('blob', readWhole(fd, size));
-    const oid = await writeLargeBlob(deps.gitDir, { fd, size, has });
+    const oid = await writeLargeBlob(deps.gitDir, { fd, size, has, room });
     written.add(oid);
     return oid;
   };

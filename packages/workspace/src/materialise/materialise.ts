@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import type { Deps } from '../deps.ts';
 import { openTree } from '../files/open-directory.ts';
+import { assertRoom } from '../files/room.ts';
 import { syncFolder } from '../files/write-durably.ts';
 import { Deflater } from '../git-objects/deflater.ts';
 import { createObjectWriter } from '../git-objects/object-writer.ts';
@@ -70,7 +71,13 @@ async function make(deps: Deps, place: Place): Promise<WorkspaceRecord> {
   using small = new PackStream(folder.shadow);
   using large = new PackStream(folder.shadow);
   const { known } = deps.states.of(folder);
-  const writer = createObjectWriter({ gitDir: folder.shadow, known, deflater, packs: { small, large } });
+  const writer = createObjectWriter({
+    gitDir: folder.shadow,
+    known,
+    deflater,
+    packs: { small, large },
+    room: () => assertRoom(deps),
+  });
   const fill: Fill = { ...place, writer, skipped: new Map() };
   const filled = await fillTree(deps, fill);
   deps.onPoint('materialise.filled');

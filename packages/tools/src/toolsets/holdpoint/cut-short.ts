@@ -21,7 +21,7 @@ export function cutShort(
         status: 'failed',
         error: {
           code: 'EQUOTA',
-          message: `${name} was killed: it passed its ${QUOTAS[end.quota]} of ${end.limit}.`,
+          message: `${name} was killed: it ${QUOTAS[end.quota]} ${end.limit}${end.quota === 'disk' ? ' bytes' : ''}.`,
           next: NEXT[end.quota],
         },
       };
@@ -42,12 +42,13 @@ export function cutShort(
 type Quota = Extract<CommandEnd, { status: 'quota' }>['quota'];
 
 const QUOTAS = {
-  output: 'limit of output bytes',
-  cpu: 'limit of CPU seconds',
-  file_size: 'limit of bytes in one file',
-  memory: 'limit of memory bytes',
-  workspace: 'limit of bytes in the workspace',
-  processes: 'limit of processes',
+  output: 'passed its limit of output bytes of',
+  cpu: 'passed its limit of CPU seconds of',
+  file_size: 'passed its limit of bytes in one file of',
+  memory: 'passed its limit of memory bytes of',
+  workspace: 'passed its limit of bytes in the workspace of',
+  disk: 'wrote most while the free space of the disk fell towards',
+  processes: 'passed its limit of processes of',
 } as const satisfies Record<Quota, string>;
 
 const NEXT = {
@@ -56,5 +57,6 @@ const NEXT = {
   file_size: 'Make it write smaller files.',
   memory: 'Make it use less memory.',
   workspace: 'Delete what is not needed; nothing can be added while the workspace is this large.',
+  disk: 'Delete what is not needed and write less. No new work starts until there is space on the disk.',
   processes: 'Make it start fewer processes or threads at once.',
 } as const satisfies Record<Quota, string>;

@@ -1,0 +1,54 @@
+import { allow, argument, equal, type Instruction, load, mask, oneOf, refuse, test } from './bpf.ts';
+
+const EPERM = 1;
+const EFBIG = 27;
+const ENOSPC = 28;
+const EOPNOTSUPP = 95;
+
+const CLONE_FILES = 0x400;
+const CLONE_THREAD = 0x10000;
+const CLOSE_RANGE_UNSHARE = 2;
+const FALLOC_FL_PUNCH_HOLE = 2;
+/** The kernel has room for 4096 of them. */
+const LARGEST_SEGMENT = 64 * 1024;
+/** FS_IOC_RESVSP, RESVSP64, ZERO_RANGE: fallocate by another name. */
+const reservations = [0x40305828, 0x4030582a, 0x40305839];
+
+/** A thread shares its process's table of descriptors: to look at each thread's own would cost as often as there are threads. */
+export const ownTable: Instruction[] = [
+  load(argument(0)),
+  mask(CLONE_THREAD | CLONE_FILES),
+  ...equal(CLONE_THREAD, [refuse(EPERM)], []),
+];
+
+/** Goes to what follows with the request loaded where it is none of these. */
+export const reservation: Instruction[] = [load(argument(1)), ...oneOf(reservations, [refuse(EOPNOTSUPP)], [])];
+
+/**
+ * Ways to take disk space or memory that could not be counted, or would take it faster than anything can look.
+ *
+ * - A detached segment of System V lies in memory and is held by no process. Small ones are let through, which databases lock with.
+ * - fallocate takes a gigabyte within a millisecond. Programs write zeros where a file system does not support it, as NFS 3 does.
+ *
+ * @param options.memoryHeld whether a control group bounds the memory of a command
+ */
+export function uncountableCalls(options: { memoryHeld: boolean }): Record<string, Instruction[]> {
+  return {
+    close_range: [load(argument(2)), ...test(CLOSE_RANGE_UNSHARE, [refuse(EPERM)], [allow])],
+    fallocate: [
+      load(argument(1)),
+      ...test(FALLOC_FL_PUNCH_HOLE, [allow], []),
+      load(argument(3) + 4),
+      // 4 GiB or more, of which not even a part is to be written
+      ...equal(0, [refuse(EOPNOTSUPP)], [refuse(EFBIG)]),
+    ],
+    ...(options.memoryHeld ? {} : { shmget: smallSegments }),
+  };
+}
+
+const smallSegments = [
+  load(argument(1) + 4),
+  ...equal(0, [], [refuse(ENOSPC)]),
+  load(argument(1)),
+  ...test({ atLeast: LARGEST_SEGMENT + 1 }, [refuse(ENOSPC)], [allow]),
+];
