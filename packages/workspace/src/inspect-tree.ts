@@ -92,7 +92,8 @@ async function differenceFrom(deps: Deps, folder: RunFolder, snapshot: SnapshotI
   if (newestEpoch(folder.path) !== folder.epoch) return `The tree ${folder.epoch} is missing.`;
   const state = deps.states.of(folder);
   const target = await loadSnapshot(deps, { folder, state, id: snapshot });
-  const scan = startScan(deps, { folder, state, content: hashOnly });
+  // Nobody keeps background commands from beginning during this walk.
+  const scan = startScan(deps, { folder, state, content: hashOnly, learns: false });
   using top = openTree(folder.tree);
   const root = await scanChildren(scan, top, '', target.root);
   const changed = changesBetween(target.root, root).length;

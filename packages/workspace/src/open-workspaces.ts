@@ -1,5 +1,6 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { compareSnapshots } from './compare.ts';
 import type { Deps, Limits, Logger } from './deps.ts';
 import { diffSnapshots } from './diff.ts';
 import { discard } from './discard.ts';
@@ -104,6 +105,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     admit: (input) => asWorkspaceError(async () => admitWriter(deps, input)),
     newestEpoch: async (runId) => latestEpoch(runFolder(dataDir, runId).path),
     snapshot: (input) => verb(input.runId, () => takeSnapshot(deps, input)),
+    compare: (input) => verb(input.runId, () => compareSnapshots(deps, input)),
     restore: (input) => verb(input.runId, () => restoreTree(deps, input)),
     takeOver: (input) => verb(input.runId, () => takeOver(deps, input)),
     merge: (input) => verb(input.runId, () => mergeRun(deps, input)),

@@ -285,6 +285,12 @@ export interface DiffRequest {
   includeIgnored?: boolean;
 }
 
+export interface Compared {
+  /** Sorted by path. `unknown`: at least one of the two does not hold the content. */
+  changes: { path: string; change: 'added' | 'modified' | 'deleted' | 'unknown' }[];
+  total: number;
+}
+
 /** Bytes on disk. Files that several runs share (forks) are counted once per run. */
 export interface RunSize {
   run_id: string;
@@ -355,6 +361,8 @@ export interface Workspaces {
    * only empty folders or skipped paths changed it is a new snapshot with `files_changed: 0`. Taken again after a crash it has the
    * same id. Somebody writing → `EWORKSPACEBUSY`.
    * @param input.paths known changed paths (file tools); absent → walk the tree (commands)
+   * @param input.isShared background commands stand still meanwhile and will continue: they may have files mapped, and change them without a
+   * trace in their time stamps. @default false
    */
   snapshot(input: {
     runId: string;
@@ -362,7 +370,10 @@ export interface Workspaces {
     parent: SnapshotId;
     message: string;
     paths?: readonly string[];
+    isShared?: boolean;
   }): Promise<Snapshot>;
+  /** What differs between two snapshots of a run, by path, what no snapshot holds included. @param input.most how many changes are named */
+  compare(input: { runId: string; from: SnapshotId; to: SnapshotId; most: number }): Promise<Compared>;
   /**
    * Brings the tree to a snapshot, empty folders included; what no snapshot knows is removed. Paths that a snapshot of the run
    * noted as skipped and `.git` entries are left alone. A tree that was dropped is made again, under the same epoch.
@@ -377,6 +388,7 @@ export interface Workspaces {
   /**
    * Brings what another run changed since `from.base`, a snapshot of this run that it began with, into this run, whose tree is at
    * `parent`: all of it as one snapshot, or nothing.
+   * @param input.isShared as of `snapshot`
    */
   merge(input: {
     runId: string;
@@ -384,6 +396,7 @@ export interface Workspaces {
     parent: SnapshotId;
     from: { runId: string; snapshot: SnapshotId; base: SnapshotId };
     message: string;
+    isShared?: boolean;
   }): Promise<MergeResult>;
   /** For reading: text that is not UTF-8 has replacement characters, large text is shown as binary. */
   diff(input: DiffRequest): Promise<{ files: FileDiff[]; left_out: LeftOut[] }>;

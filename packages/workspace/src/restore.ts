@@ -24,7 +24,7 @@ import { find } from './tree/tree.ts';
  */
 export async function restoreSnapshot(
   deps: Deps,
-  input: { runId: string; epoch: number; snapshot: SnapshotId },
+  input: { runId: string; epoch: number; snapshot: SnapshotId; isShared?: boolean },
 ): Promise<void> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
@@ -34,7 +34,7 @@ export async function restoreSnapshot(
   const { keep } = await leftAlone(deps, { folder, record, target });
   const bring: Bring = {
     git: deps.git,
-    scan: startScan(deps, { folder, state, content: hashOnly }),
+    scan: startScan(deps, { folder, state, content: hashOnly, learns: input.isShared !== true }),
     gitDir: folder.shadow,
     tree: folder.tree,
     clock: () => fileSystemClock(folder),
