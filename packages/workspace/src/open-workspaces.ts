@@ -21,6 +21,7 @@ import type { Owner, Workspaces } from './port.ts';
 import { planPublish, publish } from './publish/publish.ts';
 import { archiveFiles } from './read/archive-files.ts';
 import { listFiles } from './read/list-files.ts';
+import { listUnknown } from './read/list-unknown.ts';
 import { readSnapshotFile } from './read/read-file.ts';
 import { removeDeadMakers } from './run/place-run.ts';
 import { assertCurrent, latestEpoch, runFolder } from './run/run-folder.ts';
@@ -112,6 +113,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     diff: (input) => asWorkspaceError(() => diffSnapshots(deps, input)),
     patch: (input) => asWorkspaceError(() => patchSnapshots(deps, input)),
     files: (input) => asWorkspaceError(() => listFiles(deps, input)),
+    unknown: (input) => asWorkspaceError(() => listUnknown(deps, input)),
     read: (input) => asWorkspaceError(() => readSnapshotFile(deps, input)),
     archive: (input) => asWorkspaceError(() => archiveFiles(deps, input)),
     planPublish: (request) => verb(request.runId, () => planPublish(deps, request)),

@@ -87,6 +87,17 @@ export interface FileEntry {
   bytes: number;
 }
 
+export const unknownContentSchema = z.strictObject({
+  path: z.string(),
+  reason: z
+    .enum(['too_large', 'socket', 'fifo', 'device', 'unreadable'])
+    .describe('unreadable: also a folder that is nested too deep, with all that is in it'),
+  bytes: z.int(),
+  modified_at: z.iso.datetime().nullable().describe('null: not known, or it was left out of the copy already'),
+});
+/** What is in the tree and no snapshot holds: nothing can be shown of it, and what was there before is not what is there now. */
+export type UnknownContent = z.infer<typeof unknownContentSchema>;
+
 export const fileDiffSchema = z.strictObject({
   path: z.string(),
   status: z.enum(['added', 'modified', 'deleted']),
@@ -119,6 +130,7 @@ const leftOutSchema = z.strictObject({
     ),
   files: z.int(),
   bytes: z.int(),
+  modified_at: z.iso.datetime().optional().describe('Of a file whose content no snapshot holds'),
 });
 /** What the run made or changed and no publish brings to the source. */
 export type LeftOut = z.infer<typeof leftOutSchema>;
@@ -402,9 +414,14 @@ export interface Workspaces {
   diff(input: DiffRequest): Promise<{ files: FileDiff[]; left_out: LeftOut[] }>;
   /** A patch that `git apply` accepts, binary files and mode changes included. Without what is left out of a publish. */
   patch(input: DiffRequest): Promise<string>;
-  /** The files of a snapshot, in byte order of their paths. `path`: a file or a folder. */
+  /** What no snapshot can hold, as it was at a snapshot. @param input.since only what was not the same at that one */
+  unknown(input: { runId: string; snapshot: SnapshotId; since?: SnapshotId; path?: string }): Promise<UnknownContent[]>;
+  /** The files of a snapshot whose content it holds, in byte order of their paths. `path`: a file or a folder. */
   files(input: { runId: string; snapshot: SnapshotId; path?: string }): Promise<FileEntry[]>;
-  /** The content of one file; of a link, its target. Throws `EPATHMISSING` when the snapshot has no file there. */
+  /**
+   * The content of one file; of a link, its target. Throws `EPATHMISSING` when the snapshot has no file there, and `ECONTENTUNKNOWN` when there
+   * was one that no snapshot can hold.
+   */
   read(input: { runId: string; snapshot: SnapshotId; path: string }): Promise<FileEntry & { content: Readable }>;
   /**
    * The files of a snapshot as an archive, byte for byte as they are.

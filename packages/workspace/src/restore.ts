@@ -11,7 +11,7 @@ import { requireRecord, type WorkspaceRecord } from './run/workspace-record.ts';
 import { startScan } from './snapshot.ts';
 import type { Bring } from './tree/bring-tree.ts';
 import { bringTree, hashOnly } from './tree/bring-tree.ts';
-import { type LoadedSnapshot, loadSnapshot } from './tree/load-snapshot.ts';
+import { knownRoot, type LoadedSnapshot, loadSnapshot } from './tree/load-snapshot.ts';
 import { readManifest } from './tree/manifest.ts';
 import { specialKind } from './tree/scan.ts';
 import { fileSystemClock } from './tree/stat-cache.ts';
@@ -43,7 +43,7 @@ export async function restoreSnapshot(
     permissions: target.manifest.permissions,
   };
   deps.onPoint('restore.begin');
-  await bringTree(bring, target.root);
+  await bringTree(bring, knownRoot(target));
   deps.onPoint('restore.end');
   assertCurrent(folder);
 }

@@ -1,10 +1,12 @@
 import type { Deps } from '../deps.ts';
 import { fromText, isWithin, toText } from '../files/path-name.ts';
 import type { FileEntry, SnapshotId } from '../port.ts';
+import { isWithinAny } from '../publish/change-set.ts';
 import { runFolder } from '../run/run-folder.ts';
 import { requireRecord } from '../run/workspace-record.ts';
 import { assertSnapshot } from '../tree/load-snapshot.ts';
 import { checkedPath } from './checked-path.ts';
+import { manifestOf } from './list-unknown.ts';
 
 interface Query {
   runId: string;
@@ -12,7 +14,7 @@ interface Query {
   path?: string;
 }
 
-/** The files of a snapshot, in byte order of their paths; those at or below a path only, if one is given. */
+/** The files of a snapshot that it holds, in byte order of their paths; those at or below a path only, if one is given. */
 export async function listFiles(deps: Deps, { runId, snapshot, path }: Query): Promise<FileEntry[]> {
   const folder = runFolder(deps.dataDir, runId);
   requireRecord(folder);
@@ -20,12 +22,15 @@ export async function listFiles(deps: Deps, { runId, snapshot, path }: Query): P
   const at = path === undefined ? '' : checkedPath(path);
   const args = [`--git-dir=${folder.shadow}`, 'ls-tree', '-r', '-l', '-z', '--full-tree', snapshot];
   const { stdout } = await deps.git.run(args, { maxBytes: 1024 * 1024 * 1024 });
+  // A path whose content is unknown may still have the entry that it had before.
+  const { skipped } = await manifestOf(deps, { runId, snapshot });
   const files: FileEntry[] = [];
   for (const row of stdout.toString('latin1').split('\0')) {
     const match = /^(\d{6}) blob ([0-9a-f]{40}) +(\d+)\t(.*)$/s.exec(row);
     if (match === null) continue;
     const [, mode = '', oid = '', bytes = '', name = ''] = match;
-    if (isWithin(name, at)) files.push({ path: toText(name), mode, oid, bytes: Number(bytes) });
+    if (isWithin(name, at) && !isWithinAny(skipped, name))
+      files.push({ path: toText(name), mode, oid, bytes: Number(bytes) });
   }
   return files.sort((a, b) => (fromText(a.path) < fromText(b.path) ? -1 : 1));
 }
