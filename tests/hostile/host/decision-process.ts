@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -86,12 +86,13 @@ async function main(): Promise<void> {
     });
   }
   process.send?.(results);
-  process.disconnect();
+  process.disconnect?.();
 }
 
 function contentOf(path: string): string {
   try {
-    return readFileSync(path, 'latin1').slice(0, 1000);
+    // A pipe would be waited for.
+    return lstatSync(path).isFile() ? readFileSync(path, 'latin1').slice(0, 1000) : 'no file';
   } catch (error) {
     return String((error as NodeJS.ErrnoException).code);
   }
