@@ -38,7 +38,13 @@ import {
   type SentMessage,
   sentMessageSchema,
 } from './wire/run.ts';
-import { type FileEntry, fileListSchema, type Snapshot, snapshotListSchema } from './wire/snapshot.ts';
+import {
+  type FileEntry,
+  fileListSchema,
+  type Snapshot,
+  snapshotListSchema,
+  type UnknownContent,
+} from './wire/snapshot.ts';
 import {
   type Attempt,
   attemptListSchema,
@@ -302,6 +308,16 @@ export function createClient(options: ClientOptions) {
       { signal }: Options = {},
     ): Promise<FileEntry[]> {
       return (await ask({ path: at('runs', runId, '/files'), query: { ...query }, signal }, fileListSchema)).body.data;
+    },
+
+    /** What was in the workspace and no snapshot can hold. */
+    async listUnknown(
+      runId: string,
+      query: { snapshot?: string | undefined; path?: string | undefined } = {},
+      { signal }: Options = {},
+    ): Promise<UnknownContent[]> {
+      const path = at('runs', runId, '/files');
+      return (await ask({ path, query: { ...query }, signal }, fileListSchema)).body.unknown;
     },
 
     /** The bytes of a file. Read them to their end, or end the loop: until then the connection is taken. */

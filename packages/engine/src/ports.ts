@@ -1,4 +1,4 @@
-import type { EventOf } from './domain/events.ts';
+import type { ActionChanged, EventOf } from './domain/events.ts';
 import type { CommandLimits, Network, RunSpec, Validator } from './domain/run-spec.ts';
 import type { AgentSpec, ShellSpec, TaskOutcome } from './domain/task.ts';
 import type { PublishWish } from './domain/transitions/publication.ts';
@@ -181,6 +181,17 @@ export type TreeState =
   | { status: 'sound' }
   | ({ status: 'lost' } & Pick<EventOf<'workspace.distrusted'>['data'], 'reason' | 'detail'>);
 
+/** What a tree has that a snapshot has not. */
+export interface Difference {
+  /** The tree as it is now. */
+  snapshot: string;
+  files_changed: number;
+  skipped: number;
+  /** The first of them; `total` counts all. */
+  changes: ActionChanged['changes'];
+  total: number;
+}
+
 export interface WorkspacePort {
   materialise(input: Making & { source: unknown }): Promise<MadeWorkspace>;
   /** A workspace out of another run's snapshot. */
@@ -207,6 +218,24 @@ export interface WorkspacePort {
   admit(input: { runId: string; epoch: number; after: string; writer: string }): Promise<void>;
   /** The epoch of the newest tree on disk; 0: there is none. */
   newestEpoch(runId: string): Promise<number>;
+  /**
+   * Acts while the run's background commands stand still, whichever worker of this host runs them; they continue afterwards, also when this
+   * process dies in between. One that is started in between begins afterwards, so the act must not wait for it. Calls may be nested.
+   * Throws `EFREEZEFAILED` when they cannot be stopped: then the act was not called.
+   */
+  frozen<Result>(runId: string, act: () => Promise<Result>): Promise<Result>;
+  /**
+   * Takes a snapshot of the whole tree and compares it with the one that was decided on; undefined when nothing differs, not even what no
+   * snapshot holds.
+   */
+  differenceFrom(input: {
+    runId: string;
+    epoch: number;
+    /** The run's last snapshot. */
+    parent: string;
+    decided: string;
+    message: string;
+  }): Promise<Difference | undefined>;
   /** Ends whatever is running on the workspace. */
   quiesce(runId: string): Promise<void>;
   /** Changes the tree in place, back to a snapshot. */

@@ -230,12 +230,13 @@ export interface Sandbox extends AsyncDisposable {
    *
    * - Calls for one workspace may overlap, in several workers of the host too: the last to end wakes them.
    * - Those that had stopped by themselves are woken as well.
-   * - A worker that dies meanwhile leaves them stopped until they are killed, or until the next call ends. One that is itself stopped keeps
+   * - When the worker that acts dies, the worker that runs a command wakes it within a second. One that is itself stopped keeps
    *   them, and those that begin, until it goes on or `killAll`.
+   * - The act gets the number of commands that were frozen; 0: nothing of them can run before it has ended.
    * - While they stand still their `wall_ms` goes on.
    *
    * Without such commands it costs 0.1 ms. Throws `SandboxError` EFREEZEFAILED when they cannot be stopped; nothing was done then.
    */
-  frozen<Result>(workspaceId: string, act: () => Promise<Result>): Promise<Result>;
+  frozen<Result>(workspaceId: string, act: (frozen: number) => Promise<Result>): Promise<Result>;
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -182,18 +182,35 @@ async function startHolding(workspace: WorkspaceMount) {
   return worker;
 }
 
-test('what a worker left frozen that died is woken by the next act of anybody, and nothing waits for that worker', async () => {
+test('what a worker left frozen that died is woken by the worker that runs it, and nothing waits for the dead one', async () => {
   const workspace = host.makeWorkspace();
   const counting = await startCounting(workspace);
   const worker = await startHolding(workspace);
   expect((await watchLength(counting.length)).size).toBe(1);
   worker.kill('SIGKILL');
   await once(worker, 'exit');
-  expect((await watchLength(counting.length)).size).toBe(1);
+  // A command that begins now looks at the hold of the dead worker, and must not make it forgotten.
   expect((await host.run(workspace, 'echo ok', { label: 'task_2' })).stdout.text).toBe('ok\n');
-  await host.sandbox.frozen(workspace.id, async () => {});
   await counting.goesOn();
   await counting.stop();
+  expect(existsSync(join(host.stateDir, workspace.id))).toBe(false);
+});
+
+test('the act hears how many commands stand still', async () => {
+  const workspace = host.makeWorkspace();
+  const numbers: number[] = [];
+  await host.sandbox.frozen(workspace.id, async (frozen) => void numbers.push(frozen));
+  const counting = await startCounting(workspace);
+  await host.sandbox.frozen(workspace.id, async (frozen) => {
+    numbers.push(frozen);
+    await host.sandbox.frozen(workspace.id, async (inner) => void numbers.push(inner));
+    const length = counting.length();
+    expect((await watchLength(counting.length)).size).toBe(1);
+    expect(counting.length()).toBe(length);
+  });
+  await counting.goesOn();
+  await counting.stop();
+  expect(numbers).toEqual([0, 1, 1]);
 });
 
 test('after killAll nothing waits for a worker that is itself stopped', async () => {

@@ -11,7 +11,7 @@ import type {
   WorkspaceFiles,
   WorkspaceMount,
 } from './port.ts';
-import { frozen } from './process/freeze.ts';
+import { frozen, wakeAbandoned } from './process/freeze.ts';
 import type { Holds } from './process/holds.ts';
 import { killAll } from './process/kill-all.ts';
 import type { ProcessRecords } from './process/records.ts';
@@ -28,6 +28,9 @@ export interface HostSandboxDeps extends ConnectionDeps {
   /** Milliseconds of a clock that only goes forward. */
   now(): number;
 }
+
+/** How often a worker looks whether another one that died has left its commands frozen. */
+const RESCUE_MS = 500;
 
 /** A probed driver with what it has running. */
 export class HostSandbox implements Sandbox {
@@ -52,9 +55,11 @@ export class HostSandbox implements Sandbox {
     this.#assertOpen();
     const running = runCommand({ ...this.#deps, closing: this.#closing.signal }, command);
     this.#running.add(running);
+    const rescue = command.label === undefined ? undefined : setInterval(() => this.#rescue(command), RESCUE_MS);
     try {
       return await running;
     } finally {
+      clearInterval(rescue);
       this.#running.delete(running);
     }
   }
@@ -72,7 +77,7 @@ export class HostSandbox implements Sandbox {
     await killAll(this.#deps, workspaceId, label);
   }
 
-  frozen<Result>(workspaceId: string, act: () => Promise<Result>): Promise<Result> {
+  frozen<Result>(workspaceId: string, act: (frozen: number) => Promise<Result>): Promise<Result> {
     return frozen(this.#deps, workspaceId, act);
   }
 
@@ -81,6 +86,12 @@ export class HostSandbox implements Sandbox {
     await Promise.all([...this.#connections.values()].map((connection) => connection.close()));
     await Promise.allSettled(this.#running);
     await this.#deps.driver.release();
+  }
+
+  /** The worker that runs a command looks after it: when that worker dies, the command dies with it, and needs no waking. */
+  #rescue({ workspace }: Command): void {
+    // What cannot be woken now is tried again at the next look.
+    wakeAbandoned(this.#deps, workspace.id).catch(() => {});
   }
 
   #connect(workspace: WorkspaceMount): Connection {

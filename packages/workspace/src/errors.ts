@@ -31,6 +31,10 @@ const registry = {
   ERUNIDINVALID: { retryable: false, next: 'Run ids have 1 to 128 letters, digits, "_" or "-".' },
   EPATHINVALID: { retryable: false, next: 'Give a path relative to the workspace, without ".." in it.' },
   EPATHMISSING: { retryable: false, next: 'List the files of the snapshot, and name one of them.' },
+  ECONTENTUNKNOWN: {
+    retryable: false,
+    next: 'Look at it in the run itself (bash), have the run replace it by something smaller that can be read, or name another file.',
+  },
   EWORKSPACEMISSING: { retryable: false, next: 'Materialise the run first; a discarded workspace does not come back.' },
   ELEASESTALE: { retryable: false, next: 'Nothing: whoever took the workspace over goes on with it.' },
   EHEADMOVED: { retryable: true, next: 'Nothing: the call is tried again on a tree that is known to be right.' },

@@ -7,7 +7,7 @@ import { isRunning, moveHead, readHead, type TreeHead } from './run/tree-head.ts
 import { requireRecord } from './run/workspace-record.ts';
 import { startScan } from './snapshot.ts';
 import { hashOnly } from './tree/bring-tree.ts';
-import { loadSnapshot } from './tree/load-snapshot.ts';
+import { knownRoot, loadSnapshot } from './tree/load-snapshot.ts';
 import { scanChildren } from './tree/scan.ts';
 import { countChanges, emptyFolders } from './tree/tree.ts';
 
@@ -92,12 +92,14 @@ async function differenceFrom(deps: Deps, folder: RunFolder, snapshot: SnapshotI
   if (newestEpoch(folder.path) !== folder.epoch) return `The tree ${folder.epoch} is missing.`;
   const state = deps.states.of(folder);
   const target = await loadSnapshot(deps, { folder, state, id: snapshot });
-  const scan = startScan(deps, { folder, state, content: hashOnly });
+  // Nobody keeps background commands from beginning during this walk.
+  const scan = startScan(deps, { folder, state, content: hashOnly, learns: false });
   using top = openTree(folder.tree);
-  const root = await scanChildren(scan, top, '', target.root);
-  const changed = countChanges(target.root, root);
+  const known = knownRoot(target);
+  const root = await scanChildren(scan, top, '', known);
+  const changed = countChanges(known, root);
   if (changed > 0) return `${changed} ${changed === 1 ? 'path differs' : 'paths differ'} from the snapshot.`;
-  const isSameShape = emptyFolders(root).join('\0') === emptyFolders(target.root).join('\0');
+  const isSameShape = emptyFolders(root).join('\0') === emptyFolders(known).join('\0');
   return isSameShape ? undefined : 'The empty folders differ from those of the snapshot.';
 }
 

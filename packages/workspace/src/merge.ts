@@ -21,6 +21,7 @@ interface Input {
   parent: SnapshotId;
   from: { runId: string; snapshot: SnapshotId; base: SnapshotId };
   message: string;
+  isShared?: boolean;
 }
 
 /**
@@ -60,7 +61,8 @@ export async function mergeRun(deps: Deps, input: Input): Promise<MergeResult> {
     seconds: record.created_at,
   });
   deps.onPoint('merge.committed');
-  await restoreSnapshot(deps, { runId: input.runId, epoch: input.epoch, snapshot: snapshot.id });
+  const { runId, epoch, isShared = false } = input;
+  await restoreSnapshot(deps, { runId, epoch, snapshot: snapshot.id, isShared });
   const left_out = [...newlySkipped(base, theirs).keys()].sort().map(toText);
   return { status: 'merged', snapshot, paths, left_out };
 }

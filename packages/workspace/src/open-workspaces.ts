@@ -1,5 +1,6 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { compareSnapshots } from './compare.ts';
 import type { Deps, Limits, Logger } from './deps.ts';
 import { diffSnapshots } from './diff.ts';
 import { discard } from './discard.ts';
@@ -20,6 +21,7 @@ import type { Owner, Workspaces } from './port.ts';
 import { planPublish, publish } from './publish/publish.ts';
 import { archiveFiles } from './read/archive-files.ts';
 import { listFiles } from './read/list-files.ts';
+import { listUnknown } from './read/list-unknown.ts';
 import { readSnapshotFile } from './read/read-file.ts';
 import { removeDeadMakers } from './run/place-run.ts';
 import { assertCurrent, latestEpoch, runFolder } from './run/run-folder.ts';
@@ -105,12 +107,14 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     admit: (input) => asWorkspaceError(async () => admitWriter(deps, input)),
     newestEpoch: async (runId) => latestEpoch(runFolder(dataDir, runId).path),
     snapshot: (input) => verb(input.runId, () => takeSnapshot(deps, input)),
+    compare: (input) => verb(input.runId, () => compareSnapshots(deps, input)),
     restore: (input) => verb(input.runId, () => restoreTree(deps, input)),
     takeOver: (input) => verb(input.runId, () => takeOver(deps, input)),
     merge: (input) => verb(input.runId, () => mergeRun(deps, input)),
     diff: (input) => asWorkspaceError(() => diffSnapshots(deps, input)),
     patch: (input) => asWorkspaceError(() => patchSnapshots(deps, input)),
     files: (input) => asWorkspaceError(() => listFiles(deps, input)),
+    unknown: (input) => asWorkspaceError(() => listUnknown(deps, input)),
     read: (input) => asWorkspaceError(() => readSnapshotFile(deps, input)),
     archive: (input) => asWorkspaceError(() => archiveFiles(deps, input)),
     planPublish: (request) => verb(request.runId, () => planPublish(deps, request)),

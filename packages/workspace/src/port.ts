@@ -87,6 +87,17 @@ export interface FileEntry {
   bytes: number;
 }
 
+export const unknownContentSchema = z.strictObject({
+  path: z.string(),
+  reason: z
+    .enum(['too_large', 'socket', 'fifo', 'device', 'unreadable'])
+    .describe('unreadable: also a folder that is nested too deep, with all that is in it'),
+  bytes: z.int(),
+  modified_at: z.iso.datetime().nullable().describe('null: not known, or it was left out of the copy already'),
+});
+/** What is in the tree and no snapshot holds: nothing can be shown of it, and what was there before is not what is there now. */
+export type UnknownContent = z.infer<typeof unknownContentSchema>;
+
 export const fileDiffSchema = z.strictObject({
   path: z.string(),
   status: z.enum(['added', 'modified', 'deleted']),
@@ -123,6 +134,7 @@ const leftOutSchema = z.strictObject({
     ),
   files: z.int(),
   bytes: z.int(),
+  modified_at: z.iso.datetime().optional().describe('Of a file whose content no snapshot holds'),
 });
 /** What the run made or changed and no publish brings to the source. */
 export type LeftOut = z.infer<typeof leftOutSchema>;
@@ -289,6 +301,12 @@ export interface DiffRequest {
   includeIgnored?: boolean;
 }
 
+export interface Compared {
+  /** Sorted by path. `unknown`: at least one of the two does not hold the content. */
+  changes: { path: string; change: 'added' | 'modified' | 'deleted' | 'unknown' }[];
+  total: number;
+}
+
 /** Bytes on disk. Files that several runs share (forks) are counted once per run. */
 export interface RunSize {
   run_id: string;
@@ -359,6 +377,8 @@ export interface Workspaces {
    * only empty folders or skipped paths changed it is a new snapshot with `files_changed: 0`. Taken again after a crash it has the
    * same id. Somebody writing → `EWORKSPACEBUSY`.
    * @param input.paths known changed paths (file tools); absent → walk the tree (commands)
+   * @param input.isShared background commands stand still meanwhile and will continue: they may have files mapped, and change them without a
+   * trace in their time stamps. @default false
    */
   snapshot(input: {
     runId: string;
@@ -366,7 +386,10 @@ export interface Workspaces {
     parent: SnapshotId;
     message: string;
     paths?: readonly string[];
+    isShared?: boolean;
   }): Promise<Snapshot>;
+  /** What differs between two snapshots of a run, by path, what no snapshot holds included. @param input.most how many changes are named */
+  compare(input: { runId: string; from: SnapshotId; to: SnapshotId; most: number }): Promise<Compared>;
   /**
    * Brings the tree to a snapshot, empty folders included; what no snapshot knows is removed. Paths that a snapshot of the run
    * noted as skipped and `.git` entries are left alone. A tree that was dropped is made again, under the same epoch.
@@ -381,6 +404,7 @@ export interface Workspaces {
   /**
    * Brings what another run changed since `from.base`, a snapshot of this run that it began with, into this run, whose tree is at
    * `parent`: all of it as one snapshot, or nothing.
+   * @param input.isShared as of `snapshot`
    */
   merge(input: {
     runId: string;
@@ -388,14 +412,20 @@ export interface Workspaces {
     parent: SnapshotId;
     from: { runId: string; snapshot: SnapshotId; base: SnapshotId };
     message: string;
+    isShared?: boolean;
   }): Promise<MergeResult>;
   /** For reading: text that is not UTF-8 has replacement characters, large text is shown as binary. */
   diff(input: DiffRequest): Promise<{ files: FileDiff[]; left_out: LeftOut[] }>;
   /** A patch that `git apply` accepts, binary files and mode changes included; UTF-8. Without what is left out of a publish. */
   patch(input: DiffRequest): Promise<Buffer>;
-  /** The files of a snapshot, in byte order of their paths. `path`: a file or a folder. */
+  /** What no snapshot can hold, as it was at a snapshot. @param input.since only what was not the same at that one */
+  unknown(input: { runId: string; snapshot: SnapshotId; since?: SnapshotId; path?: string }): Promise<UnknownContent[]>;
+  /** The files of a snapshot whose content it holds, in byte order of their paths. `path`: a file or a folder. */
   files(input: { runId: string; snapshot: SnapshotId; path?: string }): Promise<FileEntry[]>;
-  /** The content of one file; of a link, its target. Throws `EPATHMISSING` when the snapshot has no file there. */
+  /**
+   * The content of one file; of a link, its target. Throws `EPATHMISSING` when the snapshot has no file there, and `ECONTENTUNKNOWN` when there
+   * was one that no snapshot can hold.
+   */
   read(input: { runId: string; snapshot: SnapshotId; path: string }): Promise<FileEntry & { content: Readable }>;
   /**
    * The files of a snapshot as an archive, byte for byte as they are.

@@ -11,7 +11,7 @@ import { requireRecord, type WorkspaceRecord } from './run/workspace-record.ts';
 import { startScan } from './snapshot.ts';
 import type { Bring } from './tree/bring-tree.ts';
 import { bringTree, hashOnly } from './tree/bring-tree.ts';
-import { type LoadedSnapshot, loadSnapshot } from './tree/load-snapshot.ts';
+import { knownRoot, type LoadedSnapshot, loadSnapshot } from './tree/load-snapshot.ts';
 import { readManifest } from './tree/manifest.ts';
 import { specialKind } from './tree/scan.ts';
 import { fileSystemClock } from './tree/stat-cache.ts';
@@ -24,7 +24,7 @@ import { find } from './tree/tree.ts';
  */
 export async function restoreSnapshot(
   deps: Deps,
-  input: { runId: string; epoch: number; snapshot: SnapshotId },
+  input: { runId: string; epoch: number; snapshot: SnapshotId; isShared?: boolean },
 ): Promise<void> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
@@ -34,7 +34,7 @@ export async function restoreSnapshot(
   const { keep } = await leftAlone(deps, { folder, record, target });
   const bring: Bring = {
     git: deps.git,
-    scan: startScan(deps, { folder, state, content: hashOnly }),
+    scan: startScan(deps, { folder, state, content: hashOnly, learns: input.isShared !== true }),
     gitDir: folder.shadow,
     tree: folder.tree,
     clock: () => fileSystemClock(folder),
@@ -43,7 +43,7 @@ export async function restoreSnapshot(
     permissions: target.manifest.permissions,
   };
   deps.onPoint('restore.begin');
-  await bringTree(bring, target.root);
+  await bringTree(bring, knownRoot(target));
   deps.onPoint('restore.end');
   assertCurrent(folder);
 }

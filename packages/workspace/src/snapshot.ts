@@ -24,6 +24,7 @@ import { openReadable, scanChildren, scanEntry } from './tree/scan.ts';
 import { fileSystemClock } from './tree/stat-cache.ts';
 import type { Entry, Folder } from './tree/tree.ts';
 import { countChanges, emptyFolders, isFolder, withEntry } from './tree/tree.ts';
+import { factsFor } from './tree/trusted-facts.ts';
 
 /**
  * Commits the tree as it is. Order: objects, fsync, ref, and only then the answer. Fails closed: whatever cannot be read for a
@@ -31,7 +32,14 @@ import { countChanges, emptyFolders, isFolder, withEntry } from './tree/tree.ts'
  */
 export async function takeSnapshot(
   deps: Deps,
-  input: { runId: string; epoch: number; parent: SnapshotId; message: string; paths?: readonly string[] },
+  input: {
+    runId: string;
+    epoch: number;
+    parent: SnapshotId;
+    message: string;
+    paths?: readonly string[];
+    isShared?: boolean;
+  },
 ): Promise<Snapshot> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
@@ -41,7 +49,8 @@ export async function takeSnapshot(
   const parent = await loadSnapshot(deps, { folder, state, id: input.parent });
   const writer = createObjectWriter({ gitDir: folder.shadow, known: state.known, room: () => assertRoom(deps) });
   const { usual } = parent.manifest.permissions;
-  const scan = startScan(deps, { folder, state, content: writer, usual });
+  const learns = input.isShared !== true;
+  const scan = startScan(deps, { folder, state, content: writer, usual, learns });
 
   using top = openTree(folder.tree);
   const root =
@@ -80,12 +89,14 @@ export function startScan(
     state: RunState;
     content: Scan['content'];
     usual?: Permissions['usual'];
+    /** False while anything may have files of the tree mapped, now or later. @default true */
+    learns?: boolean;
     signal?: AbortSignal;
   },
 ): Scan {
   return {
     content: input.content,
-    stats: input.state.stats,
+    stats: factsFor(input.folder, input.state.stats, input.learns !== false),
     pace: createPace(input.signal),
     clock: fileSystemClock(input.folder),
     top: fromPlain(input.folder.tree),

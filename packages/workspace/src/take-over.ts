@@ -22,7 +22,7 @@ import { startHead } from './run/tree-head.ts';
 import { requireRecord, type WorkspaceRecord } from './run/workspace-record.ts';
 import { startScan } from './snapshot.ts';
 import { type Bring, bringTree, hashOnly } from './tree/bring-tree.ts';
-import { loadSnapshot } from './tree/load-snapshot.ts';
+import { knownRoot, loadSnapshot } from './tree/load-snapshot.ts';
 import { fileSystemClock } from './tree/stat-cache.ts';
 
 interface Input {
@@ -112,7 +112,7 @@ async function grow(
     permissions: target.manifest.permissions,
     ...(signal && { signal }),
   };
-  await bringTree(bring, target.root);
+  await bringTree(bring, knownRoot(target));
   await state.stats.save(state.known);
   if (before === undefined) return;
   const { paths, keep } = await leftAlone(deps, { folder, record, target });

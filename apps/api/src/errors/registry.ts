@@ -177,6 +177,7 @@ export const workspaceProblems: Record<WorkspaceErrorCode, ProblemKind & { code:
   ERUNIDINVALID: { status: 404, code: 'run_not_found', title: 'No such run' },
   EPATHINVALID: { status: 422, code: 'path_invalid', title: 'Invalid path' },
   EPATHMISSING: { status: 404, code: 'path_not_found', title: 'No such file' },
+  ECONTENTUNKNOWN: { status: 409, code: 'content_unknown', title: 'No snapshot holds the content' },
   EWORKSPACEMISSING: { status: 410, code: 'workspace_gone', title: 'The workspace is gone' },
   ELEASESTALE: { status: 503, code: 'workspace_taken_over', title: 'Another worker took over' },
   EHEADMOVED: { status: 503, code: 'workspace_taken_over', title: 'Another worker took over' },

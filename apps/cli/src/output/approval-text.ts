@@ -10,6 +10,7 @@ import { publishPlanText } from './publish-plan-text.ts';
 import { shortArgs } from './short-args.ts';
 import { table } from './table.ts';
 import { ago, until } from './time.ts';
+import { changedText, mayWriteText, unknownText } from './unknown-text.ts';
 
 export function approvalTable(approvals: readonly Approval[], now: number): string[] {
   const rows = approvals.map((approval) => [
@@ -52,10 +53,19 @@ export function approvalText(approval: Approval, { colors, now }: { colors: Colo
           `${decision.decision} by ${decision.by} at ${decision.decided_at}${decision.message ? `: ${decision.message}` : ''}`,
         ),
       'edited to': decision && decision.args !== null ? plain(JSON.stringify(decision.args, null, 2)) : undefined,
+      'not run':
+        approval.superseded_by === null
+          ? undefined
+          : `the files changed after the decision (action_changed): ${approval.superseded_by} asks again`,
     }),
+    ...told(changedText(approval, colors)),
+    ...told(mayWriteText(approval, { colors, now })),
+    ...told(unknownText(approval.unknown, colors)),
     ...(isAboutPublish(approval) ? planLines(approval, colors) : previewLines(approval.preview, colors)),
   ];
 }
+
+const told = (lines: string[]): string[] => (lines.length === 0 ? [] : ['', ...lines]);
 
 export const isAboutPublish = ({ kind }: Pick<Approval, 'kind'>): boolean => kind === 'publish' || kind === 'conflict';
 

@@ -9,12 +9,13 @@ type LeftOut = PublishPlan['left_out'][number];
 /** What the run made or changed and is not published, and why. What no publish can hold stands out. */
 export function leftOutText(list: readonly LeftOut[], colors: Colors): string[] {
   if (list.length === 0) return [];
-  const rows = list.map(({ path, reason, files, bytes }) => [
+  const rows = list.map(({ path, reason, files, bytes, modified_at = '' }) => [
     path === null ? '… more' : nameText(path),
-    reason === 'ignored' || reason === 'excluded' ? reason : colors.red(reason),
+    reason === 'ignored' || reason === 'excluded' ? reason : colors.red(`${reason}, content unknown`),
     files === 1 ? '1 file' : `${files} files`,
     sizeText(bytes),
+    modified_at,
   ]);
-  const [, ...lines] = table(['', '', '', ''], rows);
+  const [, ...lines] = table(['', '', '', '', ''], rows);
   return ['left out:', ...lines.map((line) => `  ${line}`)];
 }

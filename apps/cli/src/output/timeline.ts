@@ -131,6 +131,8 @@ function detailOf(event: RunEvent, call: string): string {
       return `for ${event.data.task_id}`;
     case 'workspace.captured':
       return `${short(event.data.snapshot)}: ${event.data.files_changed} changed by ${event.data.task_id}`;
+    case 'workspace.drifted':
+      return `${short(event.data.snapshot)}: ${event.data.files_changed} changed since the decision; nothing ran, and the call asks again`;
     case 'workspace.validating':
       return short(event.data.snapshot);
     case 'workspace.distrusted':
@@ -193,6 +195,7 @@ function paintOf({ type }: RunEvent, colors: Colors): (text: string) => string {
     case 'run.canceled':
     case 'run.rewound':
     case 'workspace.publish_rejected':
+    case 'workspace.drifted':
     case 'approval.requested':
     case 'approval.expired':
     case 'step.rejected':

@@ -1,3 +1,4 @@
+import { mostChangesNamed } from '@holdpoint/engine/domain/events';
 import type { MadeWorkspace, PublishCall, WorkspacePort } from '@holdpoint/engine/ports';
 import type { Sandbox } from '@holdpoint/sandbox/port';
 import {
@@ -24,8 +25,28 @@ export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): W
     newestEpoch: (runId) => workspaces.newestEpoch(runId),
     async snapshot(input) {
       // What runs in the background stands still meanwhile, so that the snapshot is of one moment.
-      const taken = await sandbox.frozen(input.runId, () => workspaces.snapshot(input));
+      const taken = await sandbox.frozen(input.runId, (frozen) =>
+        workspaces.snapshot({ ...input, isShared: frozen > 0 }),
+      );
       return { snapshot: taken.id, files_changed: taken.files_changed, skipped: taken.skipped.length };
+    },
+    frozen: (runId, act) => sandbox.frozen(runId, act),
+    async differenceFrom({ decided, ...input }) {
+      return sandbox.frozen(input.runId, async (frozen) => {
+        const taken = await workspaces.snapshot({ ...input, isShared: frozen > 0 });
+        if (taken.id === decided) return undefined;
+        const { runId } = input;
+        const { changes, total } = await workspaces.compare({
+          runId,
+          from: decided,
+          to: taken.id,
+          most: mostChangesNamed,
+        });
+        return {
+          ...{ snapshot: taken.id, files_changed: taken.files_changed, skipped: taken.skipped.length },
+          ...{ changes, total },
+        };
+      });
     },
     quiesce: (runId) => sandbox.killAll(runId),
     restore: (input) => workspaces.restore(input),
@@ -36,8 +57,8 @@ export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): W
       await sandbox.killAll(input.runId);
     },
     async merge(input) {
-      return sandbox.frozen(input.runId, async () => {
-        const merged = await workspaces.merge(input);
+      return sandbox.frozen(input.runId, async (frozen) => {
+        const merged = await workspaces.merge({ ...input, isShared: frozen > 0 });
         if (merged.status !== 'merged') return merged;
         return { status: 'merged', paths: merged.paths, left_out: merged.left_out };
       });

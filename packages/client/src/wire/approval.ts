@@ -1,3 +1,4 @@
+import { actionChangedSchema } from '@holdpoint/engine/domain/events';
 import { approvalIdSchema } from '@holdpoint/engine/domain/ids';
 import {
   approvalKindSchema,
@@ -5,7 +6,9 @@ import {
   decisionKindSchema,
   effectSchema,
   riskSchema,
+  taskStatusSchema,
 } from '@holdpoint/engine/domain/vocabulary';
+import { unknownContentSchema } from '@holdpoint/workspace/port';
 import { z } from 'zod';
 import { cursorOf, integerParameter, listParameter, pageOf } from './page.ts';
 
@@ -32,6 +35,25 @@ export const approvalSchema = z
     allowed_decisions: z.array(decisionKindSchema),
     requested_at: time,
     expires_at: time,
+    may_write: z
+      .array(
+        z.strictObject({ task_id: z.string(), command: z.string(), status: taskStatusSchema, since: time.nullable() }),
+      )
+      .describe(
+        'Background commands that may still change the files. They stand still from the look at the files until an approved call has ended; when the files differ by then, nothing runs and the call asks again',
+      ),
+    unknown: z
+      .array(unknownContentSchema)
+      .describe(
+        'What the run made or changed and no snapshot can hold: what the call may meet and nothing here can show',
+      ),
+    changed: actionChangedSchema
+      .nullable()
+      .describe('The call was decided before (`approval_id`), and nothing ran, because the files had changed since'),
+    superseded_by: z
+      .string()
+      .nullable()
+      .describe('action_changed: the files changed after this decision, so nothing ran; that approval asks again'),
     decision: z
       .strictObject({
         decision: decisionKindSchema,

@@ -1,3 +1,4 @@
+import { unknownContentSchema } from '@holdpoint/workspace/port';
 import { z } from 'zod';
 import { listOf } from './page.ts';
 import { pathParameter } from './path.ts';
@@ -44,7 +45,12 @@ export const listFilesQuerySchema = z.strictObject({
   snapshot,
   path: pathParameter.optional().describe('Only this file, or what lies in this folder'),
 });
-export const fileListSchema = listOf(fileEntrySchema);
+export const fileListSchema = listOf(fileEntrySchema).extend({
+  unknown: z
+    .array(unknownContentSchema)
+    .describe('What was there and no snapshot can hold: what is known of it. It is not among `data`'),
+});
+export type { UnknownContent } from '@holdpoint/workspace/port';
 
 /** GET /v1/runs/{id}/files/content: the bytes. */
 export const readFileQuerySchema = z.strictObject({ snapshot, path: pathParameter });

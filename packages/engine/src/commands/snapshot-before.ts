@@ -30,6 +30,9 @@ export async function snapshotBefore(
         snapshot = event.data.snapshot;
         captured.add(event.data.task_id);
         break;
+      case 'workspace.drifted':
+        snapshot = event.data.snapshot;
+        break;
       case 'workspace.snapshotted':
         if (undone.has(event.step_id)) return { snapshot, captured };
         snapshot = event.data.snapshot;

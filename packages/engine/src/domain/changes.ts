@@ -238,6 +238,7 @@ function meaningOf(event: RunEvent): Changes {
     }
     case 'approval.requested': {
       const { approval_id, snapshot, ...request } = event.data;
+      const before = request.changed?.approval_id;
       const { step_id } = event;
       const parking =
         step_id === undefined
@@ -254,6 +255,7 @@ function meaningOf(event: RunEvent): Changes {
             requested_at: event.time,
           }),
           [approvalField(approval_id, 'status')]: approvalStatus('pending'),
+          ...(before === undefined ? {} : { [approvalField(before, 'superseded')]: approval_id }),
           ...parking,
         },
         add: { [runField.parked]: 1 },
@@ -295,14 +297,17 @@ function meaningOf(event: RunEvent): Changes {
     }
     case 'task.started': {
       const { task_id, worker, epoch } = event.data;
-      return set({
-        [taskField(task_id, 'status')]: taskStatus('running'),
-        [taskField(task_id, 'worker')]: worker,
-        [taskField(task_id, 'started_at')]: event.time,
-        ...(epoch === undefined
-          ? {}
-          : { [taskField(task_id, 'epoch')]: String(epoch), [runField.head]: heads.task(task_id) }),
-      });
+      return {
+        set: {
+          [taskField(task_id, 'status')]: taskStatus('running'),
+          [taskField(task_id, 'worker')]: worker,
+          [taskField(task_id, 'started_at')]: event.time,
+          ...(epoch === undefined
+            ? {}
+            : { [taskField(task_id, 'epoch')]: String(epoch), [runField.head]: heads.task(task_id) }),
+        },
+        add: epoch === undefined ? {} : { [runField.uncaptured]: 1 },
+      };
     }
     case 'task.kill_requested':
       return set({ [taskField(event.data.task_id, 'kill')]: event.data.by });
@@ -331,10 +336,19 @@ function meaningOf(event: RunEvent): Changes {
     case 'workspace.progress':
       return set({});
     case 'workspace.leased':
-      return set({ [runField.lease]: String(event.data.epoch), [runField.head]: '' });
+      return set({
+        [runField.lease]: String(event.data.epoch),
+        [runField.head]: '',
+        [runField.uncaptured]: '0',
+      });
     case 'workspace.held':
       return set({ [runField.writer]: event.data.task_id });
     case 'workspace.captured':
+      return {
+        set: { [runField.snapshot]: event.data.snapshot, [runField.writer]: '' },
+        add: { [runField.uncaptured]: -1 },
+      };
+    case 'workspace.drifted':
       return set({ [runField.snapshot]: event.data.snapshot, [runField.writer]: '' });
     case 'workspace.validating':
       return set({

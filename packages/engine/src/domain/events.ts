@@ -183,6 +183,26 @@ const stepEvents = [
   stepEvent('step.canceled', settled),
 ] as const;
 
+/** How many changed paths an approval names; the rest is a number. */
+export const mostChangesNamed = 100;
+
+/** What made a decision void: the files were no longer those that it was made for. */
+export const actionChangedSchema = z.strictObject({
+  approval_id: approvalIdSchema.describe('The approval that had been decided'),
+  from: snapshotId.describe('What was decided on'),
+  to: snapshotId.describe('What was found before the call began'),
+  changes: z
+    .array(
+      z.strictObject({
+        path: z.string(),
+        change: z.enum(['added', 'modified', 'deleted', 'unknown']).describe('unknown: no snapshot holds its content'),
+      }),
+    )
+    .max(mostChangesNamed),
+  total: z.int(),
+});
+export type ActionChanged = z.infer<typeof actionChangedSchema>;
+
 const approvalEvents = [
   approvalEvent('approval.requested', {
     approval_id: approvalIdSchema,
@@ -194,6 +214,7 @@ const approvalEvents = [
     preview: payloadSchema.optional(),
     allowed_decisions: z.array(decisionKindSchema),
     expires_at: z.iso.datetime(),
+    changed: actionChangedSchema.optional().describe('The call was decided before, and the files had changed since'),
   }),
   approvalEvent('approval.decided', {
     approval_id: approvalIdSchema,
@@ -278,6 +299,12 @@ const workspaceEvents = [
     files_changed: z.int(),
     skipped: z.int(),
   }),
+  stepEvent('workspace.drifted', {
+    snapshot: snapshotId,
+    parent: snapshotId,
+    files_changed: z.int(),
+    skipped: z.int(),
+  }).describe('Background commands had changed the files that were decided on: this is what they are now'),
   event('workspace.leased', { epoch, worker: z.string() }),
   event('workspace.distrusted', {
     epoch,

@@ -50,6 +50,8 @@ export const runField = {
    * The tree carries the same name, so a log or a tree that went back to an earlier time is noticed.
    */
   head: 'head',
+  /** Background commands that began on this tree and whose changes no snapshot is known to hold: until it is 0, the tree may be ahead of `snapshot`. */
+  uncaptured: 'uncaptured',
   /** `due` while the tree is not what `snapshot` says: after an attempt in doubt, or an undo. */
   restore: 'restore',
   publication: 'publication',
@@ -114,7 +116,7 @@ export type TaskField = (typeof taskFields)[number];
 export const taskField = (taskId: string, field: TaskField): string => `${taskId}:${field}`;
 export const allTaskFields = taskFields;
 
-const approvalFields = ['status', 'request', 'decision'] as const;
+const approvalFields = ['status', 'request', 'decision', 'superseded'] as const;
 export type ApprovalField = (typeof approvalFields)[number];
 
 export const approvalField = (approvalId: string, field: ApprovalField): string => `${approvalId}:${field}`;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { decidedSchema } from './decided.ts';
-import { usageSchema, watchSchema } from './events.ts';
+import { actionChangedSchema, usageSchema, watchSchema } from './events.ts';
 import {
   allApprovalFields,
   allStepFields,
@@ -83,6 +83,7 @@ const runSchema = z.object({
   lease: count.default(0),
   writer: z.string().default(''),
   head: z.string().default(''),
+  uncaptured: count.default(0),
   restore: z.literal('due').optional(),
   publication: publicationStatusSchema,
   publish_request: json(
@@ -162,8 +163,10 @@ const approvalSchema = z.object({
       allowed_decisions: z.array(decisionKindSchema),
       expires_at: z.string(),
       requested_at: z.string(),
+      changed: actionChangedSchema.optional(),
     }),
   ),
+  superseded: z.string().optional().describe('The approval that asks again, because the files had changed'),
   decision: json(
     z.strictObject({
       decision: decisionKindSchema,

@@ -19,13 +19,14 @@ import { readSpec } from '../log/read-spec.ts';
 import { readApproval, readStep } from '../log/read-state.ts';
 import { recall } from '../log/recall.ts';
 import type { StepJob } from '../queues/queues.ts';
+import { confirmFiles, standingStill } from './begin-approved.ts';
 import { appendWithTask } from './begin-task.ts';
 import { guardTree } from './inspect-tree.ts';
 import { done, type JobContext, type JobEnd } from './job.ts';
 import { planAhead, together } from './plan-ahead.ts';
 import { recordPlan } from './plan-next.ts';
 import { recoverAttempt } from './recover-attempt.ts';
-import { runAttempt } from './run-attempt.ts';
+import { type Executed, runAttempt } from './run-attempt.ts';
 import { settleForward } from './settle-forward.ts';
 import { isWaitOver } from './wait-over.ts';
 
@@ -120,13 +121,10 @@ async function attempt(
   also: readonly Condition[] = [],
 ): Promise<JobEnd | Again> {
   if (await isPausedForTools(deps, run, step)) return forward(deps, run, context);
-  const tree = await guardTree(deps, run, step.id, context);
-  if (tree !== 'sound') return tree === 'moved' ? 'not started' : forward(deps, run, context);
-  const start = startAttempt(run, step, deps.workerId);
-  const started = await append(deps, run.id, { ...start, if: [...also, ...start.if] });
-  if (!started.ok) return 'not started';
+  const result = await standingStill(deps, run, step, context, () => begin(deps, run, step, context, also));
+  if (result === 'lost') return forward(deps, run, context);
+  if (result === 'not started' || result === 'again') return result;
   const number = step.attempt + 1;
-  const result = await runAttempt(deps, run, { ...step, attempt: number }, context);
   switch (result.kind) {
     case 'doubt': {
       const running = { ...step, attempt: number, status: 'running' as const };
@@ -154,6 +152,24 @@ async function attempt(
     default:
       return result satisfies never;
   }
+}
+
+/** Records that the next attempt begins, and makes the call, unless the tree is not what the log, or the decision, says it is. */
+async function begin(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  context: JobContext,
+  also: readonly Condition[],
+): Promise<Executed | Again | 'lost'> {
+  const tree = await guardTree(deps, run, step.id, context);
+  if (tree !== 'sound') return tree === 'moved' ? 'not started' : 'lost';
+  const files = await confirmFiles(deps, run, step, context);
+  if (files !== 'same') return files;
+  const start = startAttempt(run, step, deps.workerId);
+  const started = await append(deps, run.id, { ...start, if: [...also, ...start.if] });
+  if (!started.ok) return 'not started';
+  return runAttempt(deps, run, { ...step, attempt: step.attempt + 1 }, context);
 }
 
 /** Records the outcome, and with it the task that begins, if one does and there is room. */

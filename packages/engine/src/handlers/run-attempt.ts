@@ -14,7 +14,7 @@ import type { Doubt } from './recover-attempt.ts';
 import { openTaskDoor } from './task-door.ts';
 
 /** What a call came to: an outcome with the snapshot that it left, a wait for a task, or nobody knows. */
-type Executed =
+export type Executed =
   | { kind: 'result'; result: AttemptResult }
   | { kind: 'deferred'; until: number; taskId: string; created?: AttemptResult['created'] }
   | { kind: 'doubt'; doubt: Doubt };

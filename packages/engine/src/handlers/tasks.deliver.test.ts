@@ -126,7 +126,7 @@ test('a task that was killed before it began never runs; a canceled run ends its
   await soundLog(engine.deps, canceled);
 });
 
-test('a command that ends while an approved call has the workspace waits with its snapshot, and neither is lost', async () => {
+test('a command that ends while an approved call has the workspace waits with its snapshot; the call asks again, and neither is lost', async () => {
   const { deps, treeOf } = bench(engine);
   const policy = { rules: [{ match: { effect: 'external' }, action: 'hold' }] };
   const groups = [[shell()], [{ args: { effect: 'external' } }], [wait]];
@@ -135,22 +135,30 @@ test('a command that ends while an approved call has the workspace waits with it
   await turn(1);
   await handleStep(deps, { run_id: runId, step_id: (await listSteps(deps, runId)).steps[0]?.id ?? '' }, calm());
   await turn(2);
-  const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 5 })).items;
-  await decideApproval(deps, view?.approval.id ?? '', {
-    decision: 'approve',
-    action_digest: view?.digest ?? '',
-    by: 'ann',
-  });
+  const approve = async () => {
+    const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 5 })).items;
+    const { approval, digest = '' } = view ?? {};
+    await decideApproval(deps, approval?.id ?? '', { decision: 'approve', action_digest: digest, by: 'ann' });
+    return approval;
+  };
+  const first = await approve();
   const [task] = await tasksOf(runId);
   const end = await handleTask(deps, { run_id: runId, task_id: task?.id ?? '' }, calm());
   expect(end.kind).toBe('sleep');
   expect((await tasksOf(runId))[0]?.status).toBe('capturing');
   const held = (await listSteps(deps, runId)).steps[1]?.id ?? '';
   expect(await runOf(runId)).toMatchObject({ writer: held });
-  await handleStep(deps, { run_id: runId, step_id: held }, calm());
+  expect(await handleStep(deps, { run_id: runId, step_id: held }, calm())).toMatchObject({ kind: 'sleep' });
+  expect(treeOf(runId)).not.toContain(held);
   await handleTask(deps, { run_id: runId, task_id: task?.id ?? '' }, calm());
+  const second = await approve();
+  expect(second?.request.changed).toMatchObject({
+    approval_id: first?.id,
+    changes: [{ path: task?.id, change: 'added' }],
+    total: 1,
+  });
   await deliverAll(deps);
-  expect(await runOf(runId)).toMatchObject({ status: 'succeeded' });
+  expect(await runOf(runId)).toMatchObject({ status: 'succeeded', uncaptured: 0 });
   expect((await tasksOf(runId))[0]).toMatchObject({ status: 'completed' });
   expect(treeOf(runId)).toEqual(expect.arrayContaining([held, task?.id]));
   await soundLog(engine.deps, runId);

@@ -35,6 +35,8 @@ export interface Bench {
 /** What goes wrong, and when: may change while a test runs. */
 interface Faults {
   execute?: (context: ExecutionContext) => void | Promise<void>;
+  /** Before the background commands of a run stand still. */
+  freeze?: () => void | Promise<void>;
   /** While a background command runs. */
   task?: (signal: AbortSignal) => Promise<void>;
   /** Of the tools, as they are now. */
@@ -183,6 +185,22 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
         const id = snapshots.size.toString(16).padStart(40, '0');
         snapshots.set(id, [...treeOf(runId)]);
         return { snapshot: id, files_changed: 1, skipped: noProblem.length };
+      },
+      frozen: async (_runId, act) => {
+        await faults.freeze?.();
+        return act();
+      },
+      async differenceFrom({ runId, epoch, decided }) {
+        current(runId, epoch);
+        const before = snapshots.get(decided) ?? [];
+        const now = treeOf(runId);
+        if (before.length === now.length && before.every((entry, at) => entry === now[at])) return undefined;
+        const id = snapshots.size.toString(16).padStart(40, '0');
+        snapshots.set(id, [...now]);
+        const changes = now
+          .filter((entry) => !before.includes(entry))
+          .map((path) => ({ path, change: 'added' as const }));
+        return { snapshot: id, files_changed: changes.length, skipped: 0, changes, total: changes.length };
       },
       quiesce: async () => {},
       restore: async ({ runId, epoch, snapshot }) => {

@@ -15,11 +15,14 @@ const LOOK_MS = 1;
 /** Who takes so long was stopped himself. */
 const PATIENCE_MS = 10_000;
 
-/** Acts while the labelled commands of a workspace stand still, whichever worker of this host started them. */
+/**
+ * Acts while the labelled commands of a workspace stand still, whichever worker of this host started them.
+ * @param act gets their number: those that begin later wait until it has ended
+ */
 export async function frozen<Result>(
   { records, holds, driver }: FreezeDeps,
   workspaceId: string,
-  act: () => Promise<Result>,
+  act: (frozen: number) => Promise<Result>,
 ): Promise<Result> {
   // Before it looks what runs: what is recorded later waits, before it begins, until nobody holds it.
   const hold = holds.place(workspaceId);
@@ -27,17 +30,27 @@ export async function frozen<Result>(
     await untilAwake(holds, hold);
     const trees = records.labelled(workspaceId);
     if (trees.length > 0) await driver.stop(workspaceId, trees);
-    return await act();
+    return await act(trees.length);
   } finally {
     if (holds.beginWaking(hold)) {
+      const abandoned = holds.abandoned(workspaceId);
+      let woken: readonly string[] = [];
       try {
         const trees = records.labelled(workspaceId);
         if (trees.length > 0) await driver.wake(workspaceId, trees);
+        woken = abandoned;
       } finally {
-        holds.end(hold);
+        holds.end(hold, woken);
       }
     }
   }
+}
+
+/** Wakes what a worker that died has left frozen. @returns whether there was such a worker */
+export async function wakeAbandoned(deps: FreezeDeps, workspaceId: string): Promise<boolean> {
+  if (!deps.holds.areAbandoned(workspaceId)) return false;
+  await frozen(deps, workspaceId, async () => {});
+  return true;
 }
 
 async function untilAwake(holds: Holds, hold: Hold): Promise<void> {

@@ -12,7 +12,7 @@ export interface Hold {
 
 /**
  * Who wants labelled commands to stand still, as files that every worker of the host sees: `<pid>-<start>-<uuid>.hold`, which becomes
- * `.waking` while its owner lets them go on. Those of workers that are gone count for nothing.
+ * `.waking` while its owner lets them go on. Those of workers that are gone hold nothing.
  */
 export class Holds {
   readonly #stateDir: string;
@@ -35,6 +35,19 @@ export class Holds {
 
   isHeld(workspaceId: string): boolean {
     return this.#has(workspaceDirectory(this.#stateDir, workspaceId), 'hold');
+  }
+
+  /** Whether a worker that held the workspace's commands has died: what it stopped stays so until the next act wakes it. */
+  areAbandoned(workspaceId: string): boolean {
+    return this.abandoned(workspaceId).length > 0;
+  }
+
+  /** The files of workers that died. They stay until the commands were woken: without them nobody would know that these are stopped. */
+  abandoned(workspaceId: string): string[] {
+    const directory = workspaceDirectory(this.#stateDir, workspaceId);
+    return listNames(directory)
+      .filter((name) => (name.endsWith('.hold') || name.endsWith('.waking')) && !isAlive(ownerOf(name)))
+      .map((name) => join(directory, name));
   }
 
   /** Whether somebody lets them go on at this moment, who may not have seen a hold that was placed after he had looked. */
@@ -62,17 +75,16 @@ export class Holds {
     removeEmpty(directory);
   }
 
-  end(hold: Hold): void {
+  /** @param woken what `abandoned` named before the commands were woken */
+  end(hold: Hold, woken: readonly string[] = []): void {
+    for (const path of woken) removeFile(path);
     removeFile(join(hold.directory, `${hold.name}.waking`));
     removeEmpty(hold.directory);
   }
 
   #has(directory: string, stage: 'hold' | 'waking'): boolean {
     return listNames(directory).some((name) => {
-      if (!name.endsWith(`.${stage}`)) return false;
-      if (isAlive(ownerOf(name))) return true;
-      removeFile(join(directory, name));
-      return false;
+      return name.endsWith(`.${stage}`) && isAlive(ownerOf(name));
     });
   }
 }

@@ -11,7 +11,7 @@ import { type RunFolder, runFolder } from '../run/run-folder.ts';
 import { readRecord, requireRecord, type WorkspaceRecord, writeRecord } from '../run/workspace-record.ts';
 import { startScan } from '../snapshot.ts';
 import { bringTree, hashOnly } from '../tree/bring-tree.ts';
-import { assertSnapshot, loadSnapshot } from '../tree/load-snapshot.ts';
+import { assertSnapshot, knownRoot, loadSnapshot } from '../tree/load-snapshot.ts';
 import { fromSkips, toSkips } from '../tree/manifest.ts';
 import { fileSystemClock } from '../tree/stat-cache.ts';
 import { takeHistory } from './take-history.ts';
@@ -83,7 +83,8 @@ async function growTree(deps: Deps, input: Place): Promise<Pick<WorkspaceRecord,
   using top = openTop(folder.tree);
   giveFolder(top.fd, owner, 0o700);
   const state = deps.states.of(folder);
-  const { root, manifest } = await loadSnapshot(deps, { folder, state, id: input.snapshot });
+  const from = await loadSnapshot(deps, { folder, state, id: input.snapshot });
+  const { manifest } = from;
   const scan = startScan(deps, { folder, state, content: hashOnly, ...(signal && { signal }) });
   const total = { files: 0, bytes: 0 };
   await bringTree(
@@ -98,7 +99,7 @@ async function growTree(deps: Deps, input: Place): Promise<Pick<WorkspaceRecord,
       },
       ...(signal && { signal }),
     },
-    root,
+    knownRoot(from),
   );
   await state.stats.save(state.known);
   // What the snapshot skipped is not here: that must not look as if the run had removed it.

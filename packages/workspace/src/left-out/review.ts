@@ -6,7 +6,9 @@ import { createObjectWriter } from '../git-objects/object-writer.ts';
 import { changedPaths } from '../host-git/changed-paths.ts';
 import { createSelection } from '../materialise/selection.ts';
 import type { DiffRequest, LeftOut } from '../port.ts';
+import { isWithinAny } from '../publish/change-set.ts';
 import { overlay } from '../publish/overlay.ts';
+import { manifestOf } from '../read/list-unknown.ts';
 import { type RunFolder, runFolder } from '../run/run-folder.ts';
 import { requireRecord, type WorkspaceRecord } from '../run/workspace-record.ts';
 import { assertSnapshot, loadSnapshot, readManifests } from '../tree/load-snapshot.ts';
@@ -40,9 +42,16 @@ export async function reviewChanges(deps: Deps, request: DiffRequest): Promise<R
   for (const id of [from, to]) assertSnapshot(folder, id);
   const isWanted = within(request.path);
   const changes = (await changedPaths(deps, { folder, from, to })).filter(({ path }) => isWanted(path));
+  const unknown = (await manifestOf(deps, { runId: folder.runId, snapshot: to })).skipped;
   const skipped = new Map([...(await newlySkipped(deps, folder, request))].filter(([path]) => isWanted(path)));
+  const isUnknown = ({ path }: Change) => isWithinAny(unknown, path);
   const whole: Review = { folder, from, to, objects: undefined, changes, left_out: [], [Symbol.dispose]: () => {} };
-  if (skipped.size === 0 && !(await mayLeaveOut(deps, { folder, record, request, changes }))) return whole;
+  if (
+    skipped.size === 0 &&
+    !changes.some(isUnknown) &&
+    !(await mayLeaveOut(deps, { folder, record, request, changes }))
+  )
+    return whole;
 
   const state = deps.states.of(folder);
   const { root: base } = await loadSnapshot(deps, { folder, state, id: record.base });
@@ -51,9 +60,11 @@ export async function reviewChanges(deps: Deps, request: DiffRequest): Promise<R
   const asked = [...changes, ...[...skipped.keys()].map((path) => ({ path }))];
   const judged = await judgeChanges(deps, scope, { root, changes: asked });
   const left_out = await summarise(deps, { folder, changes, judged, skipped, base });
-  const out = changes.filter(({ path }) => judged.has(path));
+  // What the snapshot has in place of unknown content is older: shown, it would be taken for what is there.
+  const isOut = (change: Change) => judged.has(change.path) || isUnknown(change);
+  const out = changes.filter(isOut);
   if (out.length === 0) return { ...whole, left_out };
-  const kept = changes.filter(({ path }) => !judged.has(path));
+  const kept = changes.filter((change) => !isOut(change));
   return { ...whole, ...(await writeWithout(deps, root, out)), changes: kept, left_out };
 }
 

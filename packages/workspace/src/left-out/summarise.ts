@@ -3,6 +3,7 @@ import type { BytePath } from '../files/path-name.ts';
 import { toText } from '../files/path-name.ts';
 import { blobSizes } from '../host-git/blob-sizes.ts';
 import { isUnstorable, type LeftOut } from '../port.ts';
+import { modifiedAt } from '../read/list-unknown.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import type { Skipped } from '../tree/manifest.ts';
 import type { Change, Folder } from '../tree/tree.ts';
@@ -32,16 +33,18 @@ export async function summarise(
   const sizes = await blobSizes(deps, { gitDir: input.folder.shadow, oids });
   const top = topOf(input);
   const groups = new Map<string, LeftOut>();
-  const add = (at: string, reason: LeftOut['reason'], bytes: number) => {
-    const group = groups.get(at) ?? { path: toText(at), reason, files: 0, bytes: 0 };
+  const add = (at: string, reason: LeftOut['reason'], bytes: number, mtime?: string) => {
+    const modified_at = mtime === undefined ? undefined : modifiedAt(mtime);
+    const more = modified_at === undefined ? {} : { modified_at };
+    const group = groups.get(at) ?? { path: toText(at), reason, files: 0, bytes: 0, ...more };
     groups.set(at, { ...group, files: group.files + 1, bytes: group.bytes + bytes });
   };
   for (const { path, new: leaf } of left) {
     add(top(path), judged.get(path) ?? 'ignored', sizes.get(leaf?.oid ?? '') ?? 0);
   }
-  for (const [path, { reason, bytes }] of skipped) {
+  for (const [path, { reason, bytes, mtime }] of skipped) {
     const other = judged.get(path);
-    if (other === undefined) add(path, reason, bytes);
+    if (other === undefined) add(path, reason, bytes, mtime);
     else add(top(path), other, bytes);
   }
   const list = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);

@@ -56,6 +56,7 @@ export function newlySkipped(before: LoadedSnapshot, after: LoadedSnapshot): Map
 
 /** Whether a path or a folder above it is among some. */
 export function isWithinAny(paths: ReadonlyMap<string, unknown>, path: string): boolean {
+  if (paths.size === 0) return false;
   const names = path.split('/');
   return names.some((_, index) => paths.has(names.slice(0, index + 1).join('/')));
 }

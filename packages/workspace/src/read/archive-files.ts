@@ -12,9 +12,10 @@ import { shadowAttributes } from '../host-git/shadow.ts';
 import type { SnapshotId } from '../port.ts';
 import { type RunFolder, runFolder } from '../run/run-folder.ts';
 import { requireRecord } from '../run/workspace-record.ts';
-import { assertSnapshot, loadSnapshot } from '../tree/load-snapshot.ts';
+import { assertSnapshot, knownRoot, loadSnapshot } from '../tree/load-snapshot.ts';
 import { emptyFolder, type Folder, find, isLeaf, withEntry } from '../tree/tree.ts';
 import { checkedPath } from './checked-path.ts';
+import { manifestOf } from './list-unknown.ts';
 import { outputOf, type Source } from './output-of.ts';
 
 interface Request {
@@ -30,10 +31,13 @@ export async function archiveFiles(deps: Deps, input: Request): Promise<Readable
   const { created_at: seconds } = requireRecord(folder);
   assertSnapshot(folder, input.snapshot);
   await switchAttributesOff(folder);
-  if (input.paths === undefined) return outputOf(() => start(deps, { folder, input, commit: input.snapshot }));
+  const { skipped } = await manifestOf(deps, input);
+  if (input.paths === undefined && skipped.size === 0) {
+    return outputOf(() => start(deps, { folder, input, commit: input.snapshot }));
+  }
   const state = deps.states.of(folder);
-  const { root } = await loadSnapshot(deps, { folder, state, id: input.snapshot });
-  const part = onlyPaths(root, input.paths);
+  const known = knownRoot(await loadSnapshot(deps, { folder, state, id: input.snapshot }));
+  const part = input.paths === undefined ? known : onlyPaths(known, input.paths);
   return outputOf(() => startPart(deps, { folder, input, part, seconds }));
 }
 

@@ -2,10 +2,12 @@ import type { Deps } from '../deps.ts';
 import { createPace } from '../files/pace.ts';
 import { isWithin, toText } from '../files/path-name.ts';
 import type { FileEntry, SnapshotId } from '../port.ts';
+import { isWithinAny } from '../publish/change-set.ts';
 import { runFolder } from '../run/run-folder.ts';
 import { requireRecord } from '../run/workspace-record.ts';
 import { assertSnapshot } from '../tree/load-snapshot.ts';
 import { checkedPath } from './checked-path.ts';
+import { manifestOf } from './list-unknown.ts';
 
 interface Query {
   runId: string;
@@ -13,7 +15,7 @@ interface Query {
   path?: string;
 }
 
-/** The files of a snapshot, in byte order of their paths; those at or below a path only, if one is given. */
+/** The files of a snapshot that it holds, in byte order of their paths; those at or below a path only, if one is given. */
 export async function listFiles(deps: Deps, { runId, snapshot, path }: Query): Promise<FileEntry[]> {
   const folder = runFolder(deps.dataDir, runId);
   requireRecord(folder);
@@ -21,6 +23,8 @@ export async function listFiles(deps: Deps, { runId, snapshot, path }: Query): P
   const at = path === undefined ? '' : checkedPath(path);
   const args = [`--git-dir=${folder.shadow}`, 'ls-tree', '-r', '-l', '-z', '--full-tree', snapshot];
   const { stdout } = await deps.git.run(args, { maxBytes: 1024 * 1024 * 1024 });
+  // A path whose content is unknown may still have the entry that it had before.
+  const { skipped } = await manifestOf(deps, { runId, snapshot });
   const files: FileEntry[] = [];
   const pace = createPace();
   for (let from = 0; from < stdout.length; ) {
@@ -29,7 +33,8 @@ export async function listFiles(deps: Deps, { runId, snapshot, path }: Query): P
     const match = /^(\d{6}) blob ([0-9a-f]{40}) +(\d+)\t(.*)$/s.exec(row);
     if (match !== null) {
       const [, mode = '', oid = '', bytes = '', name = ''] = match;
-      if (isWithin(name, at)) files.push({ path: toText(name), mode, oid, bytes: Number(bytes) });
+      const isShown = isWithin(name, at) && !isWithinAny(skipped, name);
+      if (isShown) files.push({ path: toText(name), mode, oid, bytes: Number(bytes) });
     }
     if (end === -1) break;
     from = end + 1;

@@ -1,11 +1,12 @@
 import type { Readable } from 'node:stream';
 import type { Deps } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
-import { toText } from '../files/path-name.ts';
-import type { FileEntry, SnapshotId } from '../port.ts';
+import { fromText, isWithin, toText } from '../files/path-name.ts';
+import type { FileEntry, SnapshotId, UnknownContent } from '../port.ts';
 import { runFolder } from '../run/run-folder.ts';
 import { checkedPath } from './checked-path.ts';
 import { listFiles } from './list-files.ts';
+import { listUnknown } from './list-unknown.ts';
 import { outputOf } from './output-of.ts';
 
 /** One file of a snapshot, as it is; of a link, its target. */
@@ -16,6 +17,10 @@ export async function readSnapshotFile(
   const path = toText(checkedPath(input.path));
   const found = (await listFiles(deps, input)).find((file) => file.path === path);
   if (found === undefined) {
+    const [unknown] = await listUnknown(deps, { ...input, path: '' }).then((all) =>
+      all.filter((one) => isWithin(fromText(path), fromText(one.path))),
+    );
+    if (unknown !== undefined) throw unknownContent(unknown);
     throw new WorkspaceError('EPATHMISSING', `The snapshot has no file ${JSON.stringify(input.path)}.`);
   }
   const { shadow } = runFolder(deps.dataDir, input.runId);
@@ -26,4 +31,10 @@ export async function readSnapshotFile(
     return git;
   };
   return { ...found, content: outputOf(start) };
+}
+
+function unknownContent({ path, reason, bytes, modified_at }: UnknownContent): WorkspaceError {
+  const when = modified_at === null ? '' : `, last written at ${modified_at}`;
+  const text = `No snapshot holds the content of ${JSON.stringify(path)} (${reason}, ${bytes} bytes${when}).`;
+  return new WorkspaceError('ECONTENTUNKNOWN', text);
 }

@@ -11,7 +11,7 @@ import { remember } from '../run/run-state.ts';
 import type { Manifest } from './manifest.ts';
 import { readManifest } from './manifest.ts';
 import type { Folder } from './tree.ts';
-import { canonicalMode, emptyFolder, isFolder } from './tree.ts';
+import { canonicalMode, emptyFolder, find, isFolder, withEntry } from './tree.ts';
 
 /** A snapshot in memory. `root` holds the manifest's empty folders too. */
 export interface LoadedSnapshot {
@@ -20,6 +20,16 @@ export interface LoadedSnapshot {
   readonly tree: string;
   readonly root: Folder;
   readonly manifest: Manifest;
+}
+
+/** The files whose content the snapshot holds: `root` without the entries that skipped paths had before. */
+export function knownRoot({ root, manifest }: Pick<LoadedSnapshot, 'root' | 'manifest'>): Folder {
+  let known = root;
+  for (const path of manifest.skipped.keys()) {
+    const names = path.split('/');
+    if (find(known, names) !== undefined) known = withEntry(known, names, undefined);
+  }
+  return known;
 }
 
 export function snapshotRef(id: SnapshotId): string {

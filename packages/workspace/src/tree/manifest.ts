@@ -21,6 +21,8 @@ export interface Skipped {
   readonly bytes: number;
   /** Nanoseconds since 1970. `0`: it was left out of the copy already, and is not in the tree. */
   readonly mtime: string;
+  /** What tells its content from any other, as far as it can be told: see `content-stamp.ts`. */
+  readonly stamp?: string;
 }
 
 export const skipsSchema = z.array(
@@ -29,6 +31,7 @@ export const skipsSchema = z.array(
     reason: z.enum(['too_large', 'socket', 'fifo', 'device', 'unreadable']),
     bytes: z.int(),
     mtime: z.string(),
+    stamp: z.string().optional(),
   }),
 );
 /** The stored form: sorted by path, which is text. */
@@ -99,13 +102,13 @@ export function withLeftOut(
 }
 
 export function toSkips(skipped: Manifest['skipped']): Skips {
-  return [...skipped]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([path, { reason, bytes, mtime }]) => ({ path: toText(path), reason, bytes, mtime }));
+  return [...skipped].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, skip]) => ({ path: toText(path), ...skip }));
 }
 
 export function fromSkips(skips: Skips): Map<string, Skipped> {
-  return new Map(skips.map(({ path, ...skip }) => [fromText(path), skip]));
+  return new Map(
+    skips.map(({ path, stamp, ...skip }) => [fromText(path), stamp === undefined ? skip : { ...skip, stamp }]),
+  );
 }
 
 /** The port's form. */
@@ -114,5 +117,5 @@ export const skippedPaths = ({ skipped }: Pick<Manifest, 'skipped'>): SkippedPat
 
 /** Whether two snapshots left out the same entry as it was. */
 export function isSameSkip(a: Skipped | undefined, b: Skipped | undefined): boolean {
-  return a?.reason === b?.reason && a?.bytes === b?.bytes && a?.mtime === b?.mtime;
+  return a?.reason === b?.reason && a?.bytes === b?.bytes && a?.mtime === b?.mtime && a?.stamp === b?.stamp;
 }

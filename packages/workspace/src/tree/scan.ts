@@ -18,6 +18,7 @@ import { isAscii, isDotGit, join, toText } from '../files/path-name.ts';
 import { readWhole } from '../files/read-whole.ts';
 import { largeFrom } from '../git-objects/object-writer.ts';
 import type { SkippedPath } from '../port.ts';
+import { stampOfFolder, stampOfLarge, stampOfStatus } from './content-stamp.ts';
 import type { Skipped } from './manifest.ts';
 import { keptBits, type Permissions } from './permissions.ts';
 import type { StatCache } from './stat-cache.ts';
@@ -68,7 +69,8 @@ const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
 /**
  * Reads one entry of a directory as git would store it; undefined when there is none (or it is a `.git`).
  *
- * What cannot be stored is noted in `scan.skipped` and keeps the entry it had before, so that it shows up as no change at all.
+ * What cannot be stored is noted in `scan.skipped` and keeps the entry it had before, so that a publish or a merge does not take it for
+ * removed. That entry is not its content: whoever shows, compares or brings back files uses `knownRoot`.
  */
 export async function scanEntry(
   scan: Scan,
@@ -79,8 +81,8 @@ export async function scanEntry(
   const status = statIfAllowed(at);
   if (status === undefined) return undefined;
   countEntry(scan);
-  const skip = (reason: SkippedPath['reason']) => {
-    scan.skipped.set(at.path, skippedAs(reason, status));
+  const skip = (reason: SkippedPath['reason'], stamp?: string) => {
+    scan.skipped.set(at.path, skippedAs(reason, status, stamp));
     return previous;
   };
   if (status === 'denied') return skip('unreadable');
@@ -94,11 +96,21 @@ export async function scanEntry(
   scan.seen.add(at.path);
   scan.bytes += Number(status.size);
   notePermissions(scan, at.path, fileKind(status), status);
-  if (status.size > scan.limits.fileBytes) return skip('too_large');
   const cached = scan.stats.lookup(at.path, status);
+  if (status.size > scan.limits.fileBytes) return skip('too_large', cached ?? (await stampLarge(scan, at, status)));
   if (cached !== undefined && scan.content.has(cached)) return { mode: modeOf(status), oid: cached };
   const read = await readFile(scan, at);
-  return read === 'unreadable' ? skip(read) : read;
+  return read === 'unreadable' ? skip(read, stampOfStatus(status)) : read;
+}
+
+async function stampLarge(
+  scan: Scan,
+  at: { directory: Directory; name: string; path: string },
+  status: BigIntStats,
+): Promise<string> {
+  const stamp = await stampOfLarge(at, status);
+  scan.stats.learn(at.path, status, stamp, scan.clock);
+  return stamp;
 }
 
 const fileKind = (status: BigIntStats) => ((status.mode & 0o100n) === 0n ? 'file' : 'executable');
@@ -113,9 +125,13 @@ async function scanDirectory(
   at: { directory: Directory; name: string; path: string },
   { status, previous }: { status: BigIntStats; previous: Entry | undefined },
 ): Promise<Entry | undefined> {
-  const opened = isTooDeep(at.path) ? undefined : openReadable(at);
+  if (isTooDeep(at.path)) {
+    scan.skipped.set(at.path, skippedAs('unreadable', status, await stampOfFolder(scan, at.path)));
+    return previous;
+  }
+  const opened = openReadable(at);
   if (opened === undefined) {
-    scan.skipped.set(at.path, skippedAs('unreadable', status));
+    scan.skipped.set(at.path, skippedAs('unreadable', status, stampOfStatus(status)));
     return previous;
   }
   using directory = opened;
@@ -123,9 +139,10 @@ async function scanDirectory(
   return await scanChildren(scan, directory, at.path, previous);
 }
 
-function skippedAs(reason: SkippedPath['reason'], status: BigIntStats | 'denied'): Skipped {
-  if (status === 'denied') return { reason, bytes: 0, mtime: '0' };
-  return { reason, bytes: status.isFile() ? Number(status.size) : 0, mtime: String(status.mtimeNs) };
+function skippedAs(reason: SkippedPath['reason'], status: BigIntStats | 'denied', stamp?: string): Skipped {
+  const more = stamp === undefined ? {} : { stamp };
+  if (status === 'denied') return { reason, bytes: 0, mtime: '0', ...more };
+  return { reason, bytes: status.isFile() ? Number(status.size) : 0, mtime: String(status.mtimeNs), ...more };
 }
 
 function isTooDeep(path: string): boolean {

@@ -16,7 +16,7 @@ import type { RunFolder } from '../run/run-folder.ts';
 
 /**
  * Remembers which content a file had when its status was last seen, so that a walk hashes only what changed. It holds facts about
- * files, not about snapshots; losing it costs time, never correctness.
+ * files, not about snapshots; losing it costs time, never correctness. Who may learn, and when, `trusted-facts.ts` says.
  *
  * A file changed within the same clock tick as it was hashed keeps its status ("racily clean"), so an entry counts only when the
  * file's ctime lies before `clock`, the file system's own time just before hashing began. A folder's times change with every name that

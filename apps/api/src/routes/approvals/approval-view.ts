@@ -4,9 +4,13 @@ import type { ApprovalView, PublishApproval } from '@holdpoint/engine/commands/v
 import { z } from 'zod';
 import type { ApiDeps } from '../../deps.ts';
 import { planOf } from './publish-plan.ts';
+import { whatItMeets } from './what-it-meets.ts';
 
 /** An approval as a person needs to see it before deciding. */
-export async function toApproval(deps: Pick<ApiDeps, 'blobs'>, view: ApprovalView): Promise<Approval> {
+export async function toApproval(
+  deps: Pick<ApiDeps, 'redis' | 'blobs' | 'workspaces'>,
+  view: ApprovalView,
+): Promise<Approval> {
   const { run, approval, digest } = view;
   const { request, decision } = approval;
   const preview = request.preview === undefined ? null : await fromPayload(deps.blobs, request.preview);
@@ -25,6 +29,9 @@ export async function toApproval(deps: Pick<ApiDeps, 'blobs'>, view: ApprovalVie
     allowed_decisions: request.allowed_decisions,
     requested_at: request.requested_at,
     expires_at: request.expires_at,
+    ...(await whatItMeets(deps, view)),
+    changed: request.changed ?? null,
+    superseded_by: approval.superseded ?? null,
     decision:
       decision === undefined
         ? null

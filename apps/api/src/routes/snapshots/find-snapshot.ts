@@ -46,7 +46,13 @@ export async function checkSnapshots(
 
 async function* everySnapshot({ redis }: Pick<ApiDeps, 'redis'>, runId: string): AsyncGenerator<string> {
   for await (const event of readWholeLog(redis, runId)) {
-    if (event.type === 'workspace.materialised' || event.type === 'workspace.snapshotted') yield event.data.snapshot;
+    if (
+      event.type === 'workspace.materialised' ||
+      event.type === 'workspace.snapshotted' ||
+      event.type === 'workspace.drifted'
+    ) {
+      yield event.data.snapshot;
+    }
   }
 }
 

@@ -26,8 +26,9 @@ export function readFilesRoutes(app: App, deps: ApiDeps): void {
     async ({ params, query: { snapshot: asked, path } }, reply) => {
       const run = await findRun(deps, params.id);
       const snapshot = await findSnapshot(deps, run, asked);
-      const data = await deps.workspaces.files({ runId: run.id, snapshot, ...given({ path }) });
-      return reply.type('application/json; charset=utf-8').send(streamJson({ data }, 'data'));
+      const wanted = { runId: run.id, snapshot, ...given({ path }) };
+      const [data, unknown] = await Promise.all([deps.workspaces.files(wanted), deps.workspaces.unknown(wanted)]);
+      return reply.type('application/json; charset=utf-8').send(streamJson({ data, unknown }, 'data'));
     },
   );
 
@@ -38,7 +39,8 @@ export function readFilesRoutes(app: App, deps: ApiDeps): void {
         tags: ['snapshots'],
         operationId: 'readFile',
         summary: 'Read a file of a snapshot',
-        description: 'The bytes as they are; of a link, its target.',
+        description:
+          'The bytes as they are; of a link, its target. What no snapshot can hold is 409 `content_unknown`.',
         params: idParamsSchema,
         querystring: readFileQuerySchema,
         response: {

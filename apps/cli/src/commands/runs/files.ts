@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { findSnapshot } from '../../find-snapshot.ts';
 import { nameText } from '../../output/name-text.ts';
 import { table } from '../../output/table.ts';
+import { unknownText } from '../../output/unknown-text.ts';
 import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 
@@ -17,8 +18,10 @@ export function listFilesCommand(shell: Shell): Command {
     .option(...atOption)
     .action(async (runId: string, path: string | undefined, { url, json, at }: ApiOptions & { at?: string }) => {
       const client = await shell.connect(url);
-      const files = await client.listFiles(runId, { path, snapshot: await findSnapshot(client, runId, at) });
-      if (json) return shell.printJson({ data: files });
+      const wanted = { path, snapshot: await findSnapshot(client, runId, at) };
+      const [files, unknown] = await Promise.all([client.listFiles(runId, wanted), client.listUnknown(runId, wanted)]);
+      if (json) return shell.printJson({ data: files, unknown });
+      for (const line of unknownText(unknown, shell.colors)) shell.say(line);
       if (files.length === 0) return shell.say('No files.');
       const rows = files.map((file) => [file.mode, String(file.bytes), nameText(file.path)]);
       for (const line of table(['MODE', 'BYTES', 'PATH'], rows)) shell.print(line);

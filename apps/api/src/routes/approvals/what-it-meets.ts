@@ -1,0 +1,47 @@
+import type { Approval } from '@holdpoint/client/wire/approval';
+import { fromPayload } from '@holdpoint/engine/blobs/blob-store';
+import type { ApprovalView } from '@holdpoint/engine/commands/view-approval';
+import { shellSpecSchema } from '@holdpoint/engine/domain/task';
+import { isTaskOver } from '@holdpoint/engine/domain/vocabulary';
+import { readTasks } from '@holdpoint/engine/log/read-state';
+import { WorkspaceError } from '@holdpoint/workspace/errors';
+import type { ApiDeps } from '../../deps.ts';
+
+type Met = Pick<Approval, 'may_write' | 'unknown'>;
+
+/** What a person cannot see in the call itself: who may change the files it will meet, and which of them nobody can show. */
+export async function whatItMeets(
+  deps: Pick<ApiDeps, 'redis' | 'blobs' | 'workspaces'>,
+  view: ApprovalView,
+): Promise<Met> {
+  // A publish names both in its plan; what was decided is not about the files as they are now.
+  if (view.subject !== 'step' || view.approval.status !== 'pending') return { may_write: [], unknown: [] };
+  const [may_write, unknown] = await Promise.all([mayWrite(deps, view), unknownTo(deps, view)]);
+  return { may_write, unknown };
+}
+
+async function mayWrite({ redis, blobs }: Pick<ApiDeps, 'redis' | 'blobs'>, { run }: ApprovalView) {
+  if (run.open_tasks === 0) return [];
+  // Sub-agents have trees of their own.
+  const tasks = (await readTasks(redis, run.id)).filter(({ about, status }) => {
+    return about.kind === 'shell' && !isTaskOver(status);
+  });
+  return Promise.all(
+    tasks.map(async ({ id, about, status, started_at }) => {
+      const { command } = shellSpecSchema.parse(await fromPayload(blobs, about.spec));
+      return { task_id: id, command, status, since: started_at ?? null };
+    }),
+  );
+}
+
+async function unknownTo({ workspaces }: Pick<ApiDeps, 'workspaces'>, { run }: ApprovalView): Promise<Met['unknown']> {
+  const { id: runId, snapshot, base: since } = run;
+  if (snapshot === undefined || since === undefined) return [];
+  try {
+    return await workspaces.unknown({ runId, snapshot, since });
+  } catch (error) {
+    // The workspace is not on this host, or was discarded: the run cannot go on with it either.
+    if (error instanceof WorkspaceError && error.code === 'EWORKSPACEMISSING') return [];
+    throw error;
+  }
+}

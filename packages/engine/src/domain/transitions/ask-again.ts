@@ -1,0 +1,85 @@
+import type { ActionChanged, NewEvent } from '../events.ts';
+import type { Payload } from '../payload.ts';
+import type { ApprovalState, RunState, StepState } from '../state.ts';
+import {
+  attemptIs,
+  headIs,
+  isRestored,
+  leaseIs,
+  snapshotIs,
+  stepIs,
+  type Transition,
+  writerIs,
+} from '../transition.ts';
+import { parkedChange } from './waiting.ts';
+
+/**
+ * The files are no longer those that a call was approved for: nothing ran, the workspace is at what was found, and the call asks again. The
+ * place of the writer is free until the next decision, so that background commands which ended can be captured.
+ */
+export function askAgain(
+  run: RunState,
+  step: StepState,
+  again: {
+    /** The approval that was decided. */
+    decided: ApprovalState;
+    /** Of the new one. */
+    approvalId: string;
+    expiresAt: string;
+    preview?: Payload;
+    found: Omit<ActionChanged, 'approval_id' | 'from' | 'to'> & {
+      snapshot: string;
+      files_changed: number;
+      skipped: number;
+    };
+  },
+): Transition {
+  const waiting = parkedChange(run, 1);
+  const { decided, approvalId, expiresAt, preview, found } = again;
+  const { snapshot, files_changed, skipped, changes, total } = found;
+  const parent = run.snapshot ?? '';
+  const from = step.approved_snapshot ?? '';
+  const { kind, allowed_decisions } = decided.request;
+  // An earlier attempt is in doubt: the new question is the same as the one before.
+  const doubted: NewEvent[] =
+    kind === 'in_doubt'
+      ? [{ type: 'step.unknown', step_id: step.id, data: { attempt: step.attempt, reason: changedSince } }]
+      : [];
+  return {
+    if: [
+      ...waiting.if,
+      stepIs(step.id, 'queued'),
+      attemptIs(step.id, step.attempt),
+      leaseIs(run.lease),
+      headIs(run.head),
+      isRestored,
+      writerIs('', step.id),
+      snapshotIs(parent),
+    ],
+    events: [
+      { type: 'workspace.drifted', step_id: step.id, data: { snapshot, parent, files_changed, skipped } },
+      ...doubted,
+      {
+        type: 'approval.requested',
+        step_id: step.id,
+        data: {
+          approval_id: approvalId,
+          kind,
+          snapshot,
+          reason: `the files changed after the decision on ${decided.id}, so nothing ran: decide on them as they are now`,
+          risk: decided.request.risk,
+          ...(preview === undefined ? {} : { preview }),
+          allowed_decisions,
+          expires_at: expiresAt,
+          changed: { approval_id: decided.id, from, to: snapshot, changes, total },
+        },
+      },
+      ...waiting.events,
+    ],
+  };
+}
+
+const changedSince = {
+  code: 'EACTIONCHANGED',
+  message: 'The files changed after the decision, so it did not run again.',
+};

@@ -1,0 +1,56 @@
+import type { Deps } from './deps.ts';
+import { toText } from './files/path-name.ts';
+import type { Compared, SnapshotId } from './port.ts';
+import { runFolder } from './run/run-folder.ts';
+import { requireRecord } from './run/workspace-record.ts';
+import { type LoadedSnapshot, loadSnapshot } from './tree/load-snapshot.ts';
+import { isSameSkip } from './tree/manifest.ts';
+import { kindOf, permissionsAt } from './tree/permissions.ts';
+import { changesBetween, find } from './tree/tree.ts';
+
+/** Everything that makes one snapshot another one than the other, by path: files, permission bits, empty folders, and what no snapshot holds. */
+export async function compareSnapshots(
+  deps: Deps,
+  { runId, from, to, most }: { runId: string; from: SnapshotId; to: SnapshotId; most: number },
+): Promise<Compared> {
+  const folder = runFolder(deps.dataDir, runId);
+  requireRecord(folder);
+  const state = deps.states.of(folder);
+  const before = await loadSnapshot(deps, { folder, state, id: from });
+  const after = await loadSnapshot(deps, { folder, state, id: to });
+  const found = new Map<string, Compared['changes'][number]['change']>();
+  for (const path of shapeChanges(before, after)) found.set(path, 'modified');
+  for (const path of emptyOnlyIn(before, after)) found.set(path, 'deleted');
+  for (const path of emptyOnlyIn(after, before)) found.set(path, 'added');
+  for (const { path, old, new: now } of changesBetween(before.root, after.root)) {
+    found.set(path, old === null ? 'added' : now === null ? 'deleted' : 'modified');
+  }
+  for (const path of skipChanges(before, after)) found.set(path, 'unknown');
+  const sorted = [...found].sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    changes: sorted.slice(0, most).map(([path, change]) => ({ path: toText(path), change })),
+    total: sorted.length,
+  };
+}
+
+/** Paths whose permission bits differ, and that both have. */
+function shapeChanges(before: LoadedSnapshot, after: LoadedSnapshot): string[] {
+  const [old, now] = [before.manifest.permissions, after.manifest.permissions];
+  return [...new Set([...old.others.keys(), ...now.others.keys()])].filter((path) => {
+    const names = path.split('/');
+    const [was, is] = [find(before.root, names), find(after.root, names)];
+    const [kind, kindNow] = [was && kindOf(was), is && kindOf(is)];
+    if (kind === undefined || kindNow === undefined) return false;
+    return permissionsAt(old, path, kind) !== permissionsAt(now, path, kindNow);
+  });
+}
+
+function emptyOnlyIn(one: LoadedSnapshot, other: LoadedSnapshot): string[] {
+  const others = new Set(other.manifest.empty);
+  return one.manifest.empty.filter((path) => !others.has(path));
+}
+
+function skipChanges(before: LoadedSnapshot, after: LoadedSnapshot): string[] {
+  const [old, now] = [before.manifest.skipped, after.manifest.skipped];
+  return [...new Set([...old.keys(), ...now.keys()])].filter((path) => !isSameSkip(old.get(path), now.get(path)));
+}

@@ -1,0 +1,50 @@
+import type { Deps } from '../deps.ts';
+import { isWithin, toText } from '../files/path-name.ts';
+import type { SnapshotId, UnknownContent } from '../port.ts';
+import { runFolder } from '../run/run-folder.ts';
+import { requireRecord } from '../run/workspace-record.ts';
+import { assertSnapshot, readManifests } from '../tree/load-snapshot.ts';
+import { isSameSkip, type Manifest, type Skipped } from '../tree/manifest.ts';
+import { checkedPath } from './checked-path.ts';
+
+/** What no snapshot can hold, as it was at one, in byte order of the paths. */
+export async function listUnknown(
+  deps: Deps,
+  input: { runId: string; snapshot: SnapshotId; since?: SnapshotId; path?: string },
+): Promise<UnknownContent[]> {
+  const { runId, snapshot, since, path } = input;
+  requireRecord(runFolder(deps.dataDir, runId));
+  const { skipped } = await manifestOf(deps, { runId, snapshot });
+  const before = since === undefined ? undefined : (await manifestOf(deps, { runId, snapshot: since })).skipped;
+  const at = path === undefined ? '' : checkedPath(path);
+  return [...skipped]
+    .filter(([name, skip]) => isWithin(name, at) && (before === undefined || !isSameSkip(before.get(name), skip)))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, skip]) => unknownAt(name, skip));
+}
+
+export async function manifestOf(
+  deps: Deps,
+  { runId, snapshot }: { runId: string; snapshot: SnapshotId },
+): Promise<Manifest> {
+  const folder = runFolder(deps.dataDir, runId);
+  assertSnapshot(folder, snapshot);
+  const [manifest] = await readManifests(deps, { folder, state: deps.states.of(folder), ids: [snapshot] });
+  if (manifest === undefined) throw new TypeError(`the snapshot ${snapshot} has no manifest`);
+  return manifest;
+}
+
+const unknownAt = (path: string, { reason, bytes, mtime }: Skipped): UnknownContent => ({
+  path: toText(path),
+  reason,
+  bytes,
+  modified_at: modifiedAt(mtime) ?? null,
+});
+
+/** Undefined: it is not known. A command may set any time, also one that has no date. */
+export function modifiedAt(mtime: string): string | undefined {
+  const milliseconds = Number(BigInt(mtime) / 1_000_000n);
+  const date = new Date(milliseconds);
+  const year = date.getUTCFullYear();
+  return mtime === '0' || !(year >= 0 && year <= 9999) ? undefined : date.toISOString();
+}

@@ -1,0 +1,109 @@
+import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
+import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
+import { createWorkspacePort } from '../../../apps/worker/src/adapters/workspace-port.ts';
+
+/*
+ * What a worker does around a decision, as a process of its own, so that it can be another user's: a person is shown a snapshot, a background
+ * command changes the tree, and the worker looks again before it would run the call.
+ */
+
+const projectDir = resolve(fileURLToPath(new URL('.', import.meta.url)), '../../..');
+const [directory = '', cases = '[]'] = process.argv.slice(2);
+
+export interface DecisionCase {
+  name: string;
+  /** Before the snapshot that is shown. */
+  first: string;
+  /** Between that and the call. */
+  after: string;
+}
+
+export interface DecisionResult {
+  name: string;
+  /** Whether the look before the call found another state than the one that was shown. */
+  noticed: boolean;
+  changes: { path: string; change: string }[];
+  /** Whether two looks in a row, with nothing in between, find the same state. */
+  isStable: boolean;
+  /** How many contents `deploy.sh` had while the commands stood still. */
+  versions: number;
+}
+
+async function main(): Promise<void> {
+  const ids = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+  const owner = ids.uid === 0 ? { uid: 1_900_000, gid: 1_900_000 } : ids;
+  mkdirSync(join(directory, 'state'), { recursive: true });
+  await using sandbox = await openSandbox({
+    ...{ policy: 'require', allowUnsandboxed: false, stateDir: join(directory, 'state') },
+    bwrapPath: join(projectDir, '.cache/bubblewrap/usr/bin/bwrap'),
+  });
+  const workspaces = openWorkspaces({
+    dataDir: join(directory, 'data'),
+    allocateOwner: () => owner,
+    limits: { fileBytes: 100_000 },
+  });
+  const port = createWorkspacePort(workspaces, sandbox);
+  const results: DecisionResult[] = [];
+  for (const [index, { name, first, after }] of (JSON.parse(cases) as DecisionCase[]).entries()) {
+    const runId = `run_${index + 1}`;
+    const { id } = await workspaces.materialise({ runId, source: { type: 'empty' } });
+    const { path } = await workspaces.locate({ runId, epoch: 1 });
+    const workspace = { id: runId, path, ...owner };
+    const stop = new AbortController();
+    const run = (command: string, more: object = {}) =>
+      sandbox.run({ workspace, argv: ['/bin/bash', '-c', command], signal: stop.signal, ...more });
+    const writeSafe = await run('echo "echo SAFE" > deploy.sh; mkdir dir; echo inner > dir/inner');
+    if (writeSafe.end.status !== 'exited') throw new Error(JSON.stringify(writeSafe));
+    const begun = await port.snapshot({ runId, epoch: 1, parent: id, message: 'begun' });
+    const wait = 'until [ -e go ]; do sleep 0.02; done';
+    const line = `${first}; touch ready; ${wait}; ${after}; rm -f go; sleep 1000`;
+    const running = run(after.startsWith('python3') ? after : line, { label: 'task_1' });
+    await until(() => existsSync(join(path, 'ready')));
+    const shown = await port.snapshot({ runId, epoch: 1, parent: begun.snapshot, message: 'shown' });
+    const look = { runId, epoch: 1, parent: shown.snapshot, message: 'look' };
+    const same = await port.differenceFrom({ ...look, decided: shown.snapshot });
+    writeFileSync(join(path, 'go'), '');
+    await until(() => !existsSync(join(path, 'go')));
+    const versions = new Set<string>();
+    const found = await port.frozen(runId, async () => {
+      const difference = await port.differenceFrom({ ...look, decided: shown.snapshot });
+      for (let moment = 0; moment < 20; moment++) {
+        versions.add(contentOf(join(path, 'deploy.sh')));
+        await delay(1);
+      }
+      return difference;
+    });
+    stop.abort(new Error('over'));
+    await running;
+    await sandbox.killAll(runId);
+    results.push({
+      ...{ name, noticed: found !== undefined, changes: found?.changes ?? [] },
+      ...{ isStable: same === undefined, versions: versions.size },
+    });
+  }
+  process.send?.(results);
+  process.disconnect?.();
+}
+
+function contentOf(path: string): string {
+  try {
+    // A pipe would be waited for.
+    return lstatSync(path).isFile() ? readFileSync(path, 'latin1').slice(0, 1000) : 'no file';
+  } catch (error) {
+    return String((error as NodeJS.ErrnoException).code);
+  }
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  const deadline = performance.now() + 30_000;
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error('it did not happen within 30 s');
+    await delay(5);
+  }
+}
+
+await main();

@@ -1,0 +1,243 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Approval } from '@holdpoint/client/wire/approval';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AppProcess } from '../harness/processes.ts';
+import { bash, finished, nextApproval, plan } from '../harness/runs.ts';
+import { type System, startSystem } from '../harness/system.ts';
+import { until } from '../harness/until.ts';
+
+let system: System;
+let worker: AppProcess;
+beforeAll(async () => {
+  system = await startSystem();
+  worker = await system.startWorker();
+});
+afterAll(() => system[Symbol.asyncDispose]());
+
+const policy = { rules: [{ match: { tool: 'bash' }, action: 'hold' as const }] };
+
+/**
+ * A background command that does something once a file `go` appears in the workspace, and removes that file when it has done so. Then it goes on
+ * for as long as the run.
+ */
+const whenTold = (line: string, first = 'true') => ({
+  tool: 'bash',
+  args: {
+    command: `${first}; until [ -e go ]; do sleep 0.02; done; ${line}; rm go; sleep 1000`,
+    run_in_background: true,
+  },
+});
+const decide = (approval: Approval, decision: 'approve' | 'reject' = 'approve') =>
+  system.client.decideApproval(approval.id, { decision, action_digest: approval.action_digest });
+
+/** A run whose call `bash ./deploy.sh` is shown, while the background command that was approved before waits for a word. */
+async function shownBeside(background: ReturnType<typeof whenTold>, call = bash('bash ./deploy.sh > ran.txt')) {
+  const { run } = await system.client.createRun({
+    plan: plan(
+      [{ tool: 'write_file', args: { path: 'deploy.sh', content: 'echo SAFE\n' } }],
+      [{ tool: 'write_file', args: { path: 'dir/inner.txt', content: 'inner\n' } }],
+      [background],
+      [call],
+    ),
+    policy,
+  });
+  await decide(await nextApproval(system.client, run.id));
+  const shown = await nextApproval(system.client, run.id);
+  await until('it runs', async () => (await system.client.listTasks(run.id))[0]?.status === 'running');
+  return { runId: run.id, shown };
+}
+
+const at = (runId: string, path: string) => join(system.tree(runId), path);
+async function tell(runId: string): Promise<void> {
+  const go = at(runId, 'go');
+  writeFileSync(go, '');
+  await until('it has done so', () => !existsSync(go));
+}
+const endOf = async (runId: string) => {
+  await system.client.cancelRun(runId);
+  await finished(system.client, runId);
+};
+
+/**
+ * Every way a command can change what an approved call meets. The background command does it between the look of a person and the call. Each
+ * has to end in `action_changed`: a row that changes what runs and leaves the digest as it was is the attack.
+ *
+ * State that is not in the tree's files (`.git`) gets a row here as soon as it is part of the snapshot id.
+ */
+const ways: [name: string, line: string, changed: object[]][] = [
+  ['writes a file', 'echo "echo EVIL" > deploy.sh', [{ path: 'deploy.sh', change: 'modified' }]],
+  [
+    'writes it with its old size and time',
+    'touch -r deploy.sh t; printf "echo EVIL\\n" > deploy.sh; touch -r t deploy.sh; rm t',
+    [{ path: 'deploy.sh', change: 'modified' }],
+  ],
+  [
+    'renames another one over it',
+    'printf "echo EVIL\\n" > x; touch -r deploy.sh x; mv x deploy.sh',
+    [{ path: 'deploy.sh', change: 'modified' }],
+  ],
+  ['makes a new one', 'echo EVIL > new.sh', [{ path: 'new.sh', change: 'added' }]],
+  ['removes one', 'rm deploy.sh', [{ path: 'deploy.sh', change: 'deleted' }]],
+  [
+    'makes it a link',
+    'echo "echo EVIL" > e; rm deploy.sh; ln -s e deploy.sh',
+    [
+      { path: 'deploy.sh', change: 'modified' },
+      { path: 'e', change: 'added' },
+    ],
+  ],
+  ['makes it executable', 'chmod +x deploy.sh', [{ path: 'deploy.sh', change: 'modified' }]],
+  ['takes rights away', 'chmod 0 deploy.sh', [{ path: 'deploy.sh', change: 'modified' }]],
+  ['makes an empty folder', 'mkdir empty', [{ path: 'empty', change: 'added' }]],
+  ['removes a folder', 'rm -r dir', [{ path: 'dir/inner.txt', change: 'deleted' }]],
+  ['makes a pipe in place of a file', 'rm deploy.sh; mkfifo deploy.sh', [{ path: 'deploy.sh', change: 'unknown' }]],
+];
+
+describe('a background command that changes the workspace between the look and the call: the call asks again, when it', () => {
+  test.each(ways)('%s', async (_name, line, changes) => {
+    const { runId, shown } = await shownBeside(whenTold(line));
+    const tree = system.tree(runId);
+    await tell(runId);
+    await decide(shown);
+    const again = await nextApproval(system.client, runId);
+    expect(again.id).not.toBe(shown.id);
+    expect(again.action_digest).not.toBe(shown.action_digest);
+    expect(again.changed).toMatchObject({ approval_id: shown.id, changes, total: changes.length });
+    expect(again.kind).toBe('action');
+    expect(await system.client.getApproval(shown.id)).toMatchObject({ status: 'approved', superseded_by: again.id });
+    expect(existsSync(at(runId, 'ran.txt'))).toBe(false);
+    expect(system.tree(runId)).toBe(tree);
+    await endOf(runId);
+  });
+
+  test('writes through a mapping that was dirty before the last snapshot, and leaves no trace in its times', async () => {
+    const program = `import mmap, os, time
+f = os.open("deploy.sh", os.O_RDWR); m = mmap.mmap(f, 10); os.close(f)
+m[0] = m[0]
+open("mapped", "w").close()
+while not os.path.exists("go"): time.sleep(0.02)
+m[5:9] = b"EVIL"
+os.remove("go")
+time.sleep(1000)`;
+    const mapping = { tool: 'bash', args: { command: `python3 -c '${program}'`, run_in_background: true } };
+    const { run } = await system.client.createRun({
+      plan: plan(
+        [{ tool: 'write_file', args: { path: 'deploy.sh', content: 'echo SAFE\n' } }],
+        [mapping],
+        [{ tool: 'ask_user', args: { question: 'Is it mapped?' } }],
+        [bash('true')],
+        [bash('bash ./deploy.sh > ran.txt')],
+      ),
+      policy,
+    });
+    await decide(await nextApproval(system.client, run.id));
+    const question = await nextApproval(system.client, run.id);
+    await until('it is mapped', () => existsSync(at(run.id, 'mapped')));
+    const { action_digest } = question;
+    await system.client.decideApproval(question.id, { decision: 'respond', action_digest, message: 'yes' });
+    // This one meets the new file `mapped`, asks again, and then its snapshot reads every file.
+    await decide(await nextApproval(system.client, run.id));
+    await decide(await nextApproval(system.client, run.id));
+    const shown = await nextApproval(system.client, run.id);
+    expect(shown.action.args).toMatchObject({ command: 'bash ./deploy.sh > ran.txt' });
+    const before = statSync(at(run.id, 'deploy.sh'), { bigint: true });
+    await tell(run.id);
+    expect(readFileSync(at(run.id, 'deploy.sh'), 'utf8')).toBe('echo EVIL\n');
+    expect(statSync(at(run.id, 'deploy.sh'), { bigint: true }).ctimeNs).toBe(before.ctimeNs);
+    await decide(shown);
+    const again = await nextApproval(system.client, run.id);
+    expect(again.changed).toMatchObject({ changes: [{ path: 'deploy.sh', change: 'modified' }], total: 1 });
+    // What was shown the second time is what runs.
+    expect((await system.client.diff(run.id, { path: 'deploy.sh' })).files[0]?.hunks[0]?.lines).toEqual(['+echo EVIL']);
+    await decide(again);
+    expect(await finished(system.client, run.id)).toMatchObject({ status: 'succeeded' });
+    expect(readFileSync(at(run.id, 'ran.txt'), 'utf8')).toBe('EVIL\n');
+  });
+});
+
+test('a background command that changes nothing: the same digest runs the same bytes', async () => {
+  const { runId, shown } = await shownBeside(whenTold('true'));
+  expect(shown.may_write).toMatchObject([{ status: 'running', since: expect.stringMatching(/^20/) }]);
+  expect(shown.may_write[0]?.command).toContain('until [ -e go ]');
+  await decide(shown);
+  expect(await finished(system.client, runId)).toMatchObject({ status: 'succeeded' });
+  expect(readFileSync(at(runId, 'ran.txt'), 'utf8')).toBe('SAFE\n');
+});
+
+test('while an approved call runs background commands stand still, and continue afterwards', async () => {
+  const counting = {
+    tool: 'bash',
+    args: {
+      command: 'while :; do echo x >> /tmp/c; [ -e ran.txt ] && echo x >> after.txt; done',
+      run_in_background: true,
+    },
+  };
+  const call = bash('echo one > ran.txt; sleep 0.5; cat after.txt >> ran.txt 2> /dev/null; true');
+  // The question keeps the run open, so that the command lives on.
+  const { run } = await system.client.createRun({
+    plan: plan([counting], [call], [{ tool: 'ask_user', args: { question: 'Well?' } }]),
+    policy,
+  });
+  await decide(await nextApproval(system.client, run.id));
+  await decide(await nextApproval(system.client, run.id));
+  const question = await nextApproval(system.client, run.id);
+  expect(question.kind).toBe('input');
+  expect(readFileSync(at(run.id, 'ran.txt'), 'utf8')).toBe('one\n');
+  await until('it goes on', () => existsSync(at(run.id, 'after.txt')));
+  await endOf(run.id);
+});
+
+test('an edited call meets the files that were shown, too', async () => {
+  const { runId, shown } = await shownBeside(whenTold('echo "echo EVIL" > deploy.sh'));
+  await tell(runId);
+  const { action_digest } = shown;
+  const args = { command: 'bash deploy.sh > ran.txt' };
+  await system.client.decideApproval(shown.id, { decision: 'edit', action_digest, args });
+  const again = await nextApproval(system.client, runId);
+  expect(again.action.args).toMatchObject(args);
+  expect(existsSync(at(runId, 'ran.txt'))).toBe(false);
+  await decide(again, 'reject');
+  await endOf(runId);
+});
+
+test('a tool call of the same turn, a sub-agent and its merge do not come in between', async () => {
+  const sub = [{ steps: [{ tool: 'write_file', args: { path: 'deploy.sh', content: 'echo EVIL\n' } }] }];
+  const { run } = await system.client.createRun({
+    plan: {
+      groups: [
+        { steps: [{ tool: 'write_file', args: { path: 'deploy.sh', content: 'echo SAFE\n' } }] },
+        {
+          steps: [
+            { name: 'sub', tool: 'task', args: { description: 'write', plan: sub } },
+            { tool: 'bash', args: { command: 'bash ./deploy.sh > ran.txt' } },
+            { tool: 'write_file', args: { path: 'deploy.sh', content: 'echo EVIL\n' } },
+          ],
+        },
+        { steps: [{ tool: 'task_merge', args: { task_id: { $from: 'sub', pointer: '/task_id' } } }] },
+      ],
+    },
+    policy,
+  });
+  const shown = await nextApproval(system.client, run.id);
+  await until(
+    'the sub-agent is through',
+    async () => (await system.client.listTasks(run.id))[0]?.status === 'completed',
+  );
+  expect((await system.client.getApproval(shown.id)).action_digest).toBe(shown.action_digest);
+  await decide(shown);
+  await finished(system.client, run.id);
+  expect(readFileSync(at(run.id, 'ran.txt'), 'utf8')).toBe('SAFE\n');
+});
+
+test('a worker that is killed while an approved call runs leaves no command frozen, and the effect is there once', async () => {
+  const call = bash('echo one >> ran.txt; sleep 1; echo two >> ran.txt');
+  const { runId, shown } = await shownBeside(whenTold('true'), call);
+  await decide(shown);
+  await until('it runs', () => existsSync(at(runId, 'ran.txt')));
+  await worker.signal('SIGKILL');
+  worker = await system.startWorker();
+  expect(await finished(system.client, runId)).toMatchObject({ status: 'succeeded' });
+  expect(readFileSync(at(runId, 'ran.txt'), 'utf8')).toBe('one\ntwo\n');
+  expect((await system.client.listTasks(runId))[0]?.status).toBe('lost');
+});
