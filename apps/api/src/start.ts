@@ -61,6 +61,7 @@ export async function startApi(
     models: config.models,
     allowAddresses: config.allowAddresses,
     space,
+    ceilings: config.ceilings,
     news: new News(connections.subscriber),
     isKey,
     host: config.host,

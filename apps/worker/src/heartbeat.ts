@@ -1,4 +1,5 @@
 import type { WorkerDeps } from '@holdpoint/engine/deps';
+import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
 import { workerIndex, workerKey } from '@holdpoint/engine/log/keys';
 import type { CapabilityReport } from '@holdpoint/sandbox/port';
 import type { RunningWorkers } from './jobs/start-workers.ts';
@@ -12,6 +13,7 @@ interface Heartbeat {
   concurrency: number;
   capabilities: CapabilityReport;
   retention: { days: number | null; runs: number | null };
+  ceilings: Ceilings;
   workers: RunningWorkers;
 }
 

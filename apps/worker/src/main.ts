@@ -85,6 +85,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     workspaces: createWorkspacePort(workspaces, sandbox),
     planners: { scripted: scriptedPlanner, model: createModelPlanner({ model, registry, prices: config.prices }) },
     retention: config.retention,
+    ceilings: config.ceilings,
     confirmInstallation: () => confirmInstallation(connections.state, installation),
   };
   const traced = telemetry.queues === undefined ? {} : { telemetry: telemetry.queues };
@@ -100,6 +101,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     concurrency: config.steps,
     capabilities: sandbox.capabilities,
     retention: { days: config.retention.days ?? null, runs: config.retention.runs ?? null },
+    ceilings: config.ceilings,
     workers,
   });
   const watch = watchRedis(deps, {

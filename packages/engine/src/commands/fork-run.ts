@@ -94,11 +94,12 @@ async function forkAt(deps: EngineDeps, run: RunState, point: RewindPoint & Befo
   };
   if (!isPartial) return { from, inherited: [] };
   const recorded = await readTurn(deps, run.id, turn);
-  const { message, answer } = recorded;
+  const { message, answer, refused } = recorded;
   const inherited = inheritTurn({
     turn,
     message,
     ...(answer === undefined ? {} : { answer }),
+    ...(refused && { refused }),
     steps: [
       ...kept.map((step) => ({ ...withoutError(planAgain(deps, step, recorded)), inherited: step })),
       ...again.map((step) => planAgain(deps, step, recorded)),

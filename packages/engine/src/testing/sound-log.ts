@@ -20,7 +20,7 @@ export async function soundLog(deps: Pick<EngineDeps, 'redis'>, runId: string): 
   const pending = approvals.filter((approval) => approval.status === 'pending');
   expect(run.open).toBe(open.length);
   expect(run.parked).toBe(pending.length);
-  if (run.status === 'waiting') expect(pending.length).toBeGreaterThan(0);
+  if (run.status === 'waiting') expect(pending.length + (run.agents_total?.waiting ?? 0)).toBeGreaterThan(0);
   if (run.status === 'running') expect(pending).toHaveLength(0);
   if (isTerminal(run.status)) expect([run.open, run.parked, run.open_tasks, run.writer]).toEqual([0, 0, 0, '']);
   return events;

@@ -3,10 +3,12 @@ import { idParamsSchema } from '@holdpoint/client/wire/page';
 import { runSchema } from '@holdpoint/client/wire/run';
 import { forkRun } from '@holdpoint/engine/commands/fork-run';
 import { findSubmitted } from '@holdpoint/engine/commands/submit-run';
+import { cutAtCeilings } from '@holdpoint/engine/domain/ceilings';
 import type { RunState } from '@holdpoint/engine/domain/state';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { placeEngineError } from '../../errors/place-engine-error.ts';
 import { given } from '../../schema/given.ts';
+import { checkLimits } from './check-limits.ts';
 import { checkModel } from './check-model.ts';
 import { checkPlan } from './check-plan.ts';
 import { checkSpace } from './check-space.ts';
@@ -51,7 +53,9 @@ async function fork(
   const known = idempotency && (await findSubmitted(deps, { by: operator, idempotency }));
   if (known !== undefined) return { runId: known, created: false };
   checkSpace(deps);
-  const { from_step: fromStep, ...changes } = body;
+  const { from_step: fromStep, limits, ...others } = body;
+  if (limits !== undefined) checkLimits(deps, limits);
+  const changes = { ...others, ...(limits && { limits: cutAtCeilings(limits, deps.ceilings ?? {}) }) };
   // Of the other kind of run either is refused as such, by the engine.
   if (changes.plan !== undefined && header.planner === 'scripted') checkPlan(deps, header.toolset, changes.plan);
   if (changes.model !== undefined && header.planner === 'model') checkModel(deps, changes.model);
