@@ -12,7 +12,8 @@ import { readSpec } from '../log/read-spec.ts';
 import { readRun } from '../log/read-state.ts';
 import type { NewTask } from '../ports.ts';
 import { reportToAll } from './report-agent.ts';
-import { agentRefused } from './tree-limits.ts';
+import { reserveAgent } from './reserve-agent.ts';
+import { agentRefused, agentsUsedUp } from './tree-limits.ts';
 
 /** A sub-agent asks only models that its run names. @returns the error for the planner */
 export async function modelRefused(deps: WorkerDeps, run: RunState, task: NewTask): Promise<Problem | undefined> {
@@ -58,11 +59,17 @@ export async function appendWithTask(
   const isAgent = created.type === 'task.created' && created.data.kind === 'agent';
   if (created.type === 'task.created') await claimOwner(deps.redis, run.id, [created.data.task_id]);
   let appended: Appended = { ok: false, field: runField.openTasks, actual: null };
-  for (let tries = 0; tries < mostTries; tries++) {
-    if (isAgent) await reportToAll(deps, run.id);
+  if (isAgent) {
+    await reportToAll(deps, run.id);
     const now = (await readRun(deps.redis, run.id)) ?? run;
     if (now.open_tasks >= limits.max_tasks) return { full: tooMany(limits.max_tasks) };
-    const refused = isAgent ? await agentRefused(deps, now) : undefined;
+    const refused = (await agentRefused(deps, now)) ?? (await reserveAgent(deps, now));
+    if (refused !== undefined) return { full: refused };
+  }
+  for (let tries = 0; tries < mostTries; tries++) {
+    const now = (await readRun(deps.redis, run.id)) ?? run;
+    if (now.open_tasks >= limits.max_tasks) return { full: tooMany(limits.max_tasks) };
+    const refused = isAgent ? await agentsUsedUp(deps, now, run) : undefined;
     if (refused !== undefined) return { full: refused };
     const room = [countIs(runField.openTasks, now.open_tasks), countIs(runField.agents, now.agents)];
     appended = await append(deps, run.id, { ...transition, if: [...transition.if, ...room] });

@@ -24,8 +24,8 @@ export async function reportToParent(deps: Deps, childId: string): Promise<boole
     const [run, task] = await Promise.all([readRun(deps.redis, run_id), readTask(deps.redis, run_id, task_id)]);
     if (!run || !task || isTaskOver(task.status)) return true;
     const now = reportOf(child, deps.now());
-    if (isSameReport(task.report, now)) return true;
     const report = task.report === undefined ? now : { ...now, used: atLeast(now.used, task.report.used) };
+    if (isSameReport(task.report, report)) return true;
     isNews = true;
     return (await append(deps, run.id, reportAgent(run, task, report))).ok;
   });

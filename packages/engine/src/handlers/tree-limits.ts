@@ -20,25 +20,33 @@ export async function limitReachedAbove(deps: Deps, run: RunState): Promise<Prob
   return undefined;
 }
 
-/** Why a run may not begin one more sub-agent: of the whole tree, the first bound that is reached. */
+/** Why a run may not begin one more sub-agent: of the whole tree, the first limit that is reached. */
 export async function agentRefused(deps: Deps, run: RunState): Promise<Problem | undefined> {
   for (const one of [run, ...(await all(ancestorsOf(deps.redis, run)))]) {
+    const usedUp = await agentsUsedUp(deps, one, run);
+    if (usedUp !== undefined) return usedUp;
     const { limits } = await readSpec(deps, one);
-    const whose = one.id === run.id ? 'this run' : `the run ${one.id}, which this one works for,`;
-    if (usedSinceResume(one, deps.now()).agents >= limits.max_agents) {
-      return {
-        code: 'ETOOMANYAGENTS',
-        message: `Not begun: ${whose} may have ${limits.max_agents} sub-agents in all (max_agents).`,
-        next: 'Do it yourself.',
-      };
-    }
     const reason = budgetReached(one, limits, deps.now());
-    if (reason !== undefined) {
-      return { code: 'EBUDGET', message: `Not begun: ${whose} has reached ${reason.code}.`, next: 'Come to an end.' };
-    }
+    if (reason === undefined) continue;
+    const message = `Not begun: ${whose(one, run)} has reached ${reason.code}.`;
+    return { code: 'EBUDGET', message, next: 'Bring your own work to an end.' };
   }
   return undefined;
 }
+
+/** @param one the run whose limit is looked at, `run` itself or one above it */
+export async function agentsUsedUp(deps: Deps, one: RunState, run: RunState): Promise<Problem | undefined> {
+  const { limits } = await readSpec(deps, one);
+  if (usedSinceResume(one, deps.now()).agents < limits.max_agents) return undefined;
+  return {
+    code: 'ETOOMANYAGENTS',
+    message: `Not begun: ${whose(one, run)} may have ${limits.max_agents} sub-agents in all (max_agents).`,
+    next: 'Do it yourself.',
+  };
+}
+
+const whose = (one: RunState, run: RunState): string =>
+  one.id === run.id ? 'this run' : `the run ${one.id}, which this one works for,`;
 
 /** How many calls a turn of a model may have now, and what the calls above that are answered with. */
 export async function roomForCalls(deps: Deps, run: RunState): Promise<{ calls: number; error: Problem }> {
