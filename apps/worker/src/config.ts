@@ -1,8 +1,9 @@
 import { availableParallelism, hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ceilingsFrom } from '@holdpoint/engine/ceilings-from';
 import type { Retention } from '@holdpoint/engine/deps';
-import { type Ceilings, ceilingsFrom } from '@holdpoint/engine/domain/ceilings';
+import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
 import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space/limits';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models/settings';
 import { telemetryWanted } from '@holdpoint/telemetry/start-telemetry';

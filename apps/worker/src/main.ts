@@ -24,6 +24,7 @@ import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
 import pino from 'pino';
 import manifest from '../package.json' with { type: 'json' };
 import { createExecutor } from './adapters/executor.ts';
+import { hostLimits } from './adapters/host-limits.ts';
 import { modelFetch } from './adapters/model-fetch.ts';
 import { ownerAllocator } from './adapters/owner.ts';
 import { createWorkspacePort } from './adapters/workspace-port.ts';
@@ -55,6 +56,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     path: config.path,
     toolchains: config.toolchains,
     driver: config.sandboxDriver,
+    limits: hostLimits(config.ceilings),
     ...(config.sandboxImage === undefined ? {} : { container: { image: config.sandboxImage } }),
     logger,
   });
