@@ -1,5 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ceilingsFrom } from '@holdpoint/engine/ceilings-from';
+import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
 import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space/limits';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models/settings';
 import { telemetryWanted } from '@holdpoint/telemetry/start-telemetry';
@@ -23,6 +25,8 @@ export interface Config {
   allowAddresses: readonly string[];
   /** What must stay free on the disk of the data directory. */
   space: SpaceLimits;
+  /** What no run may pass. */
+  ceilings: Ceilings;
   /** Whether OpenTelemetry's own variables turn it on. */
   telemetry: boolean;
 }
@@ -58,6 +62,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     models: modelSettingsFrom(env),
     allowAddresses: parsed.data.HOLDPOINT_ALLOW_ADDRESSES.split(',').filter((range) => range !== ''),
     space: spaceLimitsFrom(given),
+    ceilings: ceilingsFrom(given),
     telemetry: telemetryWanted(env),
   };
 }

@@ -63,6 +63,7 @@ export async function startApi(
     models: config.models,
     allowAddresses: config.allowAddresses,
     space,
+    ceilings: config.ceilings,
     news: new News(connections.subscriber),
     isKey,
     host: config.host,

@@ -6,6 +6,8 @@ import { commandLine } from './command-name.ts';
 import { CliError } from './errors.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { Interrupted, interruptSignal } from './interrupt.ts';
+import { oneLine } from './output/plain.ts';
+import { waitingText } from './output/run-text.ts';
 import { timeline } from './output/timeline.ts';
 import type { Shell } from './shell.ts';
 
@@ -92,6 +94,21 @@ export function exitCodeOf(run: Pick<Run, 'status' | 'reason' | 'publication'>):
   }
 }
 
+/** What it waits for, its own or a sub-agent's, and what lets it go on. */
+function waitingSteps(run: RunDetail): string[] {
+  const isPaused = run.waiting_for.some(({ status }) => status === 'paused');
+  const reasons = run.waiting_for.flatMap(({ reason }) =>
+    reason?.next === undefined ? [] : [oneLine(reason.next, 200)],
+  );
+  return [
+    ...run.waiting_for.map((one) => `waits:    ${waitingText(one)}`),
+    ...new Set(reasons),
+    ...(run.pending_approvals > 0 ? [`decide:   ${commandLine('approvals', 'list', '--run', run.id)}`] : []),
+    // Lets what is paused beneath it go on as well.
+    ...(isPaused ? [`resume:   ${commandLine('runs', 'resume', run.id)}`] : []),
+  ];
+}
+
 /** What to do with a run that is no longer followed. */
 export function nextSteps(run: RunDetail): string[] {
   switch (run.status) {
@@ -109,7 +126,7 @@ export function nextSteps(run: RunDetail): string[] {
     case 'failed':
       return [`steps:    ${commandLine('runs', 'steps', run.id)}`, `changes:  ${commandLine('runs', 'diff', run.id)}`];
     case 'waiting':
-      return [`decide:   ${commandLine('approvals')}`];
+      return waitingSteps(run);
     case 'paused':
       return [
         ...(run.reason?.next === undefined ? [] : [run.reason.next]),

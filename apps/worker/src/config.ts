@@ -1,7 +1,9 @@
 import { availableParallelism, hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ceilingsFrom } from '@holdpoint/engine/ceilings-from';
 import type { Retention } from '@holdpoint/engine/deps';
+import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
 import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space/limits';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models/settings';
 import { telemetryWanted } from '@holdpoint/telemetry/start-telemetry';
@@ -104,6 +106,8 @@ export interface Config {
   prices: Readonly<Record<string, { input: number; output: number }>>;
   /** What must stay free on the disk of the data directory. */
   space: SpaceLimits;
+  /** What no run may pass. */
+  ceilings: Ceilings;
   telemetry: boolean;
 }
 
@@ -147,6 +151,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     models: modelSettingsFrom(env),
     prices: of.HOLDPOINT_MODEL_PRICES,
     space: spaceLimitsFrom(env),
+    ceilings: ceilingsFrom(env),
     telemetry: telemetryWanted(env),
   };
 }

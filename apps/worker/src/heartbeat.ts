@@ -1,4 +1,5 @@
 import type { WorkerDeps } from '@holdpoint/engine/deps';
+import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
 import { workerIndex, workerKey } from '@holdpoint/engine/log/keys';
 import type { CapabilityReport } from '@holdpoint/sandbox/port';
 import type { LoopWatch } from '@holdpoint/telemetry/watch-loop';
@@ -13,6 +14,7 @@ interface Heartbeat {
   concurrency: number;
   capabilities: CapabilityReport;
   retention: { days: number | null; runs: number | null };
+  ceilings: Ceilings;
   workers: RunningWorkers;
   loop: Pick<LoopWatch, 'worst'>;
 }

@@ -26,6 +26,7 @@ import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
 import pino from 'pino';
 import manifest from '../package.json' with { type: 'json' };
 import { createExecutor } from './adapters/executor.ts';
+import { hostLimits } from './adapters/host-limits.ts';
 import { modelFetch } from './adapters/model-fetch.ts';
 import { ownerAllocator } from './adapters/owner.ts';
 import { createWorkspacePort } from './adapters/workspace-port.ts';
@@ -61,6 +62,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     driver: config.sandboxDriver,
     freeBytes: config.space.floor,
     onLowSpace: () => lookAtSpace(),
+    limits: hostLimits(config.ceilings),
     ...(config.sandboxImage === undefined ? {} : { container: { image: config.sandboxImage } }),
     logger,
   });
@@ -92,6 +94,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     workspaces: createWorkspacePort(workspaces, sandbox),
     planners: { scripted: scriptedPlanner, model: createModelPlanner({ model, registry, prices: config.prices }) },
     retention: config.retention,
+    ceilings: config.ceilings,
     confirmInstallation: () => confirmInstallation(connections.state, installation),
   };
   const traced = telemetry.queues === undefined ? {} : { telemetry: telemetry.queues };
@@ -109,6 +112,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     concurrency: config.steps,
     capabilities: sandbox.capabilities,
     retention: { days: config.retention.days ?? null, runs: config.retention.runs ?? null },
+    ceilings: config.ceilings,
     workers,
     loop,
   });

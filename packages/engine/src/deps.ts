@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { BlobStore } from './blobs/blob-store.ts';
+import type { Ceilings } from './domain/ceilings.ts';
 import type { NewId } from './domain/ids.ts';
 import type { OutputStore } from './outputs/output-store.ts';
 import type { Executor, Logger, Metrics, Planner, ToolCatalog, WorkspacePort } from './ports.ts';
@@ -15,6 +16,8 @@ export interface EngineDeps {
   newId: NewId;
   /** Milliseconds since the epoch. */
   now: () => number;
+  /** What no run may pass, whatever it was submitted with. Absent: nothing is cut. */
+  ceilings?: Ceilings;
 }
 
 /** A run's workspace goes when either bound is passed. A change set that nobody published or discarded stays. */

@@ -31,6 +31,10 @@ const registry = {
     retryable: false,
     next: 'Only a failed, canceled or paused run whose change set was not published or discarded can be retried.',
   },
+  limit_reached_above: {
+    retryable: false,
+    next: 'Resume the run that it names, which grants as much again to all of its sub-agents; or cancel that run.',
+  },
   run_not_paused: { retryable: false, next: 'Only a paused run can be resumed.' },
   run_not_idle: { retryable: true, next: 'Wait until the running steps are settled, then try again.' },
   step_not_settled: { retryable: false, next: 'Name an earlier step, or wait until this one is settled.' },

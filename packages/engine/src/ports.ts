@@ -324,6 +324,8 @@ export interface PastTurn {
   message: string;
   answer?: unknown;
   steps: SettledStep[];
+  /** What the calls of the answer come to that are no steps. */
+  refused?: Problem;
   /** What people wrote to the run before this turn was planned, and after the one before. */
   heard: string[];
 }

@@ -61,6 +61,11 @@ export const apiProblems = {
     title: 'Invalid network allowlist',
     next: 'Write host, host:port or *.host:port; nothing was changed.',
   },
+  limit_above_ceiling: {
+    status: 422,
+    title: 'A limit is above what the operator allows',
+    next: 'Ask for less, or leave the limit out to have as much as is allowed; nothing was changed.',
+  },
   model_not_configured: {
     status: 422,
     title: 'No model configured',
@@ -125,6 +130,7 @@ export const engineProblems: Record<EngineErrorCode, ProblemKind> = {
   task_not_found: { status: 404, title: 'No such task' },
   run_not_retryable: { status: 409, title: 'The run cannot be retried' },
   run_not_publishable: { status: 409, title: 'A sub-agent publishes nothing' },
+  limit_reached_above: { status: 409, title: 'A run above has reached its limit' },
   run_not_paused: { status: 409, title: 'The run is not paused' },
   run_not_idle: { status: 409, title: 'A step is still running' },
   step_not_settled: { status: 409, title: 'The step is not settled' },

@@ -6,6 +6,7 @@ import { type Client, createClient } from '@holdpoint/client/client';
 import { type ProblemDetails, problemDetailsSchema } from '@holdpoint/client/wire/problem';
 import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
 import type { EngineDeps } from '@holdpoint/engine/deps';
+import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
 import { newId } from '@holdpoint/engine/domain/ids';
 import { openQueues } from '@holdpoint/engine/queues/queues';
 import { connect } from '@holdpoint/engine/redis/connect';
@@ -40,13 +41,15 @@ export interface TestApi {
 
 interface Options extends Pace {
   models?: ModelSettings;
+  ceilings?: Ceilings;
   logger?: Logger;
   host?: string;
   hostNames?: readonly string[];
 }
 
 export async function startTestApi(options: Options = {}): Promise<TestApi> {
-  const { models = {}, logger = pino({ level: 'silent' }), host = '127.0.0.1', hostNames = [], ...pace } = options;
+  const { models = {}, ceilings = {}, logger = pino({ level: 'silent' }), host = '127.0.0.1', ...rest } = options;
+  const { hostNames = [], ...pace } = rest;
   const dataDir = await mkdtemp(join(tmpdir(), 'hp-api-'));
   const redis = await startEmbeddedRedis({ dataDir, binaries: await findRedisBinaries(process.env.PATH, projectDir) });
   const config = {
@@ -59,6 +62,7 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     models,
     allowAddresses: [],
     space: { floor: 0, reserve: 0 },
+    ceilings,
     telemetry: false,
   } as const;
   const connections = connect(redis.path, pino({ level: 'silent' }));

@@ -14,6 +14,7 @@ interface RunOptions extends ApiOptions, SubmitOptions, SourceOptions {
   plan?: string;
   toolset?: string;
   model?: string;
+  agentModel?: string[];
   label?: Record<string, string>;
   allow?: string[];
   validate?: string[];
@@ -24,6 +25,7 @@ interface RunOptions extends ApiOptions, SubmitOptions, SourceOptions {
   maxSeconds?: number;
   maxTokens?: number;
   maxCost?: number;
+  maxAgents?: number;
 }
 
 export function runCommand(shell: Shell): Command {
@@ -40,6 +42,11 @@ export function runCommand(shell: Shell): Command {
     .option('--exclude <glob>', 'no such files of the source; may be given several times', several)
     .option('--toolset <name>', 'tools it may call (default: holdpoint)')
     .option('--model <provider/model>', 'for a task (default: HOLDPOINT_MODEL of the server)')
+    .option(
+      '--agent-model <provider/model>',
+      'sub-agents may ask it, too; may be given several times (default: only the model of the run)',
+      several,
+    )
     .option('--label <name=value>', 'may be given several times', label)
     .option(
       '--allow <host[:port]>',
@@ -57,7 +64,8 @@ export function runCommand(shell: Shell): Command {
     .option('--max-steps <n>', 'pause after so many steps', count)
     .option('--max-seconds <n>', 'pause after so many seconds of running; waiting for people does not count', count)
     .option('--max-tokens <n>', 'pause after so many tokens, in and out', count)
-    .option('--max-cost <usd>', 'pause after so many US dollars, by the prices that the operator has set', amount);
+    .option('--max-cost <usd>', 'pause after so many US dollars, by the prices that the operator has set', amount)
+    .option('--max-agents <n>', 'so many sub-agents in all', count);
   return withSubmitOptions(command).action(async (task: string | undefined, options: RunOptions) => {
     const { body, plan } = await bodyOf(shell, task, options);
     const client = await shell.connect(options.url);
@@ -91,6 +99,7 @@ async function bodyOf(
     model,
     prompt,
     priority,
+    models: options.agentModel,
     network: allow && { allow },
     validators: validate?.map((command) => ({ command })),
     workspace: { source: await findSource(shell.config.cwd, options) },
@@ -102,6 +111,7 @@ async function bodyOf(
     wall_s: options.maxSeconds,
     max_tokens: options.maxTokens,
     max_cost_usd: options.maxCost,
+    max_agents: options.maxAgents,
   });
   const ofPlan = 'limits' in file ? file.limits : {};
   const limits = Object.keys(bounds).length === 0 ? {} : { limits: { ...ofPlan, ...bounds } };

@@ -1,4 +1,4 @@
-import type { Run, RunDetail } from '@holdpoint/client/wire/run';
+import type { Run, RunDetail, WaitingFor } from '@holdpoint/client/wire/run';
 import type { Colors } from './colors.ts';
 import { nameText } from './name-text.ts';
 import { pairs } from './pairs.ts';
@@ -29,6 +29,7 @@ export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: 
     status: statusText(run, colors),
     reason:
       run.reason && plain(`${run.reason.code}: ${run.reason.message}${run.reason.next ? `\n${run.reason.next}` : ''}`),
+    'waits for': run.waiting_for.length === 0 ? undefined : run.waiting_for.map(waitingText).join('\n'),
     message: run.message && plain(run.message),
     planner: run.planner === 'model' ? `model ${run.model}` : 'scripted plan',
     prompt: run.request.prompt && plain(run.request.prompt),
@@ -44,6 +45,7 @@ export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: 
     validators: plain(run.request.validators.map(({ command }) => command).join('\n')),
     turn: String(run.turn),
     approvals: run.pending_approvals === 0 ? undefined : `${run.pending_approvals} pending`,
+    used: usageText(run.usage),
     snapshot: run.workspace.snapshot,
     changes: publicationText(run.publication),
     labels: Object.entries(run.labels)
@@ -52,6 +54,23 @@ export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: 
     created: `${run.created_at} (${ago(run.created_at, now)})`,
     took: ended === undefined ? undefined : duration(ended),
   });
+}
+
+/** A sub-agent that waits, and why. */
+export function waitingText({ run_id, title, status, reason, approvals }: WaitingFor): string {
+  const why = reason === null ? `${approvals} approvals open` : `${reason.code}: ${reason.message}`;
+  return oneLine(`${run_id} (${title}) ${status}: ${why}`, 200);
+}
+
+function usageText({ steps, input_tokens, output_tokens, cost_usd, agents }: Run['usage']): string {
+  const text = (of: Pick<Run['usage'], 'steps' | 'input_tokens' | 'output_tokens' | 'cost_usd'>): string =>
+    [
+      `${of.steps} steps`,
+      `${of.input_tokens + of.output_tokens} tokens`,
+      ...(of.cost_usd === 0 ? [] : [`$${of.cost_usd.toFixed(4)}`]),
+    ].join(', ');
+  const all = text({ steps, input_tokens, output_tokens, cost_usd });
+  return agents.count === 0 ? all : `${all} (of ${agents.count} sub-agents: ${text(agents)})`;
 }
 
 function statusText({ status }: Pick<Run, 'status'>, colors: Colors): string {

@@ -1,4 +1,5 @@
 import type { RunEvent } from '@holdpoint/client/wire/event';
+import type { AgentReport } from '@holdpoint/engine/domain/agent-report';
 import type { Problem } from '@holdpoint/engine/domain/vocabulary';
 import type { Colors } from './colors.ts';
 import { payloadValue } from './payload.ts';
@@ -52,9 +53,16 @@ function detailOf(event: RunEvent, call: string): string {
     case 'workspace.discarded':
       return '';
     case 'run.waiting':
-      return `for an ${event.data.for}`;
+      return event.data.for === 'approval' ? 'for an approval' : 'for sub-agents that wait or are paused';
     case 'run.resumed':
-      return { approval: 'after the decision', pause: 'after the pause', end: 'after its end' }[event.data.after];
+      return {
+        approval: 'after the decision',
+        task: 'a sub-agent goes on',
+        pause: 'after the pause',
+        end: 'after its end',
+      }[event.data.after];
+    case 'run.extended':
+      return `limits count from here, by ${event.data.by}`;
     case 'run.paused':
     case 'run.failed':
       return problemText(event.data.reason);
@@ -75,6 +83,14 @@ function detailOf(event: RunEvent, call: string): string {
     case 'task.created':
       return `${event.data.task_id} ${event.data.title}`;
     case 'task.started':
+      return event.data.task_id;
+    case 'task.used': {
+      const { steps, input_tokens, output_tokens } = event.data.report.used;
+      return `${event.data.task_id} ${steps} steps, ${input_tokens + output_tokens} tokens so far`;
+    }
+    case 'task.waiting':
+      return `${event.data.task_id} ${standstillText(event.data.report)}`;
+    case 'task.resumed':
       return event.data.task_id;
     case 'task.kill_requested':
       return `${event.data.task_id} by ${event.data.by}`;
@@ -165,6 +181,15 @@ function detailOf(event: RunEvent, call: string): string {
   }
 }
 
+function standstillText({ approvals, paused, blocker }: AgentReport): string {
+  return [
+    ...(approvals > 0 ? [`${approvals} approvals open`] : []),
+    ...(paused > 0
+      ? [`${paused} paused${blocker === undefined ? '' : ` (${blocker.run_id} ${problemText(blocker.reason)})`}`]
+      : []),
+  ].join(', ');
+}
+
 const problemText = ({ code, message }: Problem): string => `${code}: ${message}`;
 const took = (ms: number | undefined): string => (ms === undefined ? '' : `(${duration(ms)})`);
 const short = (id: string): string => id.slice(0, 10);
@@ -190,6 +215,7 @@ function paintOf({ type }: RunEvent, colors: Colors): (text: string) => string {
     case 'workspace.publish_failed':
       return colors.red;
     case 'run.waiting':
+    case 'task.waiting':
     case 'run.paused':
     case 'run.canceling':
     case 'run.canceled':
@@ -208,6 +234,7 @@ function paintOf({ type }: RunEvent, colors: Colors): (text: string) => string {
     case 'workspace.snapshotted':
     case 'network.counted':
     case 'workspace.progress':
+    case 'task.used':
       return colors.dim;
     default:
       return colors.cyan;

@@ -1,7 +1,8 @@
 import { type Plan, planSchema } from '@holdpoint/engine/domain/plan';
 import { policySchema } from '@holdpoint/engine/domain/policy';
 import {
-  limitsSchema,
+  givenLimitsSchema,
+  modelsSchema,
   networkSchema,
   publishDefaultsSchema,
   validatorsSchema,
@@ -14,7 +15,8 @@ const headSchema = z.strictObject({
   title: z.string().min(1).max(200).optional(),
   toolset: z.string().min(1).max(64).optional(),
   policy: policySchema.optional(),
-  limits: limitsSchema.optional(),
+  limits: givenLimitsSchema.optional(),
+  models: modelsSchema.optional(),
   priority: prioritySchema.optional(),
   network: networkSchema.optional(),
   validators: validatorsSchema.optional(),

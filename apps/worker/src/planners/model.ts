@@ -61,10 +61,20 @@ function conversation(
   for (const turn of turns) {
     messages.push(...turn.heard.map(fromPerson));
     messages.push({ role: 'assistant', answer: modelAnswerSchema.parse(turn.answer) });
-    if (turn.steps.length > 0) messages.push({ role: 'tool', results: turn.steps.map(result) });
+    const results = [...turn.steps.map(result), ...refusedResults(turn)];
+    if (results.length > 0) messages.push({ role: 'tool', results });
   }
   messages.push(...unread.map(fromPerson));
   return messages;
+}
+
+/** Every call of an answer needs a result, also those that a turn had no room for. */
+function refusedResults({ answer, steps, refused }: PastTurn): ReturnType<typeof result>[] {
+  if (refused === undefined) return [];
+  const made = new Set(steps.map((step) => step.call_id));
+  const left = modelAnswerSchema.parse(answer).calls.filter(({ id }) => !made.has(id));
+  const text = JSON.stringify({ status: 'rejected', error: refused });
+  return left.map(({ id, tool }) => ({ id, tool, text, is_error: true }));
 }
 
 const fromPerson = (text: string): ModelMessage => ({ role: 'user', text });

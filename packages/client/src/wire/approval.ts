@@ -77,7 +77,7 @@ export const listApprovalsQuerySchema = z
     status: listParameter(approvalStatusSchema)
       .default(['pending'])
       .describe('One or more, divided by commas. Others than pending need run_id'),
-    run_id: z.string().optional(),
+    run_id: z.string().optional().describe('Of this run, and of the sub-agents beneath it'),
     limit: integerParameter(1, 200).default(50),
     cursor: cursorOf(approvalIdSchema).optional(),
   })

@@ -1,6 +1,6 @@
 import { planSchema } from '@holdpoint/engine/domain/plan';
 import { policySchema } from '@holdpoint/engine/domain/policy';
-import { limitsSchema, validatorsSchema } from '@holdpoint/engine/domain/run-spec';
+import { givenLimitsSchema, validatorsSchema } from '@holdpoint/engine/domain/run-spec';
 import { prioritySchema } from '@holdpoint/engine/domain/vocabulary';
 import { z } from 'zod';
 import { labelsSchema, runSchema } from './run.ts';
@@ -17,7 +17,7 @@ export const forkRunSchema = z
     plan: planSchema.optional().describe('Of a scripted run: the groups that are kept must be as they were'),
     model: z.string().min(1).max(200).optional().describe('Of a run with a prompt'),
     policy: policySchema.optional(),
-    limits: limitsSchema.optional(),
+    limits: givenLimitsSchema.optional(),
     validators: validatorsSchema.optional(),
     labels: labelsSchema.optional(),
     priority: prioritySchema.optional(),

@@ -1,3 +1,4 @@
+import { givenLimitsSchema } from '@holdpoint/engine/domain/run-spec';
 import { z } from 'zod';
 import { listOf } from './page.ts';
 
@@ -13,6 +14,9 @@ export const workerSchema = z
     concurrency: z.int(),
     active: z.array(z.string()).describe('What it works on now'),
     capabilities: z.json().describe('What its sandbox enforces'),
+    ceilings: givenLimitsSchema
+      .optional()
+      .describe('What it lets no run pass (HOLDPOINT_LIMITS); without a name: no ceiling'),
     retention: z
       .strictObject({ days: z.number().nullable(), runs: z.int().nullable() })
       .optional()

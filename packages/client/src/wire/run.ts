@@ -2,7 +2,9 @@ import { runIdSchema } from '@holdpoint/engine/domain/ids';
 import { planSchema } from '@holdpoint/engine/domain/plan';
 import { policySchema } from '@holdpoint/engine/domain/policy';
 import {
+  givenLimitsSchema,
   limitsSchema,
+  modelsSchema,
   networkSchema,
   publishDefaultsSchema,
   validatorsSchema,
@@ -31,9 +33,10 @@ export const createRunSchema = z
     prompt: z.string().min(1).max(200_000).optional().describe('What the model is asked to do'),
     plan: planSchema.optional().describe('The tool calls, one group after the other'),
     model: z.string().min(1).max(200).optional().describe('provider/model, for a prompt. Default: HOLDPOINT_MODEL'),
+    models: modelsSchema.optional(),
     workspace: z.strictObject({ source: sourceSchema }).default({ source: { type: 'empty' } }),
     policy: policySchema.prefault({}),
-    limits: limitsSchema.prefault({}),
+    limits: givenLimitsSchema.default({}),
     network: networkSchema.prefault({}),
     validators: validatorsSchema.default([]),
     publish: publishDefaultsSchema.prefault({}),
@@ -53,6 +56,27 @@ export type CreateRunBody = z.output<typeof createRunSchema>;
 const time = z.iso.datetime();
 const snapshotId = z.string();
 
+const usageShape = {
+  steps: z.int(),
+  active_ms: z.int(),
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  cost_usd: z.number().describe('Of models whose prices the operator has set'),
+};
+
+const blockerSchema = z.strictObject({ run_id: z.string(), reason: problemSchema });
+
+/** A sub-agent that does nothing before a person acts. */
+const waitingForSchema = z.strictObject({
+  task_id: z.string().describe('The task of the run that it works for'),
+  run_id: z.string(),
+  title: z.string(),
+  status: runStatusSchema.extract(['waiting', 'paused']),
+  reason: problemSchema.nullable().describe('Why it is paused'),
+  approvals: z.int().describe('Its own that are pending'),
+});
+export type WaitingFor = z.infer<typeof waitingForSchema>;
+
 const runShape = {
   id: z.string(),
   title: z.string(),
@@ -65,16 +89,22 @@ const runShape = {
   seq: z.int().describe("Sequence number of the run's last event"),
   turn: z.int().describe('Number of the last planned turn; 0 before the first'),
   open_steps: z.int().describe('Steps of that turn which are not settled'),
-  pending_approvals: z.int(),
+  pending_approvals: z.int().describe('Those of its sub-agents included'),
+  paused_agents: z.int().describe('Sub-agents that are paused, those of sub-agents included'),
+  blocker: blockerSchema.nullable().describe('One of them, and why it is paused'),
   open_tasks: z.int().describe('Background commands and sub-agents that are not over'),
   messages: z.int().describe('How many people have sent it'),
-  usage: z.strictObject({
-    steps: z.int(),
-    active_ms: z.int().describe('Milliseconds in the status running; waiting for people does not count'),
-    input_tokens: z.int(),
-    output_tokens: z.int(),
-    cost_usd: z.number().describe('Of models whose prices the operator has set'),
-  }),
+  usage: z
+    .strictObject({
+      ...usageShape,
+      active_ms: z
+        .int()
+        .describe('Milliseconds that count for `wall_s`: in the status running, not waiting for people'),
+      agents: z
+        .strictObject({ ...usageShape, count: z.int().describe('How many were begun') })
+        .describe('The part of its sub-agents, those of sub-agents included; `active_ms` is the sum of theirs'),
+    })
+    .describe('All that it used, its sub-agents included'),
   parent: z
     .strictObject({ run_id: z.string(), task_id: z.string() })
     .nullable()
@@ -108,11 +138,15 @@ export type Run = z.infer<typeof runSchema>;
 export const runDetailSchema = z
   .strictObject({
     ...runShape,
+    waiting_for: z
+      .array(waitingForSchema)
+      .describe('Sub-agents beneath it, however deep, that wait for an approval or are paused'),
     request: z.strictObject({
       prompt: z.string().nullable(),
       source: sourceSchema,
       policy: policySchema,
       limits: limitsSchema,
+      models: z.array(z.string()).describe('Models that its sub-agents may ask'),
       network: networkSchema,
       validators: validatorsSchema,
       publish: publishDefaultsSchema,

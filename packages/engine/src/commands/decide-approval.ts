@@ -10,6 +10,7 @@ import { append } from '../log/append.ts';
 import { untrackApproval } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { decidePublication } from './decide-publication.ts';
+import { notifyParent } from './notify-parent.ts';
 import { retryWhileContended } from './retry-while-contended.ts';
 import { type ApprovalView, type StepApproval, viewApproval } from './view-approval.ts';
 
@@ -51,6 +52,7 @@ async function afterwards(deps: EngineDeps, { run, step, approval }: StepApprova
   try {
     await untrackApproval(deps.redis, approval.id);
     await deps.queues.wakeStep(run, step.id);
+    await notifyParent(deps, run);
   } catch (error) {
     deps.logger.warn({ run_id: run.id, step_id: step.id, err: error }, 'the wake-up was not sent; the sweeper will');
   }

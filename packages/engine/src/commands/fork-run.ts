@@ -100,11 +100,12 @@ async function forkAt(
   };
   if (!isPartial) return { from, inherited: [] };
   const recorded = await readTurn(deps, run.id, turn);
-  const { message, answer } = recorded;
+  const { message, answer, refused } = recorded;
   const inherited = inheritTurn({
     turn,
     message,
     ...(answer === undefined ? {} : { answer }),
+    ...(refused && { refused }),
     steps: [
       ...kept.map((step) => ({
         ...withoutError(planAgain(deps, step, recorded)),

@@ -1,5 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
-import type { EventOf } from '../domain/events.ts';
+import type { EventOf, RefusedCalls } from '../domain/events.ts';
 import type { StepState } from '../domain/state.ts';
 import type { TurnStep } from '../domain/transitions/plan-turn.ts';
 import { EngineError } from '../errors.ts';
@@ -9,6 +9,7 @@ import { readWholeLog } from '../log/read-log.ts';
 export interface RecordedTurn {
   message: string;
   answer?: EventOf<'turn.planned'>['data']['answer'];
+  refused?: RefusedCalls;
   steps: Map<string, EventOf<'step.created'>['data']>;
 }
 
@@ -17,8 +18,8 @@ export async function readTurn(deps: Pick<EngineDeps, 'redis'>, runId: string, n
   let found: RecordedTurn | undefined;
   for await (const event of readWholeLog(deps.redis, runId)) {
     if (event.type === 'turn.planned' && event.data.turn === number) {
-      const { message, answer } = event.data;
-      found = { message, ...(answer === undefined ? {} : { answer }), steps: new Map() };
+      const { message, answer, refused } = event.data;
+      found = { message, ...(answer && { answer }), ...(refused && { refused }), steps: new Map() };
     } else if (event.type === 'step.created' && event.data.turn === number) {
       found?.steps.set(event.step_id, event.data);
     }

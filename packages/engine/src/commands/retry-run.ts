@@ -4,8 +4,9 @@ import { resumed } from '../domain/transitions/run-life.ts';
 import { isSettled } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 import { listSteps } from '../queries/list-steps.ts';
+import { notifyParent } from './notify-parent.ts';
 import { retryWhileContended } from './retry-while-contended.ts';
-import { toolsToGoOnWith } from './steer-run.ts';
+import { toolsToGoOnWith } from './tools-to-go-on-with.ts';
 import { prepareRewind, recordRewind } from './undo-run.ts';
 
 interface Retry {
@@ -38,7 +39,9 @@ export async function retryRun(deps: EngineDeps, runId: string, request: Retry):
     // Approvals of undone steps are closed with them.
     const after = { ...run, parked: run.parked - rewind.approvals.length, turn: rewind.turn };
     const again = resumed(after, run.status === 'paused' ? 'pause' : 'end', { by: request.by, tools });
-    return recordRewind(deps, run, rewind, [again]);
+    const isRecorded = await recordRewind(deps, run, rewind, [again]);
+    if (isRecorded) await notifyParent(deps, run);
+    return isRecorded;
   });
   return undone;
 }

@@ -3,10 +3,9 @@ import type { EngineDeps } from '../deps.ts';
 import { runField } from '../domain/fields.ts';
 import { isAbandoned } from '../domain/id-time.ts';
 import type { RunState } from '../domain/state.ts';
-import { changedTools, toolsChanged } from '../domain/tool-versions.ts';
 import type { Transition } from '../domain/transition.ts';
 import { type PublishWish, requestDiscard, requestPublish } from '../domain/transitions/publication.ts';
-import { cancelRun, pauseByHand, resumeRun } from '../domain/transitions/run-life.ts';
+import { cancelRun, pauseByHand } from '../domain/transitions/run-life.ts';
 import { isTerminal } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
@@ -14,6 +13,8 @@ import { trackActive, untrackApproval } from '../log/indexes.ts';
 import { controlChannel } from '../log/keys.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readAll, readRun } from '../log/read-state.ts';
+import { notifyParent } from './notify-parent.ts';
+import { resumeTree } from './resume-tree.ts';
 import { retryWhileContended } from './retry-while-contended.ts';
 import { wakeRun } from './submit-run.ts';
 
@@ -56,41 +57,23 @@ export async function requestPause(deps: EngineDeps, runId: string, by: string):
     if (run.status === 'canceling' || isTerminal(run.status)) {
       throw new EngineError('run_not_active', `the run ${runId} is ${run.status}`);
     }
-    return (await append(deps, runId, pauseByHand(run, by))).ok;
+    if (!(await append(deps, runId, pauseByHand(run, by))).ok) return false;
+    await notifyParent(deps, run);
+    return true;
   });
 }
 
 /**
- * A paused run goes on; its limits count anew.
+ * A paused run goes on, and the sub-agents beneath it that are paused; limits count anew. So does a run that waits for them.
  * @param request.acceptNewVersion go on although tools are not what they were when the run began
- * @throws EngineError `run_not_found`, `run_not_paused`, `tools_changed`
+ * @throws EngineError `run_not_found`, `run_not_paused`, `limit_reached_above`, `tools_changed`
  */
 export async function requestResume(
   deps: EngineDeps,
   runId: string,
   request: { by: string; acceptNewVersion?: boolean },
 ): Promise<void> {
-  await retryWhileContended(runId, async () => {
-    const run = await getRun(deps, runId);
-    if (run.status !== 'paused') throw new EngineError('run_not_paused', `the run ${runId} is ${run.status}`);
-    const tools = await toolsToGoOnWith(deps, run, request.acceptNewVersion ?? false);
-    const appended = await append(deps, runId, resumeRun(run, { by: request.by, ...(tools && { tools }) }));
-    if (appended.ok) await wakeRun(deps, run, run.turn + 1);
-    return appended.ok;
-  });
-}
-
-/** The versions that are to be recorded, when they are others. @throws EngineError `tools_changed` */
-export async function toolsToGoOnWith(
-  deps: EngineDeps,
-  run: RunState,
-  accept: boolean,
-): Promise<Record<string, string> | undefined> {
-  const versions = deps.catalog.versions(run.header.toolset);
-  const problem = toolsChanged(changedTools(run, await readSpec(deps, run), versions));
-  if (problem === undefined) return undefined;
-  if (!accept) throw new EngineError('tools_changed', problem.message);
-  return versions;
+  await resumeTree(deps, await getRun(deps, runId), request);
 }
 
 /**

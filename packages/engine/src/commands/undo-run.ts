@@ -6,6 +6,7 @@ import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { claimOwner, trackActive, untrackApproval } from '../log/indexes.ts';
 import { listSteps } from '../queries/list-steps.ts';
+import { notifyParent } from './notify-parent.ts';
 import { planAgain, readTurn } from './plan-again.ts';
 import { retryWhileContended } from './retry-while-contended.ts';
 import { type RewindPoint, rewindPoint } from './rewind-point.ts';
@@ -34,7 +35,9 @@ export async function undoSteps(deps: EngineDeps, runId: string, request: Undo):
     const rewind = await prepareRewind(deps, past, request);
     undone = rewind.undone.map((step) => step.id);
     if (undone.length === 0) return true;
-    return recordRewind(deps, run, rewind, []);
+    const isRecorded = await recordRewind(deps, run, rewind, []);
+    if (isRecorded) await notifyParent(deps, run);
+    return isRecorded;
   });
   return undone;
 }

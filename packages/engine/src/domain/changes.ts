@@ -77,7 +77,7 @@ function meaningOf(event: RunEvent): Changes {
       return {
         set: {
           [runField.status]: status(event.data.status),
-          ...(after === 'approval' ? {} : { [runField.reason]: '', [runField.watch]: '' }),
+          ...(after === 'approval' || after === 'task' ? {} : { [runField.reason]: '', [runField.watch]: '' }),
           ...(after === 'end' ? { [runField.endedAt]: '', [runField.message]: '' } : {}),
           ...(used === undefined ? {} : { [runField.budgetFrom]: JSON.stringify(used) }),
           ...(tools === undefined ? {} : { [runField.tools]: JSON.stringify(tools) }),
@@ -85,6 +85,8 @@ function meaningOf(event: RunEvent): Changes {
         add: event.data.status === 'running' ? clock('starts', event.time) : {},
       };
     }
+    case 'run.extended':
+      return set({ [runField.budgetFrom]: JSON.stringify(event.data.used) });
     case 'run.paused':
       return {
         set: { [runField.status]: status('paused'), [runField.reason]: JSON.stringify(event.data.reason) },
@@ -292,7 +294,7 @@ function meaningOf(event: RunEvent): Changes {
           [taskField(task_id, 'created_at')]: event.time,
           [stepField(event.step_id, 'task')]: task_id,
         },
-        add: { [runField.openTasks]: 1 },
+        add: { [runField.openTasks]: 1, ...(about.kind === 'agent' ? { [runField.agents]: 1 } : {}) },
       };
     }
     case 'task.started': {
@@ -319,16 +321,26 @@ function meaningOf(event: RunEvent): Changes {
       });
     }
     case 'task.ended': {
-      const { task_id, status: ended, restore, ...outcome } = event.data;
+      const { task_id, status: ended, restore, total, ...outcome } = event.data;
       return {
         set: {
           [taskField(task_id, 'status')]: taskStatus(ended),
           [taskField(task_id, 'outcome')]: JSON.stringify({ status: ended, ...outcome }),
           [taskField(task_id, 'ended_at')]: event.time,
+          ...(total === undefined ? {} : { [runField.agentsTotal]: JSON.stringify(total) }),
           ...restoring(restore),
         },
         add: { [runField.openTasks]: -1 },
       };
+    }
+    case 'task.used':
+    case 'task.waiting':
+    case 'task.resumed': {
+      const { task_id, report, total } = event.data;
+      return set({
+        [taskField(task_id, 'report')]: JSON.stringify(report),
+        [runField.agentsTotal]: JSON.stringify(total),
+      });
     }
     case 'run.repaired':
     case 'network.connected':
@@ -443,7 +455,14 @@ const approvalAfter = {
 /** A fork begins where it left the other run. */
 const inherited = (from: ForkedFrom): Record<string, string> => ({
   [runField.turn]: String(from.turn),
-  [runField.budgetFrom]: JSON.stringify({ turn: from.turn, steps: 0, active_ms: 0, tokens: 0, cost_micros: 0 }),
+  [runField.budgetFrom]: JSON.stringify({
+    turn: from.turn,
+    steps: 0,
+    active_ms: 0,
+    tokens: 0,
+    cost_micros: 0,
+    agents: 0,
+  }),
   [runField.forkedFrom]: JSON.stringify(from),
   ...Object.fromEntries(Object.entries(from.names).map(([name, id]) => [runField.named(name), id])),
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { agentReportSchema, agentsTotalSchema } from './agent-report.ts';
 import { decidedSchema } from './decided.ts';
 import {
   approvalIdSchema,
@@ -46,13 +47,14 @@ const epoch = z.int().min(1);
 /** The tree is not what the log says any more, and is made anew before anything else of the run starts. */
 const restore = z.literal(true).optional();
 
-/** What a run has used up. Counts go on over pauses; `active_ms` as the field of that name. */
+/** What a run and its sub-agents have used up. Counts go on over pauses; `active_ms` is what counts for `wall_s`. */
 const usage = {
   turn: z.int(),
   steps: z.int(),
   active_ms: z.int(),
   tokens: z.int(),
   cost_micros: z.int(),
+  agents: z.int().default(0),
 };
 export const usageSchema = z.strictObject(usage);
 export type Usage = z.infer<typeof usageSchema>;
@@ -73,6 +75,13 @@ const settled = {
   restore,
 };
 
+/** Calls of a model's answer that were above what a turn may have: the last ones. They are no steps, and nothing of them runs. */
+export const refusedCallsSchema = z.strictObject({ calls: z.int().min(1), error: problemSchema });
+export type RefusedCalls = z.infer<typeof refusedCallsSchema>;
+
+/** What a sub-agent says of itself, and what all sub-agents of the run come to with it. */
+const report = { task_id: taskIdSchema, report: agentReportSchema, total: agentsTotalSchema };
+
 const runEvents = [
   event('run.created', {
     spec: payloadSchema,
@@ -91,14 +100,18 @@ const runEvents = [
     parent: parentSchema.optional(),
   }),
   event('run.started', {}),
-  event('run.waiting', { for: z.literal('approval') }),
+  event('run.waiting', { for: z.enum(['approval', 'task']) }),
   event('run.resumed', {
-    after: z.enum(['approval', 'pause', 'end']),
+    after: z.enum(['approval', 'task', 'pause', 'end']),
     status: z.enum(['queued', 'running', 'waiting']),
     turn: z.int(),
     used: usageSchema.optional().describe('After a pause: limits count from here'),
     tools: z.record(z.string(), z.string()).optional().describe('The versions that it goes on with, when others'),
     by: z.string().optional(),
+  }),
+  event('run.extended', {
+    used: usageSchema.describe('Limits count from here, as after a pause'),
+    by: z.string(),
   }),
   event('run.paused', { reason: problemSchema, from: runStatusSchema.optional() }),
   event('run.rewound', {
@@ -132,6 +145,7 @@ const runEvents = [
       .describe('What the model took; cost in millionths of a US dollar'),
     watch: watchSchema.optional().describe('Of the turns before'),
     messages_read: z.int().optional().describe('How many of the messages to the run the planner had read'),
+    refused: refusedCallsSchema.optional(),
   }),
   event('message.received', { message_id: messageIdSchema, text: z.string(), by: z.string() }),
   event('run.repaired', {
@@ -145,6 +159,7 @@ const runEvents = [
       'workspace_without_job',
       'task_without_job',
       'ended_untold',
+      'wait_untold',
       'approval_unlisted',
     ]),
     subject: z.string().optional().describe('The step or task it was about'),
@@ -238,6 +253,9 @@ const taskEvents = [
   stepEvent('task.created', { task_id: taskIdSchema, ...taskAboutSchema.omit({ step_id: true }).shape }),
   event('task.started', { task_id: taskIdSchema, worker: z.string(), epoch: epoch.optional() }),
   event('task.kill_requested', { task_id: taskIdSchema, by: z.string() }),
+  event('task.used', report),
+  event('task.waiting', report),
+  event('task.resumed', report),
   event('task.exited', {
     task_id: taskIdSchema,
     status: taskStatusSchema.extract(['completed', 'failed', 'killed', 'timed_out']),
@@ -247,6 +265,7 @@ const taskEvents = [
     task_id: taskIdSchema,
     status: taskStatusSchema.extract(['completed', 'failed', 'killed', 'timed_out', 'lost']),
     ...taskOutcomeSchema.shape,
+    total: agentsTotalSchema.optional().describe('With what a sub-agent used in all'),
     restore,
   }),
 ] as const;

@@ -34,6 +34,10 @@ export const runField = {
   messagesRead: 'messages_read',
   /** Tasks that are not over. */
   openTasks: 'open_tasks',
+  /** Sub-agents that this run began itself. */
+  agents: 'agents',
+  /** JSON: what its sub-agents said of themselves, all of them together (`agent-report.ts`). */
+  agentsTotal: 'agents_total',
   /** JSON: how the run ends as soon as its tasks are over. */
   closing: 'closing',
   base: 'base',
@@ -106,6 +110,7 @@ const taskFields = [
   'kill',
   'worker',
   'epoch',
+  'report',
   'outcome',
   'created_at',
   'started_at',

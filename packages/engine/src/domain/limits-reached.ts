@@ -1,4 +1,6 @@
-import type { RunSpec } from './run-spec.ts';
+import { type AgentReport, noUsage, plus, type TreeUsage } from './agent-report.ts';
+import type { Usage } from './events.ts';
+import type { Limits, RunSpec } from './run-spec.ts';
 import type { RunState } from './state.ts';
 import type { Problem } from './vocabulary.ts';
 
@@ -8,25 +10,28 @@ import type { Problem } from './vocabulary.ts';
  * @param now milliseconds since the epoch
  */
 export function limitReached(run: RunState, { limits, task }: RunSpec, now: number): Problem | undefined {
-  const { budget_from: from } = run;
-  const tokens = run.input_tokens + run.output_tokens - from.tokens;
-  const seconds = (activeMs(run, now) - from.active_ms) / 1000;
-  const dollars = (run.cost_micros - from.cost_micros) / 1e6;
   // A plan has as many turns as it has groups; only a model can go on for ever.
-  if (task.planner === 'model' && run.turn - from.turn >= limits.max_turns) {
+  if (task.planner === 'model' && run.turn - run.budget_from.turn >= limits.max_turns) {
     return reached('max_turns', `took ${limits.max_turns} turns`);
   }
-  if (limits.max_steps !== undefined && run.steps - from.steps >= limits.max_steps) {
-    return reached('max_steps', `planned ${run.steps - from.steps} steps (limit ${limits.max_steps})`);
+  return budgetReached(run, limits, now);
+}
+
+/** The same of the limits that count for the run and every sub-agent beneath it. */
+export function budgetReached(run: RunState, limits: Limits, now: number): Problem | undefined {
+  const { steps, active_ms, tokens, cost_micros } = usedSinceResume(run, now);
+  const all = run.agents > 0 ? ' together with its sub-agents' : '';
+  if (limits.max_steps !== undefined && steps >= limits.max_steps) {
+    return reached('max_steps', `planned ${steps} steps${all} (limit ${limits.max_steps})`);
   }
-  if (limits.wall_s !== undefined && seconds >= limits.wall_s) {
-    return reached('wall_s', `ran for ${Math.round(seconds)} s (limit ${limits.wall_s})`);
+  if (limits.wall_s !== undefined && active_ms >= limits.wall_s * 1000) {
+    return reached('wall_s', `ran for ${Math.round(active_ms / 1000)} s (limit ${limits.wall_s})`);
   }
   if (limits.max_tokens !== undefined && tokens >= limits.max_tokens) {
-    return reached('max_tokens', `took ${tokens} tokens (limit ${limits.max_tokens})`);
+    return reached('max_tokens', `took ${tokens} tokens${all} (limit ${limits.max_tokens})`);
   }
-  if (limits.max_cost_usd !== undefined && dollars >= limits.max_cost_usd) {
-    return reached('max_cost_usd', `cost $${dollars.toFixed(4)} (limit $${limits.max_cost_usd})`);
+  if (limits.max_cost_usd !== undefined && cost_micros / 1e6 >= limits.max_cost_usd) {
+    return reached('max_cost_usd', `cost $${(cost_micros / 1e6).toFixed(4)}${all} (limit $${limits.max_cost_usd})`);
   }
   return undefined;
 }
@@ -36,6 +41,44 @@ const reached = (code: string, what: string): Problem => ({
   message: `The run ${what}, which is its limit.`,
   next: 'Resume it to grant as much again, or cancel it.',
 });
+
+/** What a run and its sub-agents have used in all. */
+export const usedByTree = (run: RunState, now: number): TreeUsage => {
+  const active = activeMs(run, now);
+  const own: TreeUsage = {
+    ...{ steps: run.steps, active_ms: active, wall_ms: active },
+    ...{ input_tokens: run.input_tokens, output_tokens: run.output_tokens, cost_micros: run.cost_micros },
+    agents: run.agents,
+  };
+  return plus(own, run.agents_total?.used ?? noUsage);
+};
+
+/** The same as limits count it. */
+export function usageOf(run: RunState, now: number): Usage {
+  const { steps, wall_ms, input_tokens, output_tokens, cost_micros, agents } = usedByTree(run, now);
+  return { turn: run.turn, steps, active_ms: wall_ms, tokens: input_tokens + output_tokens, cost_micros, agents };
+}
+
+export function usedSinceResume(run: RunState, now: number): Usage {
+  const { budget_from: from } = run;
+  const used = usageOf(run, now);
+  const names = Object.keys(used) as (keyof Usage)[];
+  return Object.fromEntries(names.map((name) => [name, used[name] - from[name]])) as Usage;
+}
+
+/** What a sub-agent says of itself to the run that it works for. */
+export function reportOf(run: RunState, now: number): AgentReport {
+  const { agents_total: beneath } = run;
+  const isPaused = run.status === 'paused';
+  const blocker = isPaused && run.reason ? { run_id: run.id, reason: run.reason } : beneath?.blocker;
+  return {
+    used: usedByTree(run, now),
+    waiting: isPaused || run.status === 'waiting',
+    approvals: run.parked + (beneath?.approvals ?? 0),
+    paused: Number(isPaused) + (beneath?.paused ?? 0),
+    ...(blocker === undefined ? {} : { blocker }),
+  };
+}
 
 /**
  * Milliseconds that the run has been running. Its parts were timed by processes whose clocks may have differed, so it may come out below

@@ -14,6 +14,9 @@ const planStepSchema = z.strictObject({
   args: z.record(z.string(), z.json()).default({}),
 });
 
+/** Calls of one turn at most, of a plan and of a model. */
+export const mostCalls = 64;
+
 /** A scripted plan: groups run one after the other. The order of the steps in a group: `turn-order.ts`. */
 export const planSchema = z
   .strictObject({
@@ -21,7 +24,7 @@ export const planSchema = z
       .array(
         z.strictObject({
           on_error: z.enum(['stop', 'continue']).default('stop'),
-          steps: z.array(planStepSchema).min(1).max(64),
+          steps: z.array(planStepSchema).min(1).max(mostCalls),
         }),
       )
       .min(1)

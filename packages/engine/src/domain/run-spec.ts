@@ -21,41 +21,64 @@ export const commandLimitsSchema = z.strictObject({
 });
 export type CommandLimits = z.infer<typeof commandLimitsSchema>;
 
-export const limitsSchema = z.strictObject({
+/** The limits of a run that may be left out, and those that have a default. */
+const bounds = {
   max_turns: z
     .int()
     .min(1)
     .max(10_000)
-    .default(200)
     .describe('Turns that a model may take until the run pauses; resume grants as many again'),
   max_steps: z
     .int()
     .min(1)
     .max(1_000_000)
-    .optional()
-    .describe('Steps that may be planned until the run pauses; looked at before each turn'),
+    .describe('Steps that may be planned until the run pauses; a turn of a model is cut there'),
   wall_s: z
     .int()
     .min(1)
     .max(31_536_000)
-    .optional()
     .describe('Seconds the run may be running until it pauses; time in which it waits for a person does not count'),
-  max_tokens: z.int().min(1).optional().describe('Tokens, in and out, that models may take until the run pauses'),
-  max_cost_usd: z.number().positive().optional().describe('Of models whose prices the operator has set'),
+  max_tokens: z.int().min(1).describe('Tokens, in and out, that models may take until the run pauses'),
+  max_cost_usd: z.number().positive().describe('Of models whose prices the operator has set'),
   stuck_after: z
     .int()
     .min(2)
     .max(100)
-    .default(5)
     .describe(
       'A model that makes the same calls with the same results, or only failing ones, in so many turns on end is stuck: the run pauses',
     ),
-  max_tasks: z.int().min(0).max(64).default(8).describe('Background commands and sub-agents at once'),
-  max_depth: z.int().min(0).max(5).default(2).describe('Sub-agents of sub-agents; 0: none at all'),
-  task_wall_s: z.int().min(1).max(604_800).default(3600).describe('Seconds one background command may take at most'),
-  step_wall_s: z.int().min(1).max(86_400).default(600).describe('Seconds of wall time one command may take at most'),
+  max_tasks: z.int().min(0).max(64).describe('Background commands and sub-agents at once'),
+  max_agents: z
+    .int()
+    .min(0)
+    .max(10_000)
+    .describe('Sub-agents in all, those of sub-agents included; resume grants as many again'),
+  max_depth: z.int().min(0).max(5).describe('Sub-agents of sub-agents; 0: none at all'),
+  task_wall_s: z.int().min(1).max(604_800).describe('Seconds one background command may take at most'),
+  step_wall_s: z.int().min(1).max(86_400).describe('Seconds of wall time one command may take at most'),
+};
+
+/** Steps, seconds, tokens, dollars and agents count for a run and all sub-agents beneath it, together. */
+export const limitsSchema = z.strictObject({
+  ...bounds,
+  max_turns: bounds.max_turns.default(200),
+  max_steps: bounds.max_steps.optional(),
+  wall_s: bounds.wall_s.optional(),
+  max_tokens: bounds.max_tokens.optional(),
+  max_cost_usd: bounds.max_cost_usd.optional(),
+  stuck_after: bounds.stuck_after.default(5),
+  max_tasks: bounds.max_tasks.default(8),
+  max_agents: bounds.max_agents.default(64),
+  max_depth: bounds.max_depth.default(2),
+  task_wall_s: bounds.task_wall_s.default(3600),
+  step_wall_s: bounds.step_wall_s.default(600),
   command: commandLimitsSchema.optional(),
 });
+export type Limits = z.infer<typeof limitsSchema>;
+
+/** Limits as they are given, nothing filled in. */
+export const givenLimitsSchema = z.strictObject({ ...bounds, command: commandLimitsSchema }).partial();
+export type GivenLimits = z.infer<typeof givenLimitsSchema>;
 
 /** What the run's tools may reach outside their sandbox. */
 export const networkSchema = z.strictObject({
@@ -96,6 +119,17 @@ export const taskSchema = z.discriminatedUnion('planner', [
 ]);
 export type Task = z.infer<typeof taskSchema>;
 
+/** Models that its sub-agents may ask beside its own. */
+export const modelsSchema = z
+  .array(z.string().min(1).max(200))
+  .max(50)
+  .describe('provider/model, for the sub-agents of the run. The model of the run itself is always among them');
+
+/** The models that a sub-agent of a run may ask. A sub-agent hands on this list, so it never grows. */
+export const allowedModels = ({ task, models }: Pick<RunSpec, 'task' | 'models'>): string[] => [
+  ...new Set([...(task.planner === 'model' ? [task.model] : []), ...models]),
+];
+
 /** All that a run was asked to do. Written once, with `run.created`. `source` belongs to the workspace room; the engine only hands it on. */
 export const runSpecSchema = z.strictObject({
   title: z.string().max(200).optional(),
@@ -105,6 +139,7 @@ export const runSpecSchema = z.strictObject({
   policy: policySchema,
   limits: limitsSchema,
   network: networkSchema,
+  models: modelsSchema.default([]),
   validators: validatorsSchema.default([]),
   publish: publishDefaultsSchema.prefault({}),
   labels: z.record(z.string().min(1).max(63), z.string().max(255)),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { agentReportSchema, agentsTotalSchema } from './agent-report.ts';
 import { decidedSchema } from './decided.ts';
 import { actionChangedSchema, usageSchema, watchSchema } from './events.ts';
 import {
@@ -58,7 +59,7 @@ const runSchema = z.object({
   turn_steps: json(z.array(stepIdSchema)),
   open: count,
   parked: count,
-  budget_from: json(usageSchema).default({ turn: 0, steps: 0, active_ms: 0, tokens: 0, cost_micros: 0 }),
+  budget_from: json(usageSchema).default({ turn: 0, steps: 0, active_ms: 0, tokens: 0, cost_micros: 0, agents: 0 }),
   steps: count.default(0),
   active_ms: count.default(0),
   input_tokens: count.default(0),
@@ -69,6 +70,8 @@ const runSchema = z.object({
   messages: count.default(0),
   messages_read: count.default(0),
   open_tasks: count.default(0),
+  agents: count.default(0),
+  agents_total: json(agentsTotalSchema).optional(),
   closing: json(
     z.strictObject({
       as: z.enum(['succeeded', 'failed']),
@@ -187,6 +190,7 @@ const taskStateSchema = z.object({
   kill: z.string().optional().describe('Who wants it killed'),
   worker: z.string().optional(),
   epoch: count.optional(),
+  report: json(agentReportSchema).optional().describe('Of a sub-agent: what it last said of itself'),
   outcome: json(taskOutcomeSchema.extend({ status: taskStatusSchema })).optional(),
   created_at: z.string(),
   started_at: z.string().optional(),

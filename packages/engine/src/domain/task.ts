@@ -13,7 +13,7 @@ export const shellSpecSchema = z.strictObject({
 });
 export type ShellSpec = z.infer<typeof shellSpecSchema>;
 
-/** What a sub-agent is to do. It gets the policy, the limits and the network of the run it works for. */
+/** What a sub-agent is to do. It gets the policy, the network and the limits of the run it works for; what it uses counts there, too. */
 export const agentSpecSchema = z.strictObject({ task: planningSchema });
 export type AgentSpec = z.infer<typeof agentSpecSchema>;
 

@@ -8,11 +8,14 @@ import { sendMessage } from '../commands/send-message.ts';
 import { requestCancel, requestPause, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { undoSteps } from '../commands/undo-run.ts';
+import { noUsage } from '../domain/agent-report.ts';
+import type { RunState } from '../domain/state.ts';
 import { isTerminal } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listRuns } from '../queries/list-runs.ts';
 import { listSteps } from '../queries/list-steps.ts';
+import { listAgents } from '../queries/list-tree.ts';
 import { type Bench, bench, deliverAll, dyingAt, specOf, sweepOnce } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
@@ -23,6 +26,24 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
+/** A sub-agent that begins another. */
+const nested = {
+  effect: 'read',
+  agent: {
+    groups: [
+      { steps: [{ tool: 'count', args: { effect: 'workspace' } }] },
+      {
+        steps: [
+          {
+            tool: 'count',
+            args: { effect: 'read', agent: { groups: [{ steps: [{ tool: 'count', args: { effect: 'external' } }] }] } },
+          },
+        ],
+      },
+    ],
+  },
+};
+
 const call: fc.Arbitrary<{ args: Record<string, z.core.util.JSONType> }> = fc.record({
   args: fc.oneof<fc.MaybeWeightedArbitrary<Record<string, z.core.util.JSONType>>[]>(
     {
@@ -30,6 +51,7 @@ const call: fc.Arbitrary<{ args: Record<string, z.core.util.JSONType> }> = fc.re
       arbitrary: fc.record({ effect: fc.constantFrom('read', 'workspace', 'external'), fail: fc.boolean() }),
     },
     { weight: 1, arbitrary: fc.constant({ effect: 'read', background: 'beside' }) },
+    { weight: 1, arbitrary: fc.constant(nested) },
     {
       weight: 1,
       arbitrary: fc.constant({
@@ -48,6 +70,9 @@ const rules = fc.array(
   { maxLength: 3 },
 );
 
+/** The run itself, or a sub-agent beneath it. */
+const who = fc.integer({ min: 0, max: 3 });
+
 /** Things that happen to a run, in any order. */
 const happenings = fc.array(
   fc.oneof(
@@ -55,18 +80,19 @@ const happenings = fc.array(
     fc.record({ kind: fc.constant('die' as const), at: fc.integer({ min: 1, max: 40 }), after: fc.boolean() }),
     fc.record({
       kind: fc.constant('decide' as const),
+      who,
       decision: fc.constantFrom('approve' as const, 'reject' as const, 'respond' as const, 'edit' as const),
       deciders: fc.integer({ min: 1, max: 3 }),
     }),
     fc.record({ kind: fc.constant('sweep' as const) }),
-    fc.record({ kind: fc.constant('pause' as const) }),
-    fc.record({ kind: fc.constant('resume' as const) }),
+    fc.record({ kind: fc.constant('pause' as const), who }),
+    fc.record({ kind: fc.constant('resume' as const), who }),
     fc.record({ kind: fc.constant('expire' as const) }),
     fc.record({ kind: fc.constant('undo' as const), to: fc.integer({ min: 0, max: 6 }) }),
     fc.record({ kind: fc.constant('fork' as const), from: fc.integer({ min: 0, max: 6 }) }),
     fc.record({ kind: fc.constant('retry' as const), from: fc.integer({ min: 1, max: 6 }) }),
     fc.record({ kind: fc.constant('say' as const) }),
-    fc.record({ kind: fc.constant('cancel' as const) }),
+    fc.record({ kind: fc.constant('cancel' as const), who }),
   ),
   { maxLength: 12 },
 );
@@ -81,7 +107,7 @@ test('whatever happens to a run and in whatever order, its log folds to its stat
       const { runId } = await submitRun(deps, { spec, by: 'test' });
       for (const happening of all) {
         await happen(deps, runId, happening);
-        await soundLog(deps, runId);
+        for (const { id } of (await listRuns(deps, {}, { limit: 50 })).items) await soundLog(deps, id);
       }
       if (cancel) await requestCancel(deps, runId, { by: 'test' }).catch(unlessEngineError);
       await bringToAnEnd(deps, runId);
@@ -92,6 +118,7 @@ test('whatever happens to a run and in whatever order, its log folds to its stat
         await soundLog(deps, id);
         const { run, steps } = await listSteps(deps, id);
         expect(isTerminal(run.status)).toBe(true);
+        await countsItsAgents(deps, run);
         if (run.status !== 'succeeded') continue;
         const alive = steps.filter((step) => step.status !== 'undone');
         const wrote = alive.filter((step) => step.effect === 'workspace' && step.outcome?.attempt != null);
@@ -107,6 +134,15 @@ test('whatever happens to a run and in whatever order, its log folds to its stat
   );
 });
 
+/** What the log of a run says of its sub-agents is what theirs say. */
+async function countsItsAgents(deps: Bench['deps'], run: RunState): Promise<void> {
+  const all = await listAgents(deps, run);
+  const { waiting = 0, approvals = 0, paused = 0, used = noUsage } = run.agents_total ?? {};
+  expect([waiting, approvals, paused]).toEqual([0, 0, 0]);
+  expect(used.steps).toBe(all.reduce((sum, { steps }) => sum + steps, 0));
+  expect(run.agents + used.agents).toBeGreaterThanOrEqual(all.length);
+}
+
 async function happen(deps: Bench['deps'], runId: string, happening: Happening): Promise<void> {
   switch (happening.kind) {
     case 'deliver':
@@ -118,9 +154,9 @@ async function happen(deps: Bench['deps'], runId: string, happening: Happening):
       return deliverAll(deps, () => (dying.died() ? deps : dying.deps));
     }
     case 'pause':
-      return requestPause(deps, runId, 'test').catch(unlessEngineError);
+      return requestPause(deps, await idOf(deps, runId, happening.who), 'test').catch(unlessEngineError);
     case 'resume':
-      return requestResume(deps, runId, { by: 'ann' }).catch(unlessEngineError);
+      return requestResume(deps, await idOf(deps, runId, happening.who), { by: 'ann' }).catch(unlessEngineError);
     case 'expire': {
       const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
       if (view?.subject !== 'step') return;
@@ -141,12 +177,13 @@ async function happen(deps: Bench['deps'], runId: string, happening: Happening):
       await sendMessage(deps, runId, { text: 'words', by: 'test' }).catch(unlessEngineError);
       return;
     case 'cancel':
-      return requestCancel(deps, runId, { by: 'test' }).catch(unlessEngineError);
+      return requestCancel(deps, await idOf(deps, runId, happening.who), { by: 'test' }).catch(unlessEngineError);
     case 'fork':
       await forkRun(deps, runId, { fromStep: happening.from, changes: {}, by: 'test' }).catch(unlessEngineError);
       return;
     case 'decide': {
-      const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
+      const run_id = await idOf(deps, runId, happening.who);
+      const [view] = (await listPendingApprovals(deps, { run_id }, { limit: 1 })).items;
       if (!view) return;
       const deciders = Array.from({ length: happening.deciders }, (_, index) =>
         decideApproval(deps, view.approval.id, {
@@ -163,6 +200,12 @@ async function happen(deps: Bench['deps'], runId: string, happening: Happening):
     default:
       return happening satisfies never;
   }
+}
+
+/** Of the tree that there is by now. */
+async function idOf(deps: Bench['deps'], runId: string, who: number): Promise<string> {
+  const { run } = await listSteps(deps, runId);
+  return [run, ...(await listAgents(deps, run))][who]?.id ?? runId;
 }
 
 async function bringToAnEnd(deps: Bench['deps'], runId: string): Promise<void> {

@@ -2,14 +2,31 @@ import { toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { NewEvent } from '../domain/events.ts';
 import { runField } from '../domain/fields.ts';
+import { allowedModels } from '../domain/run-spec.ts';
 import type { RunState, StepState } from '../domain/state.ts';
-import type { Transition } from '../domain/transition.ts';
+import type { Condition, Transition } from '../domain/transition.ts';
 import type { Problem } from '../domain/vocabulary.ts';
 import { type Appended, append } from '../log/append.ts';
 import { claimOwner } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readRun } from '../log/read-state.ts';
 import type { NewTask } from '../ports.ts';
+import { reportToAll } from './report-agent.ts';
+import { reserveAgent } from './reserve-agent.ts';
+import { agentRefused, agentsUsedUp } from './tree-limits.ts';
+
+/** A sub-agent asks only models that its run names. @returns the error for the planner */
+export async function modelRefused(deps: WorkerDeps, run: RunState, task: NewTask): Promise<Problem | undefined> {
+  if (task.kind !== 'agent' || task.spec.task.planner !== 'model') return undefined;
+  const { model } = task.spec.task;
+  const allowed = allowedModels(await readSpec(deps, run));
+  if (allowed.includes(model)) return undefined;
+  return {
+    code: 'EMODELNOTALLOWED',
+    message: `Not begun: ${model} is none of this run's models. ${allowed.length === 0 ? 'It has none.' : `There is ${allowed.join(', ')}.`}`,
+    next: allowed.length === 0 ? 'Give the sub-agent a plan.' : 'Leave the model out, or name one of these.',
+  };
+}
 
 /** The event with which a task begins: with the outcome of the step that asked for it, so that both are there or neither. */
 export async function beginTask(
@@ -29,7 +46,7 @@ export async function beginTask(
 const mostTries = 50;
 
 /**
- * Appends what begins a task, unless as many are open as the run may have.
+ * Appends what begins a task, unless as many are open as the run may have, or the run or one above it has no sub-agent left to begin.
  * @returns `full` with the error for the planner
  */
 export async function appendWithTask(
@@ -39,17 +56,29 @@ export async function appendWithTask(
   transition: Transition,
 ): Promise<Appended | { full: Problem }> {
   const { limits } = await readSpec(deps, run);
+  const isAgent = created.type === 'task.created' && created.data.kind === 'agent';
   if (created.type === 'task.created') await claimOwner(deps.redis, run.id, [created.data.task_id]);
   let appended: Appended = { ok: false, field: runField.openTasks, actual: null };
+  if (isAgent) {
+    await reportToAll(deps, run.id);
+    const now = (await readRun(deps.redis, run.id)) ?? run;
+    if (now.open_tasks >= limits.max_tasks) return { full: tooMany(limits.max_tasks) };
+    const refused = (await agentRefused(deps, now)) ?? (await reserveAgent(deps, now));
+    if (refused !== undefined) return { full: refused };
+  }
   for (let tries = 0; tries < mostTries; tries++) {
-    const open = (await readRun(deps.redis, run.id))?.open_tasks ?? 0;
-    if (open >= limits.max_tasks) return { full: tooMany(limits.max_tasks) };
-    const room = { field: runField.openTasks, is: open === 0 ? ['', '0'] : [String(open)] };
-    appended = await append(deps, run.id, { ...transition, if: [...transition.if, room] });
-    if (appended.ok || appended.field !== runField.openTasks) return appended;
+    const now = (await readRun(deps.redis, run.id)) ?? run;
+    if (now.open_tasks >= limits.max_tasks) return { full: tooMany(limits.max_tasks) };
+    const refused = isAgent ? await agentsUsedUp(deps, now, run) : undefined;
+    if (refused !== undefined) return { full: refused };
+    const room = [countIs(runField.openTasks, now.open_tasks), countIs(runField.agents, now.agents)];
+    appended = await append(deps, run.id, { ...transition, if: [...transition.if, ...room] });
+    if (appended.ok || !room.some(({ field }) => !appended.ok && field === appended.field)) return appended;
   }
   return appended;
 }
+
+const countIs = (field: string, count: number): Condition => ({ field, is: count === 0 ? ['', '0'] : [String(count)] });
 
 const tooMany = (limit: number): Problem => ({
   code: 'ETOOMANYTASKS',

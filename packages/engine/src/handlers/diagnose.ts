@@ -1,6 +1,8 @@
 import type { Job } from 'bullmq';
 import type { WorkerDeps } from '../deps.ts';
+import { isSameStandstill } from '../domain/agent-report.ts';
 import type { EventOf } from '../domain/events.ts';
+import { reportOf } from '../domain/limits-reached.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { isSettled, isTaskOver, isTerminal } from '../domain/vocabulary.ts';
 import { isApprovalListed } from '../log/indexes.ts';
@@ -41,6 +43,11 @@ export async function diagnose(deps: WorkerDeps, run: RunState): Promise<Finding
   if (run.parent !== undefined && isTerminal(run.status)) {
     const task = await readTask(deps.redis, run.parent.run_id, run.parent.task_id);
     if (task && !isTaskOver(task.status)) found.push({ class: 'ended_untold', subject: task.id });
+  } else if (run.parent !== undefined) {
+    const task = await readTask(deps.redis, run.parent.run_id, run.parent.task_id);
+    const isTold =
+      task === undefined || isTaskOver(task.status) || isSameStandstill(task.report, reportOf(run, deps.now()));
+    if (!isTold) found.push({ class: 'wait_untold', subject: task.id });
   }
   return found;
 }

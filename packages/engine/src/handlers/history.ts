@@ -100,6 +100,7 @@ async function history(deps: Deps, run: Past): Promise<Told> {
         turn,
         message,
         ...recorded,
+        ...(event.data.refused && { refused: event.data.refused.error }),
         steps: [],
         heard: [...carried, ...messages.slice(read, messages_read)],
       });

@@ -1,5 +1,6 @@
 import { toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
+import type { RefusedCalls } from '../domain/events.ts';
 import { limitReached } from '../domain/limits-reached.ts';
 import { judge } from '../domain/policy.ts';
 import { hasNetwork, type RunSpec } from '../domain/run-spec.ts';
@@ -17,6 +18,8 @@ import { fieldsOfStep } from '../log/read-state.ts';
 import { remember } from '../log/recall.ts';
 import type { PlannedCall, PlannerDecision, PlannerInput } from '../ports.ts';
 import type { JobOwner } from '../queues/queues.ts';
+import { reportToAll } from './report-agent.ts';
+import { limitReachedAbove, roomForCalls } from './tree-limits.ts';
 
 /** What is to be recorded of a planner's decision, and what follows from it. */
 export interface Planned {
@@ -44,7 +47,11 @@ export async function planNext(
   const scripted = isModel ? undefined : await deps.planners.scripted.next(input, signal);
   if (scripted === undefined || scripted.kind === 'calls') {
     const versions = deps.catalog.versions(spec.toolset);
-    const reason = limitReached(run, spec, deps.now()) ?? toolsChanged(changedTools(run, spec, versions));
+    if (run.parent !== undefined) await reportToAll(deps, run.id);
+    const reason =
+      limitReached(run, spec, deps.now()) ??
+      (await limitReachedAbove(deps, run)) ??
+      toolsChanged(changedTools(run, spec, versions));
     if (reason !== undefined) return pausing(run, reason);
   }
   // A plan may well say the same again and again; only a model can be lost in it.
@@ -88,11 +95,12 @@ async function planned(
     case 'give_up':
       return ending(run, { as: 'failed', message: decision.message, reason: decision.reason }, word);
     case 'calls': {
-      const all = await Promise.all(decision.calls.map((call) => turnStep(deps, run, spec, call)));
+      const { calls, refused } = await withinRoom(deps, run, decision.calls, spec);
+      const all = await Promise.all(calls.map((call) => turnStep(deps, run, spec, call)));
       const { steps, isWhole } = passAtOnce(all, spec);
       const hasTasks = run.open_tasks > 0;
       return {
-        transition: planTurn(run, { ...word, steps }),
+        transition: planTurn(run, { ...word, ...(refused && { refused }), steps }),
         steps: steps.map(({ id }) => id),
         begin: steps.flatMap(({ id, passes }) => (passes === undefined ? [] : [id])),
         isWhole: isWhole && !hasTasks,
@@ -101,6 +109,20 @@ async function planned(
     default:
       return decision satisfies never;
   }
+}
+
+/** The calls of a model that its turn has room for. A plan is bounded when it is submitted. */
+async function withinRoom(
+  deps: WorkerDeps,
+  run: RunState,
+  calls: PlannedCall[],
+  { task }: RunSpec,
+): Promise<{ calls: PlannedCall[]; refused?: RefusedCalls }> {
+  if (task.planner !== 'model') return { calls };
+  const room = await roomForCalls(deps, run);
+  const above = calls.length - room.calls;
+  if (above <= 0) return { calls };
+  return { calls: calls.slice(0, room.calls), refused: { calls: above, error: room.error } };
 }
 
 /** Tasks that are not over end first. */
@@ -165,7 +187,7 @@ function passAtOnce(all: readonly TurnStep[], { policy }: RunSpec): { steps: Tur
  */
 export async function recordPlan(
   deps: WorkerDeps,
-  run: JobOwner,
+  run: JobOwner & Pick<RunState, 'parent'>,
   { steps, begin, isWhole, transition }: Planned,
 ): Promise<Appended> {
   const addJobs = () => Promise.all(begin.map((id) => deps.queues.addStep(run, id)));
@@ -180,5 +202,7 @@ export async function recordPlan(
   if (appended.ok && next !== undefined) remember(deps.redis, next, appended.told);
   // The server did not know the script, and the jobs were there before their steps.
   if (appended.ok && appended.late && isWhole) await addJobs();
+  // What a turn took counts for the runs above before any of them begins another.
+  if (appended.ok && run.parent !== undefined) await reportToAll(deps, run.id);
   return appended;
 }

@@ -6,7 +6,7 @@ import type { AttemptResult } from '../domain/transitions/attempt.ts';
 import { EngineError } from '../errors.ts';
 import { readSpec } from '../log/read-spec.ts';
 import type { Outcome } from '../ports.ts';
-import { beginTask } from './begin-task.ts';
+import { beginTask, modelRefused } from './begin-task.ts';
 import { readError } from './infrastructure-error.ts';
 import { abortReason, HandBack, type JobContext } from './job.ts';
 import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
@@ -34,7 +34,7 @@ export async function runAttempt(
       await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer });
     }
     const taskId = step.task ?? deps.newId('task');
-    const outcome = await call(deps, run, step, taskId, context);
+    const outcome = await withAllowedModel(deps, run, await call(deps, run, step, taskId, context));
     const reason = abortReason(context.signal);
     if (reason === 'shutdown') throw new HandBack();
     if (reason === 'lock-lost')
@@ -71,6 +71,23 @@ export async function runAttempt(
     const { problem, retryable } = readError(error);
     return { kind: 'doubt', doubt: { reason: problem, retryable, error } };
   }
+}
+
+/** A call that begins a sub-agent with a model that the run does not name fails. */
+async function withAllowedModel(deps: WorkerDeps, run: RunState, outcome: Outcome): Promise<Outcome> {
+  const task =
+    outcome.status === 'succeeded'
+      ? outcome.task
+      : outcome.status === 'deferred' && 'task' in outcome.on
+        ? outcome.on.task
+        : undefined;
+  const error = task && (await modelRefused(deps, run, task));
+  if (error === undefined) return outcome;
+  return {
+    status: 'failed',
+    error,
+    ...(outcome.status === 'succeeded' && outcome.touched && { touched: outcome.touched }),
+  };
 }
 
 async function call(

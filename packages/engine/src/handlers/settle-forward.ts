@@ -6,7 +6,7 @@ import type { RunState, StepState } from '../domain/state.ts';
 import { cancelStep } from '../domain/transitions/attempt.ts';
 import { type Gate, gateSteps, releasable } from '../domain/transitions/gate-steps.ts';
 import { finishCancel, finishClosing, type RunEnd } from '../domain/transitions/run-life.ts';
-import { isSettled } from '../domain/vocabulary.ts';
+import { isSettled, isTerminal } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { claimOwner, trackApproval, untrackActive, untrackApproval } from '../log/indexes.ts';
@@ -15,6 +15,8 @@ import { readApproval, readRun, readTurnSteps } from '../log/read-state.ts';
 import { endTasks, ensureTasks } from './ensure-tasks.ts';
 import { judgeTree } from './inspect-tree.ts';
 import { isWorkspaceDue, releaseUnlessDue } from './release-run.ts';
+import { reportToParent } from './report-agent.ts';
+import { settleWaiting } from './settle-waiting.ts';
 import { tellParent } from './tell-parent.ts';
 import { isWaitOver } from './wait-over.ts';
 
@@ -32,9 +34,17 @@ export async function settleForward(deps: WorkerDeps, runId: string, signal: Abo
       if (isAbandoned(runId, deps.now())) await untrackActive(deps.redis, runId);
       return;
     }
-    if ((await advance(deps, run, signal)) === 'settled') return;
+    if ((await advance(deps, run, signal)) === 'settled') return reportUp(deps, run, signal);
   }
   throw new EngineError('contended', `other writers kept changing the run ${runId}`);
+}
+
+/** The run above is told what is new, and may have to do something about it. */
+async function reportUp(deps: WorkerDeps, { id, status, parent }: RunState, signal: AbortSignal): Promise<void> {
+  if (parent === undefined || isTerminal(status)) return;
+  const isNews = await reportToParent(deps, id);
+  // It may have been reported before by somebody who could not do more; a run that waits has the time to look.
+  if (isNews || status === 'waiting' || status === 'paused') await settleForward(deps, parent.run_id, signal);
 }
 
 /** One look. `again`: something was appended, or somebody else was faster. */
@@ -76,12 +86,13 @@ async function ensureWorkspaceJob(deps: WorkerDeps, run: RunState): Promise<'set
 }
 
 async function openTurn(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<'settled' | 'again'> {
+  const steps = run.open === 0 ? [] : await readTurnSteps(deps.redis, run);
+  if (await settleWaiting(deps, run, steps)) return 'again';
   if (run.open === 0) {
     if (run.closing !== undefined) return close(deps, run, run.closing);
     await deps.queues.addTurn(run, run.turn + 1);
     return 'settled';
   }
-  const steps = await readTurnSteps(deps.redis, run);
   if (steps.some((step) => step.status === 'pending')) {
     const { policy } = await readSpec(deps, run);
     const ready = releasable(steps, (step) => verdict(policy, step).action);

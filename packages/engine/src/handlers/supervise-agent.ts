@@ -2,7 +2,7 @@ import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import { requestCancel } from '../commands/steer-run.ts';
 import { wakeRun } from '../commands/submit-run.ts';
 import type { WorkerDeps } from '../deps.ts';
-import type { RunSpec } from '../domain/run-spec.ts';
+import { allowedModels, type RunSpec } from '../domain/run-spec.ts';
 import type { RunState, TaskState } from '../domain/state.ts';
 import { agentSpecSchema } from '../domain/task.ts';
 import { createRun } from '../domain/transitions/create-run.ts';
@@ -13,6 +13,7 @@ import { trackRun } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readRun } from '../log/read-state.ts';
 import { done, type JobContext, type JobEnd } from './job.ts';
+import { reportToParent } from './report-agent.ts';
 import { settleForward } from './settle-forward.ts';
 import { tellParent } from './tell-parent.ts';
 
@@ -36,7 +37,8 @@ export async function superviseAgent(
   } else {
     if (task.status === 'queued') await append(deps, run.id, startAgent(task, deps.workerId));
     if (isTerminal(child.status)) await tellParent(deps, child);
-    else if (isUnwanted) await requestCancel(deps, childId, { by: task.kill ?? run.id });
+    else await reportToParent(deps, childId);
+    if (isUnwanted && !isTerminal(child.status)) await requestCancel(deps, childId, { by: task.kill ?? run.id });
   }
   await settleForward(deps, run.id, signal);
   return done;
@@ -49,6 +51,7 @@ async function begin(deps: WorkerDeps, run: RunState, task: TaskState, childId: 
     ...theirs,
     title: task.about.title,
     task: asked,
+    models: allowedModels(theirs),
     // Nothing of it is published by itself.
     validators: [],
     publish: { include_ignored: false },

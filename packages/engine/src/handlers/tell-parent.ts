@@ -1,18 +1,31 @@
+import { retryWhileContended } from '../commands/retry-while-contended.ts';
 import type { WorkerDeps } from '../deps.ts';
+import { atLeast } from '../domain/agent-report.ts';
+import { reportOf } from '../domain/limits-reached.ts';
 import type { RunState } from '../domain/state.ts';
-import { endTask, killedOutcome } from '../domain/transitions/tasks.ts';
+import { endAgent, killedOutcome } from '../domain/transitions/tasks.ts';
 import { isTaskOver } from '../domain/vocabulary.ts';
 import { append } from '../log/append.ts';
-import { readTask } from '../log/read-state.ts';
+import { readRun, readTask } from '../log/read-state.ts';
 
 /** Records the end of a sub-agent's run in the log of the run that it works for. @returns whether that is news */
 export async function tellParent(deps: WorkerDeps, child: RunState): Promise<boolean> {
   const { parent } = child;
   if (parent === undefined) return false;
-  const task = await readTask(deps.redis, parent.run_id, parent.task_id);
-  if (!task || isTaskOver(task.status)) return false;
-  const told = await append(deps, parent.run_id, endTask(task, outcomeOf(child)));
-  return told.ok;
+  let isNews = false;
+  await retryWhileContended(child.id, async () => {
+    isNews = false;
+    const [run, task] = await Promise.all([
+      readRun(deps.redis, parent.run_id),
+      readTask(deps.redis, parent.run_id, parent.task_id),
+    ]);
+    if (!run || !task || isTaskOver(task.status)) return true;
+    const last = reportOf(child, deps.now());
+    const report = task.report === undefined ? last : { ...last, used: atLeast(last.used, task.report.used) };
+    isNews = true;
+    return (await append(deps, run.id, endAgent(run, task, outcomeOf(child), report))).ok;
+  });
+  return isNews;
 }
 
 function outcomeOf(child: RunState) {

@@ -1,5 +1,6 @@
 import { type BlobStore, fromPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
+import { cutAtCeilings } from '../domain/ceilings.ts';
 import { runField } from '../domain/fields.ts';
 import { payloadSchema } from '../domain/payload.ts';
 import { type RunSpec, runSpecSchema } from '../domain/run-spec.ts';
@@ -9,8 +10,17 @@ import { stateKey } from './keys.ts';
 const parsed = new WeakMap<BlobStore, Map<string, RunSpec>>();
 const mostKept = 200;
 
-/** What the run was asked to do. */
-export async function readSpec(deps: Pick<EngineDeps, 'redis' | 'blobs'>, { id }: { id: string }): Promise<RunSpec> {
+/** What the run was asked to do, within what the operator allows today. */
+export async function readSpec(
+  deps: Pick<EngineDeps, 'redis' | 'blobs' | 'ceilings'>,
+  run: { id: string },
+): Promise<RunSpec> {
+  const spec = await readSubmitted(deps, run);
+  if (deps.ceilings === undefined || Object.keys(deps.ceilings).length === 0) return spec;
+  return { ...spec, limits: cutAtCeilings(spec.limits, deps.ceilings) };
+}
+
+async function readSubmitted(deps: Pick<EngineDeps, 'redis' | 'blobs'>, { id }: { id: string }): Promise<RunSpec> {
   const known = parsed.get(deps.blobs) ?? new Map<string, RunSpec>();
   parsed.set(deps.blobs, known);
   const spec = known.get(id) ?? (await readAnew(deps, id));

@@ -5,6 +5,7 @@ import { newId } from '../domain/ids.ts';
 import { planSchema } from '../domain/plan.ts';
 import { policySchema } from '../domain/policy.ts';
 import { limitsSchema, type RunSpec } from '../domain/run-spec.ts';
+import type { AgentSpec } from '../domain/task.ts';
 import type { Effect, Problem } from '../domain/vocabulary.ts';
 import { handleStep } from '../handlers/handle-step.ts';
 import { handleTask } from '../handlers/handle-task.ts';
@@ -115,7 +116,7 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
       }),
       async execute({ args }, context) {
         const { runId, stepId, attempt, epoch } = context;
-        const { effect, fail, looks, background, agent, awaits, merges, kills } = args as TestArgs;
+        const { effect, fail, looks, background, agent, asks, awaits, merges, kills } = args as TestArgs;
         executions.push({ stepId, attempt });
         current(runId, epoch);
         const seen = looks ? { seen: [...treeOf(runId)] } : {};
@@ -129,13 +130,16 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
             task: { kind: 'shell', title: background, spec },
           };
         }
-        if (agent !== undefined) {
+        if (agent !== undefined || asks !== undefined) {
           if (context.deferred) {
             const task = await context.tasks.get(context.deferred.task_id);
             return { status: 'succeeded', value: { task_id: task?.id, status: task?.status } };
           }
-          const spec = { task: { planner: 'scripted' as const, plan: planSchema.parse(agent) } };
-          const task = { kind: 'agent' as const, title: 'sub-agent', spec };
+          const asked: AgentSpec['task'] =
+            asks === undefined
+              ? { planner: 'scripted', plan: planSchema.parse(agent) }
+              : { planner: 'model', model: asks, prompt: 'sub' };
+          const task = { kind: 'agent' as const, title: 'sub-agent', spec: { task: asked } };
           return { status: 'deferred', until: engine.deps.now() + 3_600_000, on: { task } };
         }
         if (awaits !== undefined) {
@@ -268,6 +272,8 @@ interface TestArgs {
   background?: string;
   /** Begins a sub-agent with this plan, and waits for it. */
   agent?: object;
+  /** Begins a sub-agent that asks this model, and waits for it. */
+  asks?: string;
   /** Ids of tasks. */
   awaits?: string;
   merges?: string;
@@ -294,6 +300,7 @@ export function specOf(
     policy: policySchema.parse(more.policy ?? {}),
     limits: limitsSchema.parse({}),
     network: { allow: [] },
+    models: [],
     validators: (more.validators ?? []).map((command) => ({ command, timeout_s: 60 })),
     publish: { include_ignored: false },
     labels: {},

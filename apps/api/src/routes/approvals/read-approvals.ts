@@ -4,6 +4,7 @@ import { viewApproval } from '@holdpoint/engine/commands/view-approval';
 import type { ApprovalStatus } from '@holdpoint/engine/domain/vocabulary';
 import { listPendingApprovals } from '@holdpoint/engine/queries/list-approvals';
 import { listSteps } from '@holdpoint/engine/queries/list-steps';
+import { listAgents } from '@holdpoint/engine/queries/list-tree';
 import type { ApiDeps, App } from '../../deps.ts';
 import { checkRunId } from '../runs/find-run.ts';
 import { toApproval } from './approval-view.ts';
@@ -46,15 +47,18 @@ export function readApprovalsRoutes(app: App, deps: ApiDeps): void {
   );
 }
 
-/** One run knows all of its approvals; the index knows only those that are pending. */
+/** One run and its sub-agents know all of their approvals; the index knows only those that are pending. */
 async function approvalsOf(
   deps: ApiDeps,
   runId: string,
   status: readonly ApprovalStatus[],
   { limit, cursor }: { limit: number; cursor?: string },
 ) {
-  const { approvals } = await listSteps(deps, runId);
+  const { run } = await listSteps(deps, runId);
+  const runs = [runId, ...(await listAgents(deps, run)).map(({ id }) => id)];
+  const approvals = await Promise.all(runs.map(async (id) => (await listSteps(deps, id)).approvals));
   const fitting = approvals
+    .flat()
     .filter((approval) => status.includes(approval.status) && (cursor === undefined || approval.id < cursor))
     .sort((a, b) => (a.id < b.id ? 1 : -1));
   const page = fitting.slice(0, limit);

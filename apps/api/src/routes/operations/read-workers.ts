@@ -1,4 +1,5 @@
 import { type Worker, workerListSchema } from '@holdpoint/client/wire/operation';
+import { givenLimitsSchema } from '@holdpoint/engine/domain/run-spec';
 import { workerIndex, workerKey } from '@holdpoint/engine/log/keys';
 import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
@@ -13,6 +14,7 @@ const heartbeatSchema = z.object({
   active: z.array(z.string()),
   capabilities: z.json().default(null),
   version: z.string().nullable().default(null),
+  ceilings: givenLimitsSchema.optional(),
   retention: z.object({ days: z.number().nullable(), runs: z.int().nullable() }).optional(),
   loop: z.object({ late_ms: z.int(), busy_ms: z.int() }).optional(),
 });

@@ -1,4 +1,5 @@
 import { describeModelProblem } from '@holdpoint/models/model-problem';
+import type { ModelSettings } from '@holdpoint/models/settings';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 
@@ -13,11 +14,21 @@ export function checkModel({ models }: Pick<ApiDeps, 'models'>, asked: string | 
       errors: [{ pointer: '/model', detail: 'not given, and HOLDPOINT_MODEL is not set' }],
     });
   }
+  checkName(models, model, '/model');
+  return model;
+}
+
+/** The models of a run's sub-agents, which stand at `/models`. @throws as `checkModel` */
+export function checkModels({ models }: Pick<ApiDeps, 'models'>, asked: readonly string[]): void {
+  for (const [index, model] of asked.entries()) checkName(models, model, `/models/${index}`);
+}
+
+function checkName(models: ModelSettings, model: string, pointer: string): void {
   const problem = describeModelProblem(model, models);
-  if (problem === null) return model;
+  if (problem === null) return;
   const { code, message, next } = problem;
   throw new ApiProblem(code === 'EMODELNAME' ? 'invalid_model_name' : 'model_not_configured', message, {
     next,
-    errors: [{ pointer: '/model', detail: message }],
+    errors: [{ pointer, detail: message }],
   });
 }

@@ -6,22 +6,26 @@ import { EgressError } from '@holdpoint/sandbox/egress/errors';
 import { createGuard } from '@holdpoint/sandbox/egress/guard';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
-import { checkModel } from './check-model.ts';
+import { checkLimits } from './check-limits.ts';
+import { checkModel, checkModels } from './check-model.ts';
 import { checkPlan } from './check-plan.ts';
 import { checkPolicy } from './check-policy.ts';
 import { checkSource } from './check-source.ts';
 
 /**
  * Everything that can be wrong with a request and needs more than its shape is found here, before anything is written.
- * @throws ApiProblem `unknown_toolset`, `invalid_policy`, `invalid_network`, `invalid_plan`, `model_not_configured`, `invalid_model_name`; WorkspaceError about the source
+ * @throws ApiProblem `unknown_toolset`, `invalid_policy`, `invalid_network`, `limit_above_ceiling`, `invalid_plan`, `model_not_configured`,
+ * `invalid_model_name`; WorkspaceError about the source
  */
 export async function checkRequest(
-  deps: Pick<ApiDeps, 'catalog' | 'workspaces' | 'models' | 'allowAddresses'>,
+  deps: Pick<ApiDeps, 'catalog' | 'workspaces' | 'models' | 'allowAddresses' | 'ceilings'>,
   body: CreateRunBody,
 ): Promise<Task> {
   checkToolset(deps, body.toolset);
   checkPolicy(deps, body.toolset, body.policy);
   checkNetwork(deps, body.network);
+  checkLimits(deps, body.limits);
+  checkModels(deps, body.models ?? []);
   const task = checkTask(deps, body);
   await checkSource(deps, body.workspace.source);
   return task;

@@ -1,5 +1,6 @@
 import { type CreateRunBody, createRunSchema, runSchema } from '@holdpoint/client/wire/run';
 import { findSubmitted, type Idempotency, submitRun } from '@holdpoint/engine/commands/submit-run';
+import { cutAtCeilings } from '@holdpoint/engine/domain/ceilings';
 import type { RunSpec, Task } from '@holdpoint/engine/domain/run-spec';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { checkRequest } from './check-request.ts';
@@ -39,11 +40,24 @@ async function submit(deps: ApiDeps, body: CreateRunBody, idempotency: Idempoten
   if (known !== undefined) return { runId: known, created: false };
   checkSpace(deps);
   const task = await checkRequest(deps, body);
-  return submitRun(deps, { spec: specOf(body, task), by: operator, idempotency });
+  return submitRun(deps, { spec: specOf(deps, body, task), by: operator, idempotency });
 }
 
 const specOf = (
-  { title, toolset, workspace, policy, limits, network, validators, publish, labels, priority }: CreateRunBody,
+  { ceilings = {} }: Pick<ApiDeps, 'ceilings'>,
+  {
+    title,
+    toolset,
+    workspace,
+    policy,
+    limits,
+    network,
+    models = [],
+    validators,
+    publish,
+    labels,
+    priority,
+  }: CreateRunBody,
   task: Task,
 ): RunSpec => ({
   ...(title === undefined ? {} : { title }),
@@ -51,8 +65,9 @@ const specOf = (
   task,
   source: workspace.source,
   policy,
-  limits,
+  limits: cutAtCeilings(limits, ceilings),
   network,
+  models,
   validators,
   publish,
   labels,

@@ -3,11 +3,13 @@ import { idParamsSchema } from '@holdpoint/client/wire/page';
 import { runSchema } from '@holdpoint/client/wire/run';
 import { forkRun } from '@holdpoint/engine/commands/fork-run';
 import { findSubmitted } from '@holdpoint/engine/commands/submit-run';
+import { cutAtCeilings } from '@holdpoint/engine/domain/ceilings';
 import type { RunState } from '@holdpoint/engine/domain/state';
 import { readSpec } from '@holdpoint/engine/log/read-spec';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { placeEngineError } from '../../errors/place-engine-error.ts';
 import { given } from '../../schema/given.ts';
+import { checkLimits } from './check-limits.ts';
 import { checkModel } from './check-model.ts';
 import { checkPlan } from './check-plan.ts';
 import { checkPolicy } from './check-policy.ts';
@@ -50,7 +52,9 @@ async function fork(deps: ApiDeps, parent: RunState, { body, key }: { body: Fork
   const known = idempotency && (await findSubmitted(deps, { by: operator, idempotency }));
   if (known !== undefined) return { runId: known, created: false };
   checkSpace(deps);
-  const { from_step: fromStep, ...changes } = body;
+  const { from_step: fromStep, limits, ...others } = body;
+  if (limits !== undefined) checkLimits(deps, limits);
+  const changes = { ...others, ...(limits && { limits: cutAtCeilings(limits, deps.ceilings ?? {}) }) };
   // The other run's own policy, too: its tools may have other names by now.
   checkPolicy(deps, header.toolset, changes.policy ?? (await readSpec(deps, parent)).policy);
   // Of the other kind of run either is refused as such, by the engine.

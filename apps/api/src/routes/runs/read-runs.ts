@@ -1,7 +1,9 @@
 import { idParamsSchema } from '@holdpoint/client/wire/page';
 import { listRunsQuerySchema, runDetailSchema, runPageSchema } from '@holdpoint/client/wire/run';
+import type { RunState } from '@holdpoint/engine/domain/state';
 import { readSpec } from '@holdpoint/engine/log/read-spec';
 import { listRuns } from '@holdpoint/engine/queries/list-runs';
+import { listAgents } from '@holdpoint/engine/queries/list-tree';
 import type { ApiDeps, App } from '../../deps.ts';
 import { findRun } from './find-run.ts';
 import { toRun, toRunDetail } from './run-view.ts';
@@ -42,10 +44,15 @@ export function readRunsRoutes(app: App, deps: ApiDeps): void {
     },
     async ({ params }) => {
       const run = await findRun(deps, params.id);
-      return toRunDetail(run, await readSpec(deps, run));
+      const [spec, agents] = await Promise.all([readSpec(deps, run), openAgents(deps, run)]);
+      return toRunDetail(run, spec, agents);
     },
   );
 }
+
+/** Sub-agents of a run that has ended are over, too. */
+const openAgents = async (deps: ApiDeps, run: RunState): Promise<RunState[]> =>
+  run.open_tasks === 0 ? [] : listAgents(deps, run);
 
 /** `name:value`; the value may hold colons. */
 function readLabel(label: string): { name: string; value: string } {

@@ -1,8 +1,9 @@
 import { conflictSchema } from '@holdpoint/client/wire/problem';
 import { publishedSchema } from '@holdpoint/client/wire/published';
 import type { Run, RunDetail } from '@holdpoint/client/wire/run';
-import { activeMs } from '@holdpoint/engine/domain/limits-reached';
-import type { RunSpec } from '@holdpoint/engine/domain/run-spec';
+import { noUsage, type TreeUsage } from '@holdpoint/engine/domain/agent-report';
+import { usedByTree } from '@holdpoint/engine/domain/limits-reached';
+import { allowedModels, type RunSpec } from '@holdpoint/engine/domain/run-spec';
 import type { RunState } from '@holdpoint/engine/domain/state';
 import { problemSchema } from '@holdpoint/engine/domain/vocabulary';
 import { sourceSchema } from '@holdpoint/workspace/port';
@@ -22,7 +23,9 @@ export function toRun(run: RunState, now = Date.now()): Run {
     seq: run.seq,
     turn: run.turn,
     open_steps: run.open,
-    pending_approvals: run.parked,
+    pending_approvals: run.parked + (run.agents_total?.approvals ?? 0),
+    paused_agents: run.agents_total?.paused ?? 0,
+    blocker: run.agents_total?.blocker ?? null,
     open_tasks: run.open_tasks,
     messages: run.messages,
     usage: usageOf(run, now),
@@ -38,19 +41,35 @@ export function toRun(run: RunState, now = Date.now()): Run {
   };
 }
 
-export function toRunDetail(run: RunState, spec: RunSpec): RunDetail {
+/** @param agents those beneath it that are not over */
+export function toRunDetail(run: RunState, spec: RunSpec, agents: readonly RunState[] = []): RunDetail {
   const { task, source, policy, limits, network, validators, publish } = spec;
   const prompt = task.planner === 'model' ? task.prompt : null;
-  const request = { prompt, source: sourceSchema.parse(source), policy, limits, network, validators, publish };
-  return { ...toRun(run), request };
+  const models = allowedModels(spec);
+  const request = { prompt, source: sourceSchema.parse(source), policy, limits, models, network, validators, publish };
+  return { ...toRun(run), waiting_for: agents.flatMap(waitingFor), request };
 }
 
-const usageOf = (run: RunState, now: number): Run['usage'] => ({
-  steps: run.steps,
-  active_ms: activeMs(run, now),
-  input_tokens: run.input_tokens,
-  output_tokens: run.output_tokens,
-  cost_usd: run.cost_micros / 1e6,
+/** A sub-agent that does nothing before a person acts. One that only waits for another is left out: that one is named. */
+function waitingFor({ id, status, parent, header, reason, parked }: RunState): RunDetail['waiting_for'] {
+  if (parent === undefined || (status !== 'paused' && (status !== 'waiting' || parked === 0))) return [];
+  const { task_id } = parent;
+  return [{ task_id, run_id: id, title: header.title, status, reason: reason ?? null, approvals: parked }];
+}
+
+function usageOf(run: RunState, now: number): Run['usage'] {
+  const all = usedByTree(run, now);
+  const ofAgents = run.agents_total?.used ?? noUsage;
+  return {
+    ...figures(all),
+    active_ms: all.wall_ms,
+    agents: { ...figures(ofAgents), active_ms: ofAgents.active_ms, count: all.agents },
+  };
+}
+
+const figures = ({ steps, input_tokens, output_tokens, cost_micros }: TreeUsage) => ({
+  ...{ steps, input_tokens, output_tokens },
+  cost_usd: cost_micros / 1e6,
 });
 
 /** The versions that are in conflict stand in the approval. */

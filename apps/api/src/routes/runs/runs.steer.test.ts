@@ -111,7 +111,14 @@ describe('a run whose tools have changed meanwhile', () => {
   async function begun(): Promise<string> {
     const catalog = { ...api.engine.catalog, versions: () => ({ ...versions(), write_file: 'another' }) };
     const spec = {
-      ...{ toolset: 'holdpoint', source: { type: 'empty' }, validators: [], labels: {}, network: { allow: [] } },
+      ...{
+        toolset: 'holdpoint',
+        source: { type: 'empty' },
+        validators: [],
+        labels: {},
+        network: { allow: [] },
+        models: [],
+      },
       task: {
         planner: 'scripted' as const,
         plan: { groups: [{ on_error: 'stop' as const, steps: [write('a', '1')] }] },

@@ -51,6 +51,7 @@ describe('a run that is submitted', () => {
     const { run } = await api.client.createRun(plan(write));
     expect(await api.client.getRun(run.id)).toEqual({
       ...run,
+      waiting_for: [],
       request: {
         prompt: null,
         source: { type: 'empty' },
@@ -58,8 +59,9 @@ describe('a run that is submitted', () => {
         network: { allow: [] },
         limits: {
           ...{ max_turns: 200, step_wall_s: 600, stuck_after: 5 },
-          ...{ max_tasks: 8, max_depth: 2, task_wall_s: 3600 },
+          ...{ max_tasks: 8, max_agents: 64, max_depth: 2, task_wall_s: 3600 },
         },
+        models: [],
         validators: [],
         publish: { include_ignored: false },
       },

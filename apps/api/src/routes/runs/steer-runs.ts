@@ -54,8 +54,9 @@ export function steerRunsRoutes(app: App, deps: ApiDeps): void {
         operationId: 'resumeRun',
         summary: 'Resume a paused run',
         description:
-          'Its limits count anew. 409 `tools_changed` when tools are not what they were when it began, unless `accept_new_version` says ' +
-          'that it goes on with those of today.',
+          'The paused sub-agents beneath it are resumed as well, also when the run itself only waits for them. Limits count from zero ' +
+          'again. 409 `limit_reached_above`: a run above this one has used up its budget; resume that one. 409 `tools_changed`: tools ' +
+          'are not what they were when the run began; `accept_new_version` accepts those of today.',
         params: idParamsSchema,
         body: resumeRunSchema.nullish(),
         response: { 200: runSchema },

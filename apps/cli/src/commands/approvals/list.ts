@@ -13,7 +13,7 @@ interface ListOptions extends ApiOptions {
 
 export function listApprovalsCommand(shell: Shell): Command {
   return apiCommand('list', 'what waits for a decision')
-    .option('--run <run>', 'only of this run')
+    .option('--run <run>', 'only of this run and its sub-agents')
     .addOption(new Option('--all', 'also those that are decided (needs --run)'))
     .option('--limit <n>', 'so many at most', count, 50)
     .option('--cursor <cursor>', 'go on after an earlier list')

@@ -8,7 +8,10 @@ interface ResumeOptions extends ApiOptions {
 }
 
 export function resumeRunCommand(shell: Shell): Command {
-  return apiCommand('resume', 'let a paused run go on from where it stopped; its limits count anew')
+  return apiCommand(
+    'resume',
+    'let a paused run, and the paused sub-agents beneath it, continue where they stopped; limits count from zero again',
+  )
     .argument('<run>', 'id of the run')
     .option('--accept-new-version', 'also when tools are not what they were when the run began')
     .action(async (runId: string, { url, json, acceptNewVersion = false }: ResumeOptions) => {

@@ -1,5 +1,5 @@
 import type { Decided } from '../decided.ts';
-import type { NewEvent } from '../events.ts';
+import type { NewEvent, RefusedCalls } from '../events.ts';
 import type { Payload } from '../payload.ts';
 import type { RunState, StepState } from '../state.ts';
 import { parkedIs, runIs, seqIs, type Transition } from '../transition.ts';
@@ -68,14 +68,19 @@ export interface PartialTurn {
   turn: number;
   message: string;
   answer?: Payload;
+  refused?: RefusedCalls;
   steps: readonly (TurnStep & { index: number; inherited?: Inherited })[];
 }
 
-export function inheritTurn({ turn, message, answer, steps }: PartialTurn): NewEvent[] {
+export function inheritTurn({ turn, message, answer, refused, steps }: PartialTurn): NewEvent[] {
   return [
     {
       type: 'turn.planned',
-      data: { turn, steps: steps.map((step) => step.id), message, ...(answer === undefined ? {} : { answer }) },
+      data: {
+        ...{ turn, steps: steps.map((step) => step.id), message },
+        ...(answer === undefined ? {} : { answer }),
+        ...(refused && { refused }),
+      },
     },
     ...steps.flatMap(({ inherited, ...step }) => [
       ...madeAnew(step, turn),

@@ -1,5 +1,6 @@
-import type { EventOf, NewEvent, Usage } from '../events.ts';
+import type { EventOf, NewEvent } from '../events.ts';
 import { runField } from '../fields.ts';
+import { usageOf } from '../limits-reached.ts';
 import type { RunState } from '../state.ts';
 import { type Condition, openIs, parkedIs, runIs, type Transition, turnIs } from '../transition.ts';
 import type { Problem } from '../vocabulary.ts';
@@ -92,17 +93,17 @@ export function resumed(
   after: 'pause' | 'end',
   { by, tools }: { by: string; tools?: Record<string, string> | undefined },
 ): NewEvent {
-  const data = { after, status: resumedStatus(run), turn: run.turn, used: usedBy(run), by };
+  const data = { after, status: resumedStatus(run), turn: run.turn, used: usageOf(run, notRunning), by };
   return { type: 'run.resumed', data: { ...data, ...(tools === undefined ? {} : { tools }) } };
 }
 
-/** What the run has used up, while it is not running. */
-const usedBy = ({ turn, steps, active_ms, input_tokens, output_tokens, cost_micros }: RunState): Usage => ({
-  turn,
-  steps,
-  active_ms,
-  tokens: input_tokens + output_tokens,
-  cost_micros,
+/** The clock of a run that is not running stands. */
+const notRunning = 0;
+
+/** Limits of a run that is not paused itself, and holds up sub-agents, count from here. */
+export const extendRun = (run: RunState, { by, now }: { by: string; now: number }): Transition => ({
+  if: [runIs(run.status)],
+  events: [{ type: 'run.extended', data: { used: usageOf(run, now), by } }],
 });
 
 function resumedStatus(run: RunState): 'queued' | 'waiting' | 'running' {

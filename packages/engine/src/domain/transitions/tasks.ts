@@ -1,3 +1,4 @@
+import { type AgentReport, isSameStandstill, replaceReport } from '../agent-report.ts';
 import type { NewEvent } from '../events.ts';
 import { runField } from '../fields.ts';
 import type { RunState, TaskState } from '../state.ts';
@@ -14,6 +15,7 @@ import {
   writerIs,
 } from '../transition.ts';
 import type { Problem, TaskStatus } from '../vocabulary.ts';
+import { totalChange } from './waiting.ts';
 
 type Ended = Extract<TaskStatus, 'completed' | 'failed' | 'killed' | 'timed_out' | 'lost'>;
 export type TaskResult = TaskOutcome & { status: Exclude<Ended, 'lost'> };
@@ -35,6 +37,37 @@ export const startAgent = (task: TaskState, worker: string): Transition => ({
   if: [taskIs(task.id, 'queued')],
   events: [{ type: 'task.started', data: { task_id: task.id, worker } }],
 });
+
+/** A sub-agent says what it has used, and whether it waits. */
+export function reportAgent(run: RunState, task: TaskState, report: AgentReport): Transition {
+  const total = replaceReport(run.agents_total, task.report, report, { isRunning: run.status === 'running' });
+  const change = totalChange(run, total);
+  return {
+    if: [...change.if, taskIs(task.id, task.status)],
+    events: [{ type: reportType(task, report), data: { task_id: task.id, report, total } }, ...change.events],
+  };
+}
+
+function reportType(task: TaskState, report: AgentReport): 'task.used' | 'task.waiting' | 'task.resumed' {
+  if (isSameStandstill(task.report, report)) return 'task.used';
+  return report.waiting || report.approvals > 0 || report.paused > 0 ? 'task.waiting' : 'task.resumed';
+}
+
+/** The run of a sub-agent has ended. @param last what it used in all */
+export function endAgent(
+  run: RunState,
+  task: TaskState,
+  outcome: TaskOutcome & { status: Ended },
+  last: AgentReport,
+): Transition {
+  const total = replaceReport(run.agents_total, task.report, last, { isRunning: run.status === 'running' });
+  const change = totalChange(run, total);
+  const { status, ...rest } = outcome;
+  return {
+    if: [...change.if, taskIs(task.id, task.status)],
+    events: [{ type: 'task.ended', data: { task_id: task.id, status, ...rest, total } }, ...change.events],
+  };
+}
 
 export const requestKill = (task: TaskState, by: string): Transition => ({
   if: [taskIs(task.id, task.status)],

@@ -1,6 +1,8 @@
+import type { AgentsTotal } from '../agent-report.ts';
 import type { NewEvent } from '../events.ts';
+import { runField } from '../fields.ts';
 import type { RunState } from '../state.ts';
-import { type Condition, parkedIs, runIs } from '../transition.ts';
+import { type Condition, parkedIs, runIs, seqIs, type Transition } from '../transition.ts';
 
 /**
  * A run is `waiting` while any approval is open. Whoever opens or closes one keeps that true: with the number of open approvals as a
@@ -19,3 +21,30 @@ export function parkedChange(run: RunState, by: number): { if: Condition[]; even
   }
   return { if: conditions, events: [] };
 }
+
+/** All that is left of the run's turn waits for sub-agents that wait themselves. */
+export const waitForAgents = (run: RunState): Transition => ({
+  if: [runIs('running'), seqIs(run.seq)],
+  events: [{ type: 'run.waiting', data: { for: 'task' } }],
+});
+
+/** Something of the run moves again. */
+export const stopWaiting = (run: RunState): Transition => ({
+  if: [runIs('waiting'), parkedIs(0), seqIs(run.seq)],
+  events: [resumedAfterTask(run)],
+});
+
+/** A run waits for an approval of its own, or for a sub-agent that waits: when neither is left, it does not. */
+export function totalChange(run: RunState, total: AgentsTotal): { if: Condition[]; events: NewEvent[] } {
+  const before = run.agents_total === undefined ? '' : JSON.stringify(run.agents_total);
+  const isOver = run.status === 'waiting' && run.parked === 0 && total.waiting === 0;
+  return {
+    if: [{ field: runField.agentsTotal, is: [before] }, runIs(run.status), parkedIs(run.parked)],
+    events: isOver ? [resumedAfterTask(run)] : [],
+  };
+}
+
+const resumedAfterTask = ({ turn }: RunState): NewEvent => ({
+  type: 'run.resumed',
+  data: { after: 'task', status: 'running', turn },
+});

@@ -1,0 +1,15 @@
+import { aboveCeilings } from '@holdpoint/engine/domain/ceilings';
+import { toPointer } from '@holdpoint/engine/domain/json-pointer';
+import type { GivenLimits } from '@holdpoint/engine/domain/run-spec';
+import type { ApiDeps } from '../../deps.ts';
+import { ApiProblem } from '../../errors/api-problem.ts';
+
+/** The limits of a run, which stand at `/limits` of the request. @throws ApiProblem `limit_above_ceiling` */
+export function checkLimits({ ceilings = {} }: Pick<ApiDeps, 'ceilings'>, given: GivenLimits): void {
+  const errors = aboveCeilings(given, ceilings).map(({ path, value, ceiling, setting }) => ({
+    pointer: toPointer(['limits', ...path]),
+    detail: `${path.join('.')} is ${value}; the operator allows ${ceiling} at most (${setting})`,
+  }));
+  const [first] = errors;
+  if (first !== undefined) throw new ApiProblem('limit_above_ceiling', first.detail, { errors });
+}

@@ -1,0 +1,10 @@
+import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
+import { resolveLimits } from '@holdpoint/sandbox/limits';
+import type { Limits } from '@holdpoint/sandbox/port';
+
+/** What a command may use whose run names no limit: the sandbox's own, and no more than the operator allows. */
+export function hostLimits({ command = {} }: Pick<Ceilings, 'command'>): Partial<Limits> {
+  const own = resolveLimits();
+  const names = Object.keys(command) as (keyof typeof command)[];
+  return Object.fromEntries(names.map((name) => [name, Math.min(own[name], command[name] ?? own[name])]));
+}

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ceilingsFrom } from './ceilings-from.ts';
+import { submitRun } from './commands/submit-run.ts';
+import { aboveCeilings, cutAtCeilings } from './domain/ceilings.ts';
+import { limitsSchema } from './domain/run-spec.ts';
+import { listSteps } from './queries/list-steps.ts';
+import { bench, deliverAll, specOf } from './testing/drive.ts';
+import { startTestEngine, type TestEngine } from './testing/real-redis.ts';
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startTestEngine();
+});
+afterAll(() => engine.stop());
+
+test('the setting is JSON of limits, and says what of it is wrong', () => {
+  const text = JSON.stringify({ max_tokens: 5, command: { memory_bytes: 2 ** 30 } });
+  expect(ceilingsFrom({ HOLDPOINT_LIMITS: text })).toEqual({ max_tokens: 5, command: { memory_bytes: 2 ** 30 } });
+  expect(ceilingsFrom({}).command?.memory_bytes).toBeLessThan(Number.MAX_SAFE_INTEGER);
+  expect(() => ceilingsFrom({ HOLDPOINT_LIMITS: '{' })).toThrow('HOLDPOINT_LIMITS: it is no JSON');
+  expect(() => ceilingsFrom({ HOLDPOINT_LIMITS: '{"max_token":1}' })).toThrow('max_token');
+});
+
+test('what is above is named, and what is left out is cut, not raised', () => {
+  const ceilings = { max_turns: 10, max_tokens: 100, command: { processes: 16, memory_bytes: 2 ** 30 } };
+  const given = { max_tokens: 101, max_steps: 7, command: { processes: 17 } };
+  expect(aboveCeilings(given, ceilings).map(({ path }) => path.join('.'))).toEqual(['max_tokens', 'command.processes']);
+  expect(aboveCeilings({}, ceilings)).toEqual([]);
+  expect(cutAtCeilings({ max_steps: 7 }, ceilings)).toEqual({
+    ...limitsSchema.parse({}),
+    ...{ max_turns: 10, max_tokens: 100, max_steps: 7 },
+  });
+  expect(cutAtCeilings(given, ceilings).command).toEqual({ processes: 16 });
+});
+
+test('a ceiling that was lowered binds a run that was submitted before', async () => {
+  const { deps, executions } = bench(engine);
+  const read = [{ args: { effect: 'read' } }];
+  const { runId } = await submitRun(deps, { spec: specOf([read, read, read, read]), by: 'test' });
+  await deliverAll({ ...deps, ceilings: { max_steps: 2 } });
+  const { run } = await listSteps(deps, runId);
+  expect(run).toMatchObject({ status: 'paused', steps: 2, reason: { code: 'max_steps' } });
+  expect(executions).toHaveLength(2);
+});

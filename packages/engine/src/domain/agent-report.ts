@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { runIdSchema } from './ids.ts';
+import { problemSchema } from './vocabulary.ts';
+
+/** What a run and the sub-agents beneath it have used. Only ever rises. */
+export const treeUsageSchema = z.strictObject({
+  steps: z.int(),
+  active_ms: z.int().describe('The sum of all of them'),
+  wall_ms: z.int().describe('What counts for `wall_s`: sub-agents that run beside a running run add nothing'),
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  cost_micros: z.int(),
+  agents: z.int().describe('Sub-agents that were begun'),
+});
+export type TreeUsage = z.infer<typeof treeUsageSchema>;
+
+/** What stands still in a run and the sub-agents beneath it. */
+const standstill = {
+  approvals: z.int().describe('Approvals that are pending'),
+  paused: z.int().describe('Runs that are paused'),
+  blocker: z
+    .strictObject({ run_id: runIdSchema, reason: problemSchema })
+    .optional()
+    .describe('One of the paused runs, and why'),
+};
+
+/** What a sub-agent last said of itself and of those beneath it. */
+export const agentReportSchema = z.strictObject({
+  used: treeUsageSchema,
+  waiting: z.boolean().describe('It is waiting or paused: it does nothing before a person acts'),
+  ...standstill,
+});
+export type AgentReport = z.infer<typeof agentReportSchema>;
+
+/** What all sub-agents of a run said, together. Those that are over count for their usage only. */
+export const agentsTotalSchema = z.strictObject({
+  used: treeUsageSchema,
+  waiting: z.int().describe('Sub-agents that wait or are paused'),
+  ...standstill,
+});
+export type AgentsTotal = z.infer<typeof agentsTotalSchema>;
+
+export const noUsage: TreeUsage = {
+  ...{ steps: 0, active_ms: 0, wall_ms: 0 },
+  ...{ input_tokens: 0, output_tokens: 0, cost_micros: 0, agents: 0 },
+};
+const nothing: AgentsTotal = { used: noUsage, waiting: 0, approvals: 0, paused: 0 };
+
+/**
+ * The total after a sub-agent said something else than before.
+ * @param options.isRunning the run itself is running: its own clock counts for its wall time
+ */
+export function replaceReport(
+  total: AgentsTotal = nothing,
+  before: AgentReport | undefined,
+  after: AgentReport,
+  { isRunning }: { isRunning: boolean },
+): AgentsTotal {
+  const added = minus(after.used, before?.used ?? noUsage);
+  const paused = total.paused - (before?.paused ?? 0) + after.paused;
+  const isSettled = total.blocker !== undefined && total.blocker.run_id === before?.blocker?.run_id;
+  const blocker = after.blocker ?? (isSettled ? undefined : total.blocker);
+  return {
+    used: plus(total.used, { ...added, wall_ms: isRunning ? 0 : added.wall_ms }),
+    waiting: total.waiting - Number(before?.waiting ?? false) + Number(after.waiting),
+    approvals: total.approvals - (before?.approvals ?? 0) + after.approvals,
+    paused,
+    ...(paused > 0 && blocker !== undefined ? { blocker } : {}),
+  };
+}
+
+/** Whether two reports tell a reader the same; time passes by itself. */
+export function isSameReport(one: AgentReport | undefined, other: AgentReport): boolean {
+  return one !== undefined && isSameStandstill(one, other) && textOf(timeless(one)) === textOf(timeless(other));
+}
+
+export const isSameStandstill = (one: AgentReport | undefined, other: AgentReport): boolean =>
+  textOf(standstillOf(one ?? { ...nothing, waiting: false })) === textOf(standstillOf(other));
+
+export const plus = (one: TreeUsage, other: TreeUsage): TreeUsage => each((name) => one[name] + other[name]);
+/** Of each count the larger: the clocks of two processes may differ. */
+export const atLeast = (one: TreeUsage, other: TreeUsage): TreeUsage =>
+  each((name) => Math.max(one[name], other[name]));
+const minus = (one: TreeUsage, other: TreeUsage): TreeUsage => each((name) => one[name] - other[name]);
+
+const timeless = ({ used: { active_ms: _, wall_ms: __, ...counts } }: AgentReport) => counts;
+const standstillOf = ({ waiting, approvals, paused, blocker }: AgentReport) => ({
+  ...{ waiting, approvals, paused },
+  blocker: blocker && [blocker.run_id, blocker.reason.code, blocker.reason.message],
+});
+const textOf = (value: unknown): string => JSON.stringify(value);
+
+function each(of: (name: keyof TreeUsage) => number): TreeUsage {
+  const names = Object.keys(noUsage) as (keyof TreeUsage)[];
+  return Object.fromEntries(names.map((name) => [name, of(name)])) as TreeUsage;
+}

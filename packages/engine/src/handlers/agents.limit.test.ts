@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { requestResume } from '../commands/steer-run.ts';
+import { submitRun } from '../commands/submit-run.ts';
+import { limitsSchema, type RunSpec } from '../domain/run-spec.ts';
+import { readTasks } from '../log/read-state.ts';
+import type { Planner, PlannerDecision, PlannerInput } from '../ports.ts';
+import { listRuns } from '../queries/list-runs.ts';
+import { listSteps } from '../queries/list-steps.ts';
+import { type Bench, bench, deliverAll, specOf } from '../testing/drive.ts';
+import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { soundLog } from '../testing/sound-log.ts';
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startTestEngine();
+});
+afterAll(() => engine.stop());
+beforeEach(() => engine.deps.redis.flushall());
+
+const perTurn = { input_tokens: 10, output_tokens: 5, cost_micros: 600 };
+const tokensPerTurn = perTurn.input_tokens + perTurn.output_tokens;
+const model = 'test/model';
+const finish: PlannerDecision = { kind: 'finish', message: 'done', answer: {}, usage: perTurn };
+const calls = (...all: object[]): PlannerDecision => ({
+  ...{ kind: 'calls', message: 'on', answer: {}, usage: perTurn },
+  calls: all.map((args) => ({ tool: 'count', args })),
+});
+const asks = { effect: 'read', asks: model };
+/** A call that is never the same twice. */
+const work = ({ turn }: PlannerInput) => calls({ effect: 'workspace', turn });
+
+/** A run of a model whose sub-agents are asked by the same function. */
+async function modelRun(next: (input: PlannerInput) => PlannerDecision, limits: object, more: Partial<RunSpec> = {}) {
+  const made = bench(engine);
+  const planner: Planner = { next: async (input) => next(input) };
+  const deps: Bench['deps'] = { ...made.deps, planners: { ...made.deps.planners, model: planner } };
+  const spec: RunSpec = {
+    ...specOf([[{ args: { effect: 'read' } }]]),
+    task: { planner: 'model', model, prompt: 'root' },
+    limits: limitsSchema.parse(limits),
+    ...more,
+  };
+  return { ...made, deps, runId: (await submitRun(deps, { spec, by: 'test' })).runId };
+}
+
+const isRoot = ({ spec }: PlannerInput) => spec.task.planner === 'model' && spec.task.prompt === 'root';
+const allRuns = async () => (await listRuns(engine.deps, {}, { limit: 200 })).items;
+const sumOf = async (of: (run: Awaited<ReturnType<typeof allRuns>>[number]) => number) =>
+  (await allRuns()).reduce((sum, run) => sum + of(run), 0);
+const runOf = async (runId: string) => (await listSteps(engine.deps, runId)).run;
+const isSound = async () => {
+  for (const { id } of await allRuns()) await soundLog(engine.deps, id);
+};
+
+const shapes: [string, (input: PlannerInput) => PlannerDecision][] = [
+  ['four at once', (input) => (isRoot(input) ? calls(asks, asks, asks, asks) : work(input))],
+  [
+    'one after the other',
+    (input) => (isRoot(input) ? calls({ ...asks, n: input.turn }) : input.turn > 2 ? finish : work(input)),
+  ],
+  [
+    'sub-agents of sub-agents',
+    (input) => (isRoot(input) || input.turn === 1 ? calls({ ...asks, n: input.turn }) : work(input)),
+  ],
+];
+
+test.each(shapes)('tokens are counted over the tree: %s', async (_, next) => {
+  const { deps, runId } = await modelRun(next, { max_tokens: 100, max_depth: 4, max_turns: 50 });
+  await deliverAll(deps);
+  const spent = await sumOf((run) => run.input_tokens + run.output_tokens);
+  expect(spent).toBeGreaterThanOrEqual(100);
+  // Deliveries are one at a time, so one turn at most was in flight.
+  expect(spent).toBeLessThan(100 + tokensPerTurn);
+  const all = await allRuns();
+  expect(all.some((run) => run.status === 'paused' && run.reason?.code === 'max_tokens')).toBe(true);
+  expect(['paused', 'waiting']).toContain((await runOf(runId)).status);
+  await isSound();
+
+  await requestResume(deps, runId, { by: 'ann' });
+  await deliverAll(deps);
+  const more = await sumOf((run) => run.input_tokens + run.output_tokens);
+  expect(more).toBeGreaterThanOrEqual(spent + 100);
+  expect(more).toBeLessThan(spent + 100 + tokensPerTurn);
+  await isSound();
+});
+
+test('a model that asks for more calls than a turn may have gets an answer to each, and the rest is no step', async () => {
+  const { deps, runId, executions } = await modelRun(
+    ({ turn }) => (turn > 1 ? finish : calls(...Array.from({ length: 3000 }, (_, n) => ({ effect: 'read', n })))),
+    {},
+  );
+  await deliverAll(deps);
+  expect(executions).toHaveLength(64);
+  expect((await listSteps(deps, runId)).steps).toHaveLength(64);
+  await isSound();
+});
+
+test('max_steps cuts a turn of a model', async () => {
+  const { deps, runId, executions } = await modelRun(
+    ({ turn }) => calls(...Array.from({ length: 40 }, (_, n) => ({ effect: 'read', n, turn }))),
+    { max_steps: 5 },
+  );
+  await deliverAll(deps);
+  expect(executions).toHaveLength(5);
+  expect(await runOf(runId)).toMatchObject({ status: 'paused', steps: 5, reason: { code: 'max_steps' } });
+  await isSound();
+});
+
+test('a sub-agent asks no model that its run does not name', async () => {
+  const asked: string[] = [];
+  const { deps, runId } = await modelRun((input) => {
+    if (input.spec.task.planner === 'model') asked.push(input.spec.task.model);
+    if (!isRoot(input) || input.turn > 1) return finish;
+    return calls(asks, { ...asks, asks: 'other/model' });
+  }, {});
+  await deliverAll(deps);
+  expect(new Set(asked)).toEqual(new Set([model]));
+  const { steps } = await listSteps(deps, runId);
+  expect(steps.map(({ status, outcome }) => [status, outcome?.error?.code])).toEqual([
+    ['succeeded', undefined],
+    ['failed', 'EMODELNOTALLOWED'],
+  ]);
+  expect(steps[1]?.outcome?.error?.message).toContain(model);
+  expect(await readTasks(engine.deps.redis, runId)).toHaveLength(1);
+  await isSound();
+});

@@ -1,0 +1,28 @@
+import type { WorkerDeps } from '../deps.ts';
+import type { RunState, StepState } from '../domain/state.ts';
+import { stopWaiting, waitForAgents } from '../domain/transitions/waiting.ts';
+import { isSettled, isTaskOver } from '../domain/vocabulary.ts';
+import { append } from '../log/append.ts';
+import { readTask } from '../log/read-state.ts';
+
+/**
+ * A run is `waiting` while all that is left of its turn waits for sub-agents that wait or are paused themselves. Background commands and
+ * other sub-agents do not change that: nobody but the turn goes on with the work.
+ * @returns whether that had to be recorded: look again
+ */
+export async function settleWaiting(deps: WorkerDeps, run: RunState, steps: readonly StepState[]): Promise<boolean> {
+  const isAtRest = run.status === 'running' ? (run.agents_total?.waiting ?? 0) === 0 : run.parked > 0;
+  if (isAtRest) return false;
+  const isWaiting = await isHeldUp(deps, run, steps);
+  if (isWaiting === (run.status === 'waiting')) return false;
+  await append(deps, run.id, isWaiting ? waitForAgents(run) : stopWaiting(run));
+  return true;
+}
+
+async function isHeldUp(deps: WorkerDeps, run: RunState, steps: readonly StepState[]): Promise<boolean> {
+  if ((run.agents_total?.waiting ?? 0) === 0) return false;
+  const open = steps.filter((step) => !isSettled(step.status));
+  if (open.length === 0 || open.some((step) => step.status !== 'deferred')) return false;
+  const tasks = await Promise.all(open.map(({ deferred }) => readTask(deps.redis, run.id, deferred?.task_id ?? '')));
+  return tasks.every((task) => task !== undefined && !isTaskOver(task.status) && task.report?.waiting === true);
+}

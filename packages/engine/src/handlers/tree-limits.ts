@@ -1,0 +1,69 @@
+import type { EngineDeps } from '../deps.ts';
+import { budgetReached, usedSinceResume } from '../domain/limits-reached.ts';
+import { mostCalls } from '../domain/plan.ts';
+import type { RunState } from '../domain/state.ts';
+import type { Problem } from '../domain/vocabulary.ts';
+import { ancestorsOf } from '../log/ancestors.ts';
+import { readSpec } from '../log/read-spec.ts';
+
+type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'now' | 'ceilings'>;
+
+/** The first limit of a run above this one that is reached. Its sub-agents have reported what they used, this one too. */
+export async function limitReachedAbove(deps: Deps, run: RunState): Promise<Problem | undefined> {
+  for await (const above of ancestorsOf(deps.redis, run)) {
+    const { limits } = await readSpec(deps, above);
+    const reason = budgetReached(above, limits, deps.now());
+    if (reason === undefined) continue;
+    const message = reason.message.replace('The run', `The run ${above.id}, which this one works for,`);
+    return { code: reason.code, message, next: `Resume ${above.id} to grant as much again, or cancel it.` };
+  }
+  return undefined;
+}
+
+/** Why a run may not begin one more sub-agent: of the whole tree, the first limit that is reached. */
+export async function agentRefused(deps: Deps, run: RunState): Promise<Problem | undefined> {
+  for (const one of [run, ...(await all(ancestorsOf(deps.redis, run)))]) {
+    const usedUp = await agentsUsedUp(deps, one, run);
+    if (usedUp !== undefined) return usedUp;
+    const { limits } = await readSpec(deps, one);
+    const reason = budgetReached(one, limits, deps.now());
+    if (reason === undefined) continue;
+    const message = `Not begun: ${whose(one, run)} has reached ${reason.code}.`;
+    return { code: 'EBUDGET', message, next: 'Bring your own work to an end.' };
+  }
+  return undefined;
+}
+
+/** @param one the run whose limit is looked at, `run` itself or one above it */
+export async function agentsUsedUp(deps: Deps, one: RunState, run: RunState): Promise<Problem | undefined> {
+  const { limits } = await readSpec(deps, one);
+  if (usedSinceResume(one, deps.now()).agents < limits.max_agents) return undefined;
+  return {
+    code: 'ETOOMANYAGENTS',
+    message: `Not begun: ${whose(one, run)} may have ${limits.max_agents} sub-agents in all (max_agents).`,
+    next: 'Do it yourself.',
+  };
+}
+
+const whose = (one: RunState, run: RunState): string =>
+  one.id === run.id ? 'this run' : `the run ${one.id}, which this one works for,`;
+
+/** How many calls a turn of a model may have now, and what the calls above that are answered with. */
+export async function roomForCalls(deps: Deps, run: RunState): Promise<{ calls: number; error: Problem }> {
+  let calls = mostCalls;
+  let why = `a turn has ${mostCalls} calls at most`;
+  for (const one of [run, ...(await all(ancestorsOf(deps.redis, run)))]) {
+    const { max_steps } = (await readSpec(deps, one)).limits;
+    if (max_steps === undefined) continue;
+    const left = Math.max(0, max_steps - usedSinceResume(one, deps.now()).steps);
+    if (left >= calls) continue;
+    calls = left;
+    why = `${left} steps were left of max_steps (${max_steps})`;
+  }
+  const next = 'Make fewer calls in one answer, the most important first.';
+  return { calls, error: { code: 'ETOOMANYCALLS', message: `Not run: ${why}, and this answer had more calls.`, next } };
+}
+
+async function all(runs: AsyncIterable<RunState>): Promise<RunState[]> {
+  return Array.fromAsync(runs);
+}

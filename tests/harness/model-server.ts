@@ -1,0 +1,95 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** What a model is asked, as far as tests look at it. */
+interface Question {
+  model: string;
+  /** What the run was asked to do. */
+  prompt: string;
+  /** The results of tools, in their order. */
+  results: { id: string; text: string }[];
+  /** Ids of the calls that the model made before. */
+  calls: string[];
+}
+
+interface Answer {
+  text?: string;
+  calls?: { tool: string; args: object }[];
+}
+
+export interface ModelServer extends AsyncDisposable {
+  url: string;
+  questions: Question[];
+  /** Tokens that all answers so far took. */
+  tokens(): number;
+}
+
+export const tokensPerAnswer = 15;
+
+/** A loopback server of the chat completions format, as openai-compatible servers speak it. Every answer takes `tokensPerAnswer`. */
+export async function openModelServer(answer: (question: Question) => Answer): Promise<ModelServer> {
+  const questions: Question[] = [];
+  let answered = 0;
+  const server = createServer(async (request, response) => {
+    const question = await read(request);
+    questions.push(question);
+    const { text = '', calls = [] } = answer(question);
+    answered += 1;
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(completion(question.model, answered, text, calls)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    questions,
+    tokens: () => answered * tokensPerAnswer,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+interface Message {
+  role: string;
+  content?: string | { text?: string }[] | null;
+  tool_call_id?: string;
+  tool_calls?: { id: string }[];
+}
+
+async function read(request: IncomingMessage): Promise<Question> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const { model, messages } = JSON.parse(Buffer.concat(chunks).toString()) as { model: string; messages: Message[] };
+  return {
+    model,
+    prompt: textOf(messages.find(({ role }) => role === 'user')),
+    results: messages.flatMap((one) =>
+      one.role === 'tool' ? [{ id: one.tool_call_id ?? '', text: textOf(one) }] : [],
+    ),
+    calls: messages.flatMap((one) => (one.tool_calls ?? []).map(({ id }) => id)),
+  };
+}
+
+const textOf = (message: Message | undefined): string =>
+  Array.isArray(message?.content) ? message.content.map(({ text = '' }) => text).join('') : (message?.content ?? '');
+
+const completion = (model: string, number: number, content: string, calls: { tool: string; args: object }[]) => ({
+  ...{ id: `answer-${number}`, object: 'chat.completion', created: 1, model },
+  choices: [
+    {
+      index: 0,
+      message: {
+        ...{ role: 'assistant', content },
+        ...(calls.length > 0 && {
+          tool_calls: calls.map(({ tool, args }, index) => ({
+            ...{ id: `call_${number}_${index}`, type: 'function' },
+            function: { name: tool, arguments: JSON.stringify(args) },
+          })),
+        }),
+      },
+      finish_reason: calls.length > 0 ? 'tool_calls' : 'stop',
+    },
+  ],
+  usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: tokensPerAnswer },
+});

@@ -1,0 +1,173 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type ModelServer, openModelServer, tokensPerAnswer } from '../harness/model-server.ts';
+import { finished } from '../harness/runs.ts';
+import { type System, startSystem } from '../harness/system.ts';
+import { until } from '../harness/until.ts';
+
+const model = 'openai-compatible/fake';
+type Answer = Parameters<typeof openModelServer>[0];
+
+let server: ModelServer;
+let other: ModelServer;
+let system: System;
+let answer: Answer = () => ({ text: 'done' });
+beforeAll(async () => {
+  server = await openModelServer((question) => answer(question));
+  other = await openModelServer(() => ({ text: 'stolen' }));
+  system = await startSystem({
+    HOLDPOINT_MODEL: model,
+    OPENAI_COMPATIBLE_BASE_URL: `${server.url}/v1`,
+    OPENAI_API_KEY: 'a-key-of-another-provider',
+    OPENAI_BASE_URL: `${other.url}/v1`,
+    HOLDPOINT_LIMITS: JSON.stringify({ max_turns: 60, command: { memory_bytes: 2 ** 30 } }),
+  });
+  await system.startWorker();
+});
+afterEach(() => {
+  answer = () => ({ text: 'done' });
+});
+afterAll(async () => {
+  await system[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+  await other[Symbol.asyncDispose]();
+});
+
+let asked = 0;
+const task = (prompt: string, more: object = {}) => {
+  asked += 1;
+  return { tool: 'task', args: { description: `part ${asked}`, prompt, ...more } };
+};
+/** A call that is never the same twice. */
+const work = ({ results }: { results: unknown[] }) => ({
+  calls: [{ tool: 'bash', args: { command: `echo ${results.length}` } }],
+});
+const atRest = (status: string) => ['waiting', 'paused', 'succeeded', 'failed'].includes(status);
+const nothingMoves = (runId: string) =>
+  until(`${runId} and its sub-agents are at rest`, async () => {
+    const { data } = await system.client.listRuns({ limit: 200 });
+    return data.every(({ status }) => atRest(status) || status === 'canceled');
+  });
+
+test.each([
+  // How many runs of the tree can be in a turn at the same time; the others wait for them.
+  ['several at once', 'wide', 5],
+  ['one after the other', 'row', 1],
+  ['each with sub-agents of its own', 'deep', 4],
+] as const)(
+  'models that spend all they can, %s, pass the budget by the turns in flight at most',
+  async (_, shape, inFlight) => {
+    const before = server.tokens();
+    answer = (question) => {
+      const { prompt, results } = question;
+      if (prompt === 'row') return { calls: [task('short')] };
+      if (prompt === 'short') return results.length > 1 ? { text: 'enough' } : work(question);
+      if (prompt === 'wide') return { calls: [1, 2, 3, 4, 5].map(() => task('spend')) };
+      if (prompt === 'deep') return { calls: [task('deep'), task('spend')] };
+      return work(question);
+    };
+    const max_tokens = 300;
+    const { run } = await system.client.createRun({ prompt: shape, limits: { max_tokens, max_depth: 3 } });
+    await nothingMoves(run.id);
+    const spent = server.tokens() - before;
+    expect(spent).toBeGreaterThanOrEqual(max_tokens);
+    expect(spent).toBeLessThan(max_tokens + inFlight * tokensPerAnswer);
+    const now = await system.client.getRun(run.id);
+    expect(['waiting', 'paused']).toContain(now.status);
+    expect(now.usage.input_tokens + now.usage.output_tokens).toBe(spent);
+    const { agents } = now.usage;
+    expect(agents.count).toBeGreaterThan(1);
+    expect(agents.input_tokens + agents.output_tokens).toBeLessThan(spent);
+    const reasons = [now.reason, ...now.waiting_for.map(({ reason }) => reason)].map((reason) => reason?.code);
+    expect(reasons).toContain('max_tokens');
+    expect(now.waiting_for.every(({ status }) => status === 'paused')).toBe(true);
+    // A sub-agent alone cannot be let go on: the budget is not its own.
+    const [child] = now.waiting_for;
+    if (child !== undefined) {
+      const refused = system.client.resumeRun(child.run_id);
+      await expect(refused).rejects.toMatchObject({ status: 409, code: 'limit_reached_above' });
+    }
+    await system.client.resumeRun(run.id);
+    await nothingMoves(run.id);
+    const more = server.tokens() - before - spent;
+    expect(more).toBeGreaterThanOrEqual(max_tokens);
+    expect(more).toBeLessThan(max_tokens + inFlight * tokensPerAnswer);
+    await system.client.cancelRun(run.id);
+    expect(await finished(system.client, run.id)).toMatchObject({ status: 'canceled', open_tasks: 0 });
+    const { usage } = await system.client.getRun(run.id);
+    expect(usage.input_tokens + usage.output_tokens).toBe(spent + more);
+  },
+  120_000,
+);
+
+test('no more sub-agents begin than the run may have over its whole tree; the model reads why', async () => {
+  const said: string[] = [];
+  answer = ({ prompt, results }) => {
+    if (results.length > 0) said.push(...results.map(({ text }) => text));
+    if (results.length > 0) return { text: 'done' };
+    return { calls: [1, 2, 3].map(() => task(prompt === 'many' ? 'some' : 'one')) };
+  };
+  const { run } = await system.client.createRun({ prompt: 'many', limits: { max_agents: 5, max_depth: 5 } });
+  expect(await finished(system.client, run.id)).toMatchObject({ status: 'succeeded', usage: { agents: { count: 5 } } });
+  expect(said.join('\n')).toContain('ETOOMANYAGENTS');
+});
+
+test('a sub-agent asks no provider that its run does not name', async () => {
+  const said: string[] = [];
+  answer = ({ prompt, results, model: name }) => {
+    said.push(...results.map(({ text }) => text), `asked ${name}`);
+    if (prompt !== 'choose' || results.length > 0) return { text: 'done' };
+    return {
+      calls: [task('x', { model: 'openai/gpt-5' }), task('x', { model: 'openai-compatible/second' }), task('x')],
+    };
+  };
+  const { run } = await system.client.createRun({ prompt: 'choose' });
+  expect(await finished(system.client, run.id)).toMatchObject({ status: 'succeeded', usage: { agents: { count: 1 } } });
+  expect(other.questions).toEqual([]);
+  const refused = said.filter((text) => text.includes('EMODELNOTALLOWED'));
+  expect(refused).toHaveLength(2);
+  for (const text of refused) expect(text).toContain(model);
+  expect(said).not.toContain('asked second');
+
+  const models = ['openai-compatible/second'];
+  const named = (await system.client.createRun({ prompt: 'choose', models })).run.id;
+  const ended = await finished(system.client, named);
+  expect(ended).toMatchObject({ status: 'succeeded', usage: { agents: { count: 2 } } });
+  expect(ended.request.models).toEqual([model, ...models]);
+  expect(said).toContain('asked second');
+  expect(other.questions).toEqual([]);
+  await expect(system.client.createRun({ prompt: 'choose', models: ['nobody/x'] })).rejects.toMatchObject({
+    ...{ status: 422, code: 'invalid_model_name', errors: [{ pointer: '/models/0' }] },
+  });
+});
+
+test('an answer with 2,000 calls has 64 steps, and the next request a result for each call', async () => {
+  let last: Parameters<Answer>[0] | undefined;
+  answer = (question) => {
+    last = question;
+    if (question.results.length > 0) return { text: 'done' };
+    return { calls: Array.from({ length: 2000 }, () => ({ tool: 'list_directory', args: {} })) };
+  };
+  const { run } = await system.client.createRun({ prompt: 'flood' });
+  expect(await finished(system.client, run.id)).toMatchObject({ status: 'succeeded', usage: { steps: 64 } });
+  expect(last?.calls).toHaveLength(2000);
+  expect(last?.results.map(({ id }) => id).sort()).toEqual(last?.calls.toSorted());
+  expect(last?.results.filter(({ text }) => text.includes('ETOOMANYCALLS'))).toHaveLength(1936);
+
+  const few = (await system.client.createRun({ prompt: 'flood', limits: { max_steps: 5 } })).run.id;
+  const paused = await system.client.waitForRun(few, { until: ({ status }) => status === 'paused' });
+  expect(paused).toMatchObject({ reason: { code: 'max_steps' }, usage: { steps: 5 } });
+});
+
+test("a limit above the operator's is refused, and one that is left out is the operator's", async () => {
+  const plan = { groups: [{ steps: [{ tool: 'list_directory', args: {} }] }] };
+  const command = { memory_bytes: Number.MAX_SAFE_INTEGER };
+  await expect(system.client.createRun({ plan, limits: { command } })).rejects.toMatchObject({
+    ...{ status: 422, code: 'limit_above_ceiling' },
+    errors: [{ pointer: '/limits/command/memory_bytes', detail: expect.stringContaining('HOLDPOINT_LIMITS') }],
+  });
+  const { run } = await system.client.createRun({ plan });
+  const { request } = await finished(system.client, run.id);
+  expect(request.limits.max_turns).toBe(60);
+  const forked = system.client.forkRun(run.id, { from_step: 1, limits: { max_turns: 61 } });
+  await expect(forked).rejects.toMatchObject({ status: 422, code: 'limit_above_ceiling' });
+});
