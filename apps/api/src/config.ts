@@ -1,8 +1,12 @@
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { OperatorPolicy } from '@holdpoint/engine/domain/operator-policy';
+import { operatorPolicyFrom } from '@holdpoint/engine/operator-policy';
 import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space/limits';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models/settings';
 import { telemetryWanted } from '@holdpoint/telemetry/start-telemetry';
+import type { Roots } from '@holdpoint/workspace/bounds';
+import { rootsFrom } from '@holdpoint/workspace/roots';
 import { z } from 'zod';
 
 const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
@@ -21,6 +25,10 @@ export interface Config {
   allowAddresses: readonly string[];
   /** What must stay free on the disk of the data directory. */
   space: SpaceLimits;
+  /** Where sources may lie and where a publish may write; the workers' setting. */
+  roots?: Roots;
+  /** Binds every run; the workers' setting. Its file is read at the start. */
+  operatorPolicy?: OperatorPolicy | undefined;
   /** Whether OpenTelemetry's own variables turn it on. */
   telemetry: boolean;
 }
@@ -53,8 +61,17 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     models: modelSettingsFrom(env),
     allowAddresses: parsed.data.HOLDPOINT_ALLOW_ADDRESSES.split(',').filter((range) => range !== ''),
     space: spaceLimitsFrom(given),
+    ...boundsOf(given),
     telemetry: telemetryWanted(env),
   };
+}
+
+function boundsOf(env: Record<string, string | undefined>): Pick<Config, 'roots' | 'operatorPolicy'> {
+  try {
+    return { roots: rootsFrom(env), operatorPolicy: operatorPolicyFrom(env) };
+  } catch (cause) {
+    throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
 }
 
 const levelSchema = z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']);

@@ -2,9 +2,13 @@ import { availableParallelism, hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Retention } from '@holdpoint/engine/deps';
+import type { OperatorPolicy } from '@holdpoint/engine/domain/operator-policy';
+import { operatorPolicyFrom } from '@holdpoint/engine/operator-policy';
 import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space/limits';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models/settings';
 import { telemetryWanted } from '@holdpoint/telemetry/start-telemetry';
+import type { Roots } from '@holdpoint/workspace/bounds';
+import { rootsFrom } from '@holdpoint/workspace/roots';
 import { z } from 'zod';
 
 const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
@@ -104,6 +108,10 @@ export interface Config {
   prices: Readonly<Record<string, { input: number; output: number }>>;
   /** What must stay free on the disk of the data directory. */
   space: SpaceLimits;
+  /** Where sources may lie and where a publish may write. */
+  roots: Roots;
+  /** Binds every run. Its file is read at the start. */
+  operatorPolicy: OperatorPolicy | undefined;
   telemetry: boolean;
 }
 
@@ -147,8 +155,18 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     models: modelSettingsFrom(env),
     prices: of.HOLDPOINT_MODEL_PRICES,
     space: spaceLimitsFrom(env),
+    roots: checked(() => rootsFrom(env)),
+    operatorPolicy: checked(() => operatorPolicyFrom(env)),
     telemetry: telemetryWanted(env),
   };
+}
+
+function checked<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new ConfigError(`The environment does not fit. ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
 }
 
 export class ConfigError extends Error {

@@ -42,6 +42,7 @@ const registry = {
   EREFUNKNOWN: { retryable: false, next: 'Give a branch, tag or commit that exists in the repository.' },
   ERUNIDINVALID: { retryable: false, next: 'Run ids have 1 to 128 letters, digits, "_" or "-".' },
   EPATHINVALID: { retryable: false, next: 'Give a path relative to the workspace, without ".." in it.' },
+  EARCHIVEUNSAFE: { retryable: false, next: 'Download tar.gz, or name the files that you want (path=…).' },
   EPATHMISSING: { retryable: false, next: 'List the files of the snapshot, and name one of them.' },
   EWORKSPACEMISSING: { retryable: false, next: 'Materialise the run first; a discarded workspace does not come back.' },
   ELEASESTALE: { retryable: false, next: 'Nothing: whoever took the workspace over goes on with it.' },

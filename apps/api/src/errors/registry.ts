@@ -173,6 +173,7 @@ export const workspaceProblems: Record<WorkspaceErrorCode, ProblemKind & { code:
   EREFUNKNOWN: { status: 422, code: 'ref_unknown', title: 'Unknown git ref' },
   ERUNIDINVALID: { status: 404, code: 'run_not_found', title: 'No such run' },
   EPATHINVALID: { status: 422, code: 'path_invalid', title: 'Invalid path' },
+  EARCHIVEUNSAFE: { status: 422, code: 'archive_unsafe', title: 'The archive would be unsafe to unpack' },
   EPATHMISSING: { status: 404, code: 'path_not_found', title: 'No such file' },
   EWORKSPACEMISSING: { status: 410, code: 'workspace_gone', title: 'The workspace is gone' },
   ELEASESTALE: { status: 503, code: 'workspace_taken_over', title: 'Another worker took over' },

@@ -1,3 +1,4 @@
+import { operatorPolicySchema } from '@holdpoint/engine/domain/operator-policy';
 import { planSchema } from '@holdpoint/engine/domain/plan';
 import { policySchema } from '@holdpoint/engine/domain/policy';
 import {
@@ -111,6 +112,9 @@ export const runDetailSchema = z
       prompt: z.string().nullable(),
       source: sourceSchema,
       policy: policySchema,
+      operator_policies: z
+        .array(z.strictObject({ digest: z.string(), policy: operatorPolicySchema }))
+        .describe("The operator's policies that bind the run beside its own: the strictest decides"),
       limits: limitsSchema,
       network: networkSchema,
       validators: validatorsSchema,

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { toPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { ForkedFrom } from '../domain/lineage.ts';
+import { boundBy } from '../domain/operator-policy.ts';
 import type { Plan } from '../domain/plan.ts';
 import type { RunSpec } from '../domain/run-spec.ts';
 import type { RunState } from '../domain/state.ts';
@@ -54,7 +55,8 @@ export async function forkRun(
   const moment = rewindPoint(run, steps, request.fromStep);
   const undone = new Set(moment.after.map((step) => step.id));
   const point = { ...moment, ...(await snapshotBefore(deps, run.id, { began: moment.began, undone })) };
-  const spec = changed(await readSpec(deps, run), request.changes, point);
+  const theirs = await readSpec(deps, run);
+  const spec = { ...changed(theirs, request.changes, point), ...boundBy(deps.operatorPolicy, theirs) };
   const fork = await forkAt(deps, run, point);
 
   const child = await reserveRun(deps, { by, idempotency });

@@ -1,7 +1,7 @@
 import { toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { limitReached } from '../domain/limits-reached.ts';
-import { judge } from '../domain/policy.ts';
+import { judgeCall } from '../domain/operator-policy.ts';
 import { hasNetwork, type RunSpec } from '../domain/run-spec.ts';
 import type { RunState } from '../domain/state.ts';
 import { changedTools, toolsChanged } from '../domain/tool-versions.ts';
@@ -88,7 +88,7 @@ async function planned(
       return ending(run, { as: 'failed', message: decision.message, reason: decision.reason }, word);
     case 'calls': {
       const all = await Promise.all(decision.calls.map((call) => turnStep(deps, run, spec, call)));
-      const { steps, isWhole } = passAtOnce(all, spec);
+      const { steps, isWhole } = passAtOnce(deps, all, spec);
       const hasTasks = run.open_tasks > 0;
       return {
         transition: planTurn(run, { ...word, steps }),
@@ -131,7 +131,11 @@ async function turnStep(deps: WorkerDeps, run: RunState, spec: RunSpec, call: Pl
  * Lets through what the policy simply allows, in the entry that records the turn: those that read, and the first of those that change
  * something. What is held or denied, and whatever comes after it in order, is for the gate.
  */
-function passAtOnce(all: readonly TurnStep[], { policy }: RunSpec): { steps: TurnStep[]; isWhole: boolean } {
+function passAtOnce(
+  { operatorPolicy }: WorkerDeps,
+  all: readonly TurnStep[],
+  spec: RunSpec,
+): { steps: TurnStep[]; isWhole: boolean } {
   let isBlocked = false;
   let isWhole = true;
   const steps = all.map((step) => {
@@ -139,7 +143,7 @@ function passAtOnce(all: readonly TurnStep[], { policy }: RunSpec): { steps: Tur
     const isOrdered = step.effect !== 'read';
     if (isOrdered && isBlocked) return step;
     isBlocked ||= isOrdered;
-    const { action, reason } = judge(policy, step);
+    const { action, reason } = judgeCall(spec, operatorPolicy, step);
     if (action === 'allow' && step.gate === undefined) return { ...step, passes: reason };
     isWhole = false;
     return step;

@@ -14,6 +14,7 @@ import { type RunFolder, runFolder } from '../run/run-folder.ts';
 import { requireRecord } from '../run/workspace-record.ts';
 import { assertSnapshot, loadSnapshot } from '../tree/load-snapshot.ts';
 import { emptyFolder, type Folder, find, isLeaf, withEntry } from '../tree/tree.ts';
+import { assertPortable } from './assert-portable.ts';
 import { checkedPath } from './checked-path.ts';
 import { outputOf, type Source } from './output-of.ts';
 
@@ -30,10 +31,11 @@ export async function archiveFiles(deps: Deps, input: Request): Promise<Readable
   const { created_at: seconds } = requireRecord(folder);
   assertSnapshot(folder, input.snapshot);
   await switchAttributesOff(folder);
-  if (input.paths === undefined) return outputOf(() => start(deps, { folder, input, commit: input.snapshot }));
   const state = deps.states.of(folder);
   const { root } = await loadSnapshot(deps, { folder, state, id: input.snapshot });
-  const part = onlyPaths(root, input.paths);
+  const part = input.paths === undefined ? root : onlyPaths(root, input.paths);
+  if (input.format === 'zip') await assertPortable(deps, folder, part);
+  if (input.paths === undefined) return outputOf(() => start(deps, { folder, input, commit: input.snapshot }));
   return outputOf(() => startPart(deps, { folder, input, part, seconds }));
 }
 

@@ -1,4 +1,4 @@
-import { type Worker, workerListSchema } from '@holdpoint/client/wire/operation';
+import { boundsSchema, type Worker, workerListSchema } from '@holdpoint/client/wire/operation';
 import { workerIndex, workerKey } from '@holdpoint/engine/log/keys';
 import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
@@ -13,6 +13,7 @@ const heartbeatSchema = z.object({
   active: z.array(z.string()),
   capabilities: z.json().default(null),
   version: z.string().nullable().default(null),
+  bounds: z.object(boundsSchema.shape).optional(),
   retention: z.object({ days: z.number().nullable(), runs: z.int().nullable() }).optional(),
 });
 

@@ -42,7 +42,7 @@ export function readRunsRoutes(app: App, deps: ApiDeps): void {
     },
     async ({ params }) => {
       const run = await findRun(deps, params.id);
-      return toRunDetail(run, await readSpec(deps, run));
+      return toRunDetail(run, await readSpec(deps, run), deps.operatorPolicy);
     },
   );
 }

@@ -2,6 +2,7 @@ import { conflictSchema } from '@holdpoint/client/wire/problem';
 import { publishedSchema } from '@holdpoint/client/wire/published';
 import type { Run, RunDetail } from '@holdpoint/client/wire/run';
 import { activeMs } from '@holdpoint/engine/domain/limits-reached';
+import { type OperatorPolicy, operatorPolicyDigest, withCurrent } from '@holdpoint/engine/domain/operator-policy';
 import type { RunSpec } from '@holdpoint/engine/domain/run-spec';
 import type { RunState } from '@holdpoint/engine/domain/state';
 import { problemSchema } from '@holdpoint/engine/domain/vocabulary';
@@ -38,10 +39,14 @@ export function toRun(run: RunState, now = Date.now()): Run {
   };
 }
 
-export function toRunDetail(run: RunState, spec: RunSpec): RunDetail {
+export function toRunDetail(run: RunState, spec: RunSpec, current: OperatorPolicy | undefined): RunDetail {
   const { task, source, policy, limits, network, validators, publish } = spec;
   const prompt = task.planner === 'model' ? task.prompt : null;
-  const request = { prompt, source: sourceSchema.parse(source), policy, limits, network, validators, publish };
+  const operator_policies = withCurrent(spec.operator, current).map((one) => {
+    return { digest: operatorPolicyDigest(one), policy: one };
+  });
+  const bound = { policy, operator_policies, limits, network };
+  const request = { prompt, source: sourceSchema.parse(source), ...bound, validators, publish };
   return { ...toRun(run), request };
 }
 
