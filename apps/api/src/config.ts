@@ -2,9 +2,13 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ceilingsFrom } from '@holdpoint/engine/ceilings-from';
 import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
+import type { OperatorPolicy } from '@holdpoint/engine/domain/operator-policy';
+import { operatorPolicyFrom } from '@holdpoint/engine/operator-policy';
 import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space/limits';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models/settings';
 import { telemetryWanted } from '@holdpoint/telemetry/start-telemetry';
+import type { Roots } from '@holdpoint/workspace/bounds';
+import { rootsFrom } from '@holdpoint/workspace/roots';
 import { z } from 'zod';
 
 const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
@@ -27,6 +31,10 @@ export interface Config {
   space: SpaceLimits;
   /** What no run may pass. */
   ceilings: Ceilings;
+  /** Where sources may lie and where a publish may write; the workers' setting. */
+  roots?: Roots;
+  /** Binds every run; the workers' setting. Its file is read at the start. */
+  operatorPolicy?: OperatorPolicy | undefined;
   /** Whether OpenTelemetry's own variables turn it on. */
   telemetry: boolean;
 }
@@ -63,8 +71,17 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     allowAddresses: parsed.data.HOLDPOINT_ALLOW_ADDRESSES.split(',').filter((range) => range !== ''),
     space: spaceLimitsFrom(given),
     ceilings: ceilingsFrom(given),
+    ...boundsOf(given),
     telemetry: telemetryWanted(env),
   };
+}
+
+function boundsOf(env: Record<string, string | undefined>): Pick<Config, 'roots' | 'operatorPolicy'> {
+  try {
+    return { roots: rootsFrom(env), operatorPolicy: operatorPolicyFrom(env) };
+  } catch (cause) {
+    throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
 }
 
 const levelSchema = z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']);

@@ -59,7 +59,11 @@ export async function startApi(
     now,
     catalog: createRegistry([holdpoint]),
     outputs: openOutputStore(join(config.dataDir, 'outputs')),
-    workspaces: openWorkspaces({ dataDir: config.dataDir, logger, allocateOwner: onlyWorkers }),
+    operatorPolicy: config.operatorPolicy,
+    workspaces: openWorkspaces({
+      ...{ dataDir: config.dataDir, logger, allocateOwner: onlyWorkers },
+      ...(config.roots && { roots: config.roots }),
+    }),
     models: config.models,
     allowAddresses: config.allowAddresses,
     space,

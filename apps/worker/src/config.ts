@@ -4,9 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { ceilingsFrom } from '@holdpoint/engine/ceilings-from';
 import type { Retention } from '@holdpoint/engine/deps';
 import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
+import type { OperatorPolicy } from '@holdpoint/engine/domain/operator-policy';
+import { operatorPolicyFrom } from '@holdpoint/engine/operator-policy';
 import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space/limits';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models/settings';
 import { telemetryWanted } from '@holdpoint/telemetry/start-telemetry';
+import type { Roots } from '@holdpoint/workspace/bounds';
+import { rootsFrom } from '@holdpoint/workspace/roots';
 import { z } from 'zod';
 
 const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
@@ -108,6 +112,10 @@ export interface Config {
   space: SpaceLimits;
   /** What no run may pass. */
   ceilings: Ceilings;
+  /** Where sources may lie and where a publish may write. */
+  roots: Roots;
+  /** Binds every run. Its file is read at the start. */
+  operatorPolicy: OperatorPolicy | undefined;
   telemetry: boolean;
 }
 
@@ -152,8 +160,18 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     prices: of.HOLDPOINT_MODEL_PRICES,
     space: spaceLimitsFrom(env),
     ceilings: ceilingsFrom(env),
+    roots: checked(() => rootsFrom(env)),
+    operatorPolicy: checked(() => operatorPolicyFrom(env)),
     telemetry: telemetryWanted(env),
   };
+}
+
+function checked<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new ConfigError(`The environment does not fit. ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
 }
 
 export class ConfigError extends Error {

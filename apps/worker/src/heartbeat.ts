@@ -13,6 +13,7 @@ interface Heartbeat {
   version: string;
   concurrency: number;
   capabilities: CapabilityReport;
+  bounds: { policy: string | null; source_roots: string[]; publish_roots: string[] };
   retention: { days: number | null; runs: number | null };
   ceilings: Ceilings;
   workers: RunningWorkers;

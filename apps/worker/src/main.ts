@@ -5,6 +5,7 @@ import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
 import { openClock } from '@holdpoint/engine/clock';
 import type { WorkerDeps } from '@holdpoint/engine/deps';
 import { newId } from '@holdpoint/engine/domain/ids';
+import { operatorPolicyDigest } from '@holdpoint/engine/domain/operator-policy';
 import { bindInstallation } from '@holdpoint/engine/installation/installation';
 import { confirmInstallation } from '@holdpoint/engine/installation/watch-installation';
 import { openOutputStore } from '@holdpoint/engine/outputs/output-store';
@@ -22,6 +23,7 @@ import { createRegistry } from '@holdpoint/tools/registry';
 import { duckDuckGoHtml } from '@holdpoint/tools/search/duckduckgo-html';
 import { openTextThreads } from '@holdpoint/tools/text-threads';
 import { createHoldpointToolset } from '@holdpoint/tools/toolsets/holdpoint';
+import { unknownTools } from '@holdpoint/tools/unknown-tools';
 import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
 import pino from 'pino';
 import manifest from '../package.json' with { type: 'json' };
@@ -70,6 +72,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     dataDir: config.dataDir,
     allocateOwner: ownerAllocator(connections.state, config.uidBase),
     limits: { sourceBytes: config.sourceBytes, freeBytes: config.space.floor },
+    roots: config.roots,
     ...(config.bootId === undefined ? {} : { bootId: config.bootId }),
     logger,
   });
@@ -78,6 +81,10 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
   const search = duckDuckGoHtml(searchEndpoint === undefined ? {} : { endpoint: searchEndpoint });
   const texts = openTextThreads();
   const registry = createRegistry([createHoldpointToolset({ search })]);
+  assertKnownTools(
+    config,
+    registry.toolsets().flatMap((name) => Object.keys(registry.versions(name))),
+  );
   const model = openModels({ settings: config.models, fetch: modelFetch(texts) });
   const deps: WorkerDeps = {
     workerId: `${config.host}-${process.pid}-${randomBytes(3).toString('hex')}`,
@@ -91,6 +98,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     executor: createExecutor({ registry, sandbox, workspaces, texts, allowAddresses: config.allowAddresses, now }),
     outputs: openOutputStore(join(config.dataDir, 'outputs')),
     metrics: telemetry.metrics,
+    operatorPolicy: config.operatorPolicy,
     workspaces: createWorkspacePort(workspaces, sandbox),
     planners: { scripted: scriptedPlanner, model: createModelPlanner({ model, registry, prices: config.prices }) },
     retention: config.retention,
@@ -111,6 +119,11 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     version: manifest.version,
     concurrency: config.steps,
     capabilities: sandbox.capabilities,
+    bounds: {
+      policy: config.operatorPolicy === undefined ? null : operatorPolicyDigest(config.operatorPolicy),
+      source_roots: [...(config.roots.sourceRoots ?? [])],
+      publish_roots: [...(config.roots.publishRoots ?? [])],
+    },
     retention: { days: config.retention.days ?? null, runs: config.retention.runs ?? null },
     ceilings: config.ceilings,
     workers,
@@ -142,6 +155,12 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     await telemetry.stop();
     logger.info('worker ended; nothing is lost');
   };
+}
+
+/** A rule with a mistyped name would hold nothing. */
+function assertKnownTools({ operatorPolicy }: Config, known: readonly string[]): void {
+  const [wrong] = unknownTools(operatorPolicy?.rules ?? [], known);
+  if (wrong !== undefined) throw new ConfigError(`HOLDPOINT_POLICY: rules.${wrong.index}.match.tool: ${wrong.detail}`);
 }
 
 async function main(): Promise<void> {

@@ -2,6 +2,7 @@ import type { Redis } from 'ioredis';
 import type { BlobStore } from './blobs/blob-store.ts';
 import type { Ceilings } from './domain/ceilings.ts';
 import type { NewId } from './domain/ids.ts';
+import type { OperatorPolicy } from './domain/operator-policy.ts';
 import type { OutputStore } from './outputs/output-store.ts';
 import type { Executor, Logger, Metrics, Planner, ToolCatalog, WorkspacePort } from './ports.ts';
 import type { Queues } from './queues/queues.ts';
@@ -14,6 +15,8 @@ export interface EngineDeps {
   catalog: ToolCatalog;
   logger: Logger;
   newId: NewId;
+  /** Binds every run, beside its own policy. Absent: nothing does. */
+  operatorPolicy?: OperatorPolicy | undefined;
   /** Milliseconds since the epoch. */
   now: () => number;
   /** What no run may pass, whatever it was submitted with. Absent: nothing is cut. */

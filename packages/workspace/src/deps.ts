@@ -1,3 +1,4 @@
+import type { Bounds } from './bounds/bounds.ts';
 import type { Git } from './host-git/git.ts';
 import type { KeptDiffs } from './host-git/kept-diffs.ts';
 import type { Owner } from './port.ts';
@@ -10,6 +11,8 @@ export interface Deps {
   /** Real path of the data directory. */
   readonly dataDir: string;
   readonly git: Git;
+  /** Where sources may lie and where a publish may write. */
+  readonly bounds: Bounds;
   readonly keptDiffs: KeptDiffs;
   readonly states: RunStates;
   readonly limits: Limits;

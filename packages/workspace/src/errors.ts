@@ -27,9 +27,22 @@ const registry = {
   },
   ESOURCEUNREADABLE: { retryable: false, next: 'Let the user that runs the worker read the source.' },
   ESOURCEINDATADIR: { retryable: false, next: 'Use a source outside of the data directory.' },
+  ESOURCEFORBIDDEN: {
+    retryable: false,
+    next: 'Use a directory of a project: below a home, /srv, /opt, /workspaces or a temporary directory, and within HOLDPOINT_SOURCE_ROOTS where the operator has set it.',
+  },
+  ESOURCEBROKEN: {
+    retryable: false,
+    next: 'Check the repository with git fsck, bring back what it lacks (git fetch --refetch), and submit the run again.',
+  },
+  EPUBLISHFORBIDDEN: {
+    retryable: false,
+    next: 'Nothing was written. Download the patch or the files, or have the operator change HOLDPOINT_PUBLISH_ROOTS.',
+  },
   EREFUNKNOWN: { retryable: false, next: 'Give a branch, tag or commit that exists in the repository.' },
   ERUNIDINVALID: { retryable: false, next: 'Run ids have 1 to 128 letters, digits, "_" or "-".' },
   EPATHINVALID: { retryable: false, next: 'Give a path relative to the workspace, without ".." in it.' },
+  EARCHIVEUNSAFE: { retryable: false, next: 'Download tar.gz, or name the files that you want (path=…).' },
   EPATHMISSING: { retryable: false, next: 'List the files of the snapshot, and name one of them.' },
   ECONTENTUNKNOWN: {
     retryable: false,

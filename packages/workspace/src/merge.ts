@@ -10,6 +10,7 @@ import { restoreSnapshot } from './restore.ts';
 import { assertCurrent, runFolder } from './run/run-folder.ts';
 import { requireRecord } from './run/workspace-record.ts';
 import { commitTree } from './snapshot.ts';
+import { openOrigin } from './source-repository/open-origin.ts';
 import { mergeTrees } from './three-way/merge-trees.ts';
 import { type LoadedSnapshot, loadSnapshot } from './tree/load-snapshot.ts';
 import { kindOf, type Permissions, permissionsAt } from './tree/permissions.ts';
@@ -42,7 +43,7 @@ export async function mergeRun(deps: Deps, input: Input): Promise<MergeResult> {
   const writer = createObjectWriter({ gitDir: folder.shadow, known: state.known, room: () => assertRoom(deps) });
   const isMoved = changesBetween(base.root, ours.root).length > 0;
   const sides = { source: 'this run', run: 'the other run' };
-  const sourceGitDir = record.source.type === 'git' ? (record.origin ?? undefined) : undefined;
+  const sourceGitDir = (await openOrigin(deps, record))?.gitDir;
   const trees = { base: base.root, source: ours.root, run: theirs.root };
   const merged = isMoved
     ? await mergeTrees(deps, { folder, writer, ...trees, resolutions: [], sides, sourceGitDir })

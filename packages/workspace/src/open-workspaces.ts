@@ -1,5 +1,6 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { createBounds, type Roots } from './bounds/bounds.ts';
 import { compareSnapshots } from './compare.ts';
 import type { Deps, Limits, Logger } from './deps.ts';
 import { diffSnapshots } from './diff.ts';
@@ -40,6 +41,8 @@ export interface WorkspacesOptions {
   /** Gives a run the uid and gid that its tree belongs to. Only a root host changes owners. */
   allocateOwner: (runId: string) => Promise<Owner> | Owner;
   limits?: Partial<Limits>;
+  /** Where sources may lie and where a publish may write, besides what is never open. @default everywhere else */
+  roots?: Roots;
   /** A pino logger or anything like it. @default silent */
   logger?: Logger;
   /** Milliseconds since 1970. @default Date.now */
@@ -66,13 +69,12 @@ const defaultLimits: Omit<Limits, 'fileBytes'> = {
 export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   mkdirSync(join(options.dataDir, 'runs'), { recursive: true, mode: 0o711 });
   const dataDir = realpathSync(options.dataDir);
-  const git = createGit({
-    folder: join(dataDir, 'git'),
-    ...(options.gitPath !== undefined && { gitPath: options.gitPath }),
-  });
+  mkdirSync(join(dataDir, 'git'), { recursive: true, mode: 0o711 });
+  const git = createGit(options.gitPath === undefined ? {} : { gitPath: options.gitPath });
   const deps: Deps = {
     dataDir,
     git,
+    bounds: createBounds({ dataDir, ...options.roots }),
     keptDiffs: keepDiffs(git),
     states: createRunStates(),
     limits: {

@@ -1,10 +1,16 @@
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 
+/** No ref has any, and a command of git takes no NUL. */
+const line = z.string().regex(/^[^\p{Cc}]*$/u, 'expected no control characters');
+/** File names may hold anything but this. */
+const withoutNul = z.string().regex(/^[^\0]*$/, 'expected no NUL');
+const path = withoutNul.min(1).max(4096);
+
 // Glob patterns of paths relative to the workspace, such as `src/**`. Dot files are like any other; see `compileGlob`.
 const selection = {
-  include: z.array(z.string().min(1).max(500)).max(200).optional().describe('Only what one of these globs matches'),
-  exclude: z.array(z.string().min(1).max(500)).max(200).optional().describe('Not what one of these globs matches'),
+  include: z.array(withoutNul.min(1).max(500)).max(200).optional().describe('Only what one of these globs matches'),
+  exclude: z.array(withoutNul.min(1).max(500)).max(200).optional().describe('Not what one of these globs matches'),
 };
 
 /**
@@ -14,18 +20,18 @@ const selection = {
 export const sourceSchema = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('directory'),
-    path: z.string().min(1).describe('Absolute path of a directory on the worker host'),
+    path: path.describe('Absolute path of a directory on the worker host'),
     ...selection,
   }),
   z.strictObject({
     type: z.literal('git'),
-    path: z.string().min(1).describe('Absolute path of a git work tree or bare repository on the worker host'),
-    ref: z.string().min(1).optional().describe('Branch, tag or commit. Default: HEAD'),
+    path: path.describe('Absolute path of a git work tree or bare repository on the worker host'),
+    ref: line.min(1).max(1000).optional().describe('Branch, tag or commit. Default: HEAD'),
     ...selection,
   }),
   z.strictObject({
     type: z.literal('archive'),
-    path: z.string().min(1).describe('Absolute path of a .tar, .tar.gz or .zip file on the worker host'),
+    path: path.describe('Absolute path of a .tar, .tar.gz or .zip file on the worker host'),
     ...selection,
   }),
   z.strictObject({ type: z.literal('empty') }),
@@ -163,8 +169,7 @@ export type Published = z.infer<typeof publishedSchema>;
 
 /** How a change set is to be published. */
 export const publishTargetSchema = z.strictObject({
-  branch: z
-    .string()
+  branch: line
     .min(1)
     .max(250)
     .optional()

@@ -6,6 +6,7 @@ import { tell } from '../report-error.ts';
 import type { Shell } from '../shell.ts';
 import { isAlive } from '../system/process-identity.ts';
 import { readSystemRecord } from '../system/system-record.ts';
+import { checkBounds } from './check-bounds.ts';
 import { checkCeilings } from './check-ceilings.ts';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
 import { checkInstallation } from './check-installation.ts';
@@ -36,6 +37,7 @@ export async function examine(shell: Shell): Promise<Finding[]> {
     storage,
     checkRetention({ workers, runs, sizes }),
     checkCeilings(workers),
+    checkBounds(config, workers),
     await checkKeyFile(keyFileOf(config)),
     ...(await checkRedis(config, running !== undefined)),
     ...(await checkInstallation(config)),

@@ -42,6 +42,7 @@ export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: 
     forked:
       run.forked_from &&
       `from ${run.forked_from.run_id}, ${run.forked_from.step_id === null ? 'from its beginning' : `after ${run.forked_from.step_id}`}`,
+    operator: run.request.operator_policies.map(({ digest }) => `policy ${digest.slice(0, 19)}`).join(', '),
     validators: plain(run.request.validators.map(({ command }) => command).join('\n')),
     turn: String(run.turn),
     approvals: run.pending_approvals === 0 ? undefined : `${run.pending_approvals} pending`,

@@ -2,6 +2,13 @@ import { givenLimitsSchema } from '@holdpoint/engine/domain/run-spec';
 import { z } from 'zod';
 import { listOf } from './page.ts';
 
+/** What of the operator's binds every run, as a worker was started with it. */
+export const boundsSchema = z.strictObject({
+  policy: z.string().nullable().describe("Digest of the operator's policy (HOLDPOINT_POLICY); null: there is none"),
+  source_roots: z.array(z.string()).describe('HOLDPOINT_SOURCE_ROOTS; empty: everything that is not closed'),
+  publish_roots: z.array(z.string()).describe('HOLDPOINT_PUBLISH_ROOTS; empty: everything that is not closed'),
+});
+
 /** A worker that is alive. */
 export const workerSchema = z
   .strictObject({
@@ -17,6 +24,7 @@ export const workerSchema = z
     ceilings: givenLimitsSchema
       .optional()
       .describe('What it lets no run pass (HOLDPOINT_LIMITS); without a name: no ceiling'),
+    bounds: boundsSchema.optional(),
     retention: z
       .strictObject({ days: z.number().nullable(), runs: z.int().nullable() })
       .optional()

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-const isInside = (path: string): boolean => !path.startsWith('/') && !path.split('/').includes('..');
+const isInside = (path: string): boolean =>
+  !path.includes('\0') && !path.startsWith('/') && !path.split('/').includes('..');
 
 /** A path in a workspace. */
 export const pathParameter = z

@@ -1,4 +1,5 @@
 import { runIdSchema } from '@holdpoint/engine/domain/ids';
+import { operatorPolicySchema } from '@holdpoint/engine/domain/operator-policy';
 import { planSchema } from '@holdpoint/engine/domain/plan';
 import { policySchema } from '@holdpoint/engine/domain/policy';
 import {
@@ -145,6 +146,9 @@ export const runDetailSchema = z
       prompt: z.string().nullable(),
       source: sourceSchema,
       policy: policySchema,
+      operator_policies: z
+        .array(z.strictObject({ digest: z.string(), policy: operatorPolicySchema }))
+        .describe("The operator's policies that bind the run beside its own: the strictest decides"),
       limits: limitsSchema,
       models: z.array(z.string()).describe('Models that its sub-agents may ask'),
       network: networkSchema,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
-import { judge } from '../domain/policy.ts';
+import { judgeCall } from '../domain/operator-policy.ts';
 import { hasNetwork } from '../domain/run-spec.ts';
 import { type Decision, decide, expire } from '../domain/transitions/decide.ts';
 import type { DecisionKind } from '../domain/vocabulary.ts';
@@ -119,7 +119,7 @@ async function check(deps: EngineDeps, view: StepApproval, request: DecisionRequ
 }
 
 async function checkEdited(deps: EngineDeps, view: StepApproval, args: unknown): Promise<Decision['edited']> {
-  const { described, policy } = await describeEdited(deps, view, args);
+  const { described, spec } = await describeEdited(deps, view, args);
   if (!described.ok) throw new EngineError('invalid_decision', described.error.message);
   const { effect, risk } = described;
   if (view.step.effect === 'read' && effect !== 'read') {
@@ -128,7 +128,7 @@ async function checkEdited(deps: EngineDeps, view: StepApproval, args: unknown):
       'a call that only reads cannot become one that writes: others beside it have begun',
     );
   }
-  const verdict = judge(policy, { tool: view.step.call.tool, effect, risk });
+  const verdict = judgeCall(spec, deps.operatorPolicy, { tool: view.step.call.tool, effect, risk });
   if (verdict.action === 'deny') {
     throw new EngineError('invalid_decision', `the policy denies the edited call: ${verdict.reason}`);
   }
@@ -136,13 +136,13 @@ async function checkEdited(deps: EngineDeps, view: StepApproval, args: unknown):
 }
 
 async function describeEdited(deps: EngineDeps, { run, step }: StepApproval, args: unknown) {
-  const { policy, network } = await readSpec(deps, run);
+  const spec = await readSpec(deps, run);
   const call = {
     toolset: run.header.toolset,
     tool: step.call.tool,
     args,
-    network: hasNetwork(network),
+    network: hasNetwork(spec.network),
     unattended: run.parent !== undefined,
   };
-  return { described: deps.catalog.describe(call), policy };
+  return { described: deps.catalog.describe(call), spec };
 }

@@ -3,6 +3,7 @@ import { toPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import { decisionsOf } from '../domain/decided.ts';
 import type { ForkedFrom } from '../domain/lineage.ts';
+import { boundBy } from '../domain/operator-policy.ts';
 import type { Plan } from '../domain/plan.ts';
 import type { RunSpec } from '../domain/run-spec.ts';
 import type { ApprovalState, RunState } from '../domain/state.ts';
@@ -55,7 +56,8 @@ export async function forkRun(
   const moment = rewindPoint(run, steps, request.fromStep);
   const undone = new Set(moment.after.map((step) => step.id));
   const point = { ...moment, ...(await snapshotBefore(deps, run.id, { began: moment.began, undone })) };
-  const spec = changed(await readSpec(deps, run), request.changes, point);
+  const theirs = await readSpec(deps, run);
+  const spec = { ...changed(theirs, request.changes, point), ...boundBy(deps.operatorPolicy, theirs) };
   const fork = await forkAt(deps, run, point, approvals);
 
   const child = await reserveRun(deps, { by, idempotency });

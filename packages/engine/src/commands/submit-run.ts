@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { toPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import { canonicalJson } from '../domain/digest.ts';
+import { boundBy } from '../domain/operator-policy.ts';
 import type { RunSpec } from '../domain/run-spec.ts';
 import { createRun } from '../domain/transitions/create-run.ts';
 import { EngineError } from '../errors.ts';
@@ -46,7 +47,8 @@ export async function submitRun(
   deps: EngineDeps,
   submission: Submission,
 ): Promise<{ runId: string; created: boolean }> {
-  const { spec, by, idempotency } = submission;
+  const { by, idempotency } = submission;
+  const spec = { ...submission.spec, ...boundBy(deps.operatorPolicy) };
   const runId = await reserveRun(deps, { by, idempotency });
   const stored = await toPayload(deps.blobs, spec);
   await trackRun(deps.redis, runId);

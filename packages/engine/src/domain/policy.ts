@@ -41,16 +41,27 @@ export interface PolicyVerdict {
 
 /** What the policy says of a call, before anything becomes runnable. Pure. */
 export function judge(policy: Policy, call: { tool: string; effect: Effect; risk: Risk }): PolicyVerdict {
-  const index = policy.rules.findIndex(
+  const found = matchingRule(policy.rules, call);
+  if (found) {
+    const { action, reason } = found.rule;
+    return { action, reason: reason ?? `rule ${found.number} of the run's policy: ${action}` };
+  }
+  if (call.effect === 'external')
+    return { action: 'hold', reason: 'effects outside the workspace are held by default' };
+  return { action: 'allow', reason: 'nothing outside the staging workspace can change' };
+}
+
+/** The first rule that matches, and its number from 1. */
+export function matchingRule(
+  rules: Policy['rules'],
+  call: { tool: string; effect: Effect; risk: Risk },
+): { rule: Policy['rules'][number]; number: number } | undefined {
+  const index = rules.findIndex(
     ({ match }) =>
       (match.effect === undefined || match.effect === call.effect) &&
       (match.risk === undefined || match.risk === call.risk) &&
       (match.tool === undefined || match.tool === call.tool),
   );
-  const rule = policy.rules[index];
-  if (rule)
-    return { action: rule.action, reason: rule.reason ?? `rule ${index + 1} of the run's policy: ${rule.action}` };
-  if (call.effect === 'external')
-    return { action: 'hold', reason: 'effects outside the workspace are held by default' };
-  return { action: 'allow', reason: 'nothing outside the staging workspace can change' };
+  const rule = rules[index];
+  return rule && { rule, number: index + 1 };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { operatorPolicySchema } from './operator-policy.ts';
 import { planSchema } from './plan.ts';
 import { policySchema } from './policy.ts';
 import { prioritySchema } from './vocabulary.ts';
@@ -95,7 +96,12 @@ export const hasNetwork = (network: Network): boolean => network.allow.length > 
 /** A command that must succeed, in the sandbox and without a network, on exactly what is to be published. */
 export const validatorSchema = z.strictObject({
   name: z.string().min(1).max(100).optional(),
-  command: z.string().min(1).max(100_000).describe('For bash. Exit code 0: it passed'),
+  command: z
+    .string()
+    .min(1)
+    .max(100_000)
+    .regex(/^[^\0]*$/, 'expected no NUL')
+    .describe('For bash. Exit code 0: it passed'),
   timeout_s: z.int().min(1).max(86_400).default(600),
 });
 export type Validator = z.infer<typeof validatorSchema>;
@@ -137,6 +143,8 @@ export const runSpecSchema = z.strictObject({
   task: taskSchema,
   source: z.json(),
   policy: policySchema,
+  /** The operator's policies in force when the run, or one that it goes on from, was accepted. */
+  operator: z.array(operatorPolicySchema).max(1000).optional(),
   limits: limitsSchema,
   network: networkSchema,
   models: modelsSchema.default([]),

@@ -2,7 +2,7 @@ import { toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RefusedCalls } from '../domain/events.ts';
 import { limitReached } from '../domain/limits-reached.ts';
-import { judge } from '../domain/policy.ts';
+import { judgeCall } from '../domain/operator-policy.ts';
 import { hasNetwork, type RunSpec } from '../domain/run-spec.ts';
 import type { RunState } from '../domain/state.ts';
 import { changedTools, toolsChanged } from '../domain/tool-versions.ts';
@@ -97,7 +97,7 @@ async function planned(
     case 'calls': {
       const { calls, refused } = await withinRoom(deps, run, decision.calls, spec);
       const all = await Promise.all(calls.map((call) => turnStep(deps, run, spec, call)));
-      const { steps, isWhole } = passAtOnce(all, spec);
+      const { steps, isWhole } = passAtOnce(deps, all, spec);
       const hasTasks = run.open_tasks > 0;
       return {
         transition: planTurn(run, { ...word, ...(refused && { refused }), steps }),
@@ -162,18 +162,23 @@ async function turnStep(deps: WorkerDeps, run: RunState, spec: RunSpec, call: Pl
  * Lets through what the policy simply allows, in the entry that records the turn, as far as the order of its calls lets them begin. What
  * is held or denied, and whatever waits for another call, is for the gate.
  */
-function passAtOnce(all: readonly TurnStep[], { policy }: RunSpec): { steps: TurnStep[]; isWhole: boolean } {
+function passAtOnce(
+  { operatorPolicy }: WorkerDeps,
+  all: readonly TurnStep[],
+  spec: RunSpec,
+): { steps: TurnStep[]; isWhole: boolean } {
+  const verdictOf = (step: TurnStep) => judgeCall(spec, operatorPolicy, step);
   const ready = new Set(
     unblocked(all, (step) => ({
       isSettled: step.error !== undefined,
       writes: step.effect !== 'read' || step.sequential === true,
-      isDenied: judge(policy, step).action === 'deny',
+      isDenied: verdictOf(step).action === 'deny',
     })),
   );
   let isWhole = true;
   const steps = all.map((step) => {
     if (!ready.has(step)) return step;
-    const { action, reason } = judge(policy, step);
+    const { action, reason } = verdictOf(step);
     if (action === 'allow' && step.gate === undefined) return { ...step, passes: reason };
     isWhole = false;
     return step;

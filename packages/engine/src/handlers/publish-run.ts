@@ -1,5 +1,6 @@
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
+import { holdsPublish } from '../domain/operator-policy.ts';
 import type { RunState } from '../domain/state.ts';
 import {
   expirePublish,
@@ -58,13 +59,14 @@ async function reasonToHold(
   run: RunState,
   { unpublishable }: PlannedPublish,
 ): Promise<string | undefined> {
-  const { policy } = await readSpec(deps, run);
+  const spec = await readSpec(deps, run);
   if (unpublishable.length > 0) {
     const [first, ...more] = unpublishable;
     const others = more.length === 0 ? '' : ` and ${more.length} more`;
     return `the run made or changed what cannot be published: ${first}${others}. Approve to publish without it`;
   }
-  return policy.publish === 'hold' ? "the run's policy holds a publish" : undefined;
+  const by = holdsPublish(spec, deps.operatorPolicy);
+  return by && `the ${by}'s policy holds a publish`;
 }
 
 async function callOf(deps: WorkerDeps, run: RunState): Promise<PublishCall> {

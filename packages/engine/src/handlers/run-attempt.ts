@@ -1,6 +1,7 @@
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { heads } from '../domain/heads.ts';
+import { judgeCall } from '../domain/operator-policy.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import type { AttemptResult } from '../domain/transitions/attempt.ts';
 import { EngineError } from '../errors.ts';
@@ -19,6 +20,25 @@ export type Executed =
   | { kind: 'deferred'; until: number; taskId: string; created?: AttemptResult['created'] }
   | { kind: 'doubt'; doubt: Doubt };
 
+/**
+ * A call that passed the gate before the operator's policy became stricter, or whose edited arguments were judged by a process with an older
+ * one, does not run. Held now and never decided, it is to be made again: then it parks.
+ */
+async function refusal(
+  deps: WorkerDeps,
+  run: RunState,
+  { call: { tool, risk }, effect, approval }: StepState,
+): Promise<Outcome | undefined> {
+  const { operatorPolicy } = deps;
+  if (operatorPolicy === undefined) return undefined;
+  const spec = await readSpec(deps, run);
+  const { action, reason } = judgeCall(spec, operatorPolicy, { tool, effect, risk });
+  if (action === 'allow' || (action === 'hold' && approval !== undefined)) return undefined;
+  const message = `Not run: the policy ${action === 'deny' ? 'denies' : 'holds'} this call by now (${reason}).`;
+  const next = action === 'deny' ? 'Do without this call.' : 'Make the call again: it waits for a person then.';
+  return { status: 'failed', error: { code: 'EPERMISSION', message, next } };
+}
+
 /** Makes the call of an attempt that has been recorded. Records nothing but connections. */
 export async function runAttempt(
   deps: WorkerDeps,
@@ -34,7 +54,9 @@ export async function runAttempt(
       await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer });
     }
     const taskId = step.task ?? deps.newId('task');
-    const outcome = await withAllowedModel(deps, run, await call(deps, run, step, taskId, context));
+    const outcome =
+      (await refusal(deps, run, step)) ??
+      (await withAllowedModel(deps, run, await call(deps, run, step, taskId, context)));
     const reason = abortReason(context.signal);
     if (reason === 'shutdown') throw new HandBack();
     if (reason === 'lock-lost')

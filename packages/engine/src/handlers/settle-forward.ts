@@ -1,7 +1,9 @@
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { isAbandoned } from '../domain/id-time.ts';
-import { judge, type Policy, type PolicyVerdict } from '../domain/policy.ts';
+import { judgeCall } from '../domain/operator-policy.ts';
+import type { PolicyVerdict } from '../domain/policy.ts';
+import type { RunSpec } from '../domain/run-spec.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { cancelStep } from '../domain/transitions/attempt.ts';
 import { type Gate, gateSteps, releasable } from '../domain/transitions/gate-steps.ts';
@@ -94,10 +96,10 @@ async function openTurn(deps: WorkerDeps, run: RunState, signal: AbortSignal): P
     return 'settled';
   }
   if (steps.some((step) => step.status === 'pending')) {
-    const { policy } = await readSpec(deps, run);
-    const ready = releasable(steps, (step) => verdict(policy, step).action);
+    const spec = await readSpec(deps, run);
+    const ready = releasable(steps, (step) => verdict(deps, spec, step).action);
     if (ready.length > 0) {
-      await openGates(deps, run, policy, ready, signal);
+      await openGates(deps, run, spec, ready, signal);
       return 'again';
     }
   }
@@ -116,8 +118,10 @@ async function close(deps: WorkerDeps, run: RunState, end: RunEnd): Promise<'set
 }
 
 /** A question to a person parks whatever the policy says, unless the policy denies it. */
-function verdict(policy: Policy, step: StepState): PolicyVerdict {
-  const { action, reason } = judge(policy, { tool: step.call.tool, effect: step.effect, risk: step.call.risk });
+function verdict({ operatorPolicy }: WorkerDeps, spec: RunSpec, step: StepState): PolicyVerdict {
+  const { effect } = step;
+  const { tool, risk } = step.call;
+  const { action, reason } = judgeCall(spec, operatorPolicy, { tool, effect, risk });
   if (step.call.gate === 'input' && action !== 'deny') return { action: 'hold', reason: 'the agent asks a person' };
   return { action, reason };
 }
@@ -125,20 +129,20 @@ function verdict(policy: Policy, step: StepState): PolicyVerdict {
 async function openGates(
   deps: WorkerDeps,
   run: RunState,
-  policy: Policy,
+  spec: RunSpec,
   steps: StepState[],
   signal: AbortSignal,
 ): Promise<void> {
   // A preview shows the files as they are: on a wrong tree it would show a person something else than what is decided.
-  const isHeld = steps.some((step) => verdict(policy, step).action === 'hold');
+  const isHeld = steps.some((step) => verdict(deps, spec, step).action === 'hold');
   if (isHeld && (await judgeTree(deps, run)) !== 'sound') return;
   const gates = await Promise.all(
     steps.map(async (step): Promise<Gate> => {
-      const { action, reason } = verdict(policy, step);
+      const { action, reason } = verdict(deps, spec, step);
       if (action !== 'hold') return { step, action, reason };
       const approvalId = deps.newId('approval');
       await trackApproval(deps.redis, approvalId, run.id);
-      const expiresAt = new Date(deps.now() + policy.approval_timeout_s * 1000).toISOString();
+      const expiresAt = new Date(deps.now() + spec.policy.approval_timeout_s * 1000).toISOString();
       const preview = await previewOf(deps, run, step, signal);
       return { step, action, reason, approvalId, expiresAt, ...(preview === undefined ? {} : { preview }) };
     }),

@@ -2,6 +2,7 @@ import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import { requestCancel } from '../commands/steer-run.ts';
 import { wakeRun } from '../commands/submit-run.ts';
 import type { WorkerDeps } from '../deps.ts';
+import { boundBy } from '../domain/operator-policy.ts';
 import { allowedModels, type RunSpec } from '../domain/run-spec.ts';
 import type { RunState, TaskState } from '../domain/state.ts';
 import { agentSpecSchema } from '../domain/task.ts';
@@ -49,6 +50,7 @@ async function begin(deps: WorkerDeps, run: RunState, task: TaskState, childId: 
   const theirs = await readSpec(deps, run);
   const spec: RunSpec = {
     ...theirs,
+    ...boundBy(deps.operatorPolicy, theirs),
     title: task.about.title,
     task: asked,
     models: allowedModels(theirs),

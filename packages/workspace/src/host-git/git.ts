@@ -1,5 +1,4 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { delimiter, dirname, isAbsolute } from 'node:path';
 import { execa } from 'execa';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 import { signature } from '../git-objects/commit-object.ts';
@@ -43,18 +42,14 @@ interface Launch {
 
 const flags = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'core.sshCommand=false']
   .concat(['gc.auto=0', 'maintenance.auto=false', 'submodule.recurse=false', 'core.fsync=committed,reference'])
-  .concat(['protocol.allow=never', 'protocol.file.allow=always', 'fetch.writeCommitGraph=false'])
+  .concat(['protocol.allow=never'])
   .flatMap((setting) => ['-c', setting]);
 
-/** @param deps.folder where git's only configuration file is kept */
-export function createGit(deps: { gitPath?: string; folder: string }): Git {
-  mkdirSync(deps.folder, { recursive: true, mode: 0o711 });
-  const config = join(deps.folder, 'config');
-  // Not by `-c`: fetch drops command-line configuration before it starts upload-pack, which then refuses the repository of
-  // another user ("dubious ownership"). The file reaches both.
-  writeFileSync(`${config}.${process.pid}`, '[safe]\n\tdirectory = *\n', { mode: 0o644 });
-  renameSync(`${config}.${process.pid}`, config);
-  const launch = { file: deps.gitPath ?? 'git', env: environment(config, deps.gitPath) };
+/** Files from 4 MiB on are neither held in memory nor searched for differences. */
+export const largeAsTheyAre = ['-c', `core.bigFileThreshold=${4 * 1024 * 1024}`];
+
+export function createGit(deps: { gitPath?: string }): Git {
+  const launch = { file: deps.gitPath ?? 'git', env: environment(deps.gitPath) };
   return {
     run: (args, options = {}) => run(launch, args, options),
     stream: (args, options = {}) => start(launch, args, options),
@@ -62,7 +57,7 @@ export function createGit(deps: { gitPath?: string; folder: string }): Git {
 }
 
 /** The whole environment of git: nothing of the worker's own, no user or system configuration. */
-function environment(config: string, gitPath: string | undefined): Record<string, string> {
+function environment(gitPath: string | undefined): Record<string, string> {
   const path = ['/usr/local/bin', '/usr/bin', '/bin', '/opt/homebrew/bin'];
   if (gitPath !== undefined && isAbsolute(gitPath)) path.unshift(dirname(gitPath));
   return {
@@ -71,9 +66,12 @@ function environment(config: string, gitPath: string | undefined): Record<string
     LC_ALL: 'C',
     TZ: 'UTC',
     GIT_CONFIG_NOSYSTEM: '1',
-    GIT_CONFIG_GLOBAL: config,
+    GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_ATTR_NOSYSTEM: '1',
     GIT_TERMINAL_PROMPT: '0',
+    // Overrules the configuration of a repository, whose partial clone could name a program to fetch missing objects with. git before
+    // 2.39.4 does not know the second variable.
+    GIT_ALLOW_PROTOCOL: 'none',
     GIT_NO_LAZY_FETCH: '1',
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_OPTIONAL_LOCKS: '0',

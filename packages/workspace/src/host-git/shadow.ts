@@ -1,7 +1,6 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { syncFile, writeDurably } from '../files/write-durably.ts';
-import { writeRef } from '../git-objects/ref-file.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import type { Git } from './git.ts';
 
@@ -46,21 +45,3 @@ function pathsBelow(path: string): string[] {
   });
   return [...below, path];
 }
-
-/**
- * Fetches one commit of the source, without its history: the history is not needed to publish, and can be a thousand times as large.
- * The source is only read.
- */
-export async function fetchCommit(
-  git: Git,
-  input: { folder: RunFolder; gitDir: string; commit: string; ref: string; signal?: AbortSignal },
-): Promise<void> {
-  const quiet = ['-q', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--no-recurse-submodules'];
-  const args = [`--git-dir=${input.folder.shadow}`, 'fetch', ...quiet, '--depth=1', '--end-of-options'];
-  await git.run([...args, input.gitDir, input.commit], input.signal === undefined ? {} : { signal: input.signal });
-  await writeRef(input.folder.shadow, input.ref, input.commit);
-}
-
-/** Fetches the commit that a run begins with. */
-export const fetchBase = (git: Git, input: Omit<Parameters<typeof fetchCommit>[1], 'ref'>): Promise<void> =>
-  fetchCommit(git, { ...input, ref: 'refs/holdpoint/base' });

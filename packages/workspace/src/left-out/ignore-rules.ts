@@ -1,5 +1,15 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join as joinPath, resolve } from 'node:path';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join as joinPath } from 'node:path';
 import type { Deps } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
 import type { BytePath } from '../files/path-name.ts';
@@ -8,6 +18,8 @@ import { streamBlobs } from '../host-git/stream-blobs.ts';
 import { createSelection, everything } from '../materialise/selection.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import type { WorkspaceRecord } from '../run/workspace-record.ts';
+import { openOrigin } from '../source-repository/open-origin.ts';
+import { type Repository, readGit } from '../source-repository/repository.ts';
 import { loadTree } from '../tree/load-snapshot.ts';
 import type { Folder } from '../tree/tree.ts';
 import { find, isLeaf, modes } from '../tree/tree.ts';
@@ -27,17 +39,20 @@ export interface IgnoreRules {
   [Symbol.dispose](): void;
 }
 
+type Judging = Pick<Deps, 'git' | 'dataDir' | 'states' | 'bounds' | 'isRoot'>;
+
 /**
  * The user's own excludes file is not among the rules: what is published must not depend on who runs the worker. A `.gitignore` that the
  * source's globs leave out of the workspace is taken from the commit that the run began with.
  */
 export async function openIgnoreRules(
-  deps: Pick<Deps, 'git' | 'dataDir' | 'states'>,
+  deps: Judging,
   input: { folder: RunFolder; record: WorkspaceRecord; root: Folder },
 ): Promise<IgnoreRules> {
   const { folder, record } = input;
   const findRule = await ruleFinder(deps, input);
-  const shared = sharedRules(record.origin ?? '');
+  const origin = await openOrigin(deps, record);
+  const shared = sharedRules(origin);
   const scratch = mkdtempSync(joinPath(deps.dataDir, 'git', 'tmp-rules-'));
   const [work, excludes] = [joinPath(scratch, 'work'), joinPath(scratch, 'exclude')];
   mkdirSync(work);
@@ -63,7 +78,7 @@ export async function openIgnoreRules(
       await placeRules(deps, { work, gitDir: folder.shadow, rules, take, signal });
       // A pattern such as `dist/` fits folders only, and git looks at what is there.
       for (const { path, isFolder } of asked) if (isFolder) makeFolder(work, path);
-      ignoreCase ??= await isCaseIgnored(deps, record.origin ?? '');
+      ignoreCase ??= await isCaseIgnored(deps, origin);
       const args = [...at, '-c', `core.ignoreCase=${ignoreCase}`, 'check-ignore', '--no-index', '--stdin', '-z'];
       // `./` keeps a name that begins with a colon from being read as one of git's path patterns.
       const { stdout } = await deps.git.run(args, {
@@ -153,19 +168,27 @@ function makeFolder(work: string, folder: BytePath): Buffer | undefined {
   return at;
 }
 
-/** `info/exclude` of the repository, which its work trees share. Empty when the source is gone. */
-function sharedRules(gitDir: string): Buffer {
+/** `info/exclude` of the repository, which its work trees share. It is no link, as of a pipe the reader would wait for ever. */
+function sharedRules(repository: Repository | undefined): Buffer {
+  if (repository === undefined) return Buffer.alloc(0);
+  let fd: number;
   try {
-    const link = joinPath(gitDir, 'commondir');
-    const common = existsSync(link) ? resolve(gitDir, readFileSync(link, 'utf8').trim()) : gitDir;
-    return readFileSync(joinPath(common, 'info', 'exclude'));
+    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+    fd = openSync(joinPath(repository.common, 'info', 'exclude'), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch {
     return Buffer.alloc(0);
   }
+  try {
+    const status = fstatSync(fd);
+    return status.isFile() && status.size <= mostBytes ? readFileSync(fd) : Buffer.alloc(0);
+  } finally {
+    closeSync(fd);
+  }
 }
 
-async function isCaseIgnored(deps: Pick<Deps, 'git'>, gitDir: string): Promise<boolean> {
-  const args = [`--git-dir=${gitDir}`, 'config', '--type=bool', '--get', 'core.ignoreCase'];
-  const { code, stdout } = await deps.git.run(args, { accept: [0, 1, 128] });
+async function isCaseIgnored(deps: Judging, repository: Repository | undefined): Promise<boolean> {
+  if (repository === undefined) return false;
+  const args = ['config', '--type=bool', '--get', 'core.ignoreCase'];
+  const { code, stdout } = await readGit(deps.git, repository, args, { accept: [0, 1, 128] });
   return code === 0 && stdout.toString('latin1').trim() === 'true';
 }

@@ -29,7 +29,7 @@ interface Branch {
  * @param input.isTracked whether the source has a file or a folder at a path
  */
 export async function ignoredPaths(
-  deps: Pick<Deps, 'git' | 'dataDir' | 'states'>,
+  deps: Pick<Deps, 'git' | 'dataDir' | 'states' | 'bounds' | 'isRoot'>,
   input: {
     folder: RunFolder;
     record: WorkspaceRecord;

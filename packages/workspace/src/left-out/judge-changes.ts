@@ -22,7 +22,7 @@ export interface Scope {
  * @param input.root the newer tree
  */
 export async function judgeChanges(
-  deps: Pick<Deps, 'git' | 'dataDir' | 'states'>,
+  deps: Pick<Deps, 'git' | 'dataDir' | 'states' | 'bounds' | 'isRoot'>,
   scope: Scope,
   input: { root: Folder; changes: readonly Pick<Change, 'path'>[] },
 ): Promise<Map<BytePath, LeftOut['reason']>> {

@@ -1,9 +1,11 @@
 import { accessSync, constants, realpathSync, type Stats, statSync } from 'node:fs';
-import { dirname, isAbsolute, relative } from 'node:path';
+import { isAbsolute } from 'node:path';
 import type { Deps } from '../deps.ts';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 import type { Git } from '../host-git/git.ts';
 import type { Source } from '../port.ts';
+import { gitDirectoryOf } from '../source-repository/layout.ts';
+import { linkedPart, openRepository, type Repository, readGit } from '../source-repository/repository.ts';
 import { detectFormat } from './archive/extract-archive.ts';
 import { assertComplete } from './complete-source.ts';
 import { createSelection } from './selection.ts';
@@ -13,16 +15,14 @@ export type FoundSource =
   | { type: 'empty' }
   | { type: 'directory'; path: string }
   | { type: 'archive'; path: string }
-  | { type: 'git'; gitDir: string; commit: string };
+  | { type: 'git'; repository: Repository; commit: string };
 
 /** Finds the source, without side effects. Throws a `WorkspaceError` for one that cannot be used. */
-export async function findSource(deps: Pick<Deps, 'git' | 'dataDir'>, source: Source): Promise<FoundSource> {
+export async function findSource(deps: Pick<Deps, 'git' | 'bounds' | 'isRoot'>, source: Source): Promise<FoundSource> {
   if (source.type === 'empty') return { type: 'empty' };
   createSelection(source);
   const path = source.type === 'archive' ? realFile(source.path) : realDirectory(source.path);
-  if (isInside(path, deps.dataDir)) {
-    throw new WorkspaceError('ESOURCEINDATADIR', `${source.path} lies in the data directory.`);
-  }
+  deps.bounds.assert(path, 'source');
   switch (source.type) {
     case 'directory':
       assertReadable(path);
@@ -31,10 +31,10 @@ export async function findSource(deps: Pick<Deps, 'git' | 'dataDir'>, source: So
       assertArchive(path);
       return { type: 'archive', path };
     case 'git': {
-      const gitDir = await findGitDirectory(deps.git, path);
-      const commit = await resolveCommit(deps.git, { gitDir, ref: source.ref ?? 'HEAD' });
-      await assertComplete(deps.git, { source, gitDir, commit });
-      return { type: 'git', gitDir, commit };
+      const repository = await findRepository(deps, path);
+      const commit = await resolveCommit(deps.git, repository, source.ref ?? 'HEAD');
+      await assertComplete(deps.git, { source, repository, commit });
+      return { type: 'git', repository, commit };
     }
     default:
       throw source satisfies never;
@@ -84,33 +84,25 @@ function assertReadable(path: string): void {
   }
 }
 
-/**
- * The git directory of a work tree's top folder or of a bare repository. The ceiling keeps git from finding the repository of a
- * parent folder: a run on a sub-folder must not silently take the whole repository.
- */
-async function findGitDirectory(git: Git, path: string): Promise<string> {
-  const found = await git.run(['-C', path, 'rev-parse', '--absolute-git-dir', '--show-object-format'], {
-    accept: [0, 128],
-    env: { GIT_CEILING_DIRECTORIES: dirname(path) },
-  });
-  const [gitDir, format] = found.stdout.toString('utf8').split('\n');
-  if (found.code !== 0 || gitDir === undefined || gitDir === '') {
-    throw new WorkspaceError('ESOURCENOTGIT', `${path} is not the top of a git repository.`);
-  }
+/** The repository of a work tree's top folder, or a bare one: a run on a sub-folder must not silently take the whole repository. */
+async function findRepository(deps: Pick<Deps, 'git' | 'bounds' | 'isRoot'>, path: string): Promise<Repository> {
+  const gitDir = await gitDirectoryOf(path);
+  const repository = gitDir === undefined ? undefined : await openRepository(deps, { path, gitDir, use: 'source' });
+  const none = new WorkspaceError('ESOURCENOTGIT', `${path} is not the top of a git repository.`);
+  if (repository === undefined) throw none;
+  const found = await readGit(deps.git, repository, ['rev-parse', '--show-object-format'], { accept: [0, 128] });
+  if (found.code !== 0) throw none;
+  const format = found.stdout.toString('latin1').trim();
   if (format !== 'sha1') throw new WorkspaceError('ESOURCEFORMAT', `${path} uses ${format} object ids.`);
-  return gitDir;
+  return repository;
 }
 
-async function resolveCommit(git: Git, input: { gitDir: string; ref: string }): Promise<string> {
-  const expression = `${input.ref}^{commit}`;
-  const args = [`--git-dir=${input.gitDir}`, 'rev-parse', '--verify', '--quiet', '--end-of-options', expression];
-  const found = await git.run(args, { accept: [0, 1, 128] });
+async function resolveCommit(git: Git, repository: Repository, ref: string): Promise<string> {
+  const own = linkedPart(repository);
+  const asked = own === undefined ? ref : ref.replace(/^(HEAD|@)(?=$|[~^:]|@\{)/, `${own}/HEAD`);
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${asked}^{commit}`];
+  const found = await readGit(git, repository, args, { accept: [0, 1, 128] });
   const commit = found.stdout.toString('latin1').trim();
   if (found.code === 0 && /^[0-9a-f]{40}$/.test(commit)) return commit;
-  throw new WorkspaceError('EREFUNKNOWN', `The repository has no commit ${JSON.stringify(input.ref)}.`);
-}
-
-function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way === '' || (!isAbsolute(way) && way.split('/')[0] !== '..');
+  throw new WorkspaceError('EREFUNKNOWN', `The repository has no commit ${JSON.stringify(ref)}.`);
 }

@@ -1,10 +1,12 @@
+import { join } from 'node:path';
 import { WorkspaceError } from '../errors.ts';
 import type { Git } from '../host-git/git.ts';
 import type { Source } from '../port.ts';
+import { linkedPart, placeOf, type Repository, readGit } from '../source-repository/repository.ts';
 
 interface Input {
   source: Extract<Source, { type: 'git' }>;
-  gitDir: string;
+  repository: Repository;
   commit: string;
 }
 
@@ -23,24 +25,26 @@ export async function assertComplete(git: Git, input: Input): Promise<void> {
   );
 }
 
-async function isPartial(git: Git, { gitDir }: Input): Promise<boolean> {
+async function isPartial(git: Git, { repository }: Input): Promise<boolean> {
   const keys = '^(extensions\\.partialclone|remote\\..*\\.(promisor|partialclonefilter))$';
-  const args = [`--git-dir=${gitDir}`, 'config', '--name-only', '--get-regexp', keys];
-  return (await git.run(args, { accept: [0, 1] })).code === 0;
+  const args = ['config', '--name-only', '--get-regexp', keys];
+  return (await readGit(git, repository, args, { accept: [0, 1] })).code === 0;
 }
 
 /** Whether any object of the commit's tree is missing, also outside of `include`: git sends a commit as a whole or not at all. */
-async function lacksObjects(git: Git, { gitDir, commit }: Input): Promise<boolean> {
+async function lacksObjects(git: Git, { repository, commit }: Input): Promise<boolean> {
   const walk = ['rev-list', '--objects', '--missing=print', '--end-of-options', `${commit}^{tree}`];
   // git ends with 128 when the tree itself is missing.
   const options = { accept: [0, 128], maxBytes: 1024 * 1024 * 1024 };
-  const { code, stdout } = await git.run([`--git-dir=${gitDir}`, ...walk], options);
+  const { code, stdout } = await readGit(git, repository, walk, options);
   return code !== 0 || stdout[0] === 0x3f || stdout.includes('\n?');
 }
 
-/** Asked in the work tree: each linked work tree has a setting of its own. */
-async function isSparse(git: Git, { source }: Input): Promise<boolean> {
-  const args = ['-C', source.path, 'config', '--type=bool', '--get', 'core.sparseCheckout'];
-  const { code, stdout } = await git.run(args, { accept: [0, 1] });
+/** Each linked work tree has a setting of its own, in its own git directory. */
+async function isSparse(git: Git, { repository }: Input): Promise<boolean> {
+  const own = linkedPart(repository);
+  const file = own === undefined ? [] : [`--file=${join(placeOf(repository), own, 'config.worktree')}`];
+  const args = ['config', ...file, '--type=bool', '--get', 'core.sparseCheckout'];
+  const { code, stdout } = await readGit(git, repository, args, { accept: [0, 1] });
   return code === 0 && stdout.toString('latin1').trim() === 'true';
 }

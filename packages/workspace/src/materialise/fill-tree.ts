@@ -6,10 +6,11 @@ import { openTop } from '../files/open-directory.ts';
 import { createPace } from '../files/pace.ts';
 import { toText } from '../files/path-name.ts';
 import type { ObjectWriter } from '../git-objects/object-writer.ts';
-import { fetchBase } from '../host-git/shadow.ts';
 import type { Materialised, Owner, Progress, SkippedPath, Source } from '../port.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import { startScan } from '../snapshot.ts';
+import { assertUnmoved, readGit } from '../source-repository/repository.ts';
+import { takeCommit } from '../source-repository/take-commit.ts';
 import { bringTree, hashOnly } from '../tree/bring-tree.ts';
 import { loadTree } from '../tree/load-snapshot.ts';
 import type { StatCache } from '../tree/stat-cache.ts';
@@ -70,12 +71,15 @@ export async function fillTree(deps: Deps, fill: Fill): Promise<Filled> {
     case 'directory': {
       const { dev, ino } = statSync(deps.dataDir, { bigint: true });
       const copy = { ...intake, without: { dev, ino }, means: freshMeans() };
-      await copyDirectory(copy, { from: found.path, to: folder.tree });
+      using from = deps.bounds.open(found.path, 'source');
+      await copyDirectory(copy, { from: from.path, to: folder.tree });
       break;
     }
-    case 'archive':
-      await extractArchive(intake, { from: found.path, to: folder.tree, ...(signal && { signal }) });
+    case 'archive': {
+      using from = deps.bounds.open(found.path, 'source');
+      await extractArchive(intake, { from: from.path, to: folder.tree, ...(signal && { signal }) });
       break;
+    }
     case 'git':
       return checkOut(deps, { folder, found, intake, ...(signal && { signal }) });
     default:
@@ -109,7 +113,9 @@ async function checkOut(
   const { folder, found, intake } = input;
   const signal = input.signal && { signal: input.signal };
   await measureCommit(deps, { found, intake, ...signal });
-  await fetchBase(deps.git, { folder, gitDir: found.gitDir, commit: found.commit, ...signal });
+  const { repository, commit } = found;
+  await takeCommit(deps.git, { folder, repository, commit, ref: 'refs/holdpoint/base', ...signal });
+  await assertUnmoved(deps, repository);
   deps.onPoint('materialise.fetched');
   const state = deps.states.of(folder);
   const loaded = await loadTree(deps, { folder, state, treeish: `${found.commit}^{tree}` });
@@ -132,10 +138,9 @@ async function measureCommit(
   input: { found: Found<'git'>; intake: Intake; signal?: AbortSignal },
 ): Promise<void> {
   const { found, intake, signal } = input;
-  const { stdout } = await deps.git.run(
-    [`--git-dir=${found.gitDir}`, 'ls-tree', '-r', '-l', '-z', '--full-tree', `${found.commit}^{tree}`],
-    { maxBytes: 1024 * 1024 * 1024, ...(signal && { signal }) },
-  );
+  const list = ['ls-tree', '-r', '-l', '-z', '--full-tree', `${found.commit}^{tree}`];
+  const options = { maxBytes: 1024 * 1024 * 1024, ...(signal && { signal }) };
+  const { stdout } = await readGit(deps.git, found.repository, list, options);
   for (const row of stdout.toString('latin1').split('\0').slice(0, -1)) {
     const [facts = '', path = ''] = splitAt(row, row.indexOf('\t'));
     if (!intake.selection.has(path)) continue;

@@ -110,7 +110,7 @@ async function takeFirst(deps: Deps, fill: Fill, filled: Filled): Promise<Worksp
     format: 1,
     run_id: folder.runId,
     source: fill.source,
-    origin: found.type === 'git' ? found.gitDir : found.type === 'empty' ? null : found.path,
+    origin: found.type === 'git' ? found.repository.gitDir : found.type === 'empty' ? null : found.path,
     owner: fill.owner,
     created_at: seconds,
     base: base.id,

@@ -274,6 +274,7 @@ describe('a source that cannot be used', () => {
   test('because git is not there is EGITMISSING', async () => {
     using t = temporary({ gitPath: '/nowhere/git' });
     mkdirSync(join(t.path, 'x'));
+    initRepository(join(t.path, 'x'));
     const refused = t.workspaces.check({ type: 'git', path: join(t.path, 'x') });
     await expect(refused).rejects.toMatchObject({ code: 'EGITMISSING' });
   });

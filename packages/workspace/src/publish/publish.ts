@@ -3,6 +3,7 @@ import { WorkspaceError } from '../errors.ts';
 import type { PublishPlan, PublishRequest, PublishResult } from '../port.ts';
 import { runFolder } from '../run/run-folder.ts';
 import { requireRecord } from '../run/workspace-record.ts';
+import { openTarget } from './directory/open-target.ts';
 import { planDirectory } from './directory/plan-directory.ts';
 import { publishDirectory, recoverPublish } from './directory/publish-directory.ts';
 import { planGit } from './git/plan-git.ts';
@@ -15,10 +16,12 @@ export async function planPublish(deps: Deps, request: PublishRequest): Promise<
   switch (record.source.type) {
     case 'git':
       return (await planGit(deps, { folder, record, ...request })).plan;
-    case 'directory':
+    case 'directory': {
       // A publish that died half-way was decided: it is brought to its end before the source is looked at.
       await recoverPublish(deps, { folder, record });
-      return (await planDirectory(deps, { folder, record, ...request })).plan;
+      using place = openTarget(deps, record);
+      return (await planDirectory(deps, { folder, record, place, ...request })).plan;
+    }
     default:
       throw notPublishable(record.source.type);
   }

@@ -14,6 +14,7 @@ import { type RunFolder, runFolder } from '../run/run-folder.ts';
 import { requireRecord } from '../run/workspace-record.ts';
 import { assertSnapshot, knownRoot, loadSnapshot } from '../tree/load-snapshot.ts';
 import { emptyFolder, type Folder, find, isLeaf, withEntry } from '../tree/tree.ts';
+import { assertPortable } from './assert-portable.ts';
 import { checkedPath } from './checked-path.ts';
 import { manifestOf } from './list-unknown.ts';
 import { outputOf, type Source } from './output-of.ts';
@@ -32,12 +33,15 @@ export async function archiveFiles(deps: Deps, input: Request): Promise<Readable
   assertSnapshot(folder, input.snapshot);
   await switchAttributesOff(folder);
   const { skipped } = await manifestOf(deps, input);
-  if (input.paths === undefined && skipped.size === 0) {
+  const isWhole = input.paths === undefined && skipped.size === 0;
+  if (isWhole && input.format !== 'zip') {
     return outputOf(() => start(deps, { folder, input, commit: input.snapshot }));
   }
   const state = deps.states.of(folder);
   const known = knownRoot(await loadSnapshot(deps, { folder, state, id: input.snapshot }));
   const part = input.paths === undefined ? known : onlyPaths(known, input.paths);
+  if (input.format === 'zip') await assertPortable(deps, folder, part);
+  if (isWhole) return outputOf(() => start(deps, { folder, input, commit: input.snapshot }));
   return outputOf(() => startPart(deps, { folder, input, part, seconds }));
 }
 

@@ -92,7 +92,7 @@ test.skipIf(!hasMergeTree)(
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'holdpoint-merge-'));
     const gitDir = join(folder, 'shadow.git');
-    const git = createGit({ folder: join(folder, 'git') });
+    const git = createGit({});
     await git.run(['init', '-q', '--bare', '--template=', gitDir]);
     const seen = { clean: 0, conflicts: 0, contents: 0 };
     try {

@@ -1,5 +1,6 @@
 import { idParamsSchema } from '@holdpoint/client/wire/page';
 import { dryRunSchema, publishPreviewSchema } from '@holdpoint/client/wire/published';
+import { holdsPublish } from '@holdpoint/engine/domain/operator-policy';
 import { readSpec } from '@holdpoint/engine/log/read-spec';
 import { isUnstorable } from '@holdpoint/workspace/port';
 import type { ApiDeps, App } from '../../deps.ts';
@@ -26,14 +27,14 @@ export function dryRunRoute(app: App, deps: ApiDeps): void {
       const run = await findRun(deps, params.id);
       const wish = body ?? {};
       assertSucceeded(run);
-      const { validators, policy } = await readSpec(deps, run);
+      const spec = await readSpec(deps, run);
       await checkTarget(deps, run, wish);
       const plan = await planWish(deps, run, wish);
       return {
         run_id: run.id,
         ...plan,
-        validators: validators.map(({ command }) => command),
-        needs_approval: policy.publish === 'hold' || plan.left_out.some(isUnstorable),
+        validators: spec.validators.map(({ command }) => command),
+        needs_approval: holdsPublish(spec, deps.operatorPolicy) !== undefined || plan.left_out.some(isUnstorable),
       };
     },
   );

@@ -1,4 +1,4 @@
-import { type Worker, workerListSchema } from '@holdpoint/client/wire/operation';
+import { boundsSchema, type Worker, workerListSchema } from '@holdpoint/client/wire/operation';
 import { givenLimitsSchema } from '@holdpoint/engine/domain/run-spec';
 import { workerIndex, workerKey } from '@holdpoint/engine/log/keys';
 import { z } from 'zod';
@@ -15,6 +15,7 @@ const heartbeatSchema = z.object({
   capabilities: z.json().default(null),
   version: z.string().nullable().default(null),
   ceilings: givenLimitsSchema.optional(),
+  bounds: z.object(boundsSchema.shape).optional(),
   retention: z.object({ days: z.number().nullable(), runs: z.int().nullable() }).optional(),
   loop: z.object({ late_ms: z.int(), busy_ms: z.int() }).optional(),
 });

@@ -45,7 +45,7 @@ export function readRunsRoutes(app: App, deps: ApiDeps): void {
     async ({ params }) => {
       const run = await findRun(deps, params.id);
       const [spec, agents] = await Promise.all([readSpec(deps, run), openAgents(deps, run)]);
-      return toRunDetail(run, spec, agents);
+      return toRunDetail(run, spec, { agents, current: deps.operatorPolicy });
     },
   );
 }

@@ -3,6 +3,7 @@ import { publishedSchema } from '@holdpoint/client/wire/published';
 import type { Run, RunDetail } from '@holdpoint/client/wire/run';
 import { noUsage, type TreeUsage } from '@holdpoint/engine/domain/agent-report';
 import { usedByTree } from '@holdpoint/engine/domain/limits-reached';
+import { type OperatorPolicy, operatorPolicyDigest, withCurrent } from '@holdpoint/engine/domain/operator-policy';
 import { allowedModels, type RunSpec } from '@holdpoint/engine/domain/run-spec';
 import type { RunState } from '@holdpoint/engine/domain/state';
 import { problemSchema } from '@holdpoint/engine/domain/vocabulary';
@@ -41,12 +42,20 @@ export function toRun(run: RunState, now = Date.now()): Run {
   };
 }
 
-/** @param agents those beneath it that are not over */
-export function toRunDetail(run: RunState, spec: RunSpec, agents: readonly RunState[] = []): RunDetail {
+/** @param agents those beneath it that are not over. @param current the operator's policy of now */
+export function toRunDetail(
+  run: RunState,
+  spec: RunSpec,
+  { agents, current }: { agents: readonly RunState[]; current: OperatorPolicy | undefined },
+): RunDetail {
   const { task, source, policy, limits, network, validators, publish } = spec;
   const prompt = task.planner === 'model' ? task.prompt : null;
   const models = allowedModels(spec);
-  const request = { prompt, source: sourceSchema.parse(source), policy, limits, models, network, validators, publish };
+  const operator_policies = withCurrent(spec.operator, current).map((one) => {
+    return { digest: operatorPolicyDigest(one), policy: one };
+  });
+  const bound = { policy, operator_policies, limits, models, network };
+  const request = { prompt, source: sourceSchema.parse(source), ...bound, validators, publish };
   return { ...toRun(run), waiting_for: agents.flatMap(waitingFor), request };
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import type { OpenPlace } from '../../bounds/bounds.ts';
 import type { Deps } from '../../deps.ts';
 import { toText } from '../../files/path-name.ts';
 import { createObjectWriter, type ObjectWriter } from '../../git-objects/object-writer.ts';
@@ -18,6 +18,7 @@ import { createTextBudget, largestText, readVersions, textOf, versionOf } from '
 import type { Outcome } from './compare-source.ts';
 import { compareSource } from './compare-source.ts';
 import { readSource, storeSource } from './inspect-source.ts';
+import { assertOutsideData } from './open-target.ts';
 import { ownershipOf, parentOf, type RunBits, withOwnership } from './ownership.ts';
 import type { Journal, JournalEntry } from './publish-journal.ts';
 import { lastPublished } from './publish-journal.ts';
@@ -25,6 +26,8 @@ import { lastPublished } from './publish-journal.ts';
 export interface DirectoryInput extends PublishRequest {
   folder: RunFolder;
   record: WorkspaceRecord;
+  /** The source as it was opened; undefined: it is gone. */
+  place: OpenPlace | undefined;
 }
 
 /** What decides which changes are published. A directory has no ignore rules. */
@@ -45,11 +48,11 @@ const nothing: DirectoryPlan['journal'] = { entries: [], made: [], folders: {}, 
 
 /** Compares every path with the source as it is now, and writes down what is to be done. Changes nothing there. */
 export async function planDirectory(deps: Deps, input: DirectoryInput): Promise<DirectoryPlan> {
-  const { folder, record, snapshot, resolutions = [] } = input;
-  const root = record.origin ?? '';
-  const target = { type: 'directory', path: record.source.type === 'directory' ? record.source.path : root } as const;
-  if (!existsSync(root)) {
-    const conflict = { path: root, reason: 'source_missing', detail: 'The directory is not where it was.' } as const;
+  const { folder, record, snapshot, resolutions = [], place } = input;
+  const origin = record.origin ?? '';
+  const target = { type: 'directory', path: record.source.type === 'directory' ? record.source.path : origin } as const;
+  if (place === undefined) {
+    const conflict = { path: origin, reason: 'source_missing', detail: 'The directory is not where it was.' } as const;
     const plan = withDigest({ target, candidate: snapshot, files: [], left_out: [], conflicts: [conflict] }, null);
     return { plan, journal: nothing };
   }
@@ -61,16 +64,18 @@ export async function planDirectory(deps: Deps, input: DirectoryInput): Promise<
     return { plan, journal: nothing };
   }
   const set = await changeSet(deps, { ...scope, from: last?.snapshot ?? record.base, to: snapshot });
+  assertOutsideData(deps, place, set.changes);
   const writer = createObjectWriter({ gitDir: folder.shadow, known: deps.states.of(folder).known });
+  const root = place.path;
   const outcomes = await compareSource(root, { set, resolutions, writer });
   const open = outcomes.filter(({ state }) => state === 'open');
   if (open.length > 0) {
-    const conflicts = await shown(deps, input, open);
+    const conflicts = await shown(deps, { ...input, root }, open);
     const plan = withDigest({ target, candidate: snapshot, files: [], left_out, conflicts }, resolutions);
     return { plan, journal: nothing };
   }
   const journal = await journalOf(root, set, outcomes);
-  const candidate = await candidateOf(deps, input, { set, writer, outcomes });
+  const candidate = await candidateOf(deps, { ...input, root }, { set, writer, outcomes });
   const files = toPlanFiles(journal.entries.filter(({ old, new: now }) => !isSame(old ?? undefined, now ?? undefined)));
   const plan = withDigest({ target, candidate, files, left_out, conflicts: [] }, [journal, resolutions]);
   return { plan, journal };
@@ -127,14 +132,18 @@ function closedFolders({ after }: ChangeSet, made: ReadonlySet<string>): Record<
   return Object.fromEntries(all.filter(([path]) => isWithinAny(closed, path)));
 }
 
-async function shown(deps: Deps, { folder, record }: DirectoryInput, open: readonly Outcome[]): Promise<Conflict[]> {
+async function shown(
+  deps: Deps,
+  { folder, root }: DirectoryInput & { root: string },
+  open: readonly Outcome[],
+): Promise<Conflict[]> {
   const budget = createTextBudget();
   const leaves = open.flatMap(({ change }) => [change.old, change.new]);
   const show = await readVersions(deps, { gitDir: folder.shadow, leaves, budget });
   const conflicts: Conflict[] = [];
   for (const { change, found, detail, isSettleable } of open) {
     const isShort = found.kind === 'leaf' && found.bytes <= largestText;
-    const content = isShort ? await readSource(record.origin ?? '', change.path, found.oid) : undefined;
+    const content = isShort ? await readSource(root, change.path, found.oid) : undefined;
     const text = content === undefined ? null : textOf(content, budget);
     const source = found.kind === 'leaf' ? versionOf(found, { bytes: found.bytes, text }) : null;
     const versions = { base: show(change.old), source, run: show(change.new) };
@@ -150,7 +159,7 @@ async function shown(deps: Deps, { folder, record }: DirectoryInput, open: reado
  */
 async function candidateOf(
   deps: Deps,
-  { folder, record, snapshot }: DirectoryInput,
+  { folder, record, snapshot, root: top }: DirectoryInput & { root: string },
   { set, writer, outcomes }: { set: ChangeSet; writer: ObjectWriter; outcomes: readonly Outcome[] },
 ): Promise<SnapshotId> {
   const settled = await settledBefore(deps, { folder, record }, set);
@@ -160,7 +169,7 @@ async function candidateOf(
     const isKept = found.kind === 'leaf' && isSame(wanted ?? undefined, found);
     const isSkipped = isKept && found.bytes > deps.limits.fileBytes;
     if (isSkipped) skipped.set(change.path, { reason: 'too_large', bytes: found.bytes, mtime: '0' });
-    else if (isKept) await storeSource(record.origin ?? '', { path: change.path, oid: found.oid, writer });
+    else if (isKept) await storeSource(top, { path: change.path, oid: found.oid, writer });
     settled.push({ ...change, new: isSkipped ? null : wanted });
   }
   if (settled.length === 0) return snapshot;

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { Deps } from '../../deps.ts';
 import { toText } from '../../files/path-name.ts';
 import type { Conflict, PublishResult } from '../../port.ts';
@@ -6,11 +5,14 @@ import type { RunFolder } from '../../run/run-folder.ts';
 import { changeSet, leftOutOf } from '../change-set.ts';
 import { applyJournal, stepsOf, wayOf } from './apply-journal.ts';
 import type { Objection } from './journal-step.ts';
+import { openTarget } from './open-target.ts';
 import { type DirectoryInput, isPublished, planDirectory, requestId, scopeOf } from './plan-directory.ts';
 import type { Journal } from './publish-journal.ts';
 import { readJournal, removeJournal, writeJournal, writeLastPublished } from './publish-journal.ts';
 import { settleBack } from './settle-aside.ts';
 import { withSourceLock } from './source-lock.ts';
+
+type Asked = Omit<DirectoryInput, 'place'>;
 
 /**
  * Publishes into the source directory, all or nothing, also across crashes:
@@ -31,16 +33,17 @@ import { withSourceLock } from './source-lock.ts';
  * Not seen: writers whose descriptors this process may not read (another user's, when it is not root; another host's) that were open before
  * the file was taken away and write after the publish has ended; and, where there are no hard links, a file made in those two calls.
  */
-export async function publishDirectory(deps: Deps, input: DirectoryInput & { expect: string }): Promise<PublishResult> {
-  const { folder, record } = input;
-  const root = record.origin ?? '';
-  return withSourceLock(deps, root, async () => {
-    const unfinished = await settlePublish(deps, { folder, record });
+export async function publishDirectory(deps: Deps, asked: Asked & { expect: string }): Promise<PublishResult> {
+  const { folder, record } = asked;
+  return withSourceLock(deps, record.origin ?? '', async () => {
+    using place = openTarget(deps, record);
+    const input = { ...asked, place };
+    const unfinished = await settlePublish(deps, input);
     if (unfinished.length > 0) return { status: 'conflict', conflicts: unfinished };
     const { plan, journal } = await planDirectory(deps, input);
     if (isPublished(input)) return published(deps, input, plan.candidate);
     if (plan.digest !== input.expect) return { status: 'moved' };
-    if (plan.conflicts.length > 0) return { status: 'conflict', conflicts: plan.conflicts };
+    if (plan.conflicts.length > 0 || place === undefined) return { status: 'conflict', conflicts: plan.conflicts };
     deps.onPoint('publish.checked');
     const begun: Journal = {
       ...{ format: 1, snapshot: input.snapshot, candidate: plan.candidate, request: requestId(input) },
@@ -48,7 +51,7 @@ export async function publishDirectory(deps: Deps, input: DirectoryInput & { exp
     };
     await writeJournal(folder, begun);
     deps.onPoint('publish.committed');
-    const conflicts = await finish(deps, folder, root, begun);
+    const conflicts = await finish(deps, folder, place.path, begun);
     return conflicts.length > 0 ? { status: 'conflict', conflicts } : published(deps, input, plan.candidate);
   });
 }
@@ -56,15 +59,19 @@ export async function publishDirectory(deps: Deps, input: DirectoryInput & { exp
 /** Brings a publish that was interrupted to its end, if there is one; one that is still under way is waited for. */
 export async function recoverPublish(deps: Deps, input: Pick<DirectoryInput, 'folder' | 'record'>): Promise<void> {
   if (readJournal(input.folder) === undefined) return;
-  await withSourceLock(deps, input.record.origin ?? '', () => settlePublish(deps, input));
+  await withSourceLock(deps, input.record.origin ?? '', async () => {
+    using place = openTarget(deps, input.record);
+    await settlePublish(deps, { ...input, place });
+  });
 }
 
 /** Forward, or back when it met a conflict. Answers with the conflicts. A source that is gone has nothing left to settle. */
-async function settlePublish(deps: Deps, input: Pick<DirectoryInput, 'folder' | 'record'>): Promise<Conflict[]> {
-  const journal = readJournal(input.folder);
-  const root = input.record.origin ?? '';
-  if (journal === undefined || !existsSync(root)) return [];
-  return finish(deps, input.folder, root, journal);
+async function settlePublish(
+  deps: Deps,
+  { folder, place }: Pick<DirectoryInput, 'folder' | 'place'>,
+): Promise<Conflict[]> {
+  const journal = readJournal(folder);
+  return journal === undefined || place === undefined ? [] : finish(deps, folder, place.path, journal);
 }
 
 /** Brings a journal to its end; answers with the conflicts that turned it back, if any did. */

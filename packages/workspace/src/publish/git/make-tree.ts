@@ -1,10 +1,11 @@
 import type { Deps } from '../../deps.ts';
 import { toText } from '../../files/path-name.ts';
 import type { ObjectWriter } from '../../git-objects/object-writer.ts';
-import { fetchCommit } from '../../host-git/shadow.ts';
 import { createSelection } from '../../materialise/selection.ts';
 import type { Conflict, LeftOut, SnapshotId } from '../../port.ts';
 import { commitTree } from '../../snapshot.ts';
+import { assertUnmoved } from '../../source-repository/repository.ts';
+import { takeCommit } from '../../source-repository/take-commit.ts';
 import { mergeTrees } from '../../three-way/merge-trees.ts';
 import { loadSnapshot, loadTree } from '../../tree/load-snapshot.ts';
 import type { Change, Folder } from '../../tree/tree.ts';
@@ -49,14 +50,14 @@ export async function makeTree(
 ): Promise<MadeTree> {
   const { folder, resolutions = [] } = input;
   const before = await treeOf(deps, input, since.commit);
-  const at = tip === null || tip === since.commit ? before : await fetchTip(deps, input, tip);
+  const at = tip === null || tip === since.commit ? before : await fetchTip(deps, input, { tip, source });
   const scope = scopeOf(input, [before.root]);
   const set = await changeSet(deps, { ...scope, from: since.snapshot, to: input.snapshot });
   const leftOut = await leftOutOf(deps, { ...scope, to: input.snapshot, set });
   const { gitDir } = source;
   const cleaned = await cleanChanges(deps, {
     ...{ shadow: folder.shadow, writer, before: before.root, at: at.root, changes: set.changes },
-    source: { gitDir, withoutLfs: await whyWithoutLfs(deps, gitDir) },
+    source: { gitDir, withoutLfs: await whyWithoutLfs(deps, source) },
   });
   const held = await settleHeld(deps, { ...{ folder, writer, resolutions }, source: at.root, held: cleaned.held });
   const changes = cleaned.changes;
@@ -152,9 +153,15 @@ function isUnseen(root: Folder, change: Change): boolean {
   return !isSame(there, change.old ?? undefined) && !isSame(there, change.new ?? undefined);
 }
 
-async function fetchTip(deps: Deps, input: GitInput, tip: string): Promise<SourceTree> {
-  const { folder, record } = input;
-  await fetchCommit(deps.git, { folder, gitDir: record.origin ?? '', commit: tip, ref: `refs/holdpoint/tips/${tip}` });
+async function fetchTip(
+  deps: Deps,
+  input: GitInput,
+  { tip, source }: { tip: string; source: SourceRepository },
+): Promise<SourceTree> {
+  const { repository } = source;
+  const ref = `refs/holdpoint/tips/${tip}`;
+  await takeCommit(deps.git, { folder: input.folder, repository, commit: tip, ref });
+  await assertUnmoved(deps, repository);
   return treeOf(deps, input, tip);
 }
 

@@ -46,7 +46,7 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   const branch = await branchName(deps, input.target.branch ?? `holdpoint/${folder.runId}`);
   const fixed = describeTarget(input, branch);
   const base = record.base_commit ?? '';
-  const source = await openSource(deps, record.origin ?? '');
+  const source = await openSource(deps, record);
   const tip = source === undefined ? null : ((await readBranch(deps, source, branch)) ?? null);
   const own = source && (await publishedBefore(deps, { ...input, source, branch, tip }));
   const since: Since = sinceOf(input, own) ?? { snapshot: record.base, commit: base };

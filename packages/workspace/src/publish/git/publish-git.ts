@@ -57,7 +57,7 @@ export async function forgetPublish(
 ): Promise<void> {
   if (record.source.type !== 'git' || !existsSync(folder.publish)) return;
   try {
-    const source = await openSource(deps, record.origin ?? '');
+    const source = await openSource(deps, record);
     if (source !== undefined) await dropOwnRef(deps, source, folder.runId);
   } catch (error) {
     deps.logger.warn({ runId: folder.runId, err: error }, 'the source repository could not be looked at');

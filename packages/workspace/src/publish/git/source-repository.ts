@@ -1,44 +1,34 @@
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Deps } from '../../deps.ts';
-import { WorkspaceError } from '../../errors.ts';
-import type { GitOptions } from '../../host-git/git.ts';
+import { errnoOf, WorkspaceError } from '../../errors.ts';
+import { type GitOptions, largeAsTheyAre } from '../../host-git/git.ts';
 import type { RunFolder } from '../../run/run-folder.ts';
+import type { WorkspaceRecord } from '../../run/workspace-record.ts';
+import { inside as enter, openRepository, type Repository } from '../../source-repository/repository.ts';
 
-/** The user's repository, and whom git acts as in it: on a root host its owner, so that no root-owned files are left in a user's `.git`. */
+/** The user's repository, and the user that git acts as in it. */
 export interface SourceRepository {
+  /** The one that all work trees share, which has the branches. */
   gitDir: string;
-  as: { uid: number; gid: number } | undefined;
+  as: Repository['as'];
+  repository: Repository;
 }
 
-/**
- * Undefined when it is gone. Of a linked work tree it is the repository that the tree belongs to, which has its branches: from the folder of
- * the link git goes there by absolute path, and the owner may not be able to.
- */
+/** Undefined when it is gone, or git cannot read it any more. Throws when any part of it is out of bounds by now. */
 export async function openSource(
-  deps: Pick<Deps, 'git' | 'isRoot'>,
-  gitDir: string,
+  deps: Pick<Deps, 'git' | 'isRoot' | 'bounds'>,
+  { origin, source }: WorkspaceRecord,
 ): Promise<SourceRepository | undefined> {
-  const found = await deps.git.run([`--git-dir=${gitDir}`, 'rev-parse', '--git-common-dir'], { accept: [0, 128] });
-  if (found.code !== 0) return undefined;
-  // git runs in `/`, and answers with a path relative to it or an absolute one.
-  const common = resolve('/', found.stdout.toString('utf8').replace(/\n$/, ''));
-  const { uid, gid } = statSync(common);
-  return { gitDir: common, as: deps.isRoot && uid !== 0 ? { uid, gid } : undefined };
+  const path = source.type === 'git' ? source.path : '';
+  const repository = await openRepository(deps, { path, gitDir: origin ?? '', use: 'publish' });
+  if (repository === undefined) return undefined;
+  const { at, options } = inside({ gitDir: repository.common, as: repository.as });
+  const found = await deps.git.run([...at, 'rev-parse', '--git-dir'], { ...options, accept: [0, 128] });
+  return found.code === 0 ? { gitDir: repository.common, as: repository.as, repository } : undefined;
 }
 
-/**
- * git as the owner of the repository. It enters the git directory before it changes its user and then names it by
- * `/proc/self/cwd`, so that folders above it which the owner may not enter (a root home) do not matter; a plain `.` does not do,
- * because git writes refs by absolute path.
- */
-function inside(source: SourceRepository): { at: string[]; options: GitOptions } {
-  if (source.as === undefined) return { at: [`--git-dir=${source.gitDir}`], options: {} };
-  const gitDir = process.platform === 'linux' ? '/proc/self/cwd' : source.gitDir;
-  // The owner may not reach the data directory, where git's configuration lies; it needs none for a repository of its own.
-  const options = { as: source.as, cwd: source.gitDir, env: { GIT_CONFIG_GLOBAL: '/dev/null' } };
-  return { at: [`--git-dir=${gitDir}`], options };
-}
+const inside = ({ gitDir, as }: Pick<SourceRepository, 'gitDir' | 'as'>) => enter(gitDir, as);
 
 /** The commit that a ref is at. Not by `rev-parse`, which finds `refs/heads/refs/heads/x` when there is no `refs/heads/x`. */
 export async function readBranch(deps: Deps, source: SourceRepository, ref: string): Promise<string | undefined> {
@@ -81,15 +71,38 @@ export async function isMerged(deps: Deps, source: SourceRepository, commit: str
 export async function isCheckedOut(deps: Deps, source: SourceRepository, branch: string): Promise<boolean> {
   const { at, options } = inside(source);
   // A branch can be another name for one; writing to it writes to that.
-  const alias = await deps.git.run([...at, 'symbolic-ref', '--quiet', branch], { ...options, accept: [0, 1, 128] });
-  const written = alias.code === 0 ? alias.stdout.toString('utf8').trim() : branch;
-  // Not as the owner, who may be kept from entering the folders above; it only reads.
-  const { stdout } = await deps.git.run([`--git-dir=${source.gitDir}`, 'worktree', 'list', '--porcelain']);
-  return stdout.toString('utf8').split('\n').includes(`branch ${written}`);
+  const written = (await symbolicRef(deps, at, options, branch)) ?? branch;
+  const bare = await deps.git.run([...at, 'config', '--type=bool', '--get', 'core.bare'], {
+    ...options,
+    accept: [0, 1],
+  });
+  const isBare = bare.stdout.toString('latin1').trim() === 'true';
+  // Not by `worktree list`, which looks for every work tree by absolute path: the owner may be kept from entering the folders above.
+  const linked = workTrees(source.gitDir);
+  const names = [...(isBare ? [] : ['HEAD']), ...linked.map((name) => `worktrees/${name}/HEAD`)];
+  for (const name of names) if ((await symbolicRef(deps, at, options, name)) === written) return true;
+  return false;
 }
 
-/** Files from 4 MiB on are neither held in memory nor searched for differences. */
-const largeAsTheyAre = ['-c', `core.bigFileThreshold=${4 * 1024 * 1024}`];
+function workTrees(gitDir: string): string[] {
+  try {
+    return readdirSync(join(gitDir, 'worktrees'));
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** The ref that another one stands for. */
+async function symbolicRef(
+  deps: Deps,
+  at: readonly string[],
+  options: GitOptions,
+  name: string,
+): Promise<string | undefined> {
+  const found = await deps.git.run([...at, 'symbolic-ref', '--quiet', name], { ...options, accept: [0, 1, 128] });
+  return found.code === 0 ? found.stdout.toString('utf8').trim() : undefined;
+}
 
 /**
  * Objects go through a pipe (`pack-objects` here, `index-pack` there) and not by `fetch`: the writing half runs as the owner of the

@@ -26,7 +26,7 @@ test('makes of a file what `git add` makes of it', async () => {
     git(folder, 'init', '-q', '-b', 'main', 'repository');
     const repository = join(folder, 'repository');
     const gitDir = join(repository, '.git');
-    const hostGit = createGit({ folder: join(folder, 'git') });
+    const hostGit = createGit({});
     const seen = { changed: 0, same: 0 };
     await fc.assert(
       fc.asyncProperty(

@@ -6,14 +6,19 @@ import { giveFile } from '../../../files/give-away.ts';
 import { type Directory, openChild, openTop, statIn } from '../../../files/open-directory.ts';
 import { syncFolder, syncOpen, writeAll } from '../../../files/write-durably.ts';
 import { streamBlobs } from '../../../host-git/stream-blobs.ts';
+import { inside } from '../../../source-repository/repository.ts';
 import type { SourceRepository } from '../source-repository.ts';
 import type { LfsObject } from './clean-changes.ts';
 
 /** Why the repository can take no LFS objects, if it cannot. Only git-lfs itself knows how to put them anywhere else than in `lfs/objects`. */
-export async function whyWithoutLfs(deps: Pick<Deps, 'git'>, gitDir: string): Promise<string | undefined> {
+export async function whyWithoutLfs(
+  deps: Pick<Deps, 'git'>,
+  { gitDir, as }: SourceRepository,
+): Promise<string | undefined> {
   const keys = '^lfs\\.(storage|extension\\..*)$';
-  const args = [`--git-dir=${gitDir}`, 'config', '--name-only', '--get-regexp', keys];
-  const { code, stdout } = await deps.git.run(args, { accept: [0, 1] });
+  const { at, options } = inside(gitDir, as);
+  const args = [...at, 'config', '--name-only', '--get-regexp', keys];
+  const { code, stdout } = await deps.git.run(args, { ...options, accept: [0, 1] });
   const advice = 'Take the run, and the whole content is committed as it is.';
   if (code === 0) {
     const [key] = stdout.toString('utf8').split('\n');

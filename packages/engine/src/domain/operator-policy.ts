@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { canonicalJson } from './digest.ts';
+import { judge, matchingRule, type Policy, type PolicyAction, type PolicyVerdict, policySchema } from './policy.ts';
+import type { Effect, Risk } from './vocabulary.ts';
+
+/** What the operator holds or denies for every run, whatever its own policy says. */
+export const operatorPolicySchema = z.strictObject({
+  rules: policySchema.shape.rules.describe(
+    'The first rule that matches decides. No match: the policy of the run alone',
+  ),
+  publish: policySchema.shape.publish,
+});
+export type OperatorPolicy = z.infer<typeof operatorPolicySchema>;
+
+/** The policies that bind a run. `operator`: those in force when the run, or a run that it goes on from, was accepted. */
+interface Bound {
+  policy: Policy;
+  operator?: readonly OperatorPolicy[] | undefined;
+}
+
+const strictness: Record<PolicyAction, number> = { allow: 0, hold: 1, deny: 2 };
+
+/**
+ * The strictest of what the run's policy and those of the operator say of a call: the recorded ones and the current one, so that a run
+ * gains nothing from a change in between. Pure.
+ */
+export function judgeCall(
+  bound: Bound,
+  current: OperatorPolicy | undefined,
+  call: { tool: string; effect: Effect; risk: Risk },
+): PolicyVerdict {
+  let strictest = judge(bound.policy, call);
+  for (const operator of withCurrent(bound.operator, current)) {
+    const found = matchingRule(operator.rules, call);
+    if (found === undefined || strictness[found.rule.action] <= strictness[strictest.action]) continue;
+    const { action, reason } = found.rule;
+    strictest = { action, reason: reason ?? `rule ${found.number} of the operator's policy: ${action}` };
+  }
+  return strictest;
+}
+
+export const holdsPublish = (bound: Bound, current: OperatorPolicy | undefined): 'run' | 'operator' | undefined => {
+  if (withCurrent(bound.operator, current).some(({ publish }) => publish === 'hold')) return 'operator';
+  return bound.policy.publish === 'hold' ? 'run' : undefined;
+};
+
+/** Those recorded and the current one, each once. */
+export function withCurrent(
+  recorded: readonly OperatorPolicy[] | undefined,
+  current: OperatorPolicy | undefined,
+): OperatorPolicy[] {
+  const all = current === undefined ? (recorded ?? []) : [...(recorded ?? []), current];
+  return [...new Map(all.map((one) => [operatorPolicyDigest(one), one])).values()];
+}
+
+/** What a new run records. @param before the run that it goes on from, or works for */
+export function boundBy(
+  current: OperatorPolicy | undefined,
+  before: Pick<Bound, 'operator'> = {},
+): { operator?: OperatorPolicy[] } {
+  const all = withCurrent(before.operator, current);
+  return all.length === 0 ? {} : { operator: all };
+}
+
+const digests = new WeakMap<OperatorPolicy, string>();
+
+/** Names a policy: two with the same rules have the same one. `sha256:` and 64 hex digits. */
+export function operatorPolicyDigest(policy: OperatorPolicy): string {
+  const known = digests.get(policy);
+  if (known !== undefined) return known;
+  const digest = `sha256:${createHash('sha256').update(canonicalJson(policy)).digest('hex')}`;
+  digests.set(policy, digest);
+  return digest;
+}

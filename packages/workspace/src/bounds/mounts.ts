@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { isWithin } from './closed-places.ts';
+
+interface Mount {
+  device: string;
+  /** What of its file system is mounted. */
+  root: string;
+  at: string;
+}
+
+/**
+ * Every other path by which the same directory can be reached in this process's mounts: `/mnt/x` is `/etc/cron.d` when that is mounted
+ * there. Empty where the kernel does not tell.
+ */
+export function otherSpellings(path: string): string[] {
+  const mounts = readMounts();
+  const own = mountOf(mounts, path);
+  if (own === undefined) return [];
+  const inside = graft(own.root, path, own.at);
+  const spellings = mounts
+    .filter((mount) => mount.device === own.device && isWithin(inside, mount.root))
+    .map((mount) => ({ mount, path: graft(mount.at, inside, mount.root) }))
+    // Another mount may cover that path.
+    .filter((one) => mountOf(mounts, one.path) === one.mount);
+  return spellings.map((one) => one.path).filter((one) => one !== path);
+}
+
+/** The path below `from`, put below `to`. */
+export function graft(to: string, path: string, from: string): string {
+  const rest = from === '/' ? path : path.slice(from.length);
+  return `${to === '/' ? '' : to}${rest === '/' ? '' : rest}` || '/';
+}
+
+function mountOf(mounts: readonly Mount[], path: string): Mount | undefined {
+  let found: Mount | undefined;
+  for (const mount of mounts) {
+    if (isWithin(path, mount.at) && mount.at.length >= (found?.at.length ?? 0)) found = mount;
+  }
+  return found;
+}
+
+/** The last mount at a path covers the earlier ones. */
+function readMounts(): Mount[] {
+  let text: string;
+  try {
+    text = readFileSync('/proc/self/mountinfo', 'utf8');
+  } catch {
+    return [];
+  }
+  return text.split('\n').flatMap((row) => {
+    const [, , device, root, at] = row.split(' ');
+    return device === undefined || root === undefined || at === undefined
+      ? []
+      : [{ device, root: decoded(root), at: decoded(at) }];
+  });
+}
+
+const decoded = (text: string): string =>
+  text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));

@@ -1,0 +1,45 @@
+import { posix } from 'node:path';
+import type { Deps } from '../deps.ts';
+import { WorkspaceError } from '../errors.ts';
+import { toText } from '../files/path-name.ts';
+import { streamBlobs } from '../host-git/stream-blobs.ts';
+import type { RunFolder } from '../run/run-folder.ts';
+import { changesBetween, type Folder, modes } from '../tree/tree.ts';
+
+/**
+ * Refuses a ZIP whose files would land elsewhere when it is unpacked: a backslash divides folders on Windows, so `..\\..\\x` leads out, and
+ * so does a link by an absolute path or by `..`. The `tar` of every system keeps both where they belong.
+ */
+export async function assertPortable(deps: Pick<Deps, 'git'>, folder: RunFolder, root: Folder): Promise<void> {
+  const files = changesBetween(undefined, root);
+  const named = files.find(({ path }) => /[\\]|^[A-Za-z]:/.test(path));
+  if (named !== undefined) throw refusal(named.path, 'its name would lead elsewhere on Windows');
+  const links = files.flatMap((file) =>
+    file.new?.mode === modes.symlink ? [{ path: file.path, oid: file.new.oid }] : [],
+  );
+  let at = 0;
+  let target = '';
+  await streamBlobs(
+    deps,
+    { gitDir: folder.shadow, oids: links.map(({ oid }) => oid) },
+    {
+      begin: (index) => {
+        at = index;
+        target = '';
+      },
+      piece: (bytes) => {
+        target += Buffer.from(bytes).toString('latin1');
+      },
+      end: async () => {
+        const path = links[at]?.path ?? '';
+        if (leadsOut(path, target)) throw refusal(path, 'it is a link that leads out of the archive');
+      },
+    },
+  );
+}
+
+const leadsOut = (path: string, target: string): boolean =>
+  /^[\\/]|^[A-Za-z]:/.test(target) || `${posix.normalize(posix.join(posix.dirname(path), target))}/`.startsWith('../');
+
+const refusal = (path: string, why: string): WorkspaceError =>
+  new WorkspaceError('EARCHIVEUNSAFE', `A ZIP cannot hold ${toText(path)}: ${why}.`);
