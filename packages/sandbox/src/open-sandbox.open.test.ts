@@ -50,7 +50,7 @@ test('the report says what holds, and names every gap', async () => {
   });
 });
 
-test('without control groups the report says that only single processes are bounded', async () => {
+test('without control groups the report says what is only watched, or bounded for single processes', async () => {
   await using sandbox = await openSandbox({ ...host.options, cgroups: false });
   expect(sandbox.capabilities).toMatchObject({ memory: 'partial', cpu: 'partial' });
   expect(sandbox.capabilities.notes).toEqual([...gaps, expect.stringContaining('Disk')]);

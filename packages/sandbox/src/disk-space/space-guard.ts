@@ -13,6 +13,8 @@ const COMPARE_MS = 5;
 /** Who writes as much while they are compared writes fast. */
 const FAST = MIB / 4;
 const DEATH_MS = 1000;
+/** While space stays short and does not fall, writers are compared as often. */
+const AGAIN_MS = 200;
 
 /** A running command. */
 export interface Writer {
@@ -42,8 +44,11 @@ export class SpaceGuard {
   #timer: NodeJS.Timeout | undefined;
   /** The last look at each path's file system. */
   #looks = new Map<string, Look>();
-  /** Free space when the last one that was killed had ended, or none was to be killed. Less than this means that something still writes. */
+  /** Free space when writers were last compared, or the one that was killed had ended. Less than this means that something still writes. */
   #settled = Number.POSITIVE_INFINITY;
+  #comparedAt = Number.NEGATIVE_INFINITY;
+  /** What each had written when they were last compared. */
+  readonly #compared = new WeakMap<Writer, number>();
 
   /**
    * @param input.floor bytes that must stay free
@@ -94,7 +99,7 @@ export class SpaceGuard {
     const last = this.#looks.get(path);
     const at = this.#now();
     this.#looks.set(path, { free, at });
-    if (free < this.#floor) return free < this.#settled - this.#floor / 64;
+    if (free < this.#floor) return free < this.#settled - this.#floor / 64 || at - this.#comparedAt > AGAIN_MS;
     const perMs = last && at > last.at ? Math.max(0, last.free - free) / (at - last.at) : 0;
     return free - perMs * HORIZON_MS < this.#floor / 2;
   }
@@ -103,15 +108,20 @@ export class SpaceGuard {
     const writers = [...this.#writers];
     const before = writers.map((writer) => writer.wrote());
     await delay(COMPARE_MS);
-    const candidates = writers
-      .map((writer, index) => {
-        const [first = 0, second] = [before[index], writer.wrote()];
-        // A process that is being set up hides it for a moment; one that still does has a reason.
-        const total = Number.isFinite(second) ? second : first;
-        return { writer, total, fast: second - first >= FAST && Number.isFinite(second) ? second - first : 0 };
+    const compared = writers.map((writer, index) => {
+      const [first = 0, second] = [before[index], writer.wrote()];
+      // A process that is being set up hides it for a moment; one that still does has a reason.
+      const total = Number.isFinite(second) ? second : first;
+      return { writer, total, fast: second - first >= FAST && Number.isFinite(second) ? second - first : 0 };
+    });
+    const candidates = compared
+      .filter(({ writer, total, fast }) => {
+        const since = total - (this.#compared.get(writer) ?? 0);
+        return this.#writers.has(writer) && (fast > 0 || since >= this.#least(free));
       })
-      .filter(({ writer, total, fast }) => this.#writers.has(writer) && (fast > 0 || total >= this.#least(free)))
       .sort((one, other) => other.fast - one.fast || (other.total > one.total ? 1 : -1));
+    for (const { writer, total } of compared) this.#compared.set(writer, total);
+    this.#comparedAt = this.#now();
     const [largest] = candidates;
     if (!largest) {
       this.#settled = free; // something else fills the disk
