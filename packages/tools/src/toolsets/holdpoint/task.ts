@@ -33,7 +33,11 @@ const input = z
       .max(500)
       .optional()
       .describe('Instead of a prompt: groups of tool calls, one group after the other'),
-    model: z.string().min(1).optional().describe('provider/model, one of those that this run may ask. Default: the model of this run'),
+    model: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('provider/model, one of those that this run may ask. Default: the model of this run'),
     run_in_background: z.boolean().default(false).describe('Return at once, with a task_id for task_output'),
     timeout_s: z.int().min(1).max(604_800).default(86_400).describe('How long to wait for it; it goes on afterwards'),
   })
