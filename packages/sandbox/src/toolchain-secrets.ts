@@ -10,7 +10,6 @@ const secretNames = new Set([
     '.aws',
     '.azure',
     '.gcloud',
-    'gcloud',
     '.kube',
     '.docker',
     '.password-store',
