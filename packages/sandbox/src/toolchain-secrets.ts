@@ -4,19 +4,7 @@ import { basename, dirname, join, relative } from 'node:path';
 
 /** Names of files and directories that hold keys, tokens or passwords. */
 const secretNames = new Set([
-  ...[
-    '.ssh',
-    '.gnupg',
-    '.aws',
-    '.azure',
-    '.gcloud',
-    'gcloud',
-    '.kube',
-    '.docker',
-    '.password-store',
-    'keyrings',
-    '.mozilla',
-  ],
+  ...['.ssh', '.gnupg', '.aws', '.azure', '.gcloud', '.kube', '.docker', '.password-store', 'keyrings', '.mozilla'],
   ...[
     '.netrc',
     '_netrc',

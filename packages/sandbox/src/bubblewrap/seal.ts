@@ -7,7 +7,7 @@ import type { FoundBwrap } from './find-bwrap.ts';
 
 /** What scripts/setup/bubblewrap.mjs writes: each file by its path in the directory. */
 const recordSchema = z.record(z.string(), z.strictObject({ sha256: z.string(), mode: z.int() }));
-export const RECORD = 'unpacked.json';
+const RECORD = 'unpacked.json';
 
 interface SealedFile {
   path: string;

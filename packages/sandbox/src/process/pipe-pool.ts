@@ -51,7 +51,8 @@ export class PipePool implements Disposable {
   }
 
   /**
-   * bubblewrap reads the data and then the end. No command may have the descriptor, which may lead to a file of ours. Unlike a stream it is all there before the program starts, whatever becomes of us.
+   * bubblewrap reads the data and then the end. No command may have the descriptor, which may lead to a file of ours. Unlike a stream, all
+   * of it is there before the program starts, whatever becomes of the worker.
    *
    * @returns a descriptor for the program; to be closed here once it has it
    */
