@@ -63,16 +63,9 @@ test('a run with many tasks leaves a thread to the others', async () => {
 });
 
 test('a task that takes too much memory fails, and the process lives', async () => {
-  const threads = open({ heapMb: 24 });
-  const data = Buffer.from(Array.from({ length: 300_000 }, (_, index) => `line ${index}\n`).join(''));
-  const edit = {
-    data,
-    path: 'f',
-    old_string: `line 0\nline 2\n${'x'.repeat(2000)}`,
-    new_string: '',
-    replace_all: false,
-    diffBytes: 1,
-  };
-  await expect(threads.of('run_1', never).run('edit', edit)).rejects.toMatchObject({ code: 'ETEXTMEMORY' });
+  const threads = open({ heapMb: 16 });
+  const body = Buffer.from('<p>word'.repeat(95_000));
+  const page = { body, contentType: 'text/html', url: 'http://localhost/', format: 'text' as const };
+  await expect(threads.of('run_1', never).run('page', page)).rejects.toMatchObject({ code: 'ETEXTMEMORY' });
   expect(await threads.of('run_1', never).run('excerpt', light())).toMatchObject({ past: false });
 });
