@@ -52,7 +52,7 @@ for (const { name, plan, hold, look } of heavyWork) {
   const began = performance.now();
   const rules = hold === undefined ? [] : [{ match: { tool: hold }, action: 'hold' as const }];
   const { run } = await client.createRun({ plan, policy: { rules } });
-  const signal = AbortSignal.timeout(120_000);
+  const signal = AbortSignal.timeout(300_000);
   const ended = await client.waitForRun(run.id, { signal, ...(hold && { until: (now) => now.pending_approvals > 0 }) });
   if (hold) await client.cancelRun(run.id);
   let looked = 0;
@@ -65,7 +65,7 @@ for (const { name, plan, hold, look } of heavyWork) {
   const mark = (
     await client.createRun({ plan: { groups: [{ steps: [{ tool: 'todo_write', args: { todos: [] } }] }] } })
   ).run.id;
-  await client.waitForRun(mark, { signal: AbortSignal.timeout(120_000) });
+  await client.waitForRun(mark, { signal: AbortSignal.timeout(300_000) });
   report[name] = {
     status: ended.status,
     steps,
@@ -79,7 +79,7 @@ for (const { name } of heavyAnswers) {
   if (names.length > 0 && !names.includes(name)) continue;
   const before = held().length;
   const { run } = await client.createRun({ prompt: name });
-  const signal = AbortSignal.timeout(120_000);
+  const signal = AbortSignal.timeout(300_000);
   const ended = await client.waitForRun(run.id, {
     signal,
     until: (now) => now.status === 'paused' || now.ended_at !== null,
@@ -87,7 +87,7 @@ for (const { name } of heavyAnswers) {
   const steps = (await client.listSteps(run.id)).data.map(
     (step) => `${step.tool.slice(0, 20)} ${step.error?.code ?? step.status}`,
   );
-  report[name] = { status: ended.status, steps, held: held().slice(before) };
+  report[name] = { status: ended.status, reason: ended.reason?.code, steps, held: held().slice(before) };
   if (process.argv[3] === 'verbose') process.stderr.write(`${name} ${JSON.stringify(report[name])}\n`);
 }
 provider.close();

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { judgeDurability, judgeMemoryPolicy } from '@holdpoint/engine/redis/judge-server';
 import { afterAll, describe, expect, it } from 'vitest';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
+import { checkLoops } from './check-loops.ts';
 import { checkNode } from './check-node.ts';
 import { checkToolchains } from './check-programs.ts';
 import { checkRetention } from './check-retention.ts';
@@ -182,3 +183,17 @@ it('a bubblewrap of another owner than root is used, with the advice to install 
   ]);
   expect(checkBubblewrap({ path: '', projectDir: '/nowhere' })).toEqual([]);
 });
+
+it('a worker whose event loop was held up is named, with what to do about it', () => {
+  const worker = (late_ms: number, busy_ms: number) => ({ ...aWorker, loop: { late_ms, busy_ms } });
+  expect(checkLoops([aWorker, worker(900, 90)])).toEqual([]);
+  expect(checkLoops([worker(5000, 4900)])).toMatchObject([
+    { level: 'warn', next: expect.stringContaining('loop_late') },
+  ]);
+  expect(checkLoops([worker(5000, 20)])).toMatchObject([{ level: 'warn', next: expect.stringContaining('machine') }]);
+});
+
+const aWorker = {
+  ...{ id: 'worker-1', pid: 1, host: 'host', version: null, concurrency: 4, active: [], capabilities: null },
+  ...{ started_at: '2026-01-01T00:00:00.000Z', last_seen_at: '2026-01-01T00:00:00.000Z' },
+};

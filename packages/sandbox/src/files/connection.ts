@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import { SandboxError } from '../errors.ts';
 import type { OperationName, Operations } from '../inside/tool-host/protocol.ts';
 import { resolveLimits } from '../limits.ts';
@@ -102,7 +103,7 @@ export class Connection {
       this.#pending.set(id, { resolve: settle(resolve), reject: settle(reject), timer });
       signal?.addEventListener('abort', onAbort, { once: true });
       clearTimeout(this.#idle);
-      this.#tree.stdin?.write(`${requestLine({ id, operation, input })}\n`);
+      if (this.#tree.stdin) writeRequest(this.#tree.stdin, { id, operation, input });
     });
   }
 
@@ -176,9 +177,17 @@ export class Connection {
   }
 }
 
-/** As `JSON.stringify`, which takes 25 ms to find that 14 MB of base64 hold nothing to escape. */
-function requestLine({ id, operation, input }: { id: number; operation: OperationName; input: object }): string {
-  if (!('data' in input) || typeof input.data !== 'string') return JSON.stringify({ id, operation, input });
+/** One line of JSON. Base64 has nothing to escape, which `JSON.stringify` takes 25 ms to find out for 14 MB of it. */
+function writeRequest(stdin: Writable, request: { id: number; operation: OperationName; input: object }): void {
+  const { input, ...about } = request;
+  if (!('data' in input) || typeof input.data !== 'string') {
+    stdin.write(`${JSON.stringify(request)}\n`);
+    return;
+  }
   const { data, ...rest } = input;
-  return `{"id":${id},"operation":${JSON.stringify(operation)},"input":{"data":"${data}",${JSON.stringify(rest).slice(1)}}`;
+  stdin.cork();
+  stdin.write(`${JSON.stringify(about).slice(0, -1)},"input":${JSON.stringify(rest).slice(0, -1)},"data":"`);
+  stdin.write(data, 'latin1');
+  stdin.write('"}}\n');
+  stdin.uncork();
 }

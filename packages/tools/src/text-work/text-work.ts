@@ -2,7 +2,7 @@ import type { TextTasks } from './tasks.ts';
 
 export type TextTaskName = keyof TextTasks;
 export type TextInput<Name extends TextTaskName> = Parameters<TextTasks[Name]>[0];
-export type TextOutput<Name extends TextTaskName> = Awaited<ReturnType<TextTasks[Name]>>;
+type TextOutput<Name extends TextTaskName> = Awaited<ReturnType<TextTasks[Name]>>;
 
 /**
  * Work on texts that may be large. Small ones are worked on at once; all others in a thread that has a deadline, and ends with the call.

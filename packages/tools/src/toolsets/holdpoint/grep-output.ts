@@ -47,20 +47,32 @@ export function parseFiles(output: string): GrepOutput<string> {
 /** With `--crlf` ripgrep ends these lines with CR LF. */
 export function parseCounts(output: string): GrepOutput<{ path: string; matches: number }> {
   const binary: string[] = [];
-  const items = Array.from(output.matchAll(/([^\0]+)\0(\d+)\r?\n/g), ([, path = '', count]) => {
-    const cleaned = withoutNotices([path]);
-    binary.push(...cleaned.binary);
-    return { path: cleaned.paths[0] ?? path, matches: Number(count) };
-  });
+  const items: { path: string; matches: number }[] = [];
+  let at = 0;
+  for (let nul = output.indexOf('\0'); nul !== -1; nul = output.indexOf('\0', at)) {
+    const newline = output.indexOf('\n', nul);
+    const [, count] = /^(\d+)\r?$/.exec(output.slice(nul + 1, newline === -1 ? nul + 1 : newline)) ?? [];
+    if (count !== undefined) {
+      const cleaned = withoutNotices([output.slice(at, nul)]);
+      binary.push(...cleaned.binary);
+      items.push({ path: cleaned.paths[0] ?? '', matches: Number(count) });
+    }
+    at = count === undefined ? nul + 1 : newline + 1;
+  }
   return { items, binary };
 }
 
 /** The totals that `--stats` prints last; null when ripgrep did not get as far as searching, or was cut off. */
 export function parseStats(output: string): { lines: number; files: number } | null {
   const [, lines, files] =
-    /\n\d+ matches\n(\d+) matched lines\n(\d+) files contained matches\n(?:.+\n)*$/.exec(output) ?? [];
+    /\n\d+ matches\n(\d+) matched lines\n(\d+) files contained matches\n(?:.+\n)*$/.exec(
+      output.slice(-LONGEST_STATS),
+    ) ?? [];
   return lines === undefined || files === undefined ? null : { lines: Number(lines), files: Number(files) };
 }
+
+/** Some 200 characters, and more where the numbers are long. */
+const LONGEST_STATS = 2000;
 
 interface Line {
   path: string;

@@ -18,7 +18,7 @@ export type ReplaceResult =
   | { status: 'too_large'; bytes: number };
 
 /** Occurrences whose lines are listed. Of a text that must occur once, more are not looked for. */
-export const MAX_LISTED = 50;
+const MAX_LISTED = 50;
 
 /**
  * Replaces text in a file byte for byte: line endings, a byte order mark, a missing last newline and bytes that are not UTF-8 stay
