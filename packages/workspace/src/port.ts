@@ -329,7 +329,12 @@ export interface Workspaces {
    * The tree's host path and owner. Throws `EWORKSPACEMISSING` when the run was never materialised, or was discarded, and `ELEASESTALE`
    * when the tree of that epoch is not the newest, as do all that take an epoch.
    */
-  locate(input: { runId: string; epoch: number }): Promise<{ path: string; owner: Owner }>;
+  locate(input: { runId: string; epoch: number }): Promise<{
+    path: string;
+    owner: Owner;
+    /** Of the repository at `.git` in the tree: host folders of what no command may change, and of the base commit's objects. */
+    repository: { fixed: string; objects: string };
+  }>;
   /**
    * Whether the tree may be used: it is the one that the log names, and what the log says of it is true. Cheap while the process that
    * last wrote to it is alive; the first look of another process compares every file with the snapshot.

@@ -31,6 +31,8 @@ export interface Bring {
   readonly keep: (path: string, status: BigIntStats) => boolean;
   /** Called for every file that was written. */
   readonly onWritten?: (bytes: number) => void;
+  /** Names that are neither written nor removed. @default `.git` entries */
+  readonly hides?: (name: string) => boolean;
   /** @default git's own */
   readonly permissions?: Permissions;
   readonly signal?: AbortSignal;
@@ -71,11 +73,12 @@ interface Place {
 
 async function bringFolder(bring: Bring, place: Place, target: Folder): Promise<void> {
   const { directory } = place;
-  const keep: Keep = (at, status) => isDotGit(at.name) || bring.keep(at.path, status);
+  const hides = bring.hides ?? isDotGit;
+  const keep: Keep = (at, status) => hides(at.name) || bring.keep(at.path, status);
   for (const name of new Set([...namesIn(directory), ...target.entries.keys()])) {
     const path = join(place.path, name);
     const status = statIn(directory, name);
-    if (isDotGit(name) || (status !== undefined && bring.keep(path, status))) continue;
+    if (hides(name) || (status !== undefined && bring.keep(path, status))) continue;
     const entry = target.entries.get(name);
     if (entry === undefined) await removeEntry({ pace: bring.scan.pace, keep }, { directory, name, path });
     else await bringEntry(bring, { directory, name, path }, status, entry, place.wanted);

@@ -1,0 +1,19 @@
+import type { Git } from '../host-git/git.ts';
+import type { RunFolder } from '../run/run-folder.ts';
+import type { RunState } from '../run/run-state.ts';
+import { type Bring, bringTree } from '../tree/bring-tree.ts';
+import type { LoadedSnapshot } from '../tree/load-snapshot.ts';
+import { insideRepositories, loadRepositories, wholeTree } from './repositories.ts';
+
+/** Makes a tree equal to a snapshot, its `.git` entries included. */
+export async function bringSnapshot(
+  deps: { git: Git },
+  input: { bring: Omit<Bring, 'permissions' | 'hides'>; folder: RunFolder; state: RunState; target: LoadedSnapshot },
+): Promise<void> {
+  const { bring, target } = input;
+  const { permissions } = target.manifest;
+  const repositories = await loadRepositories(deps, { ...input, snapshot: target });
+  if (repositories === undefined) return bringTree({ ...bring, permissions }, target.root);
+  const whole = { ...bring, scan: insideRepositories(bring.scan), hides: () => false, permissions };
+  await bringTree(whole, wholeTree(target.root, repositories.root));
+}
