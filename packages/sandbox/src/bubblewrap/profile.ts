@@ -1,4 +1,5 @@
 import { lstatSync, readlinkSync } from 'node:fs';
+import { repositoryMounts } from '../repository.ts';
 import type { TreeRequest } from '../tree.ts';
 import type { Equipment, ReadOnlyMount } from './equipment.ts';
 
@@ -36,7 +37,11 @@ export function profile(
     // after /tmp, which would hide a toolchain that lies there
     mounts.flatMap(({ host, inside }) => ['--ro-bind', deps.hostPath(host), inside]),
     deps.equipment.links.flatMap(([target, path]) => ['--symlink', target, path]),
-    ['--bind', deps.hostPath(request.workspace.path), '/workspace', '--remount-ro', '/'],
+    ['--bind', deps.hostPath(request.workspace.path), '/workspace'],
+    repositoryMounts(request.workspace, request).flatMap(({ host, inside, access }) => [
+      ...[access === 'read' ? '--ro-bind' : '--bind', deps.hostPath(host), inside],
+    ]),
+    ['--remount-ro', '/'],
     ['--chdir', request.cwd === '.' ? '/workspace' : `/workspace/${request.cwd}`],
   ].flat();
 }

@@ -1,3 +1,4 @@
+import { isDotGit } from '../files/path-name.ts';
 import type { Git } from '../host-git/git.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import type { RunState } from '../run/run-state.ts';
@@ -14,6 +15,16 @@ export async function bringSnapshot(
   const { permissions } = target.manifest;
   const repositories = await loadRepositories(deps, { ...input, snapshot: target });
   if (repositories === undefined) return bringTree({ ...bring, permissions }, target.root);
-  const whole = { ...bring, scan: insideRepositories(bring.scan), hides: () => false, permissions };
+  const { onWritten } = bring;
+  const whole = {
+    ...bring,
+    scan: insideRepositories(bring.scan),
+    hides: () => false,
+    permissions,
+    // Counts the files of the run.
+    ...(onWritten && {
+      onWritten: (bytes: number, path: string) => path.split('/').some(isDotGit) || onWritten(bytes, path),
+    }),
+  };
   await bringTree(whole, wholeTree(target.root, repositories.root));
 }

@@ -12,6 +12,7 @@ import { isSameManifest, type Manifest, readManifest, snapshotMessage } from '..
 import { gitPermissions } from '../tree/permissions.ts';
 import { type Scan, scanEntry } from '../tree/scan.ts';
 import { changesBetween, type Entry, emptyFolder, emptyFolders, type Folder, find, isFolder } from '../tree/tree.ts';
+import { escaped, unescaped } from './escaped-names.ts';
 import { withoutStatus } from './index-file.ts';
 
 /**
@@ -31,7 +32,7 @@ export interface FoundRepositories {
   readonly manifest: Manifest;
 }
 
-/** Reads the `.git` entries that a walk met. The walk's own counts go on. */
+/** Reads the `.git` entries that a walk met. */
 export async function scanRepositories(
   scan: Scan,
   input: { top: Directory; previous: Folder | undefined },
@@ -49,8 +50,6 @@ export async function scanRepositories(
     const pause = scan.pace();
     if (pause !== undefined) await pause;
   }
-  scan.entries = own.entries;
-  scan.bytes = own.bytes;
   const { skipped } = own;
   // Only the run's user comes here, so permissions beside git's two modes say nothing.
   const manifest = { skipped, empty: emptyFolders(root), permissions: gitPermissions, repositories: undefined };
@@ -78,6 +77,7 @@ export function insideRepositories(scan: Scan): Scan {
     hidden: new Set(),
     skipped: new Map(),
     permissions: new Map(),
+    entries: 0,
     content: {
       blob: (bytes) => content.blob(withoutStatus(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)) ?? bytes),
       largeBlob: (fd, size) => {
@@ -112,7 +112,7 @@ export function storeRepositories(
 ): string {
   const { writer, found, previous, baseCommit } = input;
   if (previous !== undefined && isSameAs(previous, found)) return previous.id;
-  const tree = writer.root(found.root);
+  const tree = writer.root(escaped(found.root));
   const message = snapshotMessage('repositories', found.manifest);
   const id = writer.commit({ tree, parent: baseCommit, seconds: input.seconds, message });
   keep(state, { ...found, id, baseCommit });
@@ -135,7 +135,8 @@ export async function loadRepositories(
   const { stdout } = await deps.git.run([`--git-dir=${folder.shadow}`, 'cat-file', 'commit', id]);
   const { tree, parent, message } = readCommit(stdout);
   const manifest = readManifest(message);
-  const { root } = await loadTree(deps, { folder, state, treeish: tree, isName: isFileName });
+  const stored = await loadTree(deps, { folder, state, treeish: tree, isName: isFileName });
+  const root = unescaped(stored.root);
   for (const path of manifest.empty) addEmptyFolder(root, path.split('/'));
   const loaded = { id, baseCommit: parent ?? '', root, manifest };
   keep(state, loaded);

@@ -30,7 +30,7 @@ export interface Bring {
   /** Whether an entry is left exactly as it is. */
   readonly keep: (path: string, status: BigIntStats) => boolean;
   /** Called for every file that was written. */
-  readonly onWritten?: (bytes: number) => void;
+  readonly onWritten?: (bytes: number, path: string) => void;
   /** Names that are neither written nor removed. @default `.git` entries */
   readonly hides?: (name: string) => boolean;
   /** @default git's own */
