@@ -56,7 +56,9 @@ export async function fetchCommit(
   input: { folder: RunFolder; gitDir: string; commit: string; ref: string; signal?: AbortSignal },
 ): Promise<void> {
   const quiet = ['-q', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--no-recurse-submodules'];
-  const args = [`--git-dir=${input.folder.shadow}`, 'fetch', ...quiet, '--depth=1', '--end-of-options'];
+  // As a pack, however small: the workspace's repository shares packs, and one file is synced faster than a hundred.
+  const pack = ['-c', 'fetch.unpackLimit=1'];
+  const args = [...pack, `--git-dir=${input.folder.shadow}`, 'fetch', ...quiet, '--depth=1', '--end-of-options'];
   await git.run([...args, input.gitDir, input.commit], input.signal === undefined ? {} : { signal: input.signal });
   await writeRef(input.folder.shadow, input.ref, input.commit);
 }
