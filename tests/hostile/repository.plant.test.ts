@@ -214,8 +214,14 @@ describe.each(chosen)('the repository of a workspace, worker run by $name', (use
     expect(await forked.run(look)).toBe(before);
     expect(await forked.run('git fsck 2>&1 | grep -i -e missing -e broken || echo whole')).toBe('whole\n');
     expect((await grown.snapshot(kept.id)).id).toBe(kept.id);
-    const { files } = await workspaces.diff({ runId: 'run_back', from: run.base, to: kept.id });
-    expect(files.map(({ path }) => path).filter((path) => path.includes('.git'))).toEqual([]);
+    const diff = await workspaces.diff({ runId: 'run_back', from: run.base, to: kept.id });
+    expect(diff.files.map(({ path }) => path).filter((path) => path.includes('.git'))).toEqual([]);
+    expect(diff.left_out.map(({ path, reason }) => [path, reason])).toEqual([
+      ['.git/', 'repository'],
+      ['sub/.git/', 'repository'],
+    ]);
+    const archive = await workspaces.files({ runId: 'run_back', snapshot: kept.id });
+    expect(archive.map(({ path }) => path)).toEqual(['a.txt', 'c.txt', 'src/b.txt', 'sub/s']);
   });
 
   test('a submodule that a command made runs nothing for a command at the top', async () => {

@@ -12,6 +12,7 @@ import { requireRecord, type WorkspaceRecord } from '../run/workspace-record.ts'
 import { assertSnapshot, loadSnapshot, readManifests } from '../tree/load-snapshot.ts';
 import { isSameSkip, type Skipped } from '../tree/manifest.ts';
 import type { Change, Folder } from '../tree/tree.ts';
+import { changedRepositories } from './changed-repositories.ts';
 import { judgeChanges } from './judge-changes.ts';
 import { summarise } from './summarise.ts';
 
@@ -41,7 +42,11 @@ export async function reviewChanges(deps: Deps, request: DiffRequest): Promise<R
   const isWanted = within(request.path);
   const changes = (await changedPaths(deps, { folder, from, to })).filter(({ path }) => isWanted(path));
   const skipped = new Map([...(await newlySkipped(deps, folder, request))].filter(([path]) => isWanted(path)));
-  const whole: Review = { folder, from, to, objects: undefined, changes, left_out: [], [Symbol.dispose]: () => {} };
+  const repositories = await changedRepositories(deps, { folder, from, to });
+  const whole: Review = {
+    ...{ folder, from, to, objects: undefined, changes, [Symbol.dispose]: () => {} },
+    left_out: repositories.filter(({ path }) => path === null || isWanted(fromText(path))),
+  };
   if (skipped.size === 0 && !(await mayLeaveOut(deps, { folder, record, request, changes }))) return whole;
 
   const state = deps.states.of(folder);
@@ -50,7 +55,7 @@ export async function reviewChanges(deps: Deps, request: DiffRequest): Promise<R
   const scope = { folder, record, tracked: [base], includeIgnored: request.includeIgnored === true };
   const asked = [...changes, ...[...skipped.keys()].map((path) => ({ path }))];
   const judged = await judgeChanges(deps, scope, { root, changes: asked });
-  const left_out = await summarise(deps, { folder, changes, judged, skipped, base });
+  const left_out = [...whole.left_out, ...(await summarise(deps, { folder, changes, judged, skipped, base }))];
   const out = changes.filter(({ path }) => judged.has(path));
   if (out.length === 0) return { ...whole, left_out };
   const kept = changes.filter(({ path }) => !judged.has(path));
