@@ -16,15 +16,18 @@ export async function bringSnapshot(
   const repositories = await loadRepositories(deps, { ...input, snapshot: target });
   if (repositories === undefined) return bringTree({ ...bring, permissions }, target.root);
   const { onWritten } = bring;
+  const inside = insideRepositories(bring.scan);
   const whole = {
     ...bring,
-    scan: insideRepositories(bring.scan),
+    scanAt: (path: string) => (isInRepository(path) ? inside : bring.scan),
     hides: () => false,
     permissions,
     // Counts the files of the run.
     ...(onWritten && {
-      onWritten: (bytes: number, path: string) => path.split('/').some(isDotGit) || onWritten(bytes, path),
+      onWritten: (bytes: number, path: string) => isInRepository(path) || onWritten(bytes, path),
     }),
   };
   await bringTree(whole, wholeTree(target.root, repositories.root));
 }
+
+const isInRepository = (path: string): boolean => path.split('/').some(isDotGit);

@@ -78,6 +78,18 @@ test('the index is what git makes of the same tree, and is the same whatever its
   expect(indexOf({ entries: new Map() }).length).toBe(32);
 });
 
+test('a file that only looks like an index is restored to the byte', async () => {
+  using t = temporary();
+  const { made, tree } = await start(t, (path) => ({ type: 'directory', path }));
+  const index = readFileSync(join(tree, '.git/index'));
+  writeFileSync(join(tree, 'fixture'), index);
+  const { id } = await t.workspaces.snapshot({ runId, epoch: 1, parent: made.id, message: 'x' });
+  git(tree, 'status');
+  writeFileSync(join(tree, 'fixture'), readFileSync(join(tree, '.git/index')));
+  await t.workspaces.restore({ runId, epoch: 1, snapshot: id });
+  expect(readFileSync(join(tree, 'fixture'))).toEqual(index);
+});
+
 test('a tree that was dropped gets its repository again, from the snapshot alone', async () => {
   using t = temporary();
   const { made, tree, objects } = await start(t, (path) => ({ type: 'directory', path }));

@@ -21,6 +21,8 @@ export interface Bring {
   readonly git: Git;
   /** For telling which files are right already; stores nothing. */
   readonly scan: Scan;
+  /** For some paths another one. @default `scan` */
+  readonly scanAt?: (path: string) => Scan;
   readonly gitDir: string;
   readonly tree: string;
   /** The file system's time, ns. */
@@ -108,7 +110,10 @@ async function bringEntry(
   }
   // A directory in the way makes room for the file that the snapshot knows; whatever else is there is replaced by a rename.
   if (isDirectory) await removeEntry(bring.scan, at);
-  else if (status !== undefined && isSame(await scanEntry(bring.scan, at, undefined), target)) {
+  else if (
+    status !== undefined &&
+    isSame(await scanEntry(bring.scanAt?.(at.path) ?? bring.scan, at, undefined), target)
+  ) {
     if (kind === undefined || keptBits(status.mode, kind) === bits) return;
   }
   wanted.push({ path: at.path, leaf: target, bits });
