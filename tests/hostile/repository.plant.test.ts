@@ -155,6 +155,27 @@ describe.each(chosen)('the repository of a workspace, worker run by $name', (use
     expect(await run.attempt('git rev-parse --git-common-dir')).toMatch(/^\/workspace\/\.git$|not a git repository/m);
   });
 
+  test('what is fixed can be neither moved nor replaced', async () => {
+    const run = await all.open('run_fixed');
+    const names = ['.git', '.git/config', '.git/commondir', '.git/hooks', '.git/info'];
+    const script = [
+      "const { renameSync: move, mkdirSync, writeFileSync, statSync } = require('node:fs');",
+      "mkdirSync('d'); writeFileSync('f', '');",
+      'const told = (act) => { try { act(); return "done"; } catch (error) { return error.code; } };',
+      'for (const name of process.argv.slice(1)) {',
+      "  const other = statSync(name).isDirectory() ? 'd' : 'f';",
+      '  console.log(told(() => move(name, name + "-moved")), told(() => move(other, name)));',
+      '}',
+    ].join(' ');
+    const answers = await run.run(`node -e '${script.replaceAll("'", `'"'"'`)}' ${names.join(' ')}`);
+    expect(answers).toMatch(/^((EBUSY|EXDEV) (EBUSY|EXDEV)\n){5}$/);
+    for (const name of names.slice(1)) {
+      const written = `bash -c 'echo x >> ${name}'; bash -c 'echo x > ${name}/new'; rm -rf ${name}`;
+      expect(await run.attempt(written)).toMatch(/Read-only file system|Device or resource busy/);
+    }
+    expect(await run.run('cat .git/commondir; git status --porcelain -- a.txt src')).toBe('.\n');
+  });
+
   test('reading changes no snapshot, everything that git keeps does', async () => {
     const run = await all.open('run_digest');
     let last = run.base;

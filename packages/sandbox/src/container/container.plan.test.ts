@@ -98,7 +98,7 @@ test('a repository is writable but for what is fixed, and a tool host only reads
   const workspace = { ...request.workspace, path, repository: { fixed, objects: directory } };
   const mounts = (toolHost: boolean) =>
     valuesOf(runArguments(plan, { ...request, workspace, toolHost }, names), '--volume').filter((one) =>
-      /:\/(workspace|holdpoint)/.test(one),
+      /:\/(workspace|holdpoint)/.test(one ?? ''),
     );
   expect(mounts(false)).toEqual([
     `${path}:/workspace:rw`,
