@@ -46,6 +46,8 @@ export class SandboxError extends Error {
 export const fileErrorCodes = {
   ENOENT: 'Check the path, or list the parent directory.',
   EOUTSIDE: 'Use a path inside the workspace.',
+  EREPOSITORY:
+    'Leave `.git` to git: run it in a command (git add, git commit, …). Its configuration and hooks stay as they are.',
   EISDIR: 'Name a file inside the directory.',
   ENOTDIR: 'Check which part of the path is a file.',
   EEXIST: 'Read the existing file first, or choose another name.',

@@ -32,6 +32,11 @@ export interface WorkspaceMount {
   /** Host uid and gid that own the tree. On a root host the sandbox runs as these; otherwise they are the caller's own. */
   uid: number;
   gid: number;
+  /**
+   * The workspace holds a repository of ours at `.git`: what lies in `fixed` is mounted read-only over the same names in it, and its base
+   * objects at `/holdpoint/objects`. Absolute host paths.
+   */
+  repository?: { fixed: string; objects: string };
 }
 
 /** Bounds of one command. Sizes in bytes, times in milliseconds unless the name says otherwise. */

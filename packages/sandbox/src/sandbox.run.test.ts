@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { gitEnvironment } from './git-environment.ts';
 import { openTestHost, type TestHost } from './test-host.ts';
 
 let host: TestHost;
@@ -73,7 +74,8 @@ test('the environment is the base and what was given, whatever the names and val
       .filter(Boolean)
       .map((line) => line.split(/=(.*)/s).slice(0, 2)),
   );
-  expect(seen).toEqual({ HOME: '/tmp', LANG: 'C.UTF-8', TMPDIR: '/tmp', SHLVL: '0', ...env });
+  const git = gitEnvironment('/opt/holdpoint/inside/etc/gitconfig');
+  expect(seen).toEqual({ HOME: '/tmp', LANG: 'C.UTF-8', TMPDIR: '/tmp', SHLVL: '0', ...git, ...env });
 });
 
 test('a library that the environment preloads does not run before the limits hold', async () => {

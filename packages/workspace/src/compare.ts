@@ -1,14 +1,15 @@
 import type { Deps } from './deps.ts';
 import { toText } from './files/path-name.ts';
 import type { Compared, SnapshotId } from './port.ts';
+import { loadRepositories } from './repository/repositories.ts';
 import { runFolder } from './run/run-folder.ts';
 import { requireRecord } from './run/workspace-record.ts';
 import { type LoadedSnapshot, loadSnapshot } from './tree/load-snapshot.ts';
 import { isSameSkip } from './tree/manifest.ts';
 import { kindOf, permissionsAt } from './tree/permissions.ts';
-import { changesBetween, find } from './tree/tree.ts';
+import { changesBetween, emptyFolder, find } from './tree/tree.ts';
 
-/** Everything that makes one snapshot another one than the other, by path: files, permission bits, empty folders, and what no snapshot holds. */
+/** Everything that makes one snapshot another one than the other, by path: files, permission bits, empty folders, `.git` entries, and what no snapshot holds. */
 export async function compareSnapshots(
   deps: Deps,
   { runId, from, to, most }: { runId: string; from: SnapshotId; to: SnapshotId; most: number },
@@ -25,6 +26,11 @@ export async function compareSnapshots(
   for (const { path, old, new: now } of changesBetween(before.root, after.root)) {
     found.set(path, old === null ? 'added' : now === null ? 'deleted' : 'modified');
   }
+  const repositories = await Promise.all(
+    [before, after].map((snapshot) => loadRepositories(deps, { folder, state, snapshot })),
+  );
+  const [old, now] = repositories.map((one) => one?.root);
+  for (const change of changesBetween(old, now ?? emptyFolder())) found.set(change.path, 'modified');
   for (const path of skipChanges(before, after)) found.set(path, 'unknown');
   const sorted = [...found].sort(([a], [b]) => (a < b ? -1 : 1));
   return {

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, truncateSync, wr
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { writeTree } from './fixtures/file-tree.ts';
+import { git } from './fixtures/real-git.ts';
 import { type Temporary, temporary } from './fixtures/temporary-workspaces.ts';
 
 const runId = 'run_1';
@@ -119,4 +120,15 @@ test('a workspace that is gone altogether is an error, because no tree could be 
   const { input } = await start(t);
   await t.workspaces.discard(runId);
   await expect(t.workspaces.inspect(input)).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
+});
+
+test('a repository that was changed while no process guarded it is noticed; one that was only looked at is not', async () => {
+  using t = temporary();
+  const { input, path, head } = await start(t);
+  git(path, 'status');
+  endHolder(head);
+  expect(await t.reopen().inspect(input)).toEqual({ status: 'sound' });
+  git(path, 'tag', 'made');
+  endHolder(head);
+  expect(await t.reopen().inspect(input)).toMatchObject({ status: 'lost', reason: 'tree_changed' });
 });

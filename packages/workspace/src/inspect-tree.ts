@@ -2,6 +2,7 @@ import type { Deps } from './deps.ts';
 import { WorkspaceError } from './errors.ts';
 import { openTree } from './files/open-directory.ts';
 import type { SnapshotId, TreeState } from './port.ts';
+import { isSameAs, loadRepositories, scanRepositories } from './repository/repositories.ts';
 import { latestEpoch, newestEpoch, type RunFolder, runFolder, stale } from './run/run-folder.ts';
 import { isRunning, moveHead, readHead, type TreeHead } from './run/tree-head.ts';
 import { requireRecord } from './run/workspace-record.ts';
@@ -100,7 +101,11 @@ async function differenceFrom(deps: Deps, folder: RunFolder, snapshot: SnapshotI
   const changed = countChanges(known, root);
   if (changed > 0) return `${changed} ${changed === 1 ? 'path differs' : 'paths differ'} from the snapshot.`;
   const isSameShape = emptyFolders(root).join('\0') === emptyFolders(known).join('\0');
-  return isSameShape ? undefined : 'The empty folders differ from those of the snapshot.';
+  if (!isSameShape) return 'The empty folders differ from those of the snapshot.';
+  const repositories = await loadRepositories(deps, { folder, state, snapshot: target });
+  if (repositories === undefined) return undefined;
+  const found = await scanRepositories(scan, { top, previous: repositories.root });
+  return isSameAs(repositories, found) ? undefined : 'A repository in the tree differs from the snapshot.';
 }
 
 /** Lets a writer at the tree: from now on the tree may be other than its snapshot. @throws WorkspaceError `EHEADMOVED`, `ELEASESTALE` */

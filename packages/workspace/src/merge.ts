@@ -58,6 +58,7 @@ export async function mergeRun(deps: Deps, input: Input): Promise<MergeResult> {
       skipped: ours.manifest.skipped,
       empty: emptyFolders(merged.root),
       permissions: mergePermissions(merged.root, ours, theirs),
+      repositories: ours.manifest.repositories,
     },
     seconds: record.created_at,
   });

@@ -24,6 +24,7 @@ import { archiveFiles } from './read/archive-files.ts';
 import { listFiles } from './read/list-files.ts';
 import { listUnknown } from './read/list-unknown.ts';
 import { readSnapshotFile } from './read/read-file.ts';
+import { repositoryOf } from './repository/base-objects.ts';
 import { removeDeadMakers } from './run/place-run.ts';
 import { assertCurrent, latestEpoch, runFolder } from './run/run-folder.ts';
 import { createRunStates } from './run/run-state.ts';
@@ -100,7 +101,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         const folder = runFolder(dataDir, runId, epoch);
         requireRecord(folder);
         assertCurrent(folder);
-        return { path: folder.tree, owner: requireRecord(folder).owner };
+        return { path: folder.tree, owner: requireRecord(folder).owner, repository: repositoryOf(folder) };
       }),
     inspect: (input) =>
       asWorkspaceError(async () => {

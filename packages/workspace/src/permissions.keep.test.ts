@@ -12,9 +12,10 @@ import { type Temporary, temporary } from './fixtures/temporary-workspaces.ts';
 
 const runId = 'run_1';
 
-/** Permission bits of everything in a folder, in octal. */
+/** Permission bits of everything in a folder but a repository at its top, in octal. */
 function bitsIn(folder: string): Record<string, string> {
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  const all = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  const names = all.filter((name) => name.split('/')[0] !== '.git');
   return Object.fromEntries(names.map((name) => [name, (statSync(join(folder, name)).mode & 0o7777).toString(8)]));
 }
 

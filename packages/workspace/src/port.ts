@@ -134,9 +134,9 @@ const leftOutSchema = z.strictObject({
     .nullable()
     .describe('Of a folder that stands for all its files, with a slash at its end; null: the rest of a long list'),
   reason: z
-    .enum(['ignored', 'excluded', 'too_large', 'socket', 'fifo', 'device', 'unreadable'])
+    .enum(['ignored', 'excluded', 'repository', 'too_large', 'socket', 'fifo', 'device', 'unreadable'])
     .describe(
-      'ignored: by the ignore rules of a git source; excluded: by include or exclude; any other: no snapshot can hold it',
+      'ignored: by the ignore rules of a git source; excluded: by include or exclude; repository: `.git`, only in a diff; any other: no snapshot can hold it',
     ),
   files: z.int(),
   bytes: z.int(),
@@ -146,7 +146,7 @@ const leftOutSchema = z.strictObject({
 export type LeftOut = z.infer<typeof leftOutSchema>;
 /** Whether the run made or changed something that no snapshot holds, so that no publish can bring it. */
 export const isUnstorable = ({ reason }: Pick<LeftOut, 'reason'>): boolean =>
-  reason !== 'ignored' && reason !== 'excluded';
+  reason !== 'ignored' && reason !== 'excluded' && reason !== 'repository';
 export const leftOutListSchema = z.array(leftOutSchema).describe('What the run made or changed and is not published');
 
 export const publishedSchema = z.discriminatedUnion('type', [
@@ -331,8 +331,8 @@ export interface Workspaces {
    */
   check(source: Source): Promise<void>;
   /**
-   * Copies the source into the run's private tree and takes the first snapshot. Never touches the source. `.git` entries are not
-   * part of a workspace: they are neither copied nor snapshotted, compared or published. A submodule is an empty folder.
+   * Copies the source into the run's private tree and takes the first snapshot. Never touches the source. The source's `.git` entries are
+   * not copied; the tree gets a repository of ours. Snapshots hold `.git` entries beside the files; no publish brings them. A submodule is an empty folder.
    * @param input.onProgress called now and then while files are copied; never after the promise has settled
    */
   materialise(input: {
@@ -356,7 +356,12 @@ export interface Workspaces {
    * The tree's host path and owner. Throws `EWORKSPACEMISSING` when the run was never materialised, or was discarded, and `ELEASESTALE`
    * when the tree of that epoch is not the newest, as do all that take an epoch.
    */
-  locate(input: { runId: string; epoch: number }): Promise<{ path: string; owner: Owner }>;
+  locate(input: { runId: string; epoch: number }): Promise<{
+    path: string;
+    owner: Owner;
+    /** Of the repository at `.git` in the tree: host folders of what no command may change, and of the base commit's objects. */
+    repository: { fixed: string; objects: string };
+  }>;
   /**
    * Whether the tree may be used: it is the one that the log names, and what the log says of it is true. Cheap while the process that
    * last wrote to it is alive; the first look of another process compares every file with the snapshot.
@@ -397,12 +402,12 @@ export interface Workspaces {
   compare(input: { runId: string; from: SnapshotId; to: SnapshotId; most: number }): Promise<Compared>;
   /**
    * Brings the tree to a snapshot, empty folders included; what no snapshot knows is removed. Paths that a snapshot of the run
-   * noted as skipped and `.git` entries are left alone. A tree that was dropped is made again, under the same epoch.
+   * noted as skipped are left alone. A tree that was dropped is made again, under the same epoch.
    */
   restore(input: { runId: string; epoch: number; snapshot: SnapshotId }): Promise<void>;
   /**
    * Makes a new tree at a snapshot, with a higher epoch than any before, and retires the older ones: whoever still works on one of them,
-   * or is frozen in the middle of that, changes nothing of the new one. `.git` entries and what no snapshot can hold are moved over.
+   * or is frozen in the middle of that, changes nothing of the new one. What no snapshot can hold is moved over.
    * After a crash it is called again with a higher epoch yet.
    */
   takeOver(input: { runId: string; epoch: number; snapshot: SnapshotId; signal?: AbortSignal }): Promise<void>;
@@ -460,7 +465,7 @@ export interface Workspaces {
   hasTree(runId: string): Promise<boolean>;
   /**
    * Removes the tree of an ended run. Its snapshots stay, so it can still be read, compared, forked and published. What no snapshot holds
-   * (`.git` entries, skipped paths) is gone.
+   * (skipped paths) is gone.
    * @param input.epoch not lower than the tree's: older ones are stale from then on
    */
   dropTree(input: { runId: string; epoch: number }): Promise<void>;

@@ -5,13 +5,14 @@ import type { Deps } from './deps.ts';
 import { fromText } from './files/path-name.ts';
 import { readCommit } from './git-objects/commit-object.ts';
 import type { SkippedPath, SnapshotId } from './port.ts';
+import { bringSnapshot } from './repository/bring-snapshot.ts';
 import type { RunFolder } from './run/run-folder.ts';
 import { assertCurrent, runFolder } from './run/run-folder.ts';
 import { requireRecord, type WorkspaceRecord } from './run/workspace-record.ts';
 import { startScan } from './snapshot.ts';
 import type { Bring } from './tree/bring-tree.ts';
-import { bringTree, hashOnly } from './tree/bring-tree.ts';
-import { knownRoot, type LoadedSnapshot, loadSnapshot } from './tree/load-snapshot.ts';
+import { hashOnly } from './tree/bring-tree.ts';
+import { type LoadedSnapshot, loadSnapshot } from './tree/load-snapshot.ts';
 import { readManifest } from './tree/manifest.ts';
 import { specialKind } from './tree/scan.ts';
 import { fileSystemClock } from './tree/stat-cache.ts';
@@ -19,7 +20,7 @@ import { find } from './tree/tree.ts';
 
 /**
  * Brings the tree to a snapshot: files, links, modes and empty folders become as they were, and what no snapshot knows is
- * removed. Left alone: `.git` entries, and paths that were skipped — in this snapshot, or in any other of the run as long as they
+ * removed, `.git` entries included. Left alone: paths that were skipped — in this snapshot, or in any other of the run as long as they
  * still are what could not be stored.
  */
 export async function restoreSnapshot(
@@ -32,7 +33,7 @@ export async function restoreSnapshot(
   const state = deps.states.of(folder);
   const target = await loadSnapshot(deps, { folder, state, id: input.snapshot });
   const { keep } = await leftAlone(deps, { folder, record, target });
-  const bring: Bring = {
+  const bring = {
     git: deps.git,
     scan: startScan(deps, { folder, state, content: hashOnly, learns: input.isShared !== true }),
     gitDir: folder.shadow,
@@ -40,10 +41,9 @@ export async function restoreSnapshot(
     clock: () => fileSystemClock(folder),
     owner: deps.isRoot ? record.owner : undefined,
     keep,
-    permissions: target.manifest.permissions,
   };
   deps.onPoint('restore.begin');
-  await bringTree(bring, knownRoot(target));
+  await bringSnapshot(deps, { bring, folder, state, target });
   deps.onPoint('restore.end');
   assertCurrent(folder);
 }

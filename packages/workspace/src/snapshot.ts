@@ -9,6 +9,7 @@ import type { ObjectWriter } from './git-objects/object-writer.ts';
 import { createObjectWriter } from './git-objects/object-writer.ts';
 import { prepareRef } from './git-objects/ref-file.ts';
 import type { Snapshot, SnapshotId } from './port.ts';
+import { loadRepositories, scanRepositories, storeRepositories } from './repository/repositories.ts';
 import type { RunFolder } from './run/run-folder.ts';
 import { assertCurrent, runFolder } from './run/run-folder.ts';
 import type { RunState } from './run/run-state.ts';
@@ -17,7 +18,7 @@ import { requireRecord } from './run/workspace-record.ts';
 import type { LoadedSnapshot } from './tree/load-snapshot.ts';
 import { loadSnapshot, snapshotRef } from './tree/load-snapshot.ts';
 import type { Manifest } from './tree/manifest.ts';
-import { isSameSkip, skippedPaths, snapshotMessage, withLeftOut } from './tree/manifest.ts';
+import { isSameManifest, skippedPaths, snapshotMessage, withLeftOut } from './tree/manifest.ts';
 import { gitPermissions, isSamePermissions, type Permissions } from './tree/permissions.ts';
 import type { Scan } from './tree/scan.ts';
 import { openReadable, scanChildren, scanEntry } from './tree/scan.ts';
@@ -58,10 +59,15 @@ export async function takeSnapshot(
       ? await scanChildren(scan, top, '', parent.root)
       : await rescan(scan, { top, root: parent.root, paths });
   const skipped = paths === undefined ? scan.skipped : mergeSkipped(parent.manifest, scan, paths);
+  const repositories =
+    paths === undefined
+      ? await captureRepositories(deps, { folder, state, writer, scan, top, parent, seconds: record.created_at })
+      : parent.manifest.repositories;
   const manifest = {
     skipped: withLeftOut(skipped, { root, leftOut: record.left_out }),
     empty: emptyFolders(root),
     permissions: mergePermissions(parent.manifest.permissions, scan, paths),
+    repositories,
   };
   deps.onPoint('snapshot.scanned');
   assertCurrent(folder);
@@ -80,6 +86,25 @@ export async function takeSnapshot(
     await state.stats.save(state.known);
   }
   return taken;
+}
+
+/** The `.git` entries that the walk met, as a commit. */
+async function captureRepositories(
+  deps: Deps,
+  input: {
+    folder: RunFolder;
+    state: RunState;
+    writer: ObjectWriter;
+    scan: Scan;
+    top: Directory;
+    parent: LoadedSnapshot;
+    seconds: number;
+  },
+): Promise<string | undefined> {
+  const previous = await loadRepositories(deps, { ...input, snapshot: input.parent });
+  if (previous === undefined) return undefined;
+  const found = await scanRepositories(input.scan, { top: input.top, previous: previous.root });
+  return storeRepositories(input.state, { ...input, found, previous, baseCommit: previous.baseCommit });
 }
 
 export function startScan(
@@ -101,6 +126,8 @@ export function startScan(
     clock: fileSystemClock(input.folder),
     top: fromPlain(input.folder.tree),
     limits: deps.limits,
+    hides: isDotGit,
+    hidden: new Set(),
     skipped: new Map(),
     usual: input.usual ?? gitPermissions.usual,
     permissions: new Map(),
@@ -132,7 +159,8 @@ export async function commitTree(
   }
   const tree = await writer.root(root);
   const message = snapshotMessage(input.message, manifest);
-  const id = writer.commit({ tree, parent: parent?.id ?? null, seconds: input.seconds, message });
+  const keeps = manifest.repositories;
+  const id = writer.commit({ tree, parent: parent?.id ?? null, keeps, seconds: input.seconds, message });
   const preparing = prepareRef(folder.shadow, snapshotRef(id), id);
   // It is waited for below, and must not count as unheard until then.
   preparing.catch(() => {});
@@ -201,16 +229,6 @@ function mergePermissions(parent: Permissions, scan: Scan, paths: readonly strin
     paths === undefined ? [] : [...parent.others].filter(([path]) => !paths.some((known) => isWithin(path, known)));
   const others = new Map([...elsewhere, ...scan.permissions]);
   return isSamePermissions({ usual, others }, parent) ? parent : { usual, others };
-}
-
-function isSameManifest(a: Manifest, b: Manifest): boolean {
-  return (
-    isSamePermissions(a.permissions, b.permissions) &&
-    a.empty.length === b.empty.length &&
-    a.empty.every((path, index) => path === b.empty[index]) &&
-    a.skipped.size === b.skipped.size &&
-    [...a.skipped].every(([path, skip]) => isSameSkip(b.skipped.get(path), skip))
-  );
 }
 
 function bytePath(path: string): string {

@@ -53,7 +53,7 @@ test('a take-over makes a new tree as the snapshot says, and the old one is nobo
     await expect(t.workspaces.takeOver({ runId, epoch, snapshot: changed })).rejects.toMatchObject(stale);
   }
   expect(await at(t, 2)).toEqual(atChanged);
-  expect(readdirSync(join(t.dataDir, 'runs', runId, 'trees'))).toEqual(['2']);
+  expect(readdirSync(join(t.dataDir, 'runs', runId, 'trees'))).toEqual(['2', 'holdpoint']);
   expect(existsSync(join(t.dataDir, 'runs', runId, 'retired'))).toBe(false);
 });
 
@@ -74,7 +74,7 @@ test('snapshots, restores and take-overs go on in the new tree, and see each cha
   expect(git(t.shadow(runId), 'fsck', '--strict', '--no-dangling')).toBe('');
 });
 
-test('what no snapshot holds is moved over: .git entries, and files that are too large', async () => {
+test('.git entries come back, and what no snapshot holds is moved over: files that are too large', async () => {
   using t = temporary({ limits: { fileBytes: 1000 } });
   const { path, changed } = await start(t);
   mkdirSync(join(path, 'lib/.git'));

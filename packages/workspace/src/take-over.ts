@@ -4,25 +4,19 @@ import { join as joinPath } from 'node:path';
 import type { Deps } from './deps.ts';
 import { errnoOf } from './errors.ts';
 import { giveFolder } from './files/give-away.ts';
-import {
-  type Directory,
-  entriesIn,
-  openChain,
-  openForOwner,
-  openTop,
-  openTree,
-  statIn,
-} from './files/open-directory.ts';
-import { isDotGit, join } from './files/path-name.ts';
+import { type Directory, openChain, openTop, openTree, statIn } from './files/open-directory.ts';
 import { removeFolder } from './files/remove-folder.ts';
 import type { SnapshotId } from './port.ts';
+import { makeBaseObjects } from './repository/base-objects.ts';
+import { bringSnapshot } from './repository/bring-snapshot.ts';
+import { loadRepositories } from './repository/repositories.ts';
 import { leftAlone } from './restore.ts';
 import { assertCurrent, epochsIn, latestEpoch, type RunFolder, runFolder, stale } from './run/run-folder.ts';
 import { startHead } from './run/tree-head.ts';
 import { requireRecord, type WorkspaceRecord } from './run/workspace-record.ts';
 import { startScan } from './snapshot.ts';
-import { type Bring, bringTree, hashOnly } from './tree/bring-tree.ts';
-import { knownRoot, loadSnapshot } from './tree/load-snapshot.ts';
+import { type Bring, hashOnly } from './tree/bring-tree.ts';
+import { loadSnapshot } from './tree/load-snapshot.ts';
 import { fileSystemClock } from './tree/stat-cache.ts';
 
 interface Input {
@@ -35,7 +29,7 @@ interface Input {
 /**
  * Gives the run a new tree, as a snapshot says. Whoever worked on an older one may only be frozen, with its descriptors and paths in its
  * hands: so the older ones are moved away first, which keeps anything from being started in them, and the new one shares nothing with
- * them. What no snapshot holds (`.git` entries, skipped paths) is moved over from the tree before.
+ * them. What no snapshot holds (skipped paths) is moved over from the tree before.
  */
 export async function takeOver(deps: Deps, input: Input): Promise<void> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
@@ -105,31 +99,22 @@ async function grow(
   giveFolder(top.fd, owner, 0o700);
   const state = deps.states.of(folder);
   const target = await loadSnapshot(deps, { folder, state, id: snapshot });
-  const bring: Bring = {
+  const bring = {
     ...{ git: deps.git, scan: startScan(deps, { folder, state, content: hashOnly, ...(signal && { signal }) }) },
     ...{ gitDir: folder.shadow, tree: folder.tree, owner, keep: () => false },
     clock: () => fileSystemClock(folder),
-    permissions: target.manifest.permissions,
     ...(signal && { signal }),
   };
-  await bringTree(bring, knownRoot(target));
+  await bringSnapshot(deps, { bring, folder, state, target });
+  const repositories = await loadRepositories(deps, { folder, state, snapshot: target });
+  if (repositories !== undefined) {
+    await makeBaseObjects(deps, { folder, owner: record.owner, baseCommit: repositories.baseCommit, signal });
+  }
   await state.stats.save(state.known);
   if (before === undefined) return;
   const { paths, keep } = await leftAlone(deps, { folder, record, target });
   using old = openTree(before);
   for (const path of paths) moveOver(old, top, path, keep);
-  for (const path of dotGitsIn(old)) moveOver(old, top, path, () => true);
-}
-
-/** Paths of `.git` entries; what is in them is not looked at. */
-function dotGitsIn(directory: Directory, path = ''): string[] {
-  return entriesIn(directory).flatMap(({ name, kind }) => {
-    const below = join(path, name);
-    if (isDotGit(name)) return [below];
-    if (kind !== 'folder') return [];
-    using child = openForOwner(directory, name);
-    return dotGitsIn(child, below);
-  });
 }
 
 /** An entry of the old tree goes where the new one has a folder for it; else it stays behind, because what was around it is gone. */

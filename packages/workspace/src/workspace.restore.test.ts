@@ -70,15 +70,19 @@ describe('restore', () => {
     expect(left['b.txt']).toBe('file b\n');
   });
 
-  test('leaves the repository of an agent alone', async () => {
+  test('brings repositories back as they were, and removes those that the snapshot does not have', async () => {
     using t = temporary();
     const { path, base } = await start(t);
-    git(path, 'init', '-q');
     git(path, 'init', '-q', 'sub');
+    git(path, 'checkout', '-q', '-b', 'topic');
     writeTree(path, { 'sub/file': 'x' });
+    const kept = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'repositories' });
     await t.workspaces.restore({ epoch: 1, runId, snapshot: base.id });
-    expect(existsSync(join(path, '.git/HEAD')) && existsSync(join(path, 'sub/.git/HEAD'))).toBe(true);
-    expect(existsSync(join(path, 'sub/file'))).toBe(false);
+    expect(git(path, 'branch', '--show-current')).toBe('main');
+    expect(existsSync(join(path, 'sub'))).toBe(false);
+    await t.workspaces.restore({ epoch: 1, runId, snapshot: kept.id });
+    expect(git(path, 'branch', '--show-current')).toBe('topic');
+    expect(git(join(path, 'sub'), 'status', '--porcelain')).toBe('?? file');
   });
 
   test('does not leave the tree through a link', async () => {

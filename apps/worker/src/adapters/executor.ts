@@ -125,6 +125,6 @@ async function mountOf(
   workspaces: Workspaces,
   { runId, epoch }: { runId: string; epoch: number },
 ): Promise<WorkspaceMount> {
-  const { path, owner } = await workspaces.locate({ runId, epoch });
-  return { id: runId, path, uid: owner.uid, gid: owner.gid };
+  const { path, owner, repository } = await workspaces.locate({ runId, epoch });
+  return { id: runId, path, uid: owner.uid, gid: owner.gid, repository };
 }

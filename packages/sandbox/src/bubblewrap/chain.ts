@@ -1,11 +1,12 @@
 import type { Held } from '../cgroup/cgroups.ts';
 import { PROXY_PORT } from '../egress/inside-listener.ts';
 import { SandboxError } from '../errors.ts';
+import { gitEnvironment } from '../git-environment.ts';
 import type { WorkspaceMount } from '../port.ts';
 import type { TreeRequest } from '../tree.ts';
 import { BWRAP_ARGUMENTS, QUIET_BASH } from './command-line.ts';
 import { descriptors } from './descriptors.ts';
-import { type Equipment, STDIN_FILE } from './equipment.ts';
+import { type Equipment, INSIDE, STDIN_FILE } from './equipment.ts';
 import type { HostTools } from './host-tools.ts';
 import { profile } from './profile.ts';
 import { planView, type View } from './view.ts';
@@ -46,9 +47,8 @@ export function planChain(deps: ChainDeps, request: TreeRequest): Chain {
   const { workspace } = request;
   if (deps.root && (workspace.uid === 0 || workspace.gid === 0)) throw rootOwned(workspace.path);
   const mounts = [...deps.equipment.command, ...(request.toolHost ? deps.equipment.toolHost : [])];
-  const view = deps.root
-    ? planView([workspace.path, deps.tools.bwrap, ...mounts.map(({ host }) => host)], workspace)
-    : null;
+  const shown = [workspace.path, ...Object.values(workspace.repository ?? {}), ...mounts.map(({ host }) => host)];
+  const view = deps.root ? planView([deps.tools.bwrap, ...shown], workspace) : null;
   const hostPath = (path: string) => view?.hostPath(path) ?? path;
   const bwrapArguments = [...BWRAP_ARGUMENTS, ...enterArguments(deps, request)];
   return {
@@ -122,6 +122,7 @@ function environment(equipment: Equipment, env: Readonly<Record<string, string>>
     HOME: '/tmp',
     LANG: 'C.UTF-8',
     TMPDIR: '/tmp',
+    ...gitEnvironment(`${INSIDE}/inside/etc/gitconfig`),
   };
   return Object.entries({ ...base, ...env }).map(([name, value]) => `${name}=${value}`);
 }

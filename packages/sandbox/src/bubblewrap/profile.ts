@@ -1,4 +1,5 @@
 import { lstatSync, readlinkSync } from 'node:fs';
+import { repositoryMounts } from '../repository.ts';
 import type { TreeRequest } from '../tree.ts';
 import { descriptors } from './descriptors.ts';
 import { type Equipment, type ReadOnlyMount, STDIN_FILE } from './equipment.ts';
@@ -40,7 +41,11 @@ export function profile(
     // A copy in memory. A command could make a file of the worker writable, open it again and fill the host's disk unseen.
     request.stdin === null ? [] : ['--ro-bind-data', String(descriptors.input), STDIN_FILE],
     deps.equipment.links.flatMap(([target, path]) => ['--symlink', target, path]),
-    ['--bind', deps.hostPath(request.workspace.path), '/workspace', '--remount-ro', '/'],
+    ['--bind', deps.hostPath(request.workspace.path), '/workspace'],
+    repositoryMounts(request.workspace, request).flatMap(({ host, inside, access }) => [
+      ...[access === 'read' ? '--ro-bind' : '--bind', deps.hostPath(host), inside],
+    ]),
+    ['--remount-ro', '/'],
     ['--chdir', request.cwd === '.' ? '/workspace' : `/workspace/${request.cwd}`],
   ].flat();
 }

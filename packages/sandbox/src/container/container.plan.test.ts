@@ -1,7 +1,17 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { gitEnvironment } from '../git-environment.ts';
 import { resolveLimits } from '../limits.ts';
 import { openSandbox } from '../open-sandbox.ts';
 import { ProcessRecords } from '../process/records.ts';
@@ -69,11 +79,38 @@ test('a container has no network, no privileges, a read-only root, and the limit
 test('values of the environment are not among the arguments, and none may steer the client', () => {
   const args = runArguments(plan, request, names);
   expect(args.join(' ')).not.toContain('hidden-value');
-  expect(valuesOf(args, '--env')).toEqual(['PATH', 'HOME', 'LANG', 'TMPDIR', 'SECRET']);
+  expect(valuesOf(args, '--env')).toEqual([
+    ...['PATH', 'HOME', 'LANG', 'TMPDIR', ...Object.keys(gitEnvironment('')), 'SECRET'],
+  ]);
   expect(containerEnvironment(plan, request.env)).toMatchObject({ SECRET: 'hidden-value', HOME: '/tmp' });
   expect(() => containerEnvironment(plan, { DOCKER_HOST: 'tcp://elsewhere' })).toThrow(
     expect.objectContaining({ code: 'ECOMMANDINVALID' }),
   );
+});
+
+test('a repository is writable but for what is fixed, and a tool host only reads it', () => {
+  const path = join(directory, 'with-repository');
+  const fixed = join(directory, 'fixed');
+  for (const folder of [join(path, '.git'), fixed]) {
+    mkdirSync(join(folder, 'hooks'), { recursive: true });
+    writeFileSync(join(folder, 'config'), '');
+  }
+  const workspace = { ...request.workspace, path, repository: { fixed, objects: directory } };
+  const mounts = (toolHost: boolean) =>
+    valuesOf(runArguments(plan, { ...request, workspace, toolHost }, names), '--volume').filter((one) =>
+      /:\/(workspace|holdpoint)/.test(one ?? ''),
+    );
+  expect(mounts(false)).toEqual([
+    `${path}:/workspace:rw`,
+    `${path}/.git:/workspace/.git:rw`,
+    `${fixed}/config:/workspace/.git/config:ro`,
+    `${fixed}/hooks:/workspace/.git/hooks:ro`,
+    `${directory}:/holdpoint/objects:ro`,
+  ]);
+  expect(mounts(true)).toEqual([`${path}:/workspace:rw`, `${path}/.git:/workspace/.git:ro`]);
+  rmSync(join(path, '.git/config'));
+  symlinkSync('/etc/passwd', join(path, '.git/config'));
+  expect(() => mounts(false)).toThrow(expect.objectContaining({ code: 'ESANDBOXSETUP' }));
 });
 
 test('standard input is only connected where there is one; gVisor is a runtime', () => {

@@ -1,5 +1,7 @@
-import type { ReadOnlyMount } from '../bubblewrap/equipment.ts';
+import { INSIDE, type ReadOnlyMount } from '../bubblewrap/equipment.ts';
 import { SandboxError } from '../errors.ts';
+import { gitEnvironment } from '../git-environment.ts';
+import { repositoryMounts } from '../repository.ts';
 import type { TreeRequest } from '../tree.ts';
 
 /** How containers of a workspace, and of ours at all, are found again. */
@@ -29,6 +31,10 @@ export function runArguments(
   const { workspace, limits } = request;
   const mounts = [
     { host: workspace.path, inside: '/workspace', mode: 'rw' },
+    ...repositoryMounts(workspace, request).map(({ access, ...mount }) => ({
+      ...mount,
+      mode: access === 'read' ? 'ro' : 'rw',
+    })),
     ...plan.mounts.map((mount) => ({ ...mount, mode: 'ro' })),
   ];
   return [
@@ -66,7 +72,8 @@ export function containerEnvironment(
     });
   }
   const path = [...plan.path, '/usr/local/bin', '/usr/bin', '/bin'].join(':');
-  return { PATH: path, HOME: '/tmp', LANG: 'C.UTF-8', TMPDIR: '/tmp', ...env };
+  const git = gitEnvironment(`${INSIDE}/inside/etc/gitconfig`);
+  return { PATH: path, HOME: '/tmp', LANG: 'C.UTF-8', TMPDIR: '/tmp', ...git, ...env };
 }
 
 function bindable(host: string): string {

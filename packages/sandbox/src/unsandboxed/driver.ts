@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gitEnvironment } from '../git-environment.ts';
 import type { CapabilityReport } from '../port.ts';
 import { closed } from '../process/closed.ts';
 import type { Holds } from '../process/holds.ts';
@@ -82,6 +83,9 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
       cwd,
       env: {
         ...{ PATH: [dirname(deps.node), ...bins, deps.path].join(':'), HOME: '/tmp', LANG: 'C.UTF-8', TMPDIR: '/tmp' },
+        ...gitEnvironment(fileURLToPath(new URL('../inside/etc/gitconfig', import.meta.url))),
+        // /tmp is everyone's here.
+        GIT_CONFIG_GLOBAL: '/dev/null',
         ...request.env,
       },
       stdio: [request.toolHost || request.stdin !== null ? 'pipe' : 'ignore', 'pipe', 'pipe'],

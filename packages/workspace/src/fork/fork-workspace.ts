@@ -6,12 +6,15 @@ import { syncFolder } from '../files/write-durably.ts';
 import { createShadow, syncShadow } from '../host-git/shadow.ts';
 import { describe, makeTree } from '../materialise/materialise.ts';
 import type { Materialised, Progress, SnapshotId } from '../port.ts';
+import { makeBaseObjects, repositoryOf } from '../repository/base-objects.ts';
+import { bringSnapshot } from '../repository/bring-snapshot.ts';
+import { loadRepositories } from '../repository/repositories.ts';
 import { placeRun } from '../run/place-run.ts';
 import { type RunFolder, runFolder } from '../run/run-folder.ts';
 import { readRecord, requireRecord, type WorkspaceRecord, writeRecord } from '../run/workspace-record.ts';
 import { startScan } from '../snapshot.ts';
-import { bringTree, hashOnly } from '../tree/bring-tree.ts';
-import { assertSnapshot, knownRoot, loadSnapshot } from '../tree/load-snapshot.ts';
+import { hashOnly } from '../tree/bring-tree.ts';
+import { assertSnapshot, loadSnapshot } from '../tree/load-snapshot.ts';
 import { fromSkips, toSkips } from '../tree/manifest.ts';
 import { fileSystemClock } from '../tree/stat-cache.ts';
 import { takeHistory } from './take-history.ts';
@@ -83,15 +86,14 @@ async function growTree(deps: Deps, input: Place): Promise<Pick<WorkspaceRecord,
   using top = openTop(folder.tree);
   giveFolder(top.fd, owner, 0o700);
   const state = deps.states.of(folder);
-  const from = await loadSnapshot(deps, { folder, state, id: input.snapshot });
-  const { manifest } = from;
+  const target = await loadSnapshot(deps, { folder, state, id: input.snapshot });
   const scan = startScan(deps, { folder, state, content: hashOnly, ...(signal && { signal }) });
   const total = { files: 0, bytes: 0 };
-  await bringTree(
-    {
+  await bringSnapshot(deps, {
+    ...{ folder, state, target },
+    bring: {
       ...{ git: deps.git, scan, gitDir: folder.shadow, tree: folder.tree, owner, keep: () => false },
       clock: () => fileSystemClock(folder),
-      permissions: manifest.permissions,
       onWritten: (bytes) => {
         total.files += 1;
         total.bytes += bytes;
@@ -99,10 +101,14 @@ async function growTree(deps: Deps, input: Place): Promise<Pick<WorkspaceRecord,
       },
       ...(signal && { signal }),
     },
-    knownRoot(from),
-  );
+  });
+  const repositories = await loadRepositories(deps, { folder, state, snapshot: target });
+  if (repositories !== undefined) {
+    const share = repositoryOf(input.from).objects;
+    await makeBaseObjects(deps, { folder, owner: input.owner, baseCommit: repositories.baseCommit, share, signal });
+  }
   await state.stats.save(state.known);
   // What the snapshot skipped is not here: that must not look as if the run had removed it.
   const left = fromSkips(input.origin.left_out);
-  return { ...total, left_out: toSkips(new Map([...left, ...manifest.skipped])) };
+  return { ...total, left_out: toSkips(new Map([...left, ...target.manifest.skipped])) };
 }

@@ -17,6 +17,8 @@ const plain = (text: string): string => text.replaceAll(/[<>\p{Cc}]/gu, '').trim
 export function commitContent(input: {
   tree: string;
   parent: string | null;
+  /** A second parent: a commit that is to be kept as long as this one. */
+  keeps?: string | undefined;
   seconds: number;
   message: string;
   author?: Signature;
@@ -24,6 +26,7 @@ export function commitContent(input: {
   const by = ({ name, email }: Signature) => `${plain(name)} <${plain(email)}> ${input.seconds} +0000`;
   const lines = [`tree ${input.tree}`];
   if (input.parent !== null) lines.push(`parent ${input.parent}`);
+  if (input.keeps !== undefined) lines.push(`parent ${input.keeps}`);
   lines.push(
     `author ${by(input.author ?? signature)}`,
     `committer ${by(signature)}`,
@@ -34,7 +37,7 @@ export function commitContent(input: {
   return Buffer.from(lines.join('\n'));
 }
 
-/** Parent and message of a commit's content. */
+/** Tree, first parent and message of a commit's content. */
 export function readCommit(content: Buffer): { tree: string; parent: string | null; message: string } {
   const text = content.toString('utf8');
   const end = text.indexOf('\n\n');

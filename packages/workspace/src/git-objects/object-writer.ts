@@ -50,7 +50,7 @@ export interface ObjectWriter {
   has(oid: string): boolean;
   /** Gives the folder and everything below it an object id. The root of an empty tree gets git's empty tree. */
   root(folder: Folder): Promise<string>;
-  commit(input: Parameters<typeof commitContent>[0]): string;
+  commit(input: Parameters<typeof commitContent>[0] | Buffer): string;
   /** Writes a pack when enough has come together; keeps memory bounded on long walks. */
   relieve(): Promise<void> | undefined;
   flush(): Promise<void>;
@@ -138,7 +138,7 @@ export function createObjectWriter(deps: ObjectWriterDeps): ObjectWriter {
       add('tree', Buffer.alloc(0));
       return emptyTreeId;
     },
-    commit: (input) => add('commit', commitContent(input)),
+    commit: (input) => add('commit', Buffer.isBuffer(input) ? input : commitContent(input)),
     relieve,
     flush,
     held: () => {

@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts';
 import { removeFolder } from '../files/remove-folder.ts';
 import { syncFolder, writeDurably } from '../files/write-durably.ts';
 import type { SnapshotId } from '../port.ts';
+import { removeBaseObjects } from '../repository/base-objects.ts';
 import { restoreSnapshot } from '../restore.ts';
 import { dropMark, epochsIn, isDropped, runFolder } from '../run/run-folder.ts';
 import { requireRecord } from '../run/workspace-record.ts';
@@ -34,6 +35,7 @@ export async function dropTree(deps: Deps, { runId, epoch }: { runId: string; ep
   await syncFolder(join(folder.path, 'trees'));
   deps.onPoint('drop.moved');
   await removeFolder(retired);
+  await removeBaseObjects(folder);
 }
 
 /** Brings the tree to a snapshot, and makes it again when it was dropped. */

@@ -14,6 +14,7 @@ import { requireRecord, type WorkspaceRecord } from '../run/workspace-record.ts'
 import { assertSnapshot, loadSnapshot, readManifests } from '../tree/load-snapshot.ts';
 import { isSameSkip, type Skipped } from '../tree/manifest.ts';
 import type { Change, Folder } from '../tree/tree.ts';
+import { changedRepositories } from './changed-repositories.ts';
 import { judgeChanges } from './judge-changes.ts';
 import { summarise } from './summarise.ts';
 
@@ -45,7 +46,11 @@ export async function reviewChanges(deps: Deps, request: DiffRequest): Promise<R
   const unknown = (await manifestOf(deps, { runId: folder.runId, snapshot: to })).skipped;
   const skipped = new Map([...(await newlySkipped(deps, folder, request))].filter(([path]) => isWanted(path)));
   const isUnknown = ({ path }: Change) => isWithinAny(unknown, path);
-  const whole: Review = { folder, from, to, objects: undefined, changes, left_out: [], [Symbol.dispose]: () => {} };
+  const repositories = await changedRepositories(deps, { folder, from, to });
+  const whole: Review = {
+    ...{ folder, from, to, objects: undefined, changes, [Symbol.dispose]: () => {} },
+    left_out: repositories.filter(({ path }) => path === null || isWanted(fromText(path))),
+  };
   if (
     skipped.size === 0 &&
     !changes.some(isUnknown) &&
@@ -59,7 +64,7 @@ export async function reviewChanges(deps: Deps, request: DiffRequest): Promise<R
   const scope = { folder, record, tracked: [base], includeIgnored: request.includeIgnored === true };
   const asked = [...changes, ...[...skipped.keys()].map((path) => ({ path }))];
   const judged = await judgeChanges(deps, scope, { root, changes: asked });
-  const left_out = await summarise(deps, { folder, changes, judged, skipped, base });
+  const left_out = [...whole.left_out, ...(await summarise(deps, { folder, changes, judged, skipped, base }))];
   // What the snapshot has in place of unknown content is older: shown, it would be taken for what is there.
   const isOut = (change: Change) => judged.has(change.path) || isUnknown(change);
   const out = changes.filter(isOut);

@@ -48,7 +48,7 @@ export async function summarise(
     else add(top(path), other, bytes);
   }
   const list = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
-  return list.length <= mostEntries ? list : fold(list);
+  return fold(list);
 }
 
 /** The topmost folder that can stand for a path, with a slash at its end; the path itself when there is none. */
@@ -87,7 +87,8 @@ function foldersAbove(path: BytePath): BytePath[] {
 }
 
 /** What no publish can hold is named first. The rest of each reason becomes one entry. */
-function fold(list: readonly LeftOut[]): LeftOut[] {
+export function fold(list: LeftOut[]): LeftOut[] {
+  if (list.length <= mostEntries) return list;
   const byNeed = [...list].sort((a, b) => Number(isUnstorable(b)) - Number(isUnstorable(a)));
   const rest = new Map<LeftOut['reason'], LeftOut>();
   for (const { reason, files, bytes } of byNeed.slice(mostEntries)) {

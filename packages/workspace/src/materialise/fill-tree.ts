@@ -41,6 +41,8 @@ export interface Filled {
   /** The tree as git knew it before, which keeps its object ids. */
   before: Folder;
   submodules: Materialised['submodules'];
+  /** Content of the source's commit, of a git source. */
+  commit?: Buffer;
 }
 
 /** Brings the source's files into the tree. */
@@ -112,6 +114,9 @@ async function checkOut(
 ): Promise<Filled> {
   const { folder, found, intake } = input;
   const signal = input.signal && { signal: input.signal };
+  const reading = readSourceCommit(deps, { found, ...signal });
+  // It is waited for below.
+  reading.catch(() => {});
   await measureCommit(deps, { found, intake, ...signal });
   const { repository, commit } = found;
   await takeCommit(deps.git, { folder, repository, commit, ref: 'refs/holdpoint/base', ...signal });
@@ -129,7 +134,16 @@ async function checkOut(
   };
   await bringTree({ git: deps.git, scan, ...where, onWritten, ...signal }, root);
   const wanted = loaded.submodules.filter(({ path }) => intake.selection.has(path));
-  return { before: root, submodules: wanted.map(({ path, oid }) => ({ path: toText(path), commit: oid })) };
+  const submodules = wanted.map(({ path, oid }) => ({ path: toText(path), commit: oid }));
+  return { before: root, submodules, commit: await reading };
+}
+
+async function readSourceCommit(
+  deps: Pick<Deps, 'git'>,
+  { found, signal }: { found: Found<'git'>; signal?: AbortSignal },
+): Promise<Buffer> {
+  const args = ['cat-file', 'commit', found.commit];
+  return (await readGit(deps.git, found.repository, args, signal ? { signal } : {})).stdout;
 }
 
 /** Fails before anything is fetched when there is too much of it. */

@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Deps } from '../deps.ts';
 import { openTree } from '../files/open-directory.ts';
 import { assertRoom } from '../files/room.ts';
@@ -8,6 +9,10 @@ import { createObjectWriter } from '../git-objects/object-writer.ts';
 import { PackStream } from '../git-objects/pack-stream.ts';
 import { createShadow, syncShadow } from '../host-git/shadow.ts';
 import type { Materialised, Owner, Progress, Source } from '../port.ts';
+import { baseCommitContent } from '../repository/base-commit.ts';
+import { makeBaseObjects } from '../repository/base-objects.ts';
+import { makeRepository } from '../repository/fresh-repository.ts';
+import { scanRepositories, storeRepositories } from '../repository/repositories.ts';
 import { placeRun } from '../run/place-run.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import { runFolder } from '../run/run-folder.ts';
@@ -81,7 +86,10 @@ async function make(deps: Deps, place: Place): Promise<WorkspaceRecord> {
   const fill: Fill = { ...place, writer, skipped: new Map() };
   const filled = await fillTree(deps, fill);
   deps.onPoint('materialise.filled');
-  const record = await takeFirst(deps, fill, filled);
+  const { record, baseCommit } = await takeFirst(deps, fill, filled);
+  const objects = { folder, owner: fill.owner, baseCommit, signal: fill.signal };
+  // Of a selection the shadow repository holds more than the workspace.
+  await makeBaseObjects(deps, { ...objects, share: isWhole(fill.source) ? join(folder.shadow, 'objects') : undefined });
   place.signal?.throwIfAborted();
   await syncShadow(folder);
   await writeRecord(folder, record);
@@ -90,23 +98,44 @@ async function make(deps: Deps, place: Place): Promise<WorkspaceRecord> {
   return record;
 }
 
-async function takeFirst(deps: Deps, fill: Fill, filled: Filled): Promise<WorkspaceRecord> {
+/** Whether everything that was fetched is in the workspace. */
+const isWhole = (source: Source): boolean => source.type !== 'git' || (!source.include && !source.exclude);
+
+async function takeFirst(
+  deps: Deps,
+  fill: Fill,
+  filled: Filled,
+): Promise<{ record: WorkspaceRecord; baseCommit: string }> {
   const { folder, found, writer, signal } = fill;
   const state = deps.states.of(folder);
   const scan = startScan(deps, { folder, state, content: writer, ...(signal && { signal }) });
   using top = openTree(folder.tree);
   const root = await scanChildren(scan, top, '', filled.before);
   const leftOut = toSkips(new Map([...fill.skipped].map(([path, reason]) => [path, { reason, bytes: 0, mtime: '0' }])));
+  const seconds = Math.floor(deps.now() / 1000);
+  const source = filled.commit;
+  const baseCommit = writer.commit(baseCommitContent({ tree: await writer.root(root), seconds, source }));
+  const counted = { files: scan.seen.size, bytes: scan.bytes };
+  makeRepository({ tree: folder.tree, root, baseCommit, owner: deps.isRoot ? fill.owner : undefined });
+  scan.hidden.add('.git');
+  const repositoriesFound = await scanRepositories(scan, { top, previous: undefined });
+  const repositories = await storeRepositories(state, {
+    writer,
+    found: repositoriesFound,
+    previous: undefined,
+    baseCommit,
+    seconds,
+  });
   const manifest = {
+    repositories,
     skipped: withLeftOut(scan.skipped, { root, leftOut }),
     empty: emptyFolders(root),
     permissions: compact(root, scan.permissions),
   };
-  const seconds = Math.floor(deps.now() / 1000);
   const message = 'materialised';
   const base = await commitTree(deps, { folder, state, writer, root, manifest, parent: null, message, seconds });
   await state.stats.save(state.known);
-  return {
+  const record: WorkspaceRecord = {
     format: 1,
     run_id: folder.runId,
     source: fill.source,
@@ -117,10 +146,10 @@ async function takeFirst(deps: Deps, fill: Fill, filled: Filled): Promise<Worksp
     base_commit: found.type === 'git' ? found.commit : null,
     left_out: leftOut,
     submodules: filled.submodules,
-    files: scan.seen.size,
-    bytes: scan.bytes,
+    ...counted,
     finished: true,
   };
+  return { record, baseCommit };
 }
 
 /** Others may pass the folder of trees, and not look into it. */

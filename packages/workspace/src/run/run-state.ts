@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import type { Repositories } from '../repository/repositories.ts';
 import type { LoadedSnapshot } from '../tree/load-snapshot.ts';
 import type { Manifest } from '../tree/manifest.ts';
 import type { StatCache } from '../tree/stat-cache.ts';
@@ -13,6 +14,8 @@ export interface RunState {
   /** Latest first, at most two: the parent of the next snapshot and the one before. */
   readonly snapshots: LoadedSnapshot[];
   readonly manifests: Map<string, Manifest>;
+  /** Latest first, at most two. */
+  readonly repositories: Repositories[];
 }
 
 export interface RunStates {
@@ -54,5 +57,5 @@ export function remember(state: RunState, snapshot: LoadedSnapshot): void {
 
 function fresh(folder: RunFolder): RunState {
   const stats = openStatCache(folder);
-  return { stats, known: new Set(stats.oids()), snapshots: [], manifests: new Map() };
+  return { stats, known: new Set(stats.oids()), snapshots: [], manifests: new Map(), repositories: [] };
 }

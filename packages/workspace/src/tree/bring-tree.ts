@@ -21,6 +21,8 @@ export interface Bring {
   readonly git: Git;
   /** For telling which files are right already; stores nothing. */
   readonly scan: Scan;
+  /** For some paths another one. @default `scan` */
+  readonly scanAt?: (path: string) => Scan;
   readonly gitDir: string;
   readonly tree: string;
   /** The file system's time, ns. */
@@ -30,7 +32,9 @@ export interface Bring {
   /** Whether an entry is left exactly as it is. */
   readonly keep: (path: string, status: BigIntStats) => boolean;
   /** Called for every file that was written. */
-  readonly onWritten?: (bytes: number) => void;
+  readonly onWritten?: (bytes: number, path: string) => void;
+  /** Names that are neither written nor removed. @default `.git` entries */
+  readonly hides?: (name: string) => boolean;
   /** @default git's own */
   readonly permissions?: Permissions;
   readonly signal?: AbortSignal;
@@ -71,11 +75,12 @@ interface Place {
 
 async function bringFolder(bring: Bring, place: Place, target: Folder): Promise<void> {
   const { directory } = place;
-  const keep: Keep = (at, status) => isDotGit(at.name) || bring.keep(at.path, status);
+  const hides = bring.hides ?? isDotGit;
+  const keep: Keep = (at, status) => hides(at.name) || bring.keep(at.path, status);
   for (const name of new Set([...namesIn(directory), ...target.entries.keys()])) {
     const path = join(place.path, name);
     const status = statIn(directory, name);
-    if (isDotGit(name) || (status !== undefined && bring.keep(path, status))) continue;
+    if (hides(name) || (status !== undefined && bring.keep(path, status))) continue;
     const entry = target.entries.get(name);
     if (entry === undefined) await removeEntry({ pace: bring.scan.pace, keep }, { directory, name, path });
     else await bringEntry(bring, { directory, name, path }, status, entry, place.wanted);
@@ -105,7 +110,10 @@ async function bringEntry(
   }
   // A directory in the way makes room for the file that the snapshot knows; whatever else is there is replaced by a rename.
   if (isDirectory) await removeEntry(bring.scan, at);
-  else if (status !== undefined && isSame(await scanEntry(bring.scan, at, undefined), target)) {
+  else if (
+    status !== undefined &&
+    isSame(await scanEntry(bring.scanAt?.(at.path) ?? bring.scan, at, undefined), target)
+  ) {
     if (kind === undefined || keptBits(status.mode, kind) === bits) return;
   }
   wanted.push({ path: at.path, leaf: target, bits });

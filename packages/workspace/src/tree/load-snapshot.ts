@@ -53,8 +53,9 @@ export async function loadSnapshot(
   if (kept !== undefined) return kept;
 
   const { stdout } = await deps.git.run([`--git-dir=${folder.shadow}`, 'cat-file', 'commit', id]);
-  const { tree, parent, message } = readCommit(stdout);
+  const { tree, parent: first, message } = readCommit(stdout);
   const manifest = readManifest(message);
+  const parent = first === manifest.repositories ? null : first;
   const { root } = await loadTree(deps, { folder, state, treeish: tree });
   for (const path of manifest.empty) addEmptyFolder(root, path.split('/'));
   const loaded = { id, parent, tree, root, manifest };
@@ -90,7 +91,7 @@ export async function readManifests(
  */
 export async function loadTree(
   deps: { git: Git },
-  input: { folder: RunFolder; state: RunState; treeish: string },
+  input: { folder: RunFolder; state: RunState; treeish: string; isName?: (name: string) => boolean },
 ): Promise<{ root: Folder; submodules: { path: string; oid: string }[] }> {
   const args = [`--git-dir=${input.folder.shadow}`, 'ls-tree', '-r', '-t', '-z', '--full-tree', input.treeish];
   const { stdout } = await deps.git.run(args, { maxBytes: 1024 * 1024 * 1024 });
@@ -107,7 +108,7 @@ export async function loadTree(
     const parent = folders.get(parentPath);
     if (parent === undefined) continue;
     const name = path.slice(slash + 1);
-    if (!isPlainName(name)) {
+    if (!(input.isName ?? isPlainName)(name)) {
       incomplete.add(parentPath);
       continue;
     }
@@ -142,7 +143,7 @@ function unseal(root: Folder, path: string): void {
 }
 
 /** Adds a folder without entries; ids above stay valid, since git does not see it. */
-function addEmptyFolder(root: Folder, names: readonly string[]): void {
+export function addEmptyFolder(root: Folder, names: readonly string[]): void {
   let current = root;
   for (const name of names) {
     let child = current.entries.get(name);

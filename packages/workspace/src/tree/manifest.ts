@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { WorkspaceError } from '../errors.ts';
 import { fromText, toText } from '../files/path-name.ts';
 import type { SkippedPath } from '../port.ts';
-import { gitPermissions, type Permissions } from './permissions.ts';
+import { gitPermissions, isSamePermissions, type Permissions } from './permissions.ts';
 import type { Folder } from './tree.ts';
 import { find } from './tree.ts';
 
@@ -13,6 +13,8 @@ export interface Manifest {
   /** Byte paths of folders without any entry. */
   readonly empty: readonly string[];
   readonly permissions: Permissions;
+  /** Commit of the `.git` entries; see `repositories.ts`. */
+  readonly repositories: string | undefined;
 }
 
 /** An entry that a snapshot left out, as it was then: another size or time means that the run changed it since. */
@@ -49,17 +51,22 @@ const manifestSchema = z.strictObject({
       others: z.record(z.string().regex(/^[0-7]{1,3}$/), z.array(z.string())),
     })
     .optional(),
+  repositories: z
+    .string()
+    .regex(/^[0-9a-f]{40}$/)
+    .optional(),
 });
 
 const label = 'Holdpoint-Manifest: ';
 
 /** The commit message of a snapshot. The last line is always ours, whatever the given message contains. */
 export function snapshotMessage(message: string, manifest: Manifest): string {
-  const { permissions } = manifest;
+  const { permissions, repositories } = manifest;
   const line = JSON.stringify({
     skipped: toSkips(manifest.skipped),
     empty: manifest.empty.map(toText),
     ...(permissions !== gitPermissions && { permissions: permissionsToJson(permissions) }),
+    ...(repositories !== undefined && { repositories }),
   });
   return `${message.trim() || 'snapshot'}\n\n${label}${line}`;
 }
@@ -69,11 +76,12 @@ export function readManifest(message: string): Manifest {
   const lines = message.trimEnd().split('\n');
   const last = lines.at(-1) ?? '';
   if (!last.startsWith(label)) throw new WorkspaceError('ESNAPSHOTUNKNOWN', 'The commit is not a snapshot.');
-  const { skipped, empty, permissions } = manifestSchema.parse(JSON.parse(last.slice(label.length)));
+  const { skipped, empty, permissions, repositories } = manifestSchema.parse(JSON.parse(last.slice(label.length)));
   return {
     skipped: fromSkips(skipped),
     empty: empty.map(fromText),
     permissions: permissions === undefined ? gitPermissions : permissionsFromJson(permissions),
+    repositories,
   };
 }
 
@@ -118,4 +126,15 @@ export const skippedPaths = ({ skipped }: Pick<Manifest, 'skipped'>): SkippedPat
 /** Whether two snapshots left out the same entry as it was. */
 export function isSameSkip(a: Skipped | undefined, b: Skipped | undefined): boolean {
   return a?.reason === b?.reason && a?.bytes === b?.bytes && a?.mtime === b?.mtime && a?.stamp === b?.stamp;
+}
+
+export function isSameManifest(a: Manifest, b: Manifest): boolean {
+  return (
+    a.repositories === b.repositories &&
+    isSamePermissions(a.permissions, b.permissions) &&
+    a.empty.length === b.empty.length &&
+    a.empty.every((path, index) => path === b.empty[index]) &&
+    a.skipped.size === b.skipped.size &&
+    [...a.skipped].every(([path, skip]) => isSameSkip(b.skipped.get(path), skip))
+  );
 }

@@ -14,7 +14,7 @@ import {
 } from '../files/open-directory.ts';
 import type { Pace } from '../files/pace.ts';
 import type { BytePath } from '../files/path-name.ts';
-import { isAscii, isDotGit, join, toText } from '../files/path-name.ts';
+import { isAscii, join, toText } from '../files/path-name.ts';
 import { readWhole } from '../files/read-whole.ts';
 import { largeFrom } from '../git-objects/object-writer.ts';
 import type { SkippedPath } from '../port.ts';
@@ -35,6 +35,10 @@ export interface Scan {
   /** Host path of the tree, as bytes. */
   readonly top: BytePath;
   readonly limits: ScanLimits;
+  /** Names that are no part of the tree: `.git` entries, which are read by themselves. */
+  readonly hides: (name: string) => boolean;
+  /** Paths of the hidden entries that a walk met. */
+  readonly hidden: Set<string>;
   readonly skipped: Map<string, Skipped>;
   /** What counts as usual; other permission bits are noted. */
   readonly usual: Permissions['usual'];
@@ -77,7 +81,7 @@ export async function scanEntry(
   at: { directory: Directory; name: string; path: string },
   previous: Entry | undefined,
 ): Promise<Entry | undefined> {
-  if (isDotGit(at.name)) return undefined;
+  if (scan.hides(at.name)) return undefined;
   const status = statIfAllowed(at);
   if (status === undefined) return undefined;
   countEntry(scan);
@@ -165,8 +169,11 @@ async function scanNames(scan: Scan, place: Place, previous: Entry | undefined):
   const before = isFolder(previous) ? previous.entries : none;
   const entries = new Map<string, Entry>();
   for (const name of place.names) {
-    if (isDotGit(name)) continue;
     const path = join(place.path, name);
+    if (scan.hides(name)) {
+      scan.hidden.add(path);
+      continue;
+    }
     const last = before.get(name);
     // Waits only where there is something to wait for: a promise for each entry costs as much as a third of the walk.
     const entry =

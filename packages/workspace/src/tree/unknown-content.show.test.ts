@@ -60,7 +60,7 @@ describe('a file that became larger than a snapshot can hold', () => {
     const diff = await t.workspaces.diff({ runId, from: base, to: id });
     expect(diff.files).toEqual([]);
     expect(diff.left_out).toEqual([{ ...unknown, files: 1 }]);
-    expect(await t.workspaces.patch({ runId, from: base, to: id })).toBe('');
+    expect(String(await t.workspaces.patch({ runId, from: base, to: id }))).toBe('');
     expect((await t.workspaces.files({ runId, snapshot: id })).map(({ path }) => path)).toEqual(['dir/inner']);
     await expect(read(t, id)).rejects.toMatchObject({
       code: 'ECONTENTUNKNOWN',

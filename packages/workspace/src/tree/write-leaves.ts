@@ -56,6 +56,7 @@ interface Open {
 function createReceiver(bring: Bring, input: { top: Directory; wanted: readonly Wanted[]; written: Written[] }) {
   let open: Open | undefined;
   let size = 0;
+  let path = '';
   const close = () => {
     if (open?.fd !== undefined) closeSync(open.fd);
     open?.directory[Symbol.dispose]();
@@ -65,6 +66,7 @@ function createReceiver(bring: Bring, input: { top: Directory; wanted: readonly 
     begin: (index, bytes) => {
       size = bytes;
       const wanted = input.wanted[index];
+      path = wanted?.path ?? '';
       if (wanted !== undefined) open = openTarget(input.top, wanted);
     },
     piece: (bytes) => {
@@ -75,7 +77,7 @@ function createReceiver(bring: Bring, input: { top: Directory; wanted: readonly 
       const done = open === undefined ? undefined : finish(bring, open);
       if (done !== undefined) input.written.push(done);
       close();
-      bring.onWritten?.(size);
+      bring.onWritten?.(size, path);
       return bring.scan.pace();
     },
     close,

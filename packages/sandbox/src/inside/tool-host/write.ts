@@ -12,8 +12,9 @@ import {
   type Stats,
   writeSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import type { WriteExpectation } from '../../port.ts';
+import { isDotGit } from './dot-git.ts';
 import { assertRegular } from './entry-type.ts';
 import type { Operations } from './protocol.ts';
 import { hashFile, sha256 } from './read.ts';
@@ -24,6 +25,7 @@ import { resolve } from './resolve.ts';
 export function write(root: string, input: Operations['write']['input']): Operations['write']['output'] {
   const data = Buffer.from(input.data, 'base64');
   const { path, stats } = resolve(root, input.path);
+  assertOutsideRepository(root, path);
   if (stats) assertRegular(stats);
   assertNamesFile(input.path);
   assertExpected(path, stats, input.expect);
@@ -39,6 +41,13 @@ export function write(root: string, input: Operations['write']['input']): Operat
     rmSync(temporary, { force: true });
   }
   return { bytes: data.length, created: stats === null, sha256: sha256(data) };
+}
+
+/** The path is resolved, so a link that a command made does not help. */
+function assertOutsideRepository(root: string, path: string): void {
+  const name = relative(root, path).split('/').find(isDotGit);
+  if (name !== undefined)
+    throw new Refusal('EREPOSITORY', `${JSON.stringify(name)} belongs to git, or some file system takes it for .git`);
 }
 
 function assertNamesFile(path: string): void {

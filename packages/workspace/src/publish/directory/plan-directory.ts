@@ -176,7 +176,7 @@ async function candidateOf(
   const { root } = overlay(set.after.root, settled);
   const taken = await commitTree(deps, {
     ...{ folder, state: deps.states.of(folder), writer, root, parent: set.after },
-    manifest: { skipped, empty: emptyFolders(root), permissions: set.after.manifest.permissions },
+    manifest: { ...set.after.manifest, skipped, empty: emptyFolders(root) },
     message: 'settled for a publish',
     seconds: record.created_at,
   });

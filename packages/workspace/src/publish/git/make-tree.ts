@@ -104,7 +104,7 @@ export async function makeCandidate(
   const { after, changes } = await changeSet(deps, { ...scopeOf(input, []), from: record.base, to: snapshot });
   const base = await treeOf(deps, input, record.base_commit ?? '');
   const selection = createSelection(record.source.type === 'empty' ? {} : record.source);
-  const { skipped, permissions } = after.manifest;
+  const { skipped, permissions, repositories } = after.manifest;
   const earlier = own && (await settledBefore(deps, input, own));
   const taken = changesBetween(overlay(base.root, changes).root, root).filter(({ path }) => {
     return selection.has(path) && !isWithinAny(skipped, path);
@@ -117,7 +117,7 @@ export async function makeCandidate(
   const candidate = overlay(after.root, inWorkspace).root;
   const { id } = await commitTree(deps, {
     ...{ folder, state: deps.states.of(folder), writer, root: candidate, parent: after },
-    manifest: { skipped, empty: emptyFolders(candidate), permissions },
+    manifest: { skipped, empty: emptyFolders(candidate), permissions, repositories },
     message: 'merged for a publish',
     seconds: record.created_at,
   });

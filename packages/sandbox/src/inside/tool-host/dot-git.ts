@@ -1,0 +1,11 @@
+/** Characters that HFS+ ignores in names: zero-width joiners, direction marks, the byte order mark. */
+const ignoredByHfs = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/gu;
+
+/**
+ * Whether some file system takes a name for `.git`: another case, characters that HFS+ ignores, trailing dots and spaces, NTFS streams
+ * and the short name. The workspace package judges the same names, as bytes; `tests/hostile` holds that both agree.
+ */
+export function isDotGit(name: string): boolean {
+  const folded = name.replace(ignoredByHfs, '').toLowerCase();
+  return /^(\.git|git~1)([ .]*(:.*)?)?$/s.test(folded) || /^(\.git|git~1)[ .]*\\/s.test(folded);
+}

@@ -1,0 +1,56 @@
+import { chmodSync, lstatSync, readdirSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
+import { SandboxError } from './errors.ts';
+import type { WorkspaceMount } from './port.ts';
+
+/** A host path shown inside, beside the workspace. */
+export interface RepositoryMount {
+  host: string;
+  inside: string;
+  access: 'read' | 'write';
+}
+
+/**
+ * The mounts that keep a workspace's repository safe. `.git` is a mount point of its own, so no command can rename it; what decides which
+ * programs git runs is mounted read-only over the tree's own, and a mount point can be neither replaced nor removed. A tool host may read
+ * `.git`, and write nothing in it.
+ *
+ * Throws `SandboxError` ESANDBOXSETUP when something else lies where a mount belongs: through a link it would land outside.
+ */
+export function repositoryMounts(workspace: WorkspaceMount, { toolHost }: { toolHost: boolean }): RepositoryMount[] {
+  const { repository } = workspace;
+  if (repository === undefined) return [];
+  const host = join(workspace.path, '.git');
+  const inside = '/workspace/.git';
+  openForOwner(host, workspace);
+  if (toolHost) return [{ host, inside, access: 'read' }];
+  const fixed = readdirSync(repository.fixed).map((name): RepositoryMount => {
+    const source = join(repository.fixed, name);
+    if (kindOf(lstatSync(source)) !== kindOf(look(join(host, name)))) throw damaged(workspace, name);
+    return { host: source, inside: `${inside}/${name}`, access: 'read' };
+  });
+  return [
+    { host, inside, access: 'write' },
+    ...fixed,
+    { host: repository.objects, inside: '/holdpoint/objects', access: 'read' },
+  ];
+}
+
+/** A command may have closed its repository to its own user, who this process is where it is not root. */
+function openForOwner(path: string, workspace: WorkspaceMount): void {
+  const stats = look(path);
+  if (!stats?.isDirectory()) throw damaged(workspace, '');
+  if ((stats.mode & 0o700) !== 0o700) chmodSync(path, stats.mode | 0o700);
+}
+
+const look = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });
+
+const kindOf = (stats: Stats | undefined) => (stats?.isDirectory() ? 'folder' : stats?.isFile() ? 'file' : 'other');
+
+function damaged({ id }: WorkspaceMount, name: string): SandboxError {
+  const message = `The repository in the workspace of ${id} is damaged: ${join('.git', name)} is not what it was.`;
+  return new SandboxError('ESANDBOXSETUP', message, {
+    retryable: false,
+    next: 'Take the run back to an earlier step (`runs undo`), or fork it.',
+  });
+}

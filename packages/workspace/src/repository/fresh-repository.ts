@@ -1,0 +1,35 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { giveFile, giveFolder } from '../files/give-away.ts';
+import { openTop } from '../files/open-directory.ts';
+import { writeAll } from '../files/write-durably.ts';
+import type { Owner } from '../port.ts';
+import type { Folder } from '../tree/tree.ts';
+import { indexOf } from './index-file.ts';
+import { freshFiles, freshFolders } from './repository-files.ts';
+
+/** Makes the repository of a tree that no command has seen yet: at its base commit, with nothing changed. */
+export function makeRepository(input: {
+  tree: string;
+  root: Folder;
+  baseCommit: string;
+  owner: Owner | undefined;
+}): void {
+  const { owner } = input;
+  const path = join(input.tree, '.git');
+  for (const name of ['', ...freshFolders]) {
+    mkdirSync(join(path, name), { mode: 0o755 });
+    using folder = openTop(join(path, name));
+    giveFolder(folder.fd, owner);
+  }
+  const files = { ...freshFiles(input.baseCommit), index: indexOf(input.root) };
+  for (const [name, content] of Object.entries(files)) {
+    const fd = openSync(join(path, name), 'wx', 0o644);
+    try {
+      writeAll(fd, Buffer.from(content));
+      giveFile(fd, owner, 0o644);
+    } finally {
+      closeSync(fd);
+    }
+  }
+}

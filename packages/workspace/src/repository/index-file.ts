@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { type Folder, isFolder } from '../tree/tree.ts';
+
+/** Bytes of an entry before its path: ten numbers of the file's status, the object id, the flags. */
+const fixedBytes = 62;
+const signature = Buffer.from('DIRC');
+
+/** git's index (version 2) for a tree. Its status fields are zero, so the first `git status` compares contents and fills them in. */
+export function indexOf(root: Folder): Buffer {
+  const entries: Buffer[] = [];
+  const visit = (folder: Folder, above: string) => {
+    for (const [name, entry] of folder.entries) {
+      const path = above === '' ? name : `${above}/${name}`;
+      if (isFolder(entry)) visit(entry, path);
+      else entries.push(entryOf(path, entry));
+    }
+  };
+  visit(root, '');
+  entries.sort((a, b) => Buffer.compare(a.subarray(fixedBytes), b.subarray(fixedBytes)));
+  const head = Buffer.alloc(12);
+  signature.copy(head);
+  head.writeUInt32BE(2, 4);
+  head.writeUInt32BE(entries.length, 8);
+  return withChecksum(Buffer.concat([head, ...entries]));
+}
+
+function entryOf(path: string, { mode, oid }: { mode: number; oid: string }): Buffer {
+  const entry = Buffer.alloc(paddedLength(fixedBytes + path.length));
+  entry.writeUInt32BE(mode, 24);
+  entry.write(oid, 40, 'hex');
+  entry.writeUInt16BE(Math.min(path.length, 0xfff), 60);
+  entry.write(path, fixedBytes, 'latin1');
+  return entry;
+}
+
+/** At least one NUL ends the path. */
+const paddedLength = (length: number): number => (length + 8) & ~7;
+
+/**
+ * The index with every status field set to zero, or undefined when the bytes are no index of version 2 or 3. `git status` alone refreshes
+ * those fields; without them, reading changes no snapshot. They say only which files git need not compare.
+ */
+export function withoutStatus(bytes: Buffer): Buffer | undefined {
+  if (bytes.length < 32 || !bytes.subarray(0, 4).equals(signature)) return undefined;
+  const version = bytes.readUInt32BE(4);
+  const end = bytes.length - 20;
+  if ((version !== 2 && version !== 3) || !checksumOf(bytes.subarray(0, end)).equals(bytes.subarray(end))) {
+    return undefined;
+  }
+  const copy = Buffer.from(bytes.subarray(0, end));
+  let position = 12;
+  for (let count = bytes.readUInt32BE(8); count > 0; count--) {
+    if (position + fixedBytes >= end) return undefined;
+    const isExtended = (copy.readUInt16BE(position + 60) & 0x4000) !== 0;
+    const pathAt = position + fixedBytes + (isExtended ? 2 : 0);
+    const pathEnd = copy.indexOf(0, pathAt);
+    if (pathEnd === -1) return undefined;
+    copy.fill(0, position, position + 24);
+    copy.fill(0, position + 28, position + 40);
+    position += paddedLength(pathEnd - position);
+  }
+  return position > end ? undefined : withChecksum(copy);
+}
+
+const checksumOf = (content: Buffer): Buffer => createHash('sha1').update(content).digest();
+
+const withChecksum = (content: Buffer): Buffer => Buffer.concat([content, checksumOf(content)]);

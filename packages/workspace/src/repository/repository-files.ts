@@ -1,0 +1,61 @@
+/**
+ * What Holdpoint's own repository in a workspace consists of. `fixed` files are mounted read-only over those in the tree while commands run:
+ * they decide what git runs and where it reads its configuration. `commondir` is among them because any other content would lead git to
+ * another configuration.
+ */
+export const fixedFiles: Readonly<Record<string, string>> = {
+  config: [
+    '[core]',
+    '\trepositoryformatversion = 0',
+    '\tfilemode = true',
+    '\tbare = false',
+    '\tlogallrefupdates = true',
+    '\tfsmonitor = false',
+    '\tuntrackedCache = false',
+    '\thooksPath = /dev/null',
+    '[user]',
+    '\tname = Holdpoint',
+    '\temail = holdpoint@localhost',
+    '[gc]',
+    '\tauto = 0',
+    '[maintenance]',
+    '\tauto = false',
+    '[repack]',
+    '\tupdateServerInfo = false',
+    // With threads git adds an extension to a large index, so that the first `git status` would change the snapshot.
+    '[index]',
+    '\tthreads = 1',
+    // Otherwise `git status` runs git in the repository of a submodule, which a command may have made.
+    '[diff]',
+    '\tignoreSubmodules = dirty',
+    '[submodule]',
+    '\trecurse = false',
+    '[fetch]',
+    '\trecurseSubmodules = false',
+    '',
+  ].join('\n'),
+  commondir: '.\n',
+  'info/exclude': '',
+};
+
+export const fixedFolders = ['hooks', 'info'] as const;
+
+/** Folder beside a run's trees: `objects` of the base commit, and `fixed`. Relative to `.git/objects` it has the same path inside the sandbox. */
+export const repositoryFolder = 'holdpoint';
+
+export const freshFiles = (baseCommit: string): Readonly<Record<string, string>> => ({
+  ...fixedFiles,
+  HEAD: 'ref: refs/heads/main\n',
+  'refs/heads/main': `${baseCommit}\n`,
+  'objects/info/alternates': `../../../${repositoryFolder}/objects\n`,
+});
+
+export const freshFolders = [
+  ...fixedFolders,
+  'objects',
+  'objects/info',
+  'objects/pack',
+  'refs',
+  'refs/heads',
+  'refs/tags',
+] as const;
