@@ -98,7 +98,7 @@ test('a pipe that the run made is never missing without a word: the publish wait
     workspace: { source: { type: 'directory', path } },
   });
   await finished(client, run.id);
-  const pipe = { path: 'pipe', reason: 'fifo', files: 1, bytes: 0 };
+  const pipe = { path: 'pipe', reason: 'fifo', files: 1, bytes: 0, modified_at: expect.any(String) };
   expect((await client.diff(run.id)).left_out).toEqual([pipe]);
   expect(await client.previewPublish(run.id)).toMatchObject({ left_out: [pipe], needs_approval: true });
   expect(await client.publish(run.id)).toMatchObject({ status: 'parked' });

@@ -2,6 +2,7 @@ import type { Approval } from '@holdpoint/client/wire/approval';
 import type { UnknownContent } from '@holdpoint/client/wire/snapshot';
 import { bytes as sizeText } from './bytes.ts';
 import type { Colors } from './colors.ts';
+import { nameText } from './name-text.ts';
 import { oneLine } from './plain.ts';
 import { table } from './table.ts';
 import { ago } from './time.ts';
@@ -10,7 +11,7 @@ import { ago } from './time.ts';
 export function unknownText(list: readonly UnknownContent[], colors: Colors): string[] {
   if (list.length === 0) return [];
   const rows = list.map(({ path, reason, bytes, modified_at }) => [
-    oneLine(path),
+    nameText(path),
     colors.red(reason),
     sizeText(bytes),
     modified_at ?? '',
@@ -39,7 +40,7 @@ export function changedText({ changed }: Approval, colors: Colors): string[] {
   if (changed === null) return [];
   const rows = changed.changes.map(({ path, change }) => [
     change === 'unknown' ? 'content unknown' : change,
-    oneLine(path),
+    nameText(path),
   ]);
   const [, ...lines] = table(['', ''], rows);
   const more = changed.total - changed.changes.length;
