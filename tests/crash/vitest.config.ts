@@ -4,7 +4,11 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
-    include: ['tests/crash/**/*.test.ts', 'packages/workspace/src/**/*.test.ts'],
+    include: [
+      'tests/crash/**/*.test.ts',
+      'packages/workspace/src/**/*.test.ts',
+      'packages/engine/src/handlers/agents.wait.test.ts',
+    ],
     env: { HOLDPOINT_CRASH: 'full' },
     pool: 'forks',
     maxWorkers: 2,

@@ -90,6 +90,8 @@ function detailOf(event: RunEvent, call: string): string {
     }
     case 'task.waiting':
       return `${event.data.task_id} ${standstillText(event.data.report)}`;
+    case 'task.reserved':
+      return `${event.data.task_id} begins one more sub-agent beneath (${event.data.for_step})`;
     case 'task.resumed':
       return event.data.task_id;
     case 'task.kill_requested':
@@ -235,6 +237,7 @@ function paintOf({ type }: RunEvent, colors: Colors): (text: string) => string {
     case 'network.counted':
     case 'workspace.progress':
     case 'task.used':
+    case 'task.reserved':
       return colors.dim;
     default:
       return colors.cyan;

@@ -342,6 +342,8 @@ function meaningOf(event: RunEvent): Changes {
         [runField.agentsTotal]: JSON.stringify(total),
       });
     }
+    case 'task.reserved':
+      return set({ [runField.reserved(event.data.for_step)]: event.data.task_id });
     case 'run.repaired':
     case 'network.connected':
     case 'network.counted':

@@ -256,6 +256,10 @@ const taskEvents = [
   event('task.used', report),
   event('task.waiting', report),
   event('task.resumed', report),
+  event('task.reserved', {
+    task_id: taskIdSchema,
+    for_step: stepIdSchema.describe('Of a run beneath: it is about to begin one more sub-agent'),
+  }),
   event('task.exited', {
     task_id: taskIdSchema,
     status: taskStatusSchema.extract(['completed', 'failed', 'killed', 'timed_out']),

@@ -79,6 +79,8 @@ export const runField = {
   forks: 'forks',
   named: (name: string) => `named:${name}`,
   fork: (child: string) => `fork:${child}`,
+  /** The task beneath which a step of another run has taken one of this run's sub-agents (`reserve-agent.ts`). */
+  reserved: (stepId: string) => `reserved:${stepId}`,
 } as const;
 
 const stepFields = [

@@ -22,6 +22,8 @@ beforeEach(() => engine.deps.redis.flushall());
 
 type Json = z.core.util.JSONType;
 const ann = { by: 'ann' };
+/** Between the commands at which a process dies: every one of them in `npm run test:crash`. */
+const stride = process.env.HOLDPOINT_CRASH === 'full' ? 1 : 5;
 const held = { args: { effect: 'external' } };
 /** A call of a sub-agent whose plan has these groups of calls. */
 const agent = (...groups: { args: Json }[][]) => ({
@@ -141,7 +143,7 @@ test.each(['before', 'after'] as const)(
   'a process that dies %s any one command leaves no run that waits for nothing, and counts nothing twice',
   async (when) => {
     let commands = 1;
-    for (let faulted = true; faulted; commands += 11) {
+    for (let faulted = true; faulted; commands += stride) {
       await engine.deps.redis.flushall();
       const { deps } = bench(engine);
       const runId = await submit(deps, [agent([agent([held])], [{ args: { effect: 'read' } }])]);

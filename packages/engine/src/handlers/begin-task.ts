@@ -4,7 +4,9 @@ import type { NewEvent } from '../domain/events.ts';
 import { runField } from '../domain/fields.ts';
 import { allowedModels } from '../domain/run-spec.ts';
 import type { RunState, StepState } from '../domain/state.ts';
-import type { Condition, Transition } from '../domain/transition.ts';
+import type { Transition } from '../domain/transition.ts';
+import { agentsAre, openTasksAre } from '../domain/transitions/tasks.ts';
+import { totalIs } from '../domain/transitions/waiting.ts';
 import type { Problem } from '../domain/vocabulary.ts';
 import { type Appended, append } from '../log/append.ts';
 import { claimOwner } from '../log/indexes.ts';
@@ -63,7 +65,8 @@ export async function appendWithTask(
     await reportToAll(deps, run.id);
     const now = (await readRun(deps.redis, run.id)) ?? run;
     if (now.open_tasks >= limits.max_tasks) return { full: tooMany(limits.max_tasks) };
-    const refused = (await agentRefused(deps, now)) ?? (await reserveAgent(deps, now));
+    const refused =
+      (await agentRefused(deps, now, created.step_id)) ?? (await reserveAgent(deps, now, created.step_id));
     if (refused !== undefined) return { full: refused };
   }
   for (let tries = 0; tries < mostTries; tries++) {
@@ -71,14 +74,12 @@ export async function appendWithTask(
     if (now.open_tasks >= limits.max_tasks) return { full: tooMany(limits.max_tasks) };
     const refused = isAgent ? await agentsUsedUp(deps, now, run) : undefined;
     if (refused !== undefined) return { full: refused };
-    const room = [countIs(runField.openTasks, now.open_tasks), countIs(runField.agents, now.agents)];
+    const room = [openTasksAre(now.open_tasks), ...(isAgent ? [agentsAre(now.agents), totalIs(now)] : [])];
     appended = await append(deps, run.id, { ...transition, if: [...transition.if, ...room] });
     if (appended.ok || !room.some(({ field }) => !appended.ok && field === appended.field)) return appended;
   }
   return appended;
 }
-
-const countIs = (field: string, count: number): Condition => ({ field, is: count === 0 ? ['', '0'] : [String(count)] });
 
 const tooMany = (limit: number): Problem => ({
   code: 'ETOOMANYTASKS',

@@ -21,7 +21,9 @@ export async function tellParent(deps: WorkerDeps, child: RunState): Promise<boo
     ]);
     if (!run || !task || isTaskOver(task.status)) return true;
     const last = reportOf(child, deps.now());
-    const report = task.report === undefined ? last : { ...last, used: atLeast(last.used, task.report.used) };
+    const used = atLeast(last.used, task.report?.used ?? last.used);
+    // It is over: a sub-agent that was reserved and is not among those it counts was never begun.
+    const report = { ...last, used: { ...used, agents: last.used.agents } };
     isNews = true;
     return (await append(deps, run.id, endAgent(run, task, outcomeOf(child), report))).ok;
   });

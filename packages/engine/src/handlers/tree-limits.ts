@@ -5,6 +5,7 @@ import type { RunState } from '../domain/state.ts';
 import type { Problem } from '../domain/vocabulary.ts';
 import { ancestorsOf } from '../log/ancestors.ts';
 import { readSpec } from '../log/read-spec.ts';
+import { isReserved } from '../log/read-state.ts';
 
 type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'now' | 'ceilings'>;
 
@@ -20,10 +21,11 @@ export async function limitReachedAbove(deps: Deps, run: RunState): Promise<Prob
   return undefined;
 }
 
-/** Why a run may not begin one more sub-agent: of the whole tree, the first limit that is reached. */
-export async function agentRefused(deps: Deps, run: RunState): Promise<Problem | undefined> {
+/** Why a step of a run may not begin one more sub-agent: of the whole tree, the first limit that is reached. */
+export async function agentRefused(deps: Deps, run: RunState, stepId: string): Promise<Problem | undefined> {
   for (const one of [run, ...(await all(ancestorsOf(deps.redis, run)))]) {
-    const usedUp = await agentsUsedUp(deps, one, run);
+    const isCounted = one.id !== run.id && (await isReserved(deps.redis, one.id, stepId));
+    const usedUp = isCounted ? undefined : await agentsUsedUp(deps, one, run);
     if (usedUp !== undefined) return usedUp;
     const { limits } = await readSpec(deps, one);
     const reason = budgetReached(one, limits, deps.now());

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { runField } from '../domain/fields.ts';
 import {
   type ApprovalState,
   approvalFieldNames,
@@ -56,6 +57,11 @@ export async function readApproval(
 
 export async function readTask(redis: Redis, runId: string, taskId: string): Promise<TaskState | undefined> {
   return parseTask(taskId, await readFields(redis, runId, taskFieldNames(taskId)));
+}
+
+/** Whether the sub-agent that a step beneath a run is about to begin counts for the run already. */
+export async function isReserved(redis: Redis, runId: string, stepId: string): Promise<boolean> {
+  return (await redis.hget(stateKey(runId), runField.reserved(stepId))) !== null;
 }
 
 /** All tasks of a run, in the order they were begun. Reads the whole hash. */

@@ -20,10 +20,12 @@ import { totalChange } from './waiting.ts';
 type Ended = Extract<TaskStatus, 'completed' | 'failed' | 'killed' | 'timed_out' | 'lost'>;
 export type TaskResult = TaskOutcome & { status: Exclude<Ended, 'lost'> };
 
-const openTasksAre = (count: number): Condition => ({
-  field: runField.openTasks,
+const countIs = (field: string, count: number): Condition => ({
+  field,
   is: count === 0 ? ['', '0'] : [String(count)],
 });
+export const openTasksAre = (count: number): Condition => countIs(runField.openTasks, count);
+export const agentsAre = (count: number): Condition => countIs(runField.agents, count);
 export const noOpenTasks = openTasksAre(0);
 
 /** From here on the command may run, on this tree. */
@@ -45,6 +47,20 @@ export function reportAgent(run: RunState, task: TaskState, report: AgentReport)
   return {
     if: [...change.if, taskIs(task.id, task.status)],
     events: [{ type: reportType(task, report), data: { task_id: task.id, report, total } }, ...change.events],
+  };
+}
+
+/**
+ * The same, with one more sub-agent that a step beneath is about to begin. It is counted once, however often the step tries, and not beside
+ * a sub-agent that this run begins itself at the same moment.
+ */
+export function reserveAgentFor(stepId: string, run: RunState, task: TaskState, report: AgentReport): Transition {
+  const used = { ...report.used, agents: report.used.agents + 1 };
+  const { if: conditions, events } = reportAgent(run, task, { ...report, used });
+  const reservation: NewEvent = { type: 'task.reserved', data: { task_id: task.id, for_step: stepId } };
+  return {
+    if: [...conditions, agentsAre(run.agents), { field: runField.reserved(stepId), is: [] }],
+    events: [reservation, ...events],
   };
 }
 

@@ -34,12 +34,17 @@ export const stopWaiting = (run: RunState): Transition => ({
   events: [resumedAfterTask(run)],
 });
 
+/** Its sub-agents have reported nothing since. */
+export const totalIs = ({ agents_total: total }: RunState): Condition => ({
+  field: runField.agentsTotal,
+  is: [total === undefined ? '' : JSON.stringify(total)],
+});
+
 /** A run waits for an approval of its own, or for a sub-agent that waits: when neither is left, it does not. */
 export function totalChange(run: RunState, total: AgentsTotal): { if: Condition[]; events: NewEvent[] } {
-  const before = run.agents_total === undefined ? '' : JSON.stringify(run.agents_total);
   const isOver = run.status === 'waiting' && run.parked === 0 && total.waiting === 0;
   return {
-    if: [{ field: runField.agentsTotal, is: [before] }, runIs(run.status), parkedIs(run.parked)],
+    if: [totalIs(run), runIs(run.status), parkedIs(run.parked)],
     events: isOver ? [resumedAfterTask(run)] : [],
   };
 }
