@@ -202,7 +202,7 @@ export interface WorkspaceFiles {
     options: { expect: WriteExpectation; parents?: boolean },
     signal?: AbortSignal,
   ): Promise<{ bytes: number; created: boolean; sha256: string }>;
-  /** Sorted by name in byte order. `total` counts all entries. @param options.limit at most 100_000. @default 10_000 */
+  /** Sorted by name in byte order. `total` counts all entries. @param options.limit at most 10_000, the default; fewer where their names take more than 1 MiB */
   list(
     path: string,
     options?: { limit?: number },

@@ -5,7 +5,7 @@ import { resolveLimits } from '../limits.ts';
 import type { WorkspaceMount } from '../port.ts';
 import { setupError, startTree } from '../run-command.ts';
 import type { Driver, Tree } from '../tree.ts';
-import { LineReader } from './line-reader.ts';
+import { FrameReader } from './frame-reader.ts';
 import { type ParsedReply, parseReply } from './reply-schema.ts';
 
 export interface ConnectionDeps {
@@ -14,13 +14,19 @@ export interface ConnectionDeps {
   fileRequestMs: number;
 }
 
-/** Above the base64 of the largest read (32 MiB); a longer line is a violation. */
-const MAX_LINE_BYTES = 48 * 1024 * 1024;
+/** Above what a tool host lists at once (`MOST_LISTED_BYTES`); a longer line is a violation. */
+const MAX_LINE_BYTES = 2 * 1024 * 1024;
 /** Node takes 0.6 GiB of writable addresses to start; the data of one request is held a few times over. */
 const MEMORY_BYTES = 2048 * 1024 * 1024;
 
+/** With the content that followed it. */
+type Answer = Exclude<ParsedReply, { failed: string }> & { content: Buffer };
+const NO_CONTENT = Buffer.alloc(0);
+
 interface Pending {
-  resolve(reply: Exclude<ParsedReply, { failed: string }>): void;
+  /** How much content may follow. */
+  maxBytes: number;
+  resolve(answer: Answer): void;
   reject(error: unknown): void;
   timer: NodeJS.Timeout;
 }
@@ -31,6 +37,8 @@ export class Connection {
   readonly #tree: Tree;
   readonly #pending = new Map<number, Pending>();
   readonly #stderr: Buffer[] = [];
+  /** Its content has not arrived whole. */
+  #before: { pending: Pending; reply: Exclude<ParsedReply, { failed: string }> } | undefined;
   #nextId = 1;
   #idle: NodeJS.Timeout | undefined;
   #failure: SandboxError | null = null;
@@ -56,9 +64,13 @@ export class Connection {
       stdin: null,
       toolHost: true,
     });
-    const lines = new LineReader(MAX_LINE_BYTES, (line) => this.#receive(line));
+    const frames = new FrameReader(
+      MAX_LINE_BYTES,
+      (line) => this.#receive(line),
+      (content) => this.#receiveContent(content),
+    );
     this.#tree.stdout.on('data', (chunk: Buffer) => {
-      if (this.#failure === null && !lines.push(chunk)) this.#violate('a line is too long');
+      if (this.#failure === null && !frames.push(chunk)) this.#violate('a line is too long');
     });
     this.#tree.stderr.on('data', (chunk: Buffer) => {
       if (this.#stderr.length < 16) this.#stderr.push(chunk.subarray(0, 4096));
@@ -75,7 +87,8 @@ export class Connection {
 
   /** Rejects with `SandboxError` when the process ends first, or with the signal's reason. */
   request<Name extends OperationName>(operation: Name, input: Operations[Name]['input'], signal?: AbortSignal) {
-    return new Promise<Exclude<ParsedReply, { failed: string }>>((resolve, reject) => {
+    return new Promise<Answer>((resolve, reject) => {
+      const maxBytes = 'max_bytes' in input ? input.max_bytes : 0;
       if (signal?.aborted) return reject(signal.reason);
       if (this.#failure) return reject(this.#failure);
       const id = this.#nextId++;
@@ -88,7 +101,7 @@ export class Connection {
       const onAbort = () => {
         reject(signal?.reason);
         // what it answers later has no reader; a write may still happen, which `killAll` prevents
-        this.#pending.set(id, { resolve: forget, reject: forget, timer });
+        this.#pending.set(id, { maxBytes, resolve: forget, reject: forget, timer });
       };
       const timer = setTimeout(
         () => this.#fail('ETOOLHOSTTIMEOUT', `did not answer within ${this.#deps.fileRequestMs} ms`),
@@ -100,7 +113,7 @@ export class Connection {
           forget();
           then(value);
         };
-      this.#pending.set(id, { resolve: settle(resolve), reject: settle(reject), timer });
+      this.#pending.set(id, { maxBytes, resolve: settle(resolve), reject: settle(reject), timer });
       signal?.addEventListener('abort', onAbort, { once: true });
       clearTimeout(this.#idle);
       if (this.#tree.stdin) writeRequest(this.#tree.stdin, { id, operation, input });
@@ -117,8 +130,9 @@ export class Connection {
     await this.ended;
   }
 
-  #receive(line: string): void {
-    if (this.#failure) return;
+  /** @returns how many bytes of content follow */
+  #receive(line: Buffer): number {
+    if (this.#failure) return 0;
     const reply = parseReply(line);
     const pending = reply && this.#pending.get(reply.id);
     if (!reply || !pending) {
@@ -130,9 +144,24 @@ export class Connection {
           next: 'Look at the disk and the limits of the workspace host.',
         }),
       );
+    } else if ('output' in reply && reply.data !== undefined) {
+      if (reply.data > pending.maxBytes) {
+        this.#violate('more content follows than was asked for');
+      } else if (reply.data > 0) {
+        this.#before = { pending, reply };
+        return reply.data;
+      } else pending.resolve({ ...reply, content: NO_CONTENT });
     } else {
-      pending.resolve(reply);
+      pending.resolve({ ...reply, content: NO_CONTENT });
     }
+    return 0;
+  }
+
+  #receiveContent(content: Buffer): void {
+    if (this.#failure || !this.#before) return;
+    const { pending, reply } = this.#before;
+    this.#before = undefined;
+    pending.resolve({ ...reply, content });
   }
 
   async #end(): Promise<void> {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type FileErrorCode, fileErrorCodes } from '../errors.ts';
 import type { OperationName, Operations } from '../inside/tool-host/protocol.ts';
+import { countValues } from './count-values.ts';
 
 const size = z.int().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -10,7 +11,7 @@ const mode = z.int().min(0).max(0o7777);
 /** What each operation may answer. The tool host lives beside the agent's code, so nothing of an answer is taken on trust. */
 const outputs: { [Name in OperationName]: z.ZodType<Operations[Name]['output']> } = {
   stat: z.strictObject({ type: entryType, bytes: size, mode, mtime_ms: z.number() }),
-  read: z.strictObject({ data: z.base64(), bytes: size, sha256: sha256.nullable(), mode }),
+  read: z.strictObject({ bytes: size, sha256: sha256.nullable(), mode }),
   write: z.strictObject({ bytes: size, created: z.boolean(), sha256 }),
   list: z.strictObject({
     entries: z.array(z.strictObject({ name: z.string().min(1), type: entryType, bytes: size })),
@@ -20,7 +21,7 @@ const outputs: { [Name in OperationName]: z.ZodType<Operations[Name]['output']> 
 };
 
 const replySchema = z.union([
-  z.strictObject({ id: z.int(), output: z.unknown() }),
+  z.strictObject({ id: z.int(), output: z.unknown(), data: size.optional() }),
   z.strictObject({
     id: z.int(),
     refused: z.strictObject({
@@ -30,12 +31,16 @@ const replySchema = z.union([
   }),
   z.strictObject({ id: z.int(), failed: z.string().max(10_000) }),
 ]);
+/** 10,000 entries have 40,000. */
+const MOST_VALUES = 50_000;
+
 export type ParsedReply = z.infer<typeof replySchema>;
 
 /** Null when the line is no reply. */
-export function parseReply(line: string): ParsedReply | null {
+export function parseReply(line: Buffer): ParsedReply | null {
+  if (countValues(line) > MOST_VALUES) return null;
   try {
-    return replySchema.parse(JSON.parse(line));
+    return replySchema.parse(JSON.parse(line.toString('utf8')));
   } catch {
     return null;
   }

@@ -5,21 +5,21 @@ import type { Connection } from './connection.ts';
 import { parseOutput } from './reply-schema.ts';
 
 const MIB = 1024 * 1024;
-/** A request or reply is one line held in memory on both sides. */
+/** What is read or written at once is held in memory on both sides. */
 const MAX_TRANSFER_BYTES = 32 * MIB;
 const DEFAULT_READ_BYTES = 10 * MIB;
-const MAX_ENTRIES = 100_000;
+const MAX_ENTRIES = 10_000;
 const DEFAULT_ENTRIES = 10_000;
 const DEFAULT_MATCHES = 1000;
 
 /** @param connect the workspace's tool host, started if there is none */
 export function toolHostFiles(connect: () => Connection): WorkspaceFiles {
-  const call = <Name extends OperationName>(
+  const call = async <Name extends OperationName>(
     operation: Name,
     path: string,
     input: Operations[Name]['input'],
     signal?: AbortSignal,
-  ) => request(connect, { operation, path, input, signal });
+  ) => (await request(connect, { operation, path, input, signal })).output;
   return {
     async stat(path, signal): Promise<FileStat> {
       return await call('stat', path, { path }, signal);
@@ -28,8 +28,11 @@ export function toolHostFiles(connect: () => Connection): WorkspaceFiles {
     async read(path, options = {}, signal): Promise<FileContent> {
       const max_bytes = checkCount(path, 'max_bytes', options.max_bytes ?? DEFAULT_READ_BYTES, MAX_TRANSFER_BYTES);
       const offset = checkCount(path, 'offset', options.offset ?? 0, Number.MAX_SAFE_INTEGER);
-      const output = await call('read', path, { path, max_bytes, offset }, signal);
-      return { ...output, data: Buffer.from(output.data, 'base64') };
+      const { output, data } = await request(connect, {
+        ...{ operation: 'read', path, signal },
+        input: { path, max_bytes, offset },
+      });
+      return { ...output, data };
     },
 
     async write(path, data, options, signal) {
@@ -70,10 +73,16 @@ interface Call<Name extends OperationName> {
   signal: AbortSignal | undefined;
 }
 
+interface Answered<Name extends OperationName> {
+  output: Operations[Name]['output'];
+  /** Empty unless the call reads. */
+  data: Buffer;
+}
+
 async function request<Name extends OperationName>(
   connect: () => Connection,
   call: Call<Name>,
-): Promise<Operations[Name]['output']> {
+): Promise<Answered<Name>> {
   try {
     return await attempt(connect(), call);
   } catch (error) {
@@ -83,10 +92,7 @@ async function request<Name extends OperationName>(
   }
 }
 
-async function attempt<Name extends OperationName>(
-  connection: Connection,
-  call: Call<Name>,
-): Promise<Operations[Name]['output']> {
+async function attempt<Name extends OperationName>(connection: Connection, call: Call<Name>): Promise<Answered<Name>> {
   const reply = await connection.request(call.operation, call.input, call.signal);
   if ('refused' in reply) {
     const { code, message } = reply.refused;
@@ -94,7 +100,7 @@ async function attempt<Name extends OperationName>(
   }
   const output = parseOutput(call.operation, reply.output);
   if (!output) throw connection.violate(`the reply to ${call.operation} has another shape`);
-  return output;
+  return { output, data: reply.content };
 }
 
 function checkCount(path: string, name: string, value: number, max: number): number {

@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import fastGlob from 'fast-glob';
 import { byBytes } from './by-bytes.ts';
+import { whatFits } from './fit.ts';
 import type { Operations } from './protocol.ts';
 import { Refusal } from './refusal.ts';
 import { resolve } from './resolve.ts';
@@ -35,11 +36,8 @@ export async function glob(root: string, input: Operations['glob']['input']): Pr
     if (truncated) break;
   }
   paths.sort(byBytes);
-  return {
-    paths: paths.slice(0, input.limit),
-    total: paths.length,
-    truncated: truncated || paths.length > input.limit,
-  };
+  const shown = whatFits(paths.slice(0, input.limit));
+  return { paths: shown, total: paths.length, truncated: truncated || paths.length > shown.length };
 }
 
 function checkPattern(root: string, pattern: string): string {

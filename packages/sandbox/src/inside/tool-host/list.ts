@@ -2,6 +2,7 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { byBytes } from './by-bytes.ts';
 import { entryType } from './entry-type.ts';
+import { whatFits } from './fit.ts';
 import type { Operations } from './protocol.ts';
 import { Refusal } from './refusal.ts';
 import { resolve } from './resolve.ts';
@@ -17,5 +18,5 @@ export function list(root: string, input: Operations['list']['input']): Operatio
     // 0 when it disappeared since, or when its name is not valid UTF-8
     bytes: lstatSync(join(path, entry.name), { throwIfNoEntry: false })?.size ?? 0,
   }));
-  return { entries, total: found.length };
+  return { entries: whatFits(entries), total: found.length };
 }

@@ -10,32 +10,42 @@ import { write } from './write.ts';
 const root = process.argv[2] ?? '/workspace';
 process.umask(0o022);
 
-async function perform(request: Request): Promise<Operations[Request['operation']]['output']> {
+interface Performed {
+  output: Operations[Request['operation']]['output'];
+  data?: Buffer;
+}
+
+async function perform(request: Request): Promise<Performed> {
   switch (request.operation) {
     case 'stat':
-      return stat(root, request.input);
+      return { output: stat(root, request.input) };
     case 'read':
       return read(root, request.input);
     case 'write':
-      return write(root, request.input);
+      return { output: write(root, request.input) };
     case 'list':
-      return list(root, request.input);
+      return { output: list(root, request.input) };
     case 'glob':
-      return await glob(root, request.input);
+      return { output: await glob(root, request.input) };
     default:
       return request satisfies never;
   }
 }
 
 async function answer(request: Request): Promise<void> {
-  const reply = await perform(request).then(
-    (output): Reply => ({ id: request.id, output }),
-    (error: unknown): Reply => {
-      const refusal = refusalOf(error);
-      if (refusal) return { id: request.id, refused: { code: refusal.code, message: refusal.message } };
-      return { id: request.id, failed: error instanceof Error ? error.message : String(error) };
-    },
-  );
+  const { id } = request;
+  try {
+    const { output, data } = await perform(request);
+    say({ id, output, ...(data && { data: data.length }) });
+    if (data) process.stdout.write(data);
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal) say({ id, refused: { code: refusal.code, message: refusal.message } });
+    else say({ id, failed: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+function say(reply: Reply): void {
   process.stdout.write(`${JSON.stringify(reply)}\n`);
 }
 

@@ -8,7 +8,12 @@ import { resolve } from './resolve.ts';
 /** Without O_NONBLOCK, opening a FIFO that took the file's place would wait for a writer. */
 const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-export function read(root: string, input: Operations['read']['input']): Operations['read']['output'] {
+interface ReadFile {
+  output: Operations['read']['output'];
+  data: Buffer;
+}
+
+export function read(root: string, input: Operations['read']['input']): ReadFile {
   const { path, stats } = resolve(root, input.path);
   if (!stats) throw new Refusal('ENOENT', 'no such file');
   assertRegular(stats);
@@ -20,10 +25,10 @@ export function read(root: string, input: Operations['read']['input']): Operatio
     const whole = now.size <= input.max_bytes ? readAtMost(descriptor, 0, input.max_bytes + 1) : null;
     if (whole && whole.length <= input.max_bytes) {
       const part = whole.subarray(Math.min(input.offset, whole.length));
-      return { data: part.toString('base64'), bytes: whole.length, sha256: sha256(whole), mode };
+      return { output: { bytes: whole.length, sha256: sha256(whole), mode }, data: part };
     }
     const part = readAtMost(descriptor, input.offset, input.max_bytes);
-    return { data: part.toString('base64'), bytes: Math.max(now.size, whole?.length ?? 0), sha256: null, mode };
+    return { output: { bytes: Math.max(now.size, whole?.length ?? 0), sha256: null, mode }, data: part };
   } finally {
     closeSync(descriptor);
   }
