@@ -68,8 +68,8 @@ const cases: ResourceCase[] = [
   {
     name: 'a fork bomb that takes no for an answer',
     line: hostile('fork'),
-    limits: { wall_ms: 4000 },
-    ends: (bounded) => (bounded ? [quota('processes', 512)] : [timedOut(4000)]),
+    limits: { wall_ms: 20_000 },
+    ends: (bounded) => (bounded ? [quota('processes', 512)] : [timedOut(20_000)]),
   },
   {
     name: '10 GB of output',

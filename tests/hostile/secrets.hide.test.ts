@@ -32,8 +32,8 @@ const secretCases: SecretCase[] = [
   },
   {
     name: 'its own environment',
-    line: () => 'env -0 | tr "\\0" "\\n" | cut -d= -f1 | sort | tr "\\n" " "',
-    told: /^HOME LANG PATH PWD SHLVL TMPDIR _ $/,
+    line: () => 'env -0 | tr "\\0" "\\n" | cut -d= -f1 | LC_ALL=C sort | tr "\\n" " "',
+    told: /^GIT_ATTR_NOSYSTEM GIT_CONFIG_COUNT (GIT_CONFIG_KEY_\d )+GIT_CONFIG_SYSTEM (GIT_CONFIG_VALUE_\d )+GIT_EDITOR GIT_PAGER GIT_SEQUENCE_EDITOR GIT_TERMINAL_PROMPT HOME LANG PATH PWD SHLVL TMPDIR _ $/,
   },
   {
     name: 'the arguments of every visible process',

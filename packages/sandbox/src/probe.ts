@@ -13,6 +13,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Held } from './cgroup/cgroups.ts';
 import { SpaceGuard } from './disk-space/space-guard.ts';
+import { SandboxError } from './errors.ts';
 import type { CapabilityReport, Enforcement } from './port.ts';
 import { probeBounds } from './probe-bounds.ts';
 import { runCommand } from './run-command.ts';
@@ -23,6 +24,8 @@ const DISK =
   'Disk use of a workspace, files without a name included, is looked at ten times a second and at the end, so a command may pass its limit for ' +
   'a moment; where it hides what it holds, all space that the disk loses counts as its own.';
 const NO_CAPABILITIES = '0000000000000000';
+/** Looking around takes 0.2 s of a processor. A host that does not give it so much by then is too busy to be judged. */
+const LONGEST_MS = 120_000;
 
 export interface ProbeDeps {
   driver: Driver;
@@ -54,7 +57,11 @@ export async function probe(deps: ProbeDeps): Promise<{ report: CapabilityReport
     const looking = runCommand(
       {
         ...{ driver: deps.driver, capabilities: report, sizes: new WorkspaceSizes(deps.now), now: deps.now },
-        ...{ limits: { wall_ms: 30_000 }, closing: deps.signal, guard: new SpaceGuard({ floor: 0, now: deps.now }) },
+        ...{
+          limits: { wall_ms: LONGEST_MS },
+          closing: deps.signal,
+          guard: new SpaceGuard({ floor: 0, now: deps.now }),
+        },
       },
       {
         workspace: mount,
@@ -65,6 +72,7 @@ export async function probe(deps: ProbeDeps): Promise<{ report: CapabilityReport
     const [looked, bounded] = await Promise.allSettled([looking, probeBounds(deps, mount)]);
     deps.signal.throwIfAborted();
     if (looked.status === 'rejected') throw looked.reason;
+    if (looked.value.end.status === 'timed_out') throw tooSlow();
     const held = bounded.status === 'fulfilled' ? bounded.value : { memory: false, processes: false, cpu: false };
     const found = new Map(
       looked.value.stdout.text.split('\n').map((line) => line.split('=', 2) as [string, string | undefined]),
@@ -81,6 +89,13 @@ export async function probe(deps: ProbeDeps): Promise<{ report: CapabilityReport
     listener.close();
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+function tooSlow(): SandboxError {
+  return new SandboxError('ESANDBOXSETUP', `The check of the sandbox did not end within ${LONGEST_MS / 1000} s.`, {
+    retryable: true,
+    next: 'Start again when this host is less busy.',
+  });
 }
 
 interface Outside extends Pick<ProbeDeps, 'driver' | 'root' | 'owner' | 'hasFilter'> {

@@ -151,8 +151,21 @@ bounded('groups of a worker that is gone are removed, with what runs in them; th
 test('a bound that does not strike is not reported', async () => {
   const workspace = host.makeWorkspace();
   const driver = openTestDriver(host.stateDir, null);
-  const boasting = { ...driver, held: { memory: true, processes: true, cpu: false } };
-  const found = await probeBounds({ driver: boasting, signal: AbortSignal.timeout(1000) }, workspace);
+  const boasting = { ...driver, held: { memory: true, processes: true, cpu: true } };
+  const found = await probeBounds({ driver: boasting, signal: new AbortController().signal }, workspace);
   expect(found).toEqual({ memory: false, processes: false, cpu: false });
+  await driver.release();
+});
+
+bounded('bounds that hold are seen to strike, however slow the host is', async () => {
+  const workspace = host.makeWorkspace();
+  const driver = openTestDriver(host.stateDir);
+  const slow: typeof driver = {
+    ...driver,
+    start: (request) =>
+      driver.start({ ...request, argv: ['/bin/bash', '-c', 'sleep 6; exec "$@"', 'slow', ...request.argv] }),
+  };
+  const found = await probeBounds({ driver: slow, signal: new AbortController().signal }, workspace);
+  expect(found).toEqual({ memory: true, processes: true, cpu: true });
   await driver.release();
 });
