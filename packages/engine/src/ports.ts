@@ -134,6 +134,8 @@ export interface TaskContext
   extends Pick<ExecutionContext, 'runId' | 'epoch' | 'wallMs' | 'limits' | 'network' | 'onConnection' | 'signal'> {
   taskId: string;
   output: OutputWriter;
+  /** Called when the command begins to run. */
+  onBegun(): void;
 }
 
 /** `killed`: somebody outside ended it; whether we asked for that the engine knows. */

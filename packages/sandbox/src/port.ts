@@ -101,6 +101,8 @@ export interface Command {
   limits?: Partial<Limits>;
   /** Where the output goes, instead of the result, whose streams are empty then. `output_bytes` does not bound it. */
   output?: CommandOutput;
+  /** Called when the command begins to run. */
+  onBegun?: () => void;
   /** Aborting kills the whole process tree. */
   signal: AbortSignal;
   /** Aborting asks all of it to end (SIGTERM), and kills what has not within 150 ms. */

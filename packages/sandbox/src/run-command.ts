@@ -70,6 +70,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     limits,
     stdin: command.stdin ?? null,
     toolHost: false,
+    ...(command.onBegun && { onBegun: command.onBegun }),
   });
   let cut = null as Cut | null;
   const kill = (reason: Cut) => {

@@ -21,6 +21,8 @@ export interface TreeRequest {
   stdin: string | null;
   /** Also mounts what the tool host needs, and gives it a stdin that stays open instead. */
   toolHost: boolean;
+  /** Called when it begins to run. */
+  onBegun?: () => void;
 }
 
 /** A running process tree. */

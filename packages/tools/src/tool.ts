@@ -52,7 +52,7 @@ export type ToolOutcome =
 /** What a person sees before deciding. */
 export type Preview =
   | { kind: 'diff'; path: string; patch: string }
-  | { kind: 'command'; command: string; cwd: string; network: readonly string[] }
+  | { kind: 'command'; command: string; cwd: string; network: readonly string[]; background?: true }
   | { kind: 'question'; question: string; options: string[] }
   | { kind: 'problem'; message: string };
 

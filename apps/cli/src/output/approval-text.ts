@@ -98,7 +98,13 @@ function kindText(kind: Approval['kind']): string {
 
 const previewSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('diff'), path: z.string(), patch: z.string() }),
-  z.object({ kind: z.literal('command'), command: z.string(), cwd: z.string(), network: z.array(z.string()) }),
+  z.object({
+    kind: z.literal('command'),
+    command: z.string(),
+    cwd: z.string(),
+    network: z.array(z.string()),
+    background: z.literal(true).optional(),
+  }),
   z.object({ kind: z.literal('problem'), message: z.string() }),
 ]);
 
@@ -116,7 +122,7 @@ function previewLines(preview: Approval['preview'], colors: Colors): string[] {
     case 'command':
       return [
         '',
-        `It would run in ${nameText(known.cwd)}, ${reach(known.network)}:`,
+        `It would run ${known.background ? 'in the background of the calls after it, which may change the files while it runs, ' : ''}in ${nameText(known.cwd)}, ${reach(known.network)}:`,
         ...plain(known.command)
           .split('\n')
           .map((line) => `  ${colors.bold(line)}`),

@@ -15,7 +15,7 @@ export async function runTask(
   { sandbox, allowAddresses }: Deps,
   workspace: WorkspaceMount,
   { command, cwd, env, timeout_ms }: ShellSpec,
-  { taskId, wallMs, limits, network, output, onConnection, signal }: TaskContext,
+  { taskId, wallMs, limits, network, output, onConnection, onBegun, signal }: TaskContext,
 ): Promise<TaskEnd> {
   await using way = openCallNetwork({ network, onConnection }, { allowAddresses });
   const { end, duration_ms } = await sandbox.run({
@@ -26,6 +26,7 @@ export async function runTask(
     ...(env === undefined ? {} : { env }),
     ...(way === undefined ? {} : { egress: way.openProxy() }),
     output,
+    onBegun,
     limits: { ...limits, wall_ms: Math.min(wallMs, timeout_ms ?? wallMs) },
     ...splitSignal(signal),
   });

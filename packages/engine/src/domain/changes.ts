@@ -205,10 +205,10 @@ function meaningOf(event: RunEvent): Changes {
           : {}),
       });
     case 'step.deferred': {
-      const { until, task_id } = event.data;
+      const { until, task_id, begins } = event.data;
       return set({
         [stepField(event.step_id, 'status')]: stepStatus('deferred'),
-        [stepField(event.step_id, 'deferred')]: JSON.stringify({ until, task_id }),
+        [stepField(event.step_id, 'deferred')]: JSON.stringify({ until, task_id, begins }),
       });
     }
     case 'step.retried':

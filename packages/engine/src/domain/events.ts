@@ -11,7 +11,7 @@ import {
 } from './ids.ts';
 import { forkedFromSchema, parentSchema } from './lineage.ts';
 import { payloadSchema } from './payload.ts';
-import { taskAboutSchema, taskOutcomeSchema } from './task.ts';
+import { beginsSchema, taskAboutSchema, taskOutcomeSchema } from './task.ts';
 import {
   approvalKindSchema,
   decisionKindSchema,
@@ -186,7 +186,12 @@ const stepEvents = [
     epoch: epoch.optional(),
     writes: z.literal(true).optional(),
   }),
-  stepEvent('step.deferred', { attempt, until: z.iso.datetime(), task_id: taskIdSchema }),
+  stepEvent('step.deferred', {
+    attempt,
+    until: z.iso.datetime(),
+    task_id: taskIdSchema,
+    begins: beginsSchema.optional(),
+  }),
   stepEvent('step.retried', { attempt, reason: problemSchema, restore }),
   stepEvent('step.unknown', { attempt, reason: problemSchema, restore }),
   stepEvent('step.succeeded', settled),

@@ -14,7 +14,7 @@ import {
 import { stepIdSchema } from './ids.ts';
 import { forkedFromSchema, parentSchema } from './lineage.ts';
 import { payloadSchema } from './payload.ts';
-import { taskAboutSchema, taskOutcomeSchema } from './task.ts';
+import { beginsSchema, taskAboutSchema, taskOutcomeSchema } from './task.ts';
 import {
   approvalKindSchema,
   approvalStatusSchema,
@@ -144,7 +144,9 @@ const stepSchema = z.object({
       decided: z.array(decidedSchema).optional(),
     }),
   ).optional(),
-  deferred: json(z.strictObject({ until: z.string(), task_id: z.string() })).optional(),
+  deferred: json(
+    z.strictObject({ until: z.string(), task_id: z.string(), begins: beginsSchema.optional() }),
+  ).optional(),
   task: z.string().optional(),
   worker: z.string().optional(),
   created_at: z.string(),

@@ -24,6 +24,10 @@ export const taskAboutSchema = z.strictObject({
   title: z.string(),
   spec: payloadSchema,
   child: runIdSchema.optional().describe('Of a sub-agent: its run'),
+  approved_snapshot: z
+    .string()
+    .optional()
+    .describe('A person approved the command on this snapshot: it begins on that, or not at all'),
 });
 export type TaskAbout = z.infer<typeof taskAboutSchema>;
 
@@ -35,3 +39,15 @@ export const taskOutcomeSchema = z.strictObject({
   duration_ms: z.number().optional(),
 });
 export type TaskOutcome = z.infer<typeof taskOutcomeSchema>;
+
+/**
+ * The outcome of a call that asked for an approved background command. The call settles with it when the command has begun, and keeps the
+ * place of the writer until then.
+ */
+export const beginsSchema = z.strictObject({
+  value: payloadSchema.optional(),
+  capabilities: z.json().optional(),
+  duration_ms: z.number(),
+  skipped: z.int(),
+});
+export type Begins = z.infer<typeof beginsSchema>;

@@ -12,7 +12,7 @@ import { readError } from './infrastructure-error.ts';
 import { abortReason, type JobContext } from './job.ts';
 
 /** Whether a person decided that the call runs, on files that were shown. A call that only reads changes nothing, and runs on the files as they are. */
-const isBound = (step: StepState): boolean => step.effect !== 'read' && step.approved_snapshot !== undefined;
+export const isBound = (step: StepState): boolean => step.effect !== 'read' && step.approved_snapshot !== undefined;
 
 /**
  * Runs an approved call while the run's background commands stand still, from the look at the files until its outcome and snapshot are taken:

@@ -7,11 +7,11 @@ import type { RunState, StepState } from '../domain/state.ts';
 import type { Transition } from '../domain/transition.ts';
 import { agentsAre, openTasksAre } from '../domain/transitions/tasks.ts';
 import { totalIs } from '../domain/transitions/waiting.ts';
-import type { Problem } from '../domain/vocabulary.ts';
+import { isTaskOver, type Problem } from '../domain/vocabulary.ts';
 import { type Appended, append } from '../log/append.ts';
 import { claimOwner } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
-import { readRun } from '../log/read-state.ts';
+import { readRun, readTasks } from '../log/read-state.ts';
 import type { NewTask } from '../ports.ts';
 import { reportToAll } from './report-agent.ts';
 import { reserveAgent } from './reserve-agent.ts';
@@ -74,6 +74,8 @@ export async function appendWithTask(
     if (now.open_tasks >= limits.max_tasks) return { full: tooMany(limits.max_tasks) };
     const refused = isAgent ? await agentsUsedUp(deps, now, run) : undefined;
     if (refused !== undefined) return { full: refused };
+    const beside = await runsBeside(deps, now, created);
+    if (beside !== undefined) return { full: beside };
     const room = [openTasksAre(now.open_tasks), ...(isAgent ? [agentsAre(now.agents), totalIs(now)] : [])];
     appended = await append(deps, run.id, { ...transition, if: [...transition.if, ...room] });
     if (appended.ok || !room.some(({ field }) => !appended.ok && field === appended.field)) return appended;
@@ -86,3 +88,21 @@ const tooMany = (limit: number): Problem => ({
   message: `Not begun: ${limit} background tasks of this run are open, which is its limit.`,
   next: 'Wait for one of them with task_output, or end one with kill_shell.',
 });
+
+/**
+ * An approved background command meets the files that were shown only when no other command can write to them once it begins. Commands that
+ * begin later run beside it.
+ */
+async function runsBeside(deps: WorkerDeps, run: RunState, created: NewEvent): Promise<Problem | undefined> {
+  if (created.type !== 'task.created' || created.data.approved_snapshot === undefined) return undefined;
+  const open = (await readTasks(deps.redis, run.id)).filter(
+    ({ about, status }) => about.kind === 'shell' && !isTaskOver(status),
+  );
+  if (open.length === 0) return undefined;
+  const names = open.map(({ id, about }) => `${id} (${about.title})`).join(', ');
+  return {
+    code: 'ETASKSOPEN',
+    message: `Not begun: an approved background command begins on the files that a person saw, and ${names} may still change them.`,
+    next: 'Wait for the other background commands with task_output, or end them with kill_shell; then make the call again.',
+  };
+}

@@ -7,6 +7,7 @@ import {
   cancelStep,
   deferAttempt,
   settleAttempt,
+  settleBegun,
   startAttempt,
 } from '../domain/transitions/attempt.ts';
 import { expire } from '../domain/transitions/decide.ts';
@@ -20,6 +21,7 @@ import { readApproval, readStep } from '../log/read-state.ts';
 import { recall } from '../log/recall.ts';
 import type { StepJob } from '../queues/queues.ts';
 import { confirmFiles, standingStill } from './begin-approved.ts';
+import { beginApprovedTask, bindTask } from './begin-approved-task.ts';
 import { appendWithTask } from './begin-task.ts';
 import { guardTree } from './inspect-tree.ts';
 import { done, type JobContext, type JobEnd } from './job.ts';
@@ -74,6 +76,10 @@ async function move(deps: WorkerDeps, run: RunState, step: StepState, context: J
     case 'deferred':
       if (isOpen && !(await isWaitOver(deps, run, step))) {
         return { kind: 'sleep', until: Date.parse(step.deferred?.until ?? '') };
+      }
+      if (isOpen && step.deferred?.begins !== undefined) {
+        const appended = await append(deps, run.id, settleBegun(run, step, step.deferred.begins));
+        return appended.ok ? forward(deps, run, context) : 'again';
       }
       return isOpen && run.restore !== 'due' ? attempt(deps, run, step, context) : forward(deps, run, context);
     case 'queued':
@@ -183,7 +189,11 @@ async function settle(
   const { created } = result;
   const transition = settleAttempt(step.id, result);
   if (created !== undefined) {
-    const begun = await appendWithTask(deps, run, created, transition);
+    const bound = bindTask(step, created);
+    const begun =
+      bound === undefined
+        ? await appendWithTask(deps, run, created, transition)
+        : await beginApprovedTask(deps, run, step, { created: bound, result });
     if ('full' in begun) {
       const { snapshot, attempt: number } = result;
       return settle(deps, run, step, { ...refused(number, begun.full), ...(snapshot && { snapshot }) }, context);

@@ -20,6 +20,7 @@ import { append } from '../log/append.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readRun, readStep, readTask } from '../log/read-state.ts';
 import type { TaskJob } from '../queues/queues.ts';
+import { meetsApproved, refuseChanged, settleCall } from './begin-approved-task.ts';
 import { readError } from './infrastructure-error.ts';
 import { guardTree } from './inspect-tree.ts';
 import { abortReason, done, type JobContext, type JobEnd } from './job.ts';
@@ -86,6 +87,10 @@ async function start(deps: WorkerDeps, run: RunState, task: TaskState, context: 
     await settleForward(deps, run.id, context.signal);
     return done;
   }
+  if (!(await meetsApproved(deps, run, task))) {
+    await append(deps, run.id, refuseChanged(task));
+    return 'again';
+  }
   const started = await append(deps, run.id, startTask(run, task, deps.workerId));
   if (!started.ok) return 'again';
   const startedAt = performance.now();
@@ -93,6 +98,7 @@ async function start(deps: WorkerDeps, run: RunState, task: TaskState, context: 
   const reason = abortReason(context.signal);
   if (reason === 'lock-lost')
     throw new EngineError('superseded', 'the lock of the job was lost; another worker has it');
+  if (task.about.approved_snapshot !== undefined) await settleCall(deps, task, run.id);
   const timed = { ...result, duration_ms: Math.round(performance.now() - startedAt) };
   if (result.status === 'lost') {
     // The command is known to be dead, and its worker to be alive: the tree stays, and what is in it is part of the next snapshot.
@@ -124,6 +130,7 @@ async function execute(
       limits: limits.command ?? {},
       network,
       onConnection: connections.record,
+      onBegun: () => void tellBegun(deps, run, task, signal),
       signal,
     });
     if (end.status !== 'killed') return end;
@@ -138,6 +145,17 @@ async function execute(
     return { status: 'failed', exit_code: null, reason: problem };
   } finally {
     await output.close();
+  }
+}
+
+/** The call of an approved command settles, so that the run continues. When Redis refuses that, the end of the command settles it. */
+async function tellBegun(deps: WorkerDeps, run: RunState, task: TaskState, signal: AbortSignal): Promise<void> {
+  if (task.about.approved_snapshot === undefined) return;
+  try {
+    await settleCall(deps, task, run.id);
+    await settleForward(deps, run.id, signal);
+  } catch (error) {
+    deps.logger.warn({ run_id: run.id, task_id: task.id, err: error }, 'the call of a command that has begun is open');
   }
 }
 

@@ -9,7 +9,11 @@ export async function isWaitOver(
   run: RunState,
   { deferred }: StepState,
 ): Promise<boolean> {
-  if (deferred === undefined || Date.parse(deferred.until) <= deps.now()) return true;
+  if (deferred === undefined) return true;
+  const isBeginning = deferred.begins !== undefined;
+  if (!isBeginning && Date.parse(deferred.until) <= deps.now()) return true;
   const task = await readTask(deps.redis, run.id, deferred.task_id);
+  // The task's worker settles the call when the command has begun. Here only a command that has ended is known to have.
+  if (isBeginning && task?.status === 'capturing') return true;
   return task === undefined || isTaskOver(task.status);
 }

@@ -154,8 +154,9 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
         if (fail) return { status: 'failed', error: { code: 'EASKED', message: 'asked to fail' } };
         return { status: 'succeeded', value: { count: executions.length, ...seen } };
       },
-      async runTask({ command }, { runId, epoch, taskId, output, signal }) {
+      async runTask({ command }, { runId, epoch, taskId, output, onBegun, signal }) {
         current(runId, epoch);
+        onBegun();
         treeOf(runId).push(taskId);
         output.write('stdout', Buffer.from(command));
         await faults.task?.(signal);

@@ -121,6 +121,7 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
     }
     begun = true;
     lifeline.write(chain.command);
+    request.onBegun?.();
   };
   lifeline.once('data', (word: Buffer) => {
     if (word.toString('latin1') === 'ready') ready = true;

@@ -28,6 +28,7 @@ const ENGINE_FAILED = 125;
 const KILL_PAUSE_MS = 100;
 /** An engine that has not started or ended a container by then hangs; its client is killed. */
 const KILL_TRIES = 100;
+const RUNNING_LOOK_MS = 50;
 
 /**
  * Runs each tree in a container of its own, through any engine with docker's command line. The image needs bash, coreutils and the host's
@@ -105,6 +106,7 @@ function start(deps: ContainerDeps, request: TreeRequest): Tree {
   }
   const overtaken = !deps.records.withdraw(announcement);
   if (overtaken) kill();
+  if (request.onBegun) untilRunning(deps.engine, container, () => running).then(request.onBegun, () => {});
   const finish = async (): Promise<TreeEnd> => {
     const { code, error } = await exited;
     running = false;
@@ -123,6 +125,16 @@ function start(deps: ContainerDeps, request: TreeRequest): Tree {
   const terminate = () => void deps.engine.call('kill', '--signal', 'TERM', container).catch(() => {});
   const uncounted = { usage: () => null, processes: () => [] };
   return { stdin: request.toolHost ? stdin : null, stdout, stderr, ...uncounted, terminate, kill, ended: finish() };
+}
+
+/** The engine's client does not say when the container runs. Rejects when it ends first. */
+async function untilRunning(engine: Engine, container: string, mayRun: () => boolean): Promise<void> {
+  while (mayRun()) {
+    if ((await engine.call('ps', '--quiet', '--filter', `name=${container}`, '--filter', 'status=running')) !== '')
+      return;
+    await delay(RUNNING_LOOK_MS);
+  }
+  throw new Error('it has ended');
 }
 
 /** A container that is being made cannot be killed yet. */

@@ -125,6 +125,7 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
     send(-pid, 'SIGSTOP');
     if (!deps.holds.isHeld(workspace.id)) send(-pid, 'SIGCONT');
   }
+  if (!overtaken) request.onBegun?.();
   const exited = new Promise<TreeEnd>((resolve) =>
     subprocess.once('exit', (code, signal) =>
       resolve(

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { EventOf, NewEvent } from '../events.ts';
 import type { Payload } from '../payload.ts';
 import type { RunState, StepState } from '../state.ts';
+import type { Begins } from '../task.ts';
 import {
   attemptIs,
   headIs,
@@ -48,14 +49,35 @@ export function startAttempt(run: RunState, step: StepState, worker: string): Tr
 export const deferAttempt = (
   stepId: string,
   attempt: number,
-  { until, taskId, created }: { until: string; taskId: string; created?: NewEvent },
+  { until, taskId, created, begins }: { until: string; taskId: string; created?: NewEvent; begins?: Begins },
 ): Transition => ({
   if: [stepIs(stepId, 'running'), attemptIs(stepId, attempt)],
   events: [
     ...(created === undefined ? [] : [created]),
-    { type: 'step.deferred', step_id: stepId, data: { attempt, until, task_id: taskId } },
+    {
+      type: 'step.deferred',
+      step_id: stepId,
+      data: { attempt, until, task_id: taskId, ...(begins === undefined ? {} : { begins }) },
+    },
   ],
 });
+
+/** The approved background command has begun, or never will: its call settles, and other calls may change the tree again. */
+export function settleBegun(run: RunState, step: StepState, { skipped, ...outcome }: Begins): Transition {
+  const { id: step_id, attempt } = step;
+  const snapshot = run.snapshot ?? '';
+  return {
+    if: [stepIs(step_id, 'deferred'), attemptIs(step_id, attempt), leaseIs(run.lease), snapshotIs(snapshot)],
+    events: [
+      {
+        type: 'workspace.snapshotted',
+        step_id,
+        data: { attempt, snapshot, parent: snapshot, files_changed: 0, skipped },
+      },
+      { type: 'step.succeeded', step_id, data: { attempt, ...outcome } },
+    ],
+  };
+}
 
 export interface AttemptResult {
   attempt: number;

@@ -30,7 +30,16 @@ export const noOpenTasks = openTasksAre(0);
 
 /** From here on the command may run, on this tree. */
 export const startTask = (run: RunState, task: TaskState, worker: string): Transition => ({
-  if: [runIs('running', 'waiting'), taskIs(task.id, 'queued'), leaseIs(run.lease), headIs(run.head), isRestored],
+  if: [
+    runIs('running', 'waiting'),
+    taskIs(task.id, 'queued'),
+    leaseIs(run.lease),
+    headIs(run.head),
+    isRestored,
+    ...(task.about.approved_snapshot === undefined
+      ? []
+      : [snapshotIs(task.about.approved_snapshot), writerIs('', task.about.step_id)]),
+  ],
   events: [{ type: 'task.started', data: { task_id: task.id, worker, epoch: run.lease } }],
 });
 
@@ -128,7 +137,8 @@ export const endTask = (task: TaskState, outcome: TaskOutcome & { status: Ended 
  * be changing it now.
  */
 export const loseTask = (run: RunState, task: TaskState, message: string): Transition => ({
-  if: [taskIs(task.id, 'running'), writerIs(''), leaseIs(run.lease)],
+  // The call that asked for it has the place of the writer until an approved command has begun.
+  if: [taskIs(task.id, 'running'), writerIs('', task.about.step_id), leaseIs(run.lease)],
   events: [ended(task, lostOutcome(message), true)],
 });
 

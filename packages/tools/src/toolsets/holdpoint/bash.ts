@@ -61,8 +61,9 @@ For reading, searching and changing files prefer read_file, grep, glob, edit and
     const limits = { wall_ms: Math.min(timeout_s ?? DEFAULT_TIMEOUT_S, MAX_TIMEOUT_S) * 1000 };
     return outcome(await context.run({ argv: ['/bin/bash', '-c', command], cwd: relativePath(cwd), limits }));
   },
-  async preview({ network }, { command, cwd }) {
-    return { kind: 'command', command, cwd: relativePath(cwd), network: network?.hosts ?? [] };
+  async preview({ network }, { command, cwd, run_in_background }) {
+    const background = run_in_background ? { background: true as const } : {};
+    return { kind: 'command', command, cwd: relativePath(cwd), network: network?.hosts ?? [], ...background };
   },
 });
 
