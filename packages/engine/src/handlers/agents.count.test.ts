@@ -68,17 +68,40 @@ test('of sub-agents that are reserved at the same moment, each twice, no more ar
   await isSound();
 });
 
-test('a run and a sub-agent of it that begin one at the same moment do not both have the last', async () => {
-  for (let round = 0; round < 10; round++) {
-    await engine.deps.redis.flushall();
+/** The same deps, with something that happens right before their first append. */
+function withFirst(deps: Bench['deps'], first: () => Promise<unknown>): Bench['deps'] {
+  let isDone = false;
+  const redis = new Proxy(deps.redis, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key);
+      if (typeof value !== 'function') return value;
+      return async (...args: unknown[]) => {
+        if (key === 'evalsha' && !isDone) {
+          isDone = true;
+          await first();
+        }
+        return Reflect.apply(value, target, args);
+      };
+    },
+  });
+  return { ...deps, redis };
+}
+
+test.each(['the sub-agent', 'the run'])(
+  'a run and its sub-agent do not both begin the last one: %s is faster',
+  async (faster) => {
     const { deps, runId, children } = await waitingTree(1, { max_agents: 2 });
-    const begun = await Promise.all([beginAgent(deps, runId), beginAgent(deps, children[0]?.id ?? '')]);
-    expect(begun.filter((one) => 'full' in one)).toHaveLength(1);
+    const childId = children[0]?.id ?? '';
+    const [first, second] = faster === 'the run' ? [runId, childId] : [childId, runId];
+    const begun: object[] = [];
+    const slow = withFirst(deps, async () => begun.push(await beginAgent(deps, first)));
+    begun.push(await beginAgent(slow, second));
+    expect(begun).toMatchObject([{ ok: true }, { full: { code: 'ETOOMANYAGENTS' } }]);
     await deliverAll(deps);
     expect((await runOf(runId)).agents + (await agentsBeneath(runId))).toBe(2);
     await isSound();
-  }
-});
+  },
+);
 
 test('a sub-agent that was reserved and never begun counts no more when the run that asked is over', async () => {
   const { deps, runId, children } = await waitingTree(2, { max_agents: 4 });
