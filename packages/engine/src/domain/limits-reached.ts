@@ -8,21 +8,31 @@ import type { Problem } from './vocabulary.ts';
  * The first of the run's limits that it has reached, counted from its last resume. Looked at before each turn: a turn that has begun is
  * not cut.
  * @param now milliseconds since the epoch
+ * @param next calls of the turn, where a plan says so
  */
-export function limitReached(run: RunState, { limits, task }: RunSpec, now: number): Problem | undefined {
+export function limitReached(run: RunState, { limits, task }: RunSpec, now: number, next = 0): Problem | undefined {
   // A plan has as many turns as it has groups; only a model can go on for ever.
   if (task.planner === 'model' && run.turn - run.budget_from.turn >= limits.max_turns) {
     return reached('max_turns', `took ${limits.max_turns} turns`);
   }
-  return budgetReached(run, limits, now);
+  return budgetReached(run, limits, now, next);
 }
 
-/** The same of the limits that count for the run and every sub-agent beneath it. */
-export function budgetReached(run: RunState, limits: Limits, now: number): Problem | undefined {
+/**
+ * The same of the limits that count for the run and every sub-agent beneath it. A group of a plan is made whole or not at all, so one that
+ * does not fit into what is left waits for a resume; it runs when all of the budget is left, for it would never fit otherwise.
+ */
+export function budgetReached(run: RunState, limits: Limits, now: number, next = 0): Problem | undefined {
   const { steps, active_ms, tokens, cost_micros } = usedSinceResume(run, now);
   const all = run.agents > 0 ? ' together with its sub-agents' : '';
   if (limits.max_steps !== undefined && steps >= limits.max_steps) {
     return reached('max_steps', `planned ${steps} steps${all} (limit ${limits.max_steps})`);
+  }
+  if (limits.max_steps !== undefined && steps > 0 && steps + next > limits.max_steps) {
+    return reached(
+      'max_steps',
+      `planned ${steps} steps${all}, and the next group has ${next} (limit ${limits.max_steps})`,
+    );
   }
   if (limits.wall_s !== undefined && active_ms >= limits.wall_s * 1000) {
     return reached('wall_s', `ran for ${Math.round(active_ms / 1000)} s (limit ${limits.wall_s})`);

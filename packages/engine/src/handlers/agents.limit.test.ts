@@ -25,6 +25,7 @@ const calls = (...all: object[]): PlannerDecision => ({
   ...{ kind: 'calls', message: 'on', answer: {}, usage: perTurn },
   calls: all.map((args) => ({ tool: 'count', args })),
 });
+const read = { effect: 'read' };
 const asks = { effect: 'read', asks: model };
 /** A call that is never the same twice. */
 const work = ({ turn }: PlannerInput) => calls({ effect: 'workspace', turn });
@@ -122,5 +123,48 @@ test('a sub-agent asks no model that its run does not name', async () => {
   ]);
   expect(steps[1]?.outcome?.error?.message).toContain(model);
   expect(await readTasks(engine.deps.redis, runId)).toHaveLength(1);
+  await isSound();
+});
+
+test('a group of a plan that passes max_steps waits for a resume, and the plan of a sub-agent as well', async () => {
+  const group = (steps: number) => ({ steps: Array.from({ length: steps }, () => ({ tool: 'count', args: read })) });
+  const plan = { groups: [group(2), group(6)] };
+  const { deps, runId, executions } = await modelRun(
+    ({ turn }) => (turn > 1 ? finish : calls({ effect: 'read', agent: plan })),
+    { max_steps: 5 },
+  );
+  await deliverAll(deps);
+  // The call that begins the sub-agent, and its first group.
+  expect((await runOf(runId)).agents_total).toMatchObject({ used: { steps: 2 }, paused: 1 });
+  expect((await runOf(runId)).agents_total?.blocker?.reason.code).toBe('max_steps');
+  const before = executions.length;
+  await requestResume(deps, runId, { by: 'ann' });
+  await deliverAll(deps);
+  expect(await runOf(runId)).toMatchObject({ steps: 1, agents_total: { used: { steps: 8 } } });
+  expect(executions.length).toBeGreaterThan(before + 5);
+  await isSound();
+});
+
+test('time in which sub-agents work counts for a run that waits for a person itself', async () => {
+  let clock = Date.now();
+  let turns = 0;
+  const { deps, runId } = await modelRun(
+    (input) => {
+      const aside = { ...asks, beside: true };
+      if (isRoot(input)) return input.turn === 1 ? calls(aside, { ...aside, n: 2 }) : calls({ effect: 'external' });
+      clock += 4000;
+      turns += 1;
+      return work(input);
+    },
+    { wall_s: 10 },
+  );
+  const timed: Bench['deps'] = { ...deps, now: () => clock };
+  await deliverAll(timed);
+  // Alone, each of the two sub-agents could take three turns of four seconds; together they are stopped by the limit of the run above.
+  expect(turns).toBeLessThanOrEqual(4);
+  const reasons = (await allRuns()).filter(({ id }) => id !== runId).map(({ reason }) => reason);
+  expect(reasons.map((reason) => reason?.code)).toEqual(['wall_s', 'wall_s']);
+  expect(reasons.some((reason) => reason?.message.includes(runId))).toBe(true);
+  expect((await runOf(runId)).agents_total?.used.wall_ms).toBeGreaterThanOrEqual(10_000);
   await isSound();
 });

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { decideApproval } from '../commands/decide-approval.ts';
 import { requestCancel, requestPause, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
+import { limitsSchema } from '../domain/run-spec.ts';
 import type { RunState } from '../domain/state.ts';
 import { repairsKey } from '../log/keys.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
@@ -146,7 +147,10 @@ test.each(['before', 'after'] as const)(
     for (let faulted = true; faulted; commands += stride) {
       await engine.deps.redis.flushall();
       const { deps } = bench(engine);
-      const runId = await submit(deps, [agent([agent([held])], [{ args: { effect: 'read' } }])]);
+      // Exactly as many sub-agents as it needs: a reservation that counted twice would leave none.
+      const groups = [[agent([agent([held])], [{ args: { effect: 'read' } }])]];
+      const spec = { ...specOf(groups), limits: limitsSchema.parse({ max_agents: 2 }) };
+      const { runId } = await submitRun(deps, { spec, by: 'test' });
       const dying = dyingAt(deps, commands, when);
       const deliver = () => deliverAll(deps, () => (dying.died() ? deps : dying.deps));
       await deliver();
@@ -157,6 +161,14 @@ test.each(['before', 'after'] as const)(
       await approveAll(deps);
       await deliver();
       await sweepOnce(deps);
+      await deliverAll(deps);
+      // A call whose worker died during it may have taken effect outside: a person says that it runs again.
+      const again = (await listPendingApprovals(deps, {}, { limit: 5 })).items;
+      expect(
+        again.every(({ approval }) => approval.request.kind === 'in_doubt'),
+        note,
+      ).toBe(true);
+      await approveAll(deps);
       await deliverAll(deps);
       expect(await runOf(runId), note).toMatchObject({
         status: 'succeeded',

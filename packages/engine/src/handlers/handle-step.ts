@@ -28,6 +28,7 @@ import { done, type JobContext, type JobEnd } from './job.ts';
 import { planAhead, together } from './plan-ahead.ts';
 import { recordPlan } from './plan-next.ts';
 import { recoverAttempt } from './recover-attempt.ts';
+import { settleAndRelease } from './release-next.ts';
 import { type Executed, runAttempt } from './run-attempt.ts';
 import { settleForward } from './settle-forward.ts';
 import { isWaitOver } from './wait-over.ts';
@@ -205,6 +206,7 @@ async function settle(
     const both = await recordPlan(deps, run, { ...ahead, transition: together(transition, ahead.transition) });
     if (both.ok) return ahead.isWhole ? done : forward(deps, run, context);
   }
+  if (await settleAndRelease(deps, run, step, transition)) return done;
   const settled = await append(deps, run.id, transition);
   if (!settled.ok) return 'again';
   if (settled.status === 'running' && settled.open === 0) {

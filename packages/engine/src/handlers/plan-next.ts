@@ -48,9 +48,10 @@ export async function planNext(
   if (scripted === undefined || scripted.kind === 'calls') {
     const versions = deps.catalog.versions(spec.toolset);
     if (run.parent !== undefined) await reportToAll(deps, run.id);
+    const next = scripted?.calls.length;
     const reason =
-      limitReached(run, spec, deps.now()) ??
-      (await limitReachedAbove(deps, run)) ??
+      limitReached(run, spec, deps.now(), next) ??
+      (await limitReachedAbove(deps, run, next)) ??
       toolsChanged(changedTools(run, spec, versions));
     if (reason !== undefined) return pausing(run, reason);
   }

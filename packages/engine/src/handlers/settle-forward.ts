@@ -1,8 +1,6 @@
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { isAbandoned } from '../domain/id-time.ts';
-import { judgeCall } from '../domain/operator-policy.ts';
-import type { PolicyVerdict } from '../domain/policy.ts';
 import type { RunSpec } from '../domain/run-spec.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { cancelStep } from '../domain/transitions/attempt.ts';
@@ -16,6 +14,7 @@ import { readSpec } from '../log/read-spec.ts';
 import { readApproval, readRun, readTurnSteps } from '../log/read-state.ts';
 import { endTasks, ensureTasks } from './ensure-tasks.ts';
 import { judgeTree } from './inspect-tree.ts';
+import { judgeStep } from './judge-step.ts';
 import { isWorkspaceDue, releaseUnlessDue } from './release-run.ts';
 import { reportToParent } from './report-agent.ts';
 import { settleWaiting } from './settle-waiting.ts';
@@ -97,7 +96,7 @@ async function openTurn(deps: WorkerDeps, run: RunState, signal: AbortSignal): P
   }
   if (steps.some((step) => step.status === 'pending')) {
     const spec = await readSpec(deps, run);
-    const ready = releasable(steps, (step) => verdict(deps, spec, step).action);
+    const ready = releasable(steps, (step) => judgeStep(deps, spec, step).action);
     if (ready.length > 0) {
       await openGates(deps, run, spec, ready, signal);
       return 'again';
@@ -117,15 +116,6 @@ async function close(deps: WorkerDeps, run: RunState, end: RunEnd): Promise<'set
   return 'settled';
 }
 
-/** A question to a person parks whatever the policy says, unless the policy denies it. */
-function verdict({ operatorPolicy }: WorkerDeps, spec: RunSpec, step: StepState): PolicyVerdict {
-  const { effect } = step;
-  const { tool, risk } = step.call;
-  const { action, reason } = judgeCall(spec, operatorPolicy, { tool, effect, risk });
-  if (step.call.gate === 'input' && action !== 'deny') return { action: 'hold', reason: 'the agent asks a person' };
-  return { action, reason };
-}
-
 async function openGates(
   deps: WorkerDeps,
   run: RunState,
@@ -134,11 +124,11 @@ async function openGates(
   signal: AbortSignal,
 ): Promise<void> {
   // A preview shows the files as they are: on a wrong tree it would show a person something else than what is decided.
-  const isHeld = steps.some((step) => verdict(deps, spec, step).action === 'hold');
+  const isHeld = steps.some((step) => judgeStep(deps, spec, step).action === 'hold');
   if (isHeld && (await judgeTree(deps, run)) !== 'sound') return;
   const gates = await Promise.all(
     steps.map(async (step): Promise<Gate> => {
-      const { action, reason } = verdict(deps, spec, step);
+      const { action, reason } = judgeStep(deps, spec, step);
       if (action !== 'hold') return { step, action, reason };
       const approvalId = deps.newId('approval');
       await trackApproval(deps.redis, approvalId, run.id);

@@ -10,10 +10,10 @@ import { isReserved } from '../log/read-state.ts';
 type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'now' | 'ceilings'>;
 
 /** The first limit of a run above this one that is reached. Its sub-agents have reported what they used, this one too. */
-export async function limitReachedAbove(deps: Deps, run: RunState): Promise<Problem | undefined> {
+export async function limitReachedAbove(deps: Deps, run: RunState, next = 0): Promise<Problem | undefined> {
   for await (const above of ancestorsOf(deps.redis, run)) {
     const { limits } = await readSpec(deps, above);
-    const reason = budgetReached(above, limits, deps.now());
+    const reason = budgetReached(above, limits, deps.now(), next);
     if (reason === undefined) continue;
     const message = reason.message.replace('The run', `The run ${above.id}, which this one works for,`);
     return { code: reason.code, message, next: `Resume ${above.id} to grant as much again, or cancel it.` };

@@ -116,7 +116,7 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
       }),
       async execute({ args }, context) {
         const { runId, stepId, attempt, epoch } = context;
-        const { effect, fail, looks, background, agent, asks, awaits, merges, kills } = args as TestArgs;
+        const { effect, fail, looks, background, agent, asks, beside, awaits, merges, kills } = args as TestArgs;
         executions.push({ stepId, attempt });
         current(runId, epoch);
         const seen = looks ? { seen: [...treeOf(runId)] } : {};
@@ -140,6 +140,7 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
               ? { planner: 'scripted', plan: planSchema.parse(agent) }
               : { planner: 'model', model: asks, prompt: 'sub' };
           const task = { kind: 'agent' as const, title: 'sub-agent', spec: { task: asked } };
+          if (beside) return { status: 'succeeded', value: { task_id: context.taskId }, task };
           return { status: 'deferred', until: engine.deps.now() + 3_600_000, on: { task } };
         }
         if (awaits !== undefined) {
@@ -275,6 +276,8 @@ interface TestArgs {
   agent?: object;
   /** Begins a sub-agent that asks this model, and waits for it. */
   asks?: string;
+  /** Does not wait for the sub-agent that it begins. */
+  beside?: boolean;
   /** Ids of tasks. */
   awaits?: string;
   merges?: string;

@@ -1,0 +1,14 @@
+import type { WorkerDeps } from '../deps.ts';
+import { judgeCall } from '../domain/operator-policy.ts';
+import type { PolicyVerdict } from '../domain/policy.ts';
+import type { RunSpec } from '../domain/run-spec.ts';
+import type { StepState } from '../domain/state.ts';
+
+/** A question to a person parks whatever the policy says, unless the policy denies it. */
+export function judgeStep({ operatorPolicy }: WorkerDeps, spec: RunSpec, step: StepState): PolicyVerdict {
+  const { effect } = step;
+  const { tool, risk } = step.call;
+  const { action, reason } = judgeCall(spec, operatorPolicy, { tool, effect, risk });
+  if (step.call.gate === 'input' && action !== 'deny') return { action: 'hold', reason: 'the agent asks a person' };
+  return { action, reason };
+}
