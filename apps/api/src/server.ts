@@ -17,6 +17,7 @@ import { publishRoutes } from './routes/changes/publish.ts';
 import { readValidationRoute } from './routes/changes/read-validation.ts';
 import { readEventsRoutes } from './routes/events/read-events.ts';
 import { probeRoutes } from './routes/operations/probe.ts';
+import { readBoundsRoute } from './routes/operations/read-bounds.ts';
 import { readQueuesRoute } from './routes/operations/read-queues.ts';
 import { readStuckRoute } from './routes/operations/read-stuck.ts';
 import { readWorkersRoute } from './routes/operations/read-workers.ts';
@@ -115,6 +116,7 @@ function addRoutes(app: App, deps: ApiDeps): void {
   downloadArchiveRoute(app, deps);
   readToolsRoutes(app, deps);
   readWorkersRoute(app, deps);
+  readBoundsRoute(app, deps);
   readQueuesRoute(app, deps);
   probeRoutes(app, deps);
 }
