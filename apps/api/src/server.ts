@@ -35,6 +35,7 @@ import { readStepsRoutes } from './routes/steps/read-steps.ts';
 import { tasksRoutes } from './routes/tasks/tasks.ts';
 import { readToolsRoutes } from './routes/tools/read-tools.ts';
 import { checkDepth } from './schema/check-depth.ts';
+import { checkText } from './schema/check-text.ts';
 import { openApiTransforms } from './schema/openapi.ts';
 import { validatorCompiler } from './schema/validate.ts';
 
@@ -71,7 +72,10 @@ export async function buildServer(deps: ApiDeps): Promise<App> {
   setSecurityHeaders(app);
   app.addHook('onRequest', guardHost(deps));
   app.addHook('onRequest', requireKey(deps));
-  app.addHook('preValidation', async ({ body }) => checkDepth(body));
+  app.addHook('preValidation', async ({ body }) => {
+    checkDepth(body);
+    checkText(body);
+  });
   app.addHook('onResponse', async (request, reply) => {
     const { method } = request;
     // Without the query: a client may have put a secret there.

@@ -130,5 +130,5 @@ export function reportError(shell: Shell, error: unknown, json: boolean): void {
   if (error instanceof CommanderError || error instanceof Interrupted) return;
   shell.say(`${shell.errColors.red('error:')} ${plain(message)}`);
   for (const detail of details) shell.say(`  ${plain(detail)}`);
-  if (next !== undefined) shell.say(next);
+  if (next !== undefined) shell.say(plain(next));
 }
