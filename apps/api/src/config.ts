@@ -40,7 +40,7 @@ export interface Config {
 }
 
 /** Something is wrong with the environment. */
-class ConfigError extends Error {
+export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly code = 'invalid_configuration';
   readonly next = 'Correct the environment of this process and start it again.';
@@ -70,15 +70,14 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     models: modelSettingsFrom(env),
     allowAddresses: parsed.data.HOLDPOINT_ALLOW_ADDRESSES.split(',').filter((range) => range !== ''),
     space: spaceLimitsFrom(given),
-    ceilings: ceilingsFrom(given),
     ...boundsOf(given),
     telemetry: telemetryWanted(env),
   };
 }
 
-function boundsOf(env: Record<string, string | undefined>): Pick<Config, 'roots' | 'operatorPolicy'> {
+function boundsOf(env: Record<string, string | undefined>): Pick<Config, 'ceilings' | 'roots' | 'operatorPolicy'> {
   try {
-    return { roots: rootsFrom(env), operatorPolicy: operatorPolicyFrom(env) };
+    return { ceilings: ceilingsFrom(env), roots: rootsFrom(env), operatorPolicy: operatorPolicyFrom(env) };
   } catch (cause) {
     throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause });
   }

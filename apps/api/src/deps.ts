@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Bounds } from '@holdpoint/client/wire/operation';
 import type { EngineDeps } from '@holdpoint/engine/deps';
 import type { OutputStore } from '@holdpoint/engine/outputs/output-store';
 import type { SpaceWatch } from '@holdpoint/engine/space/watch-space';
@@ -17,6 +18,8 @@ export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
   /** What background commands print. */
   outputs: Pick<OutputStore, 'read'>;
   workspaces: Pick<Workspaces, 'check' | 'diff' | 'patch' | 'files' | 'unknown' | 'read' | 'archive' | 'planPublish'>;
+  /** What of the operator's binds every run; the workers say the same of themselves. */
+  bounds: Bounds;
   models: ModelSettings;
   /** CIDR ranges beside the public addresses that a run's allowlist may name. */
   allowAddresses: readonly string[];

@@ -38,6 +38,21 @@ describe('JSON of many levels', () => {
   });
 });
 
+test.each([
+  ['a title', { title: '\\ud800', plan: { groups: [] } }],
+  ['a label', { labels: { k: 'a\\udfff' } }],
+  ['a name', { labels: { '\\ud800': '' } }],
+  ['an argument', { plan: { groups: [{ steps: [{ tool: 'bash', args: { command: 'echo \\udc00' } }] }] } }],
+])('%s with half of a surrogate pair is refused, and nothing is changed', async (_, body) => {
+  const before = await contentOf(api.engine);
+  const text = JSON.stringify(body).replaceAll('\\\\u', '\\u');
+  expect(await problemOf(await api.post('/v1/runs', text))).toMatchObject({
+    ...{ status: 422, code: 'invalid_request' },
+    detail: expect.stringContaining('lone surrogate'),
+  });
+  expect(await contentOf(api.engine)).toEqual(before);
+});
+
 test('a query does not get into the log', async () => {
   await (await api.send('/v1/runs?key=hp_secret-in-a-query')).text();
   await expect.poll(() => log).toContain('"path":"/v1/runs"');

@@ -17,6 +17,7 @@ import { publishRoutes } from './routes/changes/publish.ts';
 import { readValidationRoute } from './routes/changes/read-validation.ts';
 import { readEventsRoutes } from './routes/events/read-events.ts';
 import { probeRoutes } from './routes/operations/probe.ts';
+import { readBoundsRoute } from './routes/operations/read-bounds.ts';
 import { readQueuesRoute } from './routes/operations/read-queues.ts';
 import { readStuckRoute } from './routes/operations/read-stuck.ts';
 import { readWorkersRoute } from './routes/operations/read-workers.ts';
@@ -34,6 +35,7 @@ import { readStepsRoutes } from './routes/steps/read-steps.ts';
 import { tasksRoutes } from './routes/tasks/tasks.ts';
 import { readToolsRoutes } from './routes/tools/read-tools.ts';
 import { checkDepth } from './schema/check-depth.ts';
+import { checkText } from './schema/check-text.ts';
 import { openApiTransforms } from './schema/openapi.ts';
 import { validatorCompiler } from './schema/validate.ts';
 
@@ -70,7 +72,10 @@ export async function buildServer(deps: ApiDeps): Promise<App> {
   setSecurityHeaders(app);
   app.addHook('onRequest', guardHost(deps));
   app.addHook('onRequest', requireKey(deps));
-  app.addHook('preValidation', async ({ body }) => checkDepth(body));
+  app.addHook('preValidation', async ({ body }) => {
+    checkDepth(body);
+    checkText(body);
+  });
   app.addHook('onResponse', async (request, reply) => {
     const { method } = request;
     // Without the query: a client may have put a secret there.
@@ -115,6 +120,7 @@ function addRoutes(app: App, deps: ApiDeps): void {
   downloadArchiveRoute(app, deps);
   readToolsRoutes(app, deps);
   readWorkersRoute(app, deps);
+  readBoundsRoute(app, deps);
   readQueuesRoute(app, deps);
   probeRoutes(app, deps);
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
 import { openClock } from '@holdpoint/engine/clock';
 import { newId } from '@holdpoint/engine/domain/ids';
+import { operatorPolicyDigest } from '@holdpoint/engine/domain/operator-policy';
 import { bindInstallation, type Sides } from '@holdpoint/engine/installation/installation';
 import { watchInstallation } from '@holdpoint/engine/installation/watch-installation';
 import { openOutputStore } from '@holdpoint/engine/outputs/output-store';
@@ -11,12 +12,13 @@ import { openRedis } from '@holdpoint/engine/redis/open-redis';
 import { watchSpace } from '@holdpoint/engine/space/watch-space';
 import { startTelemetry } from '@holdpoint/telemetry/start-telemetry';
 import { watchLoop } from '@holdpoint/telemetry/watch-loop';
-import { createRegistry } from '@holdpoint/tools/registry';
+import { idleRules } from '@holdpoint/tools/idle-rules';
+import { createRegistry, type Registry } from '@holdpoint/tools/registry';
 import { holdpoint } from '@holdpoint/tools/toolsets/holdpoint';
 import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
 import type { FastifyBaseLogger } from 'fastify';
 import { type KeyCheck, openApiKey } from './auth/api-key.ts';
-import type { Config } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import type { ApiDeps, App } from './deps.ts';
 import { News } from './live/news.ts';
 import { buildServer } from './server.ts';
@@ -43,6 +45,8 @@ export async function startApi(
   logger: FastifyBaseLogger,
   { closeGraceMs = 5000, onLost = () => process.exit(1), ...pace }: Pace = {},
 ): Promise<RunningApi> {
+  const catalog = createRegistry([holdpoint]);
+  assertNoIdleRule(config, catalog);
   const connections = await openRedis(config, logger);
   const { installation, isKey } = await openData({ redis: connections.state, dataDir: config.dataDir }, connections);
   const space = await watchSpace({ dataDir: config.dataDir, limits: config.space }, logger);
@@ -57,9 +61,14 @@ export async function startApi(
     logger,
     newId,
     now,
-    catalog: createRegistry([holdpoint]),
+    catalog,
     outputs: openOutputStore(join(config.dataDir, 'outputs')),
     operatorPolicy: config.operatorPolicy,
+    bounds: {
+      policy: config.operatorPolicy === undefined ? null : operatorPolicyDigest(config.operatorPolicy),
+      source_roots: [...(config.roots?.sourceRoots ?? [])],
+      publish_roots: [...(config.roots?.publishRoots ?? [])],
+    },
     workspaces: openWorkspaces({
       ...{ dataDir: config.dataDir, logger, allocateOwner: onlyWorkers },
       ...(config.roots && { roots: config.roots }),
@@ -105,6 +114,14 @@ export async function startApi(
     await close();
     throw error;
   }
+}
+
+/** A rule that can never match would hold nothing. @throws ConfigError */
+function assertNoIdleRule({ operatorPolicy }: Config, catalog: Registry): void {
+  const tools = catalog.toolsets().flatMap((name) => catalog.list(name));
+  const [idle] = idleRules(operatorPolicy?.rules ?? [], tools);
+  if (idle === undefined) return;
+  throw new ConfigError(`HOLDPOINT_POLICY: rules.${idle.index}.match.${idle.field}: ${idle.detail}`);
 }
 
 /** The key is opened last: a data directory that is refused stays as it is. */

@@ -6,7 +6,7 @@ import { commandLine } from './command-name.ts';
 import { CliError } from './errors.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { Interrupted, interruptSignal } from './interrupt.ts';
-import { oneLine } from './output/plain.ts';
+import { oneLine, plain } from './output/plain.ts';
 import { waitingText } from './output/run-text.ts';
 import { timeline } from './output/timeline.ts';
 import type { Shell } from './shell.ts';
@@ -129,7 +129,7 @@ export function nextSteps(run: RunDetail): string[] {
       return waitingSteps(run);
     case 'paused':
       return [
-        ...(run.reason?.next === undefined ? [] : [run.reason.next]),
+        ...(run.reason?.next === undefined ? [] : [plain(run.reason.next)]),
         `resume:   ${commandLine('runs', 'resume', run.id)}`,
       ];
     case 'queued':

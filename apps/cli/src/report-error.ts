@@ -129,6 +129,6 @@ export function reportError(shell: Shell, error: unknown, json: boolean): void {
   if (json) shell.printJson({ error: { code, message, details, next: next ?? null } });
   if (error instanceof CommanderError || error instanceof Interrupted) return;
   shell.say(`${shell.errColors.red('error:')} ${plain(message)}`);
-  for (const detail of details) shell.say(`  ${plain(detail)}`);
-  if (next !== undefined) shell.say(next);
+  for (const detail of details) if (!detail.endsWith(`: ${message}`)) shell.say(`  ${plain(detail)}`);
+  if (next !== undefined) shell.say(plain(next));
 }

@@ -5,7 +5,7 @@ import { findConnection } from './connection.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { exitCodes } from './exit-codes.ts';
 import { type Colors, colorsFor } from './output/colors.ts';
-import { plain } from './output/plain.ts';
+import { plain, plainJson } from './output/plain.ts';
 
 /** The process around a command. `main.ts` gives the real one. */
 export interface Terminal {
@@ -31,7 +31,7 @@ export interface Shell {
   pipe(bytes: AsyncIterable<Uint8Array>): Promise<void>;
   /** One line of result, on stdout. */
   print(text: string): void;
-  /** One JSON value on a line of its own, on stdout. */
+  /** One JSON value on a line of its own, on stdout. What cannot be seen is escaped. */
   printJson(value: unknown): void;
   /** One line of progress, on stderr. */
   say(text: string): void;
@@ -68,7 +68,7 @@ export function openShell(config: Config, terminal: Terminal): Shell {
       if (decoder) stdout.write(plain(decoder.decode()));
     },
     print: (text) => stdout.write(`${text}\n`),
-    printJson: (value) => stdout.write(`${JSON.stringify(value)}\n`),
+    printJson: (value) => stdout.write(`${plainJson(value)}\n`),
     say: (text) => stderr.write(`${text}\n`),
     outliveTerminal() {
       outlives = true;

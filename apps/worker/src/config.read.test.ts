@@ -25,6 +25,9 @@ test.each([
   ['HOLDPOINT_LOCK_MS', '10'],
   ['HOLDPOINT_SANDBOX', 'off'],
   ['HOLDPOINT_ALLOW_UNSANDBOXED', '1'],
+  ['HOLDPOINT_LIMITS', '{"max_turns": 0}'],
+  ['HOLDPOINT_POLICY', 'policy.json'],
+  ['HOLDPOINT_SOURCE_ROOTS', 'code'],
 ])('%s=%s is refused by its name', (name, value) => {
   expect(() => readConfig({ [name]: value })).toThrow(ConfigError);
   expect(() => readConfig({ [name]: value })).toThrow(name);

@@ -159,7 +159,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     models: modelSettingsFrom(env),
     prices: of.HOLDPOINT_MODEL_PRICES,
     space: spaceLimitsFrom(env),
-    ceilings: ceilingsFrom(env),
+    ceilings: checked(() => ceilingsFrom(env)),
     roots: checked(() => rootsFrom(env)),
     operatorPolicy: checked(() => operatorPolicyFrom(env)),
     telemetry: telemetryWanted(env),
@@ -176,4 +176,6 @@ function checked<T>(read: () => T): T {
 
 export class ConfigError extends Error {
   override name = 'ConfigError';
+  readonly code = 'invalid_configuration';
+  readonly next = 'Correct the environment of this process and start it again.';
 }

@@ -19,11 +19,11 @@ import { logOptions } from '@holdpoint/telemetry/log-options';
 import { openDestination } from '@holdpoint/telemetry/open-destination';
 import { startTelemetry } from '@holdpoint/telemetry/start-telemetry';
 import { watchLoop } from '@holdpoint/telemetry/watch-loop';
-import { createRegistry } from '@holdpoint/tools/registry';
+import { idleRules } from '@holdpoint/tools/idle-rules';
+import { createRegistry, type ToolDefinition } from '@holdpoint/tools/registry';
 import { duckDuckGoHtml } from '@holdpoint/tools/search/duckduckgo-html';
 import { openTextThreads } from '@holdpoint/tools/text-threads';
 import { createHoldpointToolset } from '@holdpoint/tools/toolsets/holdpoint';
-import { unknownTools } from '@holdpoint/tools/unknown-tools';
 import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
 import pino from 'pino';
 import manifest from '../package.json' with { type: 'json' };
@@ -81,9 +81,9 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
   const search = duckDuckGoHtml(searchEndpoint === undefined ? {} : { endpoint: searchEndpoint });
   const texts = openTextThreads();
   const registry = createRegistry([createHoldpointToolset({ search })]);
-  assertKnownTools(
+  assertNoIdleRule(
     config,
-    registry.toolsets().flatMap((name) => Object.keys(registry.versions(name))),
+    registry.toolsets().flatMap((name) => registry.list(name)),
   );
   const model = openModels({ settings: config.models, fetch: modelFetch(texts) });
   const deps: WorkerDeps = {
@@ -157,10 +157,11 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
   };
 }
 
-/** A rule with a mistyped name would hold nothing. */
-function assertKnownTools({ operatorPolicy }: Config, known: readonly string[]): void {
-  const [wrong] = unknownTools(operatorPolicy?.rules ?? [], known);
-  if (wrong !== undefined) throw new ConfigError(`HOLDPOINT_POLICY: rules.${wrong.index}.match.tool: ${wrong.detail}`);
+/** A rule that can never match would hold nothing. */
+function assertNoIdleRule({ operatorPolicy }: Config, tools: readonly ToolDefinition[]): void {
+  const [idle] = idleRules(operatorPolicy?.rules ?? [], tools);
+  if (idle === undefined) return;
+  throw new ConfigError(`HOLDPOINT_POLICY: rules.${idle.index}.match.${idle.field}: ${idle.detail}`);
 }
 
 async function main(): Promise<void> {
@@ -191,7 +192,7 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  const text = error instanceof ConfigError ? error.message : error;
-  pino({ ...logOptions(), base: { app: 'worker' } }).fatal({ err: text }, 'the worker could not start');
+  const told = error instanceof ConfigError ? { message: error.message, next: error.next } : error;
+  pino({ ...logOptions(), base: { app: 'worker' } }).fatal({ err: told }, 'the worker could not start');
   process.exit(1);
 });

@@ -6,6 +6,8 @@ import { type Diff, diffSchema } from './wire/diff.ts';
 import { endOfStream, eventPageSchema, type RunEvent, runChanged, runEventSchema } from './wire/event.ts';
 import { type ForkRun, type RetryRun, type Undone, type UndoRun, undoneSchema } from './wire/fork.ts';
 import {
+  type ApiBounds,
+  apiBoundsSchema,
   healthSchema,
   type Queue,
   queueListSchema,
@@ -381,6 +383,11 @@ export function createClient(options: ClientOptions) {
 
     async listWorkers({ signal }: Options = {}): Promise<Worker[]> {
       return (await ask({ path: '/v1/workers', signal }, workerListSchema)).body.data;
+    },
+
+    /** What of the operator's binds every run, as the API was started with it. */
+    async getBounds({ signal }: Options = {}): Promise<ApiBounds> {
+      return (await ask({ path: '/v1/bounds', signal }, apiBoundsSchema)).body;
     },
 
     async listQueues({ signal }: Options = {}): Promise<Queue[]> {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
 import { type OperatorPolicy, operatorPolicySchema } from './domain/operator-policy.ts';
 
 /**
@@ -8,6 +9,8 @@ import { type OperatorPolicy, operatorPolicySchema } from './domain/operator-pol
 export function operatorPolicyFrom(env: Readonly<Record<string, string | undefined>>): OperatorPolicy | undefined {
   const path = env.HOLDPOINT_POLICY;
   if (path === undefined || path === '') return undefined;
+  // The programs have different working directories.
+  if (!isAbsolute(path)) throw new Error(`HOLDPOINT_POLICY: ${path} is not an absolute path`);
   let value: unknown;
   try {
     value = JSON.parse(readFileSync(path, 'utf8'));

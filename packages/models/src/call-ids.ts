@@ -55,7 +55,7 @@ function claimIds(given: readonly string[], used: Set<string>): string[] {
 const isUsable = (id: string): boolean =>
   id.trim() !== '' && id.length <= longestId && !/\p{Cc}/u.test(id) && id.isWellFormed();
 
-/** An id that is not in use yet, and is from then on. Nine letters and digits: Mistral takes no others, and nobody refuses them. */
+/** An id that is not in use yet, and is from then on. Nine letters and digits: Mistral takes no others, and every provider takes these. */
 export function newCallId(used: Set<string>): string {
   for (let n = used.size + 1; ; n++) {
     const id = `call${String(n).padStart(5, '0')}`;

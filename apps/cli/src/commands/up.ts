@@ -7,6 +7,7 @@ import { keyFileOf, readKey } from '../connection.ts';
 import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { Interrupted, onInterrupt } from '../interrupt.ts';
+import { boundsText, ceilingsText } from '../output/bounds-text.ts';
 import { pairs } from '../output/pairs.ts';
 import { plain } from '../output/plain.ts';
 import { sandboxLine } from '../output/sandbox-line.ts';
@@ -33,6 +34,7 @@ export function upCommand(shell: Shell): Command {
 
 async function up(shell: Shell, options: UpOptions): Promise<void> {
   const { config } = shell;
+  await checkOperatorSettings(config);
   let record = newRecord();
   await makeRoom(config);
   const claimed = claim(config.dataDir, record);
@@ -93,6 +95,13 @@ async function up(shell: Shell, options: UpOptions): Promise<void> {
   }
 }
 
+/** Before anything is started: every program would refuse by itself, each in its log. */
+async function checkOperatorSettings({ environment }: Config): Promise<void> {
+  // Loaded here: it brings the tools, which no other command needs.
+  const { readOperatorSettings } = await import('../operator-settings.ts');
+  readOperatorSettings(environment);
+}
+
 /** On a full disk nothing could be started: the reserve is for that, too. */
 async function makeRoom({ dataDir, space }: Config): Promise<void> {
   const free = await freeBytes(dataDir).catch(() => undefined);
@@ -139,7 +148,7 @@ async function tellReady(shell: Shell, system: RunningSystem, { json, workers }:
   const { config } = shell;
   const keyFile = keyFileOf(config);
   const client = await shell.connect(system.address, readKey(keyFile));
-  const known = await client.listWorkers();
+  const [known, bounds] = await Promise.all([client.listWorkers(), client.getBounds()]);
   const docs = `${system.address}/docs`;
   if (json) {
     const sandbox = known[0]?.capabilities ?? null;
@@ -151,6 +160,8 @@ async function tellReady(shell: Shell, system: RunningSystem, { json, workers }:
     key: keyFile,
     docs,
     sandbox: sandboxLine(known[0]?.capabilities),
+    bounds: boundsText(bounds),
+    limits: ceilingsText(bounds.ceilings),
     logs: `${config.dataDir}/logs`,
   };
   shell.print('');

@@ -1,46 +1,60 @@
-import type { Worker } from '@holdpoint/client/wire/operation';
+import type { ApiBounds, Worker } from '@holdpoint/client/wire/operation';
 import { operatorPolicyDigest } from '@holdpoint/engine/domain/operator-policy';
-import { operatorPolicyFrom } from '@holdpoint/engine/operator-policy';
 import type { Config } from '../config.ts';
+import { CliError } from '../errors.ts';
+import { missingRoots, type OperatorSettings, readOperatorSettings } from '../operator-settings.ts';
+import { boundsText, ceilingsText } from '../output/bounds-text.ts';
+import { nameText } from '../output/name-text.ts';
+import { comparePrograms, type Started } from './compare-programs.ts';
 import type { Finding } from './finding.ts';
 
-const name = 'bounds';
+const boundVariables = ['HOLDPOINT_POLICY', 'HOLDPOINT_SOURCE_ROOTS', 'HOLDPOINT_PUBLISH_ROOTS'] as const;
+const limitVariables = ['HOLDPOINT_LIMITS'] as const;
 
-type Bounds = NonNullable<Worker['bounds']>;
+interface Programs {
+  /** Undefined: it does not run, or does not answer. */
+  api: ApiBounds | undefined;
+  workers: readonly Pick<Worker, 'id' | 'bounds' | 'ceilings'>[];
+}
 
-/** What of the operator's binds every run: what this environment says, and what the workers that are alive were started with. */
-export function checkBounds(config: Pick<Config, 'environment'>, workers: readonly Pick<Worker, 'bounds'>[]): Finding {
-  let here: Bounds;
+/** What the operator lets no run pass: what this environment says, and what the programs that run were started with. */
+export function checkBounds({ environment }: Pick<Config, 'environment'>, { api, workers }: Programs): Finding[] {
+  let here: OperatorSettings;
   try {
-    here = boundsOf(config.environment);
+    here = readOperatorSettings(environment);
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
-    return { name, level: 'fail', text, next: 'Correct it: no program starts with it as it is.' };
+    if (!(error instanceof CliError)) throw error;
+    return [
+      {
+        ...{ name: 'bounds', level: 'fail', text: error.message },
+        next: 'Correct it: no program starts with it as it is.',
+      },
+    ];
   }
-  const theirs = workers.flatMap(({ bounds }) => (bounds === undefined ? [] : [bounds]));
-  const settings = [...new Set((theirs.length === 0 ? [here] : theirs).map(textOf))];
-  const text = settings.join('\nanother worker: ');
-  if (settings.length < 2) return { name, level: 'ok', text };
-  const next =
-    'Start the API and all workers with the same HOLDPOINT_POLICY, HOLDPOINT_SOURCE_ROOTS and HOLDPOINT_PUBLISH_ROOTS.';
-  return { name, level: 'warn', text, next };
-}
-
-function boundsOf(env: Readonly<Record<string, string>>): Bounds {
-  const policy = operatorPolicyFrom(env);
-  const roots = (variable: string) => (env[variable] ?? '').split(':').filter((path) => path !== '');
-  return {
-    policy: policy === undefined ? null : operatorPolicyDigest(policy),
-    source_roots: roots('HOLDPOINT_SOURCE_ROOTS'),
-    publish_roots: roots('HOLDPOINT_PUBLISH_ROOTS'),
-  };
-}
-
-function textOf({ policy, source_roots: sources, publish_roots: targets }: Bounds): string {
-  const everywhere = 'all but system directories, homes as a whole and their dot folders';
+  const isSet = (variables: readonly string[]): boolean => variables.some((name) => environment[name] !== undefined);
+  const all = [...(api ? [{ who: 'the API', bounds: api, ceilings: api.ceilings }] : []), ...workers.map(named)];
+  const finding = (name: string, variables: readonly string[], programs: Started[], text: string): Finding =>
+    programs.length === 0
+      ? { name, level: 'ok', text }
+      : comparePrograms({ name, variables, programs, here: isSet(variables) ? text : undefined });
+  const bounds = all.flatMap((one) => (one.bounds ? [{ who: one.who, text: boundsText(one.bounds) }] : []));
+  const ceilings = all.map((one) => ({ who: one.who, text: ceilingsText(one.ceilings) }));
   return [
-    policy === null ? "no operator's policy (HOLDPOINT_POLICY)" : `operator's policy ${policy.slice(0, 19)}`,
-    `sources: ${sources.length === 0 ? everywhere : sources.join(', ')}`,
-    `publish: ${targets.length === 0 ? 'wherever a source may lie' : targets.join(', ')}`,
-  ].join('; ');
+    finding('limits', limitVariables, ceilings, ceilingsText(here.ceilings)),
+    finding('bounds', boundVariables, bounds, boundsText(wireBounds(here))),
+    ...missingRoots(here).map(
+      (path): Finding => ({
+        ...{ name: 'bounds', level: 'warn', text: `${nameText(path)} is a root, and no directory is there` },
+        next: 'Make it, or correct HOLDPOINT_SOURCE_ROOTS and HOLDPOINT_PUBLISH_ROOTS: nothing else is open.',
+      }),
+    ),
+  ];
 }
+
+const named = ({ id, bounds, ceilings }: Programs['workers'][number]) => ({ who: `worker ${id}`, bounds, ceilings });
+
+const wireBounds = ({ policy, sourceRoots, publishRoots }: OperatorSettings) => ({
+  policy: policy === undefined ? null : operatorPolicyDigest(policy),
+  source_roots: [...sourceRoots],
+  publish_roots: [...publishRoots],
+});

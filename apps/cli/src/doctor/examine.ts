@@ -1,4 +1,4 @@
-import type { Worker } from '@holdpoint/client/wire/operation';
+import type { ApiBounds, Worker } from '@holdpoint/client/wire/operation';
 import type { Run } from '@holdpoint/client/wire/run';
 import { commandLine } from '../command-name.ts';
 import { keyFileOf } from '../connection.ts';
@@ -7,7 +7,6 @@ import type { Shell } from '../shell.ts';
 import { isAlive } from '../system/process-identity.ts';
 import { readSystemRecord } from '../system/system-record.ts';
 import { checkBounds } from './check-bounds.ts';
-import { checkCeilings } from './check-ceilings.ts';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
 import { checkInstallation } from './check-installation.ts';
 import { checkLoops } from './check-loops.ts';
@@ -27,7 +26,12 @@ export async function examine(shell: Shell): Promise<Finding[]> {
   const { config } = shell;
   const record = readSystemRecord(config.dataDir);
   const running = record !== undefined && isAlive(record) ? record : undefined;
-  const { findings: api, workers, runs } = await askApi(shell, running !== undefined || config.url !== undefined);
+  const {
+    findings: api,
+    bounds,
+    workers,
+    runs,
+  } = await askApi(shell, running !== undefined || config.url !== undefined);
   const sizes = new Map<string, number>();
   const storage = await checkStorage(config.dataDir, undefined, sizes);
   return [
@@ -36,8 +40,7 @@ export async function examine(shell: Shell): Promise<Finding[]> {
     await checkDataDirectory(config.dataDir),
     storage,
     checkRetention({ workers, runs, sizes }),
-    checkCeilings(workers),
-    checkBounds(config, workers),
+    ...checkBounds(config, { api: bounds, workers }),
     await checkKeyFile(keyFileOf(config)),
     ...(await checkRedis(config, running !== undefined)),
     ...(await checkInstallation(config)),
@@ -50,19 +53,24 @@ export async function examine(shell: Shell): Promise<Finding[]> {
 async function askApi(
   shell: Shell,
   expected: boolean,
-): Promise<{ findings: Finding[]; workers: Worker[]; runs: Run[] }> {
+): Promise<{ findings: Finding[]; bounds?: ApiBounds; workers: Worker[]; runs: Run[] }> {
   const name = 'api';
   if (!expected) return { findings: [{ name, level: 'ok', text: 'not running (npm start)' }], workers: [], runs: [] };
   try {
     const client = await shell.connect();
-    const workers = await client.listWorkers();
+    const [workers, bounds] = await Promise.all([client.listWorkers(), client.getBounds()]);
     const stuck = [...checkLoops(workers), ...(await checkStuck(client))];
     const runs = await listRuns(client);
     if (workers.length > 0)
-      return { findings: [{ name, level: 'ok', text: `answers; ${workers.length} workers` }, ...stuck], workers, runs };
+      return {
+        findings: [{ name, level: 'ok', text: `answers; ${workers.length} workers` }, ...stuck],
+        bounds,
+        workers,
+        runs,
+      };
     const next = `Start one: npm start, or ${commandLine('worker')} with the same HOLDPOINT_DATA and REDIS_URL.`;
     const silent: Finding = { name, level: 'warn', text: 'answers, but no worker is alive: runs wait', next };
-    return { findings: [silent, ...stuck], workers, runs };
+    return { findings: [silent, ...stuck], bounds, workers, runs };
   } catch (error) {
     const { message, next } = tell(error);
     return {

@@ -25,7 +25,7 @@ export function approvalTable(approvals: readonly Approval[], now: number): stri
   return table(['APPROVAL', 'STATUS', 'RISK', 'ASKED', 'EXPIRES', 'ACTION', 'RUN'], rows);
 }
 
-export const actionText = ({ action }: Approval): string => `${action.tool} ${shortArgs(action.args)}`.trim();
+export const actionText = ({ action }: Approval): string => `${nameText(action.tool)} ${shortArgs(action.args)}`.trim();
 
 /** Everything a person should see before deciding: the exact call, and what it would do. */
 export function approvalText(approval: Approval, { colors, now }: { colors: Colors; now: number }): string[] {
@@ -36,7 +36,7 @@ export function approvalText(approval: Approval, { colors, now }: { colors: Colo
       run: `${approval.run_id} (${oneLine(approval.run_title)})`,
       status: approval.status,
       asks: kindText(approval.kind),
-      action: `${action.toolset}/${action.tool} (${action.effect}, ${approval.risk} risk)`,
+      action: `${nameText(action.toolset)}/${nameText(action.tool)} (${action.effect}, ${approval.risk} risk)`,
       why: oneLine(approval.reason),
       arguments: plain(JSON.stringify(action.args, null, 2) ?? ''),
       beware: hasUnseen(JSON.stringify([action.args, approval.preview]))

@@ -2,9 +2,10 @@ import { withoutPassword } from '@holdpoint/engine/redis/without-password';
 import { describe, expect, it } from 'vitest';
 import { bytes } from './bytes.ts';
 import { colorsFor } from './colors.ts';
-import { oneLine, plain } from './plain.ts';
+import { oneLine, plain, plainJson } from './plain.ts';
 import { publishPlanText } from './publish-plan-text.ts';
 import { sandboxLine } from './sandbox-line.ts';
+import { shellWord } from './shell-word.ts';
 import { shortArgs } from './short-args.ts';
 import { table } from './table.ts';
 import { ago, duration, until } from './time.ts';
@@ -16,6 +17,26 @@ describe('text from outside', () => {
 
   it('keeps lines, tabs and letters', () => {
     expect(plain('é\tß\n日本 😀')).toBe('é\tß\n日本 😀');
+  });
+
+  it('as JSON says the same, and steers nothing', () => {
+    const value = { 'a\u200b': 'b\u009b2J\u202e\u{e0041}\u007f é\n' };
+    const text = plainJson(value);
+    expect(text).toBe('{"a\\u200b":"b\\u009b2J\\u202e\\udb40\\udc41\\u007f é\\n"}');
+    expect(JSON.parse(text)).toEqual(value);
+    expect(plainJson(['a'], 2)).toBe('[\n  "a"\n]');
+  });
+
+  it.each([
+    ['main', 'main'],
+    ['holdpoint/run_1', 'holdpoint/run_1'],
+    ['$(touch x)', "'$(touch x)'"],
+    ["a'b;c", `'a'\\''b;c'`],
+    ['--upload-pack=x', "'--upload-pack=x'"],
+    ['ma\u200bin', "'ma<U+200B>in'"],
+    ['mаin', "'m<U+0430>in'"],
+  ])('%s is one word of a command line', (name, word) => {
+    expect(shellWord(name)).toBe(word);
   });
 
   it('on one line, cut with an ellipsis', () => {

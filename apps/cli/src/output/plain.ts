@@ -3,6 +3,7 @@
  * than a space, fillers, and what Unicode has not assigned. Line ends and tabs stay.
  */
 const unseen = /[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]--[ \n\t]]/v;
+const unseenOf = new RegExp(unseen.source, 'gv');
 /** `<U+` is how an unseen character is shown, so text that contains it literally is shown escaped, too. */
 const escaped = new RegExp(`${unseen.source}|<(?=U\\+)`, 'gv');
 
@@ -13,6 +14,17 @@ const escaped = new RegExp(`${unseen.source}|<(?=U\\+)`, 'gv');
 export function plain(text: string): string {
   return text.replace(escaped, visible);
 }
+
+/** JSON text with every unseen character as `\\u200b`: the same value, and nothing in it that steers a terminal or hides there. */
+export function plainJson(value: unknown, indent?: number): string {
+  return (JSON.stringify(value, null, indent) ?? 'null').replace(unseenOf, escapeUnits);
+}
+
+const escapeUnits = (character: string): string =>
+  character
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
 
 /** Whether `plain` shows something of this text that a terminal would not. */
 export const hasUnseen = (text: string): boolean => unseen.test(text);

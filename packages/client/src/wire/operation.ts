@@ -2,12 +2,23 @@ import { givenLimitsSchema } from '@holdpoint/engine/domain/run-spec';
 import { z } from 'zod';
 import { listOf } from './page.ts';
 
-/** What of the operator's binds every run, as a worker was started with it. */
+/** What of the operator's binds every run, as a program was started with it. */
 export const boundsSchema = z.strictObject({
   policy: z.string().nullable().describe("Digest of the operator's policy (HOLDPOINT_POLICY); null: there is none"),
   source_roots: z.array(z.string()).describe('HOLDPOINT_SOURCE_ROOTS; empty: everything that is not closed'),
   publish_roots: z.array(z.string()).describe('HOLDPOINT_PUBLISH_ROOTS; empty: everything that is not closed'),
 });
+
+export type Bounds = z.infer<typeof boundsSchema>;
+
+/** What the API was started with: what it refuses is told from what the workers refuse. */
+export const apiBoundsSchema = z
+  .strictObject({
+    ...boundsSchema.shape,
+    ceilings: givenLimitsSchema.describe('What no run may ask for (HOLDPOINT_LIMITS); without a name: no ceiling'),
+  })
+  .meta({ id: 'Bounds' });
+export type ApiBounds = z.infer<typeof apiBoundsSchema>;
 
 /** A worker that is alive. */
 export const workerSchema = z

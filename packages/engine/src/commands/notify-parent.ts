@@ -15,6 +15,6 @@ export async function notifyParent(
     await reportToAll(deps, id);
     await deps.queues.wakeTask(parent.run_id, parent.task_id);
   } catch (error) {
-    deps.logger.warn({ run_id: id, err: error }, 'the run above was not told; the sweeper will');
+    deps.logger.warn({ run_id: id, err: error }, 'the run above was not notified; the sweeper will do it');
   }
 }

@@ -20,7 +20,7 @@ interface Resume {
 
 /**
  * Lets a run go on that is paused, or that waits for sub-agents which are: the run and all that is paused beneath it, from the top. Limits
- * count anew, also those of runs in between: they are the budget of what is paused beneath them.
+ * start their counts again, also those of runs in between: they are the budget of what is paused beneath them.
  * @throws EngineError `run_not_paused`, `limit_reached_above`, `tools_changed`; nothing was changed then
  */
 export async function resumeTree(deps: EngineDeps, run: RunState, request: Resume): Promise<void> {

@@ -1,6 +1,7 @@
 import { fromPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import { actionDigest } from '../domain/digest.ts';
+import { isIdOf } from '../domain/ids.ts';
 import type { ApprovalState, RunState, StepState } from '../domain/state.ts';
 import type { Effect } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
@@ -35,7 +36,7 @@ export async function viewApproval(
   deps: Pick<EngineDeps, 'redis' | 'blobs'>,
   approvalId: string,
 ): Promise<ApprovalView> {
-  const runId = await ownerOf(deps.redis, approvalId);
+  const runId = isIdOf('approval', approvalId) ? await ownerOf(deps.redis, approvalId) : null;
   const approval = runId === null ? undefined : await readApproval(deps.redis, runId, approvalId);
   if (!approval || runId === null) throw notFound(approvalId);
   const { step_id, action_digest } = approval.request;

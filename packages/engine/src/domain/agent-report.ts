@@ -78,7 +78,7 @@ export const isSameStandstill = (one: AgentReport | undefined, other: AgentRepor
   textOf(standstillOf(one ?? { ...nothing, waiting: false })) === textOf(standstillOf(other));
 
 export const plus = (one: TreeUsage, other: TreeUsage): TreeUsage => each((name) => one[name] + other[name]);
-/** Of each count the larger: the clocks of two processes may differ. */
+/** The larger of each count: the clocks of two processes may differ. */
 export const atLeast = (one: TreeUsage, other: TreeUsage): TreeUsage =>
   each((name) => Math.max(one[name], other[name]));
 const minus = (one: TreeUsage, other: TreeUsage): TreeUsage => each((name) => one[name] - other[name]);

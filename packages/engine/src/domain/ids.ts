@@ -9,6 +9,9 @@ export type NewId = (kind: keyof typeof prefixes) => string;
 /** `run_…`, `step_…`, `apr_…`, `task_…`, `msg_…`, `evt_…` followed by a UUIDv7: ids of one kind sort by the time they were made. */
 export const newId: NewId = (kind) => `${prefixes[kind]}_${randomUUIDv7()}`;
 
+/** Steps, approvals and tasks share one index of owners: the id says which of them is meant. */
+export const isIdOf = (kind: keyof typeof prefixes, id: string): boolean => id.startsWith(`${prefixes[kind]}_`);
+
 const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
 const idSchema = (prefix: string) =>
   z.string().regex(new RegExp(`^${prefix}_${uuid}$`), `expected ${prefix}_ and a UUIDv7, as the API returned it`);

@@ -13,7 +13,7 @@ export const operatorPolicySchema = z.strictObject({
 });
 export type OperatorPolicy = z.infer<typeof operatorPolicySchema>;
 
-/** The policies that bind a run. `operator`: those in force when the run, or a run that it goes on from, was accepted. */
+/** The policies that bind a run. `operator`: those in force when the run, or a run that it continues, was accepted. */
 interface Bound {
   policy: Policy;
   operator?: readonly OperatorPolicy[] | undefined;
@@ -54,7 +54,7 @@ export function withCurrent(
   return [...new Map(all.map((one) => [operatorPolicyDigest(one), one])).values()];
 }
 
-/** What a new run records. @param before the run that it goes on from, or works for */
+/** What a new run records. @param before the run that it continues, or works for */
 export function boundBy(
   current: OperatorPolicy | undefined,
   before: Pick<Bound, 'operator'> = {},

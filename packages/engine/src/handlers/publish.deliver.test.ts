@@ -51,6 +51,22 @@ test('a validator that fails keeps everything from the source, and its output is
   await soundLog(deps, runId);
 });
 
+test('a validator has no more time than the operator gives a command', async () => {
+  const { deps } = bench(engine);
+  const given: number[] = [];
+  const validate: typeof deps.executor.validate = (validator, context) => {
+    given.push(validator.timeout_s);
+    return deps.executor.validate(validator, context);
+  };
+  const watched = { ...deps, executor: { ...deps.executor, validate } };
+  for (const ceilings of [{}, { step_wall_s: 5 }, { step_wall_s: 600 }]) {
+    const runId = await finished(watched, specOf(groups, { validators: ['1'] }));
+    await publish(watched, runId);
+    await deliverAll({ ...watched, ceilings });
+  }
+  expect(given).toEqual([60, 5, 60]);
+});
+
 test('validators leave nothing in the files, and run once for the same candidate', async () => {
   const { deps, tree, treeOf, published } = bench(engine);
   const ran: string[] = [];

@@ -7,7 +7,7 @@ import { readTask } from '../log/read-state.ts';
 
 /**
  * A run is `waiting` while all that is left of its turn waits for sub-agents that wait or are paused themselves. Background commands and
- * other sub-agents do not change that: nobody but the turn goes on with the work.
+ * other sub-agents do not change that: only the turn continues the work.
  * @returns whether that had to be recorded: look again
  */
 export async function settleWaiting(deps: WorkerDeps, run: RunState, steps: readonly StepState[]): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { heads } from '../domain/heads.ts';
+import type { Validator } from '../domain/run-spec.ts';
 import type { RunState } from '../domain/state.ts';
 import { recordValidating, recordValidation } from '../domain/transitions/publication.ts';
 import type { ValidatorResult } from '../domain/validation.ts';
@@ -28,7 +29,7 @@ export async function validateCandidate(
   if (epoch === undefined) return false;
   const results: ValidatorResult[] = [];
   for (const validator of validators) {
-    const result = await deps.executor.validate(validator, {
+    const result = await deps.executor.validate(cutAtCeiling(deps, validator), {
       runId: run.id,
       epoch,
       limits: limits.command ?? {},
@@ -48,6 +49,12 @@ export async function validateCandidate(
     recordValidation({ ...run, lease: epoch }, validated, failed && problemOf(failed)),
   );
   return appended.ok && failed === undefined;
+}
+
+/** A validator is a command: the operator's bound of wall time holds for it, too. */
+function cutAtCeiling({ ceilings }: Pick<WorkerDeps, 'ceilings'>, validator: Validator): Validator {
+  const most = ceilings?.step_wall_s ?? validator.timeout_s;
+  return { ...validator, timeout_s: Math.min(validator.timeout_s, most) };
 }
 
 /**

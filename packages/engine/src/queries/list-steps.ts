@@ -1,4 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
+import { isIdOf } from '../domain/ids.ts';
 import {
   type ApprovalState,
   parseAllApprovals,
@@ -33,7 +34,7 @@ export async function listSteps(
 
 /** @throws EngineError `step_not_found` */
 export async function getStep(deps: Deps, stepId: string): Promise<{ run: RunState; step: StepState }> {
-  const runId = await ownerOf(deps.redis, stepId);
+  const runId = isIdOf('step', stepId) ? await ownerOf(deps.redis, stepId) : null;
   const found = runId === null ? undefined : await readStep(deps.redis, runId, stepId);
   if (!found) throw new EngineError('step_not_found', `there is no step ${stepId}`);
   return found;

@@ -39,7 +39,7 @@ export function uncountableCalls(options: { memoryHeld: boolean }): Record<strin
       load(argument(1)),
       ...test(FALLOC_FL_PUNCH_HOLE, [allow], []),
       load(argument(3) + 4),
-      // 4 GiB or more, of which not even a part is to be written
+      // 4 GiB or more: not even a part of it may be written
       ...equal(0, [refuse(EOPNOTSUPP)], [refuse(EFBIG)]),
     ],
     ...(options.memoryHeld ? {} : { shmget: smallSegments }),

@@ -46,7 +46,7 @@ interface Found {
   root: boolean;
   /** Bytes by device and inode. */
   files: Map<string, { bytes: number; onDisk: boolean }>;
-  /** Of files that are only seen as mappings: up to where they are mapped, by device and inode. */
+  /** For files that are only seen as mappings: up to where they are mapped, by device and inode. */
   extents: Map<string, number>;
   disk: boolean;
   memory: boolean;

@@ -29,7 +29,7 @@ export async function memoryUse(input: {
   return part.Pss_Anon + part.SwapPss + Math.max(part.Pss_Shmem, files, hidden);
 }
 
-/** Of the whole host, in bytes: shared mappings and files in memory. */
+/** Shared mappings and files in memory of the whole host, in bytes. */
 export async function sharedMemory(): Promise<number> {
   const text = await readFile('/proc/meminfo', 'latin1').catch(() => '');
   return kibibytes(text, 'Shmem');

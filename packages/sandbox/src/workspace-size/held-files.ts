@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { type Holdings, holdingsOf } from '../process/holdings.ts';
 
-/** Of its time, looking at the processes of one command takes at most one part in so many. */
+/** Looking at the processes of one command takes at most one part in so many of the watch's time. */
 const SHARE = 20;
 const NOTHING: Holdings = { disk: 0, memory: 0, uncounted: { disk: false, memory: false } };
 

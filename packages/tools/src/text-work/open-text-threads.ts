@@ -14,9 +14,9 @@ export interface TextThreads {
 export interface TextThreadLimits {
   /** At least 2: one is always left for other runs. @default one per processor, 2 to 4 */
   threads?: number;
-  /** Of one task, from when it has a thread. @default 20 s */
+  /** Milliseconds for one task, from when it has a thread. @default 20 s */
   deadlineMs?: number;
-  /** Of a thread's heap. @default 512 MB */
+  /** The bound of a thread's heap. @default 512 MB */
   heapMb?: number;
   /** A thread that was not used for so long ends. @default 30 s */
   idleMs?: number;

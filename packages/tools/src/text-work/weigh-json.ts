@@ -11,7 +11,7 @@ export type Weighed = { ok: true } | { ok: false; reason: string };
  */
 export function weighJson({ text }: { text: string }): Weighed {
   const parsed = parse(text);
-  // Whoever reads it says what is wrong with it.
+  // The reader of the text says what is wrong with it.
   if (parsed === undefined) return { ok: true };
   let values = 0;
   const level: { value: unknown; depth: number }[] = [{ value: parsed.value, depth: 0 }];

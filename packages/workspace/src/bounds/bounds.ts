@@ -4,7 +4,7 @@ import { errnoOf, WorkspaceError } from '../errors.ts';
 import { isWithin, judgePath, listPlaces, type Place } from './closed-places.ts';
 import { graft, otherSpellings } from './mounts.ts';
 
-/** Where sources may lie and where a publish may write, whoever asks. */
+/** Where sources may lie and where a publish may write, for every submitter. */
 export interface Bounds {
   /**
    * Throws when a place is out of bounds, whatever its spelling: links, mounts and `/proc` are resolved first.

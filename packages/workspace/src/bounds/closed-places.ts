@@ -81,7 +81,7 @@ function ownHome(): string[] {
 
 const nobody = 65_534;
 
-/** Of root and of people. The homes of services lie in `/var` or `/usr`, and are closed with them. */
+/** The homes of root and of people. The homes of services lie in `/var` or `/usr`, and are closed with them. */
 function homesOfPeople(): string[] {
   let rows: string[];
   try {

@@ -33,5 +33,5 @@ export async function checkLinks(folder: string, check: (path: string) => Promis
 
 const always = (): boolean => true;
 
-/** Of a file, or a folder that is gone or closed to us: none. git as its owner reads what is closed to us only on a host that is not root's. */
+/** A file, or a folder that is gone or closed to us, has none. git as its owner reads what is closed to us only on a host that is not root's. */
 const entriesOf = (path: string) => readdir(path, { withFileTypes: true }).catch(() => []);

@@ -48,7 +48,7 @@ export function inside(gitDir: string, as: Repository['as']): { at: string[]; op
 export const placeOf = ({ common, as }: Pick<Repository, 'common' | 'as'>): string =>
   as !== undefined && process.platform === 'linux' ? '/proc/self/cwd' : common;
 
-/** Runs a command that only reads the repository. What git cannot read is a fault of the repository, which no retry mends. */
+/** Runs a command that only reads the repository. What git cannot read is a fault of the repository, which no retry repairs. */
 export async function readGit(git: Git, repository: Repository, args: readonly string[], options: GitOptions = {}) {
   const { at, options: as } = inside(repository.common, repository.as);
   return git.run([...at, ...args], { ...options, ...as }).catch(broken(repository));

@@ -15,13 +15,13 @@ import { hashLargeBlob } from '../git-objects/large-blob.ts';
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
 
-/** Of content that cannot be looked at: it never counts as the same. */
+/** For content that cannot be looked at: it never counts as the same. */
 const unlikeAny = (): string => `unlike:${randomBytes(16).toString('hex')}`;
 
-/** Larger files are told by inode and ctime, which no command can set: the hash takes 2 s for each GiB. A mapped write may escape that. */
+/** Larger files are known by inode and ctime, which no command can set: the hash takes 2 s for each GiB. A mapped write may escape that. */
 const mostHashed = 4n * 1024n ** 3n;
 
-/** Of a file above the limit. Undefined: it changed its kind while it was looked at. */
+/** For a file above the limit. Undefined: it changed its kind while it was looked at. */
 export async function stampOfLarge(at: { directory: Directory; name: string }, status: BigIntStats): Promise<string> {
   if (status.size > mostHashed) return stampOfStatus(status);
   let fd: number;
@@ -42,7 +42,7 @@ export const stampOfStatus = ({ ino, ctimeNs }: BigIntStats): string => `inode:$
 /** Folders and files that are looked at below folders that are too deep: each way there is opened from the top, so that few descriptors are held. */
 const mostLooks = 100_000;
 
-/** Of a folder that is nested too deep, with all that is in it. */
+/** For a folder that is nested too deep, with all that is in it. */
 export async function stampOfFolder(scan: { top: BytePath; pace: Pace }, path: BytePath): Promise<string> {
   const hash = createHash('sha256');
   let looks = 0;

@@ -5,7 +5,7 @@ import type { StatCache } from './stat-cache.ts';
 /*
  * A program that has a file mapped writes to it without a system call. The kernel then changes the file's times at the first write to a page
  * that it holds as clean, and not again until the page was written out: so the status of a file says nothing about its content while a mapping
- * of it may live. A status that was seen while no command ran is different: whoever maps the file later makes a first write.
+ * of it may live. A status that was seen while no command ran is different: a program that maps the file later makes a first write.
  */
 
 /**

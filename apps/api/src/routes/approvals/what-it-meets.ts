@@ -9,7 +9,7 @@ import type { ApiDeps } from '../../deps.ts';
 
 type Met = Pick<Approval, 'may_write' | 'unknown'>;
 
-/** What a person cannot see in the call itself: who may change the files it will meet, and which of them nobody can show. */
+/** What a person cannot see in the call itself: which commands may change the files it will meet, and which of those files cannot be shown. */
 export async function whatItMeets(
   deps: Pick<ApiDeps, 'redis' | 'blobs' | 'workspaces'>,
   view: ApprovalView,

@@ -48,6 +48,10 @@ describe('workers', () => {
   });
 });
 
+test("the operator's bounds are those that the API was started with", async () => {
+  expect(await api.client.getBounds()).toEqual({ policy: null, source_roots: [], publish_roots: [], ceilings: {} });
+});
+
 describe('queues', () => {
   test('count what waits, and keep what is parked apart', async () => {
     await api.client.createRun({ plan: { groups: [{ steps: [{ tool: 'bash', args: { command: 'true' } }] }] } });

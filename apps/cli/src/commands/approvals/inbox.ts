@@ -4,7 +4,7 @@ import { ApiError } from '@holdpoint/client/errors';
 import type { Approval, Decide } from '@holdpoint/client/wire/approval';
 import { CliError } from '../../errors.ts';
 import { actionText, approvalText, isAboutPublish } from '../../output/approval-text.ts';
-import { cut, oneLine } from '../../output/plain.ts';
+import { cut, oneLine, plain, plainJson } from '../../output/plain.ts';
 import type { Shell } from '../../shell.ts';
 import { jsonObject } from '../options.ts';
 import { settleConflicts } from './settle-conflicts.ts';
@@ -24,7 +24,7 @@ export async function inbox({ shell, client }: { shell: Shell; client: Client })
     const goesOn = await decideOne({ shell, client }, approval).catch((error: unknown) => {
       // Another person was faster, or the call changed while this one was read: the list tells what is left.
       if (!(error instanceof ApiError) && !(error instanceof CliError)) throw error;
-      log.error(`${error.message}\n${error.next}`);
+      log.error(plain(`${error.message}\n${error.next}`));
       return true;
     });
     if (!goesOn) return cancel('Nothing more was decided.');
@@ -87,7 +87,7 @@ async function wordsFor(
       if (approval.kind === 'conflict') return settleConflicts(shell, approval);
       const given = await ask({
         message: 'All arguments, as JSON',
-        initialValue: JSON.stringify(approval.action.args),
+        initialValue: plainJson(approval.action.args),
       });
       return isCancel(given) ? undefined : { args: jsonObject(given) };
     }

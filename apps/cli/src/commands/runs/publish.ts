@@ -8,8 +8,10 @@ import { exitCodes } from '../../exit-codes.ts';
 import { howToDecide } from '../../follow-run.ts';
 import { diffStat } from '../../output/diff-text.ts';
 import { leftOutText } from '../../output/left-out-text.ts';
+import { oneLine } from '../../output/plain.ts';
 import { publishPlanText } from '../../output/publish-plan-text.ts';
 import { branchName, publishedText } from '../../output/run-text.ts';
+import { shellWord } from '../../output/shell-word.ts';
 import { validationText } from '../../output/validation-text.ts';
 import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand, seconds } from '../options.ts';
@@ -118,7 +120,7 @@ function publicationText({ run_id: runId, status, published, approval_id: approv
   }
   const result = `published: ${publishedText(published)}`;
   if (published.type === 'directory') return { result, next: [] };
-  const merge = `git merge ${branchName(published.branch)}`;
+  const merge = `git merge ${shellWord(branchName(published.branch))}`;
   return { result, next: [`Your work tree and the branch you are on are as they were. To take it: ${merge}`] };
 }
 
@@ -131,7 +133,7 @@ async function preview(
   if (plan.conflicts.length > 0) shell.exitCode = exitCodes.conflict;
   if (json) return shell.printJson(plan);
   for (const line of publishPlanText(plan, shell.colors)) shell.print(line);
-  for (const command of plan.validators) shell.say(`must pass first: ${command}`);
+  for (const command of plan.validators) shell.say(`must pass first: ${oneLine(command)}`);
   if (plan.needs_approval) shell.say('It waits for an approval before anything is published.');
 }
 

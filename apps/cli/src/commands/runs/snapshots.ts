@@ -1,5 +1,6 @@
 import type { Snapshot } from '@holdpoint/client/wire/snapshot';
 import type { Command } from 'commander';
+import { nameText } from '../../output/name-text.ts';
 import { table } from '../../output/table.ts';
 import { ago } from '../../output/time.ts';
 import type { Shell } from '../../shell.ts';
@@ -22,7 +23,7 @@ function rowOf({ id, step, files_changed, time, current }: Snapshot, now: number
   return [
     id,
     step === null ? '0' : (step.number?.toString() ?? '-'),
-    step === null ? 'the beginning' : step.tool,
+    step === null ? 'the beginning' : nameText(step.tool),
     files_changed === 1 ? '1 file' : `${files_changed} files`,
     ago(time, now),
     current ? '<- here' : undone ? 'undone' : '',

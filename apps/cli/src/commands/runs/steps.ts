@@ -1,6 +1,7 @@
 import type { Step } from '@holdpoint/client/wire/step';
 import type { Command } from 'commander';
 import { allSteps } from '../../all-steps.ts';
+import { nameText } from '../../output/name-text.ts';
 import { payloadValue } from '../../output/payload.ts';
 import { oneLine } from '../../output/plain.ts';
 import { shortArgs } from '../../output/short-args.ts';
@@ -25,8 +26,8 @@ const rowOf = (step: Step): string[] => [
   step.number?.toString() ?? '-',
   String(step.turn),
   step.id,
-  step.name ?? '',
-  `${step.tool} ${shortArgs(payloadValue(step.args), 40)}`.trim(),
+  oneLine(step.name ?? '', 64),
+  `${nameText(step.tool)} ${shortArgs(payloadValue(step.args), 40)}`.trim(),
   `${step.status}${step.attempts > 1 ? ` (attempt ${step.attempts})` : ''}`,
   [
     step.duration_ms === null ? '' : duration(step.duration_ms),

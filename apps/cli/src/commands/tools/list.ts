@@ -1,7 +1,7 @@
 import { toolFormatSchema } from '@holdpoint/client/wire/tool';
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
-import { oneLine } from '../../output/plain.ts';
+import { oneLine, plainJson } from '../../output/plain.ts';
 import { table } from '../../output/table.ts';
 import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
@@ -23,7 +23,7 @@ export function listToolsCommand(shell: Shell): Command {
       const client = await shell.connect(url);
       if (format !== undefined) {
         const found = await client.getToolset(toolset ?? defaultToolset, { format });
-        return json ? shell.printJson(found) : shell.print(JSON.stringify(found.tools, null, 2));
+        return json ? shell.printJson(found) : shell.print(plainJson(found.tools, 2));
       }
       const tools = await client.listTools(toolset === undefined ? {} : { toolset });
       if (json) return shell.printJson({ data: tools });

@@ -23,7 +23,7 @@ export function askAgain(
   again: {
     /** The approval that was decided. */
     decided: ApprovalState;
-    /** Of the new one. */
+    /** Belongs to the new approval. */
     approvalId: string;
     expiresAt: string;
     preview?: Payload;

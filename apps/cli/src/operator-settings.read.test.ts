@@ -1,0 +1,103 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ApiBounds } from '@holdpoint/client/wire/operation';
+import { afterAll, describe, expect, test } from 'vitest';
+import { checkBounds } from './doctor/check-bounds.ts';
+import { readOperatorSettings } from './operator-settings.ts';
+import { call } from './testing/cli.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'hp-settings-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const file = (name: string, text: string): string => {
+  writeFileSync(join(root, name), text);
+  return join(root, name);
+};
+const rules = (...matches: object[]) => JSON.stringify({ rules: matches.map((match) => ({ match, action: 'hold' })) });
+
+const mistakes: [string, Record<string, string>, string][] = [
+  ['no such file', { HOLDPOINT_POLICY: join(root, 'nope.json') }, 'no such file'],
+  ['no JSON', { HOLDPOINT_POLICY: file('bad.json', '{bad') }, 'JSON'],
+  ['a field with another name', { HOLDPOINT_POLICY: file('key.json', '{"rule": []}') }, '"rule"'],
+  ['a relative policy', { HOLDPOINT_POLICY: 'policy.json' }, 'absolute path'],
+  ['no such tool', { HOLDPOINT_POLICY: file('tool.json', rules({ tool: 'Edit' })) }, 'Nearest: edit'],
+  ['never that effect', { HOLDPOINT_POLICY: file('effect.json', rules({ tool: 'edit', effect: 'read' })) }, 'never'],
+  ['a relative root', { HOLDPOINT_SOURCE_ROOTS: '/srv:code' }, 'code is not an absolute path'],
+  ['a relative target', { HOLDPOINT_PUBLISH_ROOTS: '~/code' }, 'not an absolute path'],
+  ['limits that are no JSON', { HOLDPOINT_LIMITS: 'max_turns=5' }, 'JSON'],
+  ['a limit that is text', { HOLDPOINT_LIMITS: '{"max_turns": "5"}' }, 'HOLDPOINT_LIMITS.max_turns'],
+  ['no such limit', { HOLDPOINT_LIMITS: '{"max_turn": 5}' }, 'max_turn'],
+];
+
+describe.each(mistakes)("a mistake in the operator's settings: %s", (_, env, words) => {
+  const [name = ''] = Object.keys(env);
+
+  test('up names the variable and what is wrong, before it starts anything', async () => {
+    const dataDir = join(root, `data-${name}`);
+    const { code, stderr } = await call(['up'], { ...env, HOLDPOINT_DATA: dataDir, HOLDPOINT_PORT: '0' });
+    expect(code).toBe(2);
+    expect(stderr).toContain(name);
+    expect(stderr).toContain(words);
+    expect(stderr).toContain('Correct or unset the variable.');
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
+  test('doctor fails with the same words', () => {
+    const [finding] = checkBounds({ environment: env }, { api: undefined, workers: [] });
+    expect(finding).toMatchObject({ level: 'fail', text: expect.stringContaining(words), next: expect.any(String) });
+    expect(finding?.text).toContain(name);
+  });
+});
+
+describe('doctor compares', () => {
+  const open: ApiBounds = { policy: null, source_roots: [], publish_roots: [], ceilings: { max_turns: 50 } };
+  const worker = (bounds: Partial<ApiBounds> = {}) => {
+    const { ceilings, ...rest } = { ...open, ...bounds };
+    return { id: 'w1', bounds: rest, ceilings };
+  };
+  const levels = (environment: Record<string, string>, api: ApiBounds | undefined, ...workers: object[]) =>
+    checkBounds({ environment }, { api, workers: workers as [] }).map(({ name, level }) => [name, level]);
+
+  test('the API with the workers', () => {
+    expect(levels({}, open, worker(), worker())).toEqual([
+      ['limits', 'ok'],
+      ['bounds', 'ok'],
+    ]);
+    expect(levels({}, open, worker({ source_roots: ['/srv'] }))).toContainEqual(['bounds', 'warn']);
+    expect(levels({}, open, worker({ ceilings: {} }))).toContainEqual(['limits', 'warn']);
+    const [, bounds] = checkBounds({ environment: {} }, { api: open, workers: [worker({ policy: 'sha256:0' })] });
+    expect(bounds?.text).toMatch(/the API: no operator's policy.*\nworker w1: operator's policy/);
+  });
+
+  test('what runs with this shell, where this shell says something', () => {
+    expect(levels({ HOLDPOINT_SOURCE_ROOTS: root }, open, worker())).toContainEqual(['bounds', 'warn']);
+    expect(levels({ HOLDPOINT_SOURCE_ROOTS: root }, undefined)).toContainEqual(['bounds', 'ok']);
+    const narrow = { source_roots: [root] };
+    const same = levels({ HOLDPOINT_SOURCE_ROOTS: `${root}/` }, { ...open, ...narrow }, worker(narrow));
+    expect(same).toEqual([
+      ['limits', 'ok'],
+      ['bounds', 'ok'],
+    ]);
+  });
+
+  test('roots with what is there', () => {
+    const there = join(root, 'there');
+    mkdirSync(there);
+    const env = { HOLDPOINT_SOURCE_ROOTS: `${there}:${root}/not-there` };
+    expect(checkBounds({ environment: env }, { api: undefined, workers: [] }).at(-1)).toMatchObject({
+      level: 'warn',
+      text: `${root}/not-there is a root, and no directory is there`,
+    });
+  });
+});
+
+test('settings that are well are read as they are', () => {
+  const policy = file('good.json', rules({ tool: 'edit' }, { effect: 'external' }));
+  const env = { HOLDPOINT_POLICY: policy, HOLDPOINT_LIMITS: '{"max_turns": 5}', HOLDPOINT_PUBLISH_ROOTS: '/srv/' };
+  expect(readOperatorSettings(env)).toMatchObject({
+    policy: { rules: [{ match: { tool: 'edit' } }, { match: { effect: 'external' } }] },
+    ceilings: { max_turns: 5 },
+    ...{ sourceRoots: [], publishRoots: ['/srv'] },
+  });
+});

@@ -1,0 +1,42 @@
+import { statSync } from 'node:fs';
+import { ceilingsFrom } from '@holdpoint/engine/ceilings-from';
+import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
+import type { OperatorPolicy } from '@holdpoint/engine/domain/operator-policy';
+import { operatorPolicyFrom } from '@holdpoint/engine/operator-policy';
+import { idleRules } from '@holdpoint/tools/idle-rules';
+import { createRegistry } from '@holdpoint/tools/registry';
+import { holdpoint } from '@holdpoint/tools/toolsets/holdpoint';
+import { rootsFrom } from '@holdpoint/workspace/roots';
+import { CliError } from './errors.ts';
+
+/** What the operator lets no run pass, as an environment says it. */
+export interface OperatorSettings {
+  policy: OperatorPolicy | undefined;
+  sourceRoots: readonly string[];
+  publishRoots: readonly string[];
+  ceilings: Ceilings;
+}
+
+/** The API and the workers check the same when they start. @throws CliError `bad_environment` naming the variable */
+export function readOperatorSettings(env: Readonly<Record<string, string>>): OperatorSettings {
+  let settings: OperatorSettings;
+  try {
+    const { sourceRoots = [], publishRoots = [] } = rootsFrom(env);
+    settings = { policy: operatorPolicyFrom(env), ceilings: ceilingsFrom(env), sourceRoots, publishRoots };
+  } catch (cause) {
+    throw new CliError('bad_environment', cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+  const registry = createRegistry([holdpoint]);
+  const tools = registry.toolsets().flatMap((name) => registry.list(name));
+  const wrong = idleRules(settings.policy?.rules ?? [], tools).map(
+    ({ index, field, detail }) => `HOLDPOINT_POLICY: rules.${index}.match.${field}: ${detail}`,
+  );
+  if (wrong.length > 0) throw new CliError('bad_environment', wrong.join('\n'));
+  return settings;
+}
+
+/** Roots that name no directory: nothing lies below them until there is one. */
+export function missingRoots({ sourceRoots, publishRoots }: OperatorSettings): string[] {
+  const isMissing = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true;
+  return [...new Set([...sourceRoots, ...publishRoots])].filter(isMissing);
+}
