@@ -37,7 +37,10 @@ const typesOf = async ({ deps }: Bench, runId: string) =>
 /** A run whose background command was approved, and whose call has asked for it. */
 async function asked(one: Bench, after: object = write) {
   const { deps } = one;
-  const { runId } = await submitRun(deps, { spec: specOf([[command], [after as typeof write]], { policy }), by: 'test' });
+  const { runId } = await submitRun(deps, {
+    spec: specOf([[command], [after as typeof write]], { policy }),
+    by: 'test',
+  });
   await handleTurn(deps, { run_id: runId, turn: 1 }, calm());
   const stepId = (await listSteps(deps, runId)).steps[0]?.id ?? '';
   await approve(one, runId);
