@@ -16,7 +16,10 @@ export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
   catalog: Registry;
   /** What background commands print. */
   outputs: Pick<OutputStore, 'read'>;
-  workspaces: Pick<Workspaces, 'check' | 'diff' | 'patch' | 'files' | 'unknown' | 'read' | 'archive' | 'planPublish'>;
+  workspaces: Pick<
+    Workspaces,
+    'check' | 'diff' | 'patch' | 'files' | 'unknown' | 'repositories' | 'read' | 'archive' | 'planPublish'
+  >;
   models: ModelSettings;
   /** CIDR ranges beside the public addresses that a run's allowlist may name. */
   allowAddresses: readonly string[];
