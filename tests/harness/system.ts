@@ -118,9 +118,9 @@ export async function startSystem(
   };
 }
 
-/** Each take-over makes a new one. */
+/** Each take-over makes a new one. The folder of the repository's fixed parts lies beside them. */
 function newestTree(trees: string): string {
-  const epochs = existsSync(trees) ? readdirSync(trees).map(Number) : [];
+  const epochs = existsSync(trees) ? readdirSync(trees).map(Number).filter(Number.isInteger) : [];
   return join(trees, String(Math.max(1, ...epochs)));
 }
 

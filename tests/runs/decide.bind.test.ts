@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Approval } from '@holdpoint/client/wire/approval';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -62,23 +62,28 @@ const endOf = async (runId: string) => {
 /**
  * Every way a command can change what an approved call meets. The background command does it between the look of a person and the call. Each
  * has to end in `action_changed`: a row that changes what runs and leaves the digest as it was is the attack.
- *
- * State that is not in the tree's files (`.git`) gets a row here as soon as it is part of the snapshot id.
  */
-const ways: [name: string, line: string, changed: object[]][] = [
-  ['writes a file', 'echo "echo EVIL" > deploy.sh', [{ path: 'deploy.sh', change: 'modified' }]],
+const ways: [name: string, line: string, changed: object[], undo: string][] = [
+  [
+    'writes a file',
+    'echo "echo EVIL" > deploy.sh',
+    [{ path: 'deploy.sh', change: 'modified' }],
+    'echo "echo SAFE" > deploy.sh',
+  ],
   [
     'writes it with its old size and time',
-    'touch -r deploy.sh t; printf "echo EVIL\\n" > deploy.sh; touch -r t deploy.sh; rm t',
+    'touch -r deploy.sh /tmp/t; printf "echo EVIL\\n" > deploy.sh; touch -r /tmp/t deploy.sh',
     [{ path: 'deploy.sh', change: 'modified' }],
+    'echo "echo SAFE" > deploy.sh',
   ],
   [
     'renames another one over it',
     'printf "echo EVIL\\n" > x; touch -r deploy.sh x; mv x deploy.sh',
     [{ path: 'deploy.sh', change: 'modified' }],
+    'echo "echo SAFE" > deploy.sh',
   ],
-  ['makes a new one', 'echo EVIL > new.sh', [{ path: 'new.sh', change: 'added' }]],
-  ['removes one', 'rm deploy.sh', [{ path: 'deploy.sh', change: 'deleted' }]],
+  ['makes a new one', 'echo EVIL > new.sh', [{ path: 'new.sh', change: 'added' }], 'rm new.sh'],
+  ['removes one', 'rm deploy.sh', [{ path: 'deploy.sh', change: 'deleted' }], 'echo "echo SAFE" > deploy.sh'],
   [
     'makes it a link',
     'echo "echo EVIL" > e; rm deploy.sh; ln -s e deploy.sh',
@@ -86,31 +91,114 @@ const ways: [name: string, line: string, changed: object[]][] = [
       { path: 'deploy.sh', change: 'modified' },
       { path: 'e', change: 'added' },
     ],
+    'rm e deploy.sh; echo "echo SAFE" > deploy.sh',
   ],
-  ['makes it executable', 'chmod +x deploy.sh', [{ path: 'deploy.sh', change: 'modified' }]],
-  ['takes rights away', 'chmod 0 deploy.sh', [{ path: 'deploy.sh', change: 'modified' }]],
-  ['makes an empty folder', 'mkdir empty', [{ path: 'empty', change: 'added' }]],
-  ['removes a folder', 'rm -r dir', [{ path: 'dir/inner.txt', change: 'deleted' }]],
-  ['makes a pipe in place of a file', 'rm deploy.sh; mkfifo deploy.sh', [{ path: 'deploy.sh', change: 'unknown' }]],
+  ['makes it executable', 'chmod +x deploy.sh', [{ path: 'deploy.sh', change: 'modified' }], 'chmod -x deploy.sh'],
+  ['takes rights away', 'chmod 0 deploy.sh', [{ path: 'deploy.sh', change: 'modified' }], 'chmod 644 deploy.sh'],
+  ['makes an empty folder', 'mkdir empty', [{ path: 'empty', change: 'added' }], 'rmdir empty'],
+  [
+    'removes a folder',
+    'rm -r dir',
+    [{ path: 'dir/inner.txt', change: 'deleted' }],
+    'mkdir dir; echo inner > dir/inner.txt',
+  ],
+  [
+    'makes a pipe in place of a file',
+    'rm deploy.sh; mkfifo deploy.sh',
+    [{ path: 'deploy.sh', change: 'unknown' }],
+    'rm deploy.sh; echo "echo SAFE" > deploy.sh',
+  ],
+  [
+    'makes a ref',
+    'git update-ref refs/heads/evil HEAD',
+    [{ path: '.git/refs/heads/evil', change: 'modified' }],
+    'git update-ref -d refs/heads/evil',
+  ],
+  [
+    'leads HEAD to another branch',
+    'cp .git/HEAD /tmp/HEAD; git symbolic-ref HEAD refs/heads/evil',
+    [{ path: '.git/HEAD', change: 'modified' }],
+    'cat /tmp/HEAD > .git/HEAD',
+  ],
+  [
+    'changes the index alone',
+    'cp .git/index /tmp/index; git update-index --assume-unchanged deploy.sh || git rm -q --cached -r . || git read-tree --empty',
+    [{ path: '.git/index', change: 'modified' }],
+    'cat /tmp/index > .git/index',
+  ],
+  [
+    'changes the configuration of a nested repository',
+    'git -C sub config alias.status "!echo EVIL"',
+    [{ path: 'sub/.git/config', change: 'modified' }],
+    'git -C sub config --unset alias.status',
+  ],
+  [
+    'puts a file that leads elsewhere in place of a nested repository',
+    'mv sub/.git /tmp/git; echo gitdir: ../x > sub/.git',
+    [{ path: 'sub/.git', change: 'modified' }],
+    'rm sub/.git; mv /tmp/git sub/.git',
+  ],
 ];
 
-describe('a background command that changes the workspace between the look and the call: the call asks again, when it', () => {
-  test.each(ways)('%s', async (_name, line, changes) => {
-    const { runId, shown } = await shownBeside(whenTold(line));
-    const tree = system.tree(runId);
-    await tell(runId);
+/** Lines that a command cannot carry out: what of our repository would run programs is fixed. */
+const impossible = [
+  'git config core.fsmonitor evil',
+  'echo evil > .git/hooks/pre-commit',
+  'mv .git/config .git/x',
+  'rm -rf .git/hooks',
+  'echo "* filter=evil" > .git/info/attributes',
+];
+
+test('a background command that changes the workspace between the look and the call makes the call ask again, in every way', async () => {
+  const obeying = {
+    tool: 'bash',
+    args: {
+      command: 'while :; do until [ -e go ]; do sleep 0.02; done; . ./go > /dev/null 2>&1; rm go; done',
+      run_in_background: true,
+    },
+  };
+  const { run } = await system.client.createRun({
+    plan: plan(
+      [{ tool: 'write_file', args: { path: 'deploy.sh', content: 'echo SAFE\n' } }],
+      [{ tool: 'write_file', args: { path: 'dir/inner.txt', content: 'inner\n' } }],
+      [bash('git init -q sub; git add deploy.sh')],
+      [obeying],
+      [bash('bash ./deploy.sh > ran.txt')],
+    ),
+    policy,
+  });
+  for (let decided = 0; decided < 2; decided++) await decide(await nextApproval(system.client, run.id));
+  let shown = await nextApproval(system.client, run.id);
+  await until('it runs', async () => (await system.client.listTasks(run.id))[0]?.status === 'running');
+  const tree = system.tree(run.id);
+  const obey = async (line: string) => {
+    writeFileSync(at(run.id, 'next'), line);
+    renameSync(at(run.id, 'next'), at(run.id, 'go'));
+    await until('it has done so', () => !existsSync(at(run.id, 'go')));
+  };
+  for (const [name, line, changes, undo] of ways) {
+    await obey(line);
     await decide(shown);
-    const again = await nextApproval(system.client, runId);
-    expect(again.id).not.toBe(shown.id);
-    expect(again.action_digest).not.toBe(shown.action_digest);
-    expect(again.changed).toMatchObject({ approval_id: shown.id, changes, total: changes.length });
+    const again = await nextApproval(system.client, run.id);
+    expect(again.changed, name).toMatchObject({ approval_id: shown.id, changes });
+    if (!line.includes('git')) expect(again.changed?.total, name).toBe(changes.length);
+    expect(again.action_digest, name).not.toBe(shown.action_digest);
     expect(again.kind).toBe('action');
     expect(await system.client.getApproval(shown.id)).toMatchObject({ status: 'approved', superseded_by: again.id });
-    expect(existsSync(at(runId, 'ran.txt'))).toBe(false);
-    expect(system.tree(runId)).toBe(tree);
-    await endOf(runId);
-  });
+    expect(existsSync(at(run.id, 'ran.txt')), name).toBe(false);
+    await obey(undo);
+    await decide(again);
+    shown = await nextApproval(system.client, run.id);
+    expect(shown.changed, `${name}, undone`).toMatchObject({ approval_id: again.id });
+  }
+  expect(system.tree(run.id)).toBe(tree);
+  for (const line of impossible) await obey(line);
+  await decide(shown);
+  expect(await finished(system.client, run.id)).toMatchObject({ status: 'succeeded' });
+  expect(readFileSync(at(run.id, 'ran.txt'), 'utf8')).toBe('SAFE\n');
+}, 60_000);
 
+describe('a background command', () => {
   test('writes through a mapping that was dirty before the last snapshot, and leaves no trace in its times', async () => {
     const program = `import mmap, os, time
 f = os.open("deploy.sh", os.O_RDWR); m = mmap.mmap(f, 10); os.close(f)
@@ -240,4 +328,91 @@ test('a worker that is killed while an approved call runs leaves no command froz
   expect(await finished(system.client, runId)).toMatchObject({ status: 'succeeded' });
   expect(readFileSync(at(runId, 'ran.txt'), 'utf8')).toBe('one\ntwo\n');
   expect((await system.client.listTasks(runId))[0]?.status).toBe('lost');
+});
+
+test('an approved background command begins before its call settles, and so before any later call', async () => {
+  const command = {
+    tool: 'bash',
+    args: { command: 'bash ./deploy.sh > ran.txt; sleep 1000', run_in_background: true },
+  };
+  const { run } = await system.client.createRun({
+    plan: plan(
+      [{ tool: 'write_file', args: { path: 'deploy.sh', content: 'echo SAFE\n' } }],
+      [command],
+      [{ tool: 'write_file', args: { path: 'deploy.sh', content: 'echo EVIL\n' } }],
+      [{ tool: 'ask_user', args: { question: 'Well?' } }],
+    ),
+    policy,
+  });
+  const shown = await nextApproval(system.client, run.id);
+  expect(shown.preview).toMatchObject({ background: true });
+  await decide(shown);
+  expect(await nextApproval(system.client, run.id)).toMatchObject({ kind: 'input' });
+  const steps = (await system.client.listSteps(run.id)).data;
+  const [task] = await system.client.listTasks(run.id);
+  const started = Date.parse(task?.started_at ?? '');
+  expect(started).toBeLessThanOrEqual(Date.parse(steps[1]?.settled_at ?? ''));
+  expect(started).toBeLessThan(Date.parse(steps[2]?.started_at ?? ''));
+  await endOf(run.id);
+});
+
+test('an approved background command does not begin beside another one', async () => {
+  const quiet = { tool: 'bash', args: { command: 'sleep 1000', run_in_background: true } };
+  const { run } = await system.client.createRun({
+    plan: { groups: [{ steps: [quiet] }, { on_error: 'continue', steps: [quiet] }] },
+    policy,
+  });
+  await decide(await nextApproval(system.client, run.id));
+  await decide(await nextApproval(system.client, run.id));
+  expect(await finished(system.client, run.id)).toMatchObject({ status: 'succeeded' });
+  const second = (await system.client.listSteps(run.id)).data[1];
+  expect(second?.error).toMatchObject({ code: 'ETASKSOPEN', next: expect.stringContaining('kill_shell') });
+  expect(await system.client.listTasks(run.id)).toHaveLength(1);
+});
+
+test('an approval names the repositories that the run made, with what runs in them', async () => {
+  const { run } = await system.client.createRun({
+    plan: plan(
+      [{ tool: 'write_file', args: { path: 'a', content: '' } }],
+      [bash('git init -q sub; git -C sub config alias.st "!echo EVIL"; git update-ref refs/heads/x HEAD')],
+      [bash('cd sub && git st')],
+    ),
+    policy,
+  });
+  const first = await nextApproval(system.client, run.id);
+  expect(first.repositories).toEqual([]);
+  await decide(first);
+  const { repositories } = await nextApproval(system.client, run.id);
+  expect(repositories).toMatchObject([
+    { path: '.git/', configuration: null },
+    { path: 'sub/.git/', configuration: expect.stringContaining('st = !echo EVIL') },
+  ]);
+  await endOf(run.id);
+});
+
+test('a held merge shows the snapshot of the sub-agent and its changes', async () => {
+  const sub = [{ steps: [{ tool: 'write_file', args: { path: 'deploy.sh', content: 'echo SUB\n' } }] }];
+  const { run } = await system.client.createRun({
+    plan: {
+      groups: [
+        { steps: [{ name: 'sub', tool: 'task', args: { description: 'write', plan: sub } }] },
+        { steps: [{ tool: 'task_merge', args: { task_id: { $from: 'sub', pointer: '/task_id' } } }] },
+      ],
+    },
+    policy: { rules: [{ match: { tool: 'task_merge' }, action: 'hold' as const }] },
+  });
+  const shown = await nextApproval(system.client, run.id);
+  const child = (await system.client.listTasks(run.id))[0]?.child?.run_id;
+  expect(shown.preview).toMatchObject({
+    ...{ kind: 'merge', run_id: child, snapshot: expect.stringMatching(/^[0-9a-f]{40}$/) },
+    ...{
+      changes: [{ path: 'deploy.sh', change: 'added' }],
+      total: 1,
+      patch: expect.stringContaining('+echo SUB'),
+      cut: false,
+    },
+  });
+  await decide(shown);
+  expect(await finished(system.client, run.id)).toMatchObject({ status: 'succeeded' });
+  expect(readFileSync(at(run.id, 'deploy.sh'), 'utf8')).toBe('echo SUB\n');
 });

@@ -17,7 +17,10 @@ export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
   catalog: Registry;
   /** What background commands print. */
   outputs: Pick<OutputStore, 'read'>;
-  workspaces: Pick<Workspaces, 'check' | 'diff' | 'patch' | 'files' | 'unknown' | 'read' | 'archive' | 'planPublish'>;
+  workspaces: Pick<
+    Workspaces,
+    'check' | 'diff' | 'patch' | 'files' | 'unknown' | 'repositories' | 'read' | 'archive' | 'planPublish'
+  >;
   /** What of the operator's binds every run; the workers say the same of themselves. */
   bounds: Bounds;
   models: ModelSettings;

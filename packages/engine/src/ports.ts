@@ -80,6 +80,27 @@ export interface TaskDoor {
   kill(taskId: string): Promise<TaskView | undefined>;
   /** Brings what a sub-agent changed into the workspace, all of it or nothing. Only for a call that writes. */
   merge(taskId: string): Promise<MergeResult>;
+  /** What a merge would bring now. Changes nothing. */
+  previewMerge(taskId: string): Promise<MergePreview>;
+}
+
+export type MergePreview =
+  | ({
+      status: 'ready';
+      run_id: string /** Of the sub-agent: a merge brings exactly this. */;
+      snapshot: string;
+    } & MergeContent)
+  | { status: 'refused'; problem: Problem };
+
+/** What a run changed between two snapshots. */
+export interface MergeContent {
+  /** The first of them; `total` counts all. */
+  changes: ActionChanged['changes'];
+  total: number;
+  /** Of text files, as far as it is short. */
+  patch: string;
+  /** More is left out of the patch. */
+  cut: boolean;
 }
 
 export type MergeResult =
@@ -116,7 +137,12 @@ export interface ExecutionContext {
 
 export interface Executor {
   /** What a person should see before deciding; undefined when the call itself says it all. */
-  preview(call: Call, context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'signal'>): Promise<unknown>;
+  preview(
+    call: Call,
+    context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'signal'> & {
+      tasks: Pick<TaskDoor, 'previewMerge'>;
+    },
+  ): Promise<unknown>;
   /** Runs a call. Tool errors are outcomes; an exception is an infrastructure error, and the attempt is in doubt. */
   execute(call: Call, context: ExecutionContext): Promise<Outcome>;
   /** Runs a validator in the sandbox, on the workspace as it is, without a network. An exception is an infrastructure error. */
@@ -247,6 +273,8 @@ export interface WorkspacePort {
    * them ends.
    */
   takeOver(input: { runId: string; epoch: number; snapshot: string; signal: AbortSignal }): Promise<void>;
+  /** What a run changed between two of its snapshots, to be shown. */
+  contentOf(input: { runId: string; from: string; to: string }): Promise<MergeContent>;
   /** Brings the changes of another run, which began as this one was at `from.base`, into the tree; all of them or none. */
   merge(input: {
     runId: string;

@@ -53,6 +53,17 @@ export type ToolOutcome =
 export type Preview =
   | { kind: 'diff'; path: string; patch: string }
   | { kind: 'command'; command: string; cwd: string; network: readonly string[]; background?: true }
+  /** `snapshot` of the sub-agent's run `run_id`: the call brings exactly that. */
+  | {
+      kind: 'merge';
+      task_id: string;
+      run_id: string;
+      snapshot: string;
+      changes: { path: string; change: 'added' | 'modified' | 'deleted' | 'unknown' }[];
+      total: number;
+      patch: string;
+      cut: boolean;
+    }
   | { kind: 'question'; question: string; options: string[] }
   | { kind: 'problem'; message: string };
 
@@ -152,6 +163,13 @@ export interface Tasks {
   ): Promise<
     | { status: 'merged'; paths: readonly string[]; left_out?: readonly string[] }
     | { status: 'conflict'; conflicts: { path: string; reason: string }[] }
+    | { status: 'refused'; problem: ToolError }
+  >;
+  /** What a merge would bring now. Changes nothing; for a preview. */
+  previewMerge(
+    taskId: string,
+  ): Promise<
+    | ({ status: 'ready' } & Omit<Extract<Preview, { kind: 'merge' }>, 'kind' | 'task_id'>)
     | { status: 'refused'; problem: ToolError }
   >;
 }

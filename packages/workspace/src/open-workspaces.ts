@@ -14,6 +14,7 @@ import { dropTree, hasTree, restoreTree } from './housekeeping/drop-tree.ts';
 import { measureRuns } from './housekeeping/measure-runs.ts';
 import { tidyFolders } from './housekeeping/tidy-folders.ts';
 import { admitWriter, inspectFiles, inspectHead } from './inspect-tree.ts';
+import { configuredRepositories } from './left-out/changed-repositories.ts';
 import { findSource } from './materialise/check-source.ts';
 import { materialise } from './materialise/materialise.ts';
 import { mergeRun } from './merge.ts';
@@ -118,6 +119,12 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     patch: (input) => asWorkspaceError(() => patchSnapshots(deps, input)),
     files: (input) => asWorkspaceError(() => listFiles(deps, input)),
     unknown: (input) => asWorkspaceError(() => listUnknown(deps, input)),
+    repositories: ({ runId, snapshot, since }) =>
+      asWorkspaceError(async () => {
+        const folder = runFolder(dataDir, runId);
+        requireRecord(folder);
+        return configuredRepositories(deps, { folder, from: since, to: snapshot });
+      }),
     read: (input) => asWorkspaceError(() => readSnapshotFile(deps, input)),
     archive: (input) => asWorkspaceError(() => archiveFiles(deps, input)),
     planPublish: (request) => verb(request.runId, () => planPublish(deps, request)),

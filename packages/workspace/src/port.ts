@@ -104,6 +104,23 @@ export const unknownContentSchema = z.strictObject({
 /** What is in the tree and no snapshot holds: nothing can be shown of it, and what was there before is not what is there now. */
 export type UnknownContent = z.infer<typeof unknownContentSchema>;
 
+export const changedRepositorySchema = z.strictObject({
+  path: z
+    .string()
+    .nullable()
+    .describe('The `.git` entry, with a slash at its end where it is a folder; null: the rest of a long list'),
+  files: z.int().describe('How many files in it differ'),
+  bytes: z.int(),
+  configuration: z
+    .string()
+    .nullable()
+    .describe(
+      'Of a nested repository: what its configuration says, which git commands in it follow; null: it has none',
+    ),
+});
+/** A repository in the tree that the run made or changed. */
+export type ChangedRepository = z.infer<typeof changedRepositorySchema>;
+
 export const fileDiffSchema = z.strictObject({
   path: z.string(),
   status: z.enum(['added', 'modified', 'deleted']),
@@ -430,6 +447,8 @@ export interface Workspaces {
   patch(input: DiffRequest): Promise<Buffer>;
   /** What no snapshot can hold, as it was at a snapshot. @param input.since only what was not the same at that one */
   unknown(input: { runId: string; snapshot: SnapshotId; since?: SnapshotId; path?: string }): Promise<UnknownContent[]>;
+  /** The `.git` entries that differ between two snapshots, with their configurations. */
+  repositories(input: { runId: string; snapshot: SnapshotId; since: SnapshotId }): Promise<ChangedRepository[]>;
   /** The files of a snapshot whose content it holds, in byte order of their paths. `path`: a file or a folder. */
   files(input: { runId: string; snapshot: SnapshotId; path?: string }): Promise<FileEntry[]>;
   /**

@@ -160,6 +160,10 @@ function portOf(workspaces: Workspaces): WorkerDeps['workspaces'] {
     quiesce: async () => {},
     restore: (input) => workspaces.restore(input),
     takeOver: (input) => workspaces.takeOver(input),
+    contentOf: async ({ runId, from, to }) => ({
+      ...(await workspaces.compare({ runId, from, to, most: 100 })),
+      ...{ patch: '', cut: false },
+    }),
     merge: (input) => workspaces.merge(input),
     async planPublish(call) {
       const plan = await workspaces.planPublish(requestOf(call));

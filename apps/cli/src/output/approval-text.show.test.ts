@@ -11,7 +11,7 @@ const approval = (given: object) =>
     ...{ risk: 'high', reason: 'the policy holds it', action_digest: 'sha256:0', allowed_decisions: ['approve'] },
     action: { toolset: 'holdpoint', tool: 'bash', effect: 'external', args: { command: 'npm test' } },
     ...{ requested_at: '2026-01-01T00:00:00Z', expires_at: '2026-01-08T00:00:00Z', decision: null, preview: command },
-    ...{ changed: null, may_write: [], unknown: [], superseded_by: null },
+    ...{ changed: null, may_write: [], unknown: [], repositories: [], superseded_by: null },
     ...given,
   }) as unknown as Approval;
 const shown = (given: object) => approvalText(approval(given), { colors: colorsFor(false), now }).join('\n');

@@ -10,7 +10,7 @@ import { publishPlanText } from './publish-plan-text.ts';
 import { shortArgs } from './short-args.ts';
 import { table } from './table.ts';
 import { ago, until } from './time.ts';
-import { changedText, mayWriteText, unknownText } from './unknown-text.ts';
+import { changedText, mayWriteText, repositoriesText, unknownText } from './unknown-text.ts';
 
 export function approvalTable(approvals: readonly Approval[], now: number): string[] {
   const rows = approvals.map((approval) => [
@@ -61,6 +61,7 @@ export function approvalText(approval: Approval, { colors, now }: { colors: Colo
     ...told(changedText(approval, colors)),
     ...told(mayWriteText(approval, { colors, now })),
     ...told(unknownText(approval.unknown, colors)),
+    ...told(repositoriesText(approval, colors)),
     ...(isAboutPublish(approval) ? planLines(approval, colors) : previewLines(approval.preview, colors)),
   ];
 }
@@ -105,6 +106,11 @@ const previewSchema = z.discriminatedUnion('kind', [
     network: z.array(z.string()),
     background: z.literal(true).optional(),
   }),
+  z.object({
+    ...{ kind: z.literal('merge'), task_id: z.string(), run_id: z.string(), snapshot: z.string() },
+    changes: z.array(z.object({ path: z.string(), change: z.string() })),
+    ...{ total: z.int(), patch: z.string(), cut: z.boolean() },
+  }),
   z.object({ kind: z.literal('problem'), message: z.string() }),
 ]);
 
@@ -126,6 +132,15 @@ function previewLines(preview: Approval['preview'], colors: Colors): string[] {
         ...plain(known.command)
           .split('\n')
           .map((line) => `  ${colors.bold(line)}`),
+      ];
+    case 'merge':
+      return [
+        '',
+        `It would merge what the sub-agent ${known.task_id} changed (snapshot ${known.snapshot} of ${known.run_id}):`,
+        ...known.changes.map(({ path, change }) => `  ${change.padEnd(8)}  ${nameText(path)}`),
+        ...(known.total > known.changes.length ? [`  and ${known.total - known.changes.length} more`] : []),
+        ...patchLines(known.patch, colors),
+        ...(known.cut ? [`the rest is not shown here: holdpoint runs diff ${known.run_id}`] : []),
       ];
     case 'problem':
       return ['', colors.yellow(`It would fail: ${plain(known.message)}`)];

@@ -3,7 +3,7 @@ import type { UnknownContent } from '@holdpoint/client/wire/snapshot';
 import { bytes as sizeText } from './bytes.ts';
 import type { Colors } from './colors.ts';
 import { nameText } from './name-text.ts';
-import { oneLine } from './plain.ts';
+import { oneLine, plain } from './plain.ts';
 import { table } from './table.ts';
 import { ago } from './time.ts';
 
@@ -35,6 +35,27 @@ export function mayWriteText({ may_write }: Approval, { colors, now }: { colors:
   ];
 }
 
+/** Repositories that the run made or changed: git follows what they say, and a diff of the files does not show it. */
+export function repositoriesText({ repositories }: Pick<Approval, 'repositories'>, colors: Colors): string[] {
+  if (repositories.length === 0) return [];
+  return [
+    colors.yellow('repositories that the run made or changed (no diff shows what is in them):'),
+    ...repositories.flatMap(({ path, files, bytes, configuration }) => {
+      const name = path === null ? 'others' : nameText(path);
+      const head = `  ${name}  ${files} ${files === 1 ? 'file' : 'files'}, ${sizeText(bytes)}`;
+      if (configuration === null) return [head];
+      const where = path === null ? 'in them' : `in ${nameText(path.replace(/\.git\/?$/i, ''))}`;
+      return [
+        head,
+        colors.red(`    git commands ${where} run what its configuration says:`),
+        ...plain(configuration)
+          .split('\n')
+          .map((line) => `      ${line}`),
+      ];
+    }),
+  ];
+}
+
 /** Why a call that was decided asks again. */
 export function changedText({ changed }: Approval, colors: Colors): string[] {
   if (changed === null) return [];
@@ -48,5 +69,6 @@ export function changedText({ changed }: Approval, colors: Colors): string[] {
     colors.yellow(`changed since the decision on ${changed.approval_id}, so nothing ran:`),
     ...lines.map((line) => `  ${line}`),
     ...(more > 0 ? [`  and ${more} more`] : []),
+    ...(changed.uses === undefined ? [] : ['  what it takes from a sub-agent: see below']),
   ];
 }

@@ -49,8 +49,8 @@ export function createExecutor({ registry, sandbox, workspaces, texts, allowAddr
   };
 
   return {
-    async preview(call, { runId, epoch, network: { allow }, signal }) {
-      const rest = { tasks: noTasks, taskId: '', depth: 0, maxDepth: 0 };
+    async preview(call, { runId, epoch, network: { allow }, tasks, signal }) {
+      const rest = { tasks: { ...noTasks, ...tasks }, taskId: '', depth: 0, maxDepth: 0 };
       const network = allow.length === 0 ? undefined : { hosts: allow, fetch: noFetch };
       const bounds = { wallMs: previewWallMs, limits: {}, network, signal };
       const context = await contextOf({ runId, epoch, idempotencyKey: runId, ...bounds, rest });
@@ -113,7 +113,7 @@ const previewWallMs = 10_000;
 const noFetch: Network['fetch'] = () => Promise.reject(new Error('a preview fetches nothing'));
 
 /** A preview shows what would be done; it does nothing. */
-const noTasks: ToolContext['tasks'] = {
+const noTasks: Omit<ToolContext['tasks'], 'previewMerge'> = {
   list: async () => [],
   get: async () => undefined,
   output: async () => ({ text: '', from: 0, next: 0, total: 0, omitted: 0 }),

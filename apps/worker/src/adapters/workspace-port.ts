@@ -2,6 +2,7 @@ import { mostChangesNamed } from '@holdpoint/engine/domain/events';
 import type { MadeWorkspace, PublishCall, WorkspacePort } from '@holdpoint/engine/ports';
 import type { Sandbox } from '@holdpoint/sandbox/port';
 import {
+  type FileDiff,
   isUnstorable,
   type Materialised,
   type PublishRequest,
@@ -56,6 +57,11 @@ export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): W
       // Nothing can be started on an older tree any more; what was started before ends now.
       await sandbox.killAll(input.runId);
     },
+    async contentOf({ runId, from, to }) {
+      const { changes, total } = await workspaces.compare({ runId, from, to, most: mostChangesNamed });
+      const { files } = await workspaces.diff({ runId, from, to });
+      return { changes, total, ...patchOf(files) };
+    },
     async merge(input) {
       return sandbox.frozen(input.runId, async (frozen) => {
         const merged = await workspaces.merge({ ...input, isShared: frozen > 0 });
@@ -90,6 +96,26 @@ export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): W
     collect: (runId) => workspaces.collect(runId),
     tidy: (input) => workspaces.tidy(input),
   };
+}
+
+/** Characters of a patch that a person reads before a decision. */
+const longestPatch = 64 * 1024;
+
+function patchOf(files: readonly FileDiff[]): { patch: string; cut: boolean } {
+  let patch = '';
+  for (const { path, status, hunks, omitted } of files) {
+    if (omitted) return { patch, cut: true };
+    const names = [status === 'added' ? '/dev/null' : `a/${path}`, status === 'deleted' ? '/dev/null' : `b/${path}`];
+    const heads = hunks.length === 0 ? [] : [`--- ${names[0]}`, `+++ ${names[1]}`];
+    const lines = hunks.flatMap((hunk) => [
+      `@@ -${hunk.old_start},${hunk.old_lines} +${hunk.new_start},${hunk.new_lines} @@`,
+      ...hunk.lines,
+    ]);
+    const text = [...heads, ...lines].map((line) => `${line}\n`).join('');
+    if (patch.length + text.length > longestPatch) return { patch, cut: true };
+    patch += text;
+  }
+  return { patch, cut: false };
 }
 
 function toMade({ id, base, base_commit, files, bytes, skipped, submodules }: Materialised): MadeWorkspace {

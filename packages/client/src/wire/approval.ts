@@ -8,7 +8,7 @@ import {
   riskSchema,
   taskStatusSchema,
 } from '@holdpoint/engine/domain/vocabulary';
-import { unknownContentSchema } from '@holdpoint/workspace/port';
+import { changedRepositorySchema, unknownContentSchema } from '@holdpoint/workspace/port';
 import { z } from 'zod';
 import { cursorOf, integerParameter, listParameter, pageOf } from './page.ts';
 
@@ -46,6 +46,11 @@ export const approvalSchema = z
       .array(unknownContentSchema)
       .describe(
         'What the run made or changed and no snapshot can hold: what the call may meet and nothing here can show',
+      ),
+    repositories: z
+      .array(changedRepositorySchema)
+      .describe(
+        'Repositories in the workspace that the run made or changed, with the configuration of each nested one. A git command in a nested repository runs the programs that its configuration names',
       ),
     changed: actionChangedSchema
       .nullable()

@@ -53,7 +53,13 @@ export async function viewApproval(
   const { toolset } = found.run.header;
   const digest =
     approval.decision?.action_digest ??
-    actionDigest({ toolset, tool: found.step.call.tool, args, snapshot: found.run.snapshot ?? '' });
+    actionDigest({
+      toolset,
+      tool: found.step.call.tool,
+      args,
+      snapshot: found.run.snapshot ?? '',
+      uses: approval.request.uses,
+    });
   return { subject: 'step', ...found, approval, args, effect, digest };
 }
 

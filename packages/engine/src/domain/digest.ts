@@ -2,10 +2,17 @@ import { createHash } from 'node:crypto';
 
 /**
  * What a decision is bound to: the exact call (tool, arguments) on the exact workspace state. The same call on another snapshot has
- * another digest. `sha256:` and 64 hex digits.
+ * another digest. `uses`: what it takes from another run. `sha256:` and 64 hex digits.
  */
-export function actionDigest(action: { toolset: string; tool: string; args: unknown; snapshot: string }): string {
-  const text = canonicalJson([action.toolset, action.tool, action.args, action.snapshot]);
+export function actionDigest(action: {
+  toolset: string;
+  tool: string;
+  args: unknown;
+  snapshot: string;
+  uses?: string | undefined;
+}): string {
+  const { toolset, tool, args, snapshot, uses } = action;
+  const text = canonicalJson([toolset, tool, args, snapshot, ...(uses === undefined ? [] : [uses])]);
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
 

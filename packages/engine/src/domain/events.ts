@@ -220,6 +220,10 @@ export const actionChangedSchema = z.strictObject({
     )
     .max(mostChangesNamed),
   total: z.int(),
+  uses: z
+    .string()
+    .optional()
+    .describe('What the call takes from a sub-agent is not what was shown: its run and snapshot now; empty: nothing'),
 });
 export type ActionChanged = z.infer<typeof actionChangedSchema>;
 
@@ -232,6 +236,7 @@ const approvalEvents = [
     reason: z.string(),
     risk: riskSchema,
     preview: payloadSchema.optional(),
+    uses: z.string().optional().describe('What the call uses of another run; the digest covers it'),
     allowed_decisions: z.array(decisionKindSchema),
     expires_at: z.iso.datetime(),
     changed: actionChangedSchema.optional().describe('The call was decided before, and the files had changed since'),

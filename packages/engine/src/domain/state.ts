@@ -165,6 +165,7 @@ const approvalSchema = z.object({
       reason: z.string(),
       risk: riskSchema,
       preview: payloadSchema.optional(),
+      uses: z.string().optional(),
       allowed_decisions: z.array(decisionKindSchema),
       expires_at: z.string(),
       requested_at: z.string(),

@@ -118,3 +118,39 @@ test.each(['before', 'after'] as const)(
     }
   },
 );
+
+const external = { tool: 'count', args: { effect: 'external' } };
+const agent = (name: string) => ({ name, args: { effect: 'read', agent: { groups: [{ steps: [external] }] } } });
+const merge = (name: string) => ({ args: { effect: 'workspace', merges: { $from: name, pointer: '/task_id' } } });
+const holdMerges = { rules: [{ match: { effect: 'workspace' }, action: 'hold' }] };
+
+test('a merge is bound to what the sub-agent made: an edit that merges another one asks again and shows that', async () => {
+  const one = bench(engine);
+  const { deps } = one;
+  const spec = specOf([[agent('a'), agent('b')], [merge('a')]], { policy: holdMerges });
+  const { runId } = await submitRun(deps, { spec, by: 'test' });
+  await deliverAll(deps);
+  const [shown] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 5 })).items;
+  if (!shown) throw new Error('nothing is held');
+  const [a, b] = await readTasks(deps.redis, runId);
+  const used = async (task: typeof a) => {
+    const child = await readRun(deps.redis, task?.about.child ?? '');
+    return `${child?.id} ${child?.snapshot}`;
+  };
+  expect(shown.approval.request.uses).toBe(await used(a));
+  const args = { effect: 'workspace', merges: b?.id };
+  const edit = { decision: 'edit' as const, action_digest: shown.digest, args, by: 'ann' };
+  await decideApproval(deps, shown.approval.id, edit);
+  await deliverAll(deps);
+  const [again] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 5 })).items;
+  expect(again?.approval.request.uses).toBe(await used(b));
+  expect(again?.approval.request.changed).toMatchObject({ approval_id: shown.approval.id, uses: await used(b) });
+  expect(again?.digest).not.toBe(shown.digest);
+  expect(one.tree).toEqual([]);
+  await approve(one, runId);
+  await deliverAll(deps);
+  expect(await readRun(deps.redis, runId)).toMatchObject({ status: 'succeeded' });
+  const { steps } = await listSteps(deps, (await readTasks(deps.redis, runId))[1]?.about.child ?? '');
+  expect(one.tree).toContain(steps[0]?.id);
+  await soundLog(deps, runId);
+});

@@ -1,4 +1,3 @@
-import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { askAgain } from '../domain/transitions/ask-again.ts';
@@ -10,6 +9,7 @@ import { readApproval } from '../log/read-state.ts';
 import type { Difference } from '../ports.ts';
 import { readError } from './infrastructure-error.ts';
 import { abortReason, type JobContext } from './job.ts';
+import { previewCall } from './preview-call.ts';
 
 /** Whether a person decided that the call runs, on files that were shown. A call that only reads changes nothing, and runs on the files as they are. */
 export const isBound = (step: StepState): boolean => step.effect !== 'read' && step.approved_snapshot !== undefined;
@@ -56,7 +56,7 @@ export async function confirmFiles(
   const { approved_snapshot: decided } = step;
   const { snapshot: parent = '' } = run;
   if (!isBound(step) || decided === undefined) return 'same';
-  if (run.uncaptured === 0 && parent === decided) return 'same';
+  if (run.uncaptured === 0 && parent === decided) return confirmUse(deps, run, step, context);
   // Another writer has the tree: the append that starts the attempt is refused, and the caller looks again.
   if (run.writer !== '' && run.writer !== step.id) return 'same';
   let found: Difference | undefined;
@@ -70,7 +70,30 @@ export async function confirmFiles(
   } catch (error) {
     return pauseOrThrow(deps, run, error, context);
   }
-  if (found === undefined) return 'same';
+  if (found === undefined) return confirmUse(deps, run, step, context);
+  await parkAgain(deps, run, step, found, context);
+  return 'again';
+}
+
+/** Compares what the call takes from a sub-agent with what was shown. A call was perhaps shown, or edited, before its sub-agent ended. */
+async function confirmUse(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  context: JobContext,
+): Promise<'same' | 'again' | 'lost'> {
+  if (run.agents === 0 || step.approval === undefined) return 'same';
+  const approval = await readApproval(deps.redis, run.id, step.approval);
+  if (approval === undefined || approval.request.kind === 'in_doubt') return 'same';
+  const { snapshot = '' } = run;
+  let uses: string | undefined;
+  try {
+    ({ uses } = await previewCall(deps, run, step, context.signal));
+  } catch (error) {
+    return pauseOrThrow(deps, run, error, context);
+  }
+  if (uses === approval.request.uses) return 'same';
+  const found = { snapshot, files_changed: 0, skipped: 0, changes: [], total: 0, uses: uses ?? '' };
   await parkAgain(deps, run, step, found, context);
   return 'again';
 }
@@ -79,26 +102,23 @@ async function parkAgain(
   deps: WorkerDeps,
   run: RunState,
   step: StepState,
-  found: Difference,
+  found: Difference & { uses?: string },
   { signal }: JobContext,
 ): Promise<void> {
   const decided = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
   if (decided === undefined) throw new TypeError(`the approved step ${step.id} has no approval`);
-  const { policy, network } = await readSpec(deps, run);
-  const call = { toolset: run.header.toolset, tool: step.call.tool, args: await fromPayload(deps.blobs, step.args) };
+  const { policy } = await readSpec(deps, run);
   // What is known of an attempt in doubt does not depend on the files.
-  const preview =
+  const shown =
     decided.request.kind === 'in_doubt'
-      ? decided.request.preview
-      : await deps.executor
-          .preview(call, { runId: run.id, epoch: run.lease, network, signal })
-          .then((shown) => (shown === undefined ? undefined : toPayload(deps.blobs, shown)));
+      ? { preview: decided.request.preview, uses: decided.request.uses }
+      : await previewCall(deps, run, step, signal);
   const approvalId = deps.newId('approval');
   await trackApproval(deps.redis, approvalId, run.id);
   const expiresAt = new Date(deps.now() + policy.approval_timeout_s * 1000).toISOString();
   const transition = askAgain(run, step, {
     ...{ decided, approvalId, expiresAt, found },
-    ...(preview === undefined ? {} : { preview }),
+    shown,
   });
   const appended = await append(deps, run.id, transition);
   if (!appended.ok) return untrackApproval(deps.redis, approvalId);

@@ -1,4 +1,3 @@
-import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { isAbandoned } from '../domain/id-time.ts';
 import type { RunSpec } from '../domain/run-spec.ts';
@@ -15,6 +14,7 @@ import { readApproval, readRun, readTurnSteps } from '../log/read-state.ts';
 import { endTasks, ensureTasks } from './ensure-tasks.ts';
 import { judgeTree } from './inspect-tree.ts';
 import { judgeStep } from './judge-step.ts';
+import { previewCall } from './preview-call.ts';
 import { isWorkspaceDue, releaseUnlessDue } from './release-run.ts';
 import { reportToParent } from './report-agent.ts';
 import { settleWaiting } from './settle-waiting.ts';
@@ -133,21 +133,12 @@ async function openGates(
       const approvalId = deps.newId('approval');
       await trackApproval(deps.redis, approvalId, run.id);
       const expiresAt = new Date(deps.now() + spec.policy.approval_timeout_s * 1000).toISOString();
-      const preview = await previewOf(deps, run, step, signal);
-      return { step, action, reason, approvalId, expiresAt, ...(preview === undefined ? {} : { preview }) };
+      return { step, action, reason, approvalId, expiresAt, ...(await previewCall(deps, run, step, signal)) };
     }),
   );
   const appended = await append(deps, run.id, gateSteps(run, gates));
   if (appended.ok) return;
   for (const gate of gates) if (gate.action === 'hold') await untrackApproval(deps.redis, gate.approvalId);
-}
-
-async function previewOf(deps: WorkerDeps, run: RunState, step: StepState, signal: AbortSignal) {
-  const args = await fromPayload(deps.blobs, step.args);
-  const call = { toolset: run.header.toolset, tool: step.call.tool, args };
-  const { network } = await readSpec(deps, run);
-  const preview = await deps.executor.preview(call, { runId: run.id, epoch: run.lease, network, signal });
-  return preview === undefined ? undefined : toPayload(deps.blobs, preview);
 }
 
 /** The job that a step's state calls for. */

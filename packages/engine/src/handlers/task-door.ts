@@ -4,7 +4,7 @@ import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState, TaskState } from '../domain/state.ts';
 import { isTaskOver, isTerminal, type Problem } from '../domain/vocabulary.ts';
 import { readRun, readTask, readTasks } from '../log/read-state.ts';
-import type { MergeResult, TaskDoor, TaskView } from '../ports.ts';
+import type { MergePreview, MergeResult, TaskDoor, TaskView } from '../ports.ts';
 
 const killPatienceMs = 10_000;
 const lookEveryMs = 20;
@@ -34,6 +34,7 @@ export function openTaskDoor(deps: WorkerDeps, run: RunState, step: StepState, s
       }
     },
     merge: (taskId) => merge(deps, run, step, taskId),
+    previewMerge: (taskId) => previewMerge(deps, run, taskId),
   };
 }
 
@@ -57,7 +58,12 @@ export async function viewTask(deps: Pick<WorkerDeps, 'redis'>, task: TaskState)
 const withoutStatus = <Outcome extends { status: unknown }>({ status, ...rest }: Outcome): Omit<Outcome, 'status'> =>
   rest;
 
-async function merge(deps: WorkerDeps, run: RunState, step: StepState, taskId: string): Promise<MergeResult> {
+/** What a merge of a sub-agent brings, or why there is none. */
+async function findMerge(
+  deps: Pick<WorkerDeps, 'redis'>,
+  run: RunState,
+  taskId: string,
+): Promise<{ status: 'ready'; from: { runId: string; snapshot: string; base: string } } | Refused> {
   const task = await readTask(deps.redis, run.id, taskId);
   const child = task?.about.child === undefined ? undefined : await readRun(deps.redis, task.about.child);
   if (!task || task.about.child === undefined) {
@@ -73,15 +79,36 @@ async function merge(deps: WorkerDeps, run: RunState, step: StepState, taskId: s
   if (child.publication === 'discarded' || child.publication === 'discarding') {
     return refuse('ETASKDISCARDED', `The workspace of ${taskId} was discarded.`, 'Begin it again.');
   }
+  return { status: 'ready', from: { runId: child.id, snapshot, base: parent.snapshot } };
+}
+
+async function merge(deps: WorkerDeps, run: RunState, step: StepState, taskId: string): Promise<MergeResult> {
+  const found = await findMerge(deps, run, taskId);
+  if (found.status === 'refused') return found;
   return deps.workspaces.merge({
     runId: run.id,
     epoch: run.lease,
     parent: run.snapshot ?? '',
-    from: { runId: child.id, snapshot, base: parent.snapshot },
+    from: found.from,
     message: `${step.call.tool} ${taskId} (${step.id}, attempt ${step.attempt})`,
   });
 }
 
-function refuse(code: string, message: string, next: string): MergeResult {
+/** Of a call that a person decides on. */
+export async function previewMerge(
+  deps: Pick<WorkerDeps, 'redis' | 'workspaces'>,
+  run: RunState,
+  taskId: string,
+): Promise<MergePreview> {
+  const found = await findMerge(deps, run, taskId);
+  if (found.status === 'refused') return found;
+  const { runId, snapshot, base } = found.from;
+  const content = await deps.workspaces.contentOf({ runId, from: base, to: snapshot });
+  return { status: 'ready', run_id: runId, snapshot, ...content };
+}
+
+type Refused = Extract<MergeResult, { status: 'refused' }>;
+
+function refuse(code: string, message: string, next: string): Refused {
   return { status: 'refused', problem: { code, message, next } satisfies Problem };
 }

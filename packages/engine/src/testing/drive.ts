@@ -106,7 +106,14 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
       },
     },
     executor: {
-      preview: async () => ({ kind: 'command', command: 'count' }),
+      async preview({ args }, { tasks }) {
+        const { merges } = args as TestArgs;
+        if (merges === undefined) return { kind: 'command', command: 'count' };
+        const shown = await tasks.previewMerge(merges);
+        return shown.status === 'ready'
+          ? { kind: 'merge', ...shown }
+          : { kind: 'problem', message: shown.problem.message };
+      },
       validate: async ({ name = 'validator', command }, { runId }) => ({
         ...{ name, command, detail: null, stdout: '', stdout_bytes: 0, stderr: '', stderr_bytes: 0, duration_ms: 1 },
         ...(treeOf(runId).length >= Number(command)
@@ -226,6 +233,15 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
         const changed = (snapshots.get(from.snapshot) ?? []).slice(base);
         treeOf(runId).push(...changed);
         return { status: 'merged', paths: changed };
+      },
+      async contentOf({ from, to }) {
+        const changed = (snapshots.get(to) ?? []).slice(snapshots.get(from)?.length ?? 0);
+        return {
+          changes: changed.map((path) => ({ path, change: 'added' })),
+          total: changed.length,
+          patch: '',
+          cut: false,
+        };
       },
       async planPublish({ snapshot, resolutions }) {
         const settled = Array.isArray(resolutions) && resolutions.length > 0;

@@ -1,11 +1,11 @@
 import type { Deps } from '../deps.ts';
-import { isDotGit, join, toText } from '../files/path-name.ts';
+import { type BytePath, isDotGit, join, toText } from '../files/path-name.ts';
 import { blobSizes } from '../host-git/blob-sizes.ts';
-import type { LeftOut, SnapshotId } from '../port.ts';
+import type { ChangedRepository, LeftOut, SnapshotId } from '../port.ts';
 import { loadRepositories } from '../repository/repositories.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import { loadSnapshot, readManifests } from '../tree/load-snapshot.ts';
-import { changesBetween, emptyFolder, type Folder, isFolder } from '../tree/tree.ts';
+import { changesBetween, emptyFolder, type Folder, find, isFolder, isLeaf, modes } from '../tree/tree.ts';
 import { fold } from './summarise.ts';
 
 /**
@@ -16,23 +16,79 @@ export async function changedRepositories(
   deps: Deps,
   input: { folder: RunFolder; from: SnapshotId; to: SnapshotId },
 ): Promise<LeftOut[]> {
+  const { found } = await findChanged(deps, input);
+  return fold([...found.values()]);
+}
+
+/** The same, each with the configuration that git commands in it follow. A later command runs what it says. */
+export async function configuredRepositories(
+  deps: Deps,
+  input: { folder: RunFolder; from: SnapshotId; to: SnapshotId },
+): Promise<ChangedRepository[]> {
+  const { found, to } = await findChanged(deps, input);
+  const shown = [...found].slice(0, mostShown);
+  const rest = [...found.values()].slice(mostShown);
+  const list: ChangedRepository[] = [];
+  for (const [at, { path, files, bytes }] of shown) {
+    list.push({ path, files, bytes, configuration: await configurationOf(deps, input.folder, to, at) });
+  }
+  if (rest.length === 0) return list;
+  const sum = (of: 'files' | 'bytes') => rest.reduce((total, one) => total + one[of], 0);
+  const configuration = `of ${rest.length} more repositories is not shown here`;
+  return [...list, { path: null, files: sum('files'), bytes: sum('bytes'), configuration }];
+}
+
+const mostShown = 20;
+/** Bytes of each file. */
+const longestConfiguration = 4096;
+
+/** The configuration of our own repository is fixed. */
+async function configurationOf(deps: Deps, folder: RunFolder, root: Folder, at: BytePath): Promise<string | null> {
+  const names = at.replace(/\/$/, '').split('/');
+  if (names.length === 1) return null;
+  const entry = find(root, names);
+  if (entry === undefined) return null;
+  const sources = isFolder(entry)
+    ? controlFiles.map((name) => [name, entry.entries.get(name)] as const)
+    : [['', entry] as const];
+  const texts: string[] = [];
+  for (const [name, leaf] of sources) {
+    if (!isLeaf(leaf)) continue;
+    const { stdout } = await deps.git.run([`--git-dir=${folder.shadow}`, 'cat-file', 'blob', leaf.oid], {
+      maxBytes: 64 * 1024 * 1024,
+    });
+    const text = stdout.subarray(0, longestConfiguration).toString('utf8').trimEnd();
+    const more = stdout.length > longestConfiguration ? `\n… ${stdout.length - longestConfiguration} bytes more` : '';
+    const kind = leaf.mode === modes.symlink ? ' (a link)' : '';
+    texts.push(name === '' ? `${text}${more}${kind}` : `${name}${kind}:\n${text}${more}`);
+  }
+  return texts.length === 0 ? null : texts.join('\n');
+}
+
+/** `commondir` leads git to another configuration. */
+const controlFiles = ['config', 'config.worktree', 'commondir'];
+
+async function findChanged(
+  deps: Deps,
+  input: { folder: RunFolder; from: SnapshotId; to: SnapshotId },
+): Promise<{ found: Map<BytePath, LeftOut>; to: Folder }> {
   const { folder } = input;
   const state = deps.states.of(folder);
   const ids = [input.from, input.to];
   const [before, after] = await readManifests(deps, { folder, state, ids });
-  if (before?.repositories === after?.repositories) return [];
+  if (before?.repositories === after?.repositories) return { found: new Map(), to: emptyFolder() };
   const [from = emptyFolder(), to = emptyFolder()] = await Promise.all(ids.map((id) => rootOf(deps, folder, id)));
   const changes = changesBetween(from, to);
   const oids = changes.flatMap(({ new: leaf }) => (leaf === null ? [] : [leaf.oid]));
   const sizes = await blobSizes(deps, { gitDir: folder.shadow, oids });
-  const found = new Map<string, LeftOut>();
+  const found = new Map<BytePath, LeftOut>();
   for (const { path, new: leaf } of changes) {
     const at = nameOf(path, [from, to]);
     const one = found.get(at) ?? { path: toText(at), reason: 'repository', files: 0, bytes: 0 };
     const bytes = one.bytes + (sizes.get(leaf?.oid ?? '') ?? 0);
     found.set(at, { ...one, files: one.files + 1, bytes });
   }
-  return fold([...found.values()]);
+  return { found, to };
 }
 
 async function rootOf(deps: Deps, folder: RunFolder, id: SnapshotId): Promise<Folder> {

@@ -7,7 +7,7 @@ import { readTasks } from '@holdpoint/engine/log/read-state';
 import { WorkspaceError } from '@holdpoint/workspace/errors';
 import type { ApiDeps } from '../../deps.ts';
 
-type Met = Pick<Approval, 'may_write' | 'unknown'>;
+type Met = Pick<Approval, 'may_write' | 'unknown' | 'repositories'>;
 
 /** What a person cannot see in the call itself: which commands may change the files it will meet, and which of those files cannot be shown. */
 export async function whatItMeets(
@@ -15,9 +15,11 @@ export async function whatItMeets(
   view: ApprovalView,
 ): Promise<Met> {
   // A publish names both in its plan; what was decided is not about the files as they are now.
-  if (view.subject !== 'step' || view.approval.status !== 'pending') return { may_write: [], unknown: [] };
-  const [may_write, unknown] = await Promise.all([mayWrite(deps, view), unknownTo(deps, view)]);
-  return { may_write, unknown };
+  if (view.subject !== 'step' || view.approval.status !== 'pending') {
+    return { may_write: [], unknown: [], repositories: [] };
+  }
+  const [may_write, met] = await Promise.all([mayWrite(deps, view), hiddenFrom(deps, view)]);
+  return { may_write, ...met };
 }
 
 async function mayWrite({ redis, blobs }: Pick<ApiDeps, 'redis' | 'blobs'>, { run }: ApprovalView) {
@@ -34,14 +36,21 @@ async function mayWrite({ redis, blobs }: Pick<ApiDeps, 'redis' | 'blobs'>, { ru
   );
 }
 
-async function unknownTo({ workspaces }: Pick<ApiDeps, 'workspaces'>, { run }: ApprovalView): Promise<Met['unknown']> {
+/** What the files that a person can look at do not say. */
+async function hiddenFrom(
+  { workspaces }: Pick<ApiDeps, 'workspaces'>,
+  { run }: ApprovalView,
+): Promise<Omit<Met, 'may_write'>> {
   const { id: runId, snapshot, base: since } = run;
-  if (snapshot === undefined || since === undefined) return [];
+  const nothing = { unknown: [], repositories: [] };
+  if (snapshot === undefined || since === undefined) return nothing;
   try {
-    return await workspaces.unknown({ runId, snapshot, since });
+    const input = { runId, snapshot, since };
+    const [unknown, repositories] = await Promise.all([workspaces.unknown(input), workspaces.repositories(input)]);
+    return { unknown, repositories };
   } catch (error) {
     // The workspace is not on this host, or was discarded: the run cannot go on with it either.
-    if (error instanceof WorkspaceError && error.code === 'EWORKSPACEMISSING') return [];
+    if (error instanceof WorkspaceError && error.code === 'EWORKSPACEMISSING') return nothing;
     throw error;
   }
 }

@@ -26,7 +26,7 @@ export function askAgain(
     /** Belongs to the new approval. */
     approvalId: string;
     expiresAt: string;
-    preview?: Payload;
+    shown: { preview?: Payload | undefined; uses?: string | undefined };
     found: Omit<ActionChanged, 'approval_id' | 'from' | 'to'> & {
       snapshot: string;
       files_changed: number;
@@ -35,8 +35,10 @@ export function askAgain(
   },
 ): Transition {
   const waiting = parkedChange(run, 1);
-  const { decided, approvalId, expiresAt, preview, found } = again;
-  const { snapshot, files_changed, skipped, changes, total } = found;
+  const { decided, approvalId, expiresAt, found } = again;
+  const { preview, uses } = again.shown;
+  const { snapshot, files_changed, skipped, changes, total, uses: now } = found;
+  const what = now === undefined ? 'the files changed' : 'what it takes from a sub-agent changed';
   const parent = run.snapshot ?? '';
   const from = step.approved_snapshot ?? '';
   const { kind, allowed_decisions } = decided.request;
@@ -66,12 +68,20 @@ export function askAgain(
           approval_id: approvalId,
           kind,
           snapshot,
-          reason: `the files changed after the decision on ${decided.id}, so nothing ran: decide on them as they are now`,
+          reason: `${what} since the decision on ${decided.id}, so nothing ran: decide on it as it is now`,
           risk: decided.request.risk,
           ...(preview === undefined ? {} : { preview }),
+          ...(uses === undefined ? {} : { uses }),
           allowed_decisions,
           expires_at: expiresAt,
-          changed: { approval_id: decided.id, from, to: snapshot, changes, total },
+          changed: {
+            approval_id: decided.id,
+            from,
+            to: snapshot,
+            changes,
+            total,
+            ...(now === undefined ? {} : { uses: now }),
+          },
         },
       },
       ...waiting.events,

@@ -11,7 +11,15 @@ import { parkedChange } from './waiting.ts';
 export type Gate =
   | { step: StepState; action: 'allow'; reason: string }
   | { step: StepState; action: 'deny'; reason: string }
-  | { step: StepState; action: 'hold'; reason: string; approvalId: string; expiresAt: string; preview?: Payload };
+  | {
+      step: StepState;
+      action: 'hold';
+      reason: string;
+      approvalId: string;
+      expiresAt: string;
+      preview?: Payload;
+      uses?: string;
+    };
 
 /** The step may change the workspace, or anything else. */
 export const mayWrite = (step: StepState): boolean => step.effect !== 'read';
@@ -70,6 +78,7 @@ function passed(gate: Gate, snapshot: string): NewEvent {
           reason: gate.reason,
           risk: step.call.risk,
           ...(gate.preview === undefined ? {} : { preview: gate.preview }),
+          ...(gate.uses === undefined ? {} : { uses: gate.uses }),
           allowed_decisions: decisionsFor(step),
           expires_at: gate.expiresAt,
         },

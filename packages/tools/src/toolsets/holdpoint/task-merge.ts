@@ -8,6 +8,12 @@ export const taskMerge = defineTool({
   effect: 'workspace',
   risk: 'medium',
   input: z.strictObject({ task_id: z.string().min(1).describe('Of a task that is completed') }),
+  async preview({ tasks }, { task_id }) {
+    const found = await tasks.previewMerge(task_id);
+    if (found.status === 'refused') return { kind: 'problem', message: found.problem.message };
+    const { status, ...shown } = found;
+    return { kind: 'merge', task_id, ...shown };
+  },
   async execute(context, { task_id }) {
     const merged = await context.tasks.merge(task_id);
     switch (merged.status) {
