@@ -143,19 +143,24 @@ bounded('groups of a worker that is gone are removed, with what runs in them; th
   await once(dead, 'exit');
   const namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0];
   const name = `${namespace}-${dead.pid}-${start}-00000000-0000-0000-0000-000000000000`;
+  const run = `${namespace}-${dead.pid}-${start}-of-run_1`;
   const other = `not-ours-${process.pid}`;
   const left = spawn('/bin/sleep', ['1000']);
-  const ended = once(left, 'exit');
+  const leftOfRun = spawn('/bin/sleep', ['1000']);
+  const ended = Promise.all([once(left, 'exit'), once(leftOfRun, 'exit')]);
   for (const { directory } of places()) {
     mkdirSync(join(directory, name));
+    mkdirSync(join(directory, run, name), { recursive: true });
     writeFileSync(join(directory, name, 'cgroup.procs'), String(left.pid));
+    writeFileSync(join(directory, run, name, 'cgroup.procs'), String(leftOfRun.pid));
     mkdirSync(join(directory, other), { recursive: true });
   }
   openCgroups();
-  expect((await ended)[1]).toBe('SIGKILL');
+  expect((await ended).map(([, signal]) => signal)).toEqual(['SIGKILL', 'SIGKILL']);
   openCgroups();
   for (const { directory } of places()) {
     expect(readdirSync(directory)).not.toContain(name);
+    expect(readdirSync(directory)).not.toContain(run);
     expect(readdirSync(directory)).toContain(other);
   }
   expect(living.tryRemove()).toBe(true);
