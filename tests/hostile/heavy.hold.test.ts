@@ -57,6 +57,7 @@ describe.each(chosen)('heavy work, with the whole system run by $name', (user) =
     const outcome = report[name];
     // An answer that is too much to be worked on is none: its run pauses.
     expect(outcome?.steps.length !== 0 || outcome.reason).toBeTruthy();
+    if (outcome?.status === 'paused') expect(outcome.reason).toBe('EMODELUNUSABLE');
     expect(outcome?.held.filter(({ busy_ms }) => busy_ms > longestMs)).toEqual([]);
   });
 

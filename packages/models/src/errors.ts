@@ -18,6 +18,8 @@ export type ModelErrorCode =
   | 'EMODELREQUEST'
   /** What came back is not an answer of this provider. */
   | 'EMODELANSWER'
+  /** An answer arrived whole, and is more than a worker may work on: too large, too deep, too many values. */
+  | 'EMODELUNUSABLE'
   /** A fault nobody has met yet. */
   | 'EMODELUNKNOWN';
 
@@ -52,4 +54,13 @@ export class ModelError extends Error {
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
   }
+}
+
+export const UNUSABLE_NEXT =
+  'Resume the run to ask again. If the answer stays so, say in a message that each answer should do less, or use another model.';
+
+/** @param reason completes a sentence: "its answer …" */
+export function unusableAnswer(reason: string): ModelError {
+  const message = `The provider's answer ${reason}: it is too much to be worked on, and nothing of it was used.`;
+  return new ModelError({ code: 'EMODELUNUSABLE', message, next: UNUSABLE_NEXT });
 }

@@ -1,4 +1,4 @@
-import { ModelError, type ModelErrorCode } from './errors.ts';
+import { ModelError, type ModelErrorCode, UNUSABLE_NEXT } from './errors.ts';
 import { hideKeys } from './hide-keys.ts';
 import { type Problem, readProblem } from './read-problem.ts';
 import { readRetryAfter } from './retry-after.ts';
@@ -88,5 +88,6 @@ const NEXT: Readonly<Record<ModelErrorCode, string>> = {
   EMODELREQUEST:
     'Check the model name, the base URL, the tools and the length of the conversation against what the provider says.',
   EMODELANSWER: 'Check that the base URL leads to the API of this provider.',
+  EMODELUNUSABLE: UNUSABLE_NEXT,
   EMODELUNKNOWN: 'Look at the cause in the log of the worker.',
 };

@@ -8,6 +8,7 @@ import { locateHierarchies } from './cgroup/locate.ts';
 import { makePlaces, type Place } from './cgroup/place.ts';
 import { resolveLimits } from './limits.ts';
 import { openSandbox } from './open-sandbox.ts';
+import type { WorkspaceMount } from './port.ts';
 import { probeBounds } from './probe-bounds.ts';
 import { identify } from './process/identity.ts';
 import { openTestDriver, openTestHost, type TestHost, until } from './test-host.ts';
@@ -102,6 +103,19 @@ bounded('CPU time of all processes together is one bound', async () => {
   expect(end).toEqual({ status: 'quota', quota: 'cpu', limit: 1 });
 });
 
+bounded('a run has no larger share of the processors for having more commands', async () => {
+  const begin = Math.ceil(Date.now() / 1000) + 2;
+  // all of them compute in the same four seconds, and say how long
+  const line = `until ((EPOCHSECONDS >= ${begin})); do sleep 0.02; done
+    for i in {1..8}; do (while ((EPOCHSECONDS < ${begin + 4})); do :; done) & done; wait; times`;
+  const compute = async (workspace: WorkspaceMount) => childSeconds((await host.run(workspace, line)).stdout.text);
+  const [greedy, modest] = [host.makeWorkspace(), host.makeWorkspace()];
+  const [own, ...others] = await Promise.all([compute(modest), ...Array.from({ length: 5 }, () => compute(greedy))]);
+  const theirs = others.reduce((sum, one) => sum + one, 0);
+  // Half of all; a sixth where each command has a share of its own.
+  expect((own ?? 0) / ((own ?? 0) + theirs)).toBeGreaterThan(0.35);
+});
+
 bounded('a command leaves no group behind, however it ends', async () => {
   const workspace = host.makeWorkspace();
   await using second = await openSandbox(host.options);
@@ -123,25 +137,30 @@ bounded('a command leaves no group behind, however it ends', async () => {
 
 bounded('groups of a worker that is gone are removed, with what runs in them; those of a living one stay', async () => {
   const cgroups = openCgroups() ?? expect.fail();
-  const living = cgroups.make(resolveLimits());
+  const living = cgroups.make(resolveLimits(), 'run_living');
   const dead = spawn('/bin/true');
   const start = identify(dead.pid ?? 0)?.start ?? 1;
   await once(dead, 'exit');
   const namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0];
   const name = `${namespace}-${dead.pid}-${start}-00000000-0000-0000-0000-000000000000`;
+  const run = `${namespace}-${dead.pid}-${start}-of-run_1`;
   const other = `not-ours-${process.pid}`;
   const left = spawn('/bin/sleep', ['1000']);
-  const ended = once(left, 'exit');
+  const leftOfRun = spawn('/bin/sleep', ['1000']);
+  const ended = Promise.all([once(left, 'exit'), once(leftOfRun, 'exit')]);
   for (const { directory } of places()) {
     mkdirSync(join(directory, name));
+    mkdirSync(join(directory, run, name), { recursive: true });
     writeFileSync(join(directory, name, 'cgroup.procs'), String(left.pid));
+    writeFileSync(join(directory, run, name, 'cgroup.procs'), String(leftOfRun.pid));
     mkdirSync(join(directory, other), { recursive: true });
   }
   openCgroups();
-  expect((await ended)[1]).toBe('SIGKILL');
+  expect((await ended).map(([, signal]) => signal)).toEqual(['SIGKILL', 'SIGKILL']);
   openCgroups();
   for (const { directory } of places()) {
     expect(readdirSync(directory)).not.toContain(name);
+    expect(readdirSync(directory)).not.toContain(run);
     expect(readdirSync(directory)).toContain(other);
   }
   expect(living.tryRemove()).toBe(true);
@@ -169,3 +188,12 @@ bounded('bounds that hold are seen to strike, however slow the host is', async (
   expect(found).toEqual({ memory: true, processes: true, cpu: true });
   await driver.release();
 });
+
+/** What `times` of a shell says of its children. */
+function childSeconds(text: string): number {
+  const [user, system] = (text.trim().split('\n').at(-1) ?? '').split(' ').map((one) => {
+    const [, minutes, seconds] = /^(\d+)m([\d.]+)s$/.exec(one) ?? [];
+    return Number(minutes) * 60 + Number(seconds);
+  });
+  return (user ?? Number.NaN) + (system ?? Number.NaN);
+}

@@ -1,3 +1,4 @@
+import { unusableAnswer } from '@holdpoint/models/errors';
 import type { TextThreads } from '@holdpoint/tools/text-threads';
 import { Agent, type Response as Answer, fetch, Response } from 'undici';
 
@@ -16,7 +17,7 @@ export function modelFetch(texts: TextThreads): typeof globalThis.fetch {
     const answer = await fetch(input, { ...init, dispatcher });
     const body = await readBody(answer);
     const weighed = await texts.of('models', init?.signal ?? never).run('weigh', { text: body.toString() });
-    if (!weighed.ok) throw new TypeError(`The provider's answer ${weighed.reason}.`);
+    if (!weighed.ok) throw unusableAnswer(weighed.reason);
     const { status, statusText, headers } = answer;
     return new Response(answer.body === null ? null : new Uint8Array(body), { status, statusText, headers });
   };
@@ -30,7 +31,7 @@ async function readBody({ body }: Answer): Promise<Buffer> {
   for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes > mostBytes) throw new TypeError(`The provider's answer has more than ${mostBytes} bytes.`);
+    if (bytes > mostBytes) throw unusableAnswer(`has more than ${mostBytes} bytes`);
   }
   return Buffer.concat(chunks);
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, writeFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { Duplex, type Readable, type Writable } from 'node:stream';
 import type { Cgroups } from '../cgroup/cgroups.ts';
 import type { CommandGroup } from '../cgroup/command-group.ts';
@@ -38,7 +39,7 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
   deps.tools.seal.check();
   const chain = planChain({ ...deps, held: deps.cgroups?.held ?? null, doors: deps.cgroups?.doors ?? 0 }, request);
   const { started, announcement } = deps.records.announced(request, () => {
-    const group = deps.cgroups?.make(request.limits) ?? null;
+    const group = deps.cgroups?.make(request.limits, workspace.id) ?? null;
     const remove = () => {
       if (group) deps.cgroups?.remove(group);
     };
@@ -55,6 +56,7 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
   }
 
   preferForOom(pid);
+  if (!deps.cgroups?.held.cpu) yieldProcessors(pid);
   const lifeline = duplex(pipes[descriptors.lifeline]);
 
   const outer = identify(pid); // null when it has ended already
@@ -224,6 +226,18 @@ function startChain(
 function preferForOom(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, '500');
+  } catch {
+    // it has ended, or is not ours to change any more; only a preference
+  }
+}
+
+/**
+ * Without control groups only a priority keeps the worker ahead of what it runs: 512 busy processes leave it a fifth of a processor, and at
+ * the usual priority a five-hundredth. All that the command starts inherits it.
+ */
+function yieldProcessors(pid: number): void {
+  try {
+    setPriority(pid, 19);
   } catch {
     // it has ended, or is not ours to change any more; only a preference
   }

@@ -52,8 +52,10 @@ export class Cgroups {
     return useful.length === 0 ? null : new Cgroups(useful);
   }
 
-  make(limits: Limits): CommandGroup {
-    return new CommandGroup(this.#places, `${this.#owner}-${randomUUID()}`, limits);
+  /** @param workspace the commands of one have together the same share of the processors as those of another */
+  make(limits: Limits, workspace: string): CommandGroup {
+    const run = `${this.#owner}-of-${workspace.replaceAll(/[^\w-]/g, '_')}`;
+    return new CommandGroup(this.#places, { name: `${this.#owner}-${randomUUID()}`, run, limits });
   }
 
   /** Removes a group whose processes were killed, now or soon. One that stays is for the next worker's sweep. */
@@ -74,11 +76,8 @@ export class Cgroups {
       for (const name of readdirSync(directory)) {
         if (!isLeftOver(name, this.#owner)) continue;
         const path = join(directory, name);
-        for (const pid of membersOf(path)) {
-          const member = identify(pid);
-          if (member) killProcess(member);
-        }
-        tryRemoveGroup(path);
+        for (const below of groupsIn(path)) removeWithMembers(join(path, below));
+        removeWithMembers(path);
       }
     }
   }
@@ -112,13 +111,30 @@ function ownName(): string {
 }
 
 function isLeftOver(name: string, owner: string): boolean {
-  const [, namespace, pid, start] = /^(\d+)-(\d+)-(\d+)-[0-9a-f-]{36}$/.exec(name) ?? [];
+  const [, namespace, pid, start] = /^(\d+)-(\d+)-(\d+)-(?:[0-9a-f-]{36}|of-[\w-]+)$/.exec(name) ?? [];
   if (name.startsWith(`${owner}-`) || namespace !== pidNamespace()) return false;
   return identify(Number(pid))?.start !== Number(start);
 }
 
 function pidNamespace(): string {
   return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
+}
+
+function removeWithMembers(path: string): void {
+  for (const pid of membersOf(path)) {
+    const member = identify(pid);
+    if (member) killProcess(member);
+  }
+  tryRemoveGroup(path);
+}
+
+/** Of a run's group, those of its commands. */
+function groupsIn(path: string): string[] {
+  try {
+    return readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+  } catch {
+    return []; // removed by another worker's sweep
+  }
 }
 
 function membersOf(path: string): number[] {

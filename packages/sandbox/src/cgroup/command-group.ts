@@ -4,17 +4,22 @@ import type { Limits } from '../port.ts';
 import { attachFile, counters, settingsOf, type Usage } from './files.ts';
 import type { Place } from './place.ts';
 
-/** The control group of one command: a directory of the same name in each of our places. */
+/**
+ * The control group of one command: a directory of the same name in each of our places. Where processors are shared out, it lies in one of its
+ * run: the groups of runs weigh the same, so a run has no larger share for having more commands.
+ */
 export class CommandGroup {
   readonly #places: readonly Place[];
   readonly #name: string;
+  readonly #run: string;
 
   /** Makes it and sets its limits. Throws what the file system throws; nothing is left then. */
-  constructor(places: readonly Place[], name: string, limits: Limits) {
+  constructor(places: readonly Place[], input: { name: string; run: string; limits: Limits }) {
     this.#places = places;
-    this.#name = name;
+    this.#name = input.name;
+    this.#run = input.run;
     try {
-      for (const place of places) this.#make(place, limits);
+      for (const place of places) this.#make(place, input.limits);
     } catch (error) {
       this.tryRemove();
       throw error;
@@ -52,10 +57,17 @@ export class CommandGroup {
 
   /** False while the kernel still has processes in it. */
   tryRemove(): boolean {
-    return this.#places.map((place) => tryRemoveGroup(this.#path(place))).every(Boolean);
+    return this.#places
+      .map((place) => {
+        const isGone = tryRemoveGroup(this.#path(place));
+        if (sharesProcessors(place)) tryRemoveGroup(join(place.directory, this.#run));
+        return isGone;
+      })
+      .every(Boolean);
   }
 
   #make(place: Place, limits: Limits): void {
+    if (sharesProcessors(place)) makeRunGroup(place, this.#run);
     mkdirSync(this.#path(place));
     for (const { controller, file, value, optional } of settingsOf(place.version, limits)) {
       if (!place.controllers.includes(controller)) continue;
@@ -79,8 +91,18 @@ export class CommandGroup {
   }
 
   #path(place: Place, file = ''): string {
-    return join(place.directory, this.#name, file);
+    return join(place.directory, sharesProcessors(place) ? this.#run : '', this.#name, file);
   }
+}
+
+const sharesProcessors = ({ controllers }: Place): boolean => controllers.includes('cpu');
+
+function makeRunGroup({ directory, version, controllers }: Place, run: string): void {
+  const path = join(directory, run);
+  const isNew = mkdirSync(path, { recursive: true }) !== undefined;
+  if (!isNew || version === 1) return;
+  const given = controllers.filter((name) => name !== 'cpuacct');
+  writeFileSync(join(path, 'cgroup.subtree_control'), given.map((name) => `+${name}`).join(' '), { flag: 'r+' });
 }
 
 export function tryRemoveGroup(directory: string): boolean {

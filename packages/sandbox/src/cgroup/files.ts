@@ -43,6 +43,12 @@ export function settingsOf(version: 1 | 2, limits: Limits): Setting[] {
   ];
 }
 
+/** What all commands of the host together weigh when processors are short: half of one process of the worker, the API or Redis. */
+export const weightOfAll = {
+  1: { file: 'cpu.shares', value: '512' },
+  2: { file: 'cpu.weight', value: '50' },
+} as const;
+
 export interface Usage {
   /** Processes that the kernel killed because the command was out of memory. */
   memory_kills: number;

@@ -1,5 +1,6 @@
 import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { weightOfAll } from './files.ts';
 import type { Controller, Hierarchy } from './locate.ts';
 
 /** A group of ours that holds those of commands. */
@@ -51,6 +52,7 @@ function isLimited(directory: string): boolean {
 
 function makeFirst(parent: string, controllers: Controller[]): Place | null {
   const directory = make(parent);
+  if (directory !== null && controllers.includes('cpu')) weigh(1, directory);
   return directory === null ? null : { version: 1, controllers, directory };
 }
 
@@ -70,9 +72,19 @@ function makeSecond(parent: string): Place | null {
     const directory = make(parent);
     if (directory === null) return null;
     enable(directory);
+    if (controllers.includes('cpu')) weigh(2, directory);
     return { version: 2, controllers: [...controllers, 'cpuacct'], directory };
   } catch {
     return null; // EBUSY: it has processes; EACCES or EROFS: it is not ours
+  }
+}
+
+function weigh(version: 1 | 2, directory: string): void {
+  const { file, value } = weightOfAll[version];
+  try {
+    writeFileSync(join(directory, file), value, { flag: 'r+' });
+  } catch {
+    // it belongs to another user, whose worker set it; or the kernel has no such weight
   }
 }
 
