@@ -129,6 +129,9 @@ export function reportError(shell: Shell, error: unknown, json: boolean): void {
   if (json) shell.printJson({ error: { code, message, details, next: next ?? null } });
   if (error instanceof CommanderError || error instanceof Interrupted) return;
   shell.say(`${shell.errColors.red('error:')} ${plain(message)}`);
-  for (const detail of details) if (!detail.endsWith(`: ${message}`)) shell.say(`  ${plain(detail)}`);
+  // A single mistake is the message already: then only its place is left to say.
+  const said = `: ${message}`;
+  for (const detail of details)
+    shell.say(`  ${plain(detail.endsWith(said) ? `at ${detail.slice(0, -said.length)}` : detail)}`);
   if (next !== undefined) shell.say(plain(next));
 }

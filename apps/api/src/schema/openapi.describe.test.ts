@@ -48,6 +48,7 @@ const routes = [
   'get /readyz',
   'get /v1/approvals',
   'get /v1/approvals/{id}',
+  'get /v1/bounds',
   'get /v1/events',
   'get /v1/queues',
   'get /v1/runs',
