@@ -179,4 +179,6 @@ test.each(['before', 'after'] as const)(
     }
     expect(commands).toBeGreaterThan(100);
   },
+  // Up to 60 s on a busy machine; the full form tries every command.
+  600_000,
 );
