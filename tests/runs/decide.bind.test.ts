@@ -180,8 +180,11 @@ test('a background command that changes the workspace between the look and the c
     await obey(line);
     await decide(shown);
     const again = await nextApproval(system.client, run.id);
-    expect(again.changed, name).toMatchObject({ approval_id: shown.id, changes });
-    if (!line.includes('git')) expect(again.changed?.total, name).toBe(changes.length);
+    // git also writes logs.
+    const isGit = line.includes('git');
+    const found = isGit ? expect.arrayContaining(changes) : changes;
+    expect(again.changed, name).toMatchObject({ approval_id: shown.id, changes: found });
+    if (!isGit) expect(again.changed?.total, name).toBe(changes.length);
     expect(again.action_digest, name).not.toBe(shown.action_digest);
     expect(again.kind).toBe('action');
     expect(await system.client.getApproval(shown.id)).toMatchObject({ status: 'approved', superseded_by: again.id });
@@ -196,7 +199,7 @@ test('a background command that changes the workspace between the look and the c
   await decide(shown);
   expect(await finished(system.client, run.id)).toMatchObject({ status: 'succeeded' });
   expect(readFileSync(at(run.id, 'ran.txt'), 'utf8')).toBe('SAFE\n');
-}, 60_000);
+}, 120_000);
 
 describe('a background command', () => {
   test('writes through a mapping that was dirty before the last snapshot, and leaves no trace in its times', async () => {

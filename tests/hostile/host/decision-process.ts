@@ -51,8 +51,8 @@ async function main(): Promise<void> {
   for (const [index, { name, first, after }] of (JSON.parse(cases) as DecisionCase[]).entries()) {
     const runId = `run_${index + 1}`;
     const { id } = await workspaces.materialise({ runId, source: { type: 'empty' } });
-    const { path } = await workspaces.locate({ runId, epoch: 1 });
-    const workspace = { id: runId, path, ...owner };
+    const { path, repository } = await workspaces.locate({ runId, epoch: 1 });
+    const workspace = { id: runId, path, ...owner, repository };
     const stop = new AbortController();
     const run = (command: string, more: object = {}) =>
       sandbox.run({ workspace, argv: ['/bin/bash', '-c', command], signal: stop.signal, ...more });

@@ -35,3 +35,34 @@ it('says that there are characters which cannot be seen', () => {
   expect(text).toMatch(/^beware/m);
   expect(text).toContain('rm<U+200B> -rf');
 });
+
+it('warns of a nested repository whose configuration git commands follow, and shows it', () => {
+  const nested = { path: 'sub/.git/', files: 1, bytes: 10, configuration: 'config:\n[alias]\n\tst = !evil\u200b' };
+  const text = shown({ repositories: [{ path: '.git/', files: 2, bytes: 90, configuration: null }, nested] });
+  expect(text).toContain('  .git/  2 files');
+  expect(text).toContain('git commands in sub/ run what its configuration says:');
+  expect(text).toContain('st = !evil<U+200B>');
+});
+
+it('says that a command would run in the background, beside later calls', () => {
+  expect(shown({ preview: { ...command, background: true } })).toContain('may change the files while it runs');
+  expect(shown({})).not.toContain('may change the files while it runs');
+});
+
+it('shows what a merge would bring', () => {
+  const merge = {
+    kind: 'merge',
+    task_id: 'task_1',
+    run_id: 'run_2',
+    snapshot: 'ab12',
+    total: 2,
+    patch: '+new\n',
+    cut: true,
+  };
+  const text = shown({ preview: { ...merge, changes: [{ path: 'a.txt', change: 'added' }] } });
+  expect(text).toContain('snapshot ab12 of run_2');
+  expect(text).toMatch(/added +a\.txt/);
+  expect(text).toContain('and 1 more');
+  expect(text).toContain('+new');
+  expect(text).toContain('runs diff run_2');
+});

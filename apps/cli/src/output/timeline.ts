@@ -2,6 +2,7 @@ import type { RunEvent } from '@holdpoint/client/wire/event';
 import type { AgentReport } from '@holdpoint/engine/domain/agent-report';
 import type { Problem } from '@holdpoint/engine/domain/vocabulary';
 import type { Colors } from './colors.ts';
+import { nameText } from './name-text.ts';
 import { payloadValue } from './payload.ts';
 import { cut, oneLine } from './plain.ts';
 import { argsInWords } from './short-args.ts';
@@ -128,7 +129,7 @@ function detailOf(event: RunEvent, call: string): string {
         .filter(Boolean)
         .join(' ');
     case 'approval.requested':
-      return `${call} (${event.data.risk} risk; ${event.data.reason})`;
+      return `${call} (${event.data.risk} risk; ${event.data.reason}${changedPaths(event.data.changed)})`;
     case 'approval.decided':
       return `${call}: ${event.data.decision} by ${event.data.by}${event.data.message === undefined ? '' : `: ${event.data.message}`}`;
     case 'approval.expired':
@@ -150,7 +151,7 @@ function detailOf(event: RunEvent, call: string): string {
     case 'workspace.captured':
       return `${short(event.data.snapshot)}: ${event.data.files_changed} changed by ${event.data.task_id}`;
     case 'workspace.drifted':
-      return `${short(event.data.snapshot)}: ${event.data.files_changed} changed since the decision; nothing ran, and the call asks again`;
+      return `${short(event.data.snapshot)}: it is not what was decided on; nothing ran, and the call asks again`;
     case 'workspace.validating':
       return short(event.data.snapshot);
     case 'workspace.distrusted':
@@ -248,3 +249,13 @@ type Count = Extract<RunEvent, { type: 'network.counted' }>['data']['counts'][nu
 
 const countText = ({ host, port, verdict, reason, connections }: Count): string =>
   `${connections} more to ${host === null ? 'other hosts' : `${host}:${port}`} ${verdict}${reason === undefined ? '' : ` (${reason})`}`;
+
+/** How many paths a line has room for. */
+const mostPaths = 3;
+
+function changedPaths(changed: { changes: { path: string; change: string }[]; total: number } | undefined): string {
+  if (changed === undefined || changed.total === 0) return '';
+  const paths = changed.changes.slice(0, mostPaths).map(({ path, change }) => `${change} ${nameText(path)}`);
+  const more = changed.total - paths.length;
+  return `; ${paths.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

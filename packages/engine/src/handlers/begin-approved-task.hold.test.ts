@@ -122,7 +122,12 @@ test.each(['before', 'after'] as const)(
 const external = { tool: 'count', args: { effect: 'external' } };
 const agent = (name: string) => ({ name, args: { effect: 'read', agent: { groups: [{ steps: [external] }] } } });
 const merge = (name: string) => ({ args: { effect: 'workspace', merges: { $from: name, pointer: '/task_id' } } });
-const holdMerges = { rules: [{ match: { effect: 'workspace' }, action: 'hold' }] };
+const holdMerges = {
+  rules: [
+    { match: { effect: 'workspace' }, action: 'hold' },
+    { match: { effect: 'external' }, action: 'allow' },
+  ],
+};
 
 test('a merge is bound to what the sub-agent made: an edit that merges another one asks again and shows that', async () => {
   const one = bench(engine);
