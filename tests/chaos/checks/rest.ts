@@ -105,7 +105,8 @@ export function leftBehind({ directory, dataDir }: { directory: string; dataDir:
   const folders = ['making', 'locks', 'discarding', 'trash'].map((name) => join(dataDir, name));
   for (const path of folders) for (const name of namesIn(path)) if (name !== '') wrong.push(`${path}/${name}`);
   for (const run of namesIn(join(dataDir, 'runs'))) {
-    const trees = namesIn(join(dataDir, 'runs', run, 'trees'));
+    // Beside it lies the repository that commands see, one for all epochs.
+    const trees = namesIn(join(dataDir, 'runs', run, 'trees')).filter((name) => /^\d+$/.test(name));
     if (trees.length > 1) wrong.push(`${run} has ${trees.length} trees`);
     if (existsSync(join(dataDir, 'runs', run, 'retired'))) wrong.push(`${run} has retired trees`);
   }

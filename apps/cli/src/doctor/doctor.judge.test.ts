@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { judgeDurability, judgeMemoryPolicy } from '@holdpoint/engine/redis/judge-server';
 import { afterAll, describe, expect, it } from 'vitest';
-import { checkCeilings } from './check-ceilings.ts';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
 import { checkLoops } from './check-loops.ts';
 import { checkNode } from './check-node.ts';
@@ -51,17 +50,6 @@ it('work that the workers do again and again is a failure once it is overdue', (
     text: `last at ${last_at}`,
   });
   expect(judgePeriodic('sweep', { last_at, overdue: true })).toMatchObject({ name: 'sweep', level: 'fail' });
-});
-
-it('ceilings are those of all workers, or a warning', () => {
-  const ceilings = { max_steps: 50, command: { processes: 64 } };
-  const text = 'at most max_steps 50, command.processes 64 (HOLDPOINT_LIMITS)';
-  expect(checkCeilings([{ ceilings }, { ceilings }])).toMatchObject({ level: 'ok', text, data: { ceilings } });
-  expect(checkCeilings([{ ceilings: {} }])).toMatchObject({ level: 'ok', text: 'no ceilings (HOLDPOINT_LIMITS)' });
-  expect(checkCeilings([])).toMatchObject({ level: 'ok', text: expect.stringContaining('no worker is alive') });
-  const differ = checkCeilings([{ ceilings }, { ceilings: { max_steps: 51 } }]);
-  expect(differ).toMatchObject({ level: 'warn', next: expect.stringContaining('HOLDPOINT_LIMITS') });
-  expect(differ.text).toContain('another worker: at most max_steps 51');
 });
 
 it('the key belongs to its owner alone', async () => {

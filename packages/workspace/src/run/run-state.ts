@@ -55,7 +55,22 @@ export function remember(state: RunState, snapshot: LoadedSnapshot): void {
   state.snapshots.splice(0, state.snapshots.length, snapshot, ...others.slice(0, 1));
 }
 
+/** The status cache is read when it is asked for: one of 100,000 files takes 200 ms, and a process that only reads snapshots needs none of it. */
 function fresh(folder: RunFolder): RunState {
-  const stats = openStatCache(folder);
-  return { stats, known: new Set(stats.oids()), snapshots: [], manifests: new Map(), repositories: [] };
+  let stats: StatCache | undefined;
+  let known: Set<string> | undefined;
+  const opened = () => {
+    stats ??= openStatCache(folder);
+    return stats;
+  };
+  return {
+    get stats() {
+      return opened();
+    },
+    get known() {
+      known ??= new Set(opened().oids());
+      return known;
+    },
+    ...{ snapshots: [], manifests: new Map(), repositories: [] },
+  };
 }
