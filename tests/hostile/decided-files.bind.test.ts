@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { DecisionCase, DecisionResult } from './host/decision-process.ts';
 import { inForm } from './host/form.ts';
+import { removeTree } from './host/remove-tree.ts';
 import { SYSTEM_PATH, startAs, type User, users } from './host/users.ts';
 
 // A person decides on files that were shown. A background command changes what the call will meet, in every way it can. Each has to be noticed.
@@ -149,7 +149,7 @@ async function decideAs(user: User, all: readonly DecisionCase[]): Promise<Decis
     expect(await exit).toEqual([0, null]);
     return results;
   } finally {
-    execFileSync('rm', ['-rf', directory]);
+    removeTree(directory);
   }
 }
 

@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { CommandEnd } from '@holdpoint/sandbox/port';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inForm } from './host/form.ts';
 import { processesIn } from './host/process-table.ts';
+import { removeTree } from './host/remove-tree.ts';
 import { openScene, type Scene } from './host/scene.ts';
 import { users } from './host/users.ts';
 
@@ -49,14 +49,14 @@ describe.each(users)('the disk limit, with a worker of $name', (user) => {
     const result = await run(workspace, way);
     expect([result.end, result.stderr.text]).toEqual([quota, '']);
     expect(processesIn(workspace.path)).toEqual([]);
-    execFileSync('rm', ['-rf', workspace.path]);
+    removeTree(workspace.path);
   });
 
   test.each(['own-table', 'own-table-late'])('no thread has a table of descriptors of its own: %s', async (way) => {
     const workspace = scene.makeWorkspace();
     const result = await run(workspace, way);
     expect([result.end, result.stdout.text]).toEqual([{ status: 'exited', exit_code: 3, signal: null }, 'refused 1\n']);
-    execFileSync('rm', ['-rf', workspace.path]);
+    removeTree(workspace.path);
   });
 
   test('what lies in a closed directory counts in later commands, too', async () => {
@@ -66,6 +66,6 @@ describe.each(users)('the disk limit, with a worker of $name', (user) => {
       limits: { workspace_bytes: LIMIT },
     });
     expect(more.end).toEqual(quota);
-    execFileSync('rm', ['-rf', workspace.path]);
+    removeTree(workspace.path);
   });
 });

@@ -179,7 +179,7 @@ function judgeBounds({ driver, held }: Outside, notes: string[]): Pick<Capabilit
   if (!held.memory) {
     notes.push(
       'Memory of a command is looked at ten times a second and the command killed when it is past its limit, so it may pass it for a ' +
-        `moment; what the kernel keeps for it (sockets, names of files) is not counted; private memory of one process has a hard limit; ${why}.`,
+        `moment; what the kernel keeps for it is counted in part (page tables, buffers, files in memory); private memory of one process has a hard limit; ${why}.`,
     );
   }
   if (!held.cpu) notes.push(`CPU time is limited per process (RLIMIT_CPU), not per command; ${why}.`);

@@ -26,7 +26,7 @@ function litter(word: string): string {
     (trap '' TERM INT HUP; ${sleep}) &
     ( ( ${sleep} & ) & )
     (exec >&- 2>&- <&-; setsid ${sleep} &) &
-    until [ "$(pgrep -c -f '^sleep 3${word}$')" -ge 5 ]; do :; done
+    until [ "$(pgrep -c -f '^sleep 3${word}$')" -ge 5 ]; do sleep 0.05; done
     touch littered
   `;
 }

@@ -140,3 +140,10 @@ test('many commands at once do not disturb each other', async () => {
   );
   expect(outputs).toEqual(Array.from({ length: 12 }, (_, index) => `${index}\n`));
 });
+
+test('when memory runs out on the host, the kernel ends each command before the worker', async () => {
+  const workspace = host.makeWorkspace();
+  const line = 'cat /proc/self/oom_score_adj /proc/1/oom_score_adj | tr "\\n" " "';
+  const results = await Promise.all(Array.from({ length: 30 }, () => host.run(workspace, line)));
+  expect(new Set(results.map(({ stdout }) => stdout.text))).toEqual(new Set(['500 500 ']));
+});

@@ -112,9 +112,9 @@ export function processesWith(word: string): number[] {
     });
 }
 
-/** Waits for something that no event announces. Fails loudly after 20 s. */
+/** Waits for something that no event announces. Fails loudly after a minute, in which a busy host starts a worker and its commands. */
 export async function until(holds: () => boolean): Promise<void> {
-  const deadline = performance.now() + 20_000;
+  const deadline = performance.now() + 60_000;
   while (!holds()) {
     if (performance.now() > deadline) throw new Error(`never held: ${holds.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 5));

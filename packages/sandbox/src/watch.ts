@@ -1,6 +1,7 @@
 import type { Held } from './cgroup/cgroups.ts';
 import type { Limits } from './port.ts';
-import { memoryUse, sharedMemory } from './process/memory-use.ts';
+import { type HostMemory, hostMemory } from './process/host-memory.ts';
+import { memoryUse } from './process/memory-use.ts';
 import type { Tree, TreeEnd } from './tree.ts';
 import { HeldFiles } from './workspace-size/held-files.ts';
 import type { Size, WalkClosed, WorkspaceSizes } from './workspace-size/sizes.ts';
@@ -46,8 +47,8 @@ export function watch(deps: WatchDeps, input: WatchInput): Watch {
   let stopped = false;
   const beginning: Promise<Beginning> = Promise.all([
     input.before ?? size(deps, input, Number.POSITIVE_INFINITY),
-    sharedMemory(),
-  ]).then(([before, shared]) => ({ ...before, shared }));
+    hostMemory(),
+  ]).then(([before, memory]) => ({ ...before, memory }));
   const files = new HeldFiles(input.path, deps.now);
   const bytesBreach = async (): Promise<Breach | null> => spaceBreach(deps, input, { files, before: await beginning });
   const look = async (): Promise<void> => {
@@ -81,8 +82,7 @@ export function watch(deps: WatchDeps, input: WatchInput): Watch {
 
 /** What there was before the command did anything. */
 interface Beginning extends Size {
-  /** The host's shared memory. */
-  shared: number;
+  memory: HostMemory;
 }
 
 /**
@@ -121,15 +121,19 @@ async function spaceBreach(
   const limit = input.limits.workspace_bytes;
   const now = await size(deps, input, before.bytes > limit ? Number.POSITIVE_INFINITY : limit);
   const processes = input.tree.processes();
-  const held = await files.look({ processes, free: now.free, room: limit - now.bytes });
+  const { memory_bytes } = input.limits;
+  const host = deps.driver.held?.memory ? before.memory : await hostMemory();
+  const held = await files.look({
+    ...{ processes, free: now.free, room: limit - now.bytes },
+    ...{ available: host.available, memory: memory_bytes },
+  });
   // Where it holds what cannot be counted, all that the disk has lost since it began counts as its own.
   const lost = held.uncounted.disk || now.closed ? before.bytes + before.free - now.free : 0;
   const bytes = Math.max(now.bytes + held.disk, lost);
   // a workspace that was too large before can still be cleaned up
   if (bytes > limit && bytes > before.bytes) return { status: 'quota', quota: 'workspace', limit };
-  const { memory_bytes } = input.limits;
   if (deps.driver.held?.memory || processes.length === 0) return null;
-  const memory = await memoryUse({ processes, limit: memory_bytes, held, sharedBefore: before.shared });
+  const memory = await memoryUse({ processes, limit: memory_bytes, held, before: before.memory, now: host });
   return memory > memory_bytes ? { status: 'quota', quota: 'memory', limit: memory_bytes } : null;
 }
 

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -16,6 +16,7 @@ import type { Limits, WorkspaceMount } from '@holdpoint/sandbox/port';
 import { expect } from 'vitest';
 import { namesWith, picture, systemPicture } from './outside.ts';
 import { processesIn } from './process-table.ts';
+import { removeTree } from './remove-tree.ts';
 import { bwrapCandidate, firstFreeUid, type User } from './users.ts';
 import { startWorker, type Worker } from './worker.ts';
 
@@ -92,8 +93,7 @@ export async function openScene(user: User, options: { limits?: Partial<Limits> 
   const clear = () => {
     closeSync(leaked);
     bystander.kill('SIGKILL');
-    // not Node's own: it cannot name what lies deeper than a path may be long
-    execFileSync('rm', ['-rf', directory]);
+    removeTree(directory);
   };
   const worker = await start().catch((error: unknown) => {
     clear();

@@ -1,4 +1,4 @@
-"""Takes 320 MiB of memory in a way that is hard to count, and holds it for ten seconds. Argument: which way."""
+"""Takes about 320 MiB of memory in a way that is hard to count, and holds it for half a minute. Argument: which way."""
 import array, ctypes, errno, mmap, os, socket, sys, time
 
 CHUNK = 32 << 20
@@ -65,6 +65,54 @@ elif way == "everywhere":
             except OSError:
                 pass
     held = bytearray(b"x") * (140 << 20)
+elif way == "page-tables":
+    # the page of zeros, read once in every table: 4 KiB of tables for each 2 MiB
+    for _ in range(16):
+        if os.fork() == 0:
+            at = libc.mmap(None, ctypes.c_size_t(10 << 30), 1, 0x4022, -1, ctypes.c_size_t(0))
+            for offset in range(0, 10 << 30, 2 << 20):
+                ctypes.c_char.from_address(at + offset).value
+            break
+elif way == "names":
+    for number in range(600_000):
+        os.mknod("/dev/shm/" + "n" * 200 + str(number))
+elif way in ("sockets", "pipes"):
+    # The kernel gives 64 KiB to a user's first thousand pipes, and 8 KiB to each other one.
+    block = b"x" * 65536
+    for _ in range(8 if way == "sockets" else 64):
+        if os.fork() == 0:
+            for _ in range(200 if way == "sockets" else 450):
+                ends = [one.detach() for one in socket.socketpair()] if way == "sockets" else os.pipe()
+                os.set_blocking(ends[1], False)
+                try:
+                    while True:
+                        os.write(ends[1], block)
+                except BlockingIOError:
+                    pass
+            break
+elif way == "tcp":
+    server = socket.create_server(("127.0.0.1", 0), backlog=500)
+    taken = 0
+    for _ in range(200):
+        near = socket.create_connection(server.getsockname())
+        held.append((near, server.accept()[0]))
+        near.setblocking(False)
+        try:
+            while True:
+                taken += near.send(b"x" * 65536)
+        except BlockingIOError:
+            pass
+    print(taken)
+    sys.exit(0)
+elif way == "messages":
+    message = ctypes.create_string_buffer(b"\1", 8 + 8192)
+    for _ in range(20_000):
+        queue = libc.msgget(0, 0o1600)
+        if queue == -1:
+            print("refused", errno.errorcode[ctypes.get_errno()], flush=True)
+            sys.exit(3)
+        while libc.msgsnd(queue, message, ctypes.c_size_t(8192), 0o4000) == 0:
+            pass
 elif way == "inherited":
     # 100 MiB that eight children see, too: no more than 100 MiB
     held = bytearray(b"x") * (100 << 20)
@@ -78,4 +126,4 @@ elif way == "inherited":
     for child in children:
         os.waitpid(child, 0)
     sys.exit(0)
-time.sleep(10)
+time.sleep(30)

@@ -122,6 +122,8 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
       return;
     }
     begun = true;
+    // by now they all exist: those that were started before the first writing did not inherit it
+    for (const one of [inner, ...childrenOf(inner.pid)]) preferForOom(one.pid);
     lifeline.write(chain.command);
     request.onBegun?.();
   };

@@ -32,7 +32,20 @@ function judge(program: Buffer, call: { arch: number; number: number; args?: rea
 }
 
 const judged = [
-  ...['clone', 'clone3', 'close_range', 'fallocate', 'ioctl', 'personality', 'shmget', 'socket', 'socketpair'],
+  ...[
+    'clone',
+    'clone3',
+    'close_range',
+    'fallocate',
+    'ioctl',
+    'msgget',
+    'personality',
+    'semget',
+    'setsockopt',
+    'shmget',
+    'socket',
+    'socketpair',
+  ],
 ];
 /** What the sandbox has to refuse whatever Docker's list becomes. */
 const dangerous = `
@@ -92,7 +105,19 @@ for (const arch of ['x64', 'arm64'] as const) {
     expect(decide(numberOf('ioctl'), 0, 0x5401)).toBe(ALLOW);
     expect(decide(numberOf('shmget'), 0, 56)).toBe(ALLOW);
     for (const size of [65_537, 2 ** 32]) expect(decide(numberOf('shmget'), 0, size)).toBe(errno(28));
+    expect(decide(numberOf('msgget'), 0)).toBe(errno(28));
+    expect(decide(numberOf('semget'), 0, 64)).toBe(ALLOW);
+    for (const count of [65, 2 ** 32]) expect(decide(numberOf('semget'), 0, count)).toBe(errno(28));
+    for (const name of [7, 8]) expect(decide(numberOf('setsockopt'), 3, 1, name)).toBe(errno(0));
+    for (const args of [
+      [1, 2],
+      [6, 7],
+    ])
+      expect(decide(numberOf('setsockopt'), 3, ...args)).toBe(ALLOW);
     const held = buildFilter(arch, { unixSockets: false, memoryHeld: true }) ?? Buffer.alloc(0);
+    for (const name of ['msgget', 'semget', 'setsockopt']) {
+      expect(judge(held, { arch: auditArch, number: numberOf(name), args: [0, 1, 7] })).toBe(ALLOW);
+    }
     expect(judge(held, { arch: auditArch, number: numberOf('shmget'), args: [0, 2 ** 32] })).toBe(ALLOW);
   });
 

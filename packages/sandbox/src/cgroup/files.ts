@@ -29,6 +29,8 @@ export function settingsOf(version: 1 | 2, limits: Limits): Setting[] {
     return [
       { controller: 'memory', file: 'memory.limit_in_bytes', value: memory },
       { controller: 'memory', file: 'memory.memsw.limit_in_bytes', value: memory, optional: true },
+      // Version 1 counts buffers of TCP apart, and only where they have a limit. Passing it slows a connection down and kills nothing.
+      { controller: 'memory', file: 'memory.kmem.tcp.limit_in_bytes', value: memory, optional: true },
       { controller: 'pids', file: 'pids.max', value: processes },
       { controller: 'cpu', file: 'cpu.cfs_period_us', value: String(PERIOD_US) },
       { controller: 'cpu', file: 'cpu.cfs_quota_us', value: quota },

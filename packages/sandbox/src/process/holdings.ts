@@ -8,6 +8,9 @@ export interface Holdings {
   disk: number;
   /** Bytes of memory in files of memfd_create that are held open. */
   memory: number;
+  /** How many sockets and pipes are open, whose buffers no process is charged with. */
+  sockets: number;
+  pipes: number;
   /** Whether more is held than can be counted. The kernel shows neither files in flight nor, to a user without rights, all of a mapped file. */
   uncounted: { disk: boolean; memory: boolean };
 }
@@ -29,7 +32,15 @@ export async function holdingsOf(input: {
   processes: readonly number[];
   root: boolean;
 }): Promise<Holdings> {
-  const found: Found = { ...input, files: new Map(), extents: new Map(), disk: false, memory: false, looks: 0 };
+  const found: Found = {
+    ...input,
+    files: new Map(),
+    extents: new Map(),
+    ...noBuffers(),
+    disk: false,
+    memory: false,
+    looks: 0,
+  };
   for (const pid of input.processes) {
     const thread = await livingThread(found, pid);
     if (thread === null) continue;
@@ -41,9 +52,14 @@ export async function holdingsOf(input: {
   return summed(found);
 }
 
+const noBuffers = () => ({ sockets: new Set<bigint>(), pipes: new Set<bigint>() });
+
 interface Found {
   device: bigint;
   root: boolean;
+  /** Inodes. */
+  sockets: Set<bigint>;
+  pipes: Set<bigint>;
   /** Bytes by device and inode. */
   files: Map<string, { bytes: number; onDisk: boolean }>;
   /** For files that are only seen as mappings: up to where they are mapped, by device and inode. */
@@ -75,7 +91,9 @@ async function lookAtDescriptors(found: Found, thread: string): Promise<void> {
     if (found.looks > MOST_LOOKS) return;
     await pause(found);
     const entry = stat(`${thread}/fd/${descriptor}`);
+    if (entry?.isFIFO()) found.pipes.add(entry.ino);
     if (entry?.isSocket()) {
+      found.sockets.add(entry.ino);
       if (hasInFlight(`${thread}/fdinfo/${descriptor}`)) found.disk = found.memory = true;
     } else if (entry?.nlink === 0n) add(found, entry);
   }
@@ -105,7 +123,7 @@ async function lookAtMappings(found: Found, { path, maps }: { path: string; maps
   }
 }
 
-function summed({ files, extents, ...found }: Found): Holdings {
+function summed({ files, extents, sockets, pipes, ...found }: Found): Holdings {
   let disk = 0;
   let memory = 0;
   for (const { bytes, onDisk } of files.values()) {
@@ -117,7 +135,13 @@ function summed({ files, extents, ...found }: Found): Holdings {
     disk += reach;
     found.disk = true; // the file may be larger than what is mapped of it
   }
-  return { disk, memory, uncounted: { disk: found.disk, memory: found.memory } };
+  return {
+    disk,
+    memory,
+    sockets: sockets.size,
+    pipes: pipes.size,
+    uncounted: { disk: found.disk, memory: found.memory },
+  };
 }
 
 function add(found: Found, entry: BigIntStats): void {
