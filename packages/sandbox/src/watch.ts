@@ -52,7 +52,7 @@ export function watch(deps: WatchDeps, input: WatchInput): Watch {
   const files = new HeldFiles(input.path, deps.now);
   const bytesBreach = async (): Promise<Breach | null> => spaceBreach(deps, input, { files, before: await beginning });
   const look = async (): Promise<void> => {
-    const breach = usageBreach(tree, limits) ?? (await bytesBreach());
+    const breach = await bytesBreach();
     if (stopped) return;
     if (breach) input.onBreach(breach);
     else again();
@@ -66,8 +66,14 @@ export function watch(deps: WatchDeps, input: WatchInput): Watch {
   void looking.then(() => {
     if (!stopped) again();
   });
+  // Apart from the other look, which takes seconds where a bomb of processes leaves the worker little of the processors.
+  const counting = setInterval(() => {
+    const breach = usageBreach(tree, limits);
+    if (breach) input.onBreach(breach);
+  }, PERIOD_MS);
   const stop = () => {
     stopped = true;
+    clearInterval(counting);
     clearTimeout(timer);
   };
   return {
