@@ -44,7 +44,7 @@ export interface Cut {
 export const sha256 = (content: string): string => createHash('sha256').update(content).digest('hex');
 
 /** Lists every file that a step sees, with its SHA-256. */
-export const lookAround = 'find . -type f -print0 | LC_ALL=C sort -z | xargs -0 -r sha256sum';
+export const lookAround = 'find . -path ./.git -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0 -r sha256sum';
 
 /** @param text what `lookAround` printed */
 export function parseLook(text: string): Map<string, string> {

@@ -4,7 +4,7 @@ import type { Publish } from '@holdpoint/client/wire/published';
 import type { Run, RunDetail } from '@holdpoint/client/wire/run';
 import { bash, nextApproval } from '../harness/runs.ts';
 import type { System } from '../harness/system.ts';
-import { filesOnDisk } from './files-on-disk.ts';
+import { filesOnDisk, isGit } from './files-on-disk.ts';
 import type { Made, Scenario } from './scenario.ts';
 
 /** A repository of 10,000 files takes a while where the machine has other work. */
@@ -35,9 +35,9 @@ export async function submit(
   return run.id;
 }
 
-/** Files in the staging tree, as they are on the disk of the worker. */
+/** Files in the staging tree, as they are on the disk of the worker. The repository in it is not the source's. */
 export const staged = (system: System, runId: string): Map<string, string> =>
-  filesOnDisk(system.tree(runId), { without: (path) => path.startsWith('.holdpoint') });
+  filesOnDisk(system.tree(runId), { without: (path) => path.startsWith('.holdpoint') || isGit(path) });
 
 export async function waitUntilHeld(client: Client, runId: string): Promise<void> {
   const until = (run: Run) => run.pending_approvals > 0;
