@@ -24,7 +24,7 @@ beforeEach(() => engine.deps.redis.flushall());
 type Json = z.core.util.JSONType;
 const ann = { by: 'ann' };
 /** Between the commands at which a process dies: every one of them in `npm run test:crash`. */
-const stride = process.env.HOLDPOINT_CRASH === 'full' ? 1 : 5;
+const stride = process.env.HOLDPOINT_CRASH === 'full' ? 1 : 11;
 const held = { args: { effect: 'external' } };
 /** A call of a sub-agent whose plan has these groups of calls. */
 const agent = (...groups: { args: Json }[][]) => ({

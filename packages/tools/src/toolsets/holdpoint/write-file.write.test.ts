@@ -59,12 +59,18 @@ describe('write_file', () => {
   });
 
   it('knows what it changed under any name', async () => {
-    for (const path of ['.hidden/a', '-n', 'sp ace/[x]{y}*?!(z)$^+@|\\.txt', '!a', 'größe', 'node_modules/.git/a']) {
+    for (const path of ['.hidden/a', '-n', 'sp ace/[x]{y}*?!(z)$^+@|\\.txt', '!a', 'größe', 'node_modules/.gitignore']) {
       expect(await write({ path, content: 'x' })).toMatchObject({
         status: 'succeeded',
         value: { path },
         touched: [path],
       });
+    }
+  });
+
+  it('writes into no repository', async () => {
+    for (const path of ['.git/config', 'node_modules/.git/a', '.GIT/hooks/x', 'git~1/config']) {
+      expect(await write({ path, content: 'x' })).toMatchObject({ status: 'failed', error: { code: 'EREPOSITORY' } });
     }
   });
 });
