@@ -59,7 +59,14 @@ describe('write_file', () => {
   });
 
   it('knows what it changed under any name', async () => {
-    for (const path of ['.hidden/a', '-n', 'sp ace/[x]{y}*?!(z)$^+@|\\.txt', '!a', 'größe', 'node_modules/.gitignore']) {
+    for (const path of [
+      '.hidden/a',
+      '-n',
+      'sp ace/[x]{y}*?!(z)$^+@|\\.txt',
+      '!a',
+      'größe',
+      'node_modules/.gitignore',
+    ]) {
       expect(await write({ path, content: 'x' })).toMatchObject({
         status: 'succeeded',
         value: { path },
