@@ -262,9 +262,23 @@ test('a log that is flooded, or holds what commands carried, is caught', () => {
 });
 
 test('a thread that computed for too long is found, and a process that only had to wait is not', () => {
-  const line = (late_ms: number, busy_ms: number) =>
-    `${JSON.stringify({ event: 'loop_late', late_ms, busy_ms, running: ['run_1/step_1'], msg: 'held up' })}\n`;
+  const line = (late_ms: number, busy_ms: number, seconds = 60) =>
+    [
+      { time: 1_000_000, msg: 'starting' },
+      {
+        time: 1_000_000 + seconds * 1000,
+        event: 'loop_late',
+        late_ms,
+        busy_ms,
+        running: ['run_1/step_1'],
+        msg: 'held up',
+      },
+    ]
+      .map((one) => `${JSON.stringify(one)}\n`)
+      .join('');
   expect(loopsFree(new Map([['worker-1.log', line(9000, 12)]])).wrong).toEqual([]);
+  // A process that starts compiles what it runs for the first time.
+  expect(loopsFree(new Map([['worker-1.log', line(400, 380, 5)]])).wrong).toEqual([]);
   expect(loopsFree(new Map([['worker-1.log', line(400, 380)]])).wrong).toEqual([
     'worker-1.log: computed for 380 of 400 ms: ["run_1/step_1"]',
   ]);
