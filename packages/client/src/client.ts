@@ -146,7 +146,7 @@ export function createClient(options: ClientOptions) {
       return (await ask({ method: 'POST', path: at('runs', id, '/pause'), signal }, runSchema)).body;
     },
 
-    /** Limits count anew; paused sub-agents are resumed as well. @throws ApiError `run_not_paused`, `limit_reached_above`, `tools_changed` */
+    /** Grants each limit again, and resumes paused sub-agents too. @throws ApiError `run_not_paused`, `limit_reached_above`, `tools_changed` */
     async resumeRun(id: string, body: ResumeRun = {}, { signal }: Options = {}): Promise<Run> {
       return (await ask({ method: 'POST', path: at('runs', id, '/resume'), body, signal }, runSchema)).body;
     },

@@ -143,7 +143,7 @@ export const runSpecSchema = z.strictObject({
   task: taskSchema,
   source: z.json(),
   policy: policySchema,
-  /** The operator's policies in force when the run, or one that it goes on from, was accepted. */
+  /** The operator's policies in force when the run, or a run that it was forked from, was accepted. */
   operator: z.array(operatorPolicySchema).max(1000).optional(),
   limits: limitsSchema,
   network: networkSchema,

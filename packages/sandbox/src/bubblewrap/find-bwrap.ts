@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { accessSync, constants, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { isExecutable } from '../is-executable.ts';
 
 export interface BwrapPlaces {
   /** Taken before anything else, first first. */
@@ -54,15 +55,6 @@ function isNewEnough(path: string): boolean {
     const text = execFileSync(path, ['--version'], { encoding: 'utf8', env: {}, timeout: 5000, stdio: 'pipe' });
     const [major = 0, minor = 0] = text.match(/\d+/g)?.map(Number) ?? [];
     return major > NEEDED[0] || minor >= NEEDED[1];
-  } catch {
-    return false;
-  }
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
   } catch {
     return false;
   }

@@ -1,6 +1,6 @@
-import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { SandboxError } from '../errors.ts';
+import { isExecutable } from '../is-executable.ts';
 import { type BwrapPlaces, findBwrap } from './find-bwrap.ts';
 import { type Seal, seal } from './seal.ts';
 
@@ -50,13 +50,4 @@ export function findHostTools(input: {
     setpriv: find('setpriv'),
     unshare: find('unshare'),
   };
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

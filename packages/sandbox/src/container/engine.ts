@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { SandboxError } from '../errors.ts';
+import { isExecutable } from '../is-executable.ts';
 
 const run = promisify(execFile);
 const PATIENCE_MS = 10_000;
@@ -45,13 +45,4 @@ export async function findEngine(input: { engine: string | null; path: string; i
     retryable: false,
     next: `Start an engine that this user may use, and pull ${input.image} with it; or use the driver bubblewrap.`,
   });
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
