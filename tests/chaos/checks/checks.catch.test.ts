@@ -262,7 +262,7 @@ test('a log that is flooded, or holds what commands carried, is caught', () => {
 });
 
 test('a thread that computed for too long is found, and a process that only had to wait is not', () => {
-  const line = (late_ms: number, busy_ms: number, seconds = 60) =>
+  const line = (late_ms: number, busy_ms: number, { seconds = 60, running = ['run_1/step_1'] } = {}) =>
     [
       { time: 1_000_000, msg: 'starting' },
       {
@@ -270,7 +270,7 @@ test('a thread that computed for too long is found, and a process that only had 
         event: 'loop_late',
         late_ms,
         busy_ms,
-        running: ['run_1/step_1'],
+        running,
         msg: 'held up',
       },
     ]
@@ -278,7 +278,10 @@ test('a thread that computed for too long is found, and a process that only had 
       .join('');
   expect(loopsFree(new Map([['worker-1.log', line(9000, 12)]])).wrong).toEqual([]);
   // A process that starts compiles what it runs for the first time.
-  expect(loopsFree(new Map([['worker-1.log', line(400, 380, 5)]])).wrong).toEqual([]);
+  expect(loopsFree(new Map([['worker-1.log', line(400, 380, { seconds: 5, running: [] })]])).wrong).toEqual([]);
+  for (const when of [{ seconds: 5 }, { running: [] }]) {
+    expect(loopsFree(new Map([['worker-1.log', line(400, 380, when)]])).wrong).toHaveLength(1);
+  }
   expect(loopsFree(new Map([['worker-1.log', line(400, 380)]])).wrong).toEqual([
     'worker-1.log: computed for 380 of 400 ms: ["run_1/step_1"]',
   ]);

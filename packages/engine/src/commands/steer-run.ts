@@ -64,7 +64,7 @@ export async function requestPause(deps: EngineDeps, runId: string, by: string):
 }
 
 /**
- * A paused run goes on, and the sub-agents beneath it that are paused; limits count anew. So does a run that waits for them.
+ * Resumes a paused run and the paused sub-agents beneath it, and grants each limit again. A run that waits for its sub-agents is resumed likewise.
  * @param request.acceptNewVersion go on although tools are not what they were when the run began
  * @throws EngineError `run_not_found`, `run_not_paused`, `limit_reached_above`, `tools_changed`
  */

@@ -45,7 +45,7 @@ export async function toApproval(
   };
 }
 
-/** Of a publish an edit settles conflicts. */
+/** An edit of a publish settles its conflicts. */
 async function editedArgs(
   deps: Pick<ApiDeps, 'blobs'>,
   { subject, approval }: ApprovalView,
