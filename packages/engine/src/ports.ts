@@ -277,7 +277,7 @@ export interface RunDecision {
   args?: unknown;
   message?: string;
   /** An earlier attempt may have taken effect, and it ran again. */
-  inDoubt: boolean;
+  isIndeterminate: boolean;
 }
 
 export interface SettledStep {

@@ -129,7 +129,7 @@ export type RunState = z.infer<typeof runSchema> & { id: string };
 const stepSchema = z.object({
   status: stepStatusSchema,
   attempt: count,
-  doubts: count.default(0).describe('Attempts that ended without an outcome'),
+  interruptions: count.default(0).describe('Attempts that ended without an outcome'),
   call: json(
     z.strictObject({
       turn: z.int(),

@@ -136,7 +136,7 @@ test('a notice that nobody sent is found by the sweeper, named, and repaired', a
   await sweepOnce(later);
   expect(await runOf(runId)).toMatchObject({ agents_total: { paused: 1, blocker: { run_id: id } } });
   expect(await typesOf(id)).toContain('run.repaired');
-  expect(await engine.deps.redis.hget(repairsKey, 'wait_untold')).toBe('1');
+  expect(await engine.deps.redis.hget(repairsKey, 'wait_not_reported')).toBe('1');
   await isSound();
 });
 
@@ -165,7 +165,7 @@ test.each(['before', 'after'] as const)(
       // A call whose worker died during it may have taken effect outside: a person says that it runs again.
       const again = (await listPendingApprovals(deps, {}, { limit: 5 })).items;
       expect(
-        again.every(({ approval }) => approval.request.kind === 'in_doubt'),
+        again.every(({ approval }) => approval.request.kind === 'indeterminate'),
         note,
       ).toBe(true);
       await approveAll(deps);

@@ -303,7 +303,7 @@ test('an external effect in doubt is never run again by itself: a person decides
   await deliverAll(deps);
   await sweepOnce(deps);
   const [view] = await pending(runId);
-  expect(view?.step.status).toBe('unknown');
+  expect(view?.step.status).toBe('indeterminate');
   expect(executions).toHaveLength(1);
   dies = false;
   await decideApproval(deps, view?.approval.id ?? '', {

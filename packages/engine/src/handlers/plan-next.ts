@@ -55,7 +55,7 @@ export async function planNext(
   }
   // A plan may well say the same again and again; only a model can be lost in it.
   const watch = isModel ? watchTurn(run.watch, await input.previous()) : undefined;
-  const lost = stuck(watch, spec.limits.stuck_after);
+  const lost = stuck(watch, spec.limits.loop_after);
   if (lost !== undefined) return pausing(run, lost);
   const decision = scripted ?? (await deps.planners.model.next(input, signal));
   const { usage } = decision;

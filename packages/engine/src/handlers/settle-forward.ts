@@ -151,7 +151,7 @@ async function ensureJob(deps: WorkerDeps, run: RunState, step: StepState): Prom
       if (await isWaitOver(deps, run, step)) return deps.queues.wakeStep(run, step.id);
       return deps.queues.addStep(run, step.id, Date.parse(step.deferred?.until ?? ''));
     case 'parked':
-    case 'unknown': {
+    case 'indeterminate': {
       const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
       const expiresAt = approval === undefined ? undefined : Date.parse(approval.request.expires_at);
       // Its job may have been put off by a wrong clock.
