@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { findRunningRedis } from '@holdpoint/embedded-redis';
 import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
 import { openClock } from '@holdpoint/engine/clock';
 import { newId } from '@holdpoint/engine/domain/ids';
@@ -47,7 +48,7 @@ export async function startApi(
 ): Promise<RunningApi> {
   const catalog = createRegistry([holdpoint]);
   assertNoIdleRule(config, catalog);
-  const connections = await openRedis(config, logger);
+  const connections = await openRedis({ address: await findRunningRedis(config) }, logger);
   const { installation, isKey } = await openData({ redis: connections.state, dataDir: config.dataDir }, connections);
   const space = await watchSpace({ dataDir: config.dataDir, limits: config.space }, logger);
   const now = openClock();

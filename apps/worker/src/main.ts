@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
+import { findRunningRedis } from '@holdpoint/embedded-redis';
 import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
 import { openClock } from '@holdpoint/engine/clock';
 import type { WorkerDeps } from '@holdpoint/engine/deps';
@@ -48,7 +49,7 @@ const commandMs = 60_000;
 
 /** Starts a worker and resolves to the function that ends it. */
 async function startWorker(config: Config, logger: pino.Logger): Promise<() => Promise<void>> {
-  const connections = await openRedis({ ...config, commandMs }, logger);
+  const connections = await openRedis({ address: await findRunningRedis(config), commandMs }, logger);
   const installation = await bindInstallation({ redis: connections.state, dataDir: config.dataDir });
   const telemetry = await startTelemetry({ service: 'holdpoint-worker', wanted: config.telemetry });
   const now = openClock();

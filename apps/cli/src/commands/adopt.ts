@@ -1,11 +1,10 @@
+import { findRedisBinaries, startEmbeddedRedis } from '@holdpoint/embedded-redis';
 import {
   adoptInstallation,
   countUnknownRuns,
   type InstallationState,
   readInstallation,
 } from '@holdpoint/engine/installation/installation';
-import { startEmbeddedRedis } from '@holdpoint/engine/redis/embedded-redis';
-import { findRedisBinaries } from '@holdpoint/engine/redis/find-redis-binaries';
 import { openRedis } from '@holdpoint/engine/redis/open-redis';
 import { withoutPassword } from '@holdpoint/engine/redis/without-password';
 import { Command } from 'commander';
@@ -80,7 +79,7 @@ async function openEither(config: Config) {
     if (server?.reused === false) await server.stop();
   };
   try {
-    const connections = await openRedis({ redisUrl, dataDir }, quiet);
+    const connections = await openRedis({ address: redisUrl ?? server?.path ?? '' }, quiet);
     return {
       state: connections.state,
       label: redisUrl === undefined ? 'embedded' : withoutPassword(redisUrl),

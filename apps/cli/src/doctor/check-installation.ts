@@ -1,6 +1,6 @@
+import { findRedis } from '@holdpoint/embedded-redis';
 import { readInstallation } from '@holdpoint/engine/installation/installation';
 import { connect } from '@holdpoint/engine/redis/connect';
-import { findRedis } from '@holdpoint/engine/redis/find-redis';
 import { commandLine } from '../command-name.ts';
 import type { Config } from '../config.ts';
 import { quiet } from '../system/quiet.ts';

@@ -1,24 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { type PlainRedis, startPlainRedis } from '@holdpoint/embedded-redis/testing';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type PlainRedis, startPlainRedis } from '../testing/plain-redis.ts';
 import { connect } from './connect.ts';
 import { openRedis } from './open-redis.ts';
 import { probeWrite } from './probe-write.ts';
 import { redisTrouble } from './trouble.ts';
 
-let dataDir: string;
 let servers: PlainRedis[];
-beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'hp-open-'));
+beforeEach(() => {
   servers = [];
 });
 afterEach(async () => {
   for (const server of servers) await server.stop();
-  await rm(dataDir, { recursive: true, force: true });
 });
 
 const lines: string[] = [];
@@ -33,7 +27,7 @@ async function server(settings: Record<string, string>): Promise<PlainRedis> {
 
 async function open(settings: Record<string, string>): Promise<void> {
   const { address } = await server(settings);
-  const connections = await openRedis({ redisUrl: address, dataDir, patienceMs: 0 }, logger);
+  const connections = await openRedis({ address, patienceMs: 0 }, logger);
   await connections.close();
 }
 
@@ -84,24 +78,16 @@ describe('a server that may be used', () => {
     lines.splice(0);
     const port = await freePort();
     await admin.config('SET', 'port', port);
-    const redisUrl = `redis://app:secret@127.0.0.1:${port}`;
-    const connections = await openRedis({ redisUrl, dataDir, patienceMs: 5000 }, logger);
+    const address = `redis://app:secret@127.0.0.1:${port}`;
+    const connections = await openRedis({ address, patienceMs: 5000 }, logger);
     await connections.close();
     expect(lines.join('')).toContain('could not be checked');
     expect(lines.join('')).not.toContain('secret');
   });
 });
 
-test('without REDIS_URL the embedded server of the data directory is meant, and a start says that it does not run', async () => {
-  await expect(openRedis({ redisUrl: undefined, dataDir }, silent)).rejects.toMatchObject({
-    code: 'redis_not_running',
-    message: expect.stringContaining(dataDir),
-    next: expect.stringContaining('npm start'),
-  });
-});
-
 test('a server that does not answer is named without its password', async () => {
-  const opening = openRedis({ redisUrl: 'redis://me:secret@127.0.0.1:1', dataDir, patienceMs: 0 }, silent);
+  const opening = openRedis({ address: 'redis://me:secret@127.0.0.1:1', patienceMs: 0 }, silent);
   await expect(opening).rejects.toMatchObject({
     code: 'redis_unreachable',
     message: 'Redis does not answer at redis://me:***@127.0.0.1:1.',

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { writeDurably } from '../../files/write-durably.ts';
 import { EmbeddedRedisError } from './error.ts';
+import { writeDurably } from './write-durably.ts';
 
 /** The server that wrote the data last, kept beside the data. */
 const engineSchema = z.strictObject({

@@ -2,13 +2,11 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { findRedisBinaries } from './embedded/find-redis-binaries.ts';
-import { startEmbeddedRedis, stopEmbeddedRedis } from './embedded-redis.ts';
+import { stopEmbeddedRedis } from './embedded-redis.ts';
+import { startTestRedis } from './testing/test-redis.ts';
 
-const projectDir = fileURLToPath(new URL('../../../..', import.meta.url));
 let dataDir: string;
 
 beforeEach(async () => {
@@ -19,8 +17,7 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-const start = async () =>
-  startEmbeddedRedis({ dataDir, binaries: await findRedisBinaries(process.env.PATH, projectDir) });
+const start = () => startTestRedis(dataDir);
 
 test('ends the server and keeps what was written', async () => {
   const server = await start();

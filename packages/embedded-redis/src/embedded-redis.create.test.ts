@@ -3,18 +3,16 @@ import { once } from 'node:events';
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { findRedisBinaries } from './embedded/find-redis-binaries.ts';
 import { startEmbeddedRedis, stopEmbeddedRedis } from './embedded-redis.ts';
+import { installedBinaries } from './testing/test-redis.ts';
 
-const projectDir = fileURLToPath(new URL('../../../..', import.meta.url));
 let binaries: string[];
 let dataDir: string;
 
 beforeAll(async () => {
-  binaries = await findRedisBinaries(process.env.PATH, projectDir);
+  binaries = await installedBinaries();
 });
 beforeEach(async () => {
   dataDir = await mkdtemp(path.join(tmpdir(), 'holdpoint-redis-'));

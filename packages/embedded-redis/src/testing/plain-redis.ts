@@ -2,12 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { findRedisBinaries } from '../redis/embedded/find-redis-binaries.ts';
-
-const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../../..');
+import { installedBinaries } from './test-redis.ts';
 
 /** A Redis with any settings, as a user may bring one. */
 export interface PlainRedis {
@@ -22,7 +19,7 @@ export interface PlainRedis {
 /** @param settings for example `{ appendonly: 'no' }`; without `port` it listens on a unix socket only */
 export async function startPlainRedis(settings: Readonly<Record<string, string>> = {}): Promise<PlainRedis> {
   const directory = await mkdtemp(join(tmpdir(), 'hp-redis-'));
-  const [binary] = await findRedisBinaries(process.env.PATH, projectDir);
+  const [binary] = await installedBinaries();
   if (binary === undefined) throw new Error('there is no Redis');
   const socket = join(directory, 'redis.sock');
   const all = { port: '0', unixsocket: socket, dir: directory, save: '', ...settings };

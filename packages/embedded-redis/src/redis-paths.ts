@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { chmod, lstat, mkdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { syncPath } from '../../files/write-durably.ts';
 import { EmbeddedRedisError } from './error.ts';
+import { syncDirectory } from './write-durably.ts';
 
 /** Where the embedded Redis of one data directory keeps its things. All paths are absolute. */
-export interface Place {
+export interface RedisPaths {
   /** The server's working directory: the append-only files, the log, the record of the engine. */
   directory: string;
   socket: string;
@@ -19,18 +19,18 @@ export interface Place {
 const longestSocket = 100;
 
 /** Creates what is missing, for this user alone. */
-export async function openPlace(dataDir: string): Promise<Place> {
+export async function prepareRedisPaths(dataDir: string): Promise<RedisPaths> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const root = await realpath(dataDir);
-  const place = await findPlace(root);
-  for (const directory of [root, place.directory, path.dirname(place.socket)]) await makePrivate(directory);
-  await syncPath(root);
-  await syncPath(path.dirname(root));
-  return place;
+  const paths = await findRedisPaths(root);
+  for (const directory of [root, paths.directory, path.dirname(paths.socket)]) await makePrivate(directory);
+  await syncDirectory(root);
+  await syncDirectory(path.dirname(root));
+  return paths;
 }
 
 /** Throws ENOENT when there is no such data directory. */
-export async function findPlace(dataDir: string): Promise<Place> {
+export async function findRedisPaths(dataDir: string): Promise<RedisPaths> {
   const root = await realpath(dataDir);
   const directory = path.join(root, 'redis');
   return {

@@ -15,6 +15,7 @@ export class EmbeddedRedisError extends Error {
 
 export type EmbeddedRedisErrorCode =
   | 'redis_not_found'
+  | 'redis_not_running'
   | 'redis_engine_changed'
   | 'redis_engine_unknown'
   | 'redis_did_not_start'

@@ -1,11 +1,10 @@
-import type { BaseLogger } from 'pino';
-import { converse, type ServerState } from './embedded/ask-server.ts';
-import { chooseEngine, recordEngine } from './embedded/choose-engine.ts';
-import { EmbeddedRedisError } from './embedded/error.ts';
-import { launch, waitUntilReady } from './embedded/launch.ts';
-import { findPlace, openPlace, type Place } from './embedded/place.ts';
-import { recordedServerLives } from './embedded/recorded-server.ts';
-import { withStartLock } from './embedded/start-lock.ts';
+import { converse, type ServerState } from './ask-server.ts';
+import { chooseEngine, recordEngine } from './choose-engine.ts';
+import { EmbeddedRedisError } from './error.ts';
+import { launch, waitUntilReady } from './launch.ts';
+import { recordedServerLives } from './recorded-server.ts';
+import { findRedisPaths, prepareRedisPaths, type RedisPaths } from './redis-paths.ts';
+import { withStartLock } from './start-lock.ts';
 
 export interface EmbeddedRedis {
   /** The unix socket: for `new Redis(path)`, BullMQ's `connection: { path }`, and as a value of REDIS_URL. */
@@ -25,7 +24,7 @@ export interface EmbeddedRedisOptions {
   /** Absolute paths of servers, the preferred first; see `findRedisBinaries`. */
   binaries: readonly string[];
   signal?: AbortSignal;
-  logger?: Pick<BaseLogger, 'info'>;
+  logger?: { info(fields: object, message: string): void };
 }
 
 /**
@@ -40,19 +39,19 @@ export interface EmbeddedRedisOptions {
 export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise<EmbeddedRedis> {
   const { dataDir, binaries, signal, logger } = options;
   signal?.throwIfAborted();
-  const place = await openPlace(dataDir);
-  const { server, reused } = await withStartLock({ lock: place.lock, signal }, async () => {
-    const running = await findRunning(place, signal);
-    const server = running ?? (await startNew(place, binaries, signal));
-    await recordEngine(place.engineFile, server);
+  const paths = await prepareRedisPaths(dataDir);
+  const { server, reused } = await withStartLock({ lock: paths.lock, signal }, async () => {
+    const running = await findRunning(paths, signal);
+    const server = running ?? (await startNew(paths, binaries, signal));
+    await recordEngine(paths.engineFile, server);
     return { server, reused: running !== undefined };
   });
   const { pid, engine, version } = server;
   logger?.info(
-    { pid, engine, version, reused, socket: place.socket },
+    { pid, engine, version, reused, socket: paths.socket },
     reused ? 'Redis found running' : 'Redis started',
   );
-  return { path: place.socket, pid, engine, version, reused, stop: () => stopAt(place).then(() => undefined) };
+  return { path: paths.socket, pid, engine, version, reused, stop: () => stopAt(paths).then(() => undefined) };
 }
 
 /**
@@ -62,7 +61,7 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
  */
 export async function stopEmbeddedRedis({ dataDir }: { dataDir: string }): Promise<boolean> {
   try {
-    return await stopAt(await findPlace(dataDir));
+    return await stopAt(await findRedisPaths(dataDir));
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
     throw error;
@@ -70,25 +69,25 @@ export async function stopEmbeddedRedis({ dataDir }: { dataDir: string }): Promi
 }
 
 async function startNew(
-  place: Place,
+  paths: RedisPaths,
   binaries: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<ServerState> {
-  const { binary } = await chooseEngine(binaries, place.engineFile);
-  return launch({ place, binary }, signal);
+  const { binary } = await chooseEngine(binaries, paths.engineFile);
+  return launch({ paths, binary }, signal);
 }
 
 /**
  * A server without a socket may be one that is about to open it, or one that is just dying: its command line can still
  * be read for a moment after its connections are closed. So this is asked until it is one or the other.
  */
-function findRunning(place: Place, signal: AbortSignal | undefined): Promise<ServerState | undefined> {
-  return waitUntilReady(place, signal, async () => !(await recordedServerLives(place)));
+function findRunning(paths: RedisPaths, signal: AbortSignal | undefined): Promise<ServerState | undefined> {
+  return waitUntilReady(paths, signal, async () => !(await recordedServerLives(paths)));
 }
 
 /** The connection of a SHUTDOWN closes when the process is gone; NOSAVE concerns snapshots, not the append-only file. */
-async function stopAt(place: Place): Promise<boolean> {
-  const reply = await converse(place.socket, 'SHUTDOWN NOSAVE', {
+async function stopAt(paths: RedisPaths): Promise<boolean> {
+  const reply = await converse(paths.socket, 'SHUTDOWN NOSAVE', {
     timeoutMs: stopMs,
     until: (text) => text.startsWith('-') && text.endsWith('\r\n'),
   });
@@ -97,7 +96,7 @@ async function stopAt(place: Place): Promise<boolean> {
   throw new EmbeddedRedisError(
     'redis_did_not_stop',
     `Redis did not shut down${reply.text === '' ? ` within ${stopMs / 1000} s` : `: ${reply.text.trim()}`}.`,
-    `Read ${place.logFile}, then end the process whose id is in ${place.pidFile}.`,
+    `Read ${paths.logFile}, then end the process whose id is in ${paths.pidFile}.`,
   );
 }
 

@@ -3,7 +3,7 @@ import { open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { askServer, type ServerState } from './ask-server.ts';
 import { EmbeddedRedisError } from './error.ts';
-import type { Place } from './place.ts';
+import type { RedisPaths } from './redis-paths.ts';
 
 const pollMs = 20;
 const answerMs = 2_000;
@@ -13,24 +13,24 @@ const largestLog = 1024 * 1024;
 
 /** Starts a server that outlives this process, and waits until it takes writes. */
 export async function launch(
-  { place, binary }: { place: Place; binary: string },
+  { paths, binary }: { paths: RedisPaths; binary: string },
   signal: AbortSignal | undefined,
 ): Promise<ServerState> {
-  const log = await openLog(place.logFile);
+  const log = await openLog(paths.logFile);
   try {
     // A process group of its own: Ctrl-C in the terminal must not end it before the workers have drained.
-    const child = spawn(binary, settings(place), {
-      cwd: place.directory,
+    const child = spawn(binary, settings(paths), {
+      cwd: paths.directory,
       detached: true,
       env: {},
       stdio: ['ignore', log.fd, log.fd],
     });
     child.unref();
     const ended = endOf(child);
-    if (child.pid !== undefined) await writeFile(place.pidFile, `${child.pid}\n`, { mode: 0o600 });
+    if (child.pid !== undefined) await writeFile(paths.pidFile, `${child.pid}\n`, { mode: 0o600 });
     try {
-      const server = await waitUntilReady(place, signal, () => ended() !== undefined);
-      if (server === undefined) throw await didNotStart(place, ended() ?? 'no reason given');
+      const server = await waitUntilReady(paths, signal, () => ended() !== undefined);
+      if (server === undefined) throw await didNotStart(paths, ended() ?? 'no reason given');
       return server;
     } catch (error) {
       child.kill('SIGTERM');
@@ -48,40 +48,40 @@ export async function launch(
  * @returns undefined when it is gone
  */
 export async function waitUntilReady(
-  place: Place,
+  paths: RedisPaths,
   signal: AbortSignal | undefined,
   isGone: () => boolean | Promise<boolean>,
 ): Promise<ServerState | undefined> {
   let silentSince = performance.now();
   for (;;) {
     signal?.throwIfAborted();
-    const answer = await askServer(place.socket, { timeoutMs: answerMs });
+    const answer = await askServer(paths.socket, { timeoutMs: answerMs });
     if (answer === 'absent' && (await isGone())) return undefined;
     if (typeof answer === 'object') {
       if (!answer.loading) return answer;
       silentSince = performance.now();
     }
-    if (performance.now() - silentSince > silenceMs) throw silent(place);
+    if (performance.now() - silentSince > silenceMs) throw silent(paths);
     await wait(pollMs, undefined, { signal });
   }
 }
 
-function silent(place: Place): EmbeddedRedisError {
+function silent(paths: RedisPaths): EmbeddedRedisError {
   return new EmbeddedRedisError(
     'redis_silent',
-    `A Redis server uses ${place.directory} but does not answer on ${place.socket}.`,
-    `End that process (its id is in ${place.pidFile}) and start again; what was acknowledged is on disk.`,
+    `A Redis server uses ${paths.directory} but does not answer on ${paths.socket}.`,
+    `End that process (its id is in ${paths.pidFile}) and start again; what was acknowledged is on disk.`,
   );
 }
 
 /** No TCP port; every acknowledged write is on disk (`always`); full memory refuses writes instead of losing keys. */
-function settings(place: Place): string[] {
+function settings(paths: RedisPaths): string[] {
   return [
     ['--port', '0'],
-    ['--unixsocket', place.socket],
+    ['--unixsocket', paths.socket],
     ['--unixsocketperm', '700'],
-    ['--dir', place.directory],
-    ['--pidfile', place.pidFile],
+    ['--dir', paths.directory],
+    ['--pidfile', paths.pidFile],
     ['--daemonize', 'no'],
     ['--appendonly', 'yes'],
     ['--appendfsync', 'always'],
@@ -102,13 +102,13 @@ function endOf(child: ChildProcess): () => string | undefined {
   return () => reason;
 }
 
-async function didNotStart(place: Place, reason: string): Promise<EmbeddedRedisError> {
-  const log = await readFile(place.logFile, 'utf8').catch(() => '');
+async function didNotStart(paths: RedisPaths, reason: string): Promise<EmbeddedRedisError> {
+  const log = await readFile(paths.logFile, 'utf8').catch(() => '');
   const end = log.trimEnd().split('\n').slice(-8).join('\n');
   return new EmbeddedRedisError(
     'redis_did_not_start',
     `Redis ended while starting (${reason}). The end of its log:\n${end}`,
-    `Read ${place.logFile}. A damaged append-only file can be repaired with redis-check-aof or valkey-check-aof.`,
+    `Read ${paths.logFile}. A damaged append-only file can be repaired with redis-check-aof or valkey-check-aof.`,
   );
 }
 
