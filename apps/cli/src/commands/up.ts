@@ -1,3 +1,4 @@
+import { checkDataDirFormat } from '@holdpoint/engine/installation';
 import { releaseBallast } from '@holdpoint/engine/space/ballast';
 import { freeBytes } from '@holdpoint/engine/space/free-bytes';
 import { Command } from 'commander';
@@ -35,6 +36,7 @@ export function upCommand(shell: Shell): Command {
 async function up(shell: Shell, options: UpOptions): Promise<void> {
   const { config } = shell;
   await checkOperatorSettings(config);
+  await checkDataDirFormat(config.dataDir);
   let record = newRecord();
   await makeRoom(config);
   const claimed = claim(config.dataDir, record);

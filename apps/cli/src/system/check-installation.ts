@@ -1,4 +1,4 @@
-import { bindInstallation } from '@holdpoint/engine/installation/installation';
+import { bindInstallation } from '@holdpoint/engine/installation';
 import { connect } from '@holdpoint/engine/redis/connect';
 import { quiet } from './quiet.ts';
 

@@ -57,4 +57,13 @@ export function connect(
   };
 }
 
+/** How many connections Holdpoint programs have to this Redis, without these ones. */
+export async function countOtherConnections({ state, subscriber }: Connections): Promise<number> {
+  const own = await Promise.all([state.client('ID'), subscriber.client('ID')]);
+  const lines = String(await state.client('LIST')).split('\n');
+  const isOther = (line: string): boolean =>
+    / name=holdpoint:/.test(line) && !own.includes(Number(/^id=(\d+) /.exec(line)?.[1]));
+  return lines.filter(isOther).length;
+}
+
 const backoff = (times: number): number => Math.min(50 * 2 ** Math.min(times, 5), 1000);

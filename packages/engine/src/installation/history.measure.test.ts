@@ -20,12 +20,12 @@ afterAll(() => engine.stop());
 
 const mark = () => markHistory({ redis: engine.deps.redis, dataDir });
 
-test('a Redis that keeps what it acknowledged has lost nothing, however many workers mark at once', async () => {
+test('counts no loss while Redis keeps its data, however many workers mark at once', async () => {
   for (let round = 0; round < 5; round++) expect(await mark()).toBe(0);
   expect(await Promise.all(Array.from({ length: 20 }, mark))).toEqual(Array.from({ length: 20 }, () => 0));
 });
 
-test('a Redis that is set back to an earlier time is noticed, once', async () => {
+test('counts the loss of a Redis that went back in time, once', async () => {
   for (let round = 0; round < 3; round++) await mark();
   const earlier = await copyOf(engine.deps.redis);
   for (let round = 0; round < 4; round++) await mark();
