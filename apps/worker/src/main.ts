@@ -11,14 +11,11 @@ import { bindInstallation, confirmInstallation } from '@holdpoint/engine/install
 import { openOutputStore } from '@holdpoint/engine/outputs/output-store';
 import { scriptedPlanner } from '@holdpoint/engine/planners/scripted';
 import { openQueues } from '@holdpoint/engine/queues/queues';
-import { openRedis } from '@holdpoint/engine/redis/open-redis';
-import { watchSpace } from '@holdpoint/engine/space/watch-space';
+import { openRedis } from '@holdpoint/engine/redis';
+import { watchSpace } from '@holdpoint/engine/space';
 import { openModels } from '@holdpoint/models/open-models';
 import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
-import { logOptions } from '@holdpoint/telemetry/log-options';
-import { openDestination } from '@holdpoint/telemetry/open-destination';
-import { startTelemetry } from '@holdpoint/telemetry/start-telemetry';
-import { watchLoop } from '@holdpoint/telemetry/watch-loop';
+import { logOptions, openDestination, startTelemetry, watchLoop } from '@holdpoint/telemetry';
 import { idleRules } from '@holdpoint/tools/idle-rules';
 import { createRegistry, type ToolDefinition } from '@holdpoint/tools/registry';
 import { duckDuckGoHtml } from '@holdpoint/tools/search/duckduckgo-html';
@@ -53,7 +50,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
   const telemetry = await startTelemetry({ service: 'holdpoint-worker', wanted: config.telemetry });
   const now = openClock();
   const queues = openQueues(connections.state, now, telemetry.queues);
-  let lookAtSpace = (): void => {};
+  let checkSpace = (): void => {};
   const sandbox = await openSandbox({
     policy: config.sandboxPolicy,
     allowUnsandboxed: config.allowUnsandboxed,
@@ -63,7 +60,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     toolchains: config.toolchains,
     driver: config.sandboxDriver,
     freeBytes: config.space.floor,
-    onLowSpace: () => lookAtSpace(),
+    onLowSpace: () => checkSpace(),
     limits: hostLimits(config.ceilings),
     ...(config.sandboxImage === undefined ? {} : { container: { image: config.sandboxImage } }),
     logger,
@@ -111,7 +108,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     { dataDir: config.dataDir, limits: config.space, onLow: workers.hold, onEnough: workers.release },
     logger,
   );
-  lookAtSpace = () => void space.look();
+  checkSpace = () => void space.check();
   const cancels = await watchCancels(deps, { subscriber: connections.subscriber, workers });
   const loop = watchLoop({ onLate: reportLate(logger, workers) });
   const heartbeat = await startHeartbeat(deps, {

@@ -9,20 +9,20 @@ export interface ServerState {
   loading: boolean;
 }
 
-/** `absent`: nobody listens. `silent`: somebody does and gave no answer in time, or not the answer of a server. */
+/** `absent`: no process listens. `silent`: a process listens, and does not answer in time or not as a Redis server. */
 export type Answer = ServerState | 'absent' | 'silent';
 
 /**
- * One INFO on a connection of its own. Written on the bare socket, because a client library hides the difference
- * between a missing socket, a stale one and a server that hangs, which is what matters here.
+ * Sends one INFO on a connection of its own. It uses the bare socket, because a client library hides the difference between a missing
+ * socket, a stale one and a server that hangs.
  */
 export async function askServer(socket: string, options: { timeoutMs: number }): Promise<Answer> {
-  const reply = await converse(socket, 'INFO', { ...options, until: isWholeReply });
+  const reply = await converse(socket, 'INFO', { ...options, until: isCompleteReply });
   if (reply.end === 'absent') return 'absent';
   return parseInfo(reply.text) ?? 'silent';
 }
 
-/** Sends a command and collects what comes until `until` holds, the server hangs up, or time is up. */
+/** Sends a command and collects the reply until `until` holds, the server closes the connection, or the time is over. */
 export function converse(
   socket: string,
   command: string,
@@ -47,14 +47,14 @@ export function converse(
       text += chunk;
       if (until(text)) finish('answered');
     });
-    // ENOENT: no socket; ECONNREFUSED: a socket file whose server is gone.
+    // ENOENT: no socket file. ECONNREFUSED: a socket file whose server is gone.
     connection.on('error', () => finish(connected ? 'closed' : 'absent'));
     connection.on('close', () => finish(connected ? 'closed' : 'absent'));
   });
 }
 
-/** An error, or a bulk string (`$<bytes>\r\n…\r\n`) that has come to its end. */
-function isWholeReply(text: string): boolean {
+/** A complete reply is an error line or a bulk string: `$<bytes>\r\n…\r\n`. */
+function isCompleteReply(text: string): boolean {
   const head = /^\$(\d+)\r\n/.exec(text);
   if (head === null) return text.startsWith('-') && text.endsWith('\r\n');
   return Buffer.byteLength(text) >= head[0].length + Number(head[1]) + 2;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { canRead, parseVersionLine } from './choose-engine.ts';
 
-describe('the version line', () => {
+describe('reads the version line', () => {
   test.each([
     ['Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=1', 'redis', '7.0.15'],
     ['Valkey server v=8.1.1 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=1', 'valkey', '8.1.1'],
@@ -10,7 +10,7 @@ describe('the version line', () => {
     expect(parseVersionLine(line)).toEqual({ engine, version });
   });
 
-  test('of another program is not one', () => {
+  test('of another program as none', () => {
     expect(parseVersionLine('redis-cli 7.0.15')).toBeUndefined();
   });
 });
@@ -26,6 +26,6 @@ test.each([
   expect(canRead({ engine: 'redis', version }, { engine: 'redis', version: written })).toBe(expected);
 });
 
-test('the other engine does not read it, however new', () => {
+test('the other engine does not read it, also when newer', () => {
   expect(canRead({ engine: 'valkey', version: '9.0.0' }, { engine: 'redis', version: '7.0.0' })).toBe(false);
 });

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { EmbeddedRedisError } from './error.ts';
 import { writeDurably } from './write-durably.ts';
 
-/** The server that wrote the data last, kept beside the data. */
+/** Which server wrote the data last. This file lies beside the data. */
 const engineSchema = z.strictObject({
   engine: z.enum(['redis', 'valkey']),
   version: z.string().regex(/^\d+(\.\d+)+$/),
@@ -13,8 +13,8 @@ const engineSchema = z.strictObject({
 export type Engine = z.infer<typeof engineSchema>;
 
 /**
- * The first of the binaries that runs and can read the data. Formats only grow: a newer server reads what an older one
- * wrote and not the other way round, and the two engines have gone separate ways since 7.2.
+ * Finds the first binary that runs and can read the data. A newer server reads the files of an older one, but not the reverse. Redis and
+ * Valkey do not read each other's files since 7.2.
  */
 export async function chooseEngine(
   binaries: readonly string[],
@@ -37,7 +37,7 @@ export async function chooseEngine(
   }
   throw new EmbeddedRedisError(
     'redis_engine_changed',
-    `The data was written by ${written.engine} ${written.version}; there is only ${seen.join(', ')}.`,
+    `${written.engine} ${written.version} wrote the data, and only ${seen.join(', ')} is installed.`,
     `Put ${written.engine} ${written.version} or newer on PATH, or choose an empty data directory.`,
   );
 }
@@ -77,7 +77,7 @@ async function readEngine(engineFile: string): Promise<Engine | undefined> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   }
-  // A power cut leaves a file that was not yet on disk empty, or full of zero bytes: then nothing is known of the engine.
+  // A power failure leaves a file that was not on disk yet empty or full of zero bytes. Then the engine is unknown.
   if (text.replaceAll('\0', '').trim() === '') return undefined;
   try {
     return engineSchema.parse(JSON.parse(text));

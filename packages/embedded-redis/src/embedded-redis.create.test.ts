@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
@@ -34,8 +35,8 @@ async function withClient<T>(socket: string, work: (client: Redis) => Promise<T>
   }
 }
 
-/** Ends the server the hard way and waits until its connections are closed, that is, until it is gone. */
-async function killHard(server: { path: string; pid: number }): Promise<void> {
+/** Kills the server and waits until its connections close: then it is gone. */
+async function killServer(server: { path: string; pid: number }): Promise<void> {
   await withClient(server.path, async (client) => {
     await client.ping();
     const closed = once(client, 'close');
@@ -44,10 +45,10 @@ async function killHard(server: { path: string; pid: number }): Promise<void> {
   });
 }
 
-test.each(['', '\0\0\0'])('starts on data whose record of the engine a power failure left blank: %j', async (text) => {
+test.each(['', '\0\0\0'])('starts when a power failure left the engine record blank: %j', async (text) => {
   const first = await start();
   await withClient(first.path, (client) => client.set('a', '1'));
-  await killHard(first);
+  await killServer(first);
   await writeFile(path.join(dataDir, 'redis/engine.json'), text);
   const second = await start();
   expect(await withClient(second.path, (client) => client.get('a'))).toBe('1');
@@ -56,7 +57,7 @@ test.each(['', '\0\0\0'])('starts on data whose record of the engine a power fai
   });
 });
 
-test('does not guess which server wrote the data when the record of the engine is damaged', async () => {
+test('refuses data with a damaged engine record', async () => {
   const server = await start();
   await server.stop();
   await writeFile(path.join(dataDir, 'redis/engine.json'), '{"engine":');
@@ -65,7 +66,7 @@ test('does not guess which server wrote the data when the record of the engine i
 });
 
 describe('a new data directory', () => {
-  test('gets a server that takes writes, has no TCP port and acknowledges nothing before it is on disk', async () => {
+  test('gets a server without TCP port that acknowledges only what is on disk', async () => {
     const server = await start();
     expect(server.reused).toBe(false);
     await withClient(server.path, async (client) => {
@@ -79,14 +80,14 @@ describe('a new data directory', () => {
     });
   });
 
-  test('is private to the user, and so is the socket', async () => {
+  test('is private to the user, with its socket', async () => {
     const server = await start();
     expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
     expect((await stat(path.join(dataDir, 'redis'))).mode & 0o777).toBe(0o700);
     expect((await stat(server.path)).mode & 0o777).toBe(0o700);
   });
 
-  test('with a long path gets its socket in a private folder under /tmp, the same at every start', async () => {
+  test('with a long path gets its socket in a private folder under /tmp, every time', async () => {
     const parent = dataDir;
     dataDir = path.join(parent, 'd'.repeat(120));
     try {
@@ -100,7 +101,7 @@ describe('a new data directory', () => {
     }
   });
 
-  test('leaves the process group of its starter, so that Ctrl-C does not reach the server', async () => {
+  test('gets a server in its own process group, out of reach of Ctrl-C', async () => {
     const { pid } = await start();
     const ours = await processGroup(process.pid);
     expect(await processGroup(pid)).toBe(String(pid));
@@ -108,21 +109,21 @@ describe('a new data directory', () => {
   });
 });
 
-describe('after kill -9 of the server', () => {
-  test('every acknowledged write is there again', async () => {
+describe('a server that was killed', () => {
+  test('has every acknowledged write at the next start', async () => {
     const first = await start();
     await withClient(first.path, (client) => client.set('kept', 'yes'));
-    await killHard(first);
+    await killServer(first);
     const second = await start();
     expect(second.reused).toBe(false);
     expect(second.pid).not.toBe(first.pid);
     expect(await withClient(second.path, (client) => client.get('kept'))).toBe('yes');
   });
 
-  test('a write that was cut in the middle is dropped and the rest loads', async () => {
+  test('loses only the write that was cut in the middle', async () => {
     const first = await start();
     await withClient(first.path, (client) => client.set('kept', 'yes'));
-    await killHard(first);
+    await killServer(first);
     await appendFile(await lastAppendOnlyFile(), '*3\r\n$3\r\nSET\r\n$4\r\ntorn\r\n$10\r\nhal');
     const second = await start();
     await withClient(second.path, async (client) => {
@@ -138,7 +139,7 @@ describe('a server that runs already', () => {
     expect(await start()).toMatchObject({ pid: first.pid, reused: true });
   });
 
-  test('is found after its starter was killed', async () => {
+  test('is found after the process that started it was killed', async () => {
     const starter = spawn(
       process.execPath,
       [
@@ -165,7 +166,7 @@ describe('a server that runs already', () => {
     expect(servers.filter(({ reused }) => !reused)).toHaveLength(1);
   });
 
-  test('is not started a second time when its socket was deleted', async () => {
+  test('is not started a second time when its socket is deleted', async () => {
     const server = await start();
     await rm(server.path);
     try {
@@ -179,8 +180,27 @@ describe('a server that runs already', () => {
   });
 });
 
-describe('leftovers', () => {
-  test('of a killed start do not stand in the way', async () => {
+describe('a stopped server', () => {
+  test('keeps its data for the next start', async () => {
+    const server = await start();
+    await withClient(server.path, (client) => client.rpush('list', 'a', 'b'));
+    await server.stop();
+    expect(existsSync(server.path)).toBe(false);
+    const again = await start();
+    expect(again.reused).toBe(false);
+    expect(await withClient(again.path, (client) => client.lrange('list', 0, -1))).toEqual(['a', 'b']);
+  });
+
+  test('is reported once: the next stop finds none', async () => {
+    await start();
+    expect(await stopEmbeddedRedis({ dataDir })).toBe(true);
+    expect(await stopEmbeddedRedis({ dataDir })).toBe(false);
+    expect(await stopEmbeddedRedis({ dataDir: path.join(dataDir, 'nowhere') })).toBe(false);
+  });
+});
+
+describe('a start ignores', () => {
+  test('the files of a start that was killed', async () => {
     const dead = spawn('true');
     await once(dead, 'exit');
     await symlink(`${dead.pid}@${hostname()}`, path.join(dataDir, 'redis.starting'));
@@ -191,15 +211,15 @@ describe('leftovers', () => {
     expect(await start()).toMatchObject({ reused: false });
   });
 
-  test('include a process id that belongs to somebody else by now', async () => {
+  test('a recorded process id that another process has now', async () => {
     await mkdir(path.join(dataDir, 'redis'), { recursive: true });
     await writeFile(path.join(dataDir, 'redis/server.pid'), `${process.pid}\n`);
     expect(await start()).toMatchObject({ reused: false });
   });
 });
 
-describe('is refused', () => {
-  test('with data of a newer version', async () => {
+describe('a start is refused', () => {
+  test('with data of a newer server', async () => {
     const { engine } = await start();
     await stopEmbeddedRedis({ dataDir });
     await writeFile(path.join(dataDir, 'redis/engine.json'), JSON.stringify({ engine, version: '99.0.0' }));
@@ -209,14 +229,14 @@ describe('is refused', () => {
     });
   });
 
-  test('without a server that runs', async () => {
+  test('without a binary that runs', async () => {
     await expect(startEmbeddedRedis({ dataDir, binaries: [] })).rejects.toMatchObject({ code: 'redis_not_found' });
     await expect(startEmbeddedRedis({ dataDir, binaries: ['/bin/false'] })).rejects.toMatchObject({
       code: 'redis_not_found',
     });
   });
 
-  test('with data that is damaged, showing the end of the log', async () => {
+  test('with damaged data, and shows the end of the log', async () => {
     await start();
     await withClient(path.join(dataDir, 'redis.sock'), (client) => client.set('a', 'b'));
     await stopEmbeddedRedis({ dataDir });
@@ -228,7 +248,7 @@ describe('is refused', () => {
     });
   });
 
-  test('when aborted before it begins', async () => {
+  test('when it is aborted before it begins', async () => {
     await expect(startEmbeddedRedis({ dataDir, binaries, signal: AbortSignal.abort() })).rejects.toThrow(/abort/i);
     expect(await readdir(dataDir)).toEqual([]);
   });

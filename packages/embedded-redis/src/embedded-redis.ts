@@ -12,9 +12,9 @@ export interface EmbeddedRedis {
   pid: number;
   engine: 'redis' | 'valkey';
   version: string;
-  /** The server ran already, started by another process or left over from one that was killed. */
+  /** The server ran already: another process started it, or the process that started it was killed. */
   reused: boolean;
-  /** Ends the server, whoever started it. */
+  /** Stops the server, also when another process started it. */
   stop(): Promise<void>;
 }
 
@@ -28,8 +28,8 @@ export interface EmbeddedRedisOptions {
 }
 
 /**
- * A Redis (or Valkey) of our own on a data directory: a private unix socket, no TCP port, every acknowledged write on
- * disk. It runs on its own, survives this process and Ctrl-C, and is found again by the next start.
+ * Starts a Redis or Valkey on a data directory, or finds the one that runs: a private unix socket, no TCP port, every acknowledged write
+ * on disk. The server survives this process and Ctrl-C.
  *
  * @throws {EmbeddedRedisError} with `code` and `next`
  * @example
@@ -55,7 +55,7 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise
 }
 
 /**
- * Ends the server of a data directory after its last write is on disk.
+ * Stops the server of a data directory after its last write is on disk.
  *
  * @returns whether one was running
  */
@@ -78,14 +78,14 @@ async function startNew(
 }
 
 /**
- * A server without a socket may be one that is about to open it, or one that is just dying: its command line can still
- * be read for a moment after its connections are closed. So this is asked until it is one or the other.
+ * A server without a socket is about to open it or is dying: its command line stays readable for a moment after its connections close. So
+ * this asks until the server is ready or gone.
  */
 function findRunning(paths: RedisPaths, signal: AbortSignal | undefined): Promise<ServerState | undefined> {
   return waitUntilReady(paths, signal, async () => !(await recordedServerLives(paths)));
 }
 
-/** The connection of a SHUTDOWN closes when the process is gone; NOSAVE concerns snapshots, not the append-only file. */
+/** Redis closes the connection of a SHUTDOWN when its process ends. NOSAVE is about snapshots; the append-only file is complete anyway. */
 async function stopAt(paths: RedisPaths): Promise<boolean> {
   const reply = await converse(paths.socket, 'SHUTDOWN NOSAVE', {
     timeoutMs: stopMs,

@@ -1,4 +1,4 @@
-/** The embedded Redis cannot be started or stopped. None of these goes away by trying again unattended. */
+/** The embedded Redis cannot be started or stopped. To try again does not help: a person has to act. */
 export class EmbeddedRedisError extends Error {
   readonly code: EmbeddedRedisErrorCode;
   readonly retryable = false;

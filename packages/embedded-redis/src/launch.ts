@@ -7,7 +7,7 @@ import type { RedisPaths } from './redis-paths.ts';
 
 const pollMs = 20;
 const answerMs = 2_000;
-/** How long a server may take to open its socket. It does so before it loads the data, so 15 s is plenty. */
+/** How long a server may be silent. It opens its socket before it loads the data, so 15 s is plenty. */
 const silenceMs = 15_000;
 const largestLog = 1024 * 1024;
 
@@ -18,7 +18,7 @@ export async function launch(
 ): Promise<ServerState> {
   const log = await openLog(paths.logFile);
   try {
-    // A process group of its own: Ctrl-C in the terminal must not end it before the workers have drained.
+    // A process group of its own: Ctrl-C in the terminal must not stop Redis before the workers drain.
     const child = spawn(binary, settings(paths), {
       cwd: paths.directory,
       detached: true,
@@ -42,9 +42,9 @@ export async function launch(
 }
 
 /**
- * Waits for a server that listens, or should soon.
+ * Waits until a server takes writes.
  *
- * @param isGone whether nothing more can come of it; asked as long as nobody listens
+ * @param isGone whether its process has ended; asked while no process listens
  * @returns undefined when it is gone
  */
 export async function waitUntilReady(
@@ -61,20 +61,20 @@ export async function waitUntilReady(
       if (!answer.loading) return answer;
       silentSince = performance.now();
     }
-    if (performance.now() - silentSince > silenceMs) throw silent(paths);
+    if (performance.now() - silentSince > silenceMs) throw doesNotAnswer(paths);
     await wait(pollMs, undefined, { signal });
   }
 }
 
-function silent(paths: RedisPaths): EmbeddedRedisError {
+function doesNotAnswer(paths: RedisPaths): EmbeddedRedisError {
   return new EmbeddedRedisError(
     'redis_silent',
     `A Redis server uses ${paths.directory} but does not answer on ${paths.socket}.`,
-    `End that process (its id is in ${paths.pidFile}) and start again; what was acknowledged is on disk.`,
+    `End that process (its id is in ${paths.pidFile}) and start again; every acknowledged write is on disk.`,
   );
 }
 
-/** No TCP port; every acknowledged write is on disk (`always`); full memory refuses writes instead of losing keys. */
+/** `always`: every acknowledged write is on disk. `noeviction`: full memory refuses writes instead of deleting keys. */
 function settings(paths: RedisPaths): string[] {
   return [
     ['--port', '0'],
@@ -90,7 +90,7 @@ function settings(paths: RedisPaths): string[] {
   ].flat();
 }
 
-/** Says why the process is gone, once it is. */
+/** The returned function says why the process ended; undefined while it runs. */
 function endOf(child: ChildProcess): () => string | undefined {
   let reason: string | undefined;
   child.once('error', (error) => {

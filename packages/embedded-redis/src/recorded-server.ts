@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 import type { RedisPaths } from './redis-paths.ts';
 
 /**
- * Whether the server that was started last on this data still lives, by its process id and command line, which shows
- * the socket. Needed where the socket does not answer: in the moment before it is opened, or after somebody deleted it.
+ * Whether the last server of this data still runs, by its process id and its command line, which shows the socket. For a socket that does
+ * not answer: the server has not opened it yet, or the file was deleted.
  */
 export async function recordedServerLives(paths: RedisPaths): Promise<boolean> {
   const pid = Number(await readFile(paths.pidFile, 'utf8').catch(() => ''));

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { EmbeddedRedisError } from './error.ts';
 import { syncDirectory } from './write-durably.ts';
 
-/** Where the embedded Redis of one data directory keeps its things. All paths are absolute. */
+/** The files of the embedded Redis of one data directory. All paths are absolute. */
 export interface RedisPaths {
   /** The server's working directory: the append-only files, the log, the record of the engine. */
   directory: string;
@@ -15,10 +15,10 @@ export interface RedisPaths {
   lock: string;
 }
 
-/** Socket addresses end at 104 bytes on macOS and at 108 on Linux, the closing zero included. */
+/** A socket address has at most 104 bytes on macOS and 108 on Linux, with the closing zero. */
 const longestSocket = 100;
 
-/** Creates what is missing, for this user alone. */
+/** Creates the missing directories, for this user alone. */
 export async function prepareRedisPaths(dataDir: string): Promise<RedisPaths> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const root = await realpath(dataDir);
@@ -29,7 +29,7 @@ export async function prepareRedisPaths(dataDir: string): Promise<RedisPaths> {
   return paths;
 }
 
-/** Throws ENOENT when there is no such data directory. */
+/** @throws ENOENT when the data directory does not exist */
 export async function findRedisPaths(dataDir: string): Promise<RedisPaths> {
   const root = await realpath(dataDir);
   const directory = path.join(root, 'redis');
@@ -44,8 +44,8 @@ export async function findRedisPaths(dataDir: string): Promise<RedisPaths> {
 }
 
 /**
- * `/tmp`, not the `TMPDIR` of the moment: two shells must find the same socket for the same data.
- * The folder is named for the user and checked to be theirs, since anyone may create names in `/tmp`.
+ * A socket address that is too long moves to `/tmp`, not to `TMPDIR`: two shells must find the same socket for the same data. The folder
+ * carries the user's id, and `makePrivate` checks its owner, because every user may create names in `/tmp`.
  */
 export function socketOf(root: string): string {
   const beside = path.join(root, 'redis.sock');

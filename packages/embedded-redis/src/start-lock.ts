@@ -4,13 +4,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 const pollMs = 50;
 const refreshMs = 10_000;
-/** An owner refreshes its lock, so an old one has no owner, whatever lives under its process id by now. */
+/** An owner refreshes its lock, so an old lock has no owner, even when another process has its id by now. */
 const staleMs = 60_000;
 
 /**
- * Runs `work` while nobody else starts a server on the same data. Two servers would both append to one file, and the
- * second takes the socket's name away from the first, so this has to be decided before one is started.
- * The lock is a symbolic link whose target names the owner: it appears together with its content.
+ * Runs `work` while no other process starts a server on the same data. Two servers would append to one file, and the second would replace
+ * the socket of the first. The lock is a symbolic link whose target names the owner: it appears together with its content.
  */
 export async function withStartLock<T>(
   { lock, signal }: { lock: string; signal: AbortSignal | undefined },
@@ -42,7 +41,7 @@ async function take(lock: string): Promise<boolean> {
   }
 }
 
-/** One process at a time, so that a slow one does not remove the fresh lock that follows the stale one. */
+/** Under a lock of its own, so that a slow process does not remove the fresh lock that follows the stale one. */
 async function breakStale(lock: string): Promise<boolean> {
   if (!(await isStale(lock))) return false;
   const guard = `${lock}.break`;

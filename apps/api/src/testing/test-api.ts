@@ -10,7 +10,7 @@ import type { EngineDeps } from '@holdpoint/engine/deps';
 import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
 import { newId } from '@holdpoint/engine/domain/ids';
 import { openQueues } from '@holdpoint/engine/queues/queues';
-import { connect } from '@holdpoint/engine/redis/connect';
+import { connect } from '@holdpoint/engine/redis';
 import type { ModelSettings } from '@holdpoint/models/settings';
 import { createRegistry } from '@holdpoint/tools/registry';
 import { holdpoint } from '@holdpoint/tools/toolsets/holdpoint';

@@ -1,6 +1,6 @@
 import { findRedis } from '@holdpoint/embedded-redis';
 import { checkDataDirFormat, checkFormat, InstallationError, readInstallation } from '@holdpoint/engine/installation';
-import { connect } from '@holdpoint/engine/redis/connect';
+import { connect } from '@holdpoint/engine/redis';
 import { commandLine } from '../command-name.ts';
 import type { Config } from '../config.ts';
 import { quiet } from '../system/quiet.ts';

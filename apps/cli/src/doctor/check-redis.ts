@@ -1,15 +1,15 @@
 import { askServer, findRedis, findRedisBinaries, type RedisLocation } from '@holdpoint/embedded-redis';
-import { connect } from '@holdpoint/engine/redis/connect';
 import {
+  connect,
   type Judgement,
   judgeDurability,
   judgeMemoryPolicy,
   judgeTopology,
+  probeWrite,
   readServer,
-} from '@holdpoint/engine/redis/judge-server';
-import { probeWrite } from '@holdpoint/engine/redis/probe-write';
-import { redisTrouble } from '@holdpoint/engine/redis/trouble';
-import { withoutPassword } from '@holdpoint/engine/redis/without-password';
+  redisTrouble,
+  withoutPassword,
+} from '@holdpoint/engine/redis';
 import { commandLine } from '../command-name.ts';
 import type { Config } from '../config.ts';
 import { quiet } from '../system/quiet.ts';

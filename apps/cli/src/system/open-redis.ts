@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { findRedisBinaries, startEmbeddedRedis } from '@holdpoint/embedded-redis';
-import { openRedis as connectToRedis } from '@holdpoint/engine/redis/open-redis';
-import { withoutPassword } from '@holdpoint/engine/redis/without-password';
+import { openRedis as connectToRedis, withoutPassword } from '@holdpoint/engine/redis';
 import type { Config } from '../config.ts';
 import { quiet } from './quiet.ts';
 import { superviseRedis } from './supervised-redis.ts';

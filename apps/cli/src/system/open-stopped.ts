@@ -1,7 +1,5 @@
 import { findRedisBinaries, startEmbeddedRedis } from '@holdpoint/embedded-redis';
-import type { Connections } from '@holdpoint/engine/redis/connect';
-import { openRedis } from '@holdpoint/engine/redis/open-redis';
-import { withoutPassword } from '@holdpoint/engine/redis/without-password';
+import { type Connections, openRedis, withoutPassword } from '@holdpoint/engine/redis';
 import { commandLine } from '../command-name.ts';
 import type { Config } from '../config.ts';
 import { CliError } from '../errors.ts';

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { installedBinaries } from './test-redis.ts';
 
-/** A Redis with any settings, as a user may bring one. */
+/** A Redis with any settings, as a user may have one. */
 export interface PlainRedis {
   /** For REDIS_URL. */
   address: string;
   pid: number;
-  /** On a connection of its own that takes no part in what is tested. */
+  /** A connection of its own, apart from the code under test. */
   admin: Redis;
   stop(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export interface PlainRedis {
 export async function startPlainRedis(settings: Readonly<Record<string, string>> = {}): Promise<PlainRedis> {
   const directory = await mkdtemp(join(tmpdir(), 'hp-redis-'));
   const [binary] = await installedBinaries();
-  if (binary === undefined) throw new Error('there is no Redis');
+  if (binary === undefined) throw new Error('no Redis is installed');
   const socket = join(directory, 'redis.sock');
   const all = { port: '0', unixsocket: socket, dir: directory, save: '', ...settings };
   const child: ChildProcess = spawn(

@@ -1,13 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../ports.ts';
-import { type Connections, connect, type RedisAddress } from './connect.ts';
+import { type Connections, connect, type RedisAddress, withoutPassword } from './connect.ts';
 import { judgeDurability, judgeMemoryPolicy, judgeTopology, readServer, type ServerFacts } from './judge-server.ts';
 import { redisTrouble } from './trouble.ts';
-import { withoutPassword } from './without-password.ts';
 
 const retryMs = 250;
 
-/** A server that cannot be worked with. `next` says what to set or to start. */
+/** Holdpoint cannot use this server. `next` says what to set or to start. */
 export class RedisStartError extends Error {
   override readonly name = 'RedisStartError';
   readonly code: 'redis_unreachable' | 'redis_unsuitable';
@@ -22,7 +21,7 @@ export class RedisStartError extends Error {
 
 export interface OpenRedisInput {
   address: RedisAddress;
-  /** How long a command may take that changes or reads state. */
+  /** How long a command on the state may take. */
   commandMs?: number;
   /** How long to wait for a server that does not answer yet. @default 15 s */
   patienceMs?: number;
@@ -78,7 +77,7 @@ function mayPass(error: unknown): boolean {
 }
 
 /** @throws RedisStartError naming what to set */
-export function refuseUnsuitable(facts: ServerFacts, address: RedisAddress, logger: Logger): void {
+function refuseUnsuitable(facts: ServerFacts, address: RedisAddress, logger: Logger): void {
   const { cluster, append, fsync, policy } = facts;
   for (const { level, text, next } of [
     judgeTopology(cluster),

@@ -3,8 +3,8 @@ import { type PlainRedis, startPlainRedis } from '@holdpoint/embedded-redis/test
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { connect } from './connect.ts';
+import { probeWrite } from './judge-server.ts';
 import { openRedis } from './open-redis.ts';
-import { probeWrite } from './probe-write.ts';
 import { redisTrouble } from './trouble.ts';
 
 let servers: PlainRedis[];
@@ -31,7 +31,7 @@ async function open(settings: Record<string, string>): Promise<void> {
   await connections.close();
 }
 
-/** A port whose number leaves room for the bus of a cluster, which is 10,000 above it. */
+/** A port below 55,000: the bus of a cluster has a port 10,000 above it. */
 async function freePort(): Promise<string> {
   for (;;) {
     const listener = createServer();
@@ -42,7 +42,7 @@ async function freePort(): Promise<string> {
   }
 }
 
-describe('a server that would lose runs is refused at the start', () => {
+describe('refuses a server that would lose runs', () => {
   test.each([
     ['appendonly no', { appendonly: 'no' }, 'appendonly'],
     ['an evicting policy', { appendonly: 'yes', 'maxmemory-policy': 'allkeys-lru' }, 'maxmemory-policy'],
@@ -65,14 +65,14 @@ describe('a server that would lose runs is refused at the start', () => {
   });
 });
 
-describe('a server that may be used', () => {
-  test('with everysec: there is a warning', async () => {
+describe('accepts a server', () => {
+  test('with everysec, and warns', async () => {
     lines.splice(0);
     await open({ appendonly: 'yes', appendfsync: 'everysec' });
     expect(lines.join('')).toContain('a power failure may lose');
   });
 
-  test('without CONFIG: what could not be checked is said', async () => {
+  test('without CONFIG, and warns about what it could not check', async () => {
     const { admin } = await server({ appendonly: 'yes', appendfsync: 'always' });
     await admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', '~*', '&*', '+@all', '-config');
     lines.splice(0);
@@ -86,7 +86,7 @@ describe('a server that may be used', () => {
   });
 });
 
-test('a server that does not answer is named without its password', async () => {
+test('names a server that does not answer without its password', async () => {
   const opening = openRedis({ address: 'redis://me:secret@127.0.0.1:1', patienceMs: 0 }, silent);
   await expect(opening).rejects.toMatchObject({
     code: 'redis_unreachable',
@@ -94,7 +94,7 @@ test('a server that does not answer is named without its password', async () => 
   });
 });
 
-describe('a refused write says why', () => {
+describe('says why a write is refused', () => {
   const append = { appendonly: 'yes', appendfsync: 'always' };
 
   async function refusal(prepare: (redis: PlainRedis) => Promise<unknown>): Promise<string | undefined> {
@@ -133,7 +133,7 @@ describe('a refused write says why', () => {
     );
   });
 
-  test('it hangs: the command fails when its time is up', async () => {
+  test('it hangs: the command fails after its time limit', async () => {
     const plain = await server(append);
     const connections = connect(plain.address, silent, { commandMs: 300 });
     try {

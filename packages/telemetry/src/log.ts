@@ -1,17 +1,28 @@
-import { type LoggerOptions, stdSerializers } from 'pino';
+import { type DestinationStream, destination, type LoggerOptions, stdSerializers } from 'pino';
 import { limitRepeats } from './limit-repeats.ts';
 
 const longestText = 4000;
+const pendingBytes = 1024 * 1024;
 
 /**
- * What every log of Holdpoint does: an error that repeats is logged once a second, and an error of Redis never carries the arguments of
- * its command, which hold users' data.
- * @param isUnique a line that is always logged, for example because a request id in it may be asked for
+ * The options of every log of Holdpoint: a repeated error is logged once a second, and an error of Redis never carries the arguments of its
+ * command, which hold users' data.
+ * @param isUnique marks a line that is always logged, for example because a user may search for its request id
  */
 export const logOptions = (isUnique: (fields: object) => boolean = () => false): LoggerOptions => ({
   serializers: { err: describeError },
   hooks: { logMethod: limitRepeats({ isUnique, everyMs: 1000 }) },
 });
+
+/**
+ * Where a process logs: a file descriptor, written at once. A log that cannot be written (its disk is full, its terminal is closed) never
+ * ends the process: up to 1 MiB waits, and the rest is dropped.
+ */
+export function openDestination(fd: number): DestinationStream {
+  const stream = destination({ dest: fd, sync: true, maxLength: pendingBytes });
+  stream.on('error', () => undefined);
+  return stream;
+}
 
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;

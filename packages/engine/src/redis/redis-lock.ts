@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 
 /**
- * Lets one process of many do a piece of work at a time. No clock of another machine is trusted: the holder keeps changing the value of the
- * key, and a value that this process has seen unchanged for `lostMs` of its own forward-only clock belongs to a dead holder. Two may still
- * hold it at once, when one of them was frozen: the work has to bear that.
+ * A lock for one process of many. It trusts no clock of another machine: the holder keeps changing the value of the key, and a value that
+ * this process has seen unchanged for `lostMs` of its own monotonic clock belongs to a dead holder. Two processes may hold it at once when
+ * one of them was frozen: the work has to tolerate that.
  */
-export interface Exclusive {
-  /** @returns whether the work was done here; `false`: another process is at it */
+export interface RedisLock {
+  /** @returns false when another process holds the lock */
   tryRun(work: (signal: AbortSignal) => Promise<void>): Promise<boolean>;
 }
 
@@ -22,7 +22,7 @@ const swap = `if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[2] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[2]) end
 return 1`;
 
-export function openExclusive(redis: Redis, { key, lostMs }: Options): Exclusive {
+export function openRedisLock(redis: Redis, { key, lostMs }: Options): RedisLock {
   let seen = { value: '', at: 0 };
   const replace = async (from: string, to: string): Promise<boolean> =>
     (await redis.eval(swap, 1, key, from, to)) === 1;
@@ -47,7 +47,7 @@ export function openExclusive(redis: Redis, { key, lostMs }: Options): Exclusive
         if (await replace(from, to)) mine = to;
         else lost.abort();
       };
-      // A renewal that fails with the connection is tried again; when it stays away, another process takes over.
+      // The next renewal follows when the connection fails; when it stays away, another process takes over.
       const timer = setInterval(() => void renew().catch(() => undefined), lostMs / 4);
       timer.unref();
       try {

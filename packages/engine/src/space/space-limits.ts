@@ -2,9 +2,9 @@ import { z } from 'zod';
 
 /** What must stay free on the disk of the data directory. */
 export interface SpaceLimits {
-  /** Below this no new work is taken. */
+  /** Workers take no new job below this. */
   floor: number;
-  /** Size of the file that is given up when space runs out, so that Redis and the log can finish what is under way. */
+  /** Size of the file that is removed when space runs out, so that Redis and the log can finish running steps. */
   reserve: number;
 }
 

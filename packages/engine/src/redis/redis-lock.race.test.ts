@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
-import { openExclusive } from './exclusive.ts';
+import { openRedisLock } from './redis-lock.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -11,9 +11,9 @@ beforeEach(() => engine.deps.redis.flushall());
 afterAll(() => engine.stop());
 
 const key = 'hp:lock:test';
-const open = (lostMs = 60_000) => openExclusive(engine.deps.redis, { key, lostMs });
+const open = (lostMs = 60_000) => openRedisLock(engine.deps.redis, { key, lostMs });
 
-test('of many processes one does the work, and the next can once it is done', async () => {
+test('one process of many does the work, then the next one can', async () => {
   const all = Array.from({ length: 10 }, () => open());
   const work = Promise.withResolvers<void>();
   let running = 0;
@@ -30,19 +30,19 @@ test('of many processes one does the work, and the next can once it is done', as
   expect(await open().tryRun(async () => {})).toBe(true);
 });
 
-test('work that throws leaves the place free', async () => {
+test('work that throws releases the lock', async () => {
   await expect(open().tryRun(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
   expect(await open().tryRun(async () => {})).toBe(true);
 });
 
-test('the place of a dead holder is taken after a while, whatever the clocks of others say', async () => {
+test('the lock of a dead holder is taken over, whatever other clocks say', async () => {
   await engine.deps.redis.set(key, 'left by a dead process');
   const one = open(100);
   expect(await one.tryRun(async () => {})).toBe(false);
   await expect.poll(() => one.tryRun(async () => {}), { interval: 30 }).toBe(true);
 });
 
-test('a holder that works for longer than that keeps its place', async () => {
+test('a holder that works for longer keeps its lock', async () => {
   const holding = open(80).tryRun(() => delay(600));
   await expect.poll(() => engine.deps.redis.get(key)).not.toBeNull();
   const other = open(80);
@@ -52,7 +52,7 @@ test('a holder that works for longer than that keeps its place', async () => {
   expect(await holding).toBe(true);
 });
 
-test('a holder whose place was taken is told to stop', async () => {
+test('a holder that lost its lock gets an abort signal', async () => {
   let aborted = false;
   await open(80).tryRun(async (signal) => {
     await engine.deps.redis.set(key, 'another');
