@@ -1,7 +1,7 @@
 import { submitRun } from '@holdpoint/engine/commands/submit-run';
 import { logKey, stateKey } from '@holdpoint/engine/log/keys';
 import { readLog } from '@holdpoint/engine/log/read-log';
-import { connect } from '@holdpoint/engine/redis/connect';
+import { connect } from '@holdpoint/engine/redis';
 /**
  * What durability costs, against BullMQ alone on the same Redis (`appendfsync always`), in one run: one no-op step after the other against
  * one job after the other, steps against jobs per second at several concurrencies, and whether a step costs more late in a long run.
