@@ -1,105 +1,48 @@
 import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { createServer, type Server as HttpServer, request as httpRequest, type IncomingMessage } from 'node:http';
-import { connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { EgressProxy, type EgressProxyOptions } from './egress-proxy.ts';
+import { afterEach, expect, test } from 'vitest';
+import { EgressProxy } from './egress-proxy.ts';
 import { createGuard } from './guard.ts';
-import { LOOPBACK, listen, loopbackGuard, makeCertificate, openCanary, recorder, stop } from './testing/network.ts';
+import { listen, loopback, loopbackServers, makeCertificate, openCanary, readAll } from './testing/network.ts';
+import { ask, authorization, basic, talk, testProxies, token } from './testing/proxy.ts';
 
-const TOKEN = 'token-of-this-run-0123456789abcdefghij';
-const AUTHORIZATION = basic(`holdpoint:${TOKEN}`);
-const servers: (Server | HttpServer)[] = [];
-let { connections, onConnection } = recorder();
-const proxies: EgressProxy[] = [];
-beforeEach(() => {
-  ({ connections, onConnection } = recorder());
-});
+const servers = loopbackServers();
+const proxies = testProxies();
 afterEach(async () => {
-  await Promise.all(proxies.splice(0).map((proxy) => proxy[Symbol.asyncDispose]()));
-  await Promise.all(servers.splice(0).map(stop));
+  await proxies.close();
+  await servers.close();
 });
-
-function basic(text: string): string {
-  return `Basic ${Buffer.from(text).toString('base64')}`;
-}
-
-async function open(rules: readonly string[], more: Partial<EgressProxyOptions> = {}) {
-  const proxy = new EgressProxy({ guard: loopbackGuard(rules), token: TOKEN, onConnection, ...more });
-  proxies.push(proxy);
-  const server = createTcpServer();
-  const port = await listen(server);
-  const release = proxy.serve(server);
-  return { proxy, port, release };
-}
-
-async function serveTcp(handler: (socket: Socket) => void, options = {}): Promise<number> {
-  const server = createTcpServer(options, (socket) => {
-    socket.on('error', () => {});
-    handler(socket);
-  });
-  servers.push(server);
-  return listen(server);
-}
-async function serveHttp(
-  handler: ConstructorParameters<typeof HttpServer>[0] | Parameters<typeof createServer>[1],
-): Promise<number> {
-  const server = createServer(handler as Parameters<typeof createServer>[1]);
-  servers.push(server);
-  return listen(server);
-}
 
 /** Sends bytes and reads all that comes back until the other side ends. */
-function exchange(port: number | string, text: string): Promise<string> {
-  const socket = typeof port === 'number' ? connect(port, '127.0.0.1') : connect(port);
-  let received = '';
-  socket.setEncoding('latin1').on('data', (chunk: string) => {
-    received += chunk;
-  });
-  socket.on('error', () => {});
-  socket.write(text);
-  return new Promise((resolve) => socket.once('close', () => resolve(received)));
-}
-const ask = (line: string, headers: readonly string[] = [`Proxy-Authorization: ${AUTHORIZATION}`]) =>
-  `${[line, 'Host: whatever.test', ...headers].join('\r\n')}\r\n\r\n`;
+const exchange = (to: number | string, text: string) => talk(to, text).closed;
 
-/** A tunnel, or what was answered instead. */
-function tunnel(
-  port: number,
-  target: string,
-  headers: Record<string, string> = { 'proxy-authorization': AUTHORIZATION },
-) {
-  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; socket: Socket; head: Buffer }>();
+function tunnel(port: number, target: string) {
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; socket: Socket }>();
+  const headers = { 'proxy-authorization': authorization };
   const asking = httpRequest({ port, host: '127.0.0.1', method: 'CONNECT', path: target, headers, agent: false });
-  asking.once('connect', (answer: IncomingMessage, socket: Socket, head: Buffer) => {
+  asking.once('connect', (answer: IncomingMessage, socket: Socket) => {
     socket.on('error', () => {});
-    resolve({ status: answer.statusCode ?? 0, socket, head });
+    resolve({ status: answer.statusCode ?? 0, socket });
   });
   asking.once('error', reject);
   asking.end();
   return promise;
 }
 
-test('CONNECT reaches a listed TLS server by name, and is reported when it ends', async () => {
+test('CONNECT reaches a listed TLS server and is reported when it ends', async () => {
   const certificate = makeCertificate(['good.test']);
-  const server = createTlsServer(certificate, (socket) =>
-    socket.on('error', () => {}).end(`hello ${socket.servername}`),
+  const target = await servers.start(
+    createTlsServer(certificate, (socket) => socket.on('error', () => {}).end(`hello ${socket.servername}`)),
   );
-  servers.push(server);
-  const target = await listen(server);
-  const { port } = await open([`good.test:${target}`]);
+  const { port, connections } = await proxies.open([`good.test:${target}`]);
   const { status, socket } = await tunnel(port, `good.test:${target}`);
   expect([status, connections]).toEqual([200, []]);
   const tls = connectTls({ socket, servername: 'good.test', ca: certificate.cert });
-  let received = '';
-  tls.setEncoding('utf8').on('data', (chunk: string) => {
-    received += chunk;
-  });
-  await new Promise((resolve) => tls.once('end', resolve));
-  tls.destroy();
-  expect(received).toBe('hello good.test');
+  expect(await readAll(tls)).toBe('hello good.test');
   await expect.poll(() => connections).toHaveLength(1);
   expect(connections[0]).toMatchObject({
     host: 'good.test',
@@ -114,14 +57,14 @@ test('CONNECT reaches a listed TLS server by name, and is reported when it ends'
 
 test.each([
   ['no token', []],
-  ['a wrong token', [`Proxy-Authorization: ${basic(`holdpoint:${TOKEN}x`)}`]],
-  ['the token of nobody', [`Proxy-Authorization: ${basic(TOKEN)}`]],
+  ['a wrong token', [`Proxy-Authorization: ${basic(`holdpoint:${token}x`)}`]],
+  ['a token without a user', [`Proxy-Authorization: ${basic(token)}`]],
   ['an empty token', [`Proxy-Authorization: ${basic('holdpoint:')}`]],
-  ['another scheme', [`Proxy-Authorization: Bearer ${TOKEN}`]],
-  ['the header of a server', [`Authorization: ${AUTHORIZATION}`]],
-])('%s is 407', async (_name, headers) => {
+  ['another scheme', [`Proxy-Authorization: Bearer ${token}`]],
+  ['a header for the server', [`Authorization: ${authorization}`]],
+])('%s gets 407', async (_name, headers) => {
   const canary = await openCanary();
-  const { port } = await open([`good.test:${canary.port}`]);
+  const { port, connections } = await proxies.open([`good.test:${canary.port}`]);
   for (const line of [`CONNECT good.test:${canary.port} HTTP/1.1`, `GET http://good.test:${canary.port}/ HTTP/1.1`]) {
     const answer = await exchange(port, ask(line, headers));
     expect(answer).toMatch(/^HTTP\/1\.1 407 .*\r\nProxy-Authenticate: Basic realm="holdpoint"\r\n/);
@@ -132,12 +75,14 @@ test.each([
   await canary.close();
 });
 
-test('what may not be reached is 403 with one line, and nothing is connected to', async () => {
+test('a refused target gets 403, one line, and no connection', async () => {
   const canary = await openCanary();
   const other = await openCanary('127.0.0.2', canary.port);
   const resolve = (host: string) => Promise.resolve(host === 'mixed.test' ? ['127.0.0.1', '127.0.0.2'] : ['127.0.0.2']);
   const rules = ['inside.test', 'mixed.test'].map((host) => `${host}:${canary.port}`);
-  const { port } = await open([], { guard: createGuard({ rules, allowAddresses: LOOPBACK, resolve }) });
+  const { port, connections } = await proxies.open([], {
+    guard: createGuard({ rules, allowAddresses: loopback, resolve }),
+  });
   const refused: [string, string][] = [
     ['unlisted.test', 'EHOSTNOTALLOWED'],
     ['127.0.0.1', 'EHOSTNOTALLOWED'],
@@ -165,8 +110,8 @@ test('what may not be reached is 403 with one line, and nothing is connected to'
   await Promise.all([canary.close(), other.close()]);
 });
 
-test('without rules everything is 403', async () => {
-  const { port } = await open([], { guard: createGuard({ rules: [] }) });
+test('without rules every target gets 403', async () => {
+  const { port } = await proxies.open([], { guard: createGuard({ rules: [] }) });
   expect(await exchange(port, ask('CONNECT good.test:443 HTTP/1.1'))).toMatch(/^HTTP\/1\.1 403 [\s\S]*ENETWORKOFF/);
 });
 
@@ -179,21 +124,23 @@ test.each([
   'GET https://good.test/ HTTP/1.1',
   'GET ftp://good.test/ HTTP/1.1',
   'GET http://user:secret@good.test/ HTTP/1.1',
-  'no request at all',
-])('%s is 400', async (line) => {
-  const { port } = await open(['good.test']);
+  'not a request',
+])('%s gets 400', async (line) => {
+  const { port, connections } = await proxies.open(['good.test']);
   expect(await exchange(port, ask(line))).toMatch(/^HTTP\/1\.1 400 /);
   await expect.poll(() => connections).toHaveLength(1);
   expect(connections[0]).toMatchObject({ verdict: 'refused', code: 'EPROXYREQUEST' });
 });
 
-test('a name that cannot be resolved or reached is 502', async () => {
+test('a name that does not resolve or answer gets 502', async () => {
   const gone = await openCanary();
   await gone.close();
   const resolve = (host: string) =>
     host === 'gone.test' ? Promise.resolve(['127.0.0.1']) : Promise.reject(new Error('no'));
   const rules = [`gone.test:${gone.port}`, 'missing.test'];
-  const { port } = await open([], { guard: createGuard({ rules, allowAddresses: LOOPBACK, resolve }) });
+  const { port, connections } = await proxies.open([], {
+    guard: createGuard({ rules, allowAddresses: loopback, resolve }),
+  });
   expect(await exchange(port, ask(`CONNECT gone.test:${gone.port} HTTP/1.1`))).toMatch(
     /^HTTP\/1\.1 502 [\s\S]*ENETWORK/,
   );
@@ -201,9 +148,9 @@ test('a name that cannot be resolved or reached is 502', async () => {
   await expect.poll(() => connections.map(({ verdict }) => verdict)).toEqual(['failed', 'failed']);
 });
 
-test('a plain request is sent on with its own host, and without what is for the proxy', async () => {
+test('a plain request is forwarded without the headers for the proxy', async () => {
   const seen: { method?: string | undefined; url?: string | undefined; headers: string[]; body: string }[] = [];
-  const target = await serveHttp((request, response) => {
+  const target = await servers.http((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (chunk: string) => {
       body += chunk;
@@ -214,10 +161,10 @@ test('a plain request is sent on with its own host, and without what is for the 
       response.end('answer');
     });
   });
-  const { port } = await open([`good.test:${target}`]);
+  const { port, connections } = await proxies.open([`good.test:${target}`]);
   const request = [
     `POST http://GOOD.test:${target}/path?q=1 HTTP/1.1`,
-    ...['Host: internal.test', `Proxy-Authorization: ${AUTHORIZATION}`, 'Proxy-Connection: keep-alive'],
+    ...['Host: internal.test', `Proxy-Authorization: ${authorization}`, 'Proxy-Connection: keep-alive'],
     ...['Connection: X-Named', 'X-Named: drop', 'X-Kept: yes', 'Authorization: mine', 'Content-Length: 5', '', 'words'],
   ].join('\r\n');
   const answer = await exchange(port, request);
@@ -229,16 +176,16 @@ test('a plain request is sent on with its own host, and without what is for the 
   const headers = seen[0]?.headers.join('\n').toLowerCase() ?? '';
   expect(headers).toContain(`host\ngood.test:${target}`);
   expect(headers).toMatch(/x-kept\nyes[\s\S]*authorization\nmine/);
-  for (const word of ['internal.test', 'proxy-', 'drop', TOKEN]) expect(headers).not.toContain(word);
+  for (const word of ['internal.test', 'proxy-', 'drop', token]) expect(headers).not.toContain(word);
   await expect
     .poll(() => connections)
     .toMatchObject([{ host: 'good.test', port: target, verdict: 'allowed', code: null }]);
 });
 
-test('a chunked body arrives whole', async () => {
-  const target = await serveHttp((request, response) => request.pipe(response));
-  const { port } = await open([`good.test:${target}`]);
-  const headers = [`Proxy-Authorization: ${AUTHORIZATION}`, 'Transfer-Encoding: chunked'];
+test('a chunked body is forwarded whole', async () => {
+  const target = await servers.http((request, response) => request.pipe(response));
+  const { port } = await proxies.open([`good.test:${target}`]);
+  const headers = [`Proxy-Authorization: ${authorization}`, 'Transfer-Encoding: chunked'];
   const answer = await exchange(
     port,
     `${ask(`DELETE http://good.test:${target}/ HTTP/1.1`, headers)}5\r\nwords\r\n3\r\n, 2\r\n0\r\n\r\n`,
@@ -246,39 +193,34 @@ test('a chunked body arrives whole', async () => {
   expect(answer).toMatch(/^HTTP\/1\.1 200 OK[\s\S]*words[\s\S]*, 2/);
 });
 
-test('a request to upgrade a plain connection is an ordinary one', async () => {
-  const target = await serveHttp((request, response) => response.end(`upgrade: ${request.headers.upgrade}`));
-  const { port } = await open([`good.test:${target}`]);
-  const headers = [`Proxy-Authorization: ${AUTHORIZATION}`, 'Connection: Upgrade', 'Upgrade: websocket'];
+test('an upgrade request is forwarded as an ordinary one', async () => {
+  const target = await servers.http((request, response) => response.end(`upgrade: ${request.headers.upgrade}`));
+  const { port } = await proxies.open([`good.test:${target}`]);
+  const headers = [`Proxy-Authorization: ${authorization}`, 'Connection: Upgrade', 'Upgrade: websocket'];
   const answer = await exchange(port, ask(`GET http://good.test:${target}/ HTTP/1.1`, headers));
   expect(answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*upgrade: undefined/);
 });
 
-test('a second request on one connection is not served', async () => {
+test('a second request on one connection gets no answer', async () => {
   const answered = Promise.withResolvers<void>();
-  const target = await serveHttp((_request, response) => void answered.promise.then(() => response.end('first')));
+  const target = await servers.http((_request, response) => void answered.promise.then(() => response.end('first')));
   const canary = await openCanary();
-  const { port } = await open([`good.test:${target}`, `second.test:${canary.port}`]);
+  const { port } = await proxies.open([`good.test:${target}`, `second.test:${canary.port}`]);
   const first = ask(`GET http://good.test:${target}/ HTTP/1.1`);
-  const socket = connect(port, '127.0.0.1');
-  let received = '';
-  socket.setEncoding('latin1').on('data', (chunk: string) => {
-    received += chunk;
-  });
-  socket.write(
+  const { closed } = talk(
+    port,
     first + ask(`GET http://second.test:${canary.port}/ HTTP/1.1`) + ask('GET http://unlisted.test/ HTTP/1.1'),
   );
-  // a request of its own comes later and is answered earlier
+  // a later request on its own connection gets its answer earlier
   expect(await exchange(port, ask('GET http://unlisted.test/ HTTP/1.1'))).toMatch(/^HTTP\/1\.1 403 /);
   answered.resolve();
-  await new Promise((resolve) => socket.once('close', resolve));
-  expect(received).toMatch(/^HTTP\/1\.1 200 (?:(?!HTTP)[\s\S])*\r\n\r\nfirst$/);
+  expect(await closed).toMatch(/^HTTP\/1\.1 200 (?:(?!HTTP)[\s\S])*\r\n\r\nfirst$/);
   expect(canary.connections()).toBe(0);
   await canary.close();
 });
 
-test('bytes sent right behind CONNECT arrive, and each side can end first', async () => {
-  const target = await serveTcp(
+test('bytes right after CONNECT arrive, and each side can end first', async () => {
+  const target = await servers.tcp(
     (socket) => {
       let received = '';
       socket.setEncoding('utf8').on('data', (chunk: string) => {
@@ -288,24 +230,19 @@ test('bytes sent right behind CONNECT arrive, and each side can end first', asyn
     },
     { allowHalfOpen: true },
   );
-  const { port } = await open([`good.test:${target}`]);
+  const { port, connections } = await proxies.open([`good.test:${target}`]);
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-  let received = '';
-  socket.setEncoding('utf8').on('data', (chunk: string) => {
-    received += chunk;
-  });
   socket.end(`${ask(`CONNECT good.test:${target} HTTP/1.1`)}early words`);
-  await new Promise((resolve) => socket.once('close', resolve));
-  expect(received).toMatch(/^HTTP\/1\.1 200 [\s\S]*\r\n\r\ngot early words$/);
+  expect(await readAll(socket)).toMatch(/^HTTP\/1\.1 200 [\s\S]*\r\n\r\ngot early words$/);
   await expect
     .poll(() => connections)
     .toMatchObject([{ verdict: 'allowed', code: null, bytes_up: 11, bytes_down: 15 }]);
 });
 
-test('much data passes both ways and is counted', async () => {
+test('5 MiB pass in both directions and are counted', async () => {
   const bytes = 5 * 1024 * 1024;
-  const target = await serveTcp((socket) => socket.pipe(socket), { allowHalfOpen: true });
-  const { port } = await open([`good.test:${target}`]);
+  const target = await servers.tcp((socket) => socket.pipe(socket), { allowHalfOpen: true });
+  const { port, connections } = await proxies.open([`good.test:${target}`]);
   const { socket } = await tunnel(port, `good.test:${target}`);
   let received = 0;
   socket.on('data', (chunk: Buffer) => {
@@ -317,13 +254,13 @@ test('much data passes both ways and is counted', async () => {
   await expect.poll(() => connections).toMatchObject([{ bytes_up: bytes, bytes_down: bytes }]);
 });
 
-test('a unix socket in a private directory is served as well', async () => {
-  const target = await serveHttp((_request, response) => response.end('over a unix socket'));
-  const { proxy } = await open([`good.test:${target}`]);
+test('a unix socket in a private directory is served', async () => {
+  const target = await servers.http((_request, response) => response.end('over a unix socket'));
+  const { proxy } = await proxies.open([`good.test:${target}`]);
   const directory = mkdtempSync(join(tmpdir(), 'holdpoint-proxy-'));
   chmodSync(directory, 0o700);
   const path = join(directory, 'proxy.sock');
-  const server = createTcpServer();
+  const server = createServer();
   await new Promise<void>((resolve) => server.listen(path, resolve));
   const release = proxy.serve(server);
   expect(statSync(path).isSocket()).toBe(true);
@@ -332,9 +269,9 @@ test('a unix socket in a private directory is served as well', async () => {
   rmSync(directory, { recursive: true });
 });
 
-test('closing ends every tunnel at once, and all are reported', async () => {
-  const target = await serveTcp(() => {});
-  const { proxy, port } = await open([`good.test:${target}`]);
+test('closing the proxy ends and reports every tunnel', async () => {
+  const target = await servers.tcp(() => {});
+  const { proxy, port, connections } = await proxies.open([`good.test:${target}`]);
   const tunnels = await Promise.all([1, 2, 3].map(() => tunnel(port, `good.test:${target}`)));
   const ended = tunnels.map(({ socket }) => new Promise((resolve) => socket.once('close', resolve)));
   for (const { socket } of tunnels) socket.resume();
@@ -344,10 +281,10 @@ test('closing ends every tunnel at once, and all are reported', async () => {
   await expect(tunnel(port, `good.test:${target}`)).rejects.toThrow();
 });
 
-test('releasing one server leaves the others', async () => {
-  const target = await serveTcp((socket) => socket.pipe(socket));
-  const { proxy, port, release } = await open([`good.test:${target}`]);
-  const second = createTcpServer();
+test('releasing one server leaves the others open', async () => {
+  const target = await servers.tcp((socket) => socket.pipe(socket));
+  const { proxy, port, release } = await proxies.open([`good.test:${target}`]);
+  const second = createServer();
   const secondPort = await listen(second);
   proxy.serve(second);
   const [mine, others] = await Promise.all([port, secondPort].map((at) => tunnel(at, `good.test:${target}`)));
@@ -361,17 +298,17 @@ test('releasing one server leaves the others', async () => {
   expect(echoed).toBe('still here');
 });
 
-test('the environment has the token, and nothing goes past the proxy', async () => {
-  const { proxy } = await open([]);
-  const url = `http://holdpoint:${TOKEN}@127.0.0.1:3128`;
+test('the environment has the token and no NO_PROXY exception', async () => {
+  const { proxy } = await proxies.open([]);
+  const url = `http://holdpoint:${token}@127.0.0.1:3128`;
   expect(proxy.environment(3128)).toEqual({
     ...{ HTTP_PROXY: url, HTTPS_PROXY: url, http_proxy: url, https_proxy: url },
     ...{ NO_PROXY: '', no_proxy: '', NODE_USE_ENV_PROXY: '1' },
   });
 });
 
-test.each(['', 'short', `${'x'.repeat(40)}@`, `${'x'.repeat(40)}:`])('the token %j is not taken', (token) => {
-  expect(() => new EgressProxy({ guard: createGuard({ rules: [] }), token, onConnection })).toThrow(
+test.each(['', 'short', `${'x'.repeat(40)}@`, `${'x'.repeat(40)}:`])('the token %j is invalid', (token) => {
+  expect(() => new EgressProxy({ guard: createGuard({ rules: [] }), token, onConnection: () => {} })).toThrow(
     expect.objectContaining({ code: 'ERULEINVALID' }),
   );
 });

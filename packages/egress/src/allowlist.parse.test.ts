@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { parseAddressRanges } from './address-ranges.ts';
-import { findRule, parseRules } from './allowlist.ts';
+import { isListed, parseRules } from './allowlist.ts';
 import { parseHost } from './host-name.ts';
 
 const ranges = parseAddressRanges(['127.0.0.1/32', '::1/128']);
 const matches = (rule: string, host: string, port: number) =>
-  findRule(parseRules([rule], ranges), { host: parseHost(host)?.host ?? '', port }) !== null;
+  isListed(parseRules([rule], ranges), { host: parseHost(host)?.host ?? '', port });
 
 const table: readonly [rule: string, host: string, port: number, expected: boolean][] = [
   ['example.com', 'example.com', 443, true],
@@ -43,12 +43,12 @@ const invalid: readonly [rule: string, problem: RegExp, next: RegExp][] = [
   ['https://example.com', /is a URL/, /example\.com:443/],
   ['http://example.com/path', /is a URL/, /example\.com:80/],
   ['example.com/path', /more than a host/, /example\.com:443/],
-  ['user@example.com', /more than a host/, /Rules cannot tell/],
-  ['*', /`\*` where none/, /\*\.example\.com/],
-  ['*:443', /`\*` where none/, /\*\.example\.com/],
-  ['api.*.com', /`\*` where none/, /\*\.example\.com/],
-  ['*example.com', /`\*` where none/, /\*\.example\.com/],
-  ['example.com:*', /`\*` where none/, /Name every port/],
+  ['user@example.com', /more than a host/, /Rules match no paths/],
+  ['*', /misplaced `\*`/, /\*\.example\.com/],
+  ['*:443', /misplaced `\*`/, /\*\.example\.com/],
+  ['api.*.com', /misplaced `\*`/, /\*\.example\.com/],
+  ['*example.com', /misplaced `\*`/, /\*\.example\.com/],
+  ['example.com:*', /misplaced `\*`/, /Name every port/],
   ['*.com', /top-level domain/, /two labels/],
   ['', /names no host/, /example\.com/],
   [':443', /names no host/, /example\.com/],
@@ -89,6 +89,6 @@ test.each([
   '[::1',
   '[fe80::1%25eth0]',
   `${'a'.repeat(64)}.test`,
-])('%j is no host', (text) => {
+])('%j is not a host', (text) => {
   expect(parseHost(text)).toBeNull();
 });

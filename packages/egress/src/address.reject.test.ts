@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { classifyAddress } from './address.ts';
 import { parseAddressRanges } from './address-ranges.ts';
-import { classifyAddress } from './classify-address.ts';
 import { parseHost } from './host-name.ts';
 
 const allowed: readonly [string, string][] = [
@@ -127,7 +127,7 @@ const spellings: readonly ((value: number) => string)[] = [
   (v) => `2a00:1450:4001:81b:0:5efe:${hex(v)}`,
   (v) => `fe80::5efe:${dotted(v)}`,
 ];
-test('no private IPv4 address passes, however it is written in IPv6', () => {
+test('no private IPv4 address passes in any IPv6 spelling', () => {
   fc.assert(
     fc.property(privateAddress, fc.constantFrom(...spellings), (value, spell) => {
       expect(classifyAddress(spell(value))).toMatchObject({ allowed: false });
@@ -136,7 +136,7 @@ test('no private IPv4 address passes, however it is written in IPv6', () => {
   );
 });
 
-test('every spelling of a number that a URL reads is the same address', () => {
+test('every spelling that a URL accepts is the same address', () => {
   const spell: readonly ((value: number) => string)[] = [
     (v) => String(v),
     (v) => `0x${v.toString(16)}`,
