@@ -8,17 +8,16 @@ import { type EmbeddedRedis, findRedisBinaries, startEmbeddedRedis } from '@hold
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { projectDir } from '../harness/processes.ts';
-import { bash, finished, nextApproval, plan } from '../harness/runs.ts';
-import { type System, startSystem } from '../harness/system.ts';
+import { approve, bash, finished, nextApproval, plan } from '../harness/runs.ts';
 import { until } from '../harness/until.ts';
+import { useSystem } from '../harness/use-system.ts';
 
 const execute = promisify(execFile);
 
-let system: System;
+const system = useSystem({ env: () => ({ HOLDPOINT_HOUSEKEEPING_MS: '1000' }), workers: 0 });
 let directory: string;
 let other: EmbeddedRedis;
 beforeAll(async () => {
-  system = await startSystem({ HOLDPOINT_HOUSEKEEPING_MS: '1000' });
   directory = await mkdtemp(join(tmpdir(), 'hp-other-'));
   other = await startEmbeddedRedis({
     dataDir: directory,
@@ -26,12 +25,11 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await system[Symbol.asyncDispose]();
   await other.stop();
   await rm(directory, { recursive: true });
 });
 
-/** Two hours ago: older than anything that housekeeping leaves alone for being young. */
+/** Makes a path two hours old: garbage collection spares younger ones. */
 function age(path: string): void {
   const then = new Date(Date.now() - 2 * 3_600_000);
   utimesSync(path, then, then);
@@ -39,7 +37,7 @@ function age(path: string): void {
 
 const blobsIn = () => readdirSync(join(system.dataDir, 'blobs'), { recursive: true }).length;
 
-test('a worker that is started with an empty Redis refuses, says what to do, and takes nothing away', async () => {
+test('a worker refuses an empty Redis, says what to do, and removes nothing', async () => {
   const worker = await system.startWorker();
   const { run } = await system.client.createRun({
     plan: plan(
@@ -64,28 +62,28 @@ test('a worker that is started with an empty Redis refuses, says what to do, and
   // With the right Redis the run continues.
   await system.startWorker();
   const approval = await nextApproval(system.client, run.id);
-  await system.client.decideApproval(approval.id, { decision: 'approve', action_digest: approval.action_digest });
+  await approve(system.client, approval);
   expect(await finished(system.client, run.id)).toMatchObject({ status: 'succeeded' });
 });
 
-test('`adopt` shows both sides, changes nothing unasked, and binds them when it is told to', async () => {
+test('`adopt` shows both sides and changes nothing unless asked', async () => {
   const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' };
-  const holdpoint = (...args: string[]) =>
+  const runCli = (...args: string[]) =>
     execute(process.execPath, [join(projectDir, 'apps/cli/src/main.ts'), ...args], {
       env: { ...env, HOLDPOINT_DATA: system.dataDir, REDIS_URL: other.path },
     }).catch((error: { code: number; stdout: string; stderr: string }) => error);
-  const shown = await holdpoint('adopt', '--json');
+  const shown = await runCli('adopt', '--json');
   expect(shown).toMatchObject({ code: 1 });
   const state = JSON.parse(shown.stdout);
   expect(state).toMatchObject({ bound: false, adopted: false, unknown: state.dataDir.runs, redis: { runs: 0 } });
   expect(state.dataDir.runs).toBeGreaterThan(0);
-  const refused = await holdpoint('up');
+  const refused = await runCli('up');
   expect(refused).toMatchObject({ code: 1 });
   expect(refused.stderr).toContain('this Redis belongs to no installation');
-  expect(JSON.parse((await holdpoint('adopt', '--json')).stdout)).toEqual(state);
+  expect(JSON.parse((await runCli('adopt', '--json')).stdout)).toEqual(state);
 });
 
-test('a Redis that comes back empty under a running system: its programs end, and nothing is taken away', async () => {
+test('when Redis becomes empty under a running system, its programs end and remove nothing', async () => {
   const redis = new Redis(system.redis.address);
   const worker = await system.startWorker();
   const runs = readdirSync(join(system.dataDir, 'runs'));

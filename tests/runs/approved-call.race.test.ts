@@ -1,27 +1,24 @@
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Approval } from '@holdpoint/contract/wire';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { AppProcess } from '../harness/processes.ts';
 import { bash, finished, nextApproval, plan } from '../harness/runs.ts';
-import { type System, startSystem } from '../harness/system.ts';
 import { until } from '../harness/until.ts';
+import { useSystem } from '../harness/use-system.ts';
 
-let system: System;
+const system = useSystem({ workers: 0 });
 let worker: AppProcess;
 beforeAll(async () => {
-  system = await startSystem();
   worker = await system.startWorker();
 });
-afterAll(() => system[Symbol.asyncDispose]());
 
 const policy = { rules: [{ match: { tool: 'bash' }, action: 'hold' as const }] };
 
 /**
- * A background command that does something once a file `go` appears in the workspace, and removes that file when it has done so. Then it goes on
- * for as long as the run.
+ * A background command that runs `line` once a file `go` appears in the workspace, removes that file, and then runs until the run ends.
  */
-const whenTold = (line: string, first = 'true') => ({
+const onGo = (line: string, first = 'true') => ({
   tool: 'bash',
   args: {
     command: `${first}; until [ -e go ]; do sleep 0.02; done; ${line}; rm go; sleep 1000`,
@@ -31,8 +28,8 @@ const whenTold = (line: string, first = 'true') => ({
 const decide = (approval: Approval, decision: 'approve' | 'reject' = 'approve') =>
   system.client.decideApproval(approval.id, { decision, action_digest: approval.action_digest });
 
-/** A run whose call `bash ./deploy.sh` is shown, while the background command that was approved before waits for a word. */
-async function shownBeside(background: ReturnType<typeof whenTold>, call = bash('bash ./deploy.sh > ran.txt')) {
+/** A run whose call `bash ./deploy.sh` is shown while an approved background command waits for `go`. */
+async function showBeside(background: ReturnType<typeof onGo>, call = bash('bash ./deploy.sh > ran.txt')) {
   const { run } = await system.client.createRun({
     plan: plan(
       [{ tool: 'write_file', args: { path: 'deploy.sh', content: 'echo SAFE\n' } }],
@@ -44,24 +41,24 @@ async function shownBeside(background: ReturnType<typeof whenTold>, call = bash(
   });
   await decide(await nextApproval(system.client, run.id));
   const shown = await nextApproval(system.client, run.id);
-  await until('it runs', async () => (await system.client.listTasks(run.id))[0]?.status === 'running');
+  await until('the command runs', async () => (await system.client.listTasks(run.id))[0]?.status === 'running');
   return { runId: run.id, shown };
 }
 
 const at = (runId: string, path: string) => join(system.tree(runId), path);
-async function tell(runId: string): Promise<void> {
+async function letGo(runId: string): Promise<void> {
   const go = at(runId, 'go');
   writeFileSync(go, '');
-  await until('it has done so', () => !existsSync(go));
+  await until('the command has run its line', () => !existsSync(go));
 }
-const endOf = async (runId: string) => {
+const cancel = async (runId: string) => {
   await system.client.cancelRun(runId);
   await finished(system.client, runId);
 };
 
 /**
- * Every way a command can change what an approved call meets. The background command does it between the look of a person and the call. Each
- * has to end in `action_changed`: a row that changes what runs and leaves the digest as it was is the attack.
+ * Every way in which a command can change the files that an approved call reads. The background command changes them between the decision and
+ * the call. Each has to end in `action_changed`: an attack is a row that changes what runs but not the digest.
  */
 const ways: [name: string, line: string, changed: object[], undo: string][] = [
   [
@@ -71,21 +68,21 @@ const ways: [name: string, line: string, changed: object[], undo: string][] = [
     'echo "echo SAFE" > deploy.sh',
   ],
   [
-    'writes it with its old size and time',
+    'writes a file with its old size and time',
     'touch -r deploy.sh /tmp/t; printf "echo EVIL\\n" > deploy.sh; touch -r /tmp/t deploy.sh',
     [{ path: 'deploy.sh', change: 'modified' }],
     'echo "echo SAFE" > deploy.sh',
   ],
   [
-    'renames another one over it',
+    'renames another file over it',
     'printf "echo EVIL\\n" > x; touch -r deploy.sh x; mv x deploy.sh',
     [{ path: 'deploy.sh', change: 'modified' }],
     'echo "echo SAFE" > deploy.sh',
   ],
-  ['makes a new one', 'echo EVIL > new.sh', [{ path: 'new.sh', change: 'added' }], 'rm new.sh'],
-  ['removes one', 'rm deploy.sh', [{ path: 'deploy.sh', change: 'deleted' }], 'echo "echo SAFE" > deploy.sh'],
+  ['creates a file', 'echo EVIL > new.sh', [{ path: 'new.sh', change: 'added' }], 'rm new.sh'],
+  ['removes a file', 'rm deploy.sh', [{ path: 'deploy.sh', change: 'deleted' }], 'echo "echo SAFE" > deploy.sh'],
   [
-    'makes it a link',
+    'replaces a file with a link',
     'echo "echo EVIL" > e; rm deploy.sh; ln -s e deploy.sh',
     [
       { path: 'deploy.sh', change: 'modified' },
@@ -93,9 +90,14 @@ const ways: [name: string, line: string, changed: object[], undo: string][] = [
     ],
     'rm e deploy.sh; echo "echo SAFE" > deploy.sh',
   ],
-  ['makes it executable', 'chmod +x deploy.sh', [{ path: 'deploy.sh', change: 'modified' }], 'chmod -x deploy.sh'],
-  ['takes rights away', 'chmod 0 deploy.sh', [{ path: 'deploy.sh', change: 'modified' }], 'chmod 644 deploy.sh'],
-  ['makes an empty folder', 'mkdir empty', [{ path: 'empty', change: 'added' }], 'rmdir empty'],
+  ['makes a file executable', 'chmod +x deploy.sh', [{ path: 'deploy.sh', change: 'modified' }], 'chmod -x deploy.sh'],
+  [
+    'removes the permissions of a file',
+    'chmod 0 deploy.sh',
+    [{ path: 'deploy.sh', change: 'modified' }],
+    'chmod 644 deploy.sh',
+  ],
+  ['creates an empty folder', 'mkdir empty', [{ path: 'empty', change: 'added' }], 'rmdir empty'],
   [
     'removes a folder',
     'rm -r dir',
@@ -103,25 +105,25 @@ const ways: [name: string, line: string, changed: object[], undo: string][] = [
     'mkdir dir; echo inner > dir/inner.txt',
   ],
   [
-    'makes a pipe in place of a file',
+    'replaces a file with a pipe',
     'rm deploy.sh; mkfifo deploy.sh',
     [{ path: 'deploy.sh', change: 'unknown' }],
     'rm deploy.sh; echo "echo SAFE" > deploy.sh',
   ],
   [
-    'makes a ref',
+    'creates a ref',
     'git update-ref refs/heads/evil HEAD',
     [{ path: '.git/refs/heads/evil', change: 'modified' }],
     'git update-ref -d refs/heads/evil',
   ],
   [
-    'leads HEAD to another branch',
+    'points HEAD to another branch',
     'cp .git/HEAD /tmp/HEAD; git symbolic-ref HEAD refs/heads/evil',
     [{ path: '.git/HEAD', change: 'modified' }],
     'cat /tmp/HEAD > .git/HEAD',
   ],
   [
-    'changes the index alone',
+    'changes only the index',
     'cp .git/index /tmp/index; git update-index --assume-unchanged deploy.sh || git rm -q --cached -r . || git read-tree --empty',
     [{ path: '.git/index', change: 'modified' }],
     'cat /tmp/index > .git/index',
@@ -133,14 +135,14 @@ const ways: [name: string, line: string, changed: object[], undo: string][] = [
     'git -C sub config --unset alias.status',
   ],
   [
-    'puts a file that leads elsewhere in place of a nested repository',
+    'replaces a nested repository with a gitdir file',
     'mv sub/.git /tmp/git; echo gitdir: ../x > sub/.git',
     [{ path: 'sub/.git', change: 'modified' }],
     'rm sub/.git; mv /tmp/git sub/.git',
   ],
 ];
 
-/** Lines that a command cannot carry out: what of our repository would run programs is fixed. */
+/** Lines that fail: the files of the workspace repository that can name programs are read-only. */
 const impossible = [
   'git config core.fsmonitor evil',
   'echo evil > .git/hooks/pre-commit',
@@ -149,8 +151,8 @@ const impossible = [
   'echo "* filter=evil" > .git/info/attributes',
 ];
 
-test('a background command that changes the workspace between the look and the call makes the call ask again, in every way', async () => {
-  const obeying = {
+test('a background command that changes the workspace makes an approved call ask again', async () => {
+  const interpreter = {
     tool: 'bash',
     args: {
       command: 'while :; do until [ -e go ]; do sleep 0.02; done; . ./go > /dev/null 2>&1; rm go; done',
@@ -162,25 +164,25 @@ test('a background command that changes the workspace between the look and the c
       [{ tool: 'write_file', args: { path: 'deploy.sh', content: 'echo SAFE\n' } }],
       [{ tool: 'write_file', args: { path: 'dir/inner.txt', content: 'inner\n' } }],
       [bash('git init -q sub; git add deploy.sh')],
-      [obeying],
+      [interpreter],
       [bash('bash ./deploy.sh > ran.txt')],
     ),
     policy,
   });
   for (let decided = 0; decided < 2; decided++) await decide(await nextApproval(system.client, run.id));
   let shown = await nextApproval(system.client, run.id);
-  await until('it runs', async () => (await system.client.listTasks(run.id))[0]?.status === 'running');
+  await until('the command runs', async () => (await system.client.listTasks(run.id))[0]?.status === 'running');
   const tree = system.tree(run.id);
-  const obey = async (line: string) => {
+  const execute = async (line: string) => {
     writeFileSync(at(run.id, 'next'), line);
     renameSync(at(run.id, 'next'), at(run.id, 'go'));
-    await until('it has done so', () => !existsSync(at(run.id, 'go')));
+    await until('the command has run the line', () => !existsSync(at(run.id, 'go')));
   };
   for (const [name, line, changes, undo] of ways) {
-    await obey(line);
+    await execute(line);
     await decide(shown);
     const again = await nextApproval(system.client, run.id);
-    // git also writes logs.
+    // git writes logs, too.
     const isGit = line.includes('git');
     const found = isGit ? expect.arrayContaining(changes) : changes;
     expect(again.changed, name).toMatchObject({ approval_id: shown.id, changes: found });
@@ -189,20 +191,20 @@ test('a background command that changes the workspace between the look and the c
     expect(again.kind).toBe('action');
     expect(await system.client.getApproval(shown.id)).toMatchObject({ status: 'approved', superseded_by: again.id });
     expect(existsSync(at(run.id, 'ran.txt')), name).toBe(false);
-    await obey(undo);
+    await execute(undo);
     await decide(again);
     shown = await nextApproval(system.client, run.id);
     expect(shown.changed, `${name}, undone`).toMatchObject({ approval_id: again.id });
   }
   expect(system.tree(run.id)).toBe(tree);
-  for (const line of impossible) await obey(line);
+  for (const line of impossible) await execute(line);
   await decide(shown);
   expect(await finished(system.client, run.id)).toMatchObject({ status: 'succeeded' });
   expect(readFileSync(at(run.id, 'ran.txt'), 'utf8')).toBe('SAFE\n');
 }, 120_000);
 
 describe('a background command', () => {
-  test('writes through a mapping that was dirty before the last snapshot, and leaves no trace in its times', async () => {
+  test('is noticed when it writes through a dirty mapping, which changes no times', async () => {
     const program = `import mmap, os, time
 f = os.open("deploy.sh", os.O_RDWR); m = mmap.mmap(f, 10); os.close(f)
 m[0] = m[0]
@@ -227,19 +229,19 @@ time.sleep(1000)`;
     await until('it is mapped', () => existsSync(at(run.id, 'mapped')));
     const { action_digest } = question;
     await system.client.decideApproval(question.id, { decision: 'respond', action_digest, message: 'yes' });
-    // This one meets the new file `mapped`, asks again, and then its snapshot reads every file.
+    // The next call finds the new file `mapped` and asks again; then its snapshot reads every file.
     await decide(await nextApproval(system.client, run.id));
     await decide(await nextApproval(system.client, run.id));
     const shown = await nextApproval(system.client, run.id);
     expect(shown.action.args).toMatchObject({ command: 'bash ./deploy.sh > ran.txt' });
     const before = statSync(at(run.id, 'deploy.sh'), { bigint: true });
-    await tell(run.id);
+    await letGo(run.id);
     expect(readFileSync(at(run.id, 'deploy.sh'), 'utf8')).toBe('echo EVIL\n');
     expect(statSync(at(run.id, 'deploy.sh'), { bigint: true }).ctimeNs).toBe(before.ctimeNs);
     await decide(shown);
     const again = await nextApproval(system.client, run.id);
     expect(again.changed).toMatchObject({ changes: [{ path: 'deploy.sh', change: 'modified' }], total: 1 });
-    // What was shown the second time is what runs.
+    // The call runs the version that was shown the second time.
     expect((await system.client.diff(run.id, { path: 'deploy.sh' })).files[0]?.hunks[0]?.lines).toEqual(['+echo EVIL']);
     await decide(again);
     expect(await finished(system.client, run.id)).toMatchObject({ status: 'succeeded' });
@@ -247,8 +249,8 @@ time.sleep(1000)`;
   });
 });
 
-test('a background command that changes nothing: the same digest runs the same bytes', async () => {
-  const { runId, shown } = await shownBeside(whenTold('true'));
+test('an approved call runs at once when the background command changed nothing', async () => {
+  const { runId, shown } = await showBeside(onGo('true'));
   expect(shown.may_write).toMatchObject([{ status: 'running', since: expect.stringMatching(/^20/) }]);
   expect(shown.may_write[0]?.command).toContain('until [ -e go ]');
   await decide(shown);
@@ -256,7 +258,7 @@ test('a background command that changes nothing: the same digest runs the same b
   expect(readFileSync(at(runId, 'ran.txt'), 'utf8')).toBe('SAFE\n');
 });
 
-test('while an approved call runs background commands stand still, and continue afterwards', async () => {
+test('background commands are frozen while an approved call runs, and continue later', async () => {
   const counting = {
     tool: 'bash',
     args: {
@@ -265,7 +267,7 @@ test('while an approved call runs background commands stand still, and continue 
     },
   };
   const call = bash('echo one > ran.txt; sleep 0.5; cat after.txt >> ran.txt 2> /dev/null; true');
-  // The question keeps the run open, so that the command lives on.
+  // The question keeps the run open, so that the command continues.
   const { run } = await system.client.createRun({
     plan: plan([counting], [call], [{ tool: 'ask_user', args: { question: 'Well?' } }]),
     policy,
@@ -275,13 +277,13 @@ test('while an approved call runs background commands stand still, and continue 
   const question = await nextApproval(system.client, run.id);
   expect(question.kind).toBe('input');
   expect(readFileSync(at(run.id, 'ran.txt'), 'utf8')).toBe('one\n');
-  await until('it goes on', () => existsSync(at(run.id, 'after.txt')));
-  await endOf(run.id);
+  await until('the command continues', () => existsSync(at(run.id, 'after.txt')));
+  await cancel(run.id);
 });
 
-test('an edited call meets the files that were shown, too', async () => {
-  const { runId, shown } = await shownBeside(whenTold('echo "echo EVIL" > deploy.sh'));
-  await tell(runId);
+test('an edited call asks again, too, when its files have changed', async () => {
+  const { runId, shown } = await showBeside(onGo('echo "echo EVIL" > deploy.sh'));
+  await letGo(runId);
   const { action_digest } = shown;
   const args = { command: 'bash deploy.sh > ran.txt' };
   await system.client.decideApproval(shown.id, { decision: 'edit', action_digest, args });
@@ -289,10 +291,10 @@ test('an edited call meets the files that were shown, too', async () => {
   expect(again.action.args).toMatchObject(args);
   expect(existsSync(at(runId, 'ran.txt'))).toBe(false);
   await decide(again, 'reject');
-  await endOf(runId);
+  await cancel(runId);
 });
 
-test('a tool call of the same turn, a sub-agent and its merge do not come in between', async () => {
+test('other calls of the turn and a sub-agent cannot change an approved call', async () => {
   const sub = [{ steps: [{ tool: 'write_file', args: { path: 'deploy.sh', content: 'echo EVIL\n' } }] }];
   const { run } = await system.client.createRun({
     plan: {
@@ -312,7 +314,7 @@ test('a tool call of the same turn, a sub-agent and its merge do not come in bet
   });
   const shown = await nextApproval(system.client, run.id);
   await until(
-    'the sub-agent is through',
+    'the sub-agent has completed',
     async () => (await system.client.listTasks(run.id))[0]?.status === 'completed',
   );
   expect((await system.client.getApproval(shown.id)).action_digest).toBe(shown.action_digest);
@@ -321,11 +323,11 @@ test('a tool call of the same turn, a sub-agent and its merge do not come in bet
   expect(readFileSync(at(run.id, 'ran.txt'), 'utf8')).toBe('SAFE\n');
 });
 
-test('a worker that is killed while an approved call runs leaves no command frozen, and the effect is there once', async () => {
+test('a worker killed during an approved call leaves no frozen command and one effect', async () => {
   const call = bash('echo one >> ran.txt; sleep 1; echo two >> ran.txt');
-  const { runId, shown } = await shownBeside(whenTold('true'), call);
+  const { runId, shown } = await showBeside(onGo('true'), call);
   await decide(shown);
-  await until('it runs', () => existsSync(at(runId, 'ran.txt')));
+  await until('the command runs', () => existsSync(at(runId, 'ran.txt')));
   await worker.signal('SIGKILL');
   worker = await system.startWorker();
   expect(await finished(system.client, runId)).toMatchObject({ status: 'succeeded' });
@@ -333,7 +335,7 @@ test('a worker that is killed while an approved call runs leaves no command froz
   expect((await system.client.listTasks(runId))[0]?.status).toBe('lost');
 });
 
-test('an approved background command begins before its call settles, and so before any later call', async () => {
+test('an approved background command starts before its call settles', async () => {
   const command = {
     tool: 'bash',
     args: { command: 'bash ./deploy.sh > ran.txt; sleep 1000', run_in_background: true },
@@ -356,10 +358,10 @@ test('an approved background command begins before its call settles, and so befo
   const started = Date.parse(task?.started_at ?? '');
   expect(started).toBeLessThanOrEqual(Date.parse(steps[1]?.settled_at ?? ''));
   expect(started).toBeLessThan(Date.parse(steps[2]?.started_at ?? ''));
-  await endOf(run.id);
+  await cancel(run.id);
 });
 
-test('an approved background command does not begin beside another one', async () => {
+test('an approved background command does not start beside another one', async () => {
   const quiet = { tool: 'bash', args: { command: 'sleep 1000', run_in_background: true } };
   const { run } = await system.client.createRun({
     plan: { groups: [{ steps: [quiet] }, { on_error: 'continue', steps: [quiet] }] },
@@ -373,7 +375,7 @@ test('an approved background command does not begin beside another one', async (
   expect(await system.client.listTasks(run.id)).toHaveLength(1);
 });
 
-test('an approval names the repositories that the run made, with what runs in them', async () => {
+test('an approval lists the repositories of the run, with their configuration', async () => {
   const { run } = await system.client.createRun({
     plan: plan(
       [{ tool: 'write_file', args: { path: 'a', content: '' } }],
@@ -390,10 +392,10 @@ test('an approval names the repositories that the run made, with what runs in th
     { path: '.git/', configuration: null },
     { path: 'sub/.git/', configuration: expect.stringContaining('st = !echo EVIL') },
   ]);
-  await endOf(run.id);
+  await cancel(run.id);
 });
 
-test('a held merge shows the snapshot of the sub-agent and its changes', async () => {
+test('a held merge shows the snapshot and the changes of the sub-agent', async () => {
   const sub = [{ steps: [{ tool: 'write_file', args: { path: 'deploy.sh', content: 'echo SUB\n' } }] }];
   const { run } = await system.client.createRun({
     plan: {
@@ -407,13 +409,13 @@ test('a held merge shows the snapshot of the sub-agent and its changes', async (
   const shown = await nextApproval(system.client, run.id);
   const child = (await system.client.listTasks(run.id))[0]?.child?.run_id;
   expect(shown.preview).toMatchObject({
-    ...{ kind: 'merge', run_id: child, snapshot: expect.stringMatching(/^[0-9a-f]{40}$/) },
-    ...{
-      changes: [{ path: 'deploy.sh', change: 'added' }],
-      total: 1,
-      patch: expect.stringContaining('+echo SUB'),
-      cut: false,
-    },
+    kind: 'merge',
+    run_id: child,
+    snapshot: expect.stringMatching(/^[0-9a-f]{40}$/),
+    changes: [{ path: 'deploy.sh', change: 'added' }],
+    total: 1,
+    patch: expect.stringContaining('+echo SUB'),
+    cut: false,
   });
   await decide(shown);
   expect(await finished(system.client, run.id)).toMatchObject({ status: 'succeeded' });

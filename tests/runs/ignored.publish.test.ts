@@ -1,33 +1,22 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { directoryWith, git, repositoryWith } from '../harness/repositories.ts';
-import { bash, finished, nextApproval, plan } from '../harness/runs.ts';
-import { type System, startSystem } from '../harness/system.ts';
+import { expect, test } from 'vitest';
+import { git } from '../harness/repositories.ts';
+import { approve, bash, finished, nextApproval, plan } from '../harness/runs.ts';
+import { useSystem } from '../harness/use-system.ts';
 
-let system: System;
-const sources: string[] = [];
-beforeAll(async () => {
-  system = await startSystem();
-  await system.startWorker();
-});
-afterAll(async () => {
-  await system[Symbol.asyncDispose]();
-  for (const source of sources) await rm(source, { recursive: true, force: true });
-});
+const system = useSystem();
 
 async function digestOf(path: string): Promise<string> {
   const hash = createHash('sha256');
-  for await (const piece of createReadStream(path)) hash.update(piece);
+  for await (const chunk of createReadStream(path)) hash.update(chunk);
   return hash.digest('hex');
 }
 
-test('what a repository ignores is in no diff, dry run or commit; validators have it', async () => {
+test('ignored files are in no diff, preview or commit; validators have them', async () => {
   const { client } = system;
-  const path = await repositoryWith({ '.gitignore': 'node_modules/\ndist/\n', 'src/add.ts': 'one\n' });
-  sources.push(path);
+  const path = await system.repositoryWith({ '.gitignore': 'node_modules/\ndist/\n', 'src/add.ts': 'one\n' });
   const build = 'mkdir -p node_modules/left-pad dist; echo 1 > node_modules/left-pad/index.js; echo b > dist/out.js';
   const { run } = await client.createRun({
     plan: plan([bash(`${build}; echo two > src/add.ts`)]),
@@ -56,10 +45,9 @@ test('what a repository ignores is in no diff, dry run or commit; validators hav
   expect((await git(path, 'diff', '--name-only', 'main', `holdpoint/${run.id}`)).split('\n')).toHaveLength(3);
 });
 
-test('a run may ask for ignored files from the beginning', async () => {
+test('a run may publish ignored files when it was created that way', async () => {
   const { client } = system;
-  const path = await repositoryWith({ '.gitignore': 'dist/\n', 'src/add.ts': 'one\n' });
-  sources.push(path);
+  const path = await system.repositoryWith({ '.gitignore': 'dist/\n', 'src/add.ts': 'one\n' });
   const { run } = await client.createRun({
     plan: plan([bash('mkdir dist; echo b > dist/out.js')]),
     publish: { include_ignored: true },
@@ -73,8 +61,7 @@ test('a run may ask for ignored files from the beginning', async () => {
 
 test('a file of 80 MB reaches a directory byte for byte', async () => {
   const { client } = system;
-  const path = await directoryWith({ 'a.txt': 'a\n' });
-  sources.push(path);
+  const path = await system.directoryWith({ 'a.txt': 'a\n' });
   const { run } = await client.createRun({
     plan: plan([bash('head -c 80000000 /dev/zero | tr "\\0" x > big; echo b > a.txt')]),
     workspace: { source: { type: 'directory', path } },
@@ -89,10 +76,9 @@ test('a file of 80 MB reaches a directory byte for byte', async () => {
   expect(await digestOf(join(path, 'big'))).toBe(createHash('sha256').update('x'.repeat(80_000_000)).digest('hex'));
 });
 
-test('a pipe that the run made is never missing without a word: the publish waits for an approval', async () => {
+test('a pipe cannot be published, so the publish waits for an approval that names it', async () => {
   const { client } = system;
-  const path = await directoryWith({ 'a.txt': 'a\n' });
-  sources.push(path);
+  const path = await system.directoryWith({ 'a.txt': 'a\n' });
   const { run } = await client.createRun({
     plan: plan([bash('mkfifo pipe; echo b > a.txt')]),
     workspace: { source: { type: 'directory', path } },
@@ -105,7 +91,7 @@ test('a pipe that the run made is never missing without a word: the publish wait
   const approval = await nextApproval(client, run.id);
   expect(approval).toMatchObject({ kind: 'publish', preview: { left_out: [pipe] } });
   expect(approval.reason).toContain('pipe');
-  await client.decideApproval(approval.id, { decision: 'approve', action_digest: approval.action_digest });
+  await approve(client, approval);
   const done = await client.waitForRun(run.id, { until: ({ publication }) => publication.status === 'published' });
   expect(done.publication.published).toMatchObject({ files_written: 1, left_out: [pipe] });
 });

@@ -1,34 +1,24 @@
 import { execFileSync } from 'node:child_process';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { directoryWith, git, repositoryWith } from '../harness/repositories.ts';
-import { bash, finished, nextApproval, plan } from '../harness/runs.ts';
-import { type System, startSystem } from '../harness/system.ts';
+import { expect, test } from 'vitest';
+import { git } from '../harness/repositories.ts';
+import { approve, bash, finished, nextApproval, plan } from '../harness/runs.ts';
+import { useSystem } from '../harness/use-system.ts';
 
-let system: System;
-const sources: string[] = [];
-beforeAll(async () => {
-  system = await startSystem();
-  await system.startWorker();
-});
-afterAll(async () => {
-  await system[Symbol.asyncDispose]();
-  for (const source of sources) await rm(source, { recursive: true, force: true });
-});
+const system = useSystem();
 
 const files = { 'a.txt': 'one\ntwo\nthree\nfour\nfive\nsix\n', 'check.sh': 'grep -q zwei a.txt\n' };
 
 async function repository(): Promise<string> {
-  const path = await repositoryWith(files);
+  const path = await system.repositoryWith(files);
   await git(path, 'checkout', '-q', '-b', 'work');
-  sources.push(path);
   return path;
 }
 
 const translate = [bash('sed -i s/two/zwei/ a.txt')];
 
-test('a validator that fails keeps everything from the source; its output is kept, and a fork that mends it is published', async () => {
+test('a failed validator publishes nothing and keeps its output; a fork that passes is published', async () => {
   const { client } = system;
   const path = await repository();
   const { run } = await client.createRun({
@@ -64,7 +54,7 @@ test('a validator that fails keeps everything from the source; its output is kep
   expect(await git(path, 'show', `holdpoint/${fork.id}:a.txt`)).toBe('one\nzwei\ndrei\nfour\nfive\nsix');
 });
 
-test('a branch that moved is merged into, and the validators see what was merged', async () => {
+test('a branch that moved gets a merge, and the validators see the merged files', async () => {
   const { client } = system;
   const path = await repository();
   const { run } = await client.createRun({
@@ -88,7 +78,8 @@ test('a branch that moved is merged into, and the validators see what was merged
   const preview = await client.previewPublish(run.id, { branch: 'main' });
   expect(preview.target).toMatchObject({ how: 'merge', from: tip });
   const { published } = await client.publish(run.id, {
-    ...{ branch: 'main', message: 'Translate' },
+    branch: 'main',
+    message: 'Translate',
     author: { name: 'Ann Example', email: 'ann@example.org' },
   });
   expect(published).toMatchObject({ branch: 'refs/heads/main' });
@@ -97,10 +88,9 @@ test('a branch that moved is merged into, and the validators see what was merged
   expect(await git(path, 'status', '--porcelain')).toBe('');
 });
 
-test('a conflict waits as an approval that shows three versions, and is settled by a person', async () => {
+test('a conflict becomes an approval with three versions, which a person resolves', async () => {
   const { client } = system;
-  const path = await directoryWith(files);
-  sources.push(path);
+  const path = await system.directoryWith(files);
   const { run } = await client.createRun({ plan: plan(translate), workspace: { source: { type: 'directory', path } } });
   await finished(client, run.id);
   await writeFile(join(path, 'a.txt'), 'the user wrote this\n');
@@ -131,10 +121,9 @@ test('a conflict waits as an approval that shows three versions, and is settled 
   expect(await readFile(join(path, 'a.txt'), 'utf8')).toBe('both wrote this\n');
 });
 
-test('a publish that the policy holds shows what it would do, and does it when it is approved', async () => {
+test('a held publish shows its changes, and makes them when it is approved', async () => {
   const { client } = system;
-  const path = await directoryWith(files);
-  sources.push(path);
+  const path = await system.directoryWith(files);
   const { run } = await client.createRun({
     plan: plan(translate),
     workspace: { source: { type: 'directory', path } },
@@ -147,7 +136,7 @@ test('a publish that the policy holds shows what it would do, and does it when i
   expect(approval).toMatchObject({ kind: 'publish', action: { tool: 'publish', effect: 'external' } });
   expect(approval.preview).toMatchObject({ files: [{ path: 'a.txt', status: 'modified' }] });
   expect(await readFile(join(path, 'a.txt'), 'utf8')).toBe(files['a.txt']);
-  await client.decideApproval(approval.id, { decision: 'approve', action_digest: approval.action_digest });
+  await approve(client, approval);
   await client.waitForRun(run.id, {
     until: (now) => now.publication.status === 'published',
     signal: AbortSignal.timeout(20_000),
@@ -155,10 +144,9 @@ test('a publish that the policy holds shows what it would do, and does it when i
   expect(await readFile(join(path, 'a.txt'), 'utf8')).toContain('zwei');
 });
 
-test('an archive comes in, globs leave things out, and what the run made is downloaded', async () => {
+test('an archive is a source, globs exclude files, and changed files are downloaded', async () => {
   const { client } = system;
-  const path = await directoryWith({ ...files, 'secret/key': 'key' });
-  sources.push(path);
+  const path = await system.directoryWith({ ...files, 'secret/key': 'key' });
   const archive = join(path, 'source.tar.gz');
   execFileSync('tar', ['-C', path, '-czf', archive, 'a.txt', 'check.sh', 'secret']);
   const { run } = await client.createRun({
@@ -170,9 +158,8 @@ test('an archive comes in, globs leave things out, and what the run made is down
   const listed = await client.listFiles(run.id);
   expect(listed.map((file) => file.path)).toEqual(['a.txt', 'check.sh', 'made.txt']);
   const stream = await client.downloadArchive(run.id, { only: 'changed' });
-  const pieces: Uint8Array[] = [];
-  for await (const piece of stream) pieces.push(piece);
+  const chunks = await Array.fromAsync(stream);
   const download = join(path, 'download.tar.gz');
-  await writeFile(download, Buffer.concat(pieces));
+  await writeFile(download, Buffer.concat(chunks));
   expect(execFileSync('tar', ['-tzf', download]).toString().split('\n').filter(Boolean)).toEqual(['a.txt', 'made.txt']);
 });

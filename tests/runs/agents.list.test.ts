@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { finished } from '../harness/runs.ts';
-import { type System, startSystem } from '../harness/system.ts';
+import { useSystem } from '../harness/use-system.ts';
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-  await system.startWorker();
-});
-afterAll(() => system[Symbol.asyncDispose]());
+const system = useSystem();
 
-test('an approval and a pause deep beneath a run are seen, decided and resumed at the run', async () => {
+test('an approval and a pause of a nested sub-agent are handled at the root run', async () => {
   const { client } = system;
   const write = { tool: 'write_file', args: { path: 'a.txt', content: 'a' } };
   const inner = { tool: 'task', args: { description: 'inner', plan: [{ steps: [write] }] } };
@@ -28,11 +23,13 @@ test('an approval and a pause deep beneath a run are seen, decided and resumed a
 
   await client.pauseRun(held?.run_id ?? '');
   await client.decideApproval(approval?.id ?? '', {
-    ...{ decision: 'approve', action_digest: approval?.action_digest ?? '' },
+    decision: 'approve',
+    action_digest: approval?.action_digest ?? '',
   });
   const paused = await client.waitForRun(run.id, { until: ({ paused_agents }) => paused_agents === 1, signal });
   expect(paused).toMatchObject({
-    ...{ pending_approvals: 0, blocker: { run_id: held?.run_id, reason: { code: 'paused_by_hand' } } },
+    pending_approvals: 0,
+    blocker: { run_id: held?.run_id, reason: { code: 'paused_by_hand' } },
     waiting_for: [{ run_id: held?.run_id, status: 'paused', reason: { code: 'paused_by_hand' } }],
   });
   await client.resumeRun(run.id);

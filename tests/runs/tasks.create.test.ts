@@ -2,20 +2,18 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CreateRun, Task } from '@holdpoint/contract/wire';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { AppProcess } from '../harness/processes.ts';
-import { directoryWith } from '../harness/repositories.ts';
 import { finished } from '../harness/runs.ts';
-import { processesWith, type System, startSystem } from '../harness/system.ts';
+import { processesWith } from '../harness/system.ts';
 import { until } from '../harness/until.ts';
+import { useSystem } from '../harness/use-system.ts';
 
-let system: System;
+const system = useSystem({ workers: 0 });
 let worker: AppProcess;
 beforeAll(async () => {
-  system = await startSystem();
   worker = await system.startWorker();
 });
-afterAll(() => system[Symbol.asyncDispose]());
 
 type Groups = NonNullable<CreateRun['plan']>['groups'];
 const background = (command: string, name = 'bg') => ({
@@ -23,7 +21,7 @@ const background = (command: string, name = 'bg') => ({
   tool: 'bash',
   args: { command, run_in_background: true },
 });
-const of = (name: string) => ({ $from: name, pointer: '/task_id' });
+const taskOf = (name: string) => ({ $from: name, pointer: '/task_id' });
 const submit = async (...groups: Groups) => (await system.client.createRun({ plan: { groups } })).run.id;
 const onlyTask = async (runId: string): Promise<Task> => {
   let found: Task | undefined;
@@ -38,12 +36,12 @@ const result = async (runId: string, index: number) => {
   return system.client.getStep(step?.id ?? '');
 };
 
-test('a background command runs beside the steps; its output has cursors, and its files are in the result', async () => {
+test('a background command runs beside the steps, with cursors for its output', async () => {
   const command = 'echo one; echo problem >&2; until [ -e go ]; do sleep 0.02; done; echo two; echo made > made.txt';
   const run = await submit(
     { steps: [background(command)] },
     { steps: [{ tool: 'bash', args: { command: 'touch go' } }] },
-    { steps: [{ tool: 'task_output', args: { task_id: of('bg'), wait_s: 30, stdout_cursor: 4 } }] },
+    { steps: [{ tool: 'task_output', args: { task_id: taskOf('bg'), wait_s: 30, stdout_cursor: 4 } }] },
   );
   const task = await onlyTask(run);
   expect(await finished(system.client, run)).toMatchObject({ status: 'succeeded', open_tasks: 0 });
@@ -57,35 +55,35 @@ test('a background command runs beside the steps; its output has cursors, and it
   expect((await system.client.diff(run)).files.map(({ path }) => path)).toEqual(['go', 'made.txt']);
 });
 
-test('kill_shell ends the whole tree, and what was killed has no exit code', async () => {
-  const word = `3${process.pid}17`;
+test('kill_shell kills the whole process tree; a killed task has no exit code', async () => {
+  const marker = `3${process.pid}17`;
   const run = await submit(
-    { steps: [background(`trap "" TERM; setsid sleep ${word} & sleep ${word}`)] },
+    { steps: [background(`trap "" TERM; setsid sleep ${marker} & sleep ${marker}`)] },
     { steps: [{ tool: 'bash', args: { command: 'sleep 0.3' } }] },
-    { steps: [{ tool: 'kill_shell', args: { task_id: of('bg') } }] },
+    { steps: [{ tool: 'kill_shell', args: { task_id: taskOf('bg') } }] },
   );
   expect(await finished(system.client, run)).toMatchObject({ status: 'succeeded' });
-  expect(await processesWith(word)).toEqual([]);
+  expect(await processesWith(marker)).toEqual([]);
   expect((await result(run, 2)).result).toMatchObject({ status: 'killed', exit_code: null });
   expect(await onlyTask(run)).toMatchObject({ status: 'killed', exit_code: null, reason: { code: 'EKILLED' } });
 });
 
-test('the end of a run ends what it left in the background', async () => {
-  const word = `3${process.pid}18`;
-  const run = await submit({ steps: [background(`sleep ${word}`)] });
+test('the end of a run kills its background commands', async () => {
+  const marker = `3${process.pid}18`;
+  const run = await submit({ steps: [background(`sleep ${marker}`)] });
   expect(await finished(system.client, run)).toMatchObject({ status: 'succeeded', open_tasks: 0 });
-  expect(await processesWith(word)).toEqual([]);
+  expect(await processesWith(marker)).toEqual([]);
   expect((await system.client.listTasks(run))[0]).toMatchObject({ status: 'killed', exit_code: null });
 });
 
-test('a sub-agent works on a copy, and its changes come in by a step', async () => {
+test('a sub-agent works on a copy, and a step merges its changes', async () => {
   const plan = [{ steps: [{ tool: 'write_file', args: { path: 'theirs.txt', content: 'theirs\n' } }] }];
-  const source = { type: 'directory' as const, path: await directoryWith({}) };
+  const source = { type: 'directory' as const, path: await system.directoryWith({}) };
   const groups: Groups = [
     { steps: [{ tool: 'write_file', args: { path: 'ours.txt', content: 'ours\n' } }] },
     { steps: [{ name: 'sub', tool: 'task', args: { description: 'write', plan } }] },
     { steps: [{ tool: 'write_file', args: { path: 'later.txt', content: 'later\n' } }] },
-    { steps: [{ tool: 'task_merge', args: { task_id: of('sub') } }] },
+    { steps: [{ tool: 'task_merge', args: { task_id: taskOf('sub') } }] },
   ];
   const run = (await system.client.createRun({ plan: { groups }, workspace: { source } })).run.id;
   expect(await finished(system.client, run)).toMatchObject({ status: 'succeeded' });
@@ -98,11 +96,11 @@ test('a sub-agent works on a copy, and its changes come in by a step', async () 
   await expect(system.client.publish(child.id)).rejects.toMatchObject({ code: 'run_not_publishable' });
 });
 
-test('a cancel reaches sub-agents and background commands', async () => {
-  const word = `3${process.pid}19`;
-  const plan = [{ steps: [{ tool: 'bash', args: { command: `touch begun; sleep ${word}` } }] }];
+test('cancelling a run cancels its sub-agents and background commands', async () => {
+  const marker = `3${process.pid}19`;
+  const plan = [{ steps: [{ tool: 'bash', args: { command: `touch begun; sleep ${marker}` } }] }];
   const run = await submit(
-    { steps: [background(`sleep ${word}`)] },
+    { steps: [background(`sleep ${marker}`)] },
     { steps: [{ name: 'sub', tool: 'task', args: { description: 'sleep', plan } }] },
   );
   await until('both run', async () => {
@@ -112,20 +110,20 @@ test('a cancel reaches sub-agents and background commands', async () => {
   });
   await system.client.cancelRun(run);
   expect(await finished(system.client, run)).toMatchObject({ status: 'canceled', open_tasks: 0 });
-  expect(await processesWith(word)).toEqual([]);
+  expect(await processesWith(marker)).toEqual([]);
   const tasks = await system.client.listTasks(run);
   expect(tasks.map(({ status }) => status)).toEqual(['killed', 'killed']);
   expect(await system.client.getRun(tasks[1]?.child?.run_id ?? '')).toMatchObject({ status: 'canceled' });
 });
 
-test('a command that died with its worker is lost, never completed, and nothing half-written of it stays', async () => {
+test('a command that died with its worker is lost, and its partial files are gone', async () => {
   const run = await submit(
     { steps: [{ tool: 'bash', args: { command: 'echo kept > kept.txt' } }] },
     { steps: [background('echo half > half.txt; touch begun; sleep 1000')] },
-    { steps: [{ tool: 'task_output', args: { task_id: of('bg'), wait_s: 60 } }] },
+    { steps: [{ tool: 'task_output', args: { task_id: taskOf('bg'), wait_s: 60 } }] },
     { steps: [{ tool: 'bash', args: { command: 'ls > seen.txt' } }] },
   );
-  await until('it runs', () => existsSync(join(system.tree(run), 'begun')));
+  await until('the command runs', () => existsSync(join(system.tree(run), 'begun')));
   await worker.signal('SIGKILL');
   worker = await system.startWorker();
   expect(await finished(system.client, run)).toMatchObject({ status: 'succeeded' });
@@ -135,12 +133,12 @@ test('a command that died with its worker is lost, never completed, and nothing 
   expect(await processesWith(system.folder(run))).toEqual([]);
 });
 
-test('one whose worker is told to end is lost, too, and says why', async () => {
+test('a command whose worker gets SIGTERM is lost, and its reason says why', async () => {
   const run = await submit(
     { steps: [background('touch begun; sleep 1000')] },
-    { steps: [{ tool: 'task_output', args: { task_id: of('bg'), wait_s: 60 } }] },
+    { steps: [{ tool: 'task_output', args: { task_id: taskOf('bg'), wait_s: 60 } }] },
   );
-  await until('it runs', () => existsSync(join(system.tree(run), 'begun')));
+  await until('the command runs', () => existsSync(join(system.tree(run), 'begun')));
   await worker.signal('SIGTERM');
   worker = await system.startWorker();
   expect(await finished(system.client, run)).toMatchObject({ status: 'succeeded' });

@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { bash, finished, plan } from '../harness/runs.ts';
-import { type System, startSystem } from '../harness/system.ts';
+import { useSystem } from '../harness/use-system.ts';
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-  await system.startWorker();
-});
-afterAll(() => system[Symbol.asyncDispose]());
+const system = useSystem();
 
 const mebibyte = 1024 * 1024;
 
@@ -19,7 +14,7 @@ test.each([
     limits: { workspace_bytes: 2 * mebibyte },
     command: 'for i in $(seq 4000); do head -c 16384 /dev/zero > f$i; done',
   },
-])('a limit of the run on $what ends a command with EQUOTA, and the run goes on', async ({ limits, command }) => {
+])('a limit of the run on $what ends a command with EQUOTA, and the run continues', async ({ limits, command }) => {
   const { client } = system;
   const groups = [
     { on_error: 'continue' as const, steps: [bash(command)] },
@@ -34,7 +29,7 @@ test.each([
   ]);
 });
 
-test('wall time of the run bounds a call that asks for more', async () => {
+test('the wall time of the run bounds a call that asks for more', async () => {
   const { client } = system;
   const sleep = { tool: 'bash', args: { command: 'sleep 1000', timeout_s: 600 } };
   const { run } = await client.createRun({ plan: plan([sleep]), limits: { step_wall_s: 1 } });

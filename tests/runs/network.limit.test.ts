@@ -3,16 +3,16 @@ import type { AddressInfo } from 'node:net';
 import type { RunEvent } from '@holdpoint/contract/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bash, finished, nextApproval, plan } from '../harness/runs.ts';
-import { type System, startSystem } from '../harness/system.ts';
+import { useSystem } from '../harness/use-system.ts';
 
-let system: System;
+// The operator allows loopback addresses; a run must name each host all the same.
+const system = useSystem({ env: () => ({ HOLDPOINT_ALLOW_ADDRESSES: '127.0.0.1/32' }) });
+const visits: string[] = [];
 let site: Server;
-let visits: string[];
 let host: string;
 let elsewhere: string;
 
 beforeAll(async () => {
-  visits = [];
   site = createServer((request, response) => {
     visits.push(request.url ?? '');
     response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hello</h1><p>from the site</p>');
@@ -21,12 +21,8 @@ beforeAll(async () => {
   const { port } = site.address() as AddressInfo;
   host = `127.0.0.1:${port}`;
   elsewhere = `127.0.0.1:${port === 65_535 ? port - 1 : port + 1}`;
-  // The operator opens loopback, as for a service of the house; a run still names every host.
-  system = await startSystem({ HOLDPOINT_ALLOW_ADDRESSES: '127.0.0.1/32' });
-  await system.startWorker();
 });
-afterAll(async () => {
-  await system[Symbol.asyncDispose]();
+afterAll(() => {
   site.close();
 });
 
@@ -35,7 +31,7 @@ const connections = (events: RunEvent[]) =>
   events.flatMap((event) => (event.type === 'network.connected' ? [event.data] : []));
 const eventsOf = async (runId: string) => (await system.client.listEvents(runId, { limit: 500 })).data;
 
-test('a command reaches the hosts of its run through the proxy, and no other; each connection is in the log', async () => {
+test('a command reaches only the hosts of its run, and the log has each connection', async () => {
   const { client } = system;
   const command = `curl -sS http://${host}/from-bash; curl -s -o /dev/null -w ' %{http_code}' http://${elsewhere}/; curl -s --noproxy '*' -m 2 http://${host}/around || echo ' shut'`;
   const { run } = await client.createRun({
@@ -49,15 +45,15 @@ test('a command reaches the hosts of its run through the proxy, and no other; ea
   const { result } = await client.getStep(step?.id ?? '');
   expect(result).toMatchObject({ stdout: '<h1>Hello</h1><p>from the site</p> 403 shut\n' });
   expect(visits).toEqual(['/from-bash']);
-  // Each is told when it ends, in whatever order that is.
-  const told = connections(await eventsOf(run.id)).toSorted((a, b) => a.verdict.localeCompare(b.verdict));
-  expect(told).toMatchObject([
+  // A connection is recorded when it ends, so their order varies.
+  const recorded = connections(await eventsOf(run.id)).toSorted((a, b) => a.verdict.localeCompare(b.verdict));
+  expect(recorded).toMatchObject([
     { verdict: 'allowed', port: Number(host.split(':')[1]), address: '127.0.0.1' },
     { verdict: 'refused', port: Number(elsewhere.split(':')[1]), reason: 'EHOSTNOTALLOWED' },
   ]);
 });
 
-test('web_fetch reads a page of an allowed host as Markdown, and is refused any other', async () => {
+test('web_fetch reads a page of an allowed host as Markdown, and no other', async () => {
   const { client } = system;
   const fetch = (at: string) => ({ tool: 'web_fetch', args: { url: `http://${at}/page` } });
   const { run } = await client.createRun({
@@ -75,7 +71,7 @@ test('web_fetch reads a page of an allowed host as Markdown, and is refused any 
   expect(visits).toContain('/page');
 });
 
-test('a run without an allowlist has no network at all', async () => {
+test('a run without an allowlist has no network', async () => {
   const { client } = system;
   const before = visits.length;
   const { run } = await client.createRun({
@@ -99,7 +95,7 @@ test('a run without an allowlist has no network at all', async () => {
   expect(connections(await eventsOf(run.id))).toEqual([]);
 });
 
-test('a command with a network is held by default: it could reach outside', async () => {
+test('a command with a network is held by default', async () => {
   const { client } = system;
   const { run } = await client.createRun({ plan: plan([bash('true')]), network: { allow: [host] } });
   const approval = await nextApproval(client, run.id);
@@ -111,7 +107,7 @@ test('a command with a network is held by default: it could reach outside', asyn
   expect(await finished(client, run.id)).toMatchObject({ status: 'canceled' });
 });
 
-test('of thousands of connections a hundred are recorded one by one, and the others are counted', async () => {
+test('the first 100 connections are recorded one by one, the others are counted', async () => {
   const { client } = system;
   const command = `curl -s -o /dev/null http://${elsewhere}/[1-400]; echo done`;
   const { run } = await client.createRun({

@@ -1,28 +1,18 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { directoryWith, git, repositoryWith } from '../harness/repositories.ts';
+import { expect, test } from 'vitest';
+import { git } from '../harness/repositories.ts';
 import { finished, plan } from '../harness/runs.ts';
-import { type System, startSystem } from '../harness/system.ts';
+import { useSystem } from '../harness/use-system.ts';
 
-let system: System;
-const sources: string[] = [];
-beforeAll(async () => {
-  system = await startSystem();
-  await system.startWorker();
-});
-afterAll(async () => {
-  await system[Symbol.asyncDispose]();
-  for (const source of sources) await rm(source, { recursive: true, force: true });
-});
+const system = useSystem();
 
 const edit = { tool: 'edit', args: { path: 'src/a.txt', old_string: 'two', new_string: 'zwei' } };
 const files = { 'src/a.txt': 'one\ntwo\nthree\n', 'README.md': 'read me\n' };
 
-test('a git source gets the reviewed change on a new branch; HEAD, index and work tree stay as they were', async () => {
+test('a git source gets a new branch; HEAD, index and work tree do not change', async () => {
   const { client } = system;
-  const path = await repositoryWith(files);
-  sources.push(path);
+  const path = await system.repositoryWith(files);
   await writeFile(join(path, 'README.md'), 'the user is writing\n');
   const head = await git(path, 'rev-parse', 'HEAD');
 
@@ -46,23 +36,20 @@ test('a git source gets the reviewed change on a new branch; HEAD, index and wor
   expect(await readFile(join(path, 'src/a.txt'), 'utf8')).toBe(files['src/a.txt']);
 });
 
-test('the patch is what git applies', async () => {
+test('git applies the patch', async () => {
   const { client } = system;
-  const path = await repositoryWith(files);
-  sources.push(path);
+  const path = await system.repositoryWith(files);
   const { run } = await client.createRun({ plan: plan([edit]), workspace: { source: { type: 'git', path } } });
   await finished(client, run.id);
   const patch = join(path, '..', `${run.id}.patch`);
-  sources.push(patch);
   await writeFile(patch, await client.patch(run.id));
   await git(path, 'apply', patch);
   expect(await readFile(join(path, 'src/a.txt'), 'utf8')).toBe('one\nzwei\nthree\n');
 });
 
-test('a directory source is rolled forward; a file that its user changed meanwhile is a conflict, and nothing is written', async () => {
+test('a directory gets all files or none; a file that its user changed is a conflict', async () => {
   const { client } = system;
-  const path = await directoryWith(files);
-  sources.push(path);
+  const path = await system.directoryWith(files);
   const source = { type: 'directory' as const, path };
   const { run: first } = await client.createRun({ plan: plan([edit]), workspace: { source } });
   const { run: second } = await client.createRun({ plan: plan([edit]), workspace: { source } });
@@ -83,10 +70,9 @@ test('a directory source is rolled forward; a file that its user changed meanwhi
   await client.waitForRun(second.id, { until: (run) => run.publication.status === 'discarded' });
 });
 
-test('a run that did not succeed is not published', async () => {
+test('a failed run is not published', async () => {
   const { client } = system;
-  const path = await directoryWith(files);
-  sources.push(path);
+  const path = await system.directoryWith(files);
   const missing = { tool: 'edit', args: { path: 'src/a.txt', old_string: 'four', new_string: 'vier' } };
   const { run } = await client.createRun({
     plan: plan([edit], [missing]),

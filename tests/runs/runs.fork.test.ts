@@ -1,27 +1,17 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { directoryWith, git, repositoryWith } from '../harness/repositories.ts';
-import { bash, finished, nextApproval, plan } from '../harness/runs.ts';
-import { type System, startSystem } from '../harness/system.ts';
+import { expect, test } from 'vitest';
+import { git } from '../harness/repositories.ts';
+import { approve, bash, finished, nextApproval, plan } from '../harness/runs.ts';
+import { useSystem } from '../harness/use-system.ts';
 
-let system: System;
-const sources: string[] = [];
-beforeAll(async () => {
-  system = await startSystem();
-  await system.startWorker();
-});
-afterAll(async () => {
-  await system[Symbol.asyncDispose]();
-  for (const source of sources) await rm(source, { recursive: true, force: true });
-});
+const system = useSystem();
 
 const inTree = (runId: string, name: string) => readFile(join(system.tree(runId), name), 'utf8');
 
-test('a failed run is forked before the step that failed, with another plan, and its result is published', async () => {
+test('a fork from before the failed step, with another plan, is published', async () => {
   const { client } = system;
-  const path = await repositoryWith({ 'a.txt': 'a\n' });
-  sources.push(path);
+  const path = await system.repositoryWith({ 'a.txt': 'a\n' });
   const kept = [bash('echo first >> a.txt; head -c 40000 /dev/zero | tr "\\0" x > large')];
   const { run } = await client.createRun({
     plan: plan(kept, [bash('echo wrong >> a.txt; exit 3')], [bash('echo never >> a.txt')]),
@@ -49,10 +39,9 @@ test('a failed run is forked before the step that failed, with another plan, and
   expect(await git(path, 'show', `holdpoint/${fork.id}:a.txt`)).toBe('a\nfirst\nright');
 });
 
-test('undone steps are out of the files, shell-made changes too, and are done anew', async () => {
+test('undo removes all changes of the steps, and the steps run again', async () => {
   const { client } = system;
-  const path = await directoryWith({ 'a.txt': 'a\n' });
-  sources.push(path);
+  const path = await system.directoryWith({ 'a.txt': 'a\n' });
   const policy = { rules: [{ match: { tool: 'write_file' }, action: 'hold' as const }] };
   const last = { tool: 'write_file', args: { path: 'last.txt', content: 'last' } };
   const { run } = await client.createRun({
@@ -74,7 +63,7 @@ test('undone steps are out of the files, shell-made changes too, and are done an
   await expect(inTree(run.id, 'deep/er/file')).rejects.toThrow('ENOENT');
   await client.resumeRun(run.id);
   const approval = await nextApproval(client, run.id);
-  await client.decideApproval(approval.id, { decision: 'approve', action_digest: approval.action_digest });
+  await approve(client, approval);
   expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded' });
   expect(await inTree(run.id, 'stamp')).not.toBe(stamp);
   const statuses = (await client.listSteps(run.id)).data.map((step) => step.status);

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { bash, finished, plan } from '../harness/runs.ts';
 import { startSystem } from '../harness/system.ts';
 
-test('with an OTLP endpoint, queue and job spans reach it; API and worker share one trace', async () => {
+test('queue and job spans reach an OTLP endpoint; API and worker share one trace', async () => {
   const bodies: string[] = [];
   const collector = createServer(async (request, response) => {
     let body = '';

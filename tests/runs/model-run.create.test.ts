@@ -1,30 +1,16 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LLMock } from '@copilotkit/aimock';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { finished, nextApproval } from '../harness/runs.ts';
-import { type System, startSystem } from '../harness/system.ts';
+import { expect, test } from 'vitest';
+import { approve, finished, nextApproval } from '../harness/runs.ts';
 import { until } from '../harness/until.ts';
+import { useModelSystem } from '../harness/use-system.ts';
 
-let mock: LLMock;
-let system: System;
-beforeAll(async () => {
-  mock = await LLMock.create({ port: 0, host: '127.0.0.1' });
-  system = await startSystem({
-    HOLDPOINT_MODEL: 'anthropic/claude-test',
-    ANTHROPIC_API_KEY: 'test-key',
-    ANTHROPIC_BASE_URL: mock.url,
-  });
-});
-afterAll(async () => {
-  await system[Symbol.asyncDispose]();
-  await mock.stop();
-});
+const { mock, system } = useModelSystem({ workers: 0 });
 
 const call = (id: string, name: string, args: object) => ({ id, name, arguments: JSON.stringify(args) });
 
-test('a prompt becomes turns of tool calls, a refused one included, and ends with the model’s words', async () => {
+test('a prompt becomes turns of tool calls and ends with the model’s message', async () => {
   const { client } = system;
   const worker = await system.startWorker();
   mock.on(
@@ -46,7 +32,7 @@ test('a prompt becomes turns of tool calls, a refused one included, and ends wit
   });
   const approval = await nextApproval(client, run.id);
   expect(approval).toMatchObject({ action: { tool: 'write_file' }, preview: { kind: 'diff', path: 'haiku.txt' } });
-  await client.decideApproval(approval.id, { decision: 'approve', action_digest: approval.action_digest });
+  await approve(client, approval);
 
   expect(await finished(client, run.id)).toMatchObject({
     status: 'succeeded',
@@ -64,7 +50,7 @@ test('a prompt becomes turns of tool calls, a refused one included, and ends wit
   await worker.signal('SIGTERM');
 });
 
-test('an answer that is recorded is never asked for again, whatever dies after it', async () => {
+test('a recorded answer is never requested again when the worker is killed', async () => {
   const { client } = system;
   const first = await system.startWorker();
   const hold = 'echo once >> counter; touch started; until [ -e go ]; do sleep 0.02; done';
@@ -86,7 +72,7 @@ test('an answer that is recorded is never asked for again, whatever dies after i
   await second.signal('SIGTERM');
 });
 
-test('a provider that refuses the key pauses the run with its reason; nothing is lost', async () => {
+test('a provider that rejects the key pauses the run with its reason', async () => {
   const { client } = system;
   const worker = await system.startWorker();
   mock.on(

@@ -1,37 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LLMock } from '@copilotkit/aimock';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { finished, nextApproval } from '../harness/runs.ts';
-import { type System, startSystem } from '../harness/system.ts';
+import { expect, test } from 'vitest';
+import { approve, finished, nextApproval } from '../harness/runs.ts';
+import { useModelSystem } from '../harness/use-system.ts';
 
-let mock: LLMock;
-let system: System;
-beforeAll(async () => {
-  mock = await LLMock.create({ port: 0, host: '127.0.0.1' });
-  system = await startSystem({
-    HOLDPOINT_MODEL: 'anthropic/claude-test',
-    ANTHROPIC_API_KEY: 'test-key',
-    ANTHROPIC_BASE_URL: mock.url,
-  });
-  await system.startWorker();
-});
-afterAll(async () => {
-  await system[Symbol.asyncDispose]();
-  await mock.stop();
-});
+const { mock, system } = useModelSystem();
 
 const call = (id: string, name: string, args: object) => ({ id, name, arguments: JSON.stringify(args) });
 
-/** The results that the model was sent last, by call. aimock keeps requests in the form of OpenAI. */
-function resultsSent(word: string): Record<string, string> {
+/** The results in the last request about `topic`, by call. aimock stores requests in the OpenAI format. */
+function resultsSent(topic: string): Record<string, string> {
   const bodies = mock.getRequests().map((entry) => entry.body as unknown as { messages: { tool_call_id?: string }[] });
-  const last = bodies.findLast((body) => JSON.stringify(body).includes(word));
+  const last = bodies.findLast((body) => JSON.stringify(body).includes(topic));
   const results = (last?.messages ?? []).filter(({ tool_call_id }) => tool_call_id !== undefined);
   return Object.fromEntries(results.map((message) => [message.tool_call_id, JSON.stringify(message)]));
 }
 
-test('calls under one id are the calls that the model made: each runs once, in order, and gets its own result', async () => {
+test('calls with one id each run once, in order, and get their own result', async () => {
   const { client } = system;
   mock.on(
     { userMessage: 'one id for all', hasToolResult: false },
@@ -63,7 +48,7 @@ test('calls under one id are the calls that the model made: each runs once, in o
   expect(sent[3]).toContain('f.txt');
 });
 
-test('the model reads what ran in place of its call, and what the person said; the approval keeps what was asked', async () => {
+test('the model reads the edited call and the message; the approval keeps the original', async () => {
   const { client } = system;
   mock.on(
     { userMessage: 'change my words', hasToolResult: false },
@@ -85,12 +70,13 @@ test('the model reads what ran in place of its call, and what the person said; t
   expect(first).toMatchObject({ action: { args: asked }, decision: null });
   const args = { path: 'a.txt', content: 'theirs\n' };
   await client.decideApproval(first.id, {
-    ...{ decision: 'edit', action_digest: first.action_digest, args, message: 'shorter, please' },
+    decision: 'edit',
+    action_digest: first.action_digest,
+    args,
+    message: 'shorter, please',
   });
   const second = await nextApproval(client, run.id);
-  await client.decideApproval(second.id, {
-    ...{ decision: 'approve', action_digest: second.action_digest, message: 'fine, but hurry' },
-  });
+  await approve(client, second, 'fine, but hurry');
   expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded' });
   expect(await readFile(join(system.tree(run.id), 'a.txt'), 'utf8')).toBe('theirs\n');
 
@@ -103,7 +89,10 @@ test('the model reads what ran in place of its call, and what the person said; t
 
   const shown = await client.getApproval(first.id);
   expect(shown).toMatchObject({
-    ...{ status: 'edited', action: { args: asked }, preview: first.preview, action_digest: first.action_digest },
+    status: 'edited',
+    action: { args: asked },
+    preview: first.preview,
+    action_digest: first.action_digest,
     decision: {
       decision: 'edit',
       args: { ...args, create_only: false },

