@@ -1,7 +1,7 @@
 import type { Server } from 'node:net';
 
 /**
- * What the rest of Holdpoint knows of isolation. Which driver (bubblewrap, a container engine, gVisor) is behind a `Sandbox` is decided
+ * What the rest of Holdpoint knows of isolation. Which driver (bubblewrap, or none) is behind a `Sandbox` is decided
  * where it is opened, and nowhere else.
  */
 
@@ -10,7 +10,7 @@ export type Enforcement = 'enforced' | 'partial' | 'absent';
 
 /** What was enforced for an attempt. Kept with every attempt, shown by `holdpoint doctor`. */
 export interface CapabilityReport {
-  driver: 'bubblewrap' | 'container' | 'gvisor' | 'none';
+  driver: 'bubblewrap' | 'none';
   fs: Enforcement;
   net: Enforcement;
   pids: Enforcement;

@@ -58,17 +58,13 @@ export interface Driver {
   readonly name: CapabilityReport['driver'];
   /** Bounds of whole commands that it says the kernel keeps, and can count. Null when it has none. */
   readonly held: Held | null;
-  /** Whether the files outside of the workspace are those of an image, not of the host. @default false */
-  readonly ownRoot?: boolean;
   start(request: TreeRequest): Tree;
   /** Processes of this host that only an interrupted set-up can have left, of whatever workspace. */
   findOrphans(): ProcessIdentity[];
-  /** Ends what of a workspace the records cannot name. @param label only those with this label */
-  endOthers?(workspaceId: string, label: string | null): Promise<void>;
   /** Stops the programs of recorded trees, what they are about to start included; resolves when none runs. */
-  stop(workspaceId: string, trees: readonly (readonly ProcessIdentity[])[]): Promise<void>;
+  freeze(trees: readonly (readonly ProcessIdentity[])[]): Promise<void>;
   /** Lets them go on, those that were stopped otherwise too. */
-  wake(workspaceId: string, trees: readonly (readonly ProcessIdentity[])[]): Promise<void>;
+  thaw(trees: readonly (readonly ProcessIdentity[])[]): Promise<void>;
   /** Counts a workspace with directories that are closed to the worker, where the worker is not root. */
   readonly walkClosed?: WalkClosed;
   /** Gives back what it keeps for further trees, when none runs any more. */

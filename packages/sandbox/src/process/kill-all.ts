@@ -25,7 +25,6 @@ export async function killAll(
     if (leader && isAlive(leader)) killGroup(leader.pid);
   }
   if (label === undefined) deps.holds.revoke(workspaceId);
-  await deps.driver.endOthers?.(workspaceId, label ?? null);
   await untilGone(trees.flat());
   // what a bubblewrap that died while it set up has left, now that it has lost its parent
   const orphans = deps.driver.findOrphans();

@@ -38,12 +38,12 @@ export function unsandboxedDriver(deps: UnsandboxedDeps): Driver {
     start: (request) => start(deps, request),
     root: (workspace) => workspace.path,
     findOrphans: () => [], // what leaves its process group cannot be told from others
-    async stop(_, trees) {
+    async freeze(trees) {
       const leaders = trees.flatMap(([leader]) => (leader && isAlive(leader) ? [leader] : []));
       for (const { pid } of leaders) send(-pid, 'SIGSTOP');
       await stopBelow(leaders);
     },
-    async wake(_, trees) {
+    async thaw(trees) {
       const leaders = trees.flatMap(([leader]) => (leader && isAlive(leader) ? [leader] : []));
       wakeBelow(leaders);
       for (const { pid } of leaders) send(-pid, 'SIGCONT');
