@@ -1,9 +1,8 @@
 import type { PointerError } from '@holdpoint/client/wire/problem';
 import type { CreateRunBody } from '@holdpoint/client/wire/run';
+import { createGuard, EgressError } from '@holdpoint/egress';
 import { toPointer } from '@holdpoint/engine/domain/json-pointer';
 import type { Network, Task } from '@holdpoint/engine/domain/run-spec';
-import { EgressError } from '@holdpoint/sandbox/egress/errors';
-import { createGuard } from '@holdpoint/sandbox/egress/guard';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { checkLimits } from './check-limits.ts';

@@ -6,7 +6,7 @@ import { afterEach, beforeAll, expect, test } from 'vitest';
 import { classifyAddress } from './classify-address.ts';
 import { createGuard, type Guard } from './guard.ts';
 import { type FetchRequest, openGuardedFetch } from './guarded-fetch.ts';
-import { LOOPBACK, listen, loopbackGuard, makeCertificate, openCanary, recorder, stop } from './test-network.ts';
+import { LOOPBACK, listen, loopbackGuard, makeCertificate, openCanary, recorder, stop } from './testing/network.ts';
 
 let certificate: { key: string; cert: string };
 beforeAll(() => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { EgressProxy } from './egress-proxy.ts';
 import { createGuard } from './guard.ts';
 import type { ProxyLimits } from './proxy-limits.ts';
-import { listen, loopbackGuard, recorder, stop } from './test-network.ts';
+import { listen, loopbackGuard, recorder, stop } from './testing/network.ts';
 
 const TOKEN = 'token-of-this-run-0123456789abcdefghij';
 const AUTHORIZATION = `Proxy-Authorization: Basic ${Buffer.from(`holdpoint:${TOKEN}`).toString('base64')}\r\n`;

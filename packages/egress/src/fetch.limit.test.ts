@@ -3,7 +3,7 @@ import { createServer as createTcpServer, type Socket, type Server as TcpServer 
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
 import { type FetchRequest, openGuardedFetch } from './guarded-fetch.ts';
-import { listen, loopbackGuard, recorder, stop } from './test-network.ts';
+import { listen, loopbackGuard, recorder, stop } from './testing/network.ts';
 
 const servers: (Server | TcpServer)[] = [];
 afterEach(() => Promise.all(servers.splice(0).map(stop)));

@@ -7,7 +7,7 @@ import { connect as connectTls, createServer as createTlsServer } from 'node:tls
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { EgressProxy, type EgressProxyOptions } from './egress-proxy.ts';
 import { createGuard } from './guard.ts';
-import { LOOPBACK, listen, loopbackGuard, makeCertificate, openCanary, recorder, stop } from './test-network.ts';
+import { LOOPBACK, listen, loopbackGuard, makeCertificate, openCanary, recorder, stop } from './testing/network.ts';
 
 const TOKEN = 'token-of-this-run-0123456789abcdefghij';
 const AUTHORIZATION = basic(`holdpoint:${TOKEN}`);

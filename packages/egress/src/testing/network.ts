@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { EgressConnection } from './connection-report.ts';
-import { createGuard, type Guard, type Resolve } from './guard.ts';
+import type { EgressConnection } from '../connection-report.ts';
+import { createGuard, type Guard, type Resolve } from '../guard.ts';
 
 /** For tests: real servers on the loopback, names that lead to them, and what was reported. */
 export async function listen(server: Server, host = '127.0.0.1', port = 0): Promise<number> {

@@ -31,7 +31,7 @@ export interface FetchRequest {
   signal: AbortSignal;
 }
 
-export interface FetchResult {
+interface FetchResult {
   /** Of the last hop. */
   url: string;
   status: number;

@@ -1,24 +1,17 @@
 import type { ChildProcess } from 'node:child_process';
 import { Server } from 'node:net';
-import { fileURLToPath } from 'node:url';
-import { EgressError } from './errors.ts';
+import { SandboxError } from '../errors.ts';
 
 /** Where programs inside find the proxy. */
 export const PROXY_PORT = 3128;
 
-/** The program that opens the port, as a read-only mount. It needs no other file than Node. */
-export const insideListener = {
-  host: fileURLToPath(new URL('inside/listen.mjs', import.meta.url)),
-  inside: '/opt/holdpoint/egress/listen.mjs',
-} as const;
-
 /**
- * Takes the listening socket that the program sends over a subprocess's IPC channel, and hangs up.
+ * Takes the listening socket that `inside/listen.mjs` sends over a subprocess's IPC channel, and hangs up.
  *
  * A socket belongs to the network namespace in which it was made, whoever holds it. So the worker itself accepts what arrives at the
  * sandbox's loopback: there is no process to forward bytes, none that a command could kill or imitate, and no unix socket inside.
  *
- * Throws `EgressError` ENETWORK when the channel ends without one.
+ * Throws `SandboxError` ESANDBOXSETUP when the channel ends without one.
  */
 export function receiveListener(subprocess: ChildProcess): Promise<Server> {
   const { promise, resolve, reject } = Promise.withResolvers<Server>();
@@ -28,7 +21,12 @@ export function receiveListener(subprocess: ChildProcess): Promise<Server> {
   });
   const lost = () => {
     const next = 'Run `holdpoint doctor` on this host when it happens again.';
-    reject(new EgressError('ENETWORK', "The sandbox's way to the proxy could not be opened.", { next }));
+    reject(
+      new SandboxError('ESANDBOXSETUP', "The sandbox's way to the proxy could not be opened.", {
+        retryable: true,
+        next,
+      }),
+    );
   };
   subprocess.once('disconnect', lost);
   subprocess.once('exit', lost);

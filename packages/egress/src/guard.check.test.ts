@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { connectPinned } from './connect.ts';
 import { createGuard } from './guard.ts';
-import { LOOPBACK, listen, names, openCanary, stop } from './test-network.ts';
+import { LOOPBACK, listen, names, openCanary, stop } from './testing/network.ts';
 
 const { signal } = new AbortController();
 const servers: Server[] = [];
