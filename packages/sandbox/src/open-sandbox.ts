@@ -6,7 +6,7 @@ import { resolveLimits } from './limits.ts';
 import type { CapabilityReport, Limits, Sandbox } from './port.ts';
 import { probe } from './probe.ts';
 import { Holds } from './process/holds.ts';
-import { killProcesses } from './process/identity.ts';
+import { killProcesses } from './process/kill.ts';
 import { ProcessRecords } from './process/records.ts';
 import { HostSandbox } from './sandbox.ts';
 import type { Driver } from './tree.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isAlive, type ProcessIdentity } from '../process/identity.ts';
+import { isAlive, type ProcessIdentity } from '@holdpoint/process';
 import { stopBelow, wakeBelow } from '../process/standstill.ts';
 import type { Driver } from '../tree.ts';
 import { INSIDE } from './equipment.ts';

@@ -35,7 +35,12 @@ export interface HostParts {
 /** Throws `SandboxError` ESANDBOXMISSING when this host has no bubblewrap. */
 export function prepareBubblewrap(
   host: HostParts & { records: ProcessRecords; holds: Holds },
-  options: { bwrapCandidates: readonly string[]; unpackedBwrap: string | undefined; unixSockets: boolean; cgroups: boolean },
+  options: {
+    bwrapCandidates: readonly string[];
+    unpackedBwrap: string | undefined;
+    unixSockets: boolean;
+    cgroups: boolean;
+  },
 ): Candidate {
   if (process.platform !== 'linux') {
     throw new SandboxError('ESANDBOXMISSING', `bubblewrap does not exist for ${process.platform}.`, {

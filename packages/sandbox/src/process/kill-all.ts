@@ -1,7 +1,8 @@
+import { isAlive } from '@holdpoint/process';
 import type { Driver } from '../tree.ts';
 import { untilGone } from './gone.ts';
 import type { Holds } from './holds.ts';
-import { childrenOf, isAlive, killGroup, killProcesses } from './identity.ts';
+import { childrenOf, killGroup, killProcesses } from './kill.ts';
 import type { ProcessRecords } from './records.ts';
 
 /**
