@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { writeTree } from './fixtures/file-tree.ts';
-import { git } from './fixtures/real-git.ts';
-import { type Temporary, temporary } from './fixtures/temporary-workspaces.ts';
+import { writeTree } from './testing/file-tree.ts';
+import { git } from './testing/real-git.ts';
+import { type Temporary, temporary } from './testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const source = { 'a.txt': 'a\n', 'lib/b.txt': 'b\n', 'lib/empty': null };

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readTree, writeTree } from './fixtures/file-tree.ts';
-import { git } from './fixtures/real-git.ts';
-import { runUntilKilled } from './fixtures/run-until-killed.ts';
-import { type Temporary, temporary } from './fixtures/temporary-workspaces.ts';
+import { readTree, writeTree } from './testing/file-tree.ts';
+import { git } from './testing/real-git.ts';
+import { runUntilKilled } from './testing/run-until-killed.ts';
+import { type Temporary, temporary } from './testing/temporary-workspaces.ts';
 
 const [runId, childId] = ['run_parent', 'run_child'];
 const lines = (text: string) => `${text.split('').join('\n')}\n`;

@@ -3,12 +3,12 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, s
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type FileTree, writeTree } from './fixtures/file-tree.ts';
-import { publishNow } from './fixtures/publish-now.ts';
-import { gitBytes } from './fixtures/real-git.ts';
-import { runUntilKilled } from './fixtures/run-until-killed.ts';
-import { stride } from './fixtures/stride.ts';
-import { type Temporary, temporary } from './fixtures/temporary-workspaces.ts';
+import { type FileTree, writeTree } from './testing/file-tree.ts';
+import { publishNow } from './testing/publish-now.ts';
+import { gitBytes } from './testing/real-git.ts';
+import { runUntilKilled } from './testing/run-until-killed.ts';
+import { stride } from './testing/stride.ts';
+import { type Temporary, temporary } from './testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 

@@ -15,10 +15,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { WorkspaceError } from './errors.ts';
-import { readTree, writeTree } from './fixtures/file-tree.ts';
-import { git, gitBytes } from './fixtures/real-git.ts';
-import { owner, temporary } from './fixtures/temporary-workspaces.ts';
 import { objectId } from './git-objects/object-id.ts';
+import { readTree, writeTree } from './testing/file-tree.ts';
+import { git, gitBytes } from './testing/real-git.ts';
+import { owner, temporary } from './testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 

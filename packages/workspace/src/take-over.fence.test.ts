@@ -10,12 +10,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readTree, writeTree } from './fixtures/file-tree.ts';
-import { freezeAt } from './fixtures/freeze-at-point.ts';
-import { git } from './fixtures/real-git.ts';
-import { runUntilKilled } from './fixtures/run-until-killed.ts';
-import { stride, tried } from './fixtures/stride.ts';
-import { type Temporary, temporary } from './fixtures/temporary-workspaces.ts';
+import { readTree, writeTree } from './testing/file-tree.ts';
+import { freezeAt } from './testing/freeze-at-point.ts';
+import { git } from './testing/real-git.ts';
+import { runUntilKilled } from './testing/run-until-killed.ts';
+import { stride, tried } from './testing/stride.ts';
+import { type Temporary, temporary } from './testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const source = { 'a.txt': 'a\n', 'lib/b.txt': 'b\n', 'lib/empty': null, run: { executable: '#!/bin/sh\n' } };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { readTree, writeTree } from './fixtures/file-tree.ts';
-import { runUntilKilled } from './fixtures/run-until-killed.ts';
-import { type Temporary, temporary } from './fixtures/temporary-workspaces.ts';
+import { readTree, writeTree } from './testing/file-tree.ts';
+import { runUntilKilled } from './testing/run-until-killed.ts';
+import { type Temporary, temporary } from './testing/temporary-workspaces.ts';
 import { transact } from './transact.ts';
 
 const runId = 'run_1';

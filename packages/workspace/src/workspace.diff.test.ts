@@ -1,10 +1,10 @@
 import { chmodSync, cpSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readTree, writeTree } from './fixtures/file-tree.ts';
-import { git, gitBytes } from './fixtures/real-git.ts';
-import { temporary } from './fixtures/temporary-workspaces.ts';
 import { fileDiffSchema } from './port.ts';
+import { readTree, writeTree } from './testing/file-tree.ts';
+import { git, gitBytes } from './testing/real-git.ts';
+import { temporary } from './testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const long = Array.from({ length: 60 }, (_, line) => `line ${line}\n`).join('');

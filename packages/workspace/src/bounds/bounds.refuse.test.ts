@@ -3,10 +3,10 @@ import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, realpathSync
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { writeTree } from '../fixtures/file-tree.ts';
-import { publishNow } from '../fixtures/publish-now.ts';
-import { initRepository } from '../fixtures/real-git.ts';
-import { temporary } from '../fixtures/temporary-workspaces.ts';
+import { writeTree } from '../testing/file-tree.ts';
+import { publishNow } from '../testing/publish-now.ts';
+import { initRepository } from '../testing/real-git.ts';
+import { temporary } from '../testing/temporary-workspaces.ts';
 import { judgePath, type Place } from './closed-places.ts';
 import { rootsFrom } from './roots-from-env.ts';
 

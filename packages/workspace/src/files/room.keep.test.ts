@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { writeTree } from '../fixtures/file-tree.ts';
-import { temporary } from '../fixtures/temporary-workspaces.ts';
+import { writeTree } from '../testing/file-tree.ts';
+import { temporary } from '../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 

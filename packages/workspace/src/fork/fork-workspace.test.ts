@@ -1,12 +1,12 @@
 import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readTree, writeTree } from '../fixtures/file-tree.ts';
-import { publishNow } from '../fixtures/publish-now.ts';
-import { git, initRepository } from '../fixtures/real-git.ts';
-import { runUntilKilled } from '../fixtures/run-until-killed.ts';
-import { stride, tried } from '../fixtures/stride.ts';
-import { type Temporary, temporary } from '../fixtures/temporary-workspaces.ts';
+import { readTree, writeTree } from '../testing/file-tree.ts';
+import { publishNow } from '../testing/publish-now.ts';
+import { git, initRepository } from '../testing/real-git.ts';
+import { runUntilKilled } from '../testing/run-until-killed.ts';
+import { stride, tried } from '../testing/stride.ts';
+import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
 import { linkObjects } from './link-objects.ts';
 
 const parent = 'run_parent';

@@ -4,10 +4,10 @@ import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, test } from 'vitest';
-import { readTree, writeTree } from '../fixtures/file-tree.ts';
-import { git } from '../fixtures/real-git.ts';
-import { runUntilKilled } from '../fixtures/run-until-killed.ts';
-import { type Temporary, temporary } from '../fixtures/temporary-workspaces.ts';
+import { readTree, writeTree } from '../testing/file-tree.ts';
+import { git } from '../testing/real-git.ts';
+import { runUntilKilled } from '../testing/run-until-killed.ts';
+import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const longAgo = new Date('2020-01-01');

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readTree, writeTree } from '../fixtures/file-tree.ts';
-import { git } from '../fixtures/real-git.ts';
-import { type Temporary, temporary } from '../fixtures/temporary-workspaces.ts';
+import { readTree, writeTree } from '../testing/file-tree.ts';
+import { git } from '../testing/real-git.ts';
+import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 

@@ -2,9 +2,9 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type FileTree, writeTree } from '../fixtures/file-tree.ts';
-import { git, gitBytes, initRepository } from '../fixtures/real-git.ts';
-import { type Temporary, temporary } from '../fixtures/temporary-workspaces.ts';
+import { type FileTree, writeTree } from '../testing/file-tree.ts';
+import { git, gitBytes, initRepository } from '../testing/real-git.ts';
+import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 

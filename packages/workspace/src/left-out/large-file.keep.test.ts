@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { writeTree } from '../fixtures/file-tree.ts';
-import { publishNow } from '../fixtures/publish-now.ts';
-import { git, initRepository } from '../fixtures/real-git.ts';
-import { temporary } from '../fixtures/temporary-workspaces.ts';
+import { writeTree } from '../testing/file-tree.ts';
+import { publishNow } from '../testing/publish-now.ts';
+import { git, initRepository } from '../testing/real-git.ts';
+import { temporary } from '../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const mebibyte = 1024 * 1024;

@@ -4,10 +4,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { git } from '../fixtures/real-git.ts';
-import { temporary } from '../fixtures/temporary-workspaces.ts';
+import { git } from '../testing/real-git.ts';
+import { temporary } from '../testing/temporary-workspaces.ts';
 
-const script = fileURLToPath(new URL('../fixtures/peak-of-materialise.ts', import.meta.url));
+const script = fileURLToPath(new URL('../testing/peak-of-materialise.ts', import.meta.url));
 
 test.runIf(process.platform === 'linux')(
   'a copy of 300 MB that do not compress needs a bounded part of that as memory',

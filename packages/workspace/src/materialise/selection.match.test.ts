@@ -1,11 +1,11 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readTree, writeTree } from '../fixtures/file-tree.ts';
-import { publishNow } from '../fixtures/publish-now.ts';
-import { git, initRepository } from '../fixtures/real-git.ts';
-import { type Temporary, temporary } from '../fixtures/temporary-workspaces.ts';
 import type { Progress, Source } from '../port.ts';
+import { readTree, writeTree } from '../testing/file-tree.ts';
+import { publishNow } from '../testing/publish-now.ts';
+import { git, initRepository } from '../testing/real-git.ts';
+import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
 import { createSelection } from './selection.ts';
 
 const runId = 'run_1';

@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, lstatSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readTree, writeTree } from '../fixtures/file-tree.ts';
-import { git, gitBytes, initRepository } from '../fixtures/real-git.ts';
-import { runUntilKilled } from '../fixtures/run-until-killed.ts';
-import { stride, tried } from '../fixtures/stride.ts';
-import { owner, temporary } from '../fixtures/temporary-workspaces.ts';
 import type { Source } from '../port.ts';
+import { readTree, writeTree } from '../testing/file-tree.ts';
+import { git, gitBytes, initRepository } from '../testing/real-git.ts';
+import { runUntilKilled } from '../testing/run-until-killed.ts';
+import { stride, tried } from '../testing/stride.ts';
+import { owner, temporary } from '../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const isRoot = process.getuid?.() === 0;

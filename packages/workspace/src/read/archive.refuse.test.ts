@@ -1,8 +1,8 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { writeTree } from '../fixtures/file-tree.ts';
-import { temporary } from '../fixtures/temporary-workspaces.ts';
+import { writeTree } from '../testing/file-tree.ts';
+import { temporary } from '../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 

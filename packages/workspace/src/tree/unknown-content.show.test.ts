@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { writeTree } from '../fixtures/file-tree.ts';
-import { type Temporary, temporary } from '../fixtures/temporary-workspaces.ts';
+import { writeTree } from '../testing/file-tree.ts';
+import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const limit = 1000;

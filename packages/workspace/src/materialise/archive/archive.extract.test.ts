@@ -12,8 +12,8 @@ import {
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { readTree, writeTree } from '../../fixtures/file-tree.ts';
-import { type Temporary, temporary } from '../../fixtures/temporary-workspaces.ts';
+import { readTree, writeTree } from '../../testing/file-tree.ts';
+import { type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 

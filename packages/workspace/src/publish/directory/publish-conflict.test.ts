@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { readTree, writeTree } from '../../fixtures/file-tree.ts';
-import { publishNow } from '../../fixtures/publish-now.ts';
-import { runUntilKilled } from '../../fixtures/run-until-killed.ts';
-import { stride, tried } from '../../fixtures/stride.ts';
-import { owner, type Temporary, temporary } from '../../fixtures/temporary-workspaces.ts';
 import type { PublishRequest, Resolution } from '../../port.ts';
+import { readTree, writeTree } from '../../testing/file-tree.ts';
+import { publishNow } from '../../testing/publish-now.ts';
+import { runUntilKilled } from '../../testing/run-until-killed.ts';
+import { stride, tried } from '../../testing/stride.ts';
+import { owner, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
 import { withSourceLock } from './source-lock.ts';
 
 const runId = 'run_1';
@@ -259,7 +259,7 @@ test('what an earlier version wrote down of a publish is still understood', asyn
 });
 
 describe('two processes that publish to one directory', () => {
-  const script = fileURLToPath(new URL('../../fixtures/stop-at-point.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../../testing/stop-at-point.ts', import.meta.url));
   function publish(t: Temporary, input: { runId: string; snapshot: string; stopAt?: string }) {
     const args = JSON.stringify({ dataDir: t.dataDir, owner, ...input });
     const child = spawn(process.execPath, [script, args], { stdio: ['ignore', 'pipe', 'ignore'] });

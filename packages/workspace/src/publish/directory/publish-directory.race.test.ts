@@ -15,17 +15,17 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { readTree, writeTree } from '../../fixtures/file-tree.ts';
-import { publishNow } from '../../fixtures/publish-now.ts';
-import { runUntilKilled } from '../../fixtures/run-until-killed.ts';
-import { stride, tried } from '../../fixtures/stride.ts';
-import { type Temporary, temporary } from '../../fixtures/temporary-workspaces.ts';
 import type { PublishResult } from '../../port.ts';
+import { readTree, writeTree } from '../../testing/file-tree.ts';
+import { publishNow } from '../../testing/publish-now.ts';
+import { runUntilKilled } from '../../testing/run-until-killed.ts';
+import { stride, tried } from '../../testing/stride.ts';
+import { type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
 import { privateName, type Role } from './private-name.ts';
 
 const runId = 'run_1';
 const before = { 'changed.txt': 'old\n', 'gone.txt': 'old\n', 'folder/gone.txt': 'old\n', 'same.txt': 'same\n' };
-const script = fileURLToPath(new URL('../../fixtures/racing-writer.ts', import.meta.url));
+const script = fileURLToPath(new URL('../../testing/racing-writer.ts', import.meta.url));
 const rounds = process.env.HOLDPOINT_CRASH === 'full' ? 480 : 45;
 
 async function start(t: Temporary) {

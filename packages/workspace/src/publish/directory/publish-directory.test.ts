@@ -13,12 +13,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readTree, writeTree } from '../../fixtures/file-tree.ts';
-import { publishNow } from '../../fixtures/publish-now.ts';
-import { runUntilKilled } from '../../fixtures/run-until-killed.ts';
-import { stride, tried } from '../../fixtures/stride.ts';
-import { temporary } from '../../fixtures/temporary-workspaces.ts';
 import type { PublishResult } from '../../port.ts';
+import { readTree, writeTree } from '../../testing/file-tree.ts';
+import { publishNow } from '../../testing/publish-now.ts';
+import { runUntilKilled } from '../../testing/run-until-killed.ts';
+import { stride, tried } from '../../testing/stride.ts';
+import { temporary } from '../../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const isRoot = process.getuid?.() === 0;

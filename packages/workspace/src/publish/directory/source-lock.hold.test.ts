@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { lutimesSync, mkdirSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { temporary } from '../../fixtures/temporary-workspaces.ts';
+import { temporary } from '../../testing/temporary-workspaces.ts';
 import { withSourceLock } from './source-lock.ts';
 
 const quiet = (dataDir: string, onPoint: (point: string) => void = () => {}) => ({ dataDir, onPoint });

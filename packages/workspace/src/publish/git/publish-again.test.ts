@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { writeTree } from '../../fixtures/file-tree.ts';
-import { publishNow } from '../../fixtures/publish-now.ts';
-import { git, initRepository } from '../../fixtures/real-git.ts';
-import { type Temporary, temporary } from '../../fixtures/temporary-workspaces.ts';
 import type { Resolution } from '../../port.ts';
+import { writeTree } from '../../testing/file-tree.ts';
+import { publishNow } from '../../testing/publish-now.ts';
+import { git, initRepository } from '../../testing/real-git.ts';
+import { type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 

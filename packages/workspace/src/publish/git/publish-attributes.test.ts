@@ -13,13 +13,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type FileTree, readTree, writeTree } from '../../fixtures/file-tree.ts';
-import { publishNow } from '../../fixtures/publish-now.ts';
-import { git, gitBytes, initRepository } from '../../fixtures/real-git.ts';
-import { runUntilKilled } from '../../fixtures/run-until-killed.ts';
-import { stride } from '../../fixtures/stride.ts';
-import { type Temporary, temporary } from '../../fixtures/temporary-workspaces.ts';
 import type { PublishPlan, Resolution } from '../../port.ts';
+import { type FileTree, readTree, writeTree } from '../../testing/file-tree.ts';
+import { publishNow } from '../../testing/publish-now.ts';
+import { git, gitBytes, initRepository } from '../../testing/real-git.ts';
+import { runUntilKilled } from '../../testing/run-until-killed.ts';
+import { stride } from '../../testing/stride.ts';
+import { type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const branch = `refs/heads/holdpoint/${runId}`;

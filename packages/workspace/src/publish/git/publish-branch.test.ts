@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readTree, writeTree } from '../../fixtures/file-tree.ts';
-import { publishNow } from '../../fixtures/publish-now.ts';
-import { git, gitBytes, initRepository } from '../../fixtures/real-git.ts';
-import { runUntilKilled } from '../../fixtures/run-until-killed.ts';
-import { stride, tried } from '../../fixtures/stride.ts';
-import { type Temporary, temporary } from '../../fixtures/temporary-workspaces.ts';
 import type { PublishPlan, PublishRequest, Resolution } from '../../port.ts';
+import { readTree, writeTree } from '../../testing/file-tree.ts';
+import { publishNow } from '../../testing/publish-now.ts';
+import { git, gitBytes, initRepository } from '../../testing/real-git.ts';
+import { runUntilKilled } from '../../testing/run-until-killed.ts';
+import { stride, tried } from '../../testing/stride.ts';
+import { type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const lines = Array.from({ length: 20 }, (_, index) => `line ${index}\n`);

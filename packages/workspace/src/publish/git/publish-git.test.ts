@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { writeTree } from '../../fixtures/file-tree.ts';
-import { publishNow } from '../../fixtures/publish-now.ts';
-import { git, initRepository } from '../../fixtures/real-git.ts';
-import { runUntilKilled } from '../../fixtures/run-until-killed.ts';
-import { temporary } from '../../fixtures/temporary-workspaces.ts';
+import { writeTree } from '../../testing/file-tree.ts';
+import { publishNow } from '../../testing/publish-now.ts';
+import { git, initRepository } from '../../testing/real-git.ts';
+import { runUntilKilled } from '../../testing/run-until-killed.ts';
+import { temporary } from '../../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const branch = `refs/heads/holdpoint/${runId}`;

@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type FileTree, readTree, writeTree } from '../../fixtures/file-tree.ts';
-import { publishNow } from '../../fixtures/publish-now.ts';
-import { git, initRepository } from '../../fixtures/real-git.ts';
-import { type Temporary, temporary } from '../../fixtures/temporary-workspaces.ts';
 import type { PublishPlan, Resolution, Source } from '../../port.ts';
+import { type FileTree, readTree, writeTree } from '../../testing/file-tree.ts';
+import { publishNow } from '../../testing/publish-now.ts';
+import { git, initRepository } from '../../testing/real-git.ts';
+import { type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const isRoot = process.getuid?.() === 0;
