@@ -5,7 +5,7 @@ import { errnoOf } from './errors.ts';
 import { removeFolder } from './files/remove-folder.ts';
 import { syncFolder } from './files/write-durably.ts';
 import { recoverPublish } from './publish/directory/publish-directory.ts';
-import { forgetPublish } from './publish/git/publish-git.ts';
+import { removePublishRef } from './publish/git/publish-git.ts';
 import { runFolder } from './run/run-folder.ts';
 import { readRecord } from './run/workspace-record.ts';
 
@@ -26,7 +26,7 @@ export async function discard(deps: Deps, runId: string): Promise<void> {
   // Its journal goes too, and with it the only way to make a half-published source whole.
   if (record !== undefined) {
     await recoverPublish(deps, { folder, record });
-    await forgetPublish(deps, { folder, record });
+    await removePublishRef(deps, { folder, record });
   }
   deps.states.drop(runId);
   try {

@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errnoOf, WorkspaceError } from '../errors.ts';
-import { isWithin, judgePath, listPlaces, type Place } from './closed-places.ts';
-import { graft, otherSpellings } from './mounts.ts';
+import { mountAliases, rebasePath } from './mounts.ts';
+import { isWithin, listPathRules, type PathRule, reasonClosed } from './path-rules.ts';
 
 /** Where sources may lie and where a publish may write, for every submitter. */
 export interface Bounds {
@@ -13,13 +13,13 @@ export interface Bounds {
    */
   assert(path: string, use: Use): void;
   /** Opens a directory or file and checks what was opened, so that nothing can be put in its place afterwards. */
-  open(path: string, use: Use): OpenPlace;
+  open(path: string, use: Use): OpenPath;
 }
 
 export type Use = 'source' | 'publish';
 
 /** A directory or file that stays the same one, whatever becomes of its path. */
-export interface OpenPlace {
+export interface OpenPath {
   /** Leads to it for this process and its children, as long as it is open. */
   readonly path: string;
   /** Where it lay when it was opened. */
@@ -36,19 +36,19 @@ export interface Roots {
 /** @param input.dataDir real path */
 export function createBounds({ dataDir, sourceRoots, publishRoots }: Roots & { dataDir: string }): Bounds {
   const assertReal = (real: string, use: Use, asked: string): void => {
-    const look = lookAt(real, asked);
+    const look = resolvePath(real, asked);
     if (isBelow(look, dataDir)) {
       throw new WorkspaceError('ESOURCEINDATADIR', `${asked} lies in the data directory.`);
     }
     const reason = reasonAgainst(look);
-    if (reason !== undefined) throw refusal(use, `${place(look)} is never open to runs: ${reason}.`);
+    if (reason !== undefined) throw refusal(use, `${describePath(look)} is never open to runs: ${reason}.`);
     assertRoots(look, use, sourceRoots, 'HOLDPOINT_SOURCE_ROOTS');
     if (use === 'publish') assertRoots(look, use, publishRoots, 'HOLDPOINT_PUBLISH_ROOTS');
   };
   return {
     assert: (path, use) => assertReal(realpathSync(path), use, path),
     open: (path, use) => {
-      const opened = openPlace(path);
+      const opened = openPath(path);
       try {
         assertReal(opened.real, use, path);
         return opened;
@@ -60,36 +60,36 @@ export function createBounds({ dataDir, sourceRoots, publishRoots }: Roots & { d
   };
 }
 
-interface Look {
+interface ResolvedPath {
   real: string;
   /** The real path, and the same place by other mounts. */
-  spellings: readonly string[];
+  aliases: readonly string[];
   /** Device and inode of the place and of every directory above it. */
   above: readonly string[];
   asked: string;
 }
 
-const place = ({ real, asked }: Look): string => (real === asked ? asked : `${asked} (${real})`);
+const describePath = ({ real, asked }: ResolvedPath): string => (real === asked ? asked : `${asked} (${real})`);
 
 const refusal = (use: Use, message: string): WorkspaceError =>
   new WorkspaceError(use === 'source' ? 'ESOURCEFORBIDDEN' : 'EPUBLISHFORBIDDEN', message);
 
-function lookAt(real: string, asked: string): Look {
+function resolvePath(real: string, asked: string): ResolvedPath {
   const above = foldersAbove(real);
-  return { real, asked, spellings: [real, ...otherSpellings(real)], above: above.map(({ identity }) => identity) };
+  return { real, asked, aliases: [real, ...mountAliases(real)], above: above.map(({ identity }) => identity) };
 }
 
-function reasonAgainst({ real, spellings }: Look): string | undefined {
-  const places = withRealPaths(listPlaces());
-  for (const path of [...spellings, ...spellingsByIdentity(places, real)]) {
-    const reason = judgePath(places, path);
+function reasonAgainst({ real, aliases }: ResolvedPath): string | undefined {
+  const places = withRealPaths(listPathRules());
+  for (const path of [...aliases, ...aliasesByIdentity(places, real)]) {
+    const reason = reasonClosed(places, path);
     if (reason !== undefined) return reason;
   }
   return undefined;
 }
 
 /** A rule that a link names holds for what the link leads to, too: `/var/roothome` for `/root`, `/usr/lib` for `/lib`. */
-function withRealPaths(places: readonly Place[]): Place[] {
+function withRealPaths(places: readonly PathRule[]): PathRule[] {
   return places.flatMap((one) => {
     const real = realOf(one.path);
     return real === undefined || real === one.path ? [one] : [one, { ...one, path: real }];
@@ -97,23 +97,23 @@ function withRealPaths(places: readonly Place[]): Place[] {
 }
 
 /** A directory above that is one with a rule, whatever its name, gives the path that the rule is for. */
-function spellingsByIdentity(places: readonly Place[], real: string): string[] {
+function aliasesByIdentity(places: readonly PathRule[], real: string): string[] {
   const byIdentity = new Map(places.map(({ path }) => [identityOf(path), path]));
   return foldersAbove(real).flatMap(({ path, identity }) => {
     const named = byIdentity.get(identity);
-    return named === undefined || named === path ? [] : [graft(named, real, path)];
+    return named === undefined || named === path ? [] : [rebasePath(named, real, path)];
   });
 }
 
-function assertRoots(look: Look, use: Use, roots: readonly string[] | undefined, setting: string): void {
+function assertRoots(look: ResolvedPath, use: Use, roots: readonly string[] | undefined, setting: string): void {
   if (roots === undefined || roots.some((root) => isBelow(look, realOf(root) ?? root))) return;
-  throw refusal(use, `${place(look)} is outside of ${setting} (${roots.join(':')}).`);
+  throw refusal(use, `${describePath(look)} is outside of ${setting} (${roots.join(':')}).`);
 }
 
 /** Whether a place is a directory or lies in it. */
-function isBelow({ spellings, above }: Look, folder: string): boolean {
+function isBelow({ aliases, above }: ResolvedPath, folder: string): boolean {
   const identity = identityOf(folder);
-  return spellings.some((path) => isWithin(path, folder)) || (identity !== undefined && above.includes(identity));
+  return aliases.some((path) => isWithin(path, folder)) || (identity !== undefined && above.includes(identity));
 }
 
 /** The place itself first, then every directory above it. */
@@ -143,7 +143,7 @@ function realOf(path: string): string | undefined {
   }
 }
 
-function openPlace(path: string): OpenPlace {
+function openPath(path: string): OpenPath {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const close = { [Symbol.dispose]: () => closeSync(fd) };
   try {

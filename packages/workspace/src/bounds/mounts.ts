@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isWithin } from './closed-places.ts';
+import { isWithin } from './path-rules.ts';
 
 interface Mount {
   device: string;
@@ -12,21 +12,21 @@ interface Mount {
  * Every other path by which the same directory can be reached in this process's mounts: `/mnt/x` is `/etc/cron.d` when that is mounted
  * there. Empty where the kernel does not tell.
  */
-export function otherSpellings(path: string): string[] {
+export function mountAliases(path: string): string[] {
   const mounts = readMounts();
   const own = mountOf(mounts, path);
   if (own === undefined) return [];
-  const inside = graft(own.root, path, own.at);
+  const inside = rebasePath(own.root, path, own.at);
   const spellings = mounts
     .filter((mount) => mount.device === own.device && isWithin(inside, mount.root))
-    .map((mount) => ({ mount, path: graft(mount.at, inside, mount.root) }))
+    .map((mount) => ({ mount, path: rebasePath(mount.at, inside, mount.root) }))
     // Another mount may cover that path.
     .filter((one) => mountOf(mounts, one.path) === one.mount);
   return spellings.map((one) => one.path).filter((one) => one !== path);
 }
 
 /** The path below `from`, put below `to`. */
-export function graft(to: string, path: string, from: string): string {
+export function rebasePath(to: string, path: string, from: string): string {
   const rest = from === '/' ? path : path.slice(from.length);
   return `${to === '/' ? '' : to}${rest === '/' ? '' : rest}` || '/';
 }

@@ -6,7 +6,7 @@ import { loadRepositories } from '../repository/repositories.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import { loadSnapshot, readManifests } from '../tree/load-snapshot.ts';
 import { changesBetween, emptyFolder, type Folder, find, isFolder, isLeaf, modes } from '../tree/tree.ts';
-import { fold } from './summarise.ts';
+import { limitEntries } from './summarise.ts';
 
 /**
  * The `.git` entries that differ between two snapshots. A person sees that there are some: a repository that a command made has a
@@ -17,7 +17,7 @@ export async function changedRepositories(
   input: { folder: RunFolder; from: SnapshotId; to: SnapshotId },
 ): Promise<LeftOut[]> {
   const { found } = await findChanged(deps, input);
-  return fold([...found.values()]);
+  return limitEntries([...found.values()]);
 }
 
 /** The same, each with the configuration that git commands in it follow. A later command runs what it says. */

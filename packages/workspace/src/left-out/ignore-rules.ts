@@ -14,7 +14,7 @@ import type { Deps } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
 import { type BytePath, join } from '../files/path-name.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
-import { createSelection, everything } from '../materialise/selection.ts';
+import { createSelection, selectAll } from '../materialise/selection.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import type { WorkspaceRecord } from '../run/workspace-record.ts';
 import { openOrigin } from '../source-repository/open-origin.ts';
@@ -25,7 +25,7 @@ import { type Folder, find, isLeaf, modes } from '../tree/tree.ts';
 /** All rule files of one judgement together. */
 const mostBytes = 16 * 1024 * 1024;
 
-export interface Asked {
+export interface PathQuery {
   path: BytePath;
   isFolder: boolean;
 }
@@ -33,18 +33,18 @@ export interface Asked {
 /** The ignore rules of a git source, in a work tree of our own that holds nothing else. Removed at the end of the scope. */
 export interface IgnoreRules {
   /** Those of the paths that git ignores. */
-  match(asked: readonly Asked[], signal: AbortSignal): Promise<Set<BytePath>>;
+  match(asked: readonly PathQuery[], signal: AbortSignal): Promise<Set<BytePath>>;
   [Symbol.dispose](): void;
 }
 
-type Judging = Pick<Deps, 'git' | 'dataDir' | 'states' | 'bounds' | 'isRoot'>;
+type RuleDeps = Pick<Deps, 'git' | 'dataDir' | 'states' | 'bounds' | 'isRoot'>;
 
 /**
  * The user's own excludes file is not among the rules: what is published must not depend on who runs the worker. A `.gitignore` that the
  * source's globs leave out of the workspace is taken from the commit that the run began with.
  */
 export async function openIgnoreRules(
-  deps: Judging,
+  deps: RuleDeps,
   input: { folder: RunFolder; record: WorkspaceRecord; root: Folder },
 ): Promise<IgnoreRules> {
   const { folder, record } = input;
@@ -100,10 +100,10 @@ async function ruleFinder(
   deps: Pick<Deps, 'git' | 'states'>,
   { folder, record, root }: { folder: RunFolder; record: WorkspaceRecord; root: Folder },
 ): Promise<(path: BytePath) => Rule | undefined> {
-  const selection = record.source.type === 'empty' ? everything : createSelection(record.source);
+  const selection = record.source.type === 'empty' ? selectAll : createSelection(record.source);
   const state = deps.states.of(folder);
   const treeish = `${record.base_commit}^{tree}`;
-  const commit = selection === everything ? root : (await loadTree(deps, { folder, state, treeish })).root;
+  const commit = selection === selectAll ? root : (await loadTree(deps, { folder, state, treeish })).root;
   return (path) => {
     const rules = join(path, '.gitignore');
     const entry = find(selection.has(rules) ? root : commit, rules.split('/'));
@@ -184,7 +184,7 @@ function sharedRules(repository: Repository | undefined): Buffer {
   }
 }
 
-async function isCaseIgnored(deps: Judging, repository: Repository | undefined): Promise<boolean> {
+async function isCaseIgnored(deps: RuleDeps, repository: Repository | undefined): Promise<boolean> {
   if (repository === undefined) return false;
   const args = ['config', '--type=bool', '--get', 'core.ignoreCase'];
   const { code, stdout } = await readGit(deps.git, repository, args, { accept: [0, 1, 128] });

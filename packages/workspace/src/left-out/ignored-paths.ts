@@ -4,10 +4,10 @@ import { type BytePath, join } from '../files/path-name.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import type { WorkspaceRecord } from '../run/workspace-record.ts';
 import type { Folder } from '../tree/tree.ts';
-import { type Asked, openIgnoreRules } from './ignore-rules.ts';
+import { openIgnoreRules, type PathQuery } from './ignore-rules.ts';
 
 /** Subtrees with at most so many paths are asked about path by path: one process answers, however deep they are. */
-const askedAtOnce = 1000;
+const largestBatch = 1000;
 /** Patterns come from the run. git backtracks over them, so a hostile one could take hours. */
 const longestMs = 60_000;
 
@@ -59,7 +59,7 @@ export async function ignoredPaths(
   return ignored;
 }
 
-interface Question extends Asked {
+interface Question extends PathQuery {
   branch: Branch;
 }
 
@@ -89,7 +89,7 @@ function questionsOf(branch: Branch, path: BytePath, isTracked: (path: BytePath)
     if (child.isPath) questions.push({ path: below, isFolder: false, branch: leaf() });
     if (child.children.size === 0) continue;
     if (isTracked(below)) questions.push(...questionsOf(child, below, isTracked));
-    else if (child.paths > askedAtOnce) questions.push({ path: below, isFolder: true, branch: child });
+    else if (child.paths > largestBatch) questions.push({ path: below, isFolder: true, branch: child });
     else {
       const within = pathsOf(child, below).filter((one) => one !== below);
       questions.push(...within.map((one) => ({ path: one, isFolder: false, branch: leaf() })));

@@ -6,8 +6,8 @@ import { createObjectWriter } from '../git-objects/object-writer.ts';
 import { changedPaths } from '../host-git/changed-paths.ts';
 import { createSelection } from '../materialise/selection.ts';
 import type { DiffRequest, LeftOut } from '../port.ts';
+import { applyChanges } from '../publish/apply-changes.ts';
 import { isWithinAny } from '../publish/change-set.ts';
-import { overlay } from '../publish/overlay.ts';
 import { manifestOf } from '../read/list-unknown.ts';
 import { type RunFolder, runFolder } from '../run/run-folder.ts';
 import { requireRecord, type WorkspaceRecord } from '../run/workspace-record.ts';
@@ -15,7 +15,7 @@ import { assertSnapshot, loadSnapshot, readManifests } from '../tree/load-snapsh
 import { isSameSkip, type Skipped } from '../tree/manifest.ts';
 import type { Change, Folder } from '../tree/tree.ts';
 import { changedRepositories } from './changed-repositories.ts';
-import { judgeChanges } from './judge-changes.ts';
+import { findLeftOut } from './find-left-out.ts';
 import { summarise } from './summarise.ts';
 
 /** Two snapshots as they are compared for a person: without what a publish leaves out. */
@@ -63,7 +63,7 @@ export async function reviewChanges(deps: Deps, request: DiffRequest): Promise<R
   const { root } = await loadSnapshot(deps, { folder, state, id: to });
   const scope = { folder, record, tracked: [base], includeIgnored: request.includeIgnored === true };
   const asked = [...changes, ...[...skipped.keys()].map((path) => ({ path }))];
-  const judged = await judgeChanges(deps, scope, { root, changes: asked });
+  const judged = await findLeftOut(deps, scope, { root, changes: asked });
   const left_out = [...whole.left_out, ...(await summarise(deps, { folder, changes, judged, skipped, base }))];
   // What the snapshot has in place of unknown content is older: shown, it would be taken for what is there.
   const isOut = (change: Change) => judged.has(change.path) || isUnknown(change);
@@ -117,7 +117,7 @@ async function writeWithout(
     mkdirSync(joinPath(scratch, 'objects', 'pack'), { recursive: true });
     const writer = createObjectWriter({ gitDir: scratch, known: new Set() });
     const to = await writer.root(
-      overlay(
+      applyChanges(
         root,
         out.map((change) => ({ ...change, new: change.old })),
       ).root,

@@ -46,7 +46,7 @@ export async function summarise(
     else add(top(path), other, bytes);
   }
   const list = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
-  return fold(list);
+  return limitEntries(list);
 }
 
 /** The topmost folder that can stand for a path, with a slash at its end; the path itself when there is none. */
@@ -85,7 +85,7 @@ function foldersAbove(path: BytePath): BytePath[] {
 }
 
 /** What no publish can hold is named first. The rest of each reason becomes one entry. */
-export function fold(list: LeftOut[]): LeftOut[] {
+export function limitEntries(list: LeftOut[]): LeftOut[] {
   if (list.length <= mostEntries) return list;
   const byNeed = [...list].sort((a, b) => Number(isUnstorable(b)) - Number(isUnstorable(a)));
   const rest = new Map<LeftOut['reason'], LeftOut>();

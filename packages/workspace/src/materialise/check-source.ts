@@ -5,7 +5,7 @@ import { errnoOf, WorkspaceError } from '../errors.ts';
 import type { Git } from '../host-git/git.ts';
 import type { Source } from '../port.ts';
 import { gitDirectoryOf } from '../source-repository/layout.ts';
-import { linkedPart, openRepository, type Repository, readGit } from '../source-repository/repository.ts';
+import { linkedWorkTree, openRepository, type Repository, readGit } from '../source-repository/repository.ts';
 import { detectFormat } from './archive/extract-archive.ts';
 import { assertComplete } from './complete-source.ts';
 import { createSelection } from './selection.ts';
@@ -98,7 +98,7 @@ async function findRepository(deps: Pick<Deps, 'git' | 'bounds' | 'isRoot'>, pat
 }
 
 async function resolveCommit(git: Git, repository: Repository, ref: string): Promise<string> {
-  const own = linkedPart(repository);
+  const own = linkedWorkTree(repository);
   const asked = own === undefined ? ref : ref.replace(/^(HEAD|@)(?=$|[~^:]|@\{)/, `${own}/HEAD`);
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${asked}^{commit}`];
   const found = await readGit(git, repository, args, { accept: [0, 1, 128] });

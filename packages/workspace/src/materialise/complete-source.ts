@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { WorkspaceError } from '../errors.ts';
 import type { Git } from '../host-git/git.ts';
 import type { Source } from '../port.ts';
-import { linkedPart, placeOf, type Repository, readGit } from '../source-repository/repository.ts';
+import { gitDirName, linkedWorkTree, type Repository, readGit } from '../source-repository/repository.ts';
 
 interface Input {
   source: Extract<Source, { type: 'git' }>;
@@ -42,8 +42,8 @@ async function lacksObjects(git: Git, { repository, commit }: Input): Promise<bo
 
 /** Each linked work tree has a setting of its own, in its own git directory. */
 async function isSparse(git: Git, { repository }: Input): Promise<boolean> {
-  const own = linkedPart(repository);
-  const file = own === undefined ? [] : [`--file=${join(placeOf(repository), own, 'config.worktree')}`];
+  const own = linkedWorkTree(repository);
+  const file = own === undefined ? [] : [`--file=${join(gitDirName(repository), own, 'config.worktree')}`];
   const args = ['config', ...file, '--type=bool', '--get', 'core.sparseCheckout'];
   const { code, stdout } = await readGit(git, repository, args, { accept: [0, 1] });
   return code === 0 && stdout.toString('latin1').trim() === 'true';

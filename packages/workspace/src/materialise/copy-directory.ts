@@ -12,13 +12,13 @@ import {
 } from '../files/open-directory.ts';
 import { isDotGit, join } from '../files/path-name.ts';
 import { specialKind } from '../tree/scan.ts';
-import { copyFile, type Means, openSource } from './copy-file.ts';
-import { countEntry, fileIsIn, type Intake } from './intake.ts';
+import { type CopyState, copyFile, openSource } from './copy-file.ts';
+import { countEntry, fileDone, type ImportContext } from './import-context.ts';
 
-export interface Copy extends Intake {
+export interface Copy extends ImportContext {
   /** Device and inode of a directory that is left out: the data directory, should the source contain it. */
   readonly without: { dev: bigint; ino: bigint };
-  readonly means: Means;
+  readonly state: CopyState;
 }
 
 /**
@@ -98,7 +98,7 @@ function copyLink(copy: Copy, pair: Pair, name: string): void {
   if (target === undefined) return;
   symlinkSync(target, pair.to.at(name));
   giveLink(pair.to.at(name), copy.owner);
-  fileIsIn(copy);
+  fileDone(copy);
 }
 
 function copyRegular(copy: Copy, pair: Pair, name: string): void {
@@ -106,7 +106,7 @@ function copyRegular(copy: Copy, pair: Pair, name: string): void {
   using source = fromSource(copy, path, () => openSource(pair.from, name));
   if (source === undefined) return;
   copyFile(copy, { source, directory: pair.to, name, path });
-  fileIsIn(copy);
+  fileDone(copy);
 }
 
 function noteSpecial(copy: Copy, pair: Pair, name: string): void {

@@ -8,7 +8,7 @@ import type { ObjectWriter } from '../git-objects/object-writer.ts';
 import type { Materialised, Owner, Progress, SkippedPath, Source } from '../port.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import { startScan } from '../snapshot.ts';
-import { assertUnmoved, readGit } from '../source-repository/repository.ts';
+import { assertUnchanged, readGit } from '../source-repository/repository.ts';
 import { takeCommit } from '../source-repository/take-commit.ts';
 import { bringTree, hashOnly } from '../tree/bring-tree.ts';
 import { loadTree } from '../tree/load-snapshot.ts';
@@ -17,9 +17,9 @@ import { emptyFolder, type Folder } from '../tree/tree.ts';
 import { extractArchive } from './archive/extract-archive.ts';
 import type { FoundSource } from './check-source.ts';
 import { copyDirectory } from './copy-directory.ts';
-import { freshMeans } from './copy-file.ts';
-import { bytesAreIn, countBytes, countEntry, fileIsIn, type Intake } from './intake.ts';
-import { createSelection, everything, selectTree } from './selection.ts';
+import { newCopyState } from './copy-file.ts';
+import { bytesDone, countBytes, countEntry, fileDone, type ImportContext } from './import-context.ts';
+import { createSelection, selectAll, selectTree } from './selection.ts';
 
 type Found<Type extends FoundSource['type']> = Extract<FoundSource, { type: Type }>;
 
@@ -48,15 +48,15 @@ export async function fillTree(deps: Deps, fill: Fill): Promise<Filled> {
   const owner = deps.isRoot ? fill.owner : undefined;
   using tree = openTop(folder.tree);
   giveFolder(tree.fd, owner, 0o700);
-  const memory = createMemory(folder, deps.states.of(folder).stats);
-  const intake: Intake = {
+  const memory = createLearner(folder, deps.states.of(folder).stats);
+  const context: ImportContext = {
     owner,
     pace: createPace(signal),
     limits: deps.limits,
-    selection: fill.source.type === 'empty' ? everything : createSelection(fill.source),
+    selection: fill.source.type === 'empty' ? selectAll : createSelection(fill.source),
     skipped: fill.skipped,
     content: fill.writer,
-    remember: memory.add,
+    learn: memory.add,
     onProgress: fill.onProgress ?? (() => {}),
     onPoint: deps.onPoint,
     entries: 0,
@@ -69,18 +69,18 @@ export async function fillTree(deps: Deps, fill: Fill): Promise<Filled> {
       break;
     case 'directory': {
       const { dev, ino } = statSync(deps.dataDir, { bigint: true });
-      const copy = { ...intake, without: { dev, ino }, means: freshMeans() };
+      const copy = { ...context, without: { dev, ino }, state: newCopyState() };
       using from = deps.bounds.open(found.path, 'source');
       await copyDirectory(copy, { from: from.path, to: folder.tree });
       break;
     }
     case 'archive': {
       using from = deps.bounds.open(found.path, 'source');
-      await extractArchive(intake, { from: from.path, to: folder.tree, ...(signal && { signal }) });
+      await extractArchive(context, { from: from.path, to: folder.tree, ...(signal && { signal }) });
       break;
     }
     case 'git':
-      return checkOut(deps, { folder, found, intake, ...(signal && { signal }) });
+      return checkOut(deps, { folder, found, context, ...(signal && { signal }) });
     default:
       throw found satisfies never;
   }
@@ -89,7 +89,7 @@ export async function fillTree(deps: Deps, fill: Fill): Promise<Filled> {
 }
 
 /** Files that wait until the clock has left the tick in which they were written; see `StatCache.learn`. */
-function createMemory(folder: RunFolder, stats: StatCache) {
+function createLearner(folder: RunFolder, stats: StatCache) {
   const settleAt = 1000;
   let waiting: { path: string; status: BigIntStats; oid: string }[] = [];
   const settle = () => {
@@ -98,7 +98,7 @@ function createMemory(folder: RunFolder, stats: StatCache) {
     for (const { path, status, oid } of waiting) if (status.ctimeNs < clock) stats.learn(path, status, oid, clock);
     waiting = young;
   };
-  const add: Intake['remember'] = (path, status, oid) => {
+  const add: ImportContext['learn'] = (path, status, oid) => {
     waiting.push({ path, status, oid });
     if (waiting.length % settleAt === 0) settle();
   };
@@ -107,30 +107,30 @@ function createMemory(folder: RunFolder, stats: StatCache) {
 
 async function checkOut(
   deps: Deps,
-  input: { folder: RunFolder; found: Found<'git'>; intake: Intake; signal?: AbortSignal },
+  input: { folder: RunFolder; found: Found<'git'>; context: ImportContext; signal?: AbortSignal },
 ): Promise<Filled> {
-  const { folder, found, intake } = input;
+  const { folder, found, context } = input;
   const signal = input.signal && { signal: input.signal };
   const reading = readSourceCommit(deps, { found, ...signal });
   // It is waited for below.
   reading.catch(() => {});
-  await measureCommit(deps, { found, intake, ...signal });
+  await measureCommit(deps, { found, context, ...signal });
   const { repository, commit } = found;
   await takeCommit(deps.git, { folder, repository, commit, ref: 'refs/holdpoint/base', ...signal });
-  await assertUnmoved(deps, repository);
+  await assertUnchanged(deps, repository);
   deps.onPoint('materialise.fetched');
   const state = deps.states.of(folder);
   const loaded = await loadTree(deps, { folder, state, treeish: `${found.commit}^{tree}` });
-  const root = selectTree(loaded.root, intake.selection);
+  const root = selectTree(loaded.root, context.selection);
   const scan = startScan(deps, { folder, state, content: hashOnly, ...signal });
   const clock = () => fileSystemClock(folder);
-  const where = { gitDir: folder.shadow, tree: folder.tree, clock, owner: intake.owner, keep: () => false };
+  const where = { gitDir: folder.shadow, tree: folder.tree, clock, owner: context.owner, keep: () => false };
   const onWritten = (bytes: number) => {
-    bytesAreIn(intake, bytes);
-    fileIsIn(intake);
+    bytesDone(context, bytes);
+    fileDone(context);
   };
   await bringTree({ git: deps.git, scan, ...where, onWritten, ...signal }, root);
-  const wanted = loaded.submodules.filter(({ path }) => intake.selection.has(path));
+  const wanted = loaded.submodules.filter(({ path }) => context.selection.has(path));
   const submodules = wanted.map(({ path, oid }) => ({ path: toText(path), commit: oid }));
   return { before: root, submodules, commit: await reading };
 }
@@ -146,18 +146,18 @@ async function readSourceCommit(
 /** Fails before anything is fetched when there is too much of it. */
 async function measureCommit(
   deps: Pick<Deps, 'git'>,
-  input: { found: Found<'git'>; intake: Intake; signal?: AbortSignal },
+  input: { found: Found<'git'>; context: ImportContext; signal?: AbortSignal },
 ): Promise<void> {
-  const { found, intake, signal } = input;
+  const { found, context, signal } = input;
   const list = ['ls-tree', '-r', '-l', '-z', '--full-tree', `${found.commit}^{tree}`];
   const options = { maxBytes: 1024 * 1024 * 1024, ...(signal && { signal }) };
   const { stdout } = await readGit(deps.git, found.repository, list, options);
   for (const row of stdout.toString('latin1').split('\0').slice(0, -1)) {
     const [facts = '', path = ''] = splitAt(row, row.indexOf('\t'));
-    if (!intake.selection.has(path)) continue;
-    countEntry(intake);
+    if (!context.selection.has(path)) continue;
+    countEntry(context);
     // Of a submodule it is "-".
-    countBytes(intake, Number.parseInt(facts.split(/ +/)[3] ?? '', 10) || 0);
+    countBytes(context, Number.parseInt(facts.split(/ +/)[3] ?? '', 10) || 0);
   }
 }
 

@@ -57,13 +57,13 @@ export async function materialise(deps: Deps, input: Input): Promise<Materialise
   deps.logger.info({ runId: input.runId, files, bytes }, 'workspace materialised');
   // Git would list 100,000 files in 70 MB.
   const isOurs = first?.id === placed.record.base;
-  return isOurs && first ? answerOf(placed.record, first) : describe(deps, placed.folder, placed.record);
+  return isOurs && first ? toMaterialised(placed.record, first) : describe(deps, placed.folder, placed.record);
 }
 
-type Place = Input & { folder: RunFolder; found: FoundSource; owner: Owner };
+type MakeInput = Input & { folder: RunFolder; found: FoundSource; owner: Owner };
 
 /** Makes everything, and waits until it is on disk. */
-async function make(deps: Deps, place: Place): Promise<WorkspaceRecord> {
+async function make(deps: Deps, place: MakeInput): Promise<WorkspaceRecord> {
   const { folder } = place;
   mkdirSync(folder.path, { recursive: true, mode: 0o711 });
   await createShadow(deps.git, folder);
@@ -83,7 +83,7 @@ async function make(deps: Deps, place: Place): Promise<WorkspaceRecord> {
   const fill: Fill = { ...place, writer, skipped: new Map() };
   const filled = await fillTree(deps, fill);
   deps.onPoint('materialise.filled');
-  const { record, baseCommit } = await takeFirst(deps, fill, filled);
+  const { record, baseCommit } = await takeFirstSnapshot(deps, fill, filled);
   const objects = { folder, owner: fill.owner, baseCommit, signal: fill.signal };
   // Of a selection the shadow repository holds more than the workspace.
   await makeBaseObjects(deps, { ...objects, share: isWhole(fill.source) ? join(folder.shadow, 'objects') : undefined });
@@ -98,7 +98,7 @@ async function make(deps: Deps, place: Place): Promise<WorkspaceRecord> {
 /** Whether everything that was fetched is in the workspace. */
 const isWhole = (source: Source): boolean => source.type !== 'git' || (!source.include && !source.exclude);
 
-async function takeFirst(
+async function takeFirstSnapshot(
   deps: Deps,
   fill: Fill,
   filled: Filled,
@@ -158,10 +158,10 @@ export function makeTree(deps: Pick<Deps, 'holder'>, folder: RunFolder): void {
 
 export async function describe(deps: Deps, folder: RunFolder, record: WorkspaceRecord): Promise<Materialised> {
   const state = deps.states.of(folder);
-  return answerOf(record, await loadSnapshot(deps, { folder, state, id: record.start ?? record.base }));
+  return toMaterialised(record, await loadSnapshot(deps, { folder, state, id: record.start ?? record.base }));
 }
 
-function answerOf(record: WorkspaceRecord, first: LoadedSnapshot): Materialised {
+function toMaterialised(record: WorkspaceRecord, first: LoadedSnapshot): Materialised {
   return {
     id: first.id,
     base: record.base,

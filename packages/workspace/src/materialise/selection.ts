@@ -16,14 +16,14 @@ interface Globs {
 }
 
 /** Everything, without asking. */
-export const everything: Selection = { excludes: () => false, has: () => true };
+export const selectAll: Selection = { excludes: () => false, has: () => true };
 
 /**
  * A glob that matches a folder matches everything below it; see `compileGlob`. What both lists match is left out.
  * @throws WorkspaceError EGLOBINVALID
  */
 export function createSelection({ include, exclude }: Globs): Selection {
-  if (include === undefined && exclude === undefined) return everything;
+  if (include === undefined && exclude === undefined) return selectAll;
   const wanted = include === undefined ? () => true : matcher(include);
   const unwanted = matcher(exclude ?? []);
   return {
@@ -49,7 +49,7 @@ function matcher(globs: readonly string[]): (path: BytePath) => boolean {
 
 /** The part of a tree that is wanted. What lies in it is shared; folders that lose something get a new object id. */
 export function selectTree(root: Folder, selection: Selection): Folder {
-  if (selection === everything) return root;
+  if (selection === selectAll) return root;
   const visit = (folder: Folder, path: string): Folder => {
     const entries: Folder['entries'] = new Map();
     for (const [name, entry] of folder.entries) {

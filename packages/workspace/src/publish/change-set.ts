@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts';
-import { judgeChanges, type Scope } from '../left-out/judge-changes.ts';
+import { findLeftOut, type Scope } from '../left-out/find-left-out.ts';
 import { summarise } from '../left-out/summarise.ts';
 import type { LeftOut, SnapshotId } from '../port.ts';
 import { type LoadedSnapshot, loadSnapshot } from '../tree/load-snapshot.ts';
@@ -30,7 +30,7 @@ export async function changeSet(deps: Deps, input: Scope & { from: SnapshotId; t
   const changes = changesBetween(before.root, after.root);
   const skipped = newlySkipped(before, after);
   const asked = [...changes, ...[...skipped.keys()].map((path) => ({ path }))];
-  const judged = await judgeChanges(deps, { ...input, tracked }, { root: after.root, changes: asked });
+  const judged = await findLeftOut(deps, { ...input, tracked }, { root: after.root, changes: asked });
   const isOut = ({ path }: Change) => judged.has(path) || isWithinAny(after.manifest.skipped, path);
   const found = { changes, judged, skipped, base: base.root };
   return { before, after, changes: changes.filter((change) => !isOut(change)), found };

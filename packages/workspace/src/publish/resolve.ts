@@ -11,7 +11,7 @@ interface Versions {
  * What a person wants of a file in conflict. Undefined when they said nothing, or spoke of another version of the source than the one
  * that is there now.
  */
-export function resolve(
+export function resolveConflict(
   resolution: Resolution | undefined,
   { source, run }: Versions,
   writer: ObjectWriter,

@@ -16,8 +16,8 @@ import { assertSnapshot, knownRoot, loadSnapshot } from '../tree/load-snapshot.t
 import { emptyFolder, type Folder, find, isLeaf, withEntry } from '../tree/tree.ts';
 import { assertPortable } from './assert-portable.ts';
 import { checkedPath } from './checked-path.ts';
+import { lazyOutput, type Producer } from './lazy-output.ts';
 import { manifestOf } from './list-unknown.ts';
-import { outputOf, type Source } from './output-of.ts';
 
 interface Request {
   runId: string;
@@ -35,14 +35,14 @@ export async function archiveFiles(deps: Deps, input: Request): Promise<Readable
   const { skipped } = await manifestOf(deps, input);
   const isWhole = input.paths === undefined && skipped.size === 0;
   if (isWhole && input.format !== 'zip') {
-    return outputOf(() => start(deps, { folder, input, commit: input.snapshot }));
+    return lazyOutput(() => start(deps, { folder, input, commit: input.snapshot }));
   }
   const state = deps.states.of(folder);
   const known = knownRoot(await loadSnapshot(deps, { folder, state, id: input.snapshot }));
   const part = input.paths === undefined ? known : onlyPaths(known, input.paths);
   if (input.format === 'zip') await assertPortable(deps, folder, part);
-  if (isWhole) return outputOf(() => start(deps, { folder, input, commit: input.snapshot }));
-  return outputOf(() => startPart(deps, { folder, input, part, seconds }));
+  if (isWhole) return lazyOutput(() => start(deps, { folder, input, commit: input.snapshot }));
+  return lazyOutput(() => startPart(deps, { folder, input, part, seconds }));
 }
 
 /** Attributes of the tree could leave files out or change their content. A repository that was made before this was known has no word of it. */
@@ -65,7 +65,7 @@ function onlyPaths(root: Folder, paths: readonly string[]): Folder {
 function start(
   deps: Deps,
   { folder, input, commit, objects }: { folder: RunFolder; input: Request; commit: string; objects?: string },
-): Source {
+): Producer {
   const format = input.format === 'zip' ? 'zip' : 'tar';
   const shadow = join(folder.shadow, 'objects');
   const git = deps.git.stream(
@@ -88,7 +88,7 @@ function start(
 async function startPart(
   deps: Deps,
   { folder, input, part, seconds }: { folder: RunFolder; input: Request; part: Folder; seconds: number },
-): Promise<Source> {
+): Promise<Producer> {
   const temporary = join(deps.dataDir, 'git', `tmp-${randomBytes(8).toString('hex')}`);
   const objects = join(temporary, 'objects');
   const remove = () => removeFolder(temporary);

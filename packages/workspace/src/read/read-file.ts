@@ -5,9 +5,9 @@ import { fromText, isWithin, toText } from '../files/path-name.ts';
 import type { FileEntry, SnapshotId, UnknownContent } from '../port.ts';
 import { runFolder } from '../run/run-folder.ts';
 import { checkedPath } from './checked-path.ts';
+import { lazyOutput } from './lazy-output.ts';
 import { listFiles } from './list-files.ts';
 import { listUnknown } from './list-unknown.ts';
-import { outputOf } from './output-of.ts';
 
 /** One file of a snapshot, as it is; of a link, its target. */
 export async function readSnapshotFile(
@@ -30,7 +30,7 @@ export async function readSnapshotFile(
     git.stdin.end();
     return git;
   };
-  return { ...found, content: outputOf(start) };
+  return { ...found, content: lazyOutput(start) };
 }
 
 function unknownContent({ path, reason, bytes, modified_at }: UnknownContent): WorkspaceError {

@@ -28,9 +28,9 @@ export async function openRepository(
 }
 
 /** Throws when anything on the way into the repository is not what it was when it was checked. Call it when git has read. */
-export async function assertUnmoved(deps: Pick<Deps, 'bounds'>, repository: Repository): Promise<void> {
+export async function assertUnchanged(deps: Pick<Deps, 'bounds'>, repository: Repository): Promise<void> {
   const now = await findLayout(deps.bounds, repository);
-  if (now !== undefined && now.marks.join('\n') === repository.marks.join('\n')) return;
+  if (now !== undefined && now.fingerprints.join('\n') === repository.fingerprints.join('\n')) return;
   throw new WorkspaceError('ESOURCEBUSY', `The repository ${repository.common} changed while it was read.`);
 }
 
@@ -39,31 +39,31 @@ export async function assertUnmoved(deps: Pick<Deps, 'bounds'>, repository: Repo
  * folders above it which the owner may not enter (a root home) do not matter; a plain `.` does not do, because git writes refs by
  * absolute path.
  */
-export function inside(gitDir: string, as: Repository['as']): { at: string[]; options: GitOptions } {
-  const at = [`--git-dir=${placeOf({ common: gitDir, as })}`];
+export function asOwner(gitDir: string, as: Repository['as']): { at: string[]; options: GitOptions } {
+  const at = [`--git-dir=${gitDirName({ common: gitDir, as })}`];
   return { at, options: as === undefined ? {} : { as, cwd: gitDir } };
 }
 
 /** What the git of `inside` calls the directory. */
-export const placeOf = ({ common, as }: Pick<Repository, 'common' | 'as'>): string =>
+export const gitDirName = ({ common, as }: Pick<Repository, 'common' | 'as'>): string =>
   as !== undefined && process.platform === 'linux' ? '/proc/self/cwd' : common;
 
 /** Runs a command that only reads the repository. What git cannot read is a fault of the repository, which no retry repairs. */
 export async function readGit(git: Git, repository: Repository, args: readonly string[], options: GitOptions = {}) {
-  const { at, options: as } = inside(repository.common, repository.as);
-  return git.run([...at, ...args], { ...options, ...as }).catch(broken(repository));
+  const { at, options: as } = asOwner(repository.common, repository.as);
+  return git.run([...at, ...args], { ...options, ...as }).catch(rethrowBroken(repository));
 }
 
 /**
  * Below the common directory, the place of what a linked work tree has by itself, such as its HEAD; undefined when it is none. git is never
  * started in it: it would go to the common directory by absolute path, and the owner may be kept from entering the folders above.
  */
-export const linkedPart = ({ gitDir, common }: Layout): string | undefined =>
+export const linkedWorkTree = ({ gitDir, common }: Layout): string | undefined =>
   gitDir.startsWith(`${common}/`) ? gitDir.slice(common.length + 1) : undefined;
 
 const transient = /no space left|resource temporarily|too many open files|cannot allocate|out of memory/i;
 
-export function broken({ common }: Pick<Repository, 'common'>): (cause: unknown) => never {
+export function rethrowBroken({ common }: Pick<Repository, 'common'>): (cause: unknown) => never {
   return (cause) => {
     if (!(cause instanceof WorkspaceError) || cause.code !== 'EGITFAILED' || transient.test(cause.message)) throw cause;
     throw new WorkspaceError('ESOURCEBROKEN', `git cannot read ${common}. ${cause.message}`, { cause });

@@ -5,7 +5,7 @@ import { writeDurably } from '../files/write-durably.ts';
 import { writeRef } from '../git-objects/ref-file.ts';
 import { type Git, largeAsTheyAre } from '../host-git/git.ts';
 import type { RunFolder } from '../run/run-folder.ts';
-import { broken, inside, type Repository } from './repository.ts';
+import { asOwner, type Repository, rethrowBroken } from './repository.ts';
 
 /**
  * Takes one commit of the source into the run's repository, without its history: the history is not needed to publish, and can be a
@@ -20,7 +20,7 @@ export async function takeCommit(
 ): Promise<void> {
   const { folder, repository, commit } = input;
   const signal = input.signal && { signal: input.signal };
-  const { at, options } = inside(repository.common, repository.as);
+  const { at, options } = asOwner(repository.common, repository.as);
   const packing = ['pack-objects', '--revs', '--stdout', '--delta-base-offset', '--shallow', '-q'];
   const pack = git.stream([...largeAsTheyAre, ...at, ...packing], { ...options, ...signal });
   pack.stdin.on('error', () => {});
@@ -34,8 +34,8 @@ export async function takeCommit(
     const [packed, indexed] = await Promise.allSettled([pack.done, index.done]);
     // The one without space is the reader; else the writer's own complaint says more than the pack that ended too early.
     if (indexed.status === 'rejected' && isOutOfSpace(indexed.reason)) throw indexed.reason;
-    if (packed.status === 'rejected') broken(repository)(packed.reason);
-    if (indexed.status === 'rejected') broken(repository)(indexed.reason);
+    if (packed.status === 'rejected') rethrowBroken(repository)(packed.reason);
+    if (indexed.status === 'rejected') rethrowBroken(repository)(indexed.reason);
   } finally {
     // Either would wait for the other for ever.
     pack.kill();

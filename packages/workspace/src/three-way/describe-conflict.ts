@@ -1,12 +1,12 @@
 import { toText } from '../files/path-name.ts';
 import { type Folder, find, isFolder, type Leaf, modes } from '../tree/tree.ts';
 import type { MergeDriver } from './merge-drivers.ts';
-import type { Open, Three } from './merge-folders.ts';
+import type { ThreeWay, UnmergedPath } from './merge-folders.ts';
 
 /** What the two sides are called in the middle of a sentence. */
 export type Sides = Record<'source' | 'run', string>;
 
-interface Context extends Three<Folder> {
+interface Context extends ThreeWay<Folder> {
   sides: Sides;
   /** Where files of a side went to, new path by old path. */
   moves: Record<keyof Sides, ReadonlyMap<string, string>>;
@@ -15,12 +15,12 @@ interface Context extends Three<Folder> {
 }
 
 /** Why a path is in conflict: which side deleted, changed or added what. */
-export function describeConflict(context: Context, open: Open): string {
+export function describeConflict(context: Context, open: UnmergedPath): string {
   const sentence = reasonOf(context, open);
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
 
-function reasonOf({ sides, moves, drivers, ...trees }: Context, { path, base, source, run }: Open): string {
+function reasonOf({ sides, moves, drivers, ...trees }: Context, { path, base, source, run }: UnmergedPath): string {
   const isFolderIn = (root: Folder) => isFolder(find(root, path.split('/')));
   const movedBy = (side: keyof Sides) => {
     const to = moves[side].get(path);

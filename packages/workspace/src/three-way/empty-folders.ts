@@ -1,9 +1,9 @@
 import { emptyFolder, emptyFolders, type Folder, find, isFolder, withEntry } from '../tree/tree.ts';
-import { each, type Three } from './merge-folders.ts';
+import { mapThree, type ThreeWay } from './merge-folders.ts';
 
 /** A merged tree with the empty folders that both sides have or one side made, where files leave room for them, and without the others. */
-export function mergeEmptyFolders(root: Folder, three: Three<Folder>): Folder {
-  const { base, source, run } = each(three, (of) => new Set(emptyFolders(of)));
+export function mergeEmptyFolders(root: Folder, three: ThreeWay<Folder>): Folder {
+  const { base, source, run } = mapThree(three, (of) => new Set(emptyFolders(of)));
   const isKept = (path: string) => (source.has(path) && run.has(path)) || (!base.has(path) && isIn(path));
   const isIn = (path: string) => source.has(path) || run.has(path);
   let result = root;

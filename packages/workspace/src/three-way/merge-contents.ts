@@ -13,9 +13,9 @@ import type { BothChanged } from './merge-folders.ts';
 /** A larger file that both sides changed is a conflict: git would hold three versions of it in memory. Bytes. */
 const largestMerged = 64 * 1024 * 1024;
 /** As many bytes as git itself looks at to tell a binary file. */
-const lookedAt = 8000;
+const inspectedBytes = 8000;
 /** How many processes of git run at once. */
-const together = 4;
+const mostProcesses = 4;
 /** `git merge-file` ends with the number of conflicts, at most this. */
 const mostConflicts = 127;
 
@@ -39,7 +39,7 @@ export async function mergeContents(
   if (files.length === 0) return merged;
   const folder = await mkdtemp(join(input.gitDir, 'tmp_merge-'));
   try {
-    const binary = await layOut(deps, { ...input, files, folder });
+    const binary = await writeVersions(deps, { ...input, files, folder });
     const waiting = files.filter((file) => !versionsOf(file).some((oid) => oid !== undefined && binary.has(oid)));
     const work = async () => {
       for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
@@ -48,7 +48,7 @@ export async function mergeContents(
         if (content !== undefined) merged.set(file, { mode: file.mode, oid: input.writer.blob(content) });
       }
     };
-    await Promise.all(Array.from({ length: together }, work));
+    await Promise.all(Array.from({ length: mostProcesses }, work));
   } finally {
     await removeFolder(folder);
   }
@@ -64,7 +64,7 @@ function versionsOf({ base, source, run }: BothChanged): [string, string | undef
 }
 
 /** Writes every version to a file that is named by its object id. @returns the ids of those that cannot be merged */
-async function layOut(
+async function writeVersions(
   deps: Pick<Deps, 'git'>,
   input: { gitDir: string; folder: string; files: readonly BothChanged[] },
 ): Promise<Set<string>> {
@@ -84,7 +84,7 @@ async function layOut(
         },
         piece: (bytes) => {
           if (open === undefined) return;
-          if (bytes.subarray(0, Math.max(lookedAt - open.bytes, 0)).includes(0)) unfit.add(open.oid);
+          if (bytes.subarray(0, Math.max(inspectedBytes - open.bytes, 0)).includes(0)) unfit.add(open.oid);
           open.bytes += bytes.length;
           if (!unfit.has(open.oid)) writeAll(open.fd, bytes);
         },

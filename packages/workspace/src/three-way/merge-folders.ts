@@ -1,19 +1,19 @@
 import { type Entry, type Folder, isFolder, isLeaf, isSame, type Leaf, type Mode, modes } from '../tree/tree.ts';
 
 /** A path in three trees. */
-export interface Three<T> {
+export interface ThreeWay<T> {
   readonly base: T;
   readonly source: T;
   readonly run: T;
 }
 
 /** A path without an answer yet, and its file in each tree. Null: there is no file. */
-export interface Open extends Three<Leaf | null> {
+export interface UnmergedPath extends ThreeWay<Leaf | null> {
   readonly path: string;
 }
 
 /** A file of which both sides changed the content. */
-export interface BothChanged extends Open {
+export interface BothChanged extends UnmergedPath {
   readonly source: Leaf;
   readonly run: Leaf;
   /** The mode of the merged file. */
@@ -24,14 +24,14 @@ export interface MergedFolders {
   /** Everything that is decided. The paths in `contents` and `conflicts` hold no file. */
   root: Folder;
   contents: BothChanged[];
-  conflicts: Open[];
+  conflicts: UnmergedPath[];
 }
 
 /**
  * Merges three trees path by path: a path that one side left as it was is taken from the other side. Renames are not guessed, so a moved file
  * is a deletion and an addition. Folders with the same object id are not entered. Empty folders are not looked at.
  */
-export function mergeFolders(roots: Three<Folder>): MergedFolders {
+export function mergeFolders(roots: ThreeWay<Folder>): MergedFolders {
   const result: Omit<MergedFolders, 'root'> = { contents: [], conflicts: [] };
   const { entry } = mergeEntry(result, '', roots);
   return { root: isFolder(entry) ? entry : { entries: new Map() }, ...result };
@@ -43,11 +43,11 @@ interface Outcome {
   holdsFile: boolean;
 }
 
-function mergeEntry(result: Omit<MergedFolders, 'root'>, path: string, at: Three<Entry | undefined>): Outcome {
+function mergeEntry(result: Omit<MergedFolders, 'root'>, path: string, at: ThreeWay<Entry | undefined>): Outcome {
   const { base, source, run } = at;
   if (isEqual(source, run) || isEqual(base, run)) return { entry: source, holdsFile: holdsFile(source) };
   if (isEqual(base, source)) return { entry: run, holdsFile: holdsFile(run) };
-  const files = each(at, (entry) => (isLeaf(entry) ? entry : null));
+  const files = mapThree(at, (entry) => (isLeaf(entry) ? entry : null));
   const decided = decide(files);
   const below = mergeChildren(result, path, at);
   const open = { path, ...files };
@@ -57,8 +57,8 @@ function mergeEntry(result: Omit<MergedFolders, 'root'>, path: string, at: Three
   return decided === null ? below : { ...below, holdsFile: true };
 }
 
-function mergeChildren(result: Omit<MergedFolders, 'root'>, path: string, at: Three<Entry | undefined>): Outcome {
-  const children = each(at, (entry) => (isFolder(entry) ? entry.entries : none));
+function mergeChildren(result: Omit<MergedFolders, 'root'>, path: string, at: ThreeWay<Entry | undefined>): Outcome {
+  const children = mapThree(at, (entry) => (isFolder(entry) ? entry.entries : none));
   const entries = new Map<string, Entry>();
   let isHeld = false;
   for (const name of new Set([...children.base.keys(), ...children.source.keys(), ...children.run.keys()])) {
@@ -66,7 +66,7 @@ function mergeChildren(result: Omit<MergedFolders, 'root'>, path: string, at: Th
     const merged = mergeEntry(
       result,
       below,
-      each(children, (of) => of.get(name)),
+      mapThree(children, (of) => of.get(name)),
     );
     if (merged.holdsFile) isHeld = true;
     if (merged.entry !== undefined && holdsFile(merged.entry)) entries.set(name, merged.entry);
@@ -79,7 +79,7 @@ function decide({
   base,
   source,
   run,
-}: Three<Leaf | null>): Leaf | null | 'conflict' | { contents: Omit<BothChanged, 'path'> } {
+}: ThreeWay<Leaf | null>): Leaf | null | 'conflict' | { contents: Omit<BothChanged, 'path'> } {
   if (isSameFile(source, run) || isSameFile(base, run)) return source;
   if (isSameFile(base, source)) return run;
   if (source === null || run === null || source.mode === modes.symlink || run.mode === modes.symlink) return 'conflict';
@@ -108,7 +108,7 @@ function holdsFile(entry: Entry | undefined): boolean {
   return entry.entries.values().some(holdsFile);
 }
 
-export function each<T, R>(three: Three<T>, map: (value: T) => R): Three<R> {
+export function mapThree<T, R>(three: ThreeWay<T>, map: (value: T) => R): ThreeWay<R> {
   return { base: map(three.base), source: map(three.source), run: map(three.run) };
 }
 

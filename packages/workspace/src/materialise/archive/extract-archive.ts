@@ -1,9 +1,9 @@
 import { closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { WorkspaceError } from '../../errors.ts';
-import type { Intake } from '../intake.ts';
+import type { ImportContext } from '../import-context.ts';
 import { readTar } from './read-tar.ts';
 import { readZip } from './read-zip.ts';
-import { broken, createUnpacker } from './unpack.ts';
+import { archiveError, createUnpacker } from './unpack.ts';
 
 export type ArchiveFormat = 'tar' | 'tar.gz' | 'zip';
 
@@ -32,22 +32,22 @@ function isOldTar(header: Buffer, length: number): boolean {
 
 /** Extracts an archive into an empty folder. A broken one fails as a whole. @throws WorkspaceError EARCHIVE, ETOOMANYFILES, ESOURCETOOLARGE */
 export async function extractArchive(
-  intake: Intake,
+  context: ImportContext,
   input: { from: string; to: string; signal?: AbortSignal | undefined },
 ): Promise<void> {
-  const unpacker = createUnpacker(intake, { root: input.to, packedBytes: statSync(input.from).size });
+  const unpacker = createUnpacker(context, { root: input.to, packedBytes: statSync(input.from).size });
   const format = detectFormat(input.from);
   try {
     if (format === 'zip') await readZip(input.from, unpacker);
     else if (format !== undefined) await readTar(input.from, unpacker, { gzip: format === 'tar.gz' });
-    else throw broken('it is neither tar, tar.gz nor zip');
+    else throw archiveError('it is neither tar, tar.gz nor zip');
   } catch (error) {
     input.signal?.throwIfAborted();
     if (error instanceof WorkspaceError) throw error;
     // What the readers complain about is the archive; what the file system complains about is not, and neither is our own mistake.
     if (error instanceof Error && 'syscall' in error) throw error;
     if (error instanceof TypeError || error instanceof ReferenceError) throw error;
-    throw broken(error instanceof Error ? error.message : String(error), error);
+    throw archiveError(error instanceof Error ? error.message : String(error), error);
   }
   input.signal?.throwIfAborted();
 }

@@ -4,7 +4,7 @@ import { createGunzip } from 'node:zlib';
 import { extract, type Header } from 'tar-stream';
 import { z } from 'zod';
 import { type BytePath, fromPlain } from '../../files/path-name.ts';
-import { broken, type Unpacker } from './unpack.ts';
+import { archiveError, type Unpacker } from './unpack.ts';
 
 /** Reads a tar, entry by entry. */
 export async function readTar(path: string, unpacker: Unpacker, options: { gzip: boolean }): Promise<void> {
@@ -31,7 +31,7 @@ async function* withEnd(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     end = piece.length >= blockBytes ? piece.subarray(-blockBytes) : Buffer.concat([end, piece]).subarray(-blockBytes);
     yield piece;
   }
-  if (end.some((byte) => byte !== 0)) throw broken('it is cut off: the mark of its end is missing');
+  if (end.some((byte) => byte !== 0)) throw archiveError('it is cut off: the mark of its end is missing');
 }
 
 async function unpackEntry(unpacker: Unpacker, header: Header, content: AsyncIterable<Uint8Array>): Promise<void> {
@@ -55,7 +55,7 @@ async function unpackEntry(unpacker: Unpacker, header: Header, content: AsyncIte
       return unpacker.skip(name, 'device');
     default:
       // Among them the sparse files of GNU tar, of which only what lies between the holes would come in.
-      throw broken(
+      throw archiveError(
         'it has entries of a kind that is not read: sparse files, volume labels or parts of a larger archive',
       );
   }
@@ -70,7 +70,7 @@ const extendedSchema = z.record(z.string(), z.string()).nullish();
 /** Names out of an extended header are UTF-8 by definition, and come as text; all others come as bytes. */
 function bytesOf({ name, linkname, pax }: Header): { name: BytePath; linkname: BytePath } {
   const extended = extendedSchema.parse(pax) ?? {};
-  if (Object.keys(extended).some((key) => key.startsWith('GNU.sparse.'))) throw broken('it has sparse files');
+  if (Object.keys(extended).some((key) => key.startsWith('GNU.sparse.'))) throw archiveError('it has sparse files');
   return {
     name: extended.path ? fromExtended(name) : name,
     linkname: extended.linkpath ? fromExtended(linkname ?? '') : (linkname ?? ''),
@@ -80,6 +80,6 @@ function bytesOf({ name, linkname, pax }: Header): { name: BytePath; linkname: B
 /** Some tools put other bytes there. They are lost by now, and two names could have become one. */
 function fromExtended(text: string): BytePath {
   if (text.includes('\ufffd'))
-    throw broken('it has a name that is not UTF-8 where only UTF-8 may be; make it with --format=gnu');
+    throw archiveError('it has a name that is not UTF-8 where only UTF-8 may be; make it with --format=gnu');
   return fromPlain(text);
 }

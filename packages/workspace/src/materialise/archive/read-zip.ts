@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { type Entry, type Options, open, type ZipFile } from 'yauzl';
 import type { BytePath } from '../../files/path-name.ts';
-import { broken, type Unpacker } from './unpack.ts';
+import { archiveError, type Unpacker } from './unpack.ts';
 
 const openZip = promisify<string, Options, ZipFile>(open);
 
@@ -45,14 +45,14 @@ async function* entriesOf(zip: ZipFile): AsyncGenerator<Entry> {
 
 async function unpackEntry(zip: ZipFile, entry: Entry, unpacker: Unpacker): Promise<void> {
   const name = nameOf(entry);
-  if (entry.isEncrypted()) throw broken('it is encrypted');
+  if (entry.isEncrypted()) throw archiveError('it is encrypted');
   // The upper half is the mode of a Unix system, when one made the archive.
   const unix = entry.versionMadeBy >> 8 === 3 ? entry.externalFileAttributes >>> 16 : 0;
   const mode = unix === 0 ? 0o644 : unix;
   if (name.endsWith('/')) return unpacker.folder(name, unix === 0 ? 0o755 : unix);
   const content = await openEntry(zip, entry);
   if (!isLink(unix)) return unpacker.file(name, mode, verified(content, entry));
-  if (entry.uncompressedSize > largestTarget) throw broken('a link in it has a target of more than 4 KiB');
+  if (entry.uncompressedSize > largestTarget) throw archiveError('a link in it has a target of more than 4 KiB');
   unpacker.link(name, Buffer.concat(await content.toArray()).toString('latin1'));
 }
 
@@ -76,7 +76,7 @@ async function* verified(content: AsyncIterable<Buffer>, entry: Entry): AsyncGen
     yield piece;
   }
   if (sum !== entry.crc32)
-    throw broken(`the checksum of ${entry.fileNameRaw.toString('utf8')} is not that of its content`);
+    throw archiveError(`the checksum of ${entry.fileNameRaw.toString('utf8')} is not that of its content`);
 }
 
 function openEntry(zip: ZipFile, entry: Entry): Promise<Readable> {

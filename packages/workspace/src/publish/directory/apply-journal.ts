@@ -4,12 +4,12 @@ import { removeIfEmpty } from '../../files/remove-hollow.ts';
 import { syncFolder } from '../../files/write-durably.ts';
 import { streamBlobs } from '../../host-git/stream-blobs.ts';
 import type { RunFolder } from '../../run/run-folder.ts';
-import { judge, type Objection, type Step, splitPath, type Way } from './journal-step.ts';
-import { createPlacer, type DueStep, exchange, makeParents } from './place-file.ts';
-import { changed, prepareStep } from './prepare-step.ts';
+import { clearAfterPublish } from './clear-aside.ts';
+import { checkStep, type Pass, type Step, type StepConflict, splitPath } from './journal-step.ts';
+import { createPlacer, type DueStep, makeParents, swapIn } from './place-file.ts';
+import { changedMeanwhile, prepareStep } from './prepare-step.ts';
 import { findAside, putAside, removeName } from './private-name.ts';
 import type { Journal } from './publish-journal.ts';
-import { settleForward } from './settle-aside.ts';
 
 interface Input {
   folder: RunFolder;
@@ -25,12 +25,12 @@ interface Input {
  * Nothing is replaced and nothing is removed: what a path held is taken from its name, and looked at once more when all paths are done. On
  * the way back it returns to its name.
  */
-export async function applyJournal(deps: Deps, input: Input): Promise<Objection[]> {
+export async function applyJournal(deps: Deps, input: Input): Promise<StepConflict[]> {
   const { root, journal } = input;
   const forward = journal.direction === 'forward';
   const steps = stepsOf(journal);
-  const way = wayOf(input);
-  const met: Objection[] = [];
+  const way = passOf(input);
+  const met: StepConflict[] = [];
   for (const step of steps) met.push(...(await prepareStep(way, step)));
   if (!forward || met.length === 0) met.push(...(await removeFiles(deps, way, { steps, stopAtFirst: forward })));
   if (forward && met.length > 0) return met;
@@ -38,7 +38,7 @@ export async function applyJournal(deps: Deps, input: Input): Promise<Objection[
   if (!forward) await removeFolders(root, journal.made.toReversed());
   met.push(...(await writeFiles(deps, input, { way, steps, stopAtFirst: forward })));
   if (!forward || met.length > 0) return met;
-  met.push(...(await settleForward(deps, way, steps)));
+  met.push(...(await clearAfterPublish(deps, way, steps)));
   if (met.length === 0) await removeFolders(root, journal.emptied);
   return met;
 }
@@ -49,12 +49,12 @@ export function stepsOf({ direction, entries }: Journal): Step[] {
   });
 }
 
-export function wayOf({ folder, root, journal }: Input): Way {
-  const passing = new Set([...journal.made, ...journal.emptied]);
+export function passOf({ folder, root, journal }: Input): Pass {
+  const transientFolders = new Set([...journal.made, ...journal.emptied]);
   return {
-    aside: { root, runId: folder.runId, passing },
+    aside: { root, runId: folder.runId, transientFolders },
     role: journal.direction === 'forward' ? 'old' : 'new',
-    halfWay: new Set(),
+    halfDone: new Set(),
     folders: journal.folders,
   };
 }
@@ -64,17 +64,17 @@ interface Steps {
   stopAtFirst: boolean;
 }
 
-async function removeFiles(deps: Deps, way: Way, input: Steps): Promise<Objection[]> {
-  const met: Objection[] = [];
+async function removeFiles(deps: Deps, way: Pass, input: Steps): Promise<StepConflict[]> {
+  const met: StepConflict[] = [];
   for (const step of input.steps) {
     if (step.to !== null || (input.stopAtFirst && met.length > 0)) continue;
     const { path } = step;
     const { names, name } = splitPath(path);
     using top = openTop(way.aside.root);
     using directory = openChain(top, names);
-    const verdict = await judge(way, step);
+    const verdict = await checkStep(way, step);
     if (verdict === 'due' && directory !== undefined) {
-      if (!putAside(way.aside, { path, role: way.role, directory, name })) met.push(changed(path));
+      if (!putAside(way.aside, { path, role: way.role, directory, name })) met.push(changedMeanwhile(path));
       await syncFolder(directory.self);
       deps.onPoint('publish.removed');
     } else if (typeof verdict === 'object') {
@@ -87,16 +87,16 @@ async function removeFiles(deps: Deps, way: Way, input: Steps): Promise<Objectio
 async function writeFiles(
   deps: Deps,
   input: Input,
-  { way, steps, stopAtFirst }: Steps & { way: Way },
-): Promise<Objection[]> {
-  const met: Objection[] = [];
+  { way, steps, stopAtFirst }: Steps & { way: Pass },
+): Promise<StepConflict[]> {
+  const met: StepConflict[] = [];
   const due: DueStep[] = [];
   for (const { path, from, to } of steps) {
     if (to === null) continue;
     const step = { path, from, to };
-    const verdict = await judge(way, step);
+    const verdict = await checkStep(way, step);
     if (verdict === 'due') {
-      const returned = way.role === 'new' ? await returnOld(deps, way, step) : 'none';
+      const returned = way.role === 'new' ? await restoreOld(deps, way, step) : 'none';
       if (returned === 'none') due.push(step);
       else if (returned !== 'done') met.push(returned);
     } else if (verdict !== 'done') {
@@ -120,7 +120,7 @@ async function writeFiles(
 }
 
 /** On the way back: the very file that was taken from the name, with all that another program has written to it since. */
-async function returnOld(deps: Deps, way: Way, step: DueStep): Promise<'none' | 'done' | Objection> {
+async function restoreOld(deps: Deps, way: Pass, step: DueStep): Promise<'none' | 'done' | StepConflict> {
   const old = findAside(way.aside, step.path, 'old');
   if (old === undefined) return 'none';
   using from = old.directory;
@@ -128,7 +128,7 @@ async function returnOld(deps: Deps, way: Way, step: DueStep): Promise<'none' | 
   using directory = makeParents(deps, way, names);
   if (directory === undefined) return { path: step.path, detail: 'A folder on the way is not a folder any more.' };
   const incoming = { directory: from, temporary: old.name };
-  const objection = exchange(deps, way, { step, directory, name, incoming });
+  const objection = swapIn(deps, way, { step, directory, name, incoming });
   if (objection !== undefined) return objection;
   await syncFolder(directory.self);
   removeName(from, old.name);

@@ -4,7 +4,7 @@ import type { ObjectWriter } from '../../git-objects/object-writer.ts';
 import type { Resolution } from '../../port.ts';
 import { type Change, find, isFolder, isSame, type Leaf } from '../../tree/tree.ts';
 import type { ChangeSet } from '../change-set.ts';
-import { resolve } from '../resolve.ts';
+import { resolveConflict } from '../resolve.ts';
 import { type Found, inspect } from './inspect-source.ts';
 
 /** What is to become of one path of the change set. */
@@ -34,13 +34,13 @@ export async function compareSource(root: string, input: Input): Promise<Outcome
   for (const change of changes) {
     const found = await inspect(root, change.path);
     const wasFolder = isFolder(find(before.root, change.path.split('/')));
-    const detail = objection(root, { change, found, wasFolder, deleted });
+    const detail = conflictDetail(root, { change, found, wasFolder, deleted });
     outcomes.push(outcomeOf(input, { change, found, detail }));
   }
   const kept = new Set(outcomes.filter(isKept).map(({ change }) => change.path));
   if (kept.size === 0) return outcomes;
   const gone = deleted.difference(kept);
-  return outcomes.map((outcome) => (isInTheWay(root, outcome, gone) ? leftOut(input, outcome) : outcome));
+  return outcomes.map((outcome) => (isInTheWay(root, outcome, gone) ? withLeftOut(input, outcome) : outcome));
 }
 
 function outcomeOf(input: Input, at: { change: Change; found: Found; detail: string | undefined }): Outcome {
@@ -52,7 +52,7 @@ function outcomeOf(input: Input, at: { change: Change; found: Found; detail: str
   const isSettleable = found.kind === 'leaf' || found.kind === 'absent';
   const source = found.kind === 'leaf' ? { mode: found.mode, oid: found.oid } : null;
   const resolution = resolutionOf(input, change);
-  const resolved = isSettleable ? resolve(resolution, { source, run: change.new }, input.writer) : undefined;
+  const resolved = isSettleable ? resolveConflict(resolution, { source, run: change.new }, input.writer) : undefined;
   if (resolved === undefined) return { change, found, wanted: change.new, state: 'open', detail, isSettleable };
   return { change, found, wanted: resolved.leaf, state: 'settled', detail: '', isSettleable };
 }
@@ -72,7 +72,7 @@ function isInTheWay(root: string, { change, found, state, wanted }: Outcome, gon
 }
 
 /** The one thing that can be done with it, short of deciding otherwise about the other file, is to leave it out. */
-function leftOut(input: Input, outcome: Outcome): Outcome {
+function withLeftOut(input: Input, outcome: Outcome): Outcome {
   const resolution = resolutionOf(input, outcome.change);
   if (resolution?.take === 'source' && resolution.seen === null) return { ...outcome, wanted: null, state: 'settled' };
   const detail =
@@ -81,7 +81,7 @@ function leftOut(input: Input, outcome: Outcome): Outcome {
 }
 
 /** Why a path cannot be published; undefined when it can. A path that is already as wanted is fine. */
-function objection(
+function conflictDetail(
   root: string,
   at: { change: Change; found: Found; wasFolder: boolean; deleted: ReadonlySet<string> },
 ): string | undefined {

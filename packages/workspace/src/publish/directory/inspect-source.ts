@@ -38,7 +38,7 @@ export async function inspect(root: string | Buffer, path: string): Promise<Foun
       directory[Symbol.dispose]();
       directory = next;
     }
-    return await look(directory, names.at(-1) ?? '');
+    return await inspectChild(directory, names.at(-1) ?? '');
   } finally {
     directory[Symbol.dispose]();
   }
@@ -56,7 +56,7 @@ function openBelow(directory: Directory, name: string): Directory | 'absent' | '
 }
 
 /** Looks at a child of an open directory. */
-export async function look(directory: Directory, name: string): Promise<Found> {
+export async function inspectChild(directory: Directory, name: string): Promise<Found> {
   const status = statIn(directory, name);
   if (status === undefined) return { kind: 'absent' };
   const ownership = {

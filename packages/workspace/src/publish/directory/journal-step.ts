@@ -1,5 +1,5 @@
 import { type Found, inspect } from './inspect-source.ts';
-import type { Aside } from './private-name.ts';
+import type { AsideContext } from './private-name.ts';
 import type { JournalEntry } from './publish-journal.ts';
 
 /** One path on the way from one state to another. */
@@ -10,7 +10,7 @@ export interface Step {
 }
 
 /** A path that belongs to somebody else by now. */
-export interface Objection {
+export interface StepConflict {
   path: string;
   detail: string;
   /** Where a version is that could not stay under its name. */
@@ -18,18 +18,18 @@ export interface Objection {
 }
 
 /** Forward, or back. */
-export interface Way {
-  aside: Aside;
+export interface Pass {
+  aside: AsideContext;
   /** What is taken from its name on this way. */
   role: 'old' | 'new';
   /** Paths whose old file was taken from its name when a process died before the new one was there. */
-  halfWay: Set<string>;
+  halfDone: Set<string>;
   /** Permission bits of folders that are closed to others, by path. */
   folders: Readonly<Record<string, number>>;
 }
 
 /** Whether a step is done, may be done now, or has become somebody else's business. */
-export async function judge(way: Way, step: Step): Promise<'done' | 'due' | Objection> {
+export async function checkStep(way: Pass, step: Step): Promise<'done' | 'due' | StepConflict> {
   const found = await inspect(way.aside.root, step.path);
   if (isState(found, step.to)) return 'done';
   // The file is gone and a folder of this very publish has taken its place.
@@ -37,7 +37,7 @@ export async function judge(way: Way, step: Step): Promise<'done' | 'due' | Obje
   if (isState(found, step.from)) return 'due';
   // The folder of deleted files; it goes if nothing else is in it.
   if (found.kind === 'directory' && step.from === null) return 'due';
-  if (found.kind === 'absent' && way.halfWay.has(step.path)) return 'due';
+  if (found.kind === 'absent' && way.halfDone.has(step.path)) return 'due';
   return { path: step.path, detail: 'The file changed while the publish was under way.' };
 }
 

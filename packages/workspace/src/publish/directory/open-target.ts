@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { OpenPlace } from '../../bounds/bounds.ts';
-import { isWithin } from '../../bounds/closed-places.ts';
+import type { OpenPath } from '../../bounds/bounds.ts';
+import { isWithin } from '../../bounds/path-rules.ts';
 import type { Deps } from '../../deps.ts';
 import { errnoOf, WorkspaceError } from '../../errors.ts';
 import { toText } from '../../files/path-name.ts';
@@ -8,7 +8,7 @@ import type { WorkspaceRecord } from '../../run/workspace-record.ts';
 import type { Change } from '../../tree/tree.ts';
 
 /** The source directory, checked as it was opened: all reads and writes of a publish go below this descriptor. Undefined when it is gone. */
-export function openTarget(deps: Pick<Deps, 'bounds'>, { origin }: WorkspaceRecord): OpenPlace | undefined {
+export function openTarget(deps: Pick<Deps, 'bounds'>, { origin }: WorkspaceRecord): OpenPath | undefined {
   try {
     return deps.bounds.open(origin ?? '', 'publish');
   } catch (error) {
@@ -20,7 +20,7 @@ export function openTarget(deps: Pick<Deps, 'bounds'>, { origin }: WorkspaceReco
 /** A source may contain the data directory, which a run does not get: so it cannot bring anything there either. */
 export function assertOutsideData(
   { dataDir }: Pick<Deps, 'dataDir'>,
-  target: OpenPlace,
+  target: OpenPath,
   changes: readonly Pick<Change, 'path'>[],
 ): void {
   const inside = changes.find(({ path }) => isWithin(join(target.real, toText(path)), dataDir));

@@ -9,15 +9,15 @@ import { syncFolder, syncOpen, writeAll } from '../../files/write-durably.ts';
 import type { BlobReceiver } from '../../host-git/stream-blobs.ts';
 import { modes } from '../../tree/tree.ts';
 import { type AttributeCopier, createAttributeCopier } from './copy-attributes.ts';
-import { judge, type Objection, type Step, splitPath, type Way } from './journal-step.ts';
-import { bringTo, findAside, privateName, putAside, removeName } from './private-name.ts';
+import { checkStep, type Pass, type Step, type StepConflict, splitPath } from './journal-step.ts';
+import { findAside, linkOrMove, privateName, putAside, removeName } from './private-name.ts';
 import type { JournalEntry } from './publish-journal.ts';
 
 export type DueStep = Step & { to: NonNullable<JournalEntry['new']> };
 
 /** Receives the contents of due steps and puts each in its place in the source. */
 export interface Placer extends BlobReceiver {
-  readonly objections: Objection[];
+  readonly objections: StepConflict[];
   /** Replaced files whose ACLs and extended attributes could not be kept. */
   readonly stripped: string[];
   close(): void;
@@ -35,9 +35,9 @@ interface Open {
 
 export function createPlacer(
   deps: Pick<Deps, 'onPoint' | 'isRoot'>,
-  input: { way: Way; due: readonly DueStep[]; stopAtFirst: boolean },
+  input: { way: Pass; due: readonly DueStep[]; stopAtFirst: boolean },
 ): Placer {
-  const objections: Objection[] = [];
+  const objections: StepConflict[] = [];
   const stripped: string[] = [];
   const attributes = createAttributeCopier();
   let open: Open | undefined;
@@ -75,7 +75,7 @@ export function createPlacer(
   };
 }
 
-function openStep(deps: Pick<Deps, 'isRoot'>, way: Way, step: DueStep): Open | Objection {
+function openStep(deps: Pick<Deps, 'isRoot'>, way: Pass, step: DueStep): Open | StepConflict {
   const { aside } = way;
   const { names, name } = splitPath(step.path);
   const directory = makeParents(deps, way, names);
@@ -93,7 +93,7 @@ function openStep(deps: Pick<Deps, 'isRoot'>, way: Way, step: DueStep): Open | O
  */
 export function makeParents(
   deps: Pick<Deps, 'isRoot'>,
-  { aside: { root }, folders }: Way,
+  { aside: { root }, folders }: Pass,
   names: readonly string[],
 ): Directory | undefined {
   let current = openTop(root);
@@ -119,7 +119,7 @@ export function makeParents(
 }
 
 /** Before the owner is given: that takes capabilities from a file, which were granted to the old content. */
-async function keepAttributes(attributes: AttributeCopier, way: Way, open: Open): Promise<boolean> {
+async function keepAttributes(attributes: AttributeCopier, way: Pass, open: Open): Promise<boolean> {
   const { step, fd } = open;
   if (fd === undefined || step.from === null || step.from.mode === modes.symlink) return true;
   // A file that the run closed to others is not to be open for a moment with its new content; it goes without the ACL.
@@ -129,13 +129,13 @@ async function keepAttributes(attributes: AttributeCopier, way: Way, open: Open)
     return attributes.copy(which, open.directory.at(open.name), fd);
   }
   // A process died after it had taken the file from its name.
-  const old = way.halfWay.has(step.path) ? findAside(way.aside, step.path, way.role) : undefined;
+  const old = way.halfDone.has(step.path) ? findAside(way.aside, step.path, way.role) : undefined;
   if (old === undefined) return true;
   using directory = old.directory;
   return await attributes.copy(which, directory.at(old.name), fd);
 }
 
-async function place(deps: Pick<Deps, 'onPoint' | 'isRoot'>, way: Way, open: Open): Promise<Objection | undefined> {
+async function place(deps: Pick<Deps, 'onPoint' | 'isRoot'>, way: Pass, open: Open): Promise<StepConflict | undefined> {
   const { directory, temporary, step, fd } = open;
   const owner = deps.isRoot ? { uid: step.to.uid, gid: step.to.gid } : undefined;
   if (fd === undefined) {
@@ -146,9 +146,9 @@ async function place(deps: Pick<Deps, 'onPoint' | 'isRoot'>, way: Way, open: Ope
     await syncOpen(fd);
   }
   deps.onPoint('publish.staged');
-  const verdict = await judge(way, step);
+  const verdict = await checkStep(way, step);
   const objection =
-    verdict === 'due' ? exchange(deps, way, { ...open, incoming: open }) : verdict === 'done' ? undefined : verdict;
+    verdict === 'due' ? swapIn(deps, way, { ...open, incoming: open }) : verdict === 'done' ? undefined : verdict;
   removeName(directory, temporary);
   await syncFolder(directory.self);
   return objection;
@@ -158,22 +158,22 @@ async function place(deps: Pick<Deps, 'onPoint' | 'isRoot'>, way: Way, open: Ope
  * Takes what is there from its name and gives the name to another file. The name is absent in between, for two system calls; what another
  * program puts there in that time stays. Synchronous.
  */
-export function exchange(
+export function swapIn(
   deps: Pick<Deps, 'onPoint'>,
-  way: Way,
+  way: Pass,
   at: { step: DueStep; directory: Directory; name: string; incoming: { directory: Directory; temporary: string } },
-): Objection | undefined {
+): StepConflict | undefined {
   const { step, directory, name, incoming } = at;
   const { path } = step;
   if (step.from !== null) {
-    if (!way.halfWay.has(path) && !putAside(way.aside, { path, role: way.role, directory, name })) {
+    if (!way.halfDone.has(path) && !putAside(way.aside, { path, role: way.role, directory, name })) {
       return { path, detail: 'The file changed while the publish was under way.' };
     }
     deps.onPoint('publish.taken-away');
   } else if (statIn(directory, name)?.isDirectory() === true && !removeHollow(directory, name)) {
     return { path, detail: 'A folder with other files is there now.' };
   }
-  if (!bringTo({ directory: incoming.directory, name: incoming.temporary }, { directory, name })) {
+  if (!linkOrMove({ directory: incoming.directory, name: incoming.temporary }, { directory, name })) {
     return { path, detail: 'A file was made there while the publish was under way.' };
   }
   deps.onPoint('publish.brought');

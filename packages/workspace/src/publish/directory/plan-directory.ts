@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
-import type { OpenPlace } from '../../bounds/bounds.ts';
+import type { OpenPath } from '../../bounds/bounds.ts';
 import type { Deps } from '../../deps.ts';
 import { toText } from '../../files/path-name.ts';
 import { createObjectWriter, type ObjectWriter } from '../../git-objects/object-writer.ts';
-import type { Scope } from '../../left-out/judge-changes.ts';
+import type { Scope } from '../../left-out/find-left-out.ts';
 import type { Conflict, PublishPlan, PublishRequest, SnapshotId } from '../../port.ts';
 import type { RunFolder } from '../../run/run-folder.ts';
 import type { WorkspaceRecord } from '../../run/workspace-record.ts';
 import { commitTree } from '../../snapshot.ts';
 import { isPrivate, kindOf, permissionsAt } from '../../tree/permissions.ts';
 import { type Change, emptyFolders, find, isFolder, isSame, type Leaf } from '../../tree/tree.ts';
+import { applyChanges } from '../apply-changes.ts';
 import { type ChangeSet, changeSet, isWithinAny, leftOutOf } from '../change-set.ts';
-import { overlay } from '../overlay.ts';
+import { createTextBudget, largestText, readVersions, textOf, versionOf } from '../conflict-versions.ts';
 import { toPlanFiles, withDigest } from '../plan-digest.ts';
-import { createTextBudget, largestText, readVersions, textOf, versionOf } from '../versions.ts';
 import { compareSource, type Outcome } from './compare-source.ts';
 import { readSource, storeSource } from './inspect-source.ts';
 import { assertOutsideData } from './open-target.ts';
@@ -24,7 +24,7 @@ export interface DirectoryInput extends PublishRequest {
   folder: RunFolder;
   record: WorkspaceRecord;
   /** The source as it was opened; undefined: it is gone. */
-  place: OpenPlace | undefined;
+  place: OpenPath | undefined;
 }
 
 /** What decides which changes are published. A directory has no ignore rules. */
@@ -67,7 +67,7 @@ export async function planDirectory(deps: Deps, input: DirectoryInput): Promise<
   const outcomes = await compareSource(root, { set, resolutions, writer });
   const open = outcomes.filter(({ state }) => state === 'open');
   if (open.length > 0) {
-    const conflicts = await shown(deps, { ...input, root }, open);
+    const conflicts = await toConflicts(deps, { ...input, root }, open);
     const plan = withDigest({ target, candidate: snapshot, files: [], left_out, conflicts }, resolutions);
     return { plan, journal: nothing };
   }
@@ -129,7 +129,7 @@ function closedFolders({ after }: ChangeSet, made: ReadonlySet<string>): Record<
   return Object.fromEntries(all.filter(([path]) => isWithinAny(closed, path)));
 }
 
-async function shown(
+async function toConflicts(
   deps: Deps,
   { folder, root }: DirectoryInput & { root: string },
   open: readonly Outcome[],
@@ -170,7 +170,7 @@ async function candidateOf(
     settled.push({ ...change, new: isSkipped ? null : wanted });
   }
   if (settled.length === 0) return snapshot;
-  const { root } = overlay(set.after.root, settled);
+  const { root } = applyChanges(set.after.root, settled);
   const taken = await commitTree(deps, {
     ...{ folder, state: deps.states.of(folder), writer, root, parent: set.after },
     manifest: { ...set.after.manifest, skipped, empty: emptyFolders(root) },

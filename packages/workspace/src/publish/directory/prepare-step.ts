@@ -1,10 +1,10 @@
 import { openChain, openTop, statIn } from '../../files/open-directory.ts';
-import { look } from './inspect-source.ts';
-import { isState, type Objection, type Step, splitPath, type Way } from './journal-step.ts';
+import { inspectChild } from './inspect-source.ts';
+import { isState, type Pass, type Step, type StepConflict, splitPath } from './journal-step.ts';
 import { findAside, privateName, removeName } from './private-name.ts';
 
 /** Puts in order what a process left of a step when it died in the middle of it. */
-export async function prepareStep(way: Way, step: Step): Promise<Objection[]> {
+export async function prepareStep(way: Pass, step: Step): Promise<StepConflict[]> {
   const { aside, role } = way;
   const { path } = step;
   const { names, name } = splitPath(path);
@@ -18,7 +18,7 @@ export async function prepareStep(way: Way, step: Step): Promise<Objection[]> {
     using from = away.directory;
     const status = directory === undefined ? undefined : statIn(directory, name);
     if (status === undefined || directory === undefined) {
-      if (step.to !== null && (isStaged || hasOld(way, path))) way.halfWay.add(path);
+      if (step.to !== null && (isStaged || hasOld(way, path))) way.halfDone.add(path);
       return [];
     }
     if (status.ino === statIn(from, away.name)?.ino) {
@@ -26,8 +26,8 @@ export async function prepareStep(way: Way, step: Step): Promise<Objection[]> {
       return [];
     }
     // Back to what it was, by another program. The private name is needed for that file.
-    if (!isState(await look(directory, name), step.from)) return [];
-    if (!isState(await look(from, away.name), step.from)) return [changed(path)];
+    if (!isState(await inspectChild(directory, name), step.from)) return [];
+    if (!isState(await inspectChild(from, away.name), step.from)) return [changedMeanwhile(path)];
     removeName(from, away.name);
     return [];
   } finally {
@@ -35,13 +35,13 @@ export async function prepareStep(way: Way, step: Step): Promise<Objection[]> {
   }
 }
 
-export const changed = (path: string): Objection => ({
+export const changedMeanwhile = (path: string): StepConflict => ({
   path,
   detail: 'The file changed while the publish was under way.',
 });
 
 /** On the way back the old file comes from there. */
-function hasOld({ aside, role }: Way, path: string): boolean {
+function hasOld({ aside, role }: Pass, path: string): boolean {
   if (role !== 'new') return false;
   const old = findAside(aside, path, 'old');
   old?.directory[Symbol.dispose]();

@@ -3,12 +3,12 @@ import { toText } from '../../files/path-name.ts';
 import type { Conflict, PublishResult } from '../../port.ts';
 import type { RunFolder } from '../../run/run-folder.ts';
 import { changeSet, leftOutOf } from '../change-set.ts';
-import { applyJournal, stepsOf, wayOf } from './apply-journal.ts';
-import type { Objection } from './journal-step.ts';
+import { applyJournal, passOf, stepsOf } from './apply-journal.ts';
+import { clearAfterRollback } from './clear-aside.ts';
+import type { StepConflict } from './journal-step.ts';
 import { openTarget } from './open-target.ts';
 import { type DirectoryInput, isPublished, planDirectory, requestId, scopeOf } from './plan-directory.ts';
 import { type Journal, readJournal, removeJournal, writeJournal, writeLastPublished } from './publish-journal.ts';
-import { settleBack } from './settle-aside.ts';
 import { withSourceLock } from './source-lock.ts';
 
 type Asked = Omit<DirectoryInput, 'place'>;
@@ -37,7 +37,7 @@ export async function publishDirectory(deps: Deps, asked: Asked & { expect: stri
   return withSourceLock(deps, record.origin ?? '', async () => {
     using place = openTarget(deps, record);
     const input = { ...asked, place };
-    const unfinished = await settlePublish(deps, input);
+    const unfinished = await finishPending(deps, input);
     if (unfinished.length > 0) return { status: 'conflict', conflicts: unfinished };
     const { plan, journal } = await planDirectory(deps, input);
     if (isPublished(input)) return published(deps, input, plan.candidate);
@@ -60,12 +60,12 @@ export async function recoverPublish(deps: Deps, input: Pick<DirectoryInput, 'fo
   if (readJournal(input.folder) === undefined) return;
   await withSourceLock(deps, input.record.origin ?? '', async () => {
     using place = openTarget(deps, input.record);
-    await settlePublish(deps, { ...input, place });
+    await finishPending(deps, { ...input, place });
   });
 }
 
 /** Forward, or back when it met a conflict. Answers with the conflicts. A source that is gone has nothing left to settle. */
-async function settlePublish(
+async function finishPending(
   deps: Deps,
   { folder, place }: Pick<DirectoryInput, 'folder' | 'place'>,
 ): Promise<Conflict[]> {
@@ -92,8 +92,8 @@ async function finish(deps: Deps, folder: RunFolder, root: string, journal: Jour
   }
   const left = await applyJournal(deps, { folder, root, journal: current });
   deps.onPoint('publish.taken-back');
-  const kept = await settleBack(wayOf({ folder, root, journal: current }), stepsOf(current));
-  const conflicts = merged([...current.conflicts, ...left, ...kept.map(({ objection }) => objection)]);
+  const kept = await clearAfterRollback(passOf({ folder, root, journal: current }), stepsOf(current));
+  const conflicts = mergeByPath([...current.conflicts, ...left, ...kept.map(({ objection }) => objection)]);
   // The answer names what is kept, also when this process dies before it answers.
   if (kept.length > 0) await writeJournal(folder, { ...current, conflicts });
   deps.onPoint('publish.kept');
@@ -107,8 +107,8 @@ async function finish(deps: Deps, folder: RunFolder, root: string, journal: Jour
 }
 
 /** One conflict per path, the one that names a file that was kept before the others. */
-function merged(objections: readonly Objection[]): Objection[] {
-  const byPath = new Map<string, Objection>();
+function mergeByPath(objections: readonly StepConflict[]): StepConflict[] {
+  const byPath = new Map<string, StepConflict>();
   for (const one of objections) {
     if (one.kept !== undefined || !byPath.has(one.path)) byPath.set(one.path, one);
   }

@@ -1,4 +1,4 @@
-import type { Scope } from '../../left-out/judge-changes.ts';
+import type { Scope } from '../../left-out/find-left-out.ts';
 import type { PublishRequest } from '../../port.ts';
 import type { RunFolder } from '../../run/run-folder.ts';
 import type { WorkspaceRecord } from '../../run/workspace-record.ts';

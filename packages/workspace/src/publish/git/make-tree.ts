@@ -4,19 +4,19 @@ import type { ObjectWriter } from '../../git-objects/object-writer.ts';
 import { createSelection } from '../../materialise/selection.ts';
 import type { Conflict, LeftOut, SnapshotId } from '../../port.ts';
 import { commitTree } from '../../snapshot.ts';
-import { assertUnmoved } from '../../source-repository/repository.ts';
+import { assertUnchanged } from '../../source-repository/repository.ts';
 import { takeCommit } from '../../source-repository/take-commit.ts';
 import { mergeTrees } from '../../three-way/merge-trees.ts';
 import { loadSnapshot, loadTree } from '../../tree/load-snapshot.ts';
 import { type Change, changesBetween, emptyFolders, type Folder, find, isLeaf, isSame } from '../../tree/tree.ts';
+import { applyChanges } from '../apply-changes.ts';
 import { changeSet, isWithinAny, leftOutOf } from '../change-set.ts';
-import { overlay } from '../overlay.ts';
 import { type CleanedChanges, cleanChanges } from './attributes/clean-changes.ts';
-import { whyWithoutLfs } from './attributes/lfs-store.ts';
-import { settleHeld } from './attributes/settle-held.ts';
+import { reasonAgainstLfs } from './attributes/lfs-store.ts';
+import { resolveHeld } from './attributes/resolve-held.ts';
 import { type GitInput, scopeOf } from './git-input.ts';
 import type { Intent } from './publish-intent.ts';
-import type { SourceRepository } from './source-repository.ts';
+import type { SourceRepository } from './source-refs.ts';
 import { type SourceTree, withSubmodules } from './submodules.ts';
 
 /** A snapshot of the run and the commit that holds it: what the run began with, or what it published to this branch before. */
@@ -56,11 +56,11 @@ export async function makeTree(
   const { gitDir } = source;
   const cleaned = await cleanChanges(deps, {
     ...{ shadow: folder.shadow, writer, before: before.root, at: at.root, changes: set.changes },
-    source: { gitDir, withoutLfs: await whyWithoutLfs(deps, source) },
+    source: { gitDir, withoutLfs: await reasonAgainstLfs(deps, source) },
   });
-  const held = await settleHeld(deps, { ...{ folder, writer, resolutions }, source: at.root, held: cleaned.held });
+  const held = await resolveHeld(deps, { ...{ folder, writer, resolutions }, source: at.root, held: cleaned.held });
   const changes = cleaned.changes;
-  const run = overlay(before.root, changes);
+  const run = applyChanges(before.root, changes);
   if (run.blocked.length > 0) {
     const conflicts = run.blocked.map(blocked);
     return { at, root: at.root, whole: at.root, cleaned, isOther: false, leftOut, conflicts };
@@ -72,7 +72,7 @@ export async function makeTree(
     ? { root: run.root, conflicts: [] }
     : await mergeTrees(deps, {
         ...{ folder, writer, resolutions, source: at.root, run: run.root },
-        base: overlay(
+        base: applyChanges(
           before.root,
           unseen.map((change) => ({ ...change, new: change.old })),
         ).root,
@@ -80,7 +80,7 @@ export async function makeTree(
         sourceGitDir: gitDir,
       });
   // What a person decided is the state of that path, whatever the branch has there.
-  const decided = overlay(merged.root, held.changes);
+  const decided = applyChanges(merged.root, held.changes);
   const { root: whole, conflicts } = withSubmodules(decided.root, at);
   const isOther = isMerged || held.isOther || cleaned.converted.some(({ how }) => how !== 'lfs');
   const all = [...held.conflicts, ...merged.conflicts, ...decided.blocked.map(blocked), ...conflicts];
@@ -105,7 +105,7 @@ export async function makeCandidate(
   const selection = createSelection(record.source.type === 'empty' ? {} : record.source);
   const { skipped, permissions, repositories } = after.manifest;
   const earlier = own && (await settledBefore(deps, input, own));
-  const taken = changesBetween(overlay(base.root, changes).root, root).filter(({ path }) => {
+  const taken = changesBetween(applyChanges(base.root, changes).root, root).filter(({ path }) => {
     return selection.has(path) && !isWithinAny(skipped, path);
   });
   const inWorkspace = taken.flatMap((change) => {
@@ -113,7 +113,7 @@ export async function makeCandidate(
     if (change.new !== null && made.cleaned.pointers.get(change.path) === change.new.oid) return [];
     return [earlier?.(change) ?? change];
   });
-  const candidate = overlay(after.root, inWorkspace).root;
+  const candidate = applyChanges(after.root, inWorkspace).root;
   const { id } = await commitTree(deps, {
     ...{ folder, state: deps.states.of(folder), writer, root: candidate, parent: after },
     manifest: { skipped, empty: emptyFolders(candidate), permissions, repositories },
@@ -160,7 +160,7 @@ async function fetchTip(
   const { repository } = source;
   const ref = `refs/holdpoint/tips/${tip}`;
   await takeCommit(deps.git, { folder: input.folder, repository, commit: tip, ref });
-  await assertUnmoved(deps, repository);
+  await assertUnchanged(deps, repository);
   return treeOf(deps, input, tip);
 }
 

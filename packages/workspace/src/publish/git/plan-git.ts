@@ -21,7 +21,7 @@ import {
   readBranch,
   refInTheWay,
   type SourceRepository,
-} from './source-repository.ts';
+} from './source-refs.ts';
 
 type GitTarget = Extract<PublishPlan['target'], { type: 'git' }>;
 
@@ -49,7 +49,7 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   const source = await openSource(deps, record);
   const tip = source === undefined ? null : ((await readBranch(deps, source, branch)) ?? null);
   const own = source && (await publishedBefore(deps, { ...input, source, branch, tip }));
-  const since: Since = sinceOf(input, own) ?? { snapshot: record.base, commit: base };
+  const since: Since = continuedFrom(input, own) ?? { snapshot: record.base, commit: base };
   const parent = tip ?? base;
   const how = tip === null ? 'create' : tip === since.commit ? 'fast_forward' : 'merge';
   const finish = (target: GitTarget, plan: Omit<PublishPlan, 'target' | 'digest'>, exact: unknown): GitPlan => {
@@ -60,7 +60,7 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
     finish({ ...fixed, from: tip, commit: null, how }, { candidate: snapshot, files: [], left_out, conflicts }, null);
 
   if (source === undefined)
-    return refuse([gone(record, 'The repository is not where it was, or git cannot read it any more.')]);
+    return refuse([sourceMissing(record, 'The repository is not where it was, or git cannot read it any more.')]);
   if (own !== undefined && since.snapshot === snapshot) {
     const target = { ...fixed, from: tip, commit: own.commit, how: 'nothing' as const };
     const { root } = await treeOf(deps, input, own.commit);
@@ -105,7 +105,7 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
  * The publish that this one continues. When that one left out ignored files and this one brings them, the changes count from the
  * beginning of the run.
  */
-function sinceOf({ target, record }: GitInput, own: Intent | undefined): Since | undefined {
+function continuedFrom({ target, record }: GitInput, own: Intent | undefined): Since | undefined {
   if (own === undefined || target.include_ignored !== true || own.include_ignored === true) return own;
   return { snapshot: record.base, commit: own.commit };
 }
@@ -156,10 +156,10 @@ async function findObstacle(
   }
   const base = record.base_commit ?? '';
   if (tip !== null || (await hasCommit(deps, source, base))) return undefined;
-  return gone(record, `The commit ${base} that the run started from is gone.`);
+  return sourceMissing(record, `The commit ${base} that the run started from is gone.`);
 }
 
-const gone = ({ origin }: WorkspaceRecord, detail: string): Conflict => ({
+const sourceMissing = ({ origin }: WorkspaceRecord, detail: string): Conflict => ({
   path: origin ?? '',
   reason: 'source_missing',
   detail,

@@ -5,7 +5,7 @@ import { storeLfsObjects } from './attributes/lfs-store.ts';
 import type { GitInput } from './git-input.ts';
 import { type GitPlan, planGit } from './plan-git.ts';
 import { preparePublish, writeIntent } from './publish-intent.ts';
-import { dropOwnRef, moveBranch, openSource, ownRef, sendObjects, updateRef } from './source-repository.ts';
+import { dropOwnRef, moveBranch, openSource, ownRef, sendObjects, updateRef } from './source-refs.ts';
 
 /**
  * Publishes to a branch of the source repository: objects, a ref of our own that keeps them, then the branch by compare-and-set. The user's
@@ -14,13 +14,13 @@ import { dropOwnRef, moveBranch, openSource, ownRef, sendObjects, updateRef } fr
  */
 export async function publishGit(deps: Deps, input: GitInput & { expect: string }): Promise<PublishResult> {
   const planned = await planGit(deps, input);
-  const result = await carryOut(deps, input, planned);
+  const result = await executePlan(deps, input, planned);
   if (planned.source !== undefined) await dropOwnRef(deps, planned.source, input.folder.runId);
   deps.onPoint('publish-git.settled');
   return result;
 }
 
-async function carryOut(
+async function executePlan(
   deps: Deps,
   input: GitInput & { expect: string },
   { plan, target, source, parent, objects = [] }: GitPlan,
@@ -51,7 +51,7 @@ async function carryOut(
 }
 
 /** Removes what a publish that died has left in the source. A run without a folder for publishing never began one. */
-export async function forgetPublish(
+export async function removePublishRef(
   deps: Deps,
   { folder, record }: Pick<GitInput, 'folder' | 'record'>,
 ): Promise<void> {

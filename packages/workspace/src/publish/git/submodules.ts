@@ -1,7 +1,7 @@
 import { toText } from '../../files/path-name.ts';
 import type { Conflict } from '../../port.ts';
 import { type Change, type Folder, find, isFolder, modes } from '../../tree/tree.ts';
-import { overlay } from '../overlay.ts';
+import { applyChanges } from '../apply-changes.ts';
 
 /** A tree of the source with its submodules, which are no part of a workspace. */
 export interface SourceTree {
@@ -16,7 +16,7 @@ export function withSubmodules(root: Folder, { submodules }: SourceTree): { root
     const now = find(root, path.split('/'));
     return now !== undefined && !(isFolder(now) && now.entries.size === 0);
   };
-  const placed = overlay(root, changes);
+  const placed = applyChanges(root, changes);
   const taken = [...changes.filter(isTaken).map(({ path }) => path), ...placed.blocked];
   return { root: placed.root, conflicts: [...new Set(taken)].map(conflictAt) };
 }

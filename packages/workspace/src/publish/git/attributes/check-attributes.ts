@@ -29,7 +29,7 @@ export async function checkAttributes(
   input: AttributeQuery,
 ): Promise<Map<string, ReadonlyMap<string, string>>> {
   const files = attributeFiles(input);
-  const own = input.source === undefined ? undefined : readOwn(join(input.source, 'info', 'attributes'));
+  const own = input.source === undefined ? undefined : readInfoAttributes(join(input.source, 'info', 'attributes'));
   if (input.paths.length === 0 || (files.length === 0 && own === undefined)) return new Map();
   const folder = await mkdtemp(join(input.shadow, 'tmp_attributes-'));
   try {
@@ -67,7 +67,7 @@ function attributeFiles({ root, paths }: AttributeQuery): { path: string; oid: s
   return [...found].map(([path, oid]) => ({ path, oid }));
 }
 
-function readOwn(path: string): Buffer | undefined {
+function readInfoAttributes(path: string): Buffer | undefined {
   let fd: number;
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -4,7 +4,7 @@ import type { Deps } from '../../../deps.ts';
 import type { ObjectWriter } from '../../../git-objects/object-writer.ts';
 import { streamBlobs } from '../../../host-git/stream-blobs.ts';
 import { type Change, type Folder, find, isLeaf, isSame, type Leaf, modes } from '../../../tree/tree.ts';
-import { overlay } from '../../overlay.ts';
+import { applyChanges } from '../../apply-changes.ts';
 import { cleanText, isTextWithCrlf } from './clean-text.ts';
 import { isPointer, largestPointer, pointerTo } from './lfs-pointer.ts';
 import { type Attributes, readAttributes } from './read-attributes.ts';
@@ -105,7 +105,7 @@ export async function cleanChanges(deps: Pick<Deps, 'git'>, input: Input): Promi
 /** Of the paths that have any which matter. A `.gitattributes` that the run changed counts as it is now. */
 async function attributesOf(deps: Pick<Deps, 'git'>, input: Input): Promise<Map<string, Attributes>> {
   const own = input.changes.filter(({ path }) => path.split('/').at(-1) === '.gitattributes');
-  const { root } = overlay(input.at, own);
+  const { root } = applyChanges(input.at, own);
   const paths = input.changes.filter((change) => change.new !== null).map(({ path }) => path);
   const { shadow, source } = input;
   const found = await readAttributes(deps, { shadow, source: source.gitDir, root, paths });

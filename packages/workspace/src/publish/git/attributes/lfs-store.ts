@@ -6,17 +6,17 @@ import { giveFile } from '../../../files/give-away.ts';
 import { type Directory, openChild, openTop, statIn } from '../../../files/open-directory.ts';
 import { syncFolder, syncOpen, writeAll } from '../../../files/write-durably.ts';
 import { streamBlobs } from '../../../host-git/stream-blobs.ts';
-import { inside } from '../../../source-repository/repository.ts';
-import type { SourceRepository } from '../source-repository.ts';
+import { asOwner } from '../../../source-repository/repository.ts';
+import type { SourceRepository } from '../source-refs.ts';
 import type { LfsObject } from './clean-changes.ts';
 
 /** Why the repository can take no LFS objects, if it cannot. Only git-lfs itself knows how to put them anywhere else than in `lfs/objects`. */
-export async function whyWithoutLfs(
+export async function reasonAgainstLfs(
   deps: Pick<Deps, 'git'>,
   { gitDir, as }: SourceRepository,
 ): Promise<string | undefined> {
   const keys = '^lfs\\.(storage|extension\\..*)$';
-  const { at, options } = inside(gitDir, as);
+  const { at, options } = asOwner(gitDir, as);
   const args = [...at, 'config', '--name-only', '--get-regexp', keys];
   const { code, stdout } = await deps.git.run(args, { ...options, accept: [0, 1] });
   const advice = 'Take the run, and the whole content is committed as it is.';
@@ -41,7 +41,7 @@ export async function storeLfsObjects(
   input: { shadow: string; source: SourceRepository; objects: readonly LfsObject[] },
 ): Promise<void> {
   const missing = [...new Map(input.objects.map((object) => [object.oid, object])).values()].filter((object) => {
-    const status = lstatSync(join(input.source.gitDir, ...placeOf(object)), { throwIfNoEntry: false });
+    const status = lstatSync(join(input.source.gitDir, ...objectPath(object)), { throwIfNoEntry: false });
     return status?.isFile() !== true || status.size !== object.bytes;
   });
   let open: Open | undefined;
@@ -60,7 +60,7 @@ export async function storeLfsObjects(
         end: async () => {
           const written = open;
           open = undefined;
-          if (written !== undefined) await place(input.source, written);
+          if (written !== undefined) await moveIntoPlace(input.source, written);
           deps.onPoint('publish-git.lfs');
         },
       },
@@ -73,7 +73,13 @@ export async function storeLfsObjects(
   }
 }
 
-const placeOf = ({ sha256 }: LfsObject): string[] => ['lfs', 'objects', sha256.slice(0, 2), sha256.slice(2, 4), sha256];
+const objectPath = ({ sha256 }: LfsObject): string[] => [
+  'lfs',
+  'objects',
+  sha256.slice(0, 2),
+  sha256.slice(2, 4),
+  sha256,
+];
 
 interface Open {
   fd: number;
@@ -83,7 +89,7 @@ interface Open {
 }
 
 function openObject(source: SourceRepository, object: LfsObject): Open {
-  const names = placeOf(object);
+  const names = objectPath(object);
   const name = names.pop() ?? '';
   const directory = makeFolders(source, names);
   const temporary = `.holdpoint-${name}.tmp`;
@@ -115,7 +121,7 @@ function makeFolders(source: SourceRepository, names: readonly string[]): Direct
   return current;
 }
 
-async function place(source: SourceRepository, { fd, directory, name, temporary }: Open): Promise<void> {
+async function moveIntoPlace(source: SourceRepository, { fd, directory, name, temporary }: Open): Promise<void> {
   using folder = directory;
   try {
     giveFile(fd, source.as, 0o644 & Number((statIn(folder, '.')?.mode ?? 0o755n) & 0o777n));

@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import { join, normalize } from 'node:path';
 
 /** A directory with a rule for what lies in it. The deepest rule on the way to a path decides. */
-export interface Place {
+export interface PathRule {
   path: string;
   /** `home`: open, but not as a whole, and not its dot folders. */
   kind: 'closed' | 'open' | 'home';
@@ -15,7 +15,7 @@ const system = ['/etc', '/proc', '/sys', '/dev', '/boot', '/efi', '/run', '/usr'
   .concat(['/private/etc', '/private/var']);
 
 /** Places in them where people and build servers keep repositories and temporary files. */
-const open = ['/var/tmp', '/var/www', '/var/srv', '/var/opt', '/var/mnt', '/dev/shm', '/run/media'].concat([
+const openInSystem = ['/var/tmp', '/var/www', '/var/srv', '/var/opt', '/var/mnt', '/dev/shm', '/run/media'].concat([
   '/var/folders',
   '/private/var/folders',
   '/private/var/tmp',
@@ -30,14 +30,14 @@ const secretFolders = new Set(['.ssh', '.gnupg', '.aws', '.kube', '.password-sto
 const homeParents = ['/home', '/var/home', '/Users'];
 
 /** All places with a rule, except the data directory. Homes are read each time: users come and go. */
-export function listPlaces(): Place[] {
+export function listPathRules(): PathRule[] {
   const people = [...ownHome(), '/root', '/var/roothome', ...homesOfPeople(), ...homeParents.flatMap(foldersIn)];
   const homes = new Set(people.map((path) => normalize(path).replace(/(?<=.)\/$/, '')).filter(mayBeHome));
   return [
     { path: '/', kind: 'open' },
-    ...system.map((path): Place => ({ path, kind: 'closed' })),
-    ...open.map((path): Place => ({ path, kind: 'open' })),
-    ...[...homes].map((path): Place => ({ path, kind: 'home' })),
+    ...system.map((path): PathRule => ({ path, kind: 'closed' })),
+    ...openInSystem.map((path): PathRule => ({ path, kind: 'open' })),
+    ...[...homes].map((path): PathRule => ({ path, kind: 'home' })),
   ];
 }
 
@@ -45,7 +45,7 @@ export function listPlaces(): Place[] {
  * Why a directory or file must not be read or written, by its real path; undefined when it may.
  * @param path absolute, without links
  */
-export function judgePath(places: readonly Place[], path: string): string | undefined {
+export function reasonClosed(places: readonly PathRule[], path: string): string | undefined {
   if (path === '/') return 'it is the whole file system';
   const secret = path.split('/').find((name) => secretFolders.has(name));
   if (secret !== undefined) return `${secret} holds keys`;
@@ -79,7 +79,7 @@ function ownHome(): string[] {
   }
 }
 
-const nobody = 65_534;
+const nobodyUid = 65_534;
 
 /** The homes of root and of people. The homes of services lie in `/var` or `/usr`, and are closed with them. */
 function homesOfPeople(): string[] {
@@ -92,7 +92,7 @@ function homesOfPeople(): string[] {
   return rows.flatMap((row) => {
     const [, , id = '', , , home = ''] = row.split(':');
     const uid = Number(id);
-    return home.startsWith('/') && (uid === 0 || (uid >= 1000 && uid !== nobody)) ? [home] : [];
+    return home.startsWith('/') && (uid === 0 || (uid >= 1000 && uid !== nobodyUid)) ? [home] : [];
   });
 }
 

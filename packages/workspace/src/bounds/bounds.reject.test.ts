@@ -7,7 +7,7 @@ import { writeTree } from '../testing/file-tree.ts';
 import { publishNow } from '../testing/publish-now.ts';
 import { initRepository } from '../testing/real-git.ts';
 import { temporary } from '../testing/temporary-workspaces.ts';
-import { judgePath, type Place } from './closed-places.ts';
+import { type PathRule, reasonClosed } from './path-rules.ts';
 import { rootsFrom } from './roots-from-env.ts';
 
 const runId = 'run_1';
@@ -71,7 +71,7 @@ describe('a source that is never open', () => {
   });
 });
 
-const rules: Place[] = [
+const rules: PathRule[] = [
   { path: '/', kind: 'open' },
   { path: '/etc', kind: 'closed' },
   { path: '/var', kind: 'closed' },
@@ -104,7 +104,7 @@ test.each([
   ['/etc/cron.d', false],
   ['/', false],
 ])('%s: open is %s', (path, isOpen) => {
-  expect(judgePath(rules, path) === undefined).toBe(isOpen);
+  expect(reasonClosed(rules, path) === undefined).toBe(isOpen);
 });
 
 test.runIf(isWritable(home))('a folder below a home is a source', async () => {

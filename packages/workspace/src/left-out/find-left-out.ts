@@ -21,7 +21,7 @@ export interface Scope {
  * A directory has no ignore rules, even when it lies in a repository.
  * @param input.root the newer tree
  */
-export async function judgeChanges(
+export async function findLeftOut(
   deps: Pick<Deps, 'git' | 'dataDir' | 'states' | 'bounds' | 'isRoot'>,
   scope: Scope,
   input: { root: Folder; changes: readonly Pick<Change, 'path'>[] },

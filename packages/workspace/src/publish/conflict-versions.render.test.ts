@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTextBudget, textOf } from './versions.ts';
+import { createTextBudget, textOf } from './conflict-versions.ts';
 
 test('text is shown as it is, anything else as none', () => {
   const budget = createTextBudget();

@@ -7,11 +7,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createObjectWriter, type ObjectWriter } from '../git-objects/object-writer.ts';
 import { createGit } from '../host-git/git.ts';
-import { overlay } from '../publish/overlay.ts';
+import { applyChanges } from '../publish/apply-changes.ts';
 import { gitBytes } from '../testing/real-git.ts';
 import { emptyFolder, type Folder, type Leaf, modes } from '../tree/tree.ts';
 import { mergeContents } from './merge-contents.ts';
-import { each, mergeFolders, type Three } from './merge-folders.ts';
+import { mapThree, mergeFolders, type ThreeWay } from './merge-folders.ts';
 
 const [, major, minor] = /(\d+)\.(\d+)/.exec(execFileSync('git', ['--version'], { encoding: 'utf8' })) ?? [];
 const hasMergeTree = Number(major) > 2 || Number(minor) >= 38;
@@ -63,7 +63,7 @@ function toFolder(writer: ObjectWriter, files: Record<string, FileState | null>)
     return [{ path, old: null, new: leaf }];
   });
   // A path below a file has no place: the file that comes first in byte order stays.
-  return overlay(
+  return applyChanges(
     emptyFolder(),
     leaves.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
   ).root;
@@ -105,10 +105,10 @@ test.skipIf(!hasMergeTree)(
               writer.commit({ tree: await writer.root(root), parent, seconds: 0, message: '' });
             const cases = await Promise.all(
               all.map(async ([base, ofSource, ofRun]) => {
-                const files: Three<Record<string, FileState | null>> = {
+                const files: ThreeWay<Record<string, FileState | null>> = {
                   ...{ base, source: { ...base, ...ofSource }, run: { ...base, ...ofRun } },
                 };
-                const trees = each(files, (one) => toFolder(writer, one));
+                const trees = mapThree(files, (one) => toFolder(writer, one));
                 const root = await commit(trees.base, null);
                 return { trees, source: await commit(trees.source, root), run: await commit(trees.run, root) };
               }),
@@ -123,7 +123,7 @@ test.skipIf(!hasMergeTree)(
               const unmerged = merged.contents.filter((one) => !contents.has(one));
               const conflicts = [...merged.conflicts, ...unmerged].map(({ path }) => path).sort();
               const settled = [...contents].map(([{ path }, leaf]) => ({ path, old: null, new: leaf }));
-              const result = overlay(merged.root, settled);
+              const result = applyChanges(merged.root, settled);
               expect(result.blocked).toEqual([]);
 
               const real = mergedByGit(gitDir, source, run);

@@ -4,8 +4,8 @@ import type { ObjectWriter } from '../../../git-objects/object-writer.ts';
 import type { Conflict, Resolution } from '../../../port.ts';
 import type { RunFolder } from '../../../run/run-folder.ts';
 import { type Change, type Folder, find, isLeaf } from '../../../tree/tree.ts';
-import { resolve } from '../../resolve.ts';
-import { createTextBudget, readVersions } from '../../versions.ts';
+import { createTextBudget, readVersions } from '../../conflict-versions.ts';
+import { resolveConflict } from '../../resolve.ts';
 import type { CleanedChanges } from './clean-changes.ts';
 
 interface Input {
@@ -18,7 +18,7 @@ interface Input {
 }
 
 /** What a person wants of the files that cannot be converted, and the files that are still to be asked about. */
-export async function settleHeld(
+export async function resolveHeld(
   deps: Pick<Deps, 'git'>,
   input: Input,
 ): Promise<{ changes: Change[]; conflicts: Conflict[]; isOther: boolean }> {
@@ -30,7 +30,7 @@ export async function settleHeld(
     const entry = find(input.source, change.path.split('/'));
     const source = isLeaf(entry) ? entry : null;
     const resolution = input.resolutions.find(({ path }) => path === toText(change.path));
-    const resolved = resolve(resolution, { source, run: change.new }, input.writer);
+    const resolved = resolveConflict(resolution, { source, run: change.new }, input.writer);
     if (resolved === undefined) open.push({ ...one, source });
     else if (resolution?.take !== 'source') changes.push({ ...change, new: resolved.leaf });
     if (resolved !== undefined && resolution?.take !== 'run') isOther = true;

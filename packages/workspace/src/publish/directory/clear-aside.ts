@@ -2,11 +2,19 @@ import { createHash } from 'node:crypto';
 import type { Deps } from '../../deps.ts';
 import { openChain, openTop, statIn } from '../../files/open-directory.ts';
 import { syncFolder } from '../../files/write-durably.ts';
-import { look } from './inspect-source.ts';
-import { isState, type Objection, type Step, splitPath, type Way } from './journal-step.ts';
+import { inspectChild } from './inspect-source.ts';
+import { isState, type Pass, type Step, type StepConflict, splitPath } from './journal-step.ts';
 import { waitForWriters } from './open-writers.ts';
-import { changed } from './prepare-step.ts';
-import { type Aside, bringTo, findAside, type Put, privateName, type Role, removeName } from './private-name.ts';
+import { changedMeanwhile } from './prepare-step.ts';
+import {
+  type AsideContext,
+  type AsideFile,
+  type AsideRole,
+  findAside,
+  linkOrMove,
+  privateName,
+  removeName,
+} from './private-name.ts';
 
 /** How long a publish waits for a program that has a replaced file open for writing. */
 const longestMs = 2000;
@@ -15,22 +23,22 @@ const longestMs = 2000;
  * Removes what was taken from its name, if it is still what it was and no program can write to it any more. A file that was changed, or is
  * open for writing, is reported and stays where it is: the way back returns it to its name.
  */
-export async function settleForward(
+export async function clearAfterPublish(
   deps: Pick<Deps, 'onPoint'>,
-  way: Way,
+  way: Pass,
   steps: readonly Step[],
-): Promise<Objection[]> {
+): Promise<StepConflict[]> {
   const { aside } = way;
   const isOpen = await openAmong(aside, steps, ['old']);
-  const met: Objection[] = [];
+  const met: StepConflict[] = [];
   for (const step of steps) {
     const away = findAside(aside, step.path, 'old');
     if (away === undefined) continue;
     using directory = away.directory;
     if (isOpen(step.path, 'old')) {
       met.push({ path: step.path, detail: 'A program has the file open for writing.' });
-    } else if (!isState(await look(directory, away.name), step.from)) {
-      met.push(changed(step.path));
+    } else if (!isState(await inspectChild(directory, away.name), step.from)) {
+      met.push(changedMeanwhile(step.path));
     } else if (met.length === 0) {
       removeName(directory, away.name);
       await syncFolder(directory.self);
@@ -42,7 +50,7 @@ export async function settleForward(
 
 /** A version that could not stay under its name, and was given another one. */
 export interface Kept {
-  objection: Objection;
+  objection: StepConflict;
   /** Removes the private name, once the objection is written down. */
   release(): Promise<void>;
 }
@@ -51,7 +59,7 @@ export interface Kept {
  * On the way back: what is still under a private name goes if its content is known, and is kept if it is not, or if its place was taken:
  * under its own name if that is free, else beside it.
  */
-export async function settleBack(way: Way, steps: readonly Step[]): Promise<Kept[]> {
+export async function clearAfterRollback(way: Pass, steps: readonly Step[]): Promise<Kept[]> {
   const { aside } = way;
   const isOpen = await openAmong(aside, steps, ['new', 'old']);
   const kept: Kept[] = [];
@@ -61,16 +69,16 @@ export async function settleBack(way: Way, steps: readonly Step[]): Promise<Kept
       if (away === undefined) continue;
       const isKnown =
         !isOpen(step.path, role) &&
-        isState(await look(away.directory, away.name), step[role === 'new' ? 'from' : 'to']);
-      kept.push(...(await settleOne(aside, { step, role, away, isKnown })));
+        isState(await inspectChild(away.directory, away.name), step[role === 'new' ? 'from' : 'to']);
+      kept.push(...(await clearOne(aside, { step, role, away, isKnown })));
     }
   }
   return kept;
 }
 
-async function settleOne(
-  aside: Aside,
-  { step, role, away, isKnown }: { step: Step; role: Role; away: Put; isKnown: boolean },
+async function clearOne(
+  aside: AsideContext,
+  { step, role, away, isKnown }: { step: Step; role: AsideRole; away: AsideFile; isKnown: boolean },
 ): Promise<Kept[]> {
   const { names, name } = splitPath(step.path);
   using top = openTop(aside.root);
@@ -82,16 +90,17 @@ async function settleOne(
     away.directory[Symbol.dispose]();
   };
   const isItself = status !== undefined && status.ino === statIn(away.directory, away.name)?.ino;
-  const isBack = directory !== undefined && status !== undefined && isState(await look(directory, name), step.to);
+  const isBack =
+    directory !== undefined && status !== undefined && isState(await inspectChild(directory, name), step.to);
   // Another program removed the new file, so it wants none there.
   const isUnwanted = directory !== undefined && status === undefined && step.from !== null;
   if (isItself || (isKnown && (role === 'new' || isBack || isUnwanted))) {
     await release();
     return [];
   }
-  if (directory !== undefined && bringTo(away, { directory, name })) {
+  if (directory !== undefined && linkOrMove(away, { directory, name })) {
     await syncFolder(directory.self);
-    return [{ objection: changed(step.path), release }];
+    return [{ objection: changedMeanwhile(step.path), release }];
   }
   const [place, folders] = directory === undefined ? [away.directory, away.folders] : [directory, names];
   const beside = keepBeside(aside, { away, role, path: step.path, directory: place });
@@ -102,23 +111,28 @@ async function settleOne(
 
 /** The same name when it is done once more. */
 function keepBeside(
-  aside: Aside,
-  { away, role, path, directory }: { away: Put; role: Role; path: string; directory: Put['directory'] },
+  aside: AsideContext,
+  {
+    away,
+    role,
+    path,
+    directory,
+  }: { away: AsideFile; role: AsideRole; path: string; directory: AsideFile['directory'] },
 ): string {
   const hash = createHash('sha256').update(`${aside.runId}\0${role}`).digest('hex').slice(0, 8);
   const stem = `${splitPath(path).name.slice(0, 200)}.holdpoint-${hash}`;
   for (let count = 1; ; count++) {
     const name = count === 1 ? stem : `${stem}-${count}`;
     const own = statIn(away.directory, away.name)?.ino;
-    if (statIn(directory, name)?.ino === own || bringTo(away, { directory, name })) return name;
+    if (statIn(directory, name)?.ino === own || linkOrMove(away, { directory, name })) return name;
   }
 }
 
 async function openAmong(
-  aside: Aside,
+  aside: AsideContext,
   steps: readonly Step[],
-  roles: readonly Role[],
-): Promise<(path: string, role: Role) => boolean> {
+  roles: readonly AsideRole[],
+): Promise<(path: string, role: AsideRole) => boolean> {
   const names = new Set<string>();
   for (const { path } of steps) {
     for (const role of roles) {

@@ -21,7 +21,7 @@ import { publishNow } from '../../testing/publish-now.ts';
 import { runUntilKilled } from '../../testing/run-until-killed.ts';
 import { stride, tried } from '../../testing/stride.ts';
 import { type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
-import { privateName, type Role } from './private-name.ts';
+import { type AsideRole, privateName } from './private-name.ts';
 
 const runId = 'run_1';
 const before = { 'changed.txt': 'old\n', 'gone.txt': 'old\n', 'folder/gone.txt': 'old\n', 'same.txt': 'same\n' };
@@ -162,7 +162,7 @@ test('an edit of what was just published is kept when the publish is turned back
   });
 });
 
-const asideOf = (source: string, name: string, role: Role = 'old') => join(source, privateName(runId, name, role));
+const asideOf = (source: string, name: string, role: AsideRole = 'old') => join(source, privateName(runId, name, role));
 
 /** Whether a text is in the file, or in one that is kept beside it and named by a conflict. Nothing else of a publish may be left. */
 function isFound(at: { source: string; name: string; text: string; result: PublishResult }): boolean {

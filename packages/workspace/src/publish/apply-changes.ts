@@ -6,7 +6,7 @@ import { type Change, type Entry, type Folder, isFolder } from '../tree/tree.ts'
  * @returns paths of changes that would take other files away, because a folder with files is there or a file where a folder would have to be;
  * those are not applied
  */
-export function overlay(root: Folder, changes: readonly Change[]): { root: Folder; blocked: string[] } {
+export function applyChanges(root: Folder, changes: readonly Change[]): { root: Folder; blocked: string[] } {
   const mine = new Set<Folder>();
   const own = (folder: Folder): Folder => {
     if (mine.has(folder)) return folder;

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 
 /** Something that writes, and can be ended. */
-export interface Source {
+export interface Producer {
   stdout: NodeJS.ReadableStream;
   /** Settles when it is over; fails when it failed. */
   done: Promise<unknown>;
@@ -12,8 +12,8 @@ export interface Source {
  * The output of a program that is started when somebody begins to read: a stream that nobody reads leaves nothing behind. It fails when
  * the program does, and the program ends when nobody reads on.
  */
-export function outputOf(start: () => Promise<Source> | Source): Readable {
-  let source: Source | undefined;
+export function lazyOutput(start: () => Promise<Producer> | Producer): Readable {
+  let source: Producer | undefined;
   let asked = false;
   const begin = async (output: Readable): Promise<void> => {
     const begun = await start();

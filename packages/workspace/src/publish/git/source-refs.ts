@@ -5,7 +5,7 @@ import { errnoOf, WorkspaceError } from '../../errors.ts';
 import { type GitOptions, largeAsTheyAre } from '../../host-git/git.ts';
 import type { RunFolder } from '../../run/run-folder.ts';
 import type { WorkspaceRecord } from '../../run/workspace-record.ts';
-import { inside as enter, openRepository, type Repository } from '../../source-repository/repository.ts';
+import { asOwner as enter, openRepository, type Repository } from '../../source-repository/repository.ts';
 
 /** The user's repository, and the user that git acts as in it. */
 export interface SourceRepository {

@@ -7,7 +7,7 @@ import type { Owner, Progress, SkippedPath } from '../port.ts';
 import type { Selection } from './selection.ts';
 
 /** What bringing files into a new workspace needs, and what it finds out on the way. */
-export interface Intake {
+export interface ImportContext {
   readonly owner: Owner | undefined;
   readonly pace: Pace;
   readonly limits: { entries: number; sourceBytes: number; fileBytes: number };
@@ -16,7 +16,7 @@ export interface Intake {
   /** Takes content on its way into the tree, for the first snapshot. */
   readonly content: Pick<ObjectWriter, 'blob' | 'relieve'>;
   /** Takes the status of a file whose content was taken: nobody else is at the tree, so that it need not be read again. */
-  readonly remember: (path: BytePath, status: BigIntStats, oid: string) => void;
+  readonly learn: (path: BytePath, status: BigIntStats, oid: string) => void;
   readonly onProgress: (progress: Progress) => void;
   readonly onPoint: (point: string) => void;
   /** Entries and bytes that were found to be brought in. */
@@ -30,40 +30,40 @@ export interface Intake {
 
 const progressEveryMs = 200;
 
-export function countEntry(intake: Intake): void {
-  intake.entries += 1;
-  if (intake.entries <= intake.limits.entries) return;
-  throw new WorkspaceError('ETOOMANYFILES', `The source has more than ${intake.limits.entries} files and folders.`);
+export function countEntry(context: ImportContext): void {
+  context.entries += 1;
+  if (context.entries <= context.limits.entries) return;
+  throw new WorkspaceError('ETOOMANYFILES', `The source has more than ${context.limits.entries} files and folders.`);
 }
 
 /** Counts bytes that are about to be brought in, and fails before they are when they are too many. */
-export function countBytes(intake: Intake, bytes: number): void {
-  intake.bytes += bytes;
-  if (intake.bytes <= intake.limits.sourceBytes) return;
-  const gibibytes = (intake.limits.sourceBytes / 1024 ** 3).toFixed(1);
+export function countBytes(context: ImportContext, bytes: number): void {
+  context.bytes += bytes;
+  if (context.bytes <= context.limits.sourceBytes) return;
+  const gibibytes = (context.limits.sourceBytes / 1024 ** 3).toFixed(1);
   throw new WorkspaceError(
     'ESOURCETOOLARGE',
-    `The source has more than ${intake.limits.sourceBytes} bytes (${gibibytes} GiB), which is the limit.`,
+    `The source has more than ${context.limits.sourceBytes} bytes (${gibibytes} GiB), which is the limit.`,
   );
 }
 
 /** A file or link is in. */
-export function fileIsIn(intake: Intake): void {
-  intake.done.files += 1;
-  intake.onPoint('materialise.file');
-  tell(intake);
+export function fileDone(context: ImportContext): void {
+  context.done.files += 1;
+  context.onPoint('materialise.file');
+  reportProgress(context);
 }
 
 /** Bytes of a file are in. */
-export function bytesAreIn(intake: Intake, bytes: number): void {
-  intake.done.bytes += bytes;
-  tell(intake);
+export function bytesDone(context: ImportContext, bytes: number): void {
+  context.done.bytes += bytes;
+  reportProgress(context);
 }
 
 /** Not more often than every 200 ms. */
-function tell(intake: Intake): void {
+function reportProgress(context: ImportContext): void {
   const now = performance.now();
-  if (now < intake.due) return;
-  intake.due = now + progressEveryMs;
-  intake.onProgress({ ...intake.done });
+  if (now < context.due) return;
+  context.due = now + progressEveryMs;
+  context.onProgress({ ...context.done });
 }
