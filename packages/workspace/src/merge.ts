@@ -10,7 +10,7 @@ import { restoreSnapshot } from './restore.ts';
 import { assertCurrent, runFolder } from './run/run-folder.ts';
 import { requireRecord } from './run/workspace-record.ts';
 import { commitTree } from './snapshot.ts';
-import { openOrigin } from './source-repository/open-origin.ts';
+import { openOrigin } from './source-repository/repository.ts';
 import { mergeTrees } from './three-way/merge-trees.ts';
 import { type LoadedSnapshot, loadSnapshot } from './tree/load-snapshot.ts';
 import { kindOf, type Permissions, permissionsAt } from './tree/permissions.ts';

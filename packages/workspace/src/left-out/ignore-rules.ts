@@ -17,8 +17,7 @@ import { streamBlobs } from '../host-git/stream-blobs.ts';
 import { createSelection, selectAll } from '../materialise/selection.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import type { WorkspaceRecord } from '../run/workspace-record.ts';
-import { openOrigin } from '../source-repository/open-origin.ts';
-import { type Repository, readGit } from '../source-repository/repository.ts';
+import { openOrigin, type Repository, readGit } from '../source-repository/repository.ts';
 import { loadTree } from '../tree/load-snapshot.ts';
 import { type Folder, find, isLeaf, modes } from '../tree/tree.ts';
 

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { Deps } from '../deps.ts';
+import type { ObjectWriter } from '../git-objects/object-writer.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
-import type { FileVersion } from '../port.ts';
-import type { Leaf } from '../tree/tree.ts';
+import type { FileVersion, Resolution } from '../port.ts';
+import { type Leaf, type Mode, modes } from '../tree/tree.ts';
 
 /** Of one file, bytes. */
 export const largestText = 64 * 1024;
@@ -59,3 +60,32 @@ export function textOf(content: Buffer, budget: TextBudget): string | null {
   budget.left -= content.length;
   return content.toString('utf8');
 }
+
+interface Versions {
+  source: Leaf | null;
+  run: Leaf | null;
+}
+
+/**
+ * What a person wants of a file in conflict. Undefined when they said nothing, or spoke of another version of the source than the one
+ * that is there now.
+ */
+export function resolveConflict(
+  resolution: Resolution | undefined,
+  { source, run }: Versions,
+  writer: ObjectWriter,
+): { leaf: Leaf | null } | undefined {
+  if (resolution === undefined || resolution.seen !== (source?.oid ?? null)) return undefined;
+  switch (resolution.take) {
+    case 'run':
+      return { leaf: run };
+    case 'source':
+      return { leaf: source };
+    case 'text':
+      return { leaf: { mode: plainMode(run ?? source), oid: writer.blob(Buffer.from(resolution.text)) } };
+    default:
+      throw resolution satisfies never;
+  }
+}
+
+const plainMode = (like: Leaf | null): Mode => (like?.mode === modes.executable ? modes.executable : modes.file);

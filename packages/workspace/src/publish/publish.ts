@@ -19,8 +19,8 @@ export async function planPublish(deps: Deps, request: PublishRequest): Promise<
     case 'directory': {
       // A publish that died half-way was decided: it is brought to its end before the source is looked at.
       await recoverPublish(deps, { folder, record });
-      using place = openTarget(deps, record);
-      return (await planDirectory(deps, { folder, record, place, ...request })).plan;
+      using opened = openTarget(deps, record);
+      return (await planDirectory(deps, { folder, record, opened, ...request })).plan;
     }
     default:
       throw notPublishable(record.source.type);

@@ -2,12 +2,12 @@ import { readdir, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { WorkspaceError } from '../errors.ts';
 
-/** What git opens below a git directory, by any depth. Work trees and modules have git directories of their own. */
+/** Folders of a git directory that git reads at any depth. Work trees and modules have their own git directories. */
 const deep = new Set(['objects', 'refs', 'logs', 'info', 'lfs', 'reftable']);
 
 /**
- * Checks what every symbolic link of a git directory or an object directory leads to: git follows them, one file of objects at a time.
- * A pipe would keep git waiting for ever, so a repository with one is refused.
+ * Checks the target of every symbolic link in a git directory or an object directory, because git follows them. A repository with a pipe or
+ * a device is refused: git would wait for it for ever.
  */
 export async function checkLinks(folder: string, check: (path: string) => Promise<void>): Promise<void> {
   const isObjects = basename(folder) === 'objects';
@@ -18,7 +18,7 @@ export async function checkLinks(folder: string, check: (path: string) => Promis
     for (const entry of await entriesOf(at)) {
       const path = join(at, entry.name);
       if (entry.isFIFO() || entry.isCharacterDevice() || entry.isBlockDevice()) {
-        throw new WorkspaceError('ESOURCEUNREADABLE', `The repository has a pipe or device in it: ${path}`);
+        throw new WorkspaceError('ESOURCEUNREADABLE', `The repository contains a pipe or device: ${path}`);
       }
       if (entry.isSymbolicLink()) {
         const real = await realpath(path).catch(() => undefined);
@@ -33,5 +33,5 @@ export async function checkLinks(folder: string, check: (path: string) => Promis
 
 const always = (): boolean => true;
 
-/** A file, or a folder that is gone or closed to us, has none. git as its owner reads what is closed to us only on a host that is not root's. */
+/** Empty for a file, and for a folder that is missing or unreadable. Where this process is not root, git cannot read that folder either. */
 const entriesOf = (path: string) => readdir(path, { withFileTypes: true }).catch(() => []);

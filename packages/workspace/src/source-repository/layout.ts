@@ -6,13 +6,13 @@ import { isWithin } from '../bounds/path-rules.ts';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 import { checkLinks } from './check-links.ts';
 
-/** Where a repository really lies, every directory of it within bounds. */
+/** The real paths of a repository, all within bounds. */
 export interface Layout {
-  /** Real path; of a linked work tree its own, below `common`. */
+  /** Real path. A linked work tree has its own, below `common`. */
   gitDir: string;
-  /** The git directory that all work trees share: objects and branches. */
+  /** The git directory that all work trees share, with objects and branches. */
   common: string;
-  /** What led here. The same again means that nothing was exchanged while git read. */
+  /** Identity of every path that git follows. Equal before and after a read: no path was replaced. */
   fingerprints: readonly string[];
 }
 
@@ -22,9 +22,9 @@ const mostAlternates = 100;
 const largestFile = 1024 * 1024;
 
 /**
- * Finds out where git would read and write, as git does, and checks each of these places: the git directory, the one that work trees
- * share, the object directories of all alternates, and every symbolic link in them. git itself would follow all of it without a word.
- * Undefined when it is no repository.
+ * Finds every path that git would read or write and checks it against the bounds: the git directory, the common directory, the object
+ * directories of all alternates, and every symbolic link in them. git itself follows them all without a check.
+ * @returns undefined when the path is not a repository
  */
 export async function findLayout(bounds: Bounds, input: { gitDir: string; use: Use }): Promise<Layout | undefined> {
   const gitDir = await realpath(input.gitDir).catch(() => undefined);
@@ -39,7 +39,7 @@ export async function findLayout(bounds: Bounds, input: { gitDir: string; use: U
   const pointer = await readPointerFile(join(gitDir, 'commondir'), fingerprints);
   const common = pointer === undefined ? gitDir : await realpath(resolve(gitDir, trimmed(pointer))).catch(() => '');
   if (common === '' || !(await looksLikeGit(gitDir, common))) return undefined;
-  // A linked work tree has its part below the repository that it belongs to.
+  // A linked work tree has its git directory below the common directory.
   if (!isWithin(gitDir, common)) return undefined;
   if (common !== gitDir) await check(common);
   await checkAlternates({ check, fingerprints }, await realpath(join(common, 'objects')));
@@ -47,7 +47,7 @@ export async function findLayout(bounds: Bounds, input: { gitDir: string; use: U
   return { gitDir, common, fingerprints };
 }
 
-/** The git directory of a work tree's top folder, or a bare repository itself. Undefined when it is neither. Parents are not looked at. */
+/** The git directory of a work tree's top folder, or a bare repository itself; undefined for anything else. Parents are not searched. */
 export async function gitDirectoryOf(path: string): Promise<string | undefined> {
   const at = join(path, '.git');
   const found = await stat(at).catch(() => undefined);
@@ -82,10 +82,10 @@ async function checkAlternates({ check, fingerprints }: LayoutCheck, objects: st
       if (seen.has(folder)) continue;
       seen.add(folder);
       if (seen.size > mostAlternates || depth > deepest + 1) {
-        throw new WorkspaceError('ESOURCEUNREADABLE', `The repository has alternates without end, at ${folder}.`);
+        throw new WorkspaceError('ESOURCEUNREADABLE', `The repository has too many alternates, at ${folder}.`);
       }
       await check(folder);
-      // Only where it stands can one be put there and taken away again.
+      // Detects an alternates file that is added and removed again during the read.
       await recordChange(join(folder, 'info'), fingerprints);
       await checkLinks(folder, check);
       for (const file of ['alternates', 'http-alternates']) {
@@ -100,7 +100,7 @@ async function checkAlternates({ check, fingerprints }: LayoutCheck, objects: st
   }
 }
 
-/** git unquotes a line that begins with a quote, and takes any other as it is. */
+/** git unquotes a line that begins with a quote. Such lines are refused. */
 function pathsIn(text: string): string[] {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#') && !/^\w+:\/\//.test(line));
   const odd = lines.find((line) => line.startsWith('"') || line.includes('\0') || line.includes('\ufffd'));
@@ -108,7 +108,7 @@ function pathsIn(text: string): string[] {
   throw new WorkspaceError('ESOURCEUNREADABLE', `The repository has an alternate that is not a plain path: ${odd}`);
 }
 
-/** A small file that tells git where to look. No link, pipe or device is opened for it. */
+/** Reads a small file that points git to another path. A pipe or device is not opened. */
 async function readPointerFile(path: string, fingerprints: string[]): Promise<string | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return undefined;

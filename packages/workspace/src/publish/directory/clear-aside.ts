@@ -3,9 +3,8 @@ import type { Deps } from '../../deps.ts';
 import { openChain, openTop, statIn } from '../../files/open-directory.ts';
 import { syncFolder } from '../../files/write-durably.ts';
 import { inspectChild } from './inspect-source.ts';
-import { isState, type Pass, type Step, type StepConflict, splitPath } from './journal-step.ts';
+import { changedMeanwhile, isState, type Pass, type Step, type StepConflict, splitPath } from './journal-step.ts';
 import { waitForWriters } from './open-writers.ts';
-import { changedMeanwhile } from './prepare-step.ts';
 import {
   type AsideContext,
   type AsideFile,
@@ -20,47 +19,47 @@ import {
 const longestMs = 2000;
 
 /**
- * Removes what was taken from its name, if it is still what it was and no program can write to it any more. A file that was changed, or is
- * open for writing, is reported and stays where it is: the way back returns it to its name.
+ * Removes the files set aside, if they are unchanged and no program can write to them any more. A file that changed or is open for writing
+ * is reported and kept: the rollback renames it back.
  */
 export async function clearAfterPublish(
   deps: Pick<Deps, 'onPoint'>,
-  way: Pass,
+  pass: Pass,
   steps: readonly Step[],
 ): Promise<StepConflict[]> {
-  const { aside } = way;
+  const { aside } = pass;
   const isOpen = await openAmong(aside, steps, ['old']);
-  const met: StepConflict[] = [];
+  const conflicts: StepConflict[] = [];
   for (const step of steps) {
     const away = findAside(aside, step.path, 'old');
     if (away === undefined) continue;
     using directory = away.directory;
     if (isOpen(step.path, 'old')) {
-      met.push({ path: step.path, detail: 'A program has the file open for writing.' });
+      conflicts.push({ path: step.path, detail: 'A program has the file open for writing.' });
     } else if (!isState(await inspectChild(directory, away.name), step.from)) {
-      met.push(changedMeanwhile(step.path));
-    } else if (met.length === 0) {
+      conflicts.push(changedMeanwhile(step.path));
+    } else if (conflicts.length === 0) {
       removeName(directory, away.name);
       await syncFolder(directory.self);
       deps.onPoint('publish.settled');
     }
   }
-  return met;
+  return conflicts;
 }
 
-/** A version that could not stay under its name, and was given another one. */
+/** A version that could not keep its name and got another one. */
 export interface Kept {
-  objection: StepConflict;
-  /** Removes the private name, once the objection is written down. */
+  conflict: StepConflict;
+  /** Removes the private name. Call it after the conflict is in the journal. */
   release(): Promise<void>;
 }
 
 /**
- * On the way back: what is still under a private name goes if its content is known, and is kept if it is not, or if its place was taken:
- * under its own name if that is free, else beside it.
+ * Rollback: clears the files that are still under private names. A file with known content is removed. A file with unknown content, or whose
+ * place is taken, is kept: under its own name if that is free, else beside it.
  */
-export async function clearAfterRollback(way: Pass, steps: readonly Step[]): Promise<Kept[]> {
-  const { aside } = way;
+export async function clearAfterRollback(pass: Pass, steps: readonly Step[]): Promise<Kept[]> {
+  const { aside } = pass;
   const isOpen = await openAmong(aside, steps, ['new', 'old']);
   const kept: Kept[] = [];
   for (const step of steps) {
@@ -92,7 +91,7 @@ async function clearOne(
   const isItself = status !== undefined && status.ino === statIn(away.directory, away.name)?.ino;
   const isBack =
     directory !== undefined && status !== undefined && isState(await inspectChild(directory, name), step.to);
-  // Another program removed the new file, so it wants none there.
+  // Another program removed the new file on purpose.
   const isUnwanted = directory !== undefined && status === undefined && step.from !== null;
   if (isItself || (isKnown && (role === 'new' || isBack || isUnwanted))) {
     await release();
@@ -100,16 +99,16 @@ async function clearOne(
   }
   if (directory !== undefined && linkOrMove(away, { directory, name })) {
     await syncFolder(directory.self);
-    return [{ objection: changedMeanwhile(step.path), release }];
+    return [{ conflict: changedMeanwhile(step.path), release }];
   }
   const [place, folders] = directory === undefined ? [away.directory, away.folders] : [directory, names];
   const beside = keepBeside(aside, { away, role, path: step.path, directory: place });
   await syncFolder(place.self);
-  const detail = `The file changed while the publish was under way. Another version of it is kept beside it.`;
-  return [{ objection: { path: step.path, detail, kept: [...folders, beside].join('/') }, release }];
+  const detail = 'The file changed during the publish. Another version of it is kept beside it.';
+  return [{ conflict: { path: step.path, detail, kept: [...folders, beside].join('/') }, release }];
 }
 
-/** The same name when it is done once more. */
+/** Picks the same name when repeated after a crash. */
 function keepBeside(
   aside: AsideContext,
   {

@@ -7,7 +7,7 @@ import { toText } from '../../files/path-name.ts';
 import type { WorkspaceRecord } from '../../run/workspace-record.ts';
 import type { Change } from '../../tree/tree.ts';
 
-/** The source directory, checked as it was opened: all reads and writes of a publish go below this descriptor. Undefined when it is gone. */
+/** Opens and checks the source directory; undefined when it is gone. All reads and writes of a publish go through this descriptor. */
 export function openTarget(deps: Pick<Deps, 'bounds'>, { origin }: WorkspaceRecord): OpenPath | undefined {
   try {
     return deps.bounds.open(origin ?? '', 'publish');
@@ -17,7 +17,7 @@ export function openTarget(deps: Pick<Deps, 'bounds'>, { origin }: WorkspaceReco
   }
 }
 
-/** A source may contain the data directory, which a run does not get: so it cannot bring anything there either. */
+/** A source may contain the data directory. The run's copy lacks it, and a publish must not write into it. */
 export function assertOutsideData(
   { dataDir }: Pick<Deps, 'dataDir'>,
   target: OpenPath,
@@ -25,5 +25,5 @@ export function assertOutsideData(
 ): void {
   const inside = changes.find(({ path }) => isWithin(join(target.real, toText(path)), dataDir));
   if (inside === undefined) return;
-  throw new WorkspaceError('EPUBLISHFORBIDDEN', `${toText(inside.path)} would lie in the data directory.`);
+  throw new WorkspaceError('EPUBLISHFORBIDDEN', `${toText(inside.path)} would be written into the data directory.`);
 }

@@ -1,11 +1,11 @@
 import { openChain, openTop, statIn } from '../../files/open-directory.ts';
 import { inspectChild } from './inspect-source.ts';
-import { isState, type Pass, type Step, type StepConflict, splitPath } from './journal-step.ts';
+import { changedMeanwhile, isState, type Pass, type Step, type StepConflict, splitPath } from './journal-step.ts';
 import { findAside, privateName, removeName } from './private-name.ts';
 
-/** Puts in order what a process left of a step when it died in the middle of it. */
-export async function prepareStep(way: Pass, step: Step): Promise<StepConflict[]> {
-  const { aside, role } = way;
+/** Cleans up what a process left behind when it died in the middle of a step. */
+export async function prepareStep(pass: Pass, step: Step): Promise<StepConflict[]> {
+  const { aside, role } = pass;
   const { path } = step;
   const { names, name } = splitPath(path);
   using top = openTop(aside.root);
@@ -18,14 +18,14 @@ export async function prepareStep(way: Pass, step: Step): Promise<StepConflict[]
     using from = away.directory;
     const status = directory === undefined ? undefined : statIn(directory, name);
     if (status === undefined || directory === undefined) {
-      if (step.to !== null && (isStaged || hasOld(way, path))) way.halfDone.add(path);
+      if (step.to !== null && (isStaged || hasOld(pass, path))) pass.halfDone.add(path);
       return [];
     }
     if (status.ino === statIn(from, away.name)?.ino) {
       removeName(from, away.name);
       return [];
     }
-    // Back to what it was, by another program. The private name is needed for that file.
+    // Another program restored the old content under the name. That file needs the private name next.
     if (!isState(await inspectChild(directory, name), step.from)) return [];
     if (!isState(await inspectChild(from, away.name), step.from)) return [changedMeanwhile(path)];
     removeName(from, away.name);
@@ -35,12 +35,7 @@ export async function prepareStep(way: Pass, step: Step): Promise<StepConflict[]
   }
 }
 
-export const changedMeanwhile = (path: string): StepConflict => ({
-  path,
-  detail: 'The file changed while the publish was under way.',
-});
-
-/** On the way back the old file comes from there. */
+/** A rollback restores the old file from its private name. */
 function hasOld({ aside, role }: Pass, path: string): boolean {
   if (role !== 'new') return false;
   const old = findAside(aside, path, 'old');

@@ -4,18 +4,18 @@ import { errnoOf } from '../../errors.ts';
 import { giveLink } from '../../files/give-away.ts';
 import { type Directory, openChain, openTop, statIn } from '../../files/open-directory.ts';
 
-/** `tmp`: written and not yet in place. `old`, `new`: taken from its name on the way forward, and on the way back. */
+/** `tmp`: written, not yet in place. `old`: set aside by a forward pass. `new`: set aside by a rollback. */
 export type AsideRole = 'tmp' | 'old' | 'new';
 
-/** Where a publish may put files aside. */
+/** Where a publish may set files aside. */
 export interface AsideContext {
   root: string;
   runId: string;
-  /** Folders that the publish makes or removes: a file that is put aside must not keep one of them from going. */
+  /** Folders that the publish makes or removes. A file set aside in one of them would keep it from being removed. */
   transientFolders: ReadonlySet<string>;
 }
 
-/** A file under a private name, in an open folder. Close the folder after use. */
+/** A file under a private name, in an open folder. The caller closes the folder. */
 export interface AsideFile {
   directory: Directory;
   /** Names of the folders that lead to it. */
@@ -23,12 +23,12 @@ export interface AsideFile {
   name: string;
 }
 
-/** The same in every attempt, so that a later one finds what an earlier one left. */
+/** Deterministic, so that a later attempt finds what an earlier one left. */
 export function privateName(runId: string, path: string, role: AsideRole): string {
   return `.holdpoint-${createHash('sha256').update(`${runId}\0${path}`).digest('hex').slice(0, 20)}.${role}`;
 }
 
-/** What was put aside of a path; undefined when there is nothing. */
+/** The file that was set aside for a path, if any. */
 export function findAside(aside: AsideContext, path: string, role: AsideRole): AsideFile | undefined {
   const name = privateName(aside.runId, path, role);
   using top = openTop(aside.root);
@@ -41,7 +41,7 @@ export function findAside(aside: AsideContext, path: string, role: AsideRole): A
   return undefined;
 }
 
-/** Takes a file from its name. Synchronous. Answers with false when there is none, or when another one was put aside already. */
+/** Renames a file to its private name. Synchronous. False when the file is missing or another one was set aside already. */
 export function putAside(
   aside: AsideContext,
   at: { path: string; role: AsideRole; directory: Directory; name: string },
@@ -67,7 +67,7 @@ function rename(
     try {
       if (stays !== undefined) return renameToFree({ directory, name }, { directory: stays, name: own });
     } catch (error) {
-      // The folder is a mount of its own; then it cannot be removed either.
+      // The folder is a mount point, so it cannot be removed either.
       if (errnoOf(error) !== 'EXDEV') throw error;
     }
   }
@@ -81,7 +81,7 @@ function renameToFree(from: Child, to: Child): boolean {
   return true;
 }
 
-/** The nearest folder that stays, and the file's own one. */
+/** The nearest folder that is not transient, and the file's own folder. */
 function candidateFolders({ transientFolders }: AsideContext, path: string): string[][] {
   const own = path.split('/').slice(0, -1);
   let stays = own;
@@ -93,15 +93,15 @@ function candidateFolders({ transientFolders }: AsideContext, path: string): str
 export type Child = Pick<AsideFile, 'directory' | 'name'>;
 
 /**
- * Gives a file a second name, or moves it where there are no hard links. Synchronous. Answers with false when the name is in use: it never
- * replaces anything. Only without hard links a file that is made between the look and the rename is lost.
+ * Hard-links a file to a second name, or moves it where the file system has no hard links. Synchronous. False when the name is in use: it
+ * never replaces a file. Only without hard links, a file created between the check and the rename is lost.
  */
 export function linkOrMove(from: Child, to: Child): boolean {
   const [source, target] = [from.directory.at(from.name), to.directory.at(to.name)];
   const status = statIn(from.directory, from.name);
   try {
     if (status?.isSymbolicLink() === true) {
-      // On some systems linking a symbolic link links what it points to.
+      // On some systems, link(2) on a symbolic link follows it.
       symlinkSync(readlinkSync(source, { encoding: 'buffer' }), target);
       giveLink(target, process.getuid?.() === 0 ? { uid: Number(status.uid), gid: Number(status.gid) } : undefined);
     } else {

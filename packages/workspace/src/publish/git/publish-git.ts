@@ -8,9 +8,8 @@ import { preparePublish, writeIntent } from './publish-intent.ts';
 import { dropOwnRef, moveBranch, openSource, ownRef, sendObjects, updateRef } from './source-refs.ts';
 
 /**
- * Publishes to a branch of the source repository: objects, a ref of our own that keeps them, then the branch by compare-and-set. The user's
- * work tree, index and HEAD are not touched. Dying anywhere before the compare-and-set leaves a harmless ref at most, and dying after it
- * too: the next call removes it, or the run's discard.
+ * Publishes to a branch of the source repository: objects, a private ref that keeps them, then the branch by compare-and-set. The user's work
+ * tree, index and HEAD are not touched. A crash at any point leaves at most a harmless ref, which the next call or the run's discard removes.
  */
 export async function publishGit(deps: Deps, input: GitInput & { expect: string }): Promise<PublishResult> {
   const planned = await planGit(deps, input);
@@ -50,7 +49,7 @@ async function executePlan(
   return moved === undefined ? published : { status: 'moved' };
 }
 
-/** Removes what a publish that died has left in the source. A run without a folder for publishing never began one. */
+/** Removes the ref that a crashed publish left in the source. A run without a publish folder never started one. */
 export async function removePublishRef(
   deps: Deps,
   { folder, record }: Pick<GitInput, 'folder' | 'record'>,
@@ -60,6 +59,6 @@ export async function removePublishRef(
     const source = await openSource(deps, record);
     if (source !== undefined) await dropOwnRef(deps, source, folder.runId);
   } catch (error) {
-    deps.logger.warn({ runId: folder.runId, err: error }, 'the source repository could not be looked at');
+    deps.logger.warn({ runId: folder.runId, err: error }, 'could not open the source repository');
   }
 }

@@ -5,53 +5,43 @@ import { errnoOf, WorkspaceError } from '../../errors.ts';
 import { type GitOptions, largeAsTheyAre } from '../../host-git/git.ts';
 import type { RunFolder } from '../../run/run-folder.ts';
 import type { WorkspaceRecord } from '../../run/workspace-record.ts';
-import { asOwner as enter, openRepository, type Repository } from '../../source-repository/repository.ts';
+import { asOwner, openRepository, type Repository } from '../../source-repository/repository.ts';
 
-/** The user's repository, and the user that git acts as in it. */
-export interface SourceRepository {
-  /** The one that all work trees share, which has the branches. */
-  gitDir: string;
-  as: Repository['as'];
-  repository: Repository;
-}
-
-/** Undefined when it is gone, or git cannot read it any more. Throws when any part of it is out of bounds by now. */
+/** Opens the user's repository; undefined when it is gone or unreadable. Throws when any part of it is out of bounds. */
 export async function openSource(
   deps: Pick<Deps, 'git' | 'isRoot' | 'bounds'>,
   { origin, source }: WorkspaceRecord,
-): Promise<SourceRepository | undefined> {
+): Promise<Repository | undefined> {
   const path = source.type === 'git' ? source.path : '';
   const repository = await openRepository(deps, { path, gitDir: origin ?? '', use: 'publish' });
   if (repository === undefined) return undefined;
-  const { at, options } = inside({ gitDir: repository.common, as: repository.as });
+  const { at, options } = asOwner(repository);
   const found = await deps.git.run([...at, 'rev-parse', '--git-dir'], { ...options, accept: [0, 128] });
-  return found.code === 0 ? { gitDir: repository.common, as: repository.as, repository } : undefined;
+  return found.code === 0 ? repository : undefined;
 }
 
-const inside = ({ gitDir, as }: Pick<SourceRepository, 'gitDir' | 'as'>) => enter(gitDir, as);
-
-/** The commit that a ref is at. Not by `rev-parse`, which finds `refs/heads/refs/heads/x` when there is no `refs/heads/x`. */
-export async function readBranch(deps: Deps, source: SourceRepository, ref: string): Promise<string | undefined> {
-  const { at, options } = inside(source);
+/** The commit of a ref. Not by `rev-parse`, which finds `refs/heads/refs/heads/x` when `refs/heads/x` is missing. */
+export async function readBranch(deps: Deps, source: Repository, ref: string): Promise<string | undefined> {
+  const { at, options } = asOwner(source);
   const { stdout } = await deps.git.run([...at, 'for-each-ref', '--format=%(objectname) %(refname)', ref], options);
   const rows = stdout.toString('utf8').split('\n');
   return rows.find((row) => row.slice(41) === ref)?.slice(0, 40);
 }
 
-export async function hasCommit(deps: Deps, source: SourceRepository, commit: string): Promise<boolean> {
-  const { at, options } = inside(source);
+export async function hasCommit(deps: Deps, source: Repository, commit: string): Promise<boolean> {
+  const { at, options } = asOwner(source);
   const args = [...at, 'cat-file', '-e', `${commit}^{commit}`];
   return (await deps.git.run(args, { ...options, accept: [0, 1, 128] })).code === 0;
 }
 
-/** A ref that keeps a new one from being made: refs are files and folders, and `a` stands in the way of `a/b`, as `a/b` does of `a`. */
-export async function refInTheWay(deps: Deps, source: SourceRepository, ref: string): Promise<string | undefined> {
+/** A ref that blocks a new one: refs are files and folders, so `a` blocks `a/b` and `a/b` blocks `a`. */
+export async function refInTheWay(deps: Deps, source: Repository, ref: string): Promise<string | undefined> {
   const names = ref.split('/');
   for (let depth = 3; depth < names.length; depth++) {
     const above = names.slice(0, depth).join('/');
     if ((await readBranch(deps, source, above)) !== undefined) return above;
   }
-  const { at, options } = inside(source);
+  const { at, options } = asOwner(source);
   const { stdout } = await deps.git.run(
     [...at, 'for-each-ref', '--count=1', '--format=%(refname)', `${ref}/`],
     options,
@@ -59,26 +49,26 @@ export async function refInTheWay(deps: Deps, source: SourceRepository, ref: str
   return stdout.toString('utf8').trim() || undefined;
 }
 
-/** Whether a branch has a commit in its past, or is at it. */
-export async function isMerged(deps: Deps, source: SourceRepository, commit: string, tip: string): Promise<boolean> {
+/** Whether a branch contains a commit. */
+export async function isMerged(deps: Deps, source: Repository, commit: string, tip: string): Promise<boolean> {
   if (commit === tip) return true;
-  const { at, options } = inside(source);
+  const { at, options } = asOwner(source);
   const args = [...at, 'merge-base', '--is-ancestor', commit, tip];
   return (await deps.git.run(args, { ...options, accept: [0, 1, 128] })).code === 0;
 }
 
-/** Whether some work tree of the repository is at a branch: moved under it, its index would look like a revert. */
-export async function isCheckedOut(deps: Deps, source: SourceRepository, branch: string): Promise<boolean> {
-  const { at, options } = inside(source);
-  // A branch can be another name for one; writing to it writes to that.
+/** Whether a work tree has the branch checked out. If the branch moved, its index would look like a revert. */
+export async function isCheckedOut(deps: Deps, source: Repository, branch: string): Promise<boolean> {
+  const { at, options } = asOwner(source);
+  // A branch can be a symbolic ref; a write goes to its target.
   const written = (await symbolicRef(deps, at, options, branch)) ?? branch;
   const bare = await deps.git.run([...at, 'config', '--type=bool', '--get', 'core.bare'], {
     ...options,
     accept: [0, 1],
   });
   const isBare = bare.stdout.toString('latin1').trim() === 'true';
-  // Not by `worktree list`, which looks for every work tree by absolute path: the owner may be kept from entering the folders above.
-  const linked = workTrees(source.gitDir);
+  // Not by `worktree list`: it opens every work tree by absolute path, and the owner may not be allowed to enter the folders above.
+  const linked = workTrees(source.common);
   const names = [...(isBare ? [] : ['HEAD']), ...linked.map((name) => `worktrees/${name}/HEAD`)];
   for (const name of names) if ((await symbolicRef(deps, at, options, name)) === written) return true;
   return false;
@@ -93,7 +83,7 @@ function workTrees(gitDir: string): string[] {
   }
 }
 
-/** The ref that another one stands for. */
+/** The target of a symbolic ref. */
 async function symbolicRef(
   deps: Deps,
   at: readonly string[],
@@ -105,34 +95,33 @@ async function symbolicRef(
 }
 
 /**
- * Objects go through a pipe (`pack-objects` here, `index-pack` there) and not by `fetch`: the writing half runs as the owner of the
- * repository, who cannot read the data directory. A shallow shadow repository, which a fetch might refuse or spread, does not matter to
- * a pipe either.
+ * Sends objects through a pipe (`pack-objects` in the run, `index-pack` in the source) instead of `fetch`: the writing half runs as the owner
+ * of the repository, who cannot read the data directory. A fetch could also refuse the shallow shadow repository, or copy its shallowness.
  */
 export async function sendObjects(
   deps: Deps,
-  input: { folder: RunFolder; source: SourceRepository; commit: string; has: string },
+  input: { folder: RunFolder; source: Repository; commit: string; has: string },
 ): Promise<void> {
   const from = `--git-dir=${input.folder.shadow}`;
   const pack = deps.git.stream([...largeAsTheyAre, from, 'pack-objects', '--revs', '--stdout', '-q']);
   pack.stdin.end(`${input.commit}\n^${input.has}\n`);
-  const { at, options } = inside(input.source);
+  const { at, options } = asOwner(input.source);
   const index = deps.git.stream([...largeAsTheyAre, ...at, 'index-pack', '--stdin', '--strict'], options);
   index.stdin.on('error', () => {});
   index.stdout.resume();
   pack.stdout.pipe(index.stdin);
   try {
-    // The reader's own complaint says more than the broken pipe of the writer.
+    // The reader's message says more than the writer's broken pipe.
     await index.done.catch(refused);
     await pack.done;
   } finally {
-    // Whichever is left would wait for the other for ever.
+    // Each would wait for the other for ever.
     pack.kill();
     index.kill();
   }
 }
 
-/** git refuses some content in the object database, such as a `.gitmodules` with commands in it. */
+/** `index-pack --strict` refuses some content, such as a `.gitmodules` with commands in it. */
 function refused(cause: unknown): never {
   if (cause instanceof WorkspaceError && /fsck error|in strict mode/i.test(cause.message)) {
     throw new WorkspaceError('EGITREFUSED', `The repository refuses the change: ${cause.message}`, { cause });
@@ -141,13 +130,13 @@ function refused(cause: unknown): never {
 }
 
 /**
- * Moves a branch, if it is still where it is expected.
- * @param input.from null: it must not exist
- * @returns where the branch is, when that is not where it should be
+ * Moves a branch by compare-and-set.
+ * @param input.from null: the branch must not exist
+ * @returns 'moved' when the branch was not at `from`
  */
 export async function moveBranch(
   deps: Deps,
-  source: SourceRepository,
+  source: Repository,
   input: { branch: string; from: string | null; commit: string },
 ): Promise<'moved' | undefined> {
   try {
@@ -162,22 +151,22 @@ export async function moveBranch(
   }
 }
 
-/** A ref that keeps a run's new objects in the user's repository until its branch does. */
+/** A ref that keeps the new objects of a run in the user's repository until the branch does. */
 export const ownRef = (runId: string): string => `refs/holdpoint/${runId}/out`;
 
-/** Removes it, if it is there. One that cannot be removed does no harm and fails nothing: it is tried again when the run is discarded. */
-export async function dropOwnRef(deps: Deps, source: SourceRepository, runId: string): Promise<void> {
-  const { at, options } = inside(source);
+/** A ref that cannot be removed is harmless: the discard of the run tries again. */
+export async function dropOwnRef(deps: Deps, source: Repository, runId: string): Promise<void> {
+  const { at, options } = asOwner(source);
   const ref = ownRef(runId);
   try {
     if ((await readBranch(deps, source, ref)) === undefined) return;
     await deps.git.run([...at, 'update-ref', '--no-deref', '-d', ref], options);
   } catch (error) {
-    deps.logger.warn({ runId, ref, err: error }, 'a ref in the source repository could not be removed');
+    deps.logger.warn({ runId, ref, err: error }, 'could not remove a ref in the source repository');
   }
 }
 
-export async function updateRef(deps: Deps, source: SourceRepository, args: readonly string[]): Promise<void> {
-  const { at, options } = inside(source);
+export async function updateRef(deps: Deps, source: Repository, args: readonly string[]): Promise<void> {
+  const { at, options } = asOwner(source);
   await deps.git.run([...at, 'update-ref', '-m', 'holdpoint: publish', ...args], options);
 }

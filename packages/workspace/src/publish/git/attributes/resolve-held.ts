@@ -4,8 +4,7 @@ import type { ObjectWriter } from '../../../git-objects/object-writer.ts';
 import type { Conflict, Resolution } from '../../../port.ts';
 import type { RunFolder } from '../../../run/run-folder.ts';
 import { type Change, type Folder, find, isLeaf } from '../../../tree/tree.ts';
-import { createTextBudget, readVersions } from '../../conflict-versions.ts';
-import { resolveConflict } from '../../resolve.ts';
+import { createTextBudget, readVersions, resolveConflict } from '../../conflict-versions.ts';
 import type { CleanedChanges } from './clean-changes.ts';
 
 interface Input {
