@@ -2,34 +2,34 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join, normalize } from 'node:path';
 
-/** A directory with a rule for what lies in it. The deepest rule on the way to a path decides. */
+/** A rule for everything below a directory. For a path, the deepest matching rule decides. */
 export interface PathRule {
   path: string;
-  /** `home`: open, but not as a whole, and not its dot folders. */
+  /** `home`: open, except the home itself and its dot folders. */
   kind: 'closed' | 'open' | 'home';
 }
 
-/** They hold the system, its state, or the kernel's view of it. */
+/** The system, its state, and the kernel's file systems. */
 const system = ['/etc', '/proc', '/sys', '/dev', '/boot', '/efi', '/run', '/usr', '/bin', '/sbin', '/lib', '/lib32']
   .concat(['/lib64', '/libx32', '/var', '/snap', '/nix', '/gnu', '/lost+found', '/System', '/Library', '/Applications'])
   .concat(['/private/etc', '/private/var']);
 
-/** Places in them where people and build servers keep repositories and temporary files. */
+/** Directories inside them where people and build servers keep repositories and temporary files. */
 const openInSystem = ['/var/tmp', '/var/www', '/var/srv', '/var/opt', '/var/mnt', '/dev/shm', '/run/media'].concat([
   '/var/folders',
   '/private/var/folders',
   '/private/var/tmp',
 ]);
 
-/** Where Jenkins, GitLab Runner and Buildkite check repositories out. The rest of `/var/lib` is databases and keys. */
+/** Checkouts of Jenkins, GitLab Runner and Buildkite. The rest of `/var/lib` is databases and keys. */
 const workspaceOfService = /^\/var\/lib\/[^/]+\/(workspace|workspaces|builds)\/./;
 
-/** These hold keys wherever they lie: a home may be where no list of users names it. */
+/** Closed everywhere, because a home may be missing in the list of users. */
 const secretFolders = new Set(['.ssh', '.gnupg', '.aws', '.kube', '.password-store']);
 
 const homeParents = ['/home', '/var/home', '/Users'];
 
-/** All places with a rule, except the data directory. Homes are read each time: users come and go. */
+/** All rules except the one for the data directory. Homes are read on every call, because users are added and removed. */
 export function listPathRules(): PathRule[] {
   const people = [...ownHome(), '/root', '/var/roothome', ...homesOfPeople(), ...homeParents.flatMap(foldersIn)];
   const homes = new Set(people.map((path) => normalize(path).replace(/(?<=.)\/$/, '')).filter(mayBeHome));
@@ -42,28 +42,28 @@ export function listPathRules(): PathRule[] {
 }
 
 /**
- * Why a directory or file must not be read or written, by its real path; undefined when it may.
+ * Why a directory or file must not be read or written; undefined when it may.
  * @param path absolute, without links
  */
-export function reasonClosed(places: readonly PathRule[], path: string): string | undefined {
+export function reasonClosed(rules: readonly PathRule[], path: string): string | undefined {
   if (path === '/') return 'it is the whole file system';
   const secret = path.split('/').find((name) => secretFolders.has(name));
   if (secret !== undefined) return `${secret} holds keys`;
-  const place = places.filter((one) => isWithin(path, one.path)).sort((a, b) => b.path.length - a.path.length)[0];
-  const held = places.find((one) => one.kind !== 'open' && one.path !== path && isWithin(one.path, path));
-  switch (place?.kind) {
+  const rule = rules.filter((one) => isWithin(path, one.path)).sort((a, b) => b.path.length - a.path.length)[0];
+  const inner = rules.find((one) => one.kind !== 'open' && one.path !== path && isWithin(one.path, path));
+  switch (rule?.kind) {
     case 'closed':
-      return workspaceOfService.test(path) ? undefined : `${place.path} is a directory of the system`;
+      return workspaceOfService.test(path) ? undefined : `${rule.path} is a directory of the system`;
     case 'home': {
-      if (path === place.path) return 'it is a home directory as a whole';
-      const [top = ''] = path.slice(place.path.length + 1).split('/');
-      if (top.startsWith('.')) return `${place.path}/${top} holds the settings and keys of a user`;
+      if (path === rule.path) return 'it is a home directory as a whole';
+      const [top = ''] = path.slice(rule.path.length + 1).split('/');
+      if (top.startsWith('.')) return `${rule.path}/${top} holds the settings and keys of a user`;
       break;
     }
     default:
       break;
   }
-  return held === undefined ? undefined : `it contains ${held.path}`;
+  return inner === undefined ? undefined : `it contains ${inner.path}`;
 }
 
 export function isWithin(path: string, folder: string): boolean {
@@ -81,7 +81,7 @@ function ownHome(): string[] {
 
 const nobodyUid = 65_534;
 
-/** The homes of root and of people. The homes of services lie in `/var` or `/usr`, and are closed with them. */
+/** The homes of root and of people. The homes of services are in `/var` or `/usr` and closed with them. */
 function homesOfPeople(): string[] {
   let rows: string[];
   try {

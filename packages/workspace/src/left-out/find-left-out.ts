@@ -7,18 +7,18 @@ import type { WorkspaceRecord } from '../run/workspace-record.ts';
 import { type Change, type Folder, find } from '../tree/tree.ts';
 import { ignoredPaths } from './ignored-paths.ts';
 
-/** What decides which changes are part of the change set. */
+/** Decides which changes belong to the change set. */
 export interface Scope {
   folder: RunFolder;
   record: WorkspaceRecord;
   includeIgnored: boolean;
-  /** Trees that the source has: what git tracks stays part of the change set, whatever the ignore rules say. */
+  /** Trees of the source. A path in one of them is tracked by git, so it belongs to the change set although an ignore rule matches. */
   tracked: readonly Folder[];
 }
 
 /**
- * The changes that are no part of the change set, and why: what the globs of the source leave out, and what a git source ignores.
- * A directory has no ignore rules, even when it lies in a repository.
+ * Finds the changes outside the change set, with the reason: excluded by the globs of the source, or ignored by a git source. A directory
+ * source has no ignore rules, even inside a repository.
  * @param input.root the newer tree
  */
 export async function findLeftOut(
@@ -28,14 +28,14 @@ export async function findLeftOut(
 ): Promise<Map<BytePath, LeftOut['reason']>> {
   const { folder, record } = scope;
   const { source } = record;
-  const judged = new Map<BytePath, LeftOut['reason']>();
-  if (source.type === 'empty') return judged;
+  const reasons = new Map<BytePath, LeftOut['reason']>();
+  if (source.type === 'empty') return reasons;
   const selection = createSelection(source);
-  for (const { path } of input.changes) if (!selection.has(path)) judged.set(path, 'excluded');
-  if (source.type !== 'git' || scope.includeIgnored) return judged;
+  for (const { path } of input.changes) if (!selection.has(path)) reasons.set(path, 'excluded');
+  if (source.type !== 'git' || scope.includeIgnored) return reasons;
   const isTracked = (path: BytePath) => scope.tracked.some((tree) => find(tree, path.split('/')) !== undefined);
-  const paths = input.changes.map(({ path }) => path).filter((path) => !judged.has(path) && !isTracked(path));
+  const paths = input.changes.map(({ path }) => path).filter((path) => !reasons.has(path) && !isTracked(path));
   const ignored = await ignoredPaths(deps, { folder, record, root: input.root, paths, isTracked });
-  for (const path of ignored) judged.set(path, 'ignored');
-  return judged;
+  for (const path of ignored) reasons.set(path, 'ignored');
+  return reasons;
 }

@@ -10,7 +10,7 @@ import { detectFormat } from './archive/extract-archive.ts';
 import { assertComplete } from './complete-source.ts';
 import { createSelection } from './selection.ts';
 
-/** A source as it was found: where it really lies, and the commit of a git source. */
+/** A source that was found: its real path, and the commit of a git source. */
 export type FoundSource =
   | { type: 'empty' }
   | { type: 'directory'; path: string }
@@ -84,7 +84,7 @@ function assertReadable(path: string): void {
   }
 }
 
-/** The repository of a work tree's top folder, or a bare one: a run on a sub-folder must not silently take the whole repository. */
+/** The repository of a work tree's top folder, or a bare one: a run on a subfolder must not silently copy the whole repository. */
 async function findRepository(deps: Pick<Deps, 'git' | 'bounds' | 'isRoot'>, path: string): Promise<Repository> {
   const gitDir = await gitDirectoryOf(path);
   const repository = gitDir === undefined ? undefined : await openRepository(deps, { path, gitDir, use: 'source' });

@@ -35,20 +35,20 @@ export interface Fill {
 }
 
 export interface Filled {
-  /** The tree as git knew it before, which keeps its object ids. */
+  /** The tree of the source's commit with its object ids; empty for other sources. */
   before: Folder;
   submodules: Materialised['submodules'];
-  /** Content of the source's commit, of a git source. */
+  /** Content of the commit of a git source. */
   commit?: Buffer;
 }
 
-/** Brings the source's files into the tree. */
+/** Copies the source's files into the tree. */
 export async function fillTree(deps: Deps, fill: Fill): Promise<Filled> {
   const { folder, found, signal } = fill;
   const owner = deps.isRoot ? fill.owner : undefined;
   using tree = openTop(folder.tree);
   giveFolder(tree.fd, owner, 0o700);
-  const memory = createLearner(folder, deps.states.of(folder).stats);
+  const learner = createLearner(folder, deps.states.of(folder).stats);
   const context: ImportContext = {
     owner,
     pace: createPace(signal),
@@ -56,7 +56,7 @@ export async function fillTree(deps: Deps, fill: Fill): Promise<Filled> {
     selection: fill.source.type === 'empty' ? selectAll : createSelection(fill.source),
     skipped: fill.skipped,
     content: fill.writer,
-    learn: memory.add,
+    learn: learner.add,
     onProgress: fill.onProgress ?? (() => {}),
     onPoint: deps.onPoint,
     entries: 0,
@@ -76,19 +76,19 @@ export async function fillTree(deps: Deps, fill: Fill): Promise<Filled> {
     }
     case 'archive': {
       using from = deps.bounds.open(found.path, 'source');
-      await extractArchive(context, { from: from.path, to: folder.tree, ...(signal && { signal }) });
+      await extractArchive(context, { from: from.path, to: folder.tree, signal });
       break;
     }
     case 'git':
-      return checkOut(deps, { folder, found, context, ...(signal && { signal }) });
+      return checkOut(deps, { folder, found, context, signal });
     default:
       throw found satisfies never;
   }
-  memory.settle();
+  learner.settle();
   return { before: emptyFolder(), submodules: [] };
 }
 
-/** Files that wait until the clock has left the tick in which they were written; see `StatCache.learn`. */
+/** Delays `StatCache.learn` until the clock has left the tick in which a file was written. */
 function createLearner(folder: RunFolder, stats: StatCache) {
   const settleAt = 1000;
   let waiting: { path: string; status: BigIntStats; oid: string }[] = [];
@@ -109,54 +109,45 @@ async function checkOut(
   deps: Deps,
   input: { folder: RunFolder; found: Found<'git'>; context: ImportContext; signal?: AbortSignal },
 ): Promise<Filled> {
-  const { folder, found, context } = input;
-  const signal = input.signal && { signal: input.signal };
-  const reading = readSourceCommit(deps, { found, ...signal });
-  // It is waited for below.
-  reading.catch(() => {});
-  await measureCommit(deps, { found, context, ...signal });
+  const { folder, found, context, signal } = input;
   const { repository, commit } = found;
-  await takeCommit(deps.git, { folder, repository, commit, ref: 'refs/holdpoint/base', ...signal });
+  const reading = readGit(deps.git, repository, ['cat-file', 'commit', commit], { signal });
+  // Awaited below.
+  reading.catch(() => {});
+  await measureCommit(deps, { found, context, signal });
+  await takeCommit(deps.git, { folder, repository, commit, ref: 'refs/holdpoint/base', signal });
   await assertUnchanged(deps, repository);
   deps.onPoint('materialise.fetched');
   const state = deps.states.of(folder);
   const loaded = await loadTree(deps, { folder, state, treeish: `${found.commit}^{tree}` });
   const root = selectTree(loaded.root, context.selection);
-  const scan = startScan(deps, { folder, state, content: hashOnly, ...signal });
+  const scan = startScan(deps, { folder, state, content: hashOnly, signal });
   const clock = () => fileSystemClock(folder);
   const where = { gitDir: folder.shadow, tree: folder.tree, clock, owner: context.owner, keep: () => false };
   const onWritten = (bytes: number) => {
     bytesDone(context, bytes);
     fileDone(context);
   };
-  await bringTree({ git: deps.git, scan, ...where, onWritten, ...signal }, root);
+  await bringTree({ git: deps.git, scan, ...where, onWritten, signal }, root);
   const wanted = loaded.submodules.filter(({ path }) => context.selection.has(path));
   const submodules = wanted.map(({ path, oid }) => ({ path: toText(path), commit: oid }));
-  return { before: root, submodules, commit: await reading };
+  return { before: root, submodules, commit: (await reading).stdout };
 }
 
-async function readSourceCommit(
-  deps: Pick<Deps, 'git'>,
-  { found, signal }: { found: Found<'git'>; signal?: AbortSignal },
-): Promise<Buffer> {
-  const args = ['cat-file', 'commit', found.commit];
-  return (await readGit(deps.git, found.repository, args, signal ? { signal } : {})).stdout;
-}
-
-/** Fails before anything is fetched when there is too much of it. */
+/** Throws before the fetch when the commit is too large. */
 async function measureCommit(
   deps: Pick<Deps, 'git'>,
   input: { found: Found<'git'>; context: ImportContext; signal?: AbortSignal },
 ): Promise<void> {
   const { found, context, signal } = input;
   const list = ['ls-tree', '-r', '-l', '-z', '--full-tree', `${found.commit}^{tree}`];
-  const options = { maxBytes: 1024 * 1024 * 1024, ...(signal && { signal }) };
+  const options = { maxBytes: 1024 * 1024 * 1024, signal };
   const { stdout } = await readGit(deps.git, found.repository, list, options);
   for (const row of stdout.toString('latin1').split('\0').slice(0, -1)) {
     const [facts = '', path = ''] = splitAt(row, row.indexOf('\t'));
     if (!context.selection.has(path)) continue;
     countEntry(context);
-    // Of a submodule it is "-".
+    // The size of a submodule is "-".
     countBytes(context, Number.parseInt(facts.split(/ +/)[3] ?? '', 10) || 0);
   }
 }

@@ -1,10 +1,10 @@
 import { type Change, type Entry, type Folder, isFolder } from '../tree/tree.ts';
 
 /**
- * A tree with changes applied: what they do not name stays as it is. Folders are copied once each, so that many changes in one folder cost
- * no more than the folder. A folder whose last file goes, goes too.
- * @returns paths of changes that would take other files away, because a folder with files is there or a file where a folder would have to be;
- * those are not applied
+ * Applies changes to a copy of a tree. Each folder is copied once, so many changes in one folder cost no more than the folder. A folder
+ * without a last file is removed.
+ * @returns `blocked`: paths of changes that were not applied, because they would remove other files: a folder with files is at the path, or a
+ * file is at a folder above it
  */
 export function applyChanges(root: Folder, changes: readonly Change[]): { root: Folder; blocked: string[] } {
   const mine = new Set<Folder>();
@@ -15,8 +15,8 @@ export function applyChanges(root: Folder, changes: readonly Change[]): { root: 
     return copy;
   };
   const result = own(root);
-  /** The folders on the way to a path, copied; undefined when one is missing and not to be made, or a file is in the way. */
-  const way = (names: readonly string[], make: boolean): Folder[] | undefined => {
+  /** Copies of the folders above a path; undefined when one is missing and `make` is false, or a file is in the way. */
+  const foldersTo = (names: readonly string[], make: boolean): Folder[] | undefined => {
     const folders = [result];
     for (const name of names) {
       const parent = folders.at(-1) ?? result;
@@ -32,7 +32,7 @@ export function applyChanges(root: Folder, changes: readonly Change[]): { root: 
     if (change.new !== null) continue;
     const names = change.path.split('/');
     const name = names.pop() ?? '';
-    const folders = way(names, false);
+    const folders = foldersTo(names, false);
     const entry = folders?.at(-1)?.entries.get(name);
     if (folders === undefined || entry === undefined || isFolder(entry)) continue;
     folders.at(-1)?.entries.delete(name);
@@ -45,9 +45,9 @@ export function applyChanges(root: Folder, changes: readonly Change[]): { root: 
     if (change.new === null) continue;
     const names = change.path.split('/');
     const name = names.pop() ?? '';
-    const folder = way(names, true)?.at(-1);
-    const there = folder?.entries.get(name);
-    if (folder === undefined || (isFolder(there) && there.entries.size > 0)) blocked.push(change.path);
+    const folder = foldersTo(names, true)?.at(-1);
+    const current = folder?.entries.get(name);
+    if (folder === undefined || (isFolder(current) && current.entries.size > 0)) blocked.push(change.path);
     else folder.entries.set(name, change.new);
   }
   return { root: result, blocked };

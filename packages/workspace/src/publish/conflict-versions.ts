@@ -5,19 +5,19 @@ import { streamBlobs } from '../host-git/stream-blobs.ts';
 import type { FileVersion, Resolution } from '../port.ts';
 import { type Leaf, type Mode, modes } from '../tree/tree.ts';
 
-/** Of one file, bytes. */
+/** Largest text of one version, bytes. */
 export const largestText = 64 * 1024;
-/** Of all the conflicts of a plan together: a plan is kept and sent as a whole. */
+/** All texts of a plan together, bytes: a plan is stored and sent as a whole. */
 const mostText = 8 * 1024 * 1024;
 
-/** How much text may still be shown. */
+/** Remaining bytes of text that a plan may show. */
 export interface TextBudget {
   left: number;
 }
 
 export const createTextBudget = (): TextBudget => ({ left: mostText });
 
-/** Files of a repository as a person sees them in a conflict. */
+/** Reads the versions of conflicting files for a person. */
 export async function readVersions(
   deps: Pick<Deps, 'git'>,
   input: { gitDir: string; leaves: readonly (Leaf | null)[]; budget: TextBudget },
@@ -53,7 +53,7 @@ export function versionOf({ mode, oid }: Leaf, content: { bytes: number; text: s
   return { mode: mode.toString(8), oid, ...content };
 }
 
-/** The content as text; null when it is none, or too long to be shown. */
+/** The content as text; null when it is not text or too long. */
 export function textOf(content: Buffer, budget: TextBudget): string | null {
   const isShown = content.length <= Math.min(largestText, budget.left) && isUtf8(content) && !content.includes(0);
   if (!isShown) return null;
@@ -66,10 +66,7 @@ interface Versions {
   run: Leaf | null;
 }
 
-/**
- * What a person wants of a file in conflict. Undefined when they said nothing, or spoke of another version of the source than the one
- * that is there now.
- */
+/** Applies a person's resolution to a conflict; undefined when there is none, or when it refers to an older version of the source. */
 export function resolveConflict(
   resolution: Resolution | undefined,
   { source, run }: Versions,

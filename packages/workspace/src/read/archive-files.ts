@@ -26,7 +26,7 @@ interface Request {
   paths?: readonly string[];
 }
 
-/** Files of a snapshot as an archive, dated as the snapshot is. git makes it while it is read. */
+/** Files of a snapshot as an archive, with the date of the snapshot. git produces it while it is read. */
 export async function archiveFiles(deps: Deps, input: Request): Promise<Readable> {
   const folder = runFolder(deps.dataDir, input.runId);
   const { created_at: seconds } = requireRecord(folder);
@@ -45,7 +45,7 @@ export async function archiveFiles(deps: Deps, input: Request): Promise<Readable
   return lazyOutput(() => startPart(deps, { folder, input, part, seconds }));
 }
 
-/** Attributes of the tree could leave files out or change their content. A repository that was made before this was known has no word of it. */
+/** Attributes of the tree could leave files out or change their content. Repositories of earlier versions lack this file. */
 async function switchAttributesOff(folder: RunFolder): Promise<void> {
   const path = join(folder.shadow, 'info', 'attributes');
   if (readFileSync(path, 'utf8') !== shadowAttributes) await writeDurably(path, shadowAttributes, 0o644);
@@ -70,7 +70,7 @@ function start(
   const shadow = join(folder.shadow, 'objects');
   const git = deps.git.stream(
     [`--git-dir=${folder.shadow}`, '-c', 'tar.umask=0022', 'archive', `--format=${format}`, commit],
-    objects === undefined ? {} : { env: { GIT_OBJECT_DIRECTORY: objects, GIT_ALTERNATE_OBJECT_DIRECTORIES: shadow } },
+    { env: objects === undefined ? {} : { GIT_OBJECT_DIRECTORY: objects, GIT_ALTERNATE_OBJECT_DIRECTORIES: shadow } },
   );
   git.stdin.on('error', () => {});
   git.stdin.end();
@@ -84,7 +84,7 @@ function start(
   return { stdout: git.stdout.pipe(packed), done: git.done, kill };
 }
 
-/** The tree and commit of a part belong to nobody: they lie in a folder of their own for as long as the archive is read. */
+/** The tree and commit of a part are temporary: they are in their own folder while the archive is read. */
 async function startPart(
   deps: Deps,
   { folder, input, part, seconds }: { folder: RunFolder; input: Request; part: Folder; seconds: number },

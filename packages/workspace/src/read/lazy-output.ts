@@ -1,16 +1,16 @@
 import { Readable } from 'node:stream';
 
-/** Something that writes, and can be ended. */
+/** A program with output. */
 export interface Producer {
   stdout: NodeJS.ReadableStream;
-  /** Settles when it is over; fails when it failed. */
+  /** Rejects when the program fails. */
   done: Promise<unknown>;
   kill(): unknown;
 }
 
 /**
- * The output of a program that is started when somebody begins to read: a stream that nobody reads leaves nothing behind. It fails when
- * the program does, and the program ends when nobody reads on.
+ * The output of a program that starts at the first read, so an unread stream leaves nothing behind. The stream fails when the program fails,
+ * and destroying the stream kills the program.
  */
 export function lazyOutput(start: () => Promise<Producer> | Producer): Readable {
   let source: Producer | undefined;

@@ -9,7 +9,7 @@ import { lazyOutput } from './lazy-output.ts';
 import { listFiles } from './list-files.ts';
 import { listUnknown } from './list-unknown.ts';
 
-/** One file of a snapshot, as it is; of a link, its target. */
+/** Reads a file of a snapshot; for a link, its target. */
 export async function readSnapshotFile(
   deps: Deps,
   input: { runId: string; snapshot: SnapshotId; path: string },

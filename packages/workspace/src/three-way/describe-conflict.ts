@@ -5,18 +5,18 @@ import { type Folder, find, isFolder, type Leaf, modes } from '../tree/tree.ts';
 import type { MergeDriver } from './merge-drivers.ts';
 import type { ThreeWay, UnmergedPath } from './merge-folders.ts';
 
-/** What the two sides are called in the middle of a sentence. */
+/** Names of the two sides in the middle of a sentence. */
 export type Sides = Record<'source' | 'run', string>;
 
 interface Context extends ThreeWay<Folder> {
   sides: Sides;
-  /** Where files of a side went to, new path by old path. */
+  /** New path by old path, for files that a side moved. */
   moves: Record<keyof Sides, ReadonlyMap<string, string>>;
   /** By path. */
   drivers: ReadonlyMap<string, MergeDriver>;
 }
 
-/** Why a path is in conflict: which side deleted, changed or added what. */
+/** Explains a conflict: which side deleted, changed or added the file. */
 export function describeConflict(context: Context, open: UnmergedPath): string {
   const sentence = reasonOf(context, open);
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
@@ -32,21 +32,21 @@ function reasonOf({ sides, moves, drivers, ...trees }: Context, { path, base, so
   if (isFolderIn(trees.run)) return `${sides.run} has a folder here, and ${sides.source} a file.`;
   if (source === null) return `${sides.source} deleted this file, and ${sides.run} changed it.${movedBy('source')}`;
   if (run === null) return `${sides.source} changed this file, and ${sides.run} deleted it.${movedBy('run')}`;
-  if (base === null) return `${sides.source} has a file here that ${sides.run} did not begin with.`;
+  if (base === null) return `${sides.source} has a file here that ${sides.run} did not start from.`;
   const isLink = (leaf: Leaf) => leaf.mode === modes.symlink;
   if (isLink(source) !== isLink(run)) {
-    return `one of ${sides.source} and ${sides.run} has a symbolic link here, the other a file.`;
+    return `one side (${sides.source} or ${sides.run}) has a symbolic link here, the other a file.`;
   }
   const driver = drivers.get(path);
   if (driver?.kind === 'none') return `${sides.source} and ${sides.run} changed this file. ${driver.detail}`;
-  return `${sides.source} and ${sides.run} changed this file in ways that do not fit together.`;
+  return `${sides.source} and ${sides.run} changed this file in conflicting ways.`;
 }
 
-/** Pairs of deleted and added files that git compares at most, per side: 1,000 × 1,000. */
+/** git compares at most 1,000 deleted files with 1,000 added files per side. */
 const mostCompared = 1000;
 
 /**
- * Where git believes that the deleted files of one side went to. Only a hint for the person who settles a conflict: no merge follows it.
+ * Asks git where the deleted files of one side were moved. This is only a hint for the person who resolves a conflict; no merge uses it.
  * @returns new path by old path
  */
 export async function findMoves(

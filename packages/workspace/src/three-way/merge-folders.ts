@@ -1,18 +1,18 @@
 import { type Entry, type Folder, isFolder, isLeaf, isSame, type Leaf, type Mode, modes } from '../tree/tree.ts';
 
-/** A path in three trees. */
+/** A value for each of three trees. */
 export interface ThreeWay<T> {
   readonly base: T;
   readonly source: T;
   readonly run: T;
 }
 
-/** A path without an answer yet, and its file in each tree. Null: there is no file. */
+/** An undecided path and its file in each tree; null where the tree has no file. */
 export interface UnmergedPath extends ThreeWay<Leaf | null> {
   readonly path: string;
 }
 
-/** A file of which both sides changed the content. */
+/** A file whose content both sides changed. */
 export interface BothChanged extends UnmergedPath {
   readonly source: Leaf;
   readonly run: Leaf;
@@ -21,15 +21,15 @@ export interface BothChanged extends UnmergedPath {
 }
 
 export interface MergedFolders {
-  /** Everything that is decided. The paths in `contents` and `conflicts` hold no file. */
+  /** The decided part of the tree, without the paths in `contents` and `conflicts`. */
   root: Folder;
   contents: BothChanged[];
   conflicts: UnmergedPath[];
 }
 
 /**
- * Merges three trees path by path: a path that one side left as it was is taken from the other side. Renames are not guessed, so a moved file
- * is a deletion and an addition. Folders with the same object id are not entered. Empty folders are not looked at.
+ * Merges three trees path by path: when one side left a path unchanged, the other side's version wins. Renames are not detected, so a moved
+ * file is a deletion and an addition. Folders with equal object ids are not entered. Empty folders are ignored.
  */
 export function mergeFolders(roots: ThreeWay<Folder>): MergedFolders {
   const result: Omit<MergedFolders, 'root'> = { contents: [], conflicts: [] };
@@ -39,7 +39,7 @@ export function mergeFolders(roots: ThreeWay<Folder>): MergedFolders {
 
 interface Outcome {
   entry: Entry | undefined;
-  /** Whether a file is here or below, or may be once everything is decided. */
+  /** Whether a file is here or below, or may be here after the contents are merged and conflicts resolved. */
   holdsFile: boolean;
 }
 
@@ -90,7 +90,7 @@ function decide({
   return oid === undefined ? { contents: { base, source, run, mode } } : { mode, oid };
 }
 
-/** The value of the side that changed it; undefined when both did. */
+/** The value of the side that changed it; undefined when both sides did. */
 function pick<T>(base: T | undefined, source: T, run: T): T | undefined {
   if (source === run || run === base) return source;
   return source === base ? run : undefined;

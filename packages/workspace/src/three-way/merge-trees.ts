@@ -17,13 +17,13 @@ export interface MergeInput extends ThreeWay<Folder> {
   writer: ObjectWriter;
   resolutions: readonly Resolution[];
   sides: Sides;
-  /** The user's git directory, if there is one: its `info/attributes` count. */
-  sourceGitDir?: string | undefined;
+  /** The user's git directory, for its `info/attributes`. */
+  sourceGitDir?: string;
 }
 
 /**
- * Three-way merge of trees in memory, path by path, with contents merged by git. A conflict is about one path and three versions of it; what
- * a person takes of them becomes the state of that path, and every other path keeps what the merge made of it.
+ * Three-way merge of trees in memory, path by path, with contents merged by git. A conflict is one path with three versions. A person's
+ * resolution sets the state of that path; every other path keeps its merge result.
  */
 export async function mergeTrees(deps: Deps, input: MergeInput): Promise<{ root: Folder; conflicts: Conflict[] }> {
   const { folder, writer } = input;

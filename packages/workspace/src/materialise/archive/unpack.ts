@@ -7,22 +7,22 @@ import { writeAll } from '../../files/write-durably.ts';
 import type { SkippedPath } from '../../port.ts';
 import { bytesDone, countBytes, countEntry, fileDone, type ImportContext } from '../import-context.ts';
 
-/** Puts the entries of an archive into a tree, one after the other. Names come from a stranger: see `placeOf`. */
+/** Writes the entries of an archive into a tree. The names are untrusted: see `entryPath`. */
 export interface Unpacker {
   folder(name: BytePath, mode: number): void;
   file(name: BytePath, mode: number, content: AsyncIterable<Uint8Array>): Promise<void>;
   link(name: BytePath, target: BytePath): void;
-  /** Another name of a file that came before: a copy of it. */
+  /** Copies an earlier file of the archive. */
   hardLink(name: BytePath, target: BytePath): Promise<void>;
-  /** What cannot be in a workspace is noted. */
+  /** Records an entry that a workspace cannot hold. */
   skip(name: BytePath, reason: SkippedPath['reason']): void;
 }
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 
 /**
- * Folders on the way are opened one by one and never through a link, so an entry cannot be written through a link that another one has
- * planted. A later entry of the same name replaces the earlier one, as tar does.
+ * Folders are opened one by one and never through a link, so an entry cannot be written through a link that another entry planted. A later
+ * entry replaces an earlier entry of the same name, as in tar.
  */
 export function createUnpacker(
   context: ImportContext,
@@ -78,8 +78,8 @@ export function createUnpacker(
       const names = namesOf(target, name);
       const source = openUnpacked(root, names);
       if (source === undefined) {
-        const why = context.selection.has(names.join('/')) ? 'is not in it' : 'is left out';
-        throw archiveError(`${toText(name)} is another name of ${toText(target)}, which ${why}`);
+        const why = context.selection.has(names.join('/')) ? 'is missing' : 'is left out';
+        throw archiveError(`${toText(name)} is a hard link to ${toText(target)}, which ${why}`);
       }
       try {
         await write(place, fstatSync(source).mode, chunksOf(source));
@@ -99,7 +99,7 @@ interface EntryPath {
   name: string;
 }
 
-/** Where an entry belongs; undefined when it is no part of the workspace. */
+/** The path of an entry; undefined when it is not part of the workspace. */
 function entryPath(context: ImportContext, entry: BytePath, kind: 'file' | 'folder'): EntryPath | undefined {
   const folders = namesOf(entry, entry);
   const name = folders.pop();
@@ -111,11 +111,11 @@ function entryPath(context: ImportContext, entry: BytePath, kind: 'file' | 'fold
   return isWanted ? { folders, name } : undefined;
 }
 
-/** The names of a path in an archive. One that would lead out of the workspace is an attack, or a mistake; neither is guessed at. */
+/** The names of a path in an archive. A path that leads out of the workspace is refused. */
 function namesOf(path: BytePath, entry: BytePath): string[] {
   const names = path.split('/').filter((name) => name !== '' && name !== '.');
   if (path.startsWith('/') || path.includes('\0') || names.includes('..')) {
-    throw archiveError(`the entry ${toText(entry)} leads out of it`);
+    throw archiveError(`the entry ${toText(entry)} leads out of the archive`);
   }
   if (names.length > deepest || names.some((name) => name.length > longestName)) {
     throw archiveError(`the entry ${toText(entry).slice(0, 100)} has a path that is too long`);
@@ -123,7 +123,7 @@ function namesOf(path: BytePath, entry: BytePath): string[] {
   return names;
 }
 
-/** Folders in folders; what lies deeper would not get into a snapshot. */
+/** Depth of folders; a snapshot cannot hold deeper ones. */
 const deepest = 200;
 /** Bytes; the limit of the usual file systems. */
 const longestName = 255;
@@ -131,16 +131,16 @@ const longestName = 255;
 const suspiciousFrom = 64 * 1024 * 1024;
 const suspiciousRatio = 200;
 
-/** Text shrinks to a tenth, a long log perhaps to a fiftieth; what was made to fill disks, to a thousandth. */
+/** Text shrinks to a tenth, a long log perhaps to a fiftieth, a zip bomb to a thousandth. */
 function refuseBomb(context: ImportContext, packedBytes: number): void {
   if (context.bytes < suspiciousFrom || context.bytes < packedBytes * suspiciousRatio) return;
-  throw archiveError(`its ${packedBytes} bytes hold more than ${suspiciousRatio} times as many`);
+  throw archiveError(`its ${packedBytes} bytes unpack to more than ${suspiciousRatio} times as many`);
 }
 
 export const archiveError = (what: string, cause?: unknown): WorkspaceError =>
   new WorkspaceError('EARCHIVE', `The archive cannot be used: ${what}.`, { cause });
 
-/** Opens the folder of an entry; missing folders are made. */
+/** Opens the folder of an entry and makes missing folders. */
 function openParents(context: ImportContext, root: string, { folders, name }: EntryPath): Directory {
   let current = openTop(root);
   for (const folder of folders) {
@@ -153,7 +153,7 @@ function openParents(context: ImportContext, root: string, { folders, name }: En
       giveFolder(made.fd, context.owner, 0o755);
     } else if (!status.isDirectory()) {
       throw archiveError(
-        `${toText([...folders, name].join('/'))} lies below ${toText(folder)}, which is no folder in it`,
+        `${toText([...folders, name].join('/'))} is below ${toText(folder)}, which is not a folder`,
       );
     }
     current = openChild(parent, folder);
@@ -161,11 +161,11 @@ function openParents(context: ImportContext, root: string, { folders, name }: En
   return current;
 }
 
-/** An entry replaces an earlier one of its name, but never a folder with something in it. */
+/** Removes an earlier entry of the same name, but never a folder. */
 function removeEarlier(directory: Directory, { name }: EntryPath): void {
   const status = statIn(directory, name);
   if (status === undefined) return;
-  if (status.isDirectory()) throw archiveError(`${toText(name)} is a folder and a file in it`);
+  if (status.isDirectory()) throw archiveError(`${toText(name)} is both a folder and a file`);
   unlinkSync(directory.at(name));
 }
 

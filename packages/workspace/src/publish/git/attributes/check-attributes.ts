@@ -7,22 +7,22 @@ import { removeFolder } from '../../../files/remove-folder.ts';
 import { type Folder, find, isLeaf, modes } from '../../../tree/tree.ts';
 
 export interface AttributeQuery {
-  /** The run's repository, which holds the `.gitattributes` of the tree. */
+  /** The run's repository, with the `.gitattributes` of the tree. */
   shadow: string;
-  /** The user's repository, whose `info/attributes` overrule those of the tree. */
+  /** The user's repository. Its `info/attributes` override those of the tree. */
   source: string | undefined;
   root: Folder;
   paths: readonly string[];
-  /** Of the attributes. */
+  /** Names of the attributes. */
   names: readonly string[];
 }
 
-/** git reads no larger file of attributes. Bytes. */
+/** git ignores a larger attributes file. Bytes. */
 const largestFile = 100 * 1024 * 1024;
 
 /**
- * Asks git for the attributes of paths as they are in a tree. git reads them from an index that holds nothing but the `.gitattributes` on
- * the way to the paths, in a repository without configuration: so every version of git answers, and no driver is known that could run.
+ * Asks git for the attributes of paths in a tree. git reads them from an index that holds only the `.gitattributes` above the paths, in a
+ * repository without configuration. So every version of git can answer, and git knows no driver that it could run.
  */
 export async function checkAttributes(
   deps: Pick<Deps, 'git'>,
@@ -50,7 +50,7 @@ export async function checkAttributes(
   }
 }
 
-/** The `.gitattributes` in every folder on the way to a path. */
+/** The `.gitattributes` of every folder above a path. */
 function attributeFiles({ root, paths }: AttributeQuery): { path: string; oid: string }[] {
   const found = new Map<string, string>();
   const looked = new Set<string>();

@@ -10,13 +10,13 @@ import type { CleanedChanges } from './clean-changes.ts';
 interface Input {
   folder: RunFolder;
   writer: ObjectWriter;
-  /** What the branch has. */
+  /** The current tree of the branch. */
   source: Folder;
   held: CleanedChanges['held'];
   resolutions: readonly Resolution[];
 }
 
-/** What a person wants of the files that cannot be converted, and the files that are still to be asked about. */
+/** Applies resolutions to the held files. The rest become conflicts. */
 export async function resolveHeld(
   deps: Pick<Deps, 'git'>,
   input: Input,
