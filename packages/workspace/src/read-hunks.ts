@@ -1,5 +1,5 @@
+import type { FileDiff } from '@holdpoint/contract';
 import type { Pace } from './files/pace.ts';
-import type { FileDiff } from './port.ts';
 
 /** Remaining lines and bytes of hunks for one answer. */
 export interface HunkBudget {

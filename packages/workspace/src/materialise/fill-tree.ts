@@ -1,11 +1,12 @@
 import { type BigIntStats, statSync } from 'node:fs';
+import type { Source } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
 import { giveFolder } from '../files/give-away.ts';
 import { openTop } from '../files/open-directory.ts';
 import { createPace } from '../files/pace.ts';
 import { toText } from '../files/path-name.ts';
 import type { ObjectWriter } from '../git-objects/object-writer.ts';
-import type { Materialised, Owner, Progress, SkippedPath, Source } from '../port.ts';
+import type { Materialised, Owner, Progress, SkippedPath } from '../port.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import { startScan } from '../snapshot.ts';
 import { assertUnchanged, readGit } from '../source-repository/repository.ts';

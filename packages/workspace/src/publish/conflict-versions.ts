@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import type { FileVersion, Resolution } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
 import type { ObjectWriter } from '../git-objects/object-writer.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
-import type { FileVersion, Resolution } from '../port.ts';
 import { type Leaf, type Mode, modes } from '../tree/tree.ts';
 
 /** Largest text of one version, bytes. */

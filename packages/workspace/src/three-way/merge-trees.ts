@@ -1,7 +1,7 @@
+import type { Conflict, Resolution } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
 import { toText } from '../files/path-name.ts';
 import type { ObjectWriter } from '../git-objects/object-writer.ts';
-import type { Conflict, Resolution } from '../port.ts';
 import { applyChanges } from '../publish/apply-changes.ts';
 import { createTextBudget, readVersions, resolveConflict } from '../publish/conflict-versions.ts';
 import type { RunFolder } from '../run/run-folder.ts';

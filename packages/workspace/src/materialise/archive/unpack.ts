@@ -152,9 +152,7 @@ function openParents(context: ImportContext, root: string, { folders, name }: En
       using made = openChild(parent, folder);
       giveFolder(made.fd, context.owner, 0o755);
     } else if (!status.isDirectory()) {
-      throw archiveError(
-        `${toText([...folders, name].join('/'))} is below ${toText(folder)}, which is not a folder`,
-      );
+      throw archiveError(`${toText([...folders, name].join('/'))} is below ${toText(folder)}, which is not a folder`);
     }
     current = openChild(parent, folder);
   }
