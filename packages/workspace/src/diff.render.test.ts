@@ -9,7 +9,7 @@ import { temporary } from './testing/temporary-workspaces.ts';
 const runId = 'run_1';
 const long = Array.from({ length: 60 }, (_, line) => `line ${line}\n`).join('');
 
-/** A base and a successor that differ in every way there is. */
+/** Two snapshots with every kind of change. */
 async function start(t: ReturnType<typeof temporary>) {
   const source = join(t.path, 'source');
   mkdirSync(source);
@@ -72,7 +72,7 @@ async function start(t: ReturnType<typeof temporary>) {
 }
 
 describe('patch', () => {
-  test.each(['forth', 'back'] as const)('is one that git applies: %s', async (way) => {
+  test.each(['forth', 'back'] as const)('can be applied by git: %s', async (way) => {
     using t = temporary();
     const { base, next, source, path } = await start(t);
     const [from, to] = way === 'forth' ? [base.id, next.id] : [next.id, base.id];
@@ -85,7 +85,7 @@ describe('patch', () => {
     expect(readTree(copy)).toEqual(readTree(after));
   });
 
-  test('of equal snapshots is empty, and of one path holds that path', async () => {
+  test('is empty for equal snapshots, and can be limited to a path', async () => {
     using t = temporary();
     const { base, next } = await start(t);
     expect(await t.workspaces.patch({ runId, from: base.id, to: base.id })).toEqual(Buffer.alloc(0));
@@ -94,7 +94,7 @@ describe('patch', () => {
     expect(one).toContain('a/with space');
   });
 
-  test('larger than the limit is refused', async () => {
+  test('beyond the limit is rejected', async () => {
     using t = temporary({ limits: { diffBytes: 1000 } });
     const { base, next } = await start(t);
     const refused = t.workspaces.patch({ runId, from: base.id, to: next.id });
@@ -106,7 +106,7 @@ describe('patch', () => {
 });
 
 describe('diff', () => {
-  test('tells what happened to each file', async () => {
+  test('lists status, modes and hunks of each file', async () => {
     using t = temporary();
     const { base, next } = await start(t);
     const { files } = await t.workspaces.diff({ runId, from: base.id, to: next.id });
@@ -147,7 +147,7 @@ describe('diff', () => {
     expect(by['same.txt']).toBeUndefined();
   });
 
-  test('of one path takes a file, a folder or a quoted name', async () => {
+  test('can be limited to a file, a folder or a quoted name', async () => {
     using t = temporary();
     const { base, next } = await start(t);
     const paths = async (path: string) =>
@@ -160,7 +160,7 @@ describe('diff', () => {
     expect(await paths('nothing')).toEqual([]);
   });
 
-  test('shows a large text as binary and keeps the patch exact', async () => {
+  test('shows a large text as binary; the patch is exact', async () => {
     using t = temporary({ limits: { hunkBytes: 1000 } });
     const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
     const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
@@ -171,7 +171,7 @@ describe('diff', () => {
     expect(String(await t.workspaces.patch({ runId, from: base.id, to: id }))).toContain('+word\n');
   });
 
-  test('leaves the hunks of a file out when there is no room for them, and counts their lines', async () => {
+  test('omits hunks beyond the budget and counts their lines', async () => {
     using t = temporary();
     const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
     const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
@@ -189,7 +189,7 @@ describe('diff', () => {
     expect(alone.files[0]?.hunks[0]?.lines).toHaveLength(60_000);
   });
 
-  test('refuses what is no snapshot', async () => {
+  test('rejects an unknown snapshot', async () => {
     using t = temporary();
     const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
     for (const to of ['HEAD', '--output=/tmp/x', 'f'.repeat(40)]) {
@@ -198,7 +198,7 @@ describe('diff', () => {
   });
 });
 
-test('a file that was moved is one deleted and one added', async () => {
+test('a moved file is one deleted and one added file', async () => {
   using t = temporary();
   const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
   const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
@@ -213,7 +213,7 @@ test('a file that was moved is one deleted and one added', async () => {
   ]);
 });
 
-test('many diffs at once, of snapshots old and new, are each what git says of them', async () => {
+test('many diffs at once each have the right files', async () => {
   using t = temporary();
   const base = await t.workspaces.materialise({ runId: 'run_many', source: { type: 'empty' } });
   const { path } = await t.workspaces.locate({ runId: 'run_many', epoch: 1 });

@@ -10,7 +10,7 @@ import { type Temporary, temporary } from './testing/temporary-workspaces.ts';
 const [runId, childId] = ['run_parent', 'run_child'];
 const lines = (text: string) => `${text.split('').join('\n')}\n`;
 
-/** A run, and one that began as it was. */
+/** A run and a fork of it. */
 async function start(t: Temporary) {
   writeTree(join(t.path, 'source'), { 'a.txt': lines('abcdefgh'), 'b.txt': 'b\n', 'c.txt': 'c\n' });
   const directory = { type: 'directory' as const, path: join(t.path, 'source') };
@@ -24,7 +24,7 @@ async function start(t: Temporary) {
   return { base, ours: ours?.path ?? '', theirs: theirs?.path ?? '', take, merge };
 }
 
-test('what the other run changed comes in as one snapshot, modes, new and deleted files included', async () => {
+test('takes the changes of the other run as one snapshot', async () => {
   using t = temporary();
   const { base, ours, theirs, take, merge } = await start(t);
   writeTree(theirs, { 'a.txt': lines('Abcdefgh'), 'new/d.txt': 'd\n', 'new/empty': null });
@@ -42,7 +42,7 @@ test('what the other run changed comes in as one snapshot, modes, new and delete
   });
 });
 
-test('changes of both sides fit together, also in one file', async () => {
+test('merges changes of both sides, also in one file', async () => {
   using t = temporary();
   const { base, ours, theirs, take, merge } = await start(t);
   writeTree(ours, { 'a.txt': lines('abcdefgH'), 'ours.txt': 'ours\n' });
@@ -54,7 +54,7 @@ test('changes of both sides fit together, also in one file', async () => {
   });
 });
 
-test('a conflict names the files, and changes nothing', async () => {
+test('a conflict names the files and changes nothing', async () => {
   using t = temporary();
   const { base, ours, theirs, take, merge } = await start(t);
   writeTree(ours, { 'b.txt': 'ours\n' });
@@ -67,7 +67,7 @@ test('a conflict names the files, and changes nothing', async () => {
   expect(await t.workspaces.snapshot({ runId, epoch: 1, parent, message: 'none' })).toMatchObject({ id: parent });
 });
 
-test('a file that one side moved and the other changed is a conflict at its old path', async () => {
+test('a file moved by one side and changed by the other is a conflict', async () => {
   using t = temporary();
   const { base, ours, theirs, take, merge } = await start(t);
   rmSync(join(theirs, 'a.txt'));
@@ -82,7 +82,7 @@ test('a file that one side moved and the other changed is a conflict at its old 
   expect(readTree(ours)).toEqual(before);
 });
 
-test('a file that .gitattributes keep from being merged is a conflict', async () => {
+test('a file with the attribute -merge is a conflict', async () => {
   using t = temporary();
   const { base, ours, theirs, take, merge } = await start(t);
   writeTree(ours, {
@@ -92,13 +92,13 @@ test('a file that .gitattributes keep from being merged is a conflict', async ()
   });
   writeTree(theirs, { 'a.txt': lines('Abcdefgh'), 'b.txt': 'b\ntheirs\n' });
   const reason =
-    'This run and the other run changed this file. .gitattributes keep it from being merged (-merge, or binary).';
+    'This run and the other run changed this file. .gitattributes exclude it from merges (-merge or binary).';
   expect(await merge(await take(runId, base), await take(childId, base))).toEqual({
     ...{ status: 'conflict', conflicts: [{ path: 'a.txt', reason }] },
   });
 });
 
-test('empty folders of both sides come together, and one that a side removed is gone', async () => {
+test('merges empty folders of both sides', async () => {
   using t = temporary();
   const { base, ours, take } = await start(t);
   writeTree(ours, { 'ours/empty': null, 'gone/empty': null, 'kept/empty': null, 'b.txt': 'ours\n' });
@@ -117,7 +117,7 @@ test('empty folders of both sides come together, and one that a side removed is 
   expect(readTree(ours)).not.toHaveProperty('gone');
 });
 
-test('a merge that died anywhere is made again with the same result', async () => {
+test('a merge killed at any point is repeated with the same result', async () => {
   using t = temporary();
   const { base, ours, theirs, take, merge } = await start(t);
   writeTree(ours, { 'ours.txt': 'ours\n' });
@@ -136,7 +136,7 @@ test('a merge that died anywhere is made again with the same result', async () =
   expect(killed).toBeGreaterThanOrEqual(4);
 });
 
-test('who lost the workspace merges nothing', async () => {
+test('a process that lost the workspace cannot merge', async () => {
   using t = temporary();
   const { base, theirs, take, merge } = await start(t);
   writeTree(theirs, { 'b.txt': 'theirs\n' });
@@ -145,7 +145,7 @@ test('who lost the workspace merges nothing', async () => {
   await expect(merge(base, snapshot)).rejects.toMatchObject({ code: 'ELEASESTALE' });
 });
 
-test('what the other run made and no snapshot can hold is named', async () => {
+test('lists files of the other run that no snapshot can hold', async () => {
   using t = temporary();
   const { base, theirs, take, merge } = await start(t);
   writeTree(theirs, { 'b.txt': 'theirs\n' });

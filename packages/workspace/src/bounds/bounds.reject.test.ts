@@ -14,7 +14,7 @@ const runId = 'run_1';
 const codeOf = (error: { code: string }) => error.code;
 const home = ownHome();
 
-describe('a source that is never open', () => {
+describe('a closed source', () => {
   const spellings = [
     '/etc',
     '/etc/',
@@ -39,7 +39,7 @@ describe('a source that is never open', () => {
     }
   });
 
-  test('by the working directory of a process', async () => {
+  test('through the working directory of a process', async () => {
     using t = temporary();
     const before = process.cwd();
     process.chdir('/etc');
@@ -51,12 +51,12 @@ describe('a source that is never open', () => {
     }
   });
 
-  test('an archive in a directory of the system', async () => {
+  test('as an archive in a system directory', async () => {
     using t = temporary();
     expect(await t.workspaces.check({ type: 'archive', path: '/etc/passwd' }).catch(codeOf)).toBe('ESOURCEFORBIDDEN');
   });
 
-  test('a dot folder of a home, and a folder of keys anywhere', async () => {
+  test('as a dot folder of a home, or a folder of keys anywhere', async () => {
     using t = temporary();
     const keys = join(t.path, '.ssh');
     mkdirSync(keys);
@@ -76,11 +76,11 @@ const rules: PathRule[] = [
   { path: '/etc', kind: 'closed' },
   { path: '/var', kind: 'closed' },
   { path: '/var/tmp', kind: 'open' },
-  { path: '/home/ada', kind: 'home' },
+  { path: '/home/user', kind: 'home' },
   { path: '/root', kind: 'home' },
 ];
 test.each([
-  ['/home/ada/code/x', true],
+  ['/home/user/code/x', true],
   ['/root/x', true],
   ['/workspaces/x', true],
   ['/srv/x', true],
@@ -90,14 +90,14 @@ test.each([
   ['/etcetera', true],
   ['/var/tmp/x', true],
   ['/var/lib/jenkins/workspace/x', true],
-  ['/home/ada/code/.config', true],
+  ['/home/user/code/.config', true],
   ['/var/lib/jenkins/workspace', false],
   ['/var/lib/jenkins/secrets', false],
   ['/var/lib/jenkins/.ssh', false],
   ['/var/lib/postgresql', false],
-  ['/home/ada', false],
-  ['/home/ada/.config/x', false],
-  ['/home/ada/code/.ssh', false],
+  ['/home/user', false],
+  ['/home/user/.config/x', false],
+  ['/home/user/code/.ssh', false],
   ['/home', false],
   ['/root', false],
   ['/root/.ssh', false],
@@ -107,7 +107,7 @@ test.each([
   expect(reasonClosed(rules, path) === undefined).toBe(isOpen);
 });
 
-test.runIf(isWritable(home))('a folder below a home is a source', async () => {
+test.runIf(isWritable(home))('a folder below a home is open', async () => {
   using t = temporary();
   const path = mkdtempSync(join(home, 'holdpoint-test-'));
   try {
@@ -118,7 +118,7 @@ test.runIf(isWritable(home))('a folder below a home is a source', async () => {
   }
 });
 
-test.runIf(canMount())('a mount of a closed place somewhere else is that place', async () => {
+test.runIf(canMount())('a bind mount of a closed directory is closed', async () => {
   using t = temporary();
   const at = join(t.path, 'mounted');
   mkdirSync(at);
@@ -166,7 +166,7 @@ function ownHome(): string {
   }
 }
 
-/** In a mount namespace of its own, so that the host sees nothing of it. */
+/** Mounts in a new mount namespace, so that the host is not changed. */
 function canMount(): boolean {
   try {
     execFileSync('unshare', ['--mount', 'sh', '-c', 'mount --bind /etc /mnt'], { stdio: 'ignore' });
@@ -177,7 +177,7 @@ function canMount(): boolean {
 }
 
 describe('roots of the operator', () => {
-  test('narrow where sources may lie, by the real path', async () => {
+  test('limit sources by their real path', async () => {
     using t = temporary();
     writeTree(t.path, { 'in/a.txt': 'a\n', 'out/a.txt': 'a\n', 'inside-not/a.txt': 'a\n' });
     symlinkSync(join(t.path, 'out'), join(t.path, 'in/link'));
@@ -190,24 +190,21 @@ describe('roots of the operator', () => {
     }
   });
 
-  test.each(['directory', 'git'] as const)(
-    'narrow where a publish may write, and nothing is written (%s)',
-    async (type) => {
-      using t = temporary();
-      const source = join(t.path, 'source');
-      writeTree(source, { 'a.txt': 'a\n' });
-      initRepository(source);
-      const made = await t.workspaces.materialise({ runId, source: { type, path: source } });
-      writeTree((await t.workspaces.locate({ runId, epoch: 1 })).path, { 'a.txt': 'changed\n' });
-      const { id } = await t.workspaces.snapshot({ runId, epoch: 1, parent: made.id, message: '' });
-      const closed = t.reopen({ roots: { publishRoots: [join(t.path, 'elsewhere')] } });
-      expect(await publishNow(closed, { runId, snapshot: id, message: 'm' }).catch(codeOf)).toBe('EPUBLISHFORBIDDEN');
-      const open = t.reopen({ roots: { publishRoots: [t.path] } });
-      expect(await publishNow(open, { runId, snapshot: id, message: 'm' })).toMatchObject({ status: 'published' });
-    },
-  );
+  test.each(['directory', 'git'] as const)('limit publishes, and nothing is written (%s)', async (type) => {
+    using t = temporary();
+    const source = join(t.path, 'source');
+    writeTree(source, { 'a.txt': 'a\n' });
+    initRepository(source);
+    const made = await t.workspaces.materialise({ runId, source: { type, path: source } });
+    writeTree((await t.workspaces.locate({ runId, epoch: 1 })).path, { 'a.txt': 'changed\n' });
+    const { id } = await t.workspaces.snapshot({ runId, epoch: 1, parent: made.id, message: '' });
+    const closed = t.reopen({ roots: { publishRoots: [join(t.path, 'elsewhere')] } });
+    expect(await publishNow(closed, { runId, snapshot: id, message: 'm' }).catch(codeOf)).toBe('EPUBLISHFORBIDDEN');
+    const open = t.reopen({ roots: { publishRoots: [t.path] } });
+    expect(await publishNow(open, { runId, snapshot: id, message: 'm' })).toMatchObject({ status: 'published' });
+  });
 
-  test('are absolute paths', () => {
+  test('must be absolute paths', () => {
     expect(rootsFrom({ HOLDPOINT_SOURCE_ROOTS: '/srv/:/opt', HOLDPOINT_PUBLISH_ROOTS: '' })).toEqual({
       sourceRoots: ['/srv', '/opt'],
       publishRoots: undefined,
@@ -223,7 +220,7 @@ describe('a publish to a directory', () => {
     return (await t.workspaces.snapshot({ runId, epoch: 1, parent: made.id, message: '' })).id;
   }
 
-  test('writes nothing into the data directory that lies in the source', async () => {
+  test('writes nothing into a data directory inside the source', async () => {
     using t = temporary();
     writeTree(t.path, { 'a.txt': 'a\n' });
     const snapshot = await changed(t, t.path, { 'data/runs/run_2/planted': 'x\n' });
@@ -232,7 +229,7 @@ describe('a publish to a directory', () => {
     expect(existsSync(join(t.dataDir, 'runs/run_2'))).toBe(false);
   });
 
-  test('whose path leads elsewhere by now is refused', async () => {
+  test('is rejected when the path leads elsewhere now', async () => {
     using t = temporary();
     const source = join(t.path, 'source');
     writeTree(source, { 'a.txt': 'a\n' });
@@ -248,7 +245,7 @@ describe('a publish to a directory', () => {
     expect(existsSync('/etc/planted.txt')).toBe(false);
   });
 
-  test('writes where it looked, although the path is exchanged in between', async () => {
+  test('writes into the checked directory when the path is replaced', async () => {
     using t = temporary();
     const source = join(t.path, 'source');
     const victim = join(t.path, 'victim');

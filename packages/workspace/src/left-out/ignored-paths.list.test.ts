@@ -8,7 +8,7 @@ import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 
-/** What a run on a repository may add by our rules, and what `git add` takes in a work tree with the same files. */
+/** The files that a run adds, and the files that `git add` adds in a work tree with the same files. */
 async function compare(t: Temporary, input: { base: FileTree; made: FileTree; shared?: string; ignoreCase?: boolean }) {
   const path = join(t.path, 'source');
   writeTree(path, input.base);
@@ -89,7 +89,7 @@ test.each([false, true])('git ignores the same files (ignoreCase: %s)', async (i
   expect(ours.length).toBeGreaterThan(10);
 });
 
-test('names that are not UTF-8 are judged as the bytes they are', async () => {
+test('matches names that are not UTF-8 as bytes', async () => {
   using t = temporary();
   const path = join(t.path, 'source');
   writeTree(path, { '.gitignore': Buffer.from('caf\xe9*\n', 'latin1') });
@@ -106,7 +106,7 @@ test('names that are not UTF-8 are judged as the bytes they are', async () => {
   expect(left_out.map((one) => one.path)).toEqual(['"caf\\351"']);
 });
 
-test('git ignores the same files, whatever the rules and files', async () => {
+test('git ignores the same files for random rules and files', async () => {
   const name = fc.constantFrom('a', 'b', 'ab', 'dist', 'a.log');
   const glob = fc.constantFrom('a', '*', '**', 'a*', '*.log', 'dist', '?', '[ab]');
   const rule = fc

@@ -10,7 +10,7 @@ import { temporary } from '../testing/temporary-workspaces.ts';
 const runId = 'run_1';
 const mebibyte = 1024 * 1024;
 
-/** A file of 70 MiB whose pieces differ, and the digest of its content. */
+/** Writes a file of 70 MiB with different pieces. @returns the digest of its content */
 function writeLarge(path: string, seed: number): string {
   const hash = createHash('sha256');
   const file = openSync(path, 'w');
@@ -30,7 +30,7 @@ async function digestOf(path: string): Promise<string> {
 }
 
 test.each(['directory', 'git'] as const)(
-  'a large file reaches a %s, a fork and the tree after an undo',
+  'a large file reaches a %s source, a fork and a restored tree',
   async (type) => {
     using t = temporary();
     const source = join(t.path, 'source');

@@ -9,7 +9,7 @@ import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
 const runId = 'run_1';
 const files = { 'a/x.txt': 'x\n', 'b/y.txt': 'y\n', top: 'top\n' };
 
-/** Clones a repository as a user would. */
+/** A clone of a new repository. */
 function clone(t: Temporary, ...options: string[]): { path: string; source: Source } {
   const origin = join(t.path, 'origin');
   writeTree(origin, files);
@@ -31,7 +31,7 @@ test.each([
   ['without folders', ['--filter=tree:0', '--no-checkout']],
   ['of large files only', ['--filter=blob:limit=1', '--no-checkout']],
   ['with a few files', ['--filter=blob:none', '--sparse']],
-])('a partial clone %s is refused before a run is made of it', async (_, options) => {
+])('rejects a partial clone %s', async (_, options) => {
   using t = temporary();
   const { path, source } = clone(t, ...options);
   const include = { ...source, include: ['top'] } as Source;
@@ -41,7 +41,7 @@ test.each([
     });
     await expect(t.workspaces.materialise({ runId, source: one })).rejects.toMatchObject({ code: 'ESOURCEPARTIAL' });
   }
-  // What `next` says.
+  // The commands that `next` names.
   git(path, 'sparse-checkout', 'disable');
   git(path, '-c', 'protocol.file.allow=always', 'fetch', '-q', '--refetch', '--no-filter');
   expect(await checked(t, source)).toBe('accepted');
@@ -49,7 +49,7 @@ test.each([
   expect(readTree((await t.workspaces.locate({ runId, epoch: 1 })).path)).toMatchObject({ 'b/y.txt': 'file y\n' });
 });
 
-test('a partial clone that has all of the commit is a source like any other', async () => {
+test('accepts a partial clone with all files of the commit', async () => {
   using t = temporary();
   const { source } = clone(t, '--filter=blob:none');
   rmSync(join(t.path, 'origin'), { recursive: true });
@@ -58,7 +58,7 @@ test('a partial clone that has all of the commit is a source like any other', as
   expect(readTree((await t.workspaces.locate({ runId, epoch: 1 })).path)).toMatchObject({ 'a/x.txt': 'file x\n' });
 });
 
-test('of a sparse checkout a run would have files that the user has not: it has to say which', async () => {
+test('rejects a sparse checkout without include', async () => {
   using t = temporary();
   const { path, source } = clone(t, '--sparse');
   git(path, 'sparse-checkout', 'set', 'a');

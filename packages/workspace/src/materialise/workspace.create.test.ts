@@ -21,7 +21,7 @@ const files = {
 } as const;
 
 describe('materialise from a directory', () => {
-  test('copies files, links, modes and times, and touches nothing in the source', async () => {
+  test('copies files, links, modes and times without touching the source', async () => {
     using t = temporary();
     const source = join(t.path, 'source');
     writeTree(source, { ...files, 'empty/folder': null, 'sub/.git/config': 'x', '.git/config': 'x' });
@@ -37,7 +37,7 @@ describe('materialise from a directory', () => {
     expect(existsSync(join(path, 'sub/.git'))).toBe(false);
   });
 
-  test('is private: the tree belongs to the run alone', async () => {
+  test('makes a private tree that belongs to the run', async () => {
     using t = temporary();
     const source = join(t.path, 'source');
     writeTree(source, files);
@@ -48,7 +48,7 @@ describe('materialise from a directory', () => {
     expect([...owners]).toEqual([`${owner.uid}:${owner.gid}`]);
   });
 
-  test('leaves out special files and the data directory, and says so', async () => {
+  test('leaves out special files and the data directory', async () => {
     using t = temporary();
     writeTree(t.path, files);
     execFileSync('mkfifo', [join(t.path, 'dir/pipe')]);
@@ -63,7 +63,7 @@ describe('materialise from a directory', () => {
     expect(Object.keys(readTree(path)).sort()).toEqual([...Object.keys(files), 'dir', 'loop'].map(bytes).sort());
   });
 
-  test('the first snapshot is what git makes of the same files, small and large, many and alike', async () => {
+  test('the first snapshot equals the tree that git makes of the same files', async () => {
     using t = temporary({ limits: { fileBytes: 6_000_000 } });
     const source = join(t.path, 'source');
     const noise = (bytes: number, seed: number) =>
@@ -81,13 +81,13 @@ describe('materialise from a directory', () => {
     expect(made.skipped).toEqual([{ path: 'too large', reason: 'too_large' }]);
     const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
     expect(readTree(path)).toEqual(readTree(source, { ignore: ['.git'] }));
-    // What was learned on the way in does not hide what changes afterwards.
+    // The stat cache filled by the copy does not hide later changes.
     writeFileSync(join(path, 'd1/f1'), noise(17, 9));
     const next = await t.workspaces.snapshot({ epoch: 1, runId, parent: made.id, message: '' });
     expect(next.files_changed).toBe(1);
   });
 
-  test('what is too large for a snapshot is in the tree, and takes no room in the repository', async () => {
+  test('a file too large for a snapshot is in the tree but not in the repository', async () => {
     using t = temporary({ limits: { fileBytes: 1000 } });
     const source = join(t.path, 'source');
     writeTree(source, { small: 'x', large: 'x'.repeat(1001) });
@@ -99,13 +99,13 @@ describe('materialise from a directory', () => {
       '--batch-all-objects',
       '--batch-check=%(objecttype) %(objectsize)',
     );
-    // The others are files of the workspace's repository.
+    // The other blobs are files of the workspace's own repository.
     const blobs = objects.split('\n').filter((line) => line.startsWith('blob'));
     expect(blobs).toContain('blob 1');
     expect(blobs).not.toContain('blob 1001');
   });
 
-  test('answers the same again, also after a restart, and does not copy again', async () => {
+  test('a repeated call answers the same without a second copy, also after a restart', async () => {
     using t = temporary();
     const source = join(t.path, 'source');
     writeTree(source, files);
@@ -116,7 +116,7 @@ describe('materialise from a directory', () => {
     expect(existsSync(join((await t.workspaces.locate({ runId: runId, epoch: 1 })).path, 'later'))).toBe(false);
   });
 
-  test('stops when it is told to, and can be made again', async () => {
+  test('stops on abort, and can be repeated', async () => {
     using t = temporary();
     const source = join(t.path, 'source');
     writeTree(source, files);
@@ -178,7 +178,7 @@ describe('materialise from git', () => {
     }
   });
 
-  test('makes an empty folder of a submodule', async () => {
+  test('makes a submodule an empty folder', async () => {
     using t = temporary();
     const source = join(t.path, 'source');
     const module = join(t.path, 'module');
@@ -196,7 +196,7 @@ describe('materialise from git', () => {
     expect(readTree(join(path, 'libs'))).toEqual({ module: 'folder' });
   });
 
-  test('stays inside the tree whatever names a commit holds', async () => {
+  test('stays inside the tree with hostile names in a commit', async () => {
     using t = temporary();
     const source = join(t.path, 'source');
     writeTree(source, files);
@@ -252,7 +252,7 @@ describe('a source that cannot be used', () => {
     ['ESOURCEINDATADIR', (t) => ({ type: 'directory', path: join(t.dataDir, 'runs') })],
     ['ESOURCEINDATADIR', (t) => ({ type: 'directory', path: join(t.path, 'way/runs') })],
     ['ESOURCEINDATADIR', (t) => ({ type: 'directory', path: t.dataDir })],
-  ])('is refused with %s', async (code, source) => {
+  ])('is rejected with %s', async (code, source) => {
     using t = temporary();
     writeTree(t.path, { file: 'x', 'plain/x': 'x', way: { link: t.dataDir } });
     writeTree(join(t.path, 'repository'), { ...files, 'dir/x': 'x' });
@@ -265,7 +265,7 @@ describe('a source that cannot be used', () => {
     expect(Object.keys(readTree(t.dataDir))).toEqual(before);
   });
 
-  test('and one that can is accepted without a trace', async () => {
+  test('is not a readable one, which check accepts without a trace', async () => {
     using t = temporary();
     const source = join(t.path, 'source');
     writeTree(source, files);
@@ -276,7 +276,7 @@ describe('a source that cannot be used', () => {
     expect([stamps(source), Object.keys(readTree(t.dataDir))]).toEqual(before);
   });
 
-  test('because git is not there is EGITMISSING', async () => {
+  test('without git is rejected with EGITMISSING', async () => {
     using t = temporary({ gitPath: '/nowhere/git' });
     mkdirSync(join(t.path, 'x'));
     initRepository(join(t.path, 'x'));
@@ -285,9 +285,9 @@ describe('a source that cannot be used', () => {
   });
 });
 
-describe('materialise that dies', () => {
+describe('a killed materialise', () => {
   test.each(['git', 'directory', 'archive'] as const)(
-    'at any moment is made whole by the next call (%s)',
+    'is completed by the next call (%s)',
     async (type) => {
       using t = temporary();
       const folder = join(t.path, 'source');
@@ -309,7 +309,7 @@ describe('materialise that dies', () => {
           readTree(folder, { ignore: ['.git'] }),
         );
       }
-      // Each of the three entries, and the steps before and after.
+      // Three entries, and the steps before and after.
       expect(killed).toBeGreaterThanOrEqual(tried(8));
       expect(stamps(folder)).toBe(before);
     },
@@ -318,7 +318,7 @@ describe('materialise that dies', () => {
 });
 
 describe('discard', () => {
-  test('removes everything, twice, whatever lies there, also when it died', async () => {
+  test('removes everything, also closed folders, twice, and after a crash', async () => {
     using t = temporary();
     const { id } = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
     const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
@@ -347,7 +347,7 @@ function stamps(path: string): string {
   return execFileSync('find', [path, '-printf', '%p %s %m %U %T@ %C@\n']).toString();
 }
 
-/** Writes an object as it is, without git's checks. */
+/** Writes an object without git's checks. */
 function write(repository: string, type: string, ...parts: Buffer[]): string {
   const args = ['hash-object', '--literally', '-w', '-t', type, '--stdin'];
   return gitBytes(repository, args, Buffer.concat(parts)).toString().trim();

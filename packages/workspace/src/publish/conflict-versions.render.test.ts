@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createTextBudget, textOf } from './conflict-versions.ts';
 
-test('text is shown as it is, anything else as none', () => {
+test('text is shown, other content is null', () => {
   const budget = createTextBudget();
   expect(textOf(Buffer.from('zwölf\r\n'), budget)).toBe('zwölf\r\n');
   expect(textOf(Buffer.from([0x66, 0xff]), budget)).toBeNull();
@@ -10,7 +10,7 @@ test('text is shown as it is, anything else as none', () => {
   expect(textOf(Buffer.alloc(64 * 1024 + 1, 'a'), budget)).toBeNull();
 });
 
-test('all the conflicts of a plan together show so much and no more', () => {
+test('the texts of all conflicts of a plan are limited', () => {
   const budget = { left: 10 };
   expect(['123456', '12345', '1234', '1'].map((text) => textOf(Buffer.from(text), budget))).toEqual([
     '123456',

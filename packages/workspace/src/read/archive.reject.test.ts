@@ -11,7 +11,7 @@ test.each([
   ['a name with a drive', (top: string) => writeFileSync(join(top, 'C:evil'), 'x')],
   ['an absolute link', (top: string) => symlinkSync('/etc/passwd', join(top, 'link'))],
   ['a link that leads out', (top: string) => symlinkSync('../../x', join(top, 'sub/link'))],
-])('no ZIP holds %s; a tar does', async (_name, make) => {
+])('a ZIP with %s is rejected; a tar is not', async (_name, make) => {
   using t = temporary();
   const source = join(t.path, 'source');
   writeTree(source, { 'sub/a.txt': 'a\n' });

@@ -21,7 +21,7 @@ const paths = ['a', 'a/b', 'a/b/c', 'e', 'e/f', 'g', 'h/i/j', 'h/i/k'];
 
 interface FileState {
   kind: 'file' | 'executable' | 'link' | 'binary' | 'empty';
-  /** What becomes of a line. */
+  /** Edit per line. */
   edits: Record<string, 'x' | 'y' | 'gone' | 'more'>;
 }
 
@@ -36,10 +36,10 @@ const fileState: fc.Arbitrary<FileState> = fc.record({
 });
 
 const before = fc.dictionary(fc.constantFrom(...paths), fileState, { minKeys: 4, maxKeys: 7 });
-/** What a side makes of some paths; null: it removes the file. */
+/** Changes of a side; null removes the file. */
 const changes = fc.dictionary(fc.constantFrom(...paths), fc.option(fileState, { freq: 6 }), { minKeys: 1, maxKeys: 5 });
 
-/** Every line is of one path only: no file is like one at another path, so that git finds no rename. */
+/** Every line contains its path, so no two files are similar and git detects no rename. */
 function contentOf(path: string, { kind, edits }: FileState): Buffer {
   if (kind === 'empty') return Buffer.alloc(0);
   if (kind === 'link') return Buffer.from(`to ${path} ${Object.keys(edits).join('')}`);
@@ -62,14 +62,14 @@ function toFolder(writer: ObjectWriter, files: Record<string, FileState | null>)
     const leaf: Leaf = { mode: modeOf(state), oid: writer.blob(contentOf(path, state)) };
     return [{ path, old: null, new: leaf }];
   });
-  // A path below a file has no place: the file that comes first in byte order stays.
+  // A path below a file is dropped: the file that is first in byte order stays.
   return applyChanges(
     emptyFolder(),
     leaves.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
   ).root;
 }
 
-/** What git makes of three commits: its tree and the paths in conflict, under the names that they have in the trees. */
+/** The merge by git: its tree and the conflicting paths, by their names in the trees. */
 function mergedByGit(gitDir: string, source: string, run: string): { tree: string; paths: string[] } {
   const args = ['-c', 'merge.renames=false', '-c', 'merge.directoryRenames=false'];
   const command = [...args, `--git-dir=${gitDir}`, 'merge-tree', '--write-tree', '-z', '--no-messages', source, run];
@@ -87,7 +87,7 @@ function mergedByGit(gitDir: string, source: string, run: string): { tree: strin
 }
 
 test.skipIf(!hasMergeTree)(
-  'merges what git (2.38 or newer) merges, to the same tree, and meets the same conflicts',
+  'has the same tree and the same conflicts as git 2.38 or newer',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'holdpoint-merge-'));
     const gitDir = join(folder, 'shadow.git');
@@ -96,7 +96,7 @@ test.skipIf(!hasMergeTree)(
     const seen = { clean: 0, conflicts: 0, contents: 0 };
     try {
       await fc.assert(
-        // Ten at once: what costs most is to bring objects to disk.
+        // Ten at once, because flushing objects to disk costs most.
         fc.asyncProperty(
           fc.array(fc.tuple(before, changes, changes), { minLength: 10, maxLength: 10 }),
           async (all) => {
@@ -139,7 +139,7 @@ test.skipIf(!hasMergeTree)(
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
-    // Each kind of outcome was met.
+    // Each kind of outcome occurred.
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0);
   },
   60_000,

@@ -17,7 +17,7 @@ import { type Temporary, temporary } from '../../testing/temporary-workspaces.ts
 
 const runId = 'run_1';
 
-/** An archive made by Python: it does what it is told, also what a careful program would not. */
+/** A tar made by Python, which also writes entries that a careful program refuses. */
 function makeTar(t: Temporary, name: string, lines: string): string {
   const path = join(t.path, name);
   const script = `
@@ -50,7 +50,7 @@ const bring = async (t: Temporary, path: string, more: object = {}) => {
 };
 
 test.each(['tar', 'tar.gz', 'zip'] as const)(
-  'a %s of a real tool comes in with modes and links, whatever its name',
+  'reads a %s of a real tool with modes and links, by its content',
   async (format) => {
     using t = temporary();
     const source = join(t.path, 'source');
@@ -110,7 +110,7 @@ test.each([
     'add("etc", type=tarfile.SYMTYPE, linkname="/etc")\nadd("p", type=tarfile.LNKTYPE, linkname="etc/passwd")',
   ],
   ['a file in the place of a full folder', 'add("d/x", b"x")\nadd("d", b"x")'],
-])('%s is refused, and nothing is left', async (_, lines) => {
+])('rejects %s and leaves nothing', async (_, lines) => {
   using t = temporary();
   const path = makeTar(t, 'hostile.tar', lines);
   const before = readdirSync(t.path).sort();
@@ -120,7 +120,7 @@ test.each([
   expect(existsSync('/tmp/outside') || existsSync('/tmp/holdpoint-outside')).toBe(false);
 });
 
-test('devices and pipes are noted, a repository is left out, and a later entry replaces an earlier one', async () => {
+test('records devices and pipes, omits repositories, and lets later entries win', async () => {
   using t = temporary();
   const path = makeTar(
     t,
@@ -146,7 +146,7 @@ add("set", b"x", mode=0o4777)`,
   expect(lstatSync(join(root, 'set')).mode & 0o7000).toBe(0);
 });
 
-test('names that are not UTF-8 keep their bytes', async () => {
+test('keeps the bytes of names that are not UTF-8', async () => {
   using t = temporary();
   const source = join(t.path, 'source');
   mkdirSync(source);
@@ -163,13 +163,13 @@ test.each([
     'a zip that writes through a link',
     'i = zipfile.ZipInfo("way"); i.create_system = 3; i.external_attr = (stat.S_IFLNK | 0o777) << 16; z.writestr(i, "/tmp"); z.writestr("way/outside", "x")',
   ],
-])('%s is refused', async (_, lines) => {
+])('rejects %s', async (_, lines) => {
   using t = temporary();
   await expect(bring(t, makeZip(t, 'hostile.zip', lines))).rejects.toMatchObject({ code: 'EARCHIVE' });
   expect(existsSync('/tmp/outside')).toBe(false);
 });
 
-test('what real tools write and cannot be read faithfully is refused, not guessed at', async () => {
+test('rejects sparse files and extended names that are not UTF-8', async () => {
   using t = temporary();
   const source = join(t.path, 'source');
   writeTree(source, { 'sub/a': 'a' });
@@ -192,7 +192,7 @@ test('what real tools write and cannot be read faithfully is refused, not guesse
   expect((await bring(t, tar('v7.tar', '--format=v7'))).tree).toEqual({ sub: 'folder', 'sub/a': 'file a' });
 });
 
-test('a path that no file system takes, and a name for what was left out, are refused', async () => {
+test('rejects too long paths and hard links to excluded files', async () => {
   using t = temporary();
   const cases = [
     'add("d/" * 300 + "x", b"x")',
@@ -206,7 +206,7 @@ test('a path that no file system takes, and a name for what was left out, are re
   expect(readdirSync(join(t.dataDir, 'runs'))).toEqual([]);
 });
 
-test('a zip of Windows has folders too, and an unpacking that is told to stop leaves nothing', async () => {
+test('reads the folders of a Windows zip, and an abort leaves nothing', async () => {
   using t = temporary();
   const lines = 'i = zipfile.ZipInfo(); i.filename = "dir\\\\a.txt"; i.create_system = 0; z.writestr(i, "x")';
   const path = makeZip(t, 'windows.zip', lines);
@@ -224,7 +224,7 @@ test('a zip of Windows has folders too, and an unpacking that is told to stop le
   expect(readdirSync(join(t.dataDir, 'runs'))).toEqual([runId]);
 });
 
-test('a truncated archive, a broken one, and one that is none are refused', async () => {
+test('rejects truncated, broken and other files', async () => {
   using t = temporary();
   const whole = readFileSync(makeTar(t, 'whole.tar', 'add("a", b"x" * 100000)\nadd("b", b"y" * 100000)'));
   const zip = readFileSync(makeZip(t, 'whole.zip', 'z.writestr("a", "x" * 100000)'));
@@ -246,7 +246,7 @@ test('a truncated archive, a broken one, and one that is none are refused', asyn
   await expect(t.workspaces.check({ ...text, path: '/nowhere.tar' })).rejects.toMatchObject({ code: 'ESOURCEMISSING' });
 });
 
-test('what says little and holds much is cut at the limit, by what it holds', async () => {
+test('rejects archive bombs by their unpacked size', async () => {
   using t = temporary({ limits: { sourceBytes: 1_000_000 } });
   const bomb = makeTar(t, 'bomb.tar', 'add("zeros", b"\\\\0" * 5000000)');
   writeFileSync(`${bomb}.gz`, gzipSync(readFileSync(bomb)));
@@ -263,7 +263,7 @@ test('what says little and holds much is cut at the limit, by what it holds', as
   await expect(bring(few, many)).rejects.toMatchObject({ code: 'ETOOMANYFILES' });
 });
 
-test('globs choose what of it comes in', async () => {
+test('applies include and exclude', async () => {
   using t = temporary();
   const path = makeTar(t, 'some.tar', 'add("src/a.ts", b"x")\nadd("src/a.log", b"x")\nadd("docs/x.md", b"x")');
   expect((await bring(t, path, { include: ['src'], exclude: ['*.log'] })).tree).toEqual({

@@ -34,7 +34,7 @@ const request = (snapshot: string, resolutions: Resolution[] = []): PublishReque
   ...{ runId, snapshot, resolutions, target: { message: 'm' } },
 });
 
-/** The source as its user left it: three of the run's files changed, one of them removed. */
+/** Edits of the user: three of the run's files changed, one removed. */
 function edit(source: string): void {
   writeTree(source, { 'a.txt': 'theirs\n', 'c.txt': 'theirs too\n', 'new.txt': 'their own\n' });
   rmSync(join(source, 'b.txt'));
@@ -52,7 +52,7 @@ async function settle(t: Temporary, snapshot: string): Promise<Resolution[]> {
 }
 
 describe('a conflict with a directory', () => {
-  test('shows the three versions, and changes nothing', async () => {
+  test('shows the three versions and changes nothing', async () => {
     using t = temporary();
     const { source, final } = await start(t);
     edit(source);
@@ -70,7 +70,7 @@ describe('a conflict with a directory', () => {
     expect(readTree(source)).toEqual(before);
   });
 
-  test('is settled file by file, and validators would see exactly that', async () => {
+  test('is resolved file by file, and validators see exactly the result', async () => {
     using t = temporary();
     const { source, final, path } = await start(t);
     edit(source);
@@ -92,7 +92,7 @@ describe('a conflict with a directory', () => {
     const whole = { ...request(final.id, resolutions), expect: plan.digest };
     expect(await t.workspaces.publish(whole)).toMatchObject({ status: 'published' });
     expect(readTree(source)).toEqual(settled);
-    // The user goes on; a call that died before its answer does not take that for a conflict, nor undo it.
+    // A repeated call after a crash neither reports nor undoes the user's next edits.
     writeFileSync(join(source, 'a.txt'), 'later\n');
     writeFileSync(join(source, 'c.txt'), 'later\n');
     expect(await publishNow(t.reopen(), { runId, snapshot: final.id, resolutions })).toMatchObject({
@@ -101,7 +101,7 @@ describe('a conflict with a directory', () => {
     expect(readTree(source)).toEqual({ ...settled, 'a.txt': 'file later\n', 'c.txt': 'file later\n' });
   });
 
-  test('what was said of one version of a file does not hold for the next', async () => {
+  test('a resolution for one version of a file does not hold for the next', async () => {
     using t = temporary();
     const { source, final } = await start(t);
     edit(source);
@@ -116,7 +116,7 @@ describe('a conflict with a directory', () => {
     expect(readTree(source)).toEqual(before);
   });
 
-  test('settled, it dies at any moment as exactly the old or exactly the new', async () => {
+  test('resolved and killed at any point ends as exactly the old or the new', async () => {
     using t = temporary();
     const { source, final } = await start(t);
     edit(source);
@@ -143,7 +143,7 @@ describe('a conflict with a directory', () => {
   });
 });
 
-test('what a person decided stays when the run publishes once more', async () => {
+test('a second publish keeps the resolutions of the first', async () => {
   using t = temporary();
   const { source, final, path } = await start(t);
   edit(source);
@@ -164,14 +164,14 @@ test('what a person decided stays when the run publishes once more', async () =>
   await t.workspaces.restore({ epoch: 1, runId, snapshot: plan.candidate });
   expect(readTree(path)).toEqual(readTree(source));
   await t.workspaces.restore({ epoch: 1, runId, snapshot: next.id });
-  // Only where the run changes such a file again a person is asked again.
+  // A person is asked again only when the run changes such a file again.
   writeTree(path, { 'new.txt': 'run once more\n' });
   const third = await t.workspaces.snapshot({ epoch: 1, runId, parent: next.id, message: '' });
   const { conflicts } = await t.workspaces.planPublish(request(third.id));
   expect(conflicts.map((conflict) => conflict.path)).toEqual(['new.txt']);
 });
 
-test('a plan that was carried out keeps its digest and its candidate', async () => {
+test('a published plan keeps its digest and its candidate', async () => {
   using t = temporary();
   const { source, final } = await start(t);
   edit(source);
@@ -182,7 +182,7 @@ test('a plan that was carried out keeps its digest and its candidate', async () 
   expect(again).toMatchObject({ digest: plan.digest, candidate: plan.candidate, files: [], conflicts: [] });
 });
 
-describe('a file that stays in the way of another', () => {
+describe('a kept file that blocks another one', () => {
   async function swap(t: Temporary) {
     const source = join(t.path, 'source');
     writeTree(source, { 'folder/one': '1\n', 'folder/two': '2\n', file: 'file\n' });
@@ -199,7 +199,7 @@ describe('a file that stays in the way of another', () => {
     return { source, path, final, plan, seen };
   }
 
-  test('is a conflict of its own, which can be settled by leaving the other one out', async () => {
+  test('is a second conflict, resolved by leaving the other file out', async () => {
     using t = temporary();
     const { source, path, final, plan, seen } = await swap(t);
     const kept: Resolution[] = ['file', 'folder/one'].map((name) => ({ path: name, take: 'source', seen }));
@@ -216,7 +216,7 @@ describe('a file that stays in the way of another', () => {
     expect(readTree(path)).toEqual(readTree(source));
   });
 
-  test('goes when the run has its way', async () => {
+  test('is removed when the run is taken', async () => {
     using t = temporary();
     const { source, path, final, plan, seen } = await swap(t);
     const resolutions: Resolution[] = ['file', 'folder/one'].map((name) => ({ path: name, take: 'run', seen }));
@@ -228,7 +228,7 @@ describe('a file that stays in the way of another', () => {
   });
 });
 
-test('a file of the source that is too large for a snapshot can be kept, too', async () => {
+test('a source file too large for a snapshot can be kept', async () => {
   using t = temporary({ limits: { fileBytes: 1000 } });
   const { source, final } = await start(t);
   writeFileSync(join(source, 'a.txt'), 'x'.repeat(5000));
@@ -239,7 +239,7 @@ test('a file of the source that is too large for a snapshot can be kept, too', a
   ];
   const plan = await t.workspaces.planPublish(request(final.id, resolutions));
   expect(plan.conflicts).toEqual([]);
-  // Skipped there, as in any snapshot: what the run's tree has is left alone.
+  // The candidate skips the large file, as any snapshot does.
   const held = await t.workspaces.files({ runId, snapshot: plan.candidate });
   expect(held.map((file) => file.path)).toEqual(['b.txt', 'd.txt', 'new.txt', 'same.txt']);
   const whole = { ...request(final.id, resolutions), expect: plan.digest };
@@ -247,7 +247,7 @@ test('a file of the source that is too large for a snapshot can be kept, too', a
   expect(readTree(source)).toMatchObject({ 'a.txt': `file ${'x'.repeat(5000)}`, 'b.txt': 'file run\n' });
 });
 
-test('what an earlier version wrote down of a publish is still understood', async () => {
+test('reads the last.json of an earlier version', async () => {
   using t = temporary();
   const { source, final, path } = await start(t);
   await publishNow(t.workspaces, { runId, snapshot: final.id });
@@ -259,7 +259,7 @@ test('what an earlier version wrote down of a publish is still understood', asyn
   expect(readTree(source)['a.txt']).toBe('file once more\n');
 });
 
-describe('two processes that publish to one directory', () => {
+describe('two processes publishing to one directory', () => {
   const script = fileURLToPath(new URL('../../testing/stop-at-point.ts', import.meta.url));
   function publish(t: Temporary, input: { runId: string; snapshot: string; stopAt?: string }) {
     const args = JSON.stringify({ dataDir: t.dataDir, owner, ...input });
@@ -273,7 +273,7 @@ describe('two processes that publish to one directory', () => {
     return { child, reach, ended: once(child, 'exit') };
   }
 
-  test('do not mix: the files are of one of them', async () => {
+  test('do not mix their files', async () => {
     using t = temporary();
     const [one, two] = [await start(t, 'run_1', 'one\n'), await start(t, 'run_2', 'two\n')];
     const both = [
@@ -290,7 +290,7 @@ describe('two processes that publish to one directory', () => {
     }
   });
 
-  test.runIf(process.platform === 'linux')('wait for each other, also for one that was stopped half-way', async () => {
+  test.runIf(process.platform === 'linux')('wait for each other, also for a stopped process', async () => {
     using t = temporary();
     const [one, two] = [await start(t, 'run_1', 'one\n'), await start(t, 'run_2', 'two\n')];
     const first = publish(t, { runId: 'run_1', snapshot: one.final.id, stopAt: 'publish.placed' });
@@ -312,7 +312,7 @@ describe('two processes that publish to one directory', () => {
   });
 });
 
-test('a publish waits while another one has the source', async () => {
+test('a publish waits while another one holds the source lock', async () => {
   using t = temporary();
   const { source, final } = await start(t);
   const waits = Promise.withResolvers<void>();

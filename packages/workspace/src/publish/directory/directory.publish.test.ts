@@ -23,7 +23,7 @@ import { temporary } from '../../testing/temporary-workspaces.ts';
 const runId = 'run_1';
 const isRoot = process.getuid?.() === 0;
 
-/** A run whose change set has every kind of change in it. */
+/** A run with every kind of change. */
 async function start(t: ReturnType<typeof temporary>, prepare: (source: string) => void = () => {}) {
   const source = join(t.path, 'source');
   mkdirSync(source);
@@ -73,7 +73,7 @@ function conflictsIn(result: PublishResult): string[] {
 }
 
 describe('publish to a directory', () => {
-  test('brings every kind of change, and answers the same again', async () => {
+  test('writes every kind of change, and a repeated call answers the same', async () => {
     using t = temporary();
     const { source, final, now } = await start(t);
     const result = await publish(t, final.id);
@@ -88,48 +88,45 @@ describe('publish to a directory', () => {
     expect(readFileSync(join(source, 'a.txt'), 'utf8')).toBe('edited afterwards\n');
   });
 
-  test('leaves alone what did not change, and what the run does not know', async () => {
+  test('does not touch unchanged and unknown files', async () => {
     using t = temporary();
     const { source, final, now } = await start(t);
-    writeFileSync(join(source, 'same.txt'), 'edited meanwhile\n');
-    writeFileSync(join(source, 'unknown'), 'made meanwhile\n');
+    writeFileSync(join(source, 'same.txt'), 'edited during the run\n');
+    writeFileSync(join(source, 'unknown'), 'made during the run\n');
     const { ino } = lstatSync(join(source, 'b.txt'));
     expect(await publish(t, final.id)).toMatchObject({ status: 'published' });
     expect(readTree(source)).toEqual({
       ...now,
-      'same.txt': 'file edited meanwhile\n',
-      unknown: 'file made meanwhile\n',
+      'same.txt': 'file edited during the run\n',
+      unknown: 'file made during the run\n',
     });
     expect(lstatSync(join(source, 'b.txt')).ino).toBe(ino);
   });
 
-  test.runIf(isRoot)(
-    'keeps owner and mode of what it replaces, and takes those of the folder for what is new',
-    async () => {
-      using t = temporary();
-      const { source, final } = await start(t, (path) => {
-        execFileSync('chown', ['-R', '20002:20003', path]);
-        chownSync(join(path, 'a.txt'), 20004, 20005);
-        chmodSync(join(path, 'a.txt'), 0o600);
-        chmodSync(join(path, 'mode.sh'), 0o640);
-        chmodSync(path, 0o750);
-      });
-      expect(await publish(t, final.id)).toMatchObject({ status: 'published' });
-      const of = (name: string) => {
-        const { uid, gid, mode } = lstatSync(join(source, name));
-        return `${uid}:${gid} ${(mode & 0o7777).toString(8)}`;
-      };
-      expect(of('a.txt')).toBe('20004:20005 600');
-      expect(of('mode.sh')).toBe('20002:20003 750');
-      expect(of('new/run.sh')).toBe('20002:20003 755');
-      expect(of('new/er/file')).toBe('20002:20003 644');
-      expect(of('new/er')).toBe('20002:20003 750');
-      expect(of('link')).toBe('20002:20003 777');
-      expect(execFileSync('find', [source, '-uid', '20001']).toString()).toBe('');
-    },
-  );
+  test.runIf(isRoot)('keeps owner and mode of replaced files; new files get those of the folder', async () => {
+    using t = temporary();
+    const { source, final } = await start(t, (path) => {
+      execFileSync('chown', ['-R', '20002:20003', path]);
+      chownSync(join(path, 'a.txt'), 20004, 20005);
+      chmodSync(join(path, 'a.txt'), 0o600);
+      chmodSync(join(path, 'mode.sh'), 0o640);
+      chmodSync(path, 0o750);
+    });
+    expect(await publish(t, final.id)).toMatchObject({ status: 'published' });
+    const of = (name: string) => {
+      const { uid, gid, mode } = lstatSync(join(source, name));
+      return `${uid}:${gid} ${(mode & 0o7777).toString(8)}`;
+    };
+    expect(of('a.txt')).toBe('20004:20005 600');
+    expect(of('mode.sh')).toBe('20002:20003 750');
+    expect(of('new/run.sh')).toBe('20002:20003 755');
+    expect(of('new/er/file')).toBe('20002:20003 644');
+    expect(of('new/er')).toBe('20002:20003 750');
+    expect(of('link')).toBe('20002:20003 777');
+    expect(execFileSync('find', [source, '-uid', '20001']).toString()).toBe('');
+  });
 
-  test('does not delete or overwrite what was skipped', async () => {
+  test('does not delete or overwrite skipped files', async () => {
     using t = temporary({ limits: { fileBytes: 1000 } });
     const source = join(t.path, 'source');
     writeTree(source, { large: Buffer.alloc(2000), small: 's', grows: 'g' });
@@ -148,7 +145,7 @@ describe('publish to a directory', () => {
     expect(readFileSync(join(source, 'small'), 'utf8')).toBe('S');
   });
 
-  test('goes on from what was published last', async () => {
+  test('continues from the last publish', async () => {
     using t = temporary();
     const { source, final, path } = await start(t);
     await publish(t, final.id);
@@ -161,22 +158,22 @@ describe('publish to a directory', () => {
   });
 });
 
-describe('a source that changed', () => {
+describe('a change of the source', () => {
   const edits: [string, string, (source: string) => void][] = [
     ['an edited file', 'a.txt', (s) => writeFileSync(join(s, 'a.txt'), 'theirs\n')],
-    ['an edit that will be deleted', 'gone/deep/file', (s) => writeFileSync(join(s, 'gone/deep/file'), 'theirs\n')],
+    ['an edit of a deleted file', 'gone/deep/file', (s) => writeFileSync(join(s, 'gone/deep/file'), 'theirs\n')],
     ['a removed file', 'a.txt', (s) => rmSync(join(s, 'a.txt'))],
     ['a changed mode', 'mode.sh', (s) => chmodSync(join(s, 'a.txt'), 0o755)],
     ['a new file in the way', 'new/er/file', (s) => writeTree(s, { 'new/er/file': 'theirs' })],
     ['a folder in the way', 'new-link', (s) => mkdirSync(join(s, 'new-link/x'), { recursive: true })],
     ['a file where a folder must be', 'new/er/file', (s) => writeFileSync(join(s, 'new'), 'theirs')],
-    ['another file in a folder that goes', 'folder', (s) => writeFileSync(join(s, 'folder/three'), 'theirs')],
+    ['another file in a removed folder', 'folder', (s) => writeFileSync(join(s, 'folder/three'), 'theirs')],
     ['a link where a folder was', 'new/er/file', (s) => symlinkSync('/tmp', join(s, 'new'))],
-    ['a repository in a folder that goes', 'folder', (s) => writeTree(s, { 'folder/.git/x': 'theirs' })],
+    ['a repository in a removed folder', 'folder', (s) => writeTree(s, { 'folder/.git/x': 'theirs' })],
     ['another link', 'link', (s) => void execFileSync('ln', ['-sfn', 'theirs', join(s, 'link')])],
     ['a FIFO in the way', 'new-link', (s) => void execFileSync('mkfifo', [join(s, 'new-link')])],
   ];
-  test.each(edits)('is a conflict, and nothing is written: %s', async (_, path, edit) => {
+  test.each(edits)('is a conflict and nothing is written: %s', async (_, path, edit) => {
     using t = temporary();
     const { source, final } = await start(t);
     edit(source);
@@ -186,14 +183,14 @@ describe('a source that changed', () => {
     expect(stamps(source)).toBe(theirs);
   });
 
-  test('is a conflict too when it is gone', async () => {
+  test('is a conflict when the source is removed', async () => {
     using t = temporary();
     const { source, final } = await start(t);
     rmSync(source, { recursive: true });
     expect(conflictsIn(await publish(t, final.id))).toEqual([`source_missing ${source}`]);
   });
 
-  test('to the very state that is published is none', async () => {
+  test('to the published state is no conflict', async () => {
     using t = temporary();
     const { source, final, now } = await start(t);
     writeFileSync(join(source, 'a.txt'), 'A\n');
@@ -202,7 +199,7 @@ describe('a source that changed', () => {
     expect(readTree(source)).toEqual(now);
   });
 
-  test('at any moment of the publish keeps the edit, and everything else stays old', async () => {
+  test('at any point of the publish is kept, and everything else is rolled back', async () => {
     using t = temporary();
     const { source, final, old } = await start(t);
     const copy = join(t.path, 'copy');
@@ -239,8 +236,8 @@ describe('a source that changed', () => {
   });
 });
 
-describe('publish that dies', () => {
-  test('at any moment, and again while it recovers, ends as exactly the old or exactly the new', async () => {
+describe('a killed publish', () => {
+  test('ends as exactly the old or exactly the new, also when killed in recovery', async () => {
     using t = temporary();
     const { source, final, old, now } = await start(t);
     const copy = join(t.path, 'copy');
@@ -253,7 +250,7 @@ describe('publish that dies', () => {
       const journal = join(t.dataDir, 'runs', runId, 'publish/journal.json');
       const committed = existsSync(journal) || existsSync(join(t.dataDir, 'runs', runId, 'publish/last.json'));
       if (!committed) expect(readTree(source)).toEqual(old);
-      // Dies a second time while it recovers, now and then.
+      // Sometimes it is killed a second time during recovery.
       if (killed % 3 === 0) runUntilKilled({ dataDir: t.dataDir, runId, dieAt: 2, act });
       expect(await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'x' })).toMatchObject({
         status: 'published',
@@ -269,7 +266,7 @@ describe('publish that dies', () => {
     expect(readTree(source)).toEqual(now);
   });
 
-  test('half-way is finished before the run is discarded', async () => {
+  test('is finished before the run is discarded', async () => {
     using t = temporary();
     const { source, final, old, now } = await start(t);
     const act = { verb: 'publish', snapshot: final.id };
@@ -279,14 +276,14 @@ describe('publish that dies', () => {
     expect(readTree(source)).toEqual(now);
   });
 
-  test('while it takes a conflict back ends as exactly the old, with the edit', async () => {
+  test('in the middle of a rollback ends as exactly the old, with the edit', async () => {
     using t = temporary();
     const { source, final, old } = await start(t);
     const copy = join(t.path, 'copy');
     cpSync(source, copy, { recursive: true, verbatimSymlinks: true });
     let killed = 0;
     for (let dieAt = 1; ; dieAt += 2) {
-      // Stops half-way; then somebody edits a file that recovery still has to see.
+      // Stops half-way; then a file is edited that recovery still has to check.
       let points = 0;
       const stopping = t.reopen({
         onPoint: () => {

@@ -7,7 +7,7 @@ import { withSourceLock } from './source-lock.ts';
 
 const quiet = (dataDir: string, onPoint: (point: string) => void = () => {}) => ({ dataDir, onPoint });
 
-/** Holds the lock of a source and leaves another link in its place: what an owner that is gone left behind. */
+/** Leaves the lock of a source behind, as a dead owner would. */
 async function leaveLock(dataDir: string, change: (target: string) => string): Promise<string> {
   const folder = join(dataDir, 'locks');
   let name = '';
@@ -21,7 +21,7 @@ async function leaveLock(dataDir: string, change: (target: string) => string): P
   return join(folder, name);
 }
 
-test('a lock goes with its work, also with one that failed', async () => {
+test('a lock is released after its work, also after a failure', async () => {
   using t = temporary();
   const failing = withSourceLock(quiet(t.dataDir), '/source', () => Promise.reject(new Error('failed')));
   await expect(failing).rejects.toThrow('failed');
@@ -29,13 +29,13 @@ test('a lock goes with its work, also with one that failed', async () => {
   await expect(withSourceLock(quiet(t.dataDir), '/source', async () => 'done')).resolves.toBe('done');
 });
 
-test('locks of different sources do not know each other', async () => {
+test('locks of different sources are independent', async () => {
   using t = temporary();
   const inner = () => withSourceLock(quiet(t.dataDir), '/other', async () => 'both');
   await expect(withSourceLock(quiet(t.dataDir), '/source', inner)).resolves.toBe('both');
 });
 
-test('work of one source is done one after the other', async () => {
+test('work on one source is serialised', async () => {
   using t = temporary();
   mkdirSync(t.dataDir, { recursive: true });
   let inside = 0;
@@ -63,18 +63,18 @@ test.runIf(process.platform === 'linux')('a lock of a dead process is broken at 
   expect(waits).toEqual([]);
 });
 
-test.runIf(process.platform === 'linux')('a process with the id of the dead one is not taken for it', async () => {
+test.runIf(process.platform === 'linux')('a process that reuses the pid of a dead owner is not the owner', async () => {
   using t = temporary();
   await leaveLock(t.dataDir, (target) => target.replace(/ \d+ \d+$/, ' 1 0'));
   await expect(withSourceLock(quiet(t.dataDir), '/source', async () => 'mine')).resolves.toBe('mine');
 });
 
-test.runIf(process.platform === 'linux')('a lock of another container holds while it is touched', async () => {
+test.runIf(process.platform === 'linux')('a lock of another container holds until it is stale', async () => {
   using t = temporary();
   const lock = await leaveLock(t.dataDir, (target) => target.replace(/^\S+/, 'elsewhere:pid:[1]'));
   const waiting = withSourceLock(
     quiet(t.dataDir, () => {
-      // Only when it has been seen to hold is it made to look left behind.
+      // Make the lock stale only after a waiter has seen it hold.
       const long = new Date(Date.now() - 61_000);
       lutimesSync(lock, long, long);
     }),

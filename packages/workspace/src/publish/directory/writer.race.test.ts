@@ -45,7 +45,7 @@ async function start(t: Temporary) {
   return { source, snapshot, reset };
 }
 
-test('a program that writes at the moment of the replacement loses nothing', { timeout: 120_000 }, async () => {
+test('a program that writes during the replacement loses nothing', { timeout: 120_000 }, async () => {
   using t = temporary();
   const { source, snapshot, reset } = await start(t);
   const journal = join(t.dataDir, 'runs', runId, 'publish/journal.json');
@@ -72,12 +72,12 @@ test('a program that writes at the moment of the replacement loses nothing', { t
   writer.stdin.end();
   await once(writer, 'exit');
   expect(lost).toEqual([]);
-  // Both outcomes were met, so the writer came before and after the replacement.
+  // Both outcomes occurred, so the writer was sometimes before and sometimes after the replacement.
   expect(Math.min(seen.published, seen.conflict)).toBeGreaterThan(0);
 });
 
-describe('a program that holds the file open', () => {
-  test('gets it back under its name, and can go on writing', async () => {
+describe('a file that another program has open', () => {
+  test('for writing gets its name back, and the program continues to write', async () => {
     using t = temporary();
     const { source, snapshot } = await start(t);
     const fd = openSync(join(source, 'changed.txt'), 'a');
@@ -94,7 +94,7 @@ describe('a program that holds the file open', () => {
     });
   });
 
-  test('only for reading is no reason to wait', async () => {
+  test('only for reading does not delay the publish', async () => {
     using t = temporary();
     const { source, snapshot } = await start(t);
     const fd = openSync(join(source, 'changed.txt'), 'r');
@@ -103,7 +103,7 @@ describe('a program that holds the file open', () => {
     expect(result).toMatchObject({ status: 'published' });
   });
 
-  test('loses nothing when the publish dies at any moment', { timeout: 300_000 }, async () => {
+  test('for writing loses nothing when the publish is killed at any point', { timeout: 300_000 }, async () => {
     using t = temporary();
     const { source, snapshot, reset } = await start(t);
     const act = { verb: 'publish', snapshot };
@@ -126,7 +126,7 @@ describe('a program that holds the file open', () => {
   });
 });
 
-test('a file that is made while the name is absent stays, and the old one is kept beside it', async () => {
+test('a file created while the name is absent stays; the old file is kept beside', async () => {
   using t = temporary();
   const { source, snapshot } = await start(t);
   const editor = t.reopen({
@@ -143,13 +143,13 @@ test('a file that is made while the name is absent stays, and the old one is kep
   expect(result).toMatchObject({ conflicts: [{ path: 'changed.txt', detail: expect.stringContaining(kept) }] });
 });
 
-test('an edit of what was just published is kept when the publish is turned back', async () => {
+test('a rollback keeps an edit of a file that was just published', async () => {
   using t = temporary();
   const { source, snapshot } = await start(t);
   let count = 0;
   const editor = t.reopen({
     onPoint: (point) => {
-      // Turned back by a change of one file; then, at the last moment, an edit of what had been made.
+      // A change of one file causes the rollback. Then, at the last moment, a new file is edited.
       if (point === 'publish.brought' && count++ === 0) appendFileSync(asideOf(source, 'changed.txt'), 'theirs\n');
       if (point === 'publish.taken-back') appendFileSync(asideOf(source, 'made.txt', 'new'), 'theirs, too\n');
     },
@@ -164,14 +164,14 @@ test('an edit of what was just published is kept when the publish is turned back
 
 const asideOf = (source: string, name: string, role: AsideRole = 'old') => join(source, privateName(runId, name, role));
 
-/** Whether a text is in the file, or in one that is kept beside it and named by a conflict. Nothing else of a publish may be left. */
+/** Whether a text is in the file, or in a file kept beside it and named by a conflict. No other file of a publish may be left. */
 function isFound(at: { source: string; name: string; text: string; result: PublishResult }): boolean {
   const { source, name, text, result } = at;
   const details = result.status === 'conflict' ? result.conflicts.map(({ detail }) => detail).join('\n') : '';
   const beside = namesBelow(source).filter((one) => one.includes('.txt.holdpoint-'));
   expect(
     beside.filter((one) => !details.includes(one)),
-    'what is kept is named',
+    'kept files are named',
   ).toEqual([]);
   expect(namesBelow(source).filter((one) => one.includes('.holdpoint-') && !beside.includes(one))).toEqual([]);
   const holders = [name, ...beside].map((one) => join(source, one)).filter(existsSync);

@@ -27,7 +27,7 @@ const isRoot = process.getuid?.() === 0;
 
 async function start(t: Temporary, at: { base: FileTree; run: FileTree; prepare?: (source: string) => void }) {
   const source = join(t.path, 'source');
-  // The attributes come later, so that the files are in the repository as they are here.
+  // The attributes are committed later, so that git stores the files unconverted.
   const { '.gitattributes': attributes, ...files } = at.base;
   writeTree(source, files);
   initRepository(source);
@@ -51,7 +51,7 @@ async function start(t: Temporary, at: { base: FileTree; run: FileTree; prepare?
 const blob = (source: string, path: string): string =>
   gitBytes(source, ['cat-file', 'blob', `${branch}:${path}`]).toString('latin1');
 
-/** What a user's git would still change in the published commit. */
+/** Files of the published commit that `git add --renormalize` would still change. */
 function notNormal(t: Temporary, source: string): string {
   const clone = join(t.path, `clone-${randomBytes(4).toString('hex')}`);
   git(t.path, 'clone', '-q', '-b', `holdpoint/${runId}`, source, clone);
@@ -83,7 +83,7 @@ describe('line endings', () => {
     ...{ 'data.txt': 'd\r\n\0', 'own/id': '$Id: 123 $\nmore\n', plain: 'no attribute\r\n' },
   };
 
-  test('of what the run changed are those that `git add` makes, and the plan tells', async () => {
+  test('of changed files equal those of `git add`, and the plan lists them', async () => {
     using t = temporary();
     const { source, plan, publish, path } = await start(t, { base, run });
     const planned = await plan();
@@ -96,18 +96,18 @@ describe('line endings', () => {
     expect(await publish()).toMatchObject({ status: 'published' });
     const expected = { ...run, 'a.bat': 'a\nb\nc\n', 'new.txt': 'n\n', 'own/id': '$Id$\nmore\n' };
     for (const [name, content] of Object.entries(expected)) expect(blob(source, name)).toBe(content);
-    // Not changed by the run, and not normal before either: `text=auto` keeps CRLF that is there.
+    // Not changed by the run and not normalized before: `text=auto` keeps existing CRLF.
     expect(
       notNormal(t, source)
         .split('\n')
         .map((row) => row.slice(3)),
     ).toEqual(['crlf.txt', 'untouched.bat']);
-    // Validators see what is published.
+    // Validators see the published version.
     await t.workspaces.restore({ epoch: 1, runId, snapshot: planned.candidate });
     expect(readTree(path)).toMatchObject({ 'a.bat': 'file a\nb\nc\n', 'own/id': 'file $Id$\nmore\n' });
   });
 
-  test('come from the attributes as the run leaves them, and from those of the repository itself', async () => {
+  test('follow the attributes of the run and of info/attributes', async () => {
     using t = temporary();
     const { source, publish } = await start(t, {
       base: { 'a.txt': 'a\n' },
@@ -118,7 +118,7 @@ describe('line endings', () => {
     expect(['sub/x.sh', 'y.sh', 'z.inf'].map((name) => blob(source, name))).toEqual(['x\n', 'y\r\n', 'z\n']);
   });
 
-  test('are no change when nothing else is, and no conflict when the run changes the file again', async () => {
+  test('alone are no change, and no conflict when the run changes the file again', async () => {
     using t = temporary();
     const { source, path, plan, publish, final } = await start(t, {
       base: { '.gitattributes': '* text\n', 'a.txt': 'a\n', 'b.txt': 'b\n' },
@@ -133,7 +133,7 @@ describe('line endings', () => {
   });
 });
 
-test('a file whose mode alone changed keeps its content, as it is in the repository', async () => {
+test('a file with only a new mode keeps its content in the repository', async () => {
   using t = temporary();
   const { source, path, final, publish } = await start(t, {
     base: { '.gitattributes': '*.txt text\n', 'a.txt': 'x\r\n' },
@@ -146,7 +146,7 @@ test('a file whose mode alone changed keeps its content, as it is in the reposit
   expect(blob(source, 'a.txt')).toBe('x\r\n');
 });
 
-describe('content that git-lfs keeps', () => {
+describe('content of git-lfs', () => {
   const old = Buffer.from('what was there');
   const fresh = randomBytes(200_000);
   const changed = randomBytes(3000);
@@ -158,7 +158,7 @@ describe('content that git-lfs keeps', () => {
     ...{ 'a.txt': 'A\n', 'new.bin': fresh, 'changed.bin': changed, 'empty.bin': '', 'moved.bin': pointer(old) },
   };
 
-  test('becomes a pointer, and an object where git-lfs looks for it', async () => {
+  test('becomes a pointer, and an object in the storage of git-lfs', async () => {
     using t = temporary();
     const { source, path, plan, publish, final } = await start(t, {
       ...{ base, run },
@@ -183,7 +183,7 @@ describe('content that git-lfs keeps', () => {
       expect(readdirSync(join(stored(source, content), '..'))).toEqual([sha256(content)]);
     }
     if (isRoot) expect(execFileSync('find', [source, '-not', '-user', '20002']).toString()).toBe('');
-    // Validators see the content.
+    // Validators see the content, not the pointer.
     expect(planned.candidate).toBe(final.id);
 
     const later = randomBytes(100);
@@ -198,7 +198,7 @@ describe('content that git-lfs keeps', () => {
     expect(readFileSync(join(path, 'new.bin')).equals(later)).toBe(true);
   });
 
-  test('is there before any branch tells of it, wherever the publish dies', async () => {
+  test('is stored before any branch points to it, wherever the publish is killed', async () => {
     for (let dieAt = 1; ; dieAt += stride) {
       using t = temporary();
       const { source, final, publish } = await start(t, { base, run });
@@ -222,9 +222,9 @@ describe('content that git-lfs keeps', () => {
   });
 
   test.each<[string, (source: string) => void]>([
-    ['kept elsewhere', (source) => git(source, 'config', 'lfs.storage', '/elsewhere')],
-    ['kept behind a link', (source) => symlinkSync('/nowhere', join(source, '.git/lfs'))],
-  ])('is shown to a person where it is %s', async (_, prepare) => {
+    ['stored elsewhere', (source) => git(source, 'config', 'lfs.storage', '/elsewhere')],
+    ['stored behind a link', (source) => symlinkSync('/nowhere', join(source, '.git/lfs'))],
+  ])('is a conflict when it is %s', async (_, prepare) => {
     using t = temporary();
     const { source, plan, publish } = await start(t, { base, run, prepare });
     const planned = await plan();
@@ -246,7 +246,7 @@ describe('content that a filter of the host would change', () => {
   const base = { '.gitattributes': 'secret/* filter=git-crypt\n', 'secret/key': 'sealed\n', 'a.txt': 'a\n' };
   const run = { 'secret/key': 'open\n', 'a.txt': 'A\n' };
 
-  test('is published only when a person says how', async () => {
+  test('is published only with a resolution', async () => {
     using t = temporary();
     const canary = join(t.path, 'canary');
     const { source, plan, publish } = await start(t, {
@@ -279,7 +279,7 @@ describe('content that a filter of the host would change', () => {
   });
 });
 
-test('a file of another encoding is UTF-8 in the workspace as in the repository, and nothing else is published', async () => {
+test('a file with working-tree-encoding is UTF-8 in workspace and repository', async () => {
   using t = temporary();
   const { source, path, plan, publish, final } = await start(t, {
     base: { '.gitattributes': '*.ps1 working-tree-encoding=UTF-16 eol=lf\n', 'a.ps1': 'é\n' },

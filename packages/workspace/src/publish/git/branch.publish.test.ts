@@ -37,7 +37,7 @@ async function start(t: Temporary, id = runId) {
   return { source, base, final, path };
 }
 
-/** A commit on main by somebody else. */
+/** A commit of another user on main. */
 function moveMain(t: Temporary, source: string, change: (work: string) => void): string {
   const clone = join(t.path, `clone-${Math.random()}`);
   git(t.path, 'clone', '-q', '-b', 'main', source, clone);
@@ -50,13 +50,13 @@ function moveMain(t: Temporary, source: string, change: (work: string) => void):
 
 const onMain = (snapshot: string, resolutions: Resolution[] = []): PublishRequest => ({
   ...{ runId, snapshot, resolutions },
-  target: { branch: 'main', message: 'Mend it', author: { name: 'Ann Example', email: 'ann@example.org' } },
+  target: { branch: 'main', message: 'Fix it', author: { name: 'Author', email: 'author@example.org' } },
 });
 
 const targetOf = ({ target }: PublishPlan) => (target.type === 'git' ? target : undefined);
 
 describe('publish to a named branch', () => {
-  test('makes it when it is missing, and goes on from it when it has not moved', async () => {
+  test('creates a missing branch and fast-forwards an unmoved one', async () => {
     using t = temporary();
     const { source, final, base } = await start(t);
     const main = git(source, 'rev-parse', 'main');
@@ -75,12 +75,12 @@ describe('publish to a named branch', () => {
     const result = await t.workspaces.publish({ ...onMain(final.id), expect: plan.digest });
     expect(result).toMatchObject({ status: 'published', published: { commit: targetOf(plan)?.commit } });
     expect(git(source, 'show', '-s', '--format=%an <%ae>|%cn|%s|%P', 'main')).toBe(
-      `Ann Example <ann@example.org>|Holdpoint|Mend it|${main}`,
+      `Author <author@example.org>|Holdpoint|Fix it|${main}`,
     );
     expect(base.base).toBe(base.id);
   });
 
-  test('merges when it has moved, and validators would see what both sides changed', async () => {
+  test('merges into a moved branch, and validators see the changes of both sides', async () => {
     using t = temporary();
     const { source, final } = await start(t);
     const tip = moveMain(t, source, (work) => {
@@ -111,7 +111,7 @@ describe('publish to a named branch', () => {
     expect(git(source, 'fsck', '--strict', '--connectivity-only')).not.toMatch(/missing|error/);
   });
 
-  test('shows three versions of what cannot be merged, and takes what a person says of exactly these', async () => {
+  test('shows three versions of a conflict, and a resolution holds only for these', async () => {
     using t = temporary();
     const { source, final } = await start(t);
     const tip = moveMain(t, source, (work) => {
@@ -149,7 +149,7 @@ describe('publish to a named branch', () => {
     expect(git(source, 'show', `main:new/${runId}`)).toBe('new');
   });
 
-  test('a branch that moves between plan and publish is left where it is', async () => {
+  test('does not move a branch that moved between plan and publish', async () => {
     using t = temporary();
     const { source, final } = await start(t);
     const plan = await t.workspaces.planPublish(onMain(final.id));
@@ -166,7 +166,7 @@ describe('publish to a named branch', () => {
     expect(git(source, 'log', '--format=%s', 'main').split('\n')).toEqual(['theirs', 'theirs', 'base']);
   });
 
-  test('of two runs that publish to one branch the second merges, and neither is lost', async () => {
+  test('the second of two runs that publish to one branch merges', async () => {
     using t = temporary();
     const { source, final } = await start(t);
     const id = 'run_2';
@@ -188,7 +188,7 @@ describe('publish to a named branch', () => {
     expect(git(source, 'rev-list', '--count', 'main')).toBe('3');
   });
 
-  test('a branch that a work tree is at is not moved under it', async () => {
+  test('does not move a branch that a work tree has checked out', async () => {
     using t = temporary();
     const source = join(t.path, 'source');
     mkdirSync(source);
@@ -208,7 +208,7 @@ describe('publish to a named branch', () => {
     expect(git(source, 'status', '--porcelain')).toBe('');
   });
 
-  test('a name that git would not take for a branch is refused', async () => {
+  test('rejects an invalid branch name', async () => {
     using t = temporary();
     const { source, final } = await start(t);
     const before = git(source, 'for-each-ref');
@@ -222,7 +222,7 @@ describe('publish to a named branch', () => {
     expect(full).toMatchObject({ status: 'published', published: { branch: 'refs/heads/x' } });
   });
 
-  test('a dry run changes nothing at the source, and says what a publish then does', async () => {
+  test('a dry run changes nothing and announces what the publish does', async () => {
     using t = temporary();
     const { source, final } = await start(t);
     moveMain(t, source, (work) => writeTree(work, { 'a.txt': edited(19, 'theirs\n') }));
@@ -237,7 +237,7 @@ describe('publish to a named branch', () => {
     expect(git(source, 'rev-parse', 'main')).toBe(targetOf(plan)?.commit);
   });
 
-  test('that died anywhere, with a merge and a settled conflict, is done once, whatever the user commits meanwhile', async () => {
+  test('a publish killed at any point happens once, although the user commits', async () => {
     using t = temporary();
     const { source, final } = await start(t);
     const tip = moveMain(t, source, (work) => writeTree(work, { 'a.txt': edited(0, 'theirs\n') }));
@@ -251,11 +251,11 @@ describe('publish to a named branch', () => {
       const main = git(source, 'rev-parse', 'main');
       const isMoved = main !== tip;
       if (isMoved) expect(git(source, 'rev-parse', 'main^')).toBe(tip);
-      // On top of a publish that was done they change the very same line again: that is no conflict with it.
+      // On top of a finished publish, the user changes the same line again. That is no conflict.
       const theirs = moveMain(t, source, (work) => {
         writeTree(work, { 'on-top.txt': String(dieAt), ...(isMoved ? { 'a.txt': edited(0, 'theirs again\n') } : {}) });
       });
-      // Dies a second time while it recovers, now and then.
+      // Sometimes it is killed a second time during recovery.
       if (dieAt % 2 === 0) runUntilKilled({ dataDir: t.dataDir, runId, dieAt: dieAt === 4 ? 5 : 2, act });
       const result = await publishNow(t.workspaces, {
         ...{ runId, snapshot: final.id, branch: 'main', message: 'publish', resolutions },
@@ -270,7 +270,7 @@ describe('publish to a named branch', () => {
     expect(killed).toBe(tried(7));
   });
 
-  test('nothing that is planted in branch, workspace or home runs while it merges', async () => {
+  test('a merge runs no program planted in branch, workspace or home', async () => {
     using t = temporary();
     const canary = join(t.path, 'canary');
     const { source, path, base } = await start(t);

@@ -28,7 +28,7 @@ async function start(t: ReturnType<typeof temporary>, prepare: (source: string) 
 }
 
 describe('publish to git', () => {
-  test('makes a branch with one commit on the pinned base, and touches nothing else', async () => {
+  test('makes a branch with one commit on the pinned base and touches nothing else', async () => {
     using t = temporary();
     const { source, commit, final } = await start(t, (path) => {
       writeFileSync(join(path, 'a.txt'), 'staged\n');
@@ -60,7 +60,7 @@ describe('publish to git', () => {
     );
   });
 
-  test('works from the middle of a long history, from a clone, and when the source has moved on', async () => {
+  test('works from the middle of a history and after new commits in the source', async () => {
     using t = temporary();
     const { source, commit, final } = await start(t, (path) => {
       git(path, 'commit', '-q', '--allow-empty', '-m', 'two');
@@ -74,7 +74,7 @@ describe('publish to git', () => {
     expect(git(source, 'merge-base', 'HEAD', branch)).toBe(git(source, 'rev-parse', 'HEAD~1'));
   });
 
-  test('works when no branch holds the base any more, and is a conflict when it is gone', async () => {
+  test('works when no branch contains the base; is a conflict when it is pruned', async () => {
     using t = temporary();
     const { source, final } = await start(t, (path) =>
       git(path, 'commit', '-q', '--allow-empty', '-m', 'amended later'),
@@ -97,7 +97,7 @@ describe('publish to git', () => {
     });
   });
 
-  test('never moves a branch that is there, and knows its own', async () => {
+  test('never moves an existing branch', async () => {
     using t = temporary();
     const { source, commit, final } = await start(t);
     git(source, 'update-ref', branch, commit);
@@ -110,7 +110,7 @@ describe('publish to git', () => {
     expect(blocked).toMatchObject({ status: 'conflict', conflicts: [{ reason: 'branch_exists' }] });
   });
 
-  test('loses the race for the branch without harm', async () => {
+  test('reports moved when it loses the race for the branch', async () => {
     using t = temporary();
     const { source, commit, final } = await start(t);
     const raced = t.reopen({
@@ -124,7 +124,7 @@ describe('publish to git', () => {
     expect(ownRefs(source)).toBe('');
   });
 
-  test('that died anywhere is finished by the next call', async () => {
+  test('killed at any point is finished by the next call', async () => {
     using t = temporary();
     const { source, final } = await start(t);
     const before = user(source);
@@ -134,7 +134,7 @@ describe('publish to git', () => {
     for (let dieAt = 1; ; dieAt++) {
       if (!runUntilKilled({ dataDir: t.dataDir, runId, dieAt, act })) break;
       killed += 1;
-      // Dies a second time while it recovers, now and then.
+      // Sometimes it is killed a second time during recovery.
       if (dieAt % 2 === 0) runUntilKilled({ dataDir: t.dataDir, runId, dieAt: dieAt === 4 ? 5 : 2, act });
       const result = await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'publish' });
       if (result.status !== 'published' || result.published.type !== 'git') throw new Error(JSON.stringify(result));
@@ -147,7 +147,7 @@ describe('publish to git', () => {
     expect(killed).toBe(7);
   });
 
-  test('leaves no ref of its own, in plain repositories and packed ones', async () => {
+  test('leaves no private ref, with loose or packed refs', async () => {
     using t = temporary();
     const { source, path, final } = await start(t);
     const packing = t.reopen({
@@ -163,7 +163,7 @@ describe('publish to git', () => {
     expect(ownRefs(source)).toBe('');
   });
 
-  test('that died anywhere leaves no ref of its own once the run is discarded', async () => {
+  test('killed at any point leaves no private ref after the run is discarded', async () => {
     for (let dieAt = 1; ; dieAt++) {
       using t = temporary();
       const { source, final } = await start(t);
@@ -180,7 +180,7 @@ describe('publish to git', () => {
     }
   });
 
-  test('does not keep a run from being discarded when the source is gone', async () => {
+  test('a run can be discarded after its source is gone', async () => {
     using t = temporary();
     const { source, final } = await start(t);
     await publishNow(t.workspaces, { runId, snapshot: final.id });
@@ -189,7 +189,7 @@ describe('publish to git', () => {
     await expect(t.workspaces.locate({ runId, epoch: 1 })).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
   });
 
-  test('keeps submodules and files that were too large', async () => {
+  test('keeps submodules and too large files', async () => {
     using t = temporary({ limits: { fileBytes: 1000 } });
     const { source, final, path, commit } = await start(t, (repository) => {
       const module = join(t.path, 'module');
@@ -216,7 +216,7 @@ describe('publish to git', () => {
     expect(git(source, 'rev-parse', `${branch}~2`)).toBe(commit);
   });
 
-  test('that the repository cannot take fails, and leaves no process behind', async () => {
+  test('into a broken repository fails and leaves no process behind', async () => {
     using t = temporary();
     const { source, final, path } = await start(t);
     rmSync(join(source, '.git/objects/pack'), { recursive: true, force: true });
@@ -229,7 +229,7 @@ describe('publish to git', () => {
     expect(git(source, 'for-each-ref', 'refs/heads/holdpoint')).toBe('');
   });
 
-  test.runIf(isRoot)('writes as the owner of the repository, also below a folder that is closed to them', async () => {
+  test.runIf(isRoot)('writes as the owner of the repository, also below a closed folder', async () => {
     using t = temporary();
     const { source, final } = await start(t, (path) => execFileSync('chown', ['-R', '20002:20003', path]));
     expect(await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'm' })).toMatchObject({
@@ -240,7 +240,7 @@ describe('publish to git', () => {
   });
 });
 
-test('an empty workspace has nowhere to be published to', async () => {
+test('an empty workspace cannot be published', async () => {
   using t = temporary();
   const { id } = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
   const refused = publishNow(t.workspaces, { runId, snapshot: id, message: 'm' });
@@ -250,10 +250,10 @@ test('an empty workspace has nowhere to be published to', async () => {
   });
 });
 
-/** Names of the refs that are not the user's. */
+/** Names of the private refs. */
 const ownRefs = (source: string): string => git(source, 'for-each-ref', '--format=%(refname)', 'refs/holdpoint');
 
-/** What belongs to the user: HEAD, index, work tree, branches and configuration. */
+/** The user's HEAD, index, work tree, branches and configuration. */
 function user(source: string): unknown {
   return {
     head: readFileSync(join(source, '.git/HEAD'), 'utf8'),

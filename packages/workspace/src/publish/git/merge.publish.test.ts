@@ -13,7 +13,7 @@ const isRoot = process.getuid?.() === 0;
 
 type Edit = (folder: string) => void;
 
-/** A run on a repository whose branch `main` moves after the run began. No work tree is at `main`. */
+/** A run on a repository whose branch `main` moves after the run has started. No work tree has `main` checked out. */
 async function start(t: Temporary, at: { base: FileTree; run: Edit; theirs?: Edit; source?: Partial<Source> }) {
   const repository = join(t.path, 'repository');
   writeTree(repository, at.base);
@@ -44,7 +44,7 @@ function commitOnMain(t: Temporary, repository: string, change: Edit): string {
   return git(repository, 'rev-parse', 'main');
 }
 
-/** What is on a branch, as a user would see it. */
+/** The files of a branch in a fresh work tree. */
 function checkedOut(t: Temporary, repository: string, branch = 'main'): Record<string, string> {
   const work = join(t.path, 'look');
   git(repository, 'worktree', 'add', '-q', '--detach', work, branch);
@@ -57,12 +57,12 @@ function checkedOut(t: Temporary, repository: string, branch = 'main'): Record<s
 
 const conflictsOf = ({ conflicts }: PublishPlan) => conflicts.map(({ path, reason }) => `${reason} ${path}`);
 
-/** The same for every conflict of a plan. */
+/** One resolution for every conflict of a plan. */
 const takeAll = ({ conflicts }: PublishPlan, take: 'run' | 'source'): Resolution[] =>
   conflicts.map(({ path, versions }) => ({ path, take, seen: versions?.source?.oid ?? null }));
 
 describe('a merge', () => {
-  test('follows the attribute merge: union takes both sides, and what is not to be merged is a conflict', async () => {
+  test('follows the attribute merge: union takes both sides, -merge is a conflict', async () => {
     using t = temporary();
     const lines = (...changed: string[]) => `${['1', '2', '3', '4', '5', '6', '7', '8', '9', ...changed].join('\n')}\n`;
     const { repository, plan, publish } = await start(t, {
@@ -83,17 +83,17 @@ describe('a merge', () => {
     writeFileSync(join(repository, '.git/info/attributes'), 'own -merge\n');
     const { conflicts } = await plan();
     expect(conflicts.map(({ path, detail }) => [path, detail])).toEqual([
-      ['a.bin', expect.stringContaining('keep it from being merged')],
-      ['a.lock', expect.stringContaining('keep it from being merged')],
-      ['a.po', expect.stringContaining('the driver "gettext", and no driver of the host is run')],
-      ['own', expect.stringContaining('keep it from being merged')],
+      ['a.bin', expect.stringContaining('exclude it from merges')],
+      ['a.lock', expect.stringContaining('exclude it from merges')],
+      ['a.po', expect.stringContaining('the merge driver "gettext", and drivers of the host are not run')],
+      ['own', expect.stringContaining('exclude it from merges')],
     ]);
     await publish(takeAll(await plan(), 'run'));
     expect(git(repository, 'show', 'main:a.log').split('\n').slice(-2)).toEqual(['theirs', 'run']);
     expect(git(repository, 'show', 'main:a.set').split('\n')).toEqual(['run', ...'123456789', 'theirs']);
   });
 
-  test('brings modes, links, deletions, swaps of files and folders, odd names and binary files together', async () => {
+  test('merges modes, links, deletions, file and folder swaps, odd names and binaries', async () => {
     using t = temporary();
     const odd = Buffer.from('caf\xe9 "\n', 'latin1');
     const { repository, plan, publish } = await start(t, {
@@ -132,7 +132,7 @@ describe('a merge', () => {
       [odd.toString('latin1')]: 'file odd\n',
     });
     expect(git(repository, 'fsck', '--strict')).not.toMatch(/missing|error/);
-    // The dry run told exactly this, and validators saw exactly this.
+    // The dry run announced exactly this, and validators saw exactly this.
     const real = git(repository, 'diff', '--raw', '--no-renames', '-z', 'main~1', 'main').split('\0').slice(0, -1);
     const modes = real.filter((_, index) => index % 2 === 0).map((row) => row.slice(1, 14));
     expect(planned.files.map(({ old_mode, new_mode }) => `${old_mode ?? '000000'} ${new_mode ?? '000000'}`)).toEqual(
@@ -164,7 +164,7 @@ describe('a merge', () => {
     },
   } satisfies Parameters<typeof start>[1];
 
-  test('of what became different kinds of things is a conflict about the paths as they are', async () => {
+  test('of a file, a link and a folder at one path is a conflict at that path', async () => {
     using t = temporary();
     const { plan } = await start(t, swaps);
     const planned = await plan();
@@ -189,11 +189,11 @@ describe('a merge', () => {
     expect(planned.conflicts.find(({ path }) => path === 'name')?.detail).toMatch(/folder/);
   });
 
-  test('of different kinds of things is settled path by path, and never takes a file that nobody named', async () => {
+  test('is resolved path by path and never removes a file without a resolution', async () => {
     using t = temporary();
     const { repository, plan, publish } = await start(t, swaps);
     const planned = await plan();
-    // A file of the run cannot be where the branch has a folder with a file that nobody spoke of.
+    // A file of the run cannot replace a folder of the branch that holds a file without a resolution.
     const run = takeAll(planned, 'run');
     expect(conflictsOf(await plan(run))).toEqual(['merge name']);
     const nameless = run.map((one): Resolution => (one.path === 'name' ? { ...one, take: 'source' } : one));
@@ -204,7 +204,7 @@ describe('a merge', () => {
     });
   });
 
-  test('of different kinds of things can leave the branch as it is', async () => {
+  test('can leave the branch unchanged for a file, a link and a folder at one path', async () => {
     using t = temporary();
     const { repository, plan, publish } = await start(t, {
       ...swaps,
@@ -219,7 +219,7 @@ describe('a merge', () => {
     expect(checkedOut(t, repository)).toEqual({ ...before, more: 'file run\n' });
   });
 
-  test('does not need the commit that the run began with, once the branch has left it', async () => {
+  test('works without the base commit when the branch no longer contains it', async () => {
     using t = temporary();
     const { repository, publish } = await start(t, {
       base: { 'a.txt': 'a\n', 'b.txt': 'b\n' },
@@ -229,7 +229,7 @@ describe('a merge', () => {
     git(repository, 'switch', '-q', '--orphan', 'new');
     writeTree(repository, { 'a.txt': 'a\n', 'b.txt': 'B\n' });
     git(repository, 'add', '-A');
-    git(repository, 'commit', '-q', '-m', 'history made anew');
+    git(repository, 'commit', '-q', '-m', 'new history');
     git(repository, 'branch', '-f', 'main', 'new');
     git(repository, 'branch', '-D', 'elsewhere');
     rmSync(join(repository, '.git/logs'), { recursive: true });
@@ -240,7 +240,7 @@ describe('a merge', () => {
     expect(git(repository, 'fsck', '--strict')).not.toMatch(/missing|error/);
   });
 
-  test('needs no git that can merge trees', async () => {
+  test('works with a git without merge-tree --write-tree', async () => {
     using t = temporary();
     const old = join(t.path, 'old-git');
     const usage = '    echo "usage: git merge-tree <base-tree> <branch1> <branch2>" >&2; exit 129';
@@ -259,14 +259,14 @@ describe('a merge', () => {
   });
 });
 
-describe('what is no part of the workspace', () => {
+describe('a file outside the workspace', () => {
   const base = {
     ...{ 'src/a.txt': 'a\n', 'docs/big.txt': 'big\n', 'docs/more.txt': 'more\n', notes: 'notes\n' },
     ...{ 'src/secret.key': 'key\n' },
   };
   const source = { include: ['src'], exclude: ['*.key'] };
 
-  test('stays as the branch has it, and validators do not see it', async () => {
+  test('keeps the version of the branch, and validators do not see it', async () => {
     using t = temporary();
     const { repository, plan, publish, path } = await start(t, {
       ...{ base, source },
@@ -305,7 +305,7 @@ describe('what is no part of the workspace', () => {
     expect(checkedOut(t, repository)).toMatchObject({ notes, 'src/a.txt': 'file A\n' });
   });
 
-  test('is not removed by a folder or a file that takes its place', async () => {
+  test('is not removed by a folder or file of the run at its path', async () => {
     using t = temporary();
     const { repository, plan } = await start(t, {
       ...{ base: { ...base, 'src/keys/a.key': 'a\n' }, source },
@@ -320,7 +320,7 @@ describe('what is no part of the workspace', () => {
     expect(checkedOut(t, repository)).toMatchObject({ notes: 'file notes\n', 'src/keys/a.key': 'file a\n' });
   });
 
-  test('a submodule stays, also a new one, and is not replaced by files of the run', async () => {
+  test('old and new submodules stay and are not replaced by files of the run', async () => {
     using t = temporary();
     const module = join(t.path, 'module');
     writeTree(module, { m: 'm' });
@@ -347,7 +347,7 @@ describe('what is no part of the workspace', () => {
   });
 });
 
-test('content that git refuses in its object database is refused with a reason', async () => {
+test('content that git fsck refuses is rejected with a reason', async () => {
   using t = temporary();
   const { repository, publish } = await start(t, {
     base: { 'a.txt': 'a\n' },
@@ -359,7 +359,7 @@ test('content that git refuses in its object database is refused with a reason',
   expect(git(repository, 'rev-parse', 'main')).toBe(main);
 });
 
-test('a fork merges as its run would', async () => {
+test('a fork merges like its parent run', async () => {
   using t = temporary();
   const { repository, final } = await start(t, {
     base: { 'a.txt': 'a\n', 'b.txt': 'b\n' },
@@ -376,7 +376,7 @@ test('a fork merges as its run would', async () => {
   expect(checkedOut(t, repository)).toEqual({ 'a.txt': 'file A\n', 'b.txt': 'file B\n', 'c.txt': 'file C\n' });
 });
 
-test('the source may be a linked work tree, and belong to somebody else', async () => {
+test('the source may be a linked work tree of another user', async () => {
   using t = temporary();
   const repository = join(t.path, 'repository');
   writeTree(repository, { 'a.txt': 'a\n' });
@@ -400,7 +400,7 @@ test('the source may be a linked work tree, and belong to somebody else', async 
   expect(others.toString()).toBe('');
 });
 
-test('of what the branch moved to only the tip is fetched', async () => {
+test('only the tip of a moved branch is fetched', async () => {
   using t = temporary();
   const { repository, publish } = await start(t, {
     base: { 'a.txt': 'a\n', 'b.txt': 'b\n' },

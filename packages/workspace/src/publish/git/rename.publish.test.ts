@@ -9,7 +9,7 @@ import { type Temporary, temporary } from '../../testing/temporary-workspaces.ts
 
 const runId = 'run_1';
 
-/** Twenty lines, so that git sees a rename in spite of an edit. @param edits line number → text */
+/** Twenty lines, so that git detects a rename despite an edit. @param edits line number → text */
 const text = (edits: Record<number, string> = {}): string =>
   Array.from({ length: 20 }, (_, index) => `${edits[index + 1] ?? `line ${index + 1}`}\n`).join('');
 
@@ -28,9 +28,9 @@ type Shown = [string | null, string | null, string | null];
 interface Scenario {
   branch: Side;
   run: Side;
-  /** The conflicts, and what `detail` tells. */
+  /** The expected conflicts and their `detail`. */
   conflicts: Record<string, { shown: Shown; detail: RegExp }>;
-  /** Files that are there in any case. */
+  /** Files that exist for every resolution. */
   always: Record<string, string>;
 }
 
@@ -49,21 +49,21 @@ const scenarios: Record<string, Scenario> = {
     conflicts: { 'f.txt': { shown: [base, ofBranch, null], detail: moved('r.txt') } },
     always: { 'r.txt': ofRun },
   },
-  'the branch moves a file to where the run makes another one, which edits the first': {
+  'the branch moves a file to a path where the run makes another file': {
     branch: { 'f.txt': null, 'r.txt': base },
     run: { 'f.txt': ofRun, 'r.txt': ownFile },
     conflicts: {
       'f.txt': { shown: [base, null, ofRun], detail: moved('r.txt') },
-      'r.txt': { shown: [null, base, ownFile], detail: /did not begin with/ },
+      'r.txt': { shown: [null, base, ownFile], detail: /did not start from/ },
     },
     always: {},
   },
-  'the run moves a file to where the branch makes another one, which edits the first': {
+  'the run moves a file to a path where the branch makes another file': {
     branch: { 'f.txt': ofBranch, 'r.txt': ownFile },
     run: { 'f.txt': null, 'r.txt': base },
     conflicts: {
       'f.txt': { shown: [base, ofBranch, null], detail: moved('r.txt') },
-      'r.txt': { shown: [null, ownFile, base], detail: /did not begin with/ },
+      'r.txt': { shown: [null, ownFile, base], detail: /did not start from/ },
     },
     always: {},
   },
@@ -76,7 +76,7 @@ const scenarios: Record<string, Scenario> = {
   'branch and run move a file to the same place with different edits': {
     branch: { 'f.txt': null, 'r.txt': ofBranch },
     run: { 'f.txt': null, 'r.txt': ofRun },
-    conflicts: { 'r.txt': { shown: [null, ofBranch, ofRun], detail: /did not begin with/ } },
+    conflicts: { 'r.txt': { shown: [null, ofBranch, ofRun], detail: /did not start from/ } },
     always: {},
   },
 };
@@ -123,7 +123,7 @@ const shownIn = ({ versions }: Conflict): Shown => [
 ];
 
 describe.each(Object.entries(scenarios))('%s', (_, scenario) => {
-  test('every version is shown, at the paths as they are', async () => {
+  test('shows every version at its own path', async () => {
     using t = temporary();
     const { conflicts } = await (await start(t, scenario)).plan();
     expect(Object.fromEntries(conflicts.map((one) => [one.path, shownIn(one)]))).toEqual(
@@ -132,20 +132,23 @@ describe.each(Object.entries(scenarios))('%s', (_, scenario) => {
     for (const { path, detail } of conflicts) expect(detail).toMatch(scenario.conflicts[path]?.detail ?? /^$/);
   });
 
-  test.each(['run', 'source', 'text'] as const)('taking %s gives exactly that, and keeps all else', async (take) => {
-    using t = temporary();
-    const { plan, publish, onBranch } = await start(t, scenario);
-    const { conflicts } = await plan();
-    const settled = conflicts.map(({ path, versions }): Resolution => {
-      const seen = versions?.source?.oid ?? null;
-      return take === 'text' ? { path, take, text: both, seen } : { path, take, seen };
-    });
-    expect(await publish(settled)).toMatchObject({ status: 'published' });
-    const expected: Record<string, string> = { 'other.txt': 'other\n', ...scenario.always };
-    for (const [path, { shown }] of Object.entries(scenario.conflicts)) {
-      const content = { source: shown[1], run: shown[2], text: both }[take];
-      if (content !== null) expected[path] = content;
-    }
-    expect(onBranch()).toEqual(expected);
-  });
+  test.each(['run', 'source', 'text'] as const)(
+    'taking %s gives exactly that version and keeps all other files',
+    async (take) => {
+      using t = temporary();
+      const { plan, publish, onBranch } = await start(t, scenario);
+      const { conflicts } = await plan();
+      const settled = conflicts.map(({ path, versions }): Resolution => {
+        const seen = versions?.source?.oid ?? null;
+        return take === 'text' ? { path, take, text: both, seen } : { path, take, seen };
+      });
+      expect(await publish(settled)).toMatchObject({ status: 'published' });
+      const expected: Record<string, string> = { 'other.txt': 'other\n', ...scenario.always };
+      for (const [path, { shown }] of Object.entries(scenario.conflicts)) {
+        const content = { source: shown[1], run: shown[2], text: both }[take];
+        if (content !== null) expected[path] = content;
+      }
+      expect(onBranch()).toEqual(expected);
+    },
+  );
 });

@@ -31,11 +31,11 @@ async function start(t: Temporary) {
   return { source, change, commitOnMain };
 }
 
-describe.each([undefined, 'main'])('a run that publishes once more (branch: %s)', (branch) => {
+describe.each([undefined, 'main'])('a second publish of a run (branch: %s)', (branch) => {
   const target = branch === undefined ? {} : { branch };
   const ref = branch ?? `holdpoint/${runId}`;
 
-  test('goes on from what it published before, with a commit on top', async () => {
+  test('adds a commit on top of the first one', async () => {
     using t = temporary();
     const { source, change } = await start(t);
     const publish = (snapshot: string) => publishNow(t.workspaces, { runId, snapshot, ...target });
@@ -46,7 +46,7 @@ describe.each([undefined, 'main'])('a run that publishes once more (branch: %s)'
     expect(await publish(second)).toMatchObject({ status: 'published' });
     expect(git(source, 'rev-parse', `${ref}^`)).toBe(one);
     expect(git(source, 'show', `${ref}:a.txt`)).toBe('second');
-    // An undo is published as well.
+    // An undo can be published, too.
     const back = await t.workspaces.planPublish({ runId, snapshot: first, target: { message: 'm', ...target } });
     expect(back).toMatchObject({ candidate: first, target: { how: 'fast_forward' } });
     expect(await publish(first)).toMatchObject({ status: 'published' });
@@ -54,7 +54,7 @@ describe.each([undefined, 'main'])('a run that publishes once more (branch: %s)'
     expect(git(source, 'ls-tree', '--name-only', ref).split('\n')).toEqual(['a.txt', 'b.txt']);
   });
 
-  test('keeps the plan that it carried out', async () => {
+  test('returns the plan of a publish that is done', async () => {
     using t = temporary();
     const { source, change } = await start(t);
     const request = { runId, snapshot: await change({ 'a.txt': 'first\n' }), target: { message: 'm', ...target } };
@@ -72,7 +72,7 @@ describe.each([undefined, 'main'])('a run that publishes once more (branch: %s)'
   });
 });
 
-test('the own branch is left alone when somebody else has gone on with it', async () => {
+test('a run does not extend its own branch when another commit is on top', async () => {
   using t = temporary();
   const { source, change } = await start(t);
   await publishNow(t.workspaces, { runId, snapshot: await change({ 'a.txt': 'first\n' }) });
@@ -89,7 +89,7 @@ test('the own branch is left alone when somebody else has gone on with it', asyn
   expect(git(source, 'rev-parse', `${ref}^`)).toBe(theirs);
 });
 
-test('what a person decided stays when the run publishes once more to a branch that moves on', async () => {
+test('a second publish keeps the resolutions of the first on a moving branch', async () => {
   using t = temporary();
   const { source, change, commitOnMain } = await start(t);
   const snapshot = await change({ 'a.txt': 'run\n' });
@@ -111,7 +111,7 @@ test('what a person decided stays when the run publishes once more to a branch t
   });
   const files = { 'a.txt': 'both', 'b.txt': 'run', 'c.txt': 'theirs', 'd.txt': 'run' };
   for (const [path, text] of Object.entries(files)) expect(git(source, 'show', `main:${path}`)).toBe(text);
-  // Only where the run changes such a file again a person is asked again.
+  // A person is asked again only when the run changes such a file again.
   const again = await change({ 'a.txt': 'run once more\n' });
   const plan = await t.workspaces.planPublish({ runId, snapshot: again, target });
   expect(plan.conflicts).toMatchObject([
@@ -119,7 +119,7 @@ test('what a person decided stays when the run publishes once more to a branch t
   ]);
 });
 
-test('a message of blanks does not make a commit without one', async () => {
+test('a blank message is replaced by a default', async () => {
   using t = temporary();
   const { source, change } = await start(t);
   const snapshot = await change({ 'a.txt': 'x\n' });

@@ -20,7 +20,7 @@ const attributes = fc.uniqueArray(fc.constantFrom(...settings, 'text=auto eol=cr
   maxLength: 3,
 });
 
-test('makes of a file what `git add` makes of it', async () => {
+test('cleanText equals `git add`', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'holdpoint-clean-'));
   try {
     git(folder, 'init', '-q', '-b', 'main', 'repository');
