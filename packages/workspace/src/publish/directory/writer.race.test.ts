@@ -32,11 +32,11 @@ async function start(t: Temporary) {
   const source = join(t.path, 'source');
   writeTree(source, before);
   const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-  const { path: tree } = await t.workspaces.locate({ runId, epoch: 1 });
+  const tree = await t.tree();
   rmSync(join(tree, 'gone.txt'));
   rmSync(join(tree, 'folder'), { recursive: true });
   writeTree(tree, { 'changed.txt': 'of the run\n', 'made.txt': 'of the run\n' });
-  const { id: snapshot } = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'work' });
+  const { id: snapshot } = await t.snapshot(base.id);
   const reset = () => {
     rmSync(source, { recursive: true });
     writeTree(source, before);

@@ -94,8 +94,8 @@ async function start(t: Temporary, { branch, run }: Scenario) {
   initRepository(repository);
   git(repository, 'switch', '-q', '-c', 'elsewhere');
   const made = await t.workspaces.materialise({ runId, source: { type: 'git', path: repository, ref: 'main' } });
-  change((await t.workspaces.locate({ runId, epoch: 1 })).path, run);
-  const { id } = await t.workspaces.snapshot({ epoch: 1, runId, parent: made.id, message: 'work' });
+  change(await t.tree(), run);
+  const { id } = await t.snapshot(made.id);
   const work = join(t.path, 'their-work-tree');
   git(repository, 'worktree', 'add', '-q', work, 'main');
   change(work, branch);

@@ -15,10 +15,10 @@ async function start(t: Temporary) {
   const source = join(t.path, 'source.git');
   git(t.path, 'clone', '-q', '--bare', work, source);
   let parent = (await t.workspaces.materialise({ runId, source: { type: 'git', path: source, ref: 'main' } })).id;
-  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+  const path = await t.tree();
   const change = async (files: Record<string, string>) => {
     writeTree(path, files);
-    parent = (await t.workspaces.snapshot({ epoch: 1, runId, parent, message: '' })).id;
+    parent = (await t.snapshot(parent)).id;
     return parent;
   };
   const commitOnMain = (files: Record<string, string>) => {
