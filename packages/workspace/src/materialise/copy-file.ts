@@ -1,5 +1,4 @@
-import type { Stats } from 'node:fs';
-import { closeSync, constants, copyFileSync, fstatSync, futimesSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, copyFileSync, fstatSync, futimesSync, openSync, readSync, type Stats } from 'node:fs';
 import { errnoOf } from '../errors.ts';
 import { giveFile } from '../files/give-away.ts';
 import type { Directory } from '../files/open-directory.ts';

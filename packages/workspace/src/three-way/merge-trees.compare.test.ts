@@ -9,8 +9,7 @@ import { createObjectWriter, type ObjectWriter } from '../git-objects/object-wri
 import { createGit } from '../host-git/git.ts';
 import { overlay } from '../publish/overlay.ts';
 import { gitBytes } from '../testing/real-git.ts';
-import type { Folder, Leaf } from '../tree/tree.ts';
-import { emptyFolder, modes } from '../tree/tree.ts';
+import { emptyFolder, type Folder, type Leaf, modes } from '../tree/tree.ts';
 import { mergeContents } from './merge-contents.ts';
 import { each, mergeFolders, type Three } from './merge-folders.ts';
 

@@ -7,8 +7,7 @@ import { applyJournal, stepsOf, wayOf } from './apply-journal.ts';
 import type { Objection } from './journal-step.ts';
 import { openTarget } from './open-target.ts';
 import { type DirectoryInput, isPublished, planDirectory, requestId, scopeOf } from './plan-directory.ts';
-import type { Journal } from './publish-journal.ts';
-import { readJournal, removeJournal, writeJournal, writeLastPublished } from './publish-journal.ts';
+import { type Journal, readJournal, removeJournal, writeJournal, writeLastPublished } from './publish-journal.ts';
 import { settleBack } from './settle-aside.ts';
 import { withSourceLock } from './source-lock.ts';
 
