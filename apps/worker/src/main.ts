@@ -76,7 +76,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     ...(config.bootId === undefined ? {} : { bootId: config.bootId }),
     logger,
   });
-  await workspaces.removeDeadMakers();
+  await workspaces.removeAbandonedBuilds();
   const { searchEndpoint } = config;
   const search = duckDuckGoHtml(searchEndpoint === undefined ? {} : { endpoint: searchEndpoint });
   const texts = openTextThreads();

@@ -1,6 +1,6 @@
 import type { Bounds } from './bounds/bounds.ts';
+import type { DiffProcesses } from './host-git/diff-processes.ts';
 import type { Git } from './host-git/git.ts';
-import type { KeptDiffs } from './host-git/kept-diffs.ts';
 import type { Owner } from './port.ts';
 import type { RunStates } from './run/run-state.ts';
 import type { Holder } from './run/tree-head.ts';
@@ -13,7 +13,7 @@ export interface Deps {
   readonly git: Git;
   /** Where sources may lie and where a publish may write. */
   readonly bounds: Bounds;
-  readonly keptDiffs: KeptDiffs;
+  readonly diffProcesses: DiffProcesses;
   readonly states: RunStates;
   readonly limits: Limits;
   readonly logger: Logger;

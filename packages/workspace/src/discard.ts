@@ -10,7 +10,7 @@ import { runFolder } from './run/run-folder.ts';
 import { readRecord } from './run/workspace-record.ts';
 
 /** Where runs lie while they are removed. */
-export const discardingIn = (dataDir: string): string => join(dataDir, 'discarding');
+export const discardingFolder = (dataDir: string): string => join(dataDir, 'discarding');
 
 /**
  * Removes the run's tree and shadow repository. One rename takes the run away as a whole; what it moved is removed afterwards,
@@ -18,7 +18,7 @@ export const discardingIn = (dataDir: string): string => join(dataDir, 'discardi
  */
 export async function discard(deps: Deps, runId: string): Promise<void> {
   const folder = runFolder(deps.dataDir, runId);
-  const discarding = discardingIn(deps.dataDir);
+  const discarding = discardingFolder(deps.dataDir);
   const moved = join(discarding, runId);
   mkdirSync(discarding, { recursive: true, mode: 0o700 });
   await removeFolder(moved);

@@ -3,11 +3,11 @@ import { WorkspaceError } from './errors.ts';
 import { openTree } from './files/open-directory.ts';
 import type { SnapshotId, TreeState } from './port.ts';
 import { isSameAs, loadRepositories, scanRepositories } from './repository/repositories.ts';
-import { latestEpoch, newestEpoch, type RunFolder, runFolder, stale } from './run/run-folder.ts';
+import { currentEpoch, highestEpoch, type RunFolder, runFolder, staleLease } from './run/run-folder.ts';
 import { isRunning, moveHead, readHead, type TreeHead } from './run/tree-head.ts';
 import { requireRecord } from './run/workspace-record.ts';
 import { startScan } from './snapshot.ts';
-import { hashOnly } from './tree/bring-tree.ts';
+import { hashOnly } from './tree/checkout-tree.ts';
 import { knownRoot, loadSnapshot } from './tree/load-snapshot.ts';
 import { scanChildren } from './tree/scan.ts';
 import { countChanges, emptyFolders } from './tree/tree.ts';
@@ -74,7 +74,7 @@ const name = (writer: string): string => (writer === '' ? 'no writer' : writer);
 function lostWith(folder: RunFolder): TreeState {
   // Throws when the whole workspace is gone: a new tree could not be made either.
   requireRecord(folder);
-  const newest = latestEpoch(folder.path);
+  const newest = highestEpoch(folder.path);
   if (newest <= folder.epoch) return lost('tree_changed', `Nothing is known of the tree ${folder.epoch}.`);
   return lost('log_went_back', `There is a tree ${newest}; the log knows of ${folder.epoch}.`);
 }
@@ -90,11 +90,11 @@ function adopt(folder: RunFolder, head: TreeHead, holder: Deps['holder']): void 
 
 /** How the files differ from the snapshot, in a sentence; undefined: they do not. Paths that no snapshot holds are not compared. */
 async function differenceFrom(deps: Deps, folder: RunFolder, snapshot: SnapshotId): Promise<string | undefined> {
-  if (newestEpoch(folder.path) !== folder.epoch) return `The tree ${folder.epoch} is missing.`;
+  if (currentEpoch(folder.path) !== folder.epoch) return `The tree ${folder.epoch} is missing.`;
   const state = deps.states.of(folder);
   const target = await loadSnapshot(deps, { folder, state, id: snapshot });
   // Nobody keeps background commands from beginning during this walk.
-  const scan = startScan(deps, { folder, state, content: hashOnly, learns: false });
+  const scan = startScan(deps, { folder, state, content: hashOnly, learn: false });
   using top = openTree(folder.tree);
   const known = knownRoot(target);
   const root = await scanChildren(scan, top, '', known);
@@ -112,6 +112,6 @@ async function differenceFrom(deps: Deps, folder: RunFolder, snapshot: SnapshotI
 export function admitWriter(deps: Pick<Deps, 'dataDir' | 'holder'>, input: AdmitInput): void {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const head = readHead(folder);
-  if (head === undefined || head.epoch !== input.epoch) throw stale(folder);
+  if (head === undefined || head.epoch !== input.epoch) throw staleLease(folder);
   moveHead(folder, { ...head, writer: input.after }, { epoch: input.epoch, writer: input.writer, ...deps.holder });
 }

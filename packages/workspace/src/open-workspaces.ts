@@ -7,14 +7,14 @@ import { diffSnapshots } from './diff.ts';
 import { discard } from './discard.ts';
 import { errnoOf, WorkspaceError } from './errors.ts';
 import { forkWorkspace } from './fork/fork-workspace.ts';
+import { createDiffProcesses } from './host-git/diff-processes.ts';
 import { createGit } from './host-git/git.ts';
-import { keepDiffs } from './host-git/kept-diffs.ts';
-import { collectObjects } from './housekeeping/collect-objects.ts';
-import { dropTree, hasTree, restoreTree } from './housekeeping/drop-tree.ts';
-import { measureRuns } from './housekeeping/measure-runs.ts';
-import { tidyFolders } from './housekeeping/tidy-folders.ts';
 import { admitWriter, inspectFiles, inspectHead } from './inspect-tree.ts';
 import { configuredRepositories } from './left-out/changed-repositories.ts';
+import { collectObjects } from './maintenance/collect-objects.ts';
+import { dropTree, hasTree, restoreTree } from './maintenance/drop-tree.ts';
+import { measureRuns } from './maintenance/measure-runs.ts';
+import { tidyFolders } from './maintenance/tidy-folders.ts';
 import { findSource } from './materialise/check-source.ts';
 import { materialise } from './materialise/materialise.ts';
 import { mergeRun } from './merge.ts';
@@ -25,9 +25,9 @@ import { archiveFiles } from './read/archive-files.ts';
 import { listFiles } from './read/list-files.ts';
 import { listUnknown } from './read/list-unknown.ts';
 import { readSnapshotFile } from './read/read-file.ts';
-import { repositoryOf } from './repository/base-objects.ts';
-import { removeDeadMakers } from './run/place-run.ts';
-import { assertCurrent, latestEpoch, runFolder } from './run/run-folder.ts';
+import { repositoryMounts } from './repository/base-objects.ts';
+import { removeAbandonedBuilds } from './run/create-run-folder.ts';
+import { assertCurrent, highestEpoch, runFolder } from './run/run-folder.ts';
 import { createRunStates } from './run/run-state.ts';
 import { createSerial } from './run/serial.ts';
 import { thisProcess } from './run/tree-head.ts';
@@ -77,7 +77,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     dataDir,
     git,
     bounds: createBounds({ dataDir, ...options.roots }),
-    keptDiffs: keepDiffs(git),
+    diffProcesses: createDiffProcesses(git),
     states: createRunStates(),
     limits: {
       ...defaultLimits,
@@ -102,14 +102,14 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         const folder = runFolder(dataDir, runId, epoch);
         requireRecord(folder);
         assertCurrent(folder);
-        return { path: folder.tree, owner: requireRecord(folder).owner, repository: repositoryOf(folder) };
+        return { path: folder.tree, owner: requireRecord(folder).owner, repository: repositoryMounts(folder) };
       }),
     inspect: (input) =>
       asWorkspaceError(async () => {
         return inspectHead(deps, input) ?? (await serial(input.runId, () => inspectFiles(deps, input)));
       }),
     admit: (input) => asWorkspaceError(async () => admitWriter(deps, input)),
-    newestEpoch: async (runId) => latestEpoch(runFolder(dataDir, runId).path),
+    newestEpoch: async (runId) => highestEpoch(runFolder(dataDir, runId).path),
     snapshot: (input) => verb(input.runId, () => takeSnapshot(deps, input)),
     compare: (input) => verb(input.runId, () => compareSnapshots(deps, input)),
     restore: (input) => verb(input.runId, () => restoreTree(deps, input)),
@@ -134,7 +134,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     dropTree: (input) => verb(input.runId, () => dropTree(deps, input)),
     sizes: () => asWorkspaceError(() => measureRuns(deps)),
     collect: (runId) => verb(runId, () => collectObjects(deps, runId)),
-    removeDeadMakers: () => asWorkspaceError(() => removeDeadMakers(deps)),
+    removeAbandonedBuilds: () => asWorkspaceError(() => removeAbandonedBuilds(deps)),
     tidy: ({ isKnown }) => asWorkspaceError(() => tidyFolders(deps, { isKnown, alone: serial })),
   };
 }

@@ -500,5 +500,5 @@ export interface Workspaces {
    */
   tidy(input: { isKnown: (runId: string) => Promise<boolean> }): Promise<string[]>;
   /** Removes what processes of this host were making when they died. Cheap; for a process that starts. */
-  removeDeadMakers(): Promise<void>;
+  removeAbandonedBuilds(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import type { Pace } from './files/pace.ts';
+import type { Yielder } from './files/yielder.ts';
 import type { FileDiff } from './port.ts';
 
 /** Lines and bytes of hunks that one answer still has room for. */
@@ -16,7 +16,7 @@ const [AT, PLUS, MINUS] = [...Buffer.from('@+-')];
  * Reads the hunks of a file's sections and counts their lines. The hunks of a file for which there is no room are counted and left out.
  * Gives way now and then: 5,000,000 lines are a second of work.
  */
-export async function readHunks(sections: readonly Buffer[], budget: HunkBudget, pace: Pace): Promise<Hunks> {
+export async function readHunks(sections: readonly Buffer[], budget: HunkBudget, maybeYield: Yielder): Promise<Hunks> {
   const left = { ...budget };
   const hunks: FileDiff['hunks'] = [];
   let [additions, deletions, looked] = [0, 0, 0];
@@ -39,7 +39,7 @@ export async function readHunks(sections: readonly Buffer[], budget: HunkBudget,
         else hunks.at(-1)?.lines.push(line);
       }
       at = end + 1;
-      if (++looked % 1000 === 0) await pace();
+      if (++looked % 1000 === 0) await maybeYield();
     }
   }
   if (!omitted) Object.assign(budget, left);

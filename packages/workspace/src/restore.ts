@@ -5,13 +5,13 @@ import type { Deps } from './deps.ts';
 import { fromText } from './files/path-name.ts';
 import { readCommit } from './git-objects/commit-object.ts';
 import type { SkippedPath, SnapshotId } from './port.ts';
-import { bringSnapshot } from './repository/bring-snapshot.ts';
+import { checkoutSnapshot } from './repository/checkout-snapshot.ts';
 import type { RunFolder } from './run/run-folder.ts';
 import { assertCurrent, runFolder } from './run/run-folder.ts';
 import { requireRecord, type WorkspaceRecord } from './run/workspace-record.ts';
 import { startScan } from './snapshot.ts';
-import type { Bring } from './tree/bring-tree.ts';
-import { hashOnly } from './tree/bring-tree.ts';
+import type { Checkout } from './tree/checkout-tree.ts';
+import { hashOnly } from './tree/checkout-tree.ts';
 import { type LoadedSnapshot, loadSnapshot } from './tree/load-snapshot.ts';
 import { readManifest } from './tree/manifest.ts';
 import { specialKind } from './tree/scan.ts';
@@ -32,10 +32,10 @@ export async function restoreSnapshot(
   assertCurrent(folder);
   const state = deps.states.of(folder);
   const target = await loadSnapshot(deps, { folder, state, id: input.snapshot });
-  const { keep } = await leftAlone(deps, { folder, record, target });
-  const bring = {
+  const { keep } = await preservedPaths(deps, { folder, record, target });
+  const checkout = {
     git: deps.git,
-    scan: startScan(deps, { folder, state, content: hashOnly, learns: input.isShared !== true }),
+    scan: startScan(deps, { folder, state, content: hashOnly, learn: input.isShared !== true }),
     gitDir: folder.shadow,
     tree: folder.tree,
     clock: () => fileSystemClock(folder),
@@ -43,17 +43,17 @@ export async function restoreSnapshot(
     keep,
   };
   deps.onPoint('restore.begin');
-  await bringSnapshot(deps, { bring, folder, state, target });
+  await checkoutSnapshot(deps, { checkout, folder, state, target });
   deps.onPoint('restore.end');
   assertCurrent(folder);
 }
 
 /** What a snapshot cannot bring back, and nobody may take away: paths that may be so, and whether an entry is. */
-export async function leftAlone(
+export async function preservedPaths(
   deps: Deps,
   { folder, record, target }: { folder: RunFolder; record: WorkspaceRecord; target: LoadedSnapshot },
-): Promise<{ paths: string[]; keep: Bring['keep'] }> {
-  const skipped = await everSkipped(deps, folder);
+): Promise<{ paths: string[]; keep: Checkout['keep'] }> {
+  const skipped = await allSkippedPaths(deps, folder);
   const leftOut = new Set(record.left_out.map(({ path }) => fromText(path)));
   return {
     paths: [...new Set([...target.manifest.skipped.keys(), ...skipped.keys()])].sort(),
@@ -73,7 +73,7 @@ function isStillSkipped(fileBytes: number, reason: SkippedPath['reason'] | undef
 }
 
 /** Every path that some snapshot of the run left out. */
-async function everSkipped(deps: Deps, folder: RunFolder): Promise<Map<string, SkippedPath['reason']>> {
+async function allSkippedPaths(deps: Deps, folder: RunFolder): Promise<Map<string, SkippedPath['reason']>> {
   const ids = readdirSync(join(folder.shadow, 'refs', 'snapshots')).filter((name) => /^[0-9a-f]{40}$/.test(name));
   const { stdout } = await deps.git.run([`--git-dir=${folder.shadow}`, 'cat-file', '--batch', '--buffer'], {
     input: `${ids.join('\n')}\n`,

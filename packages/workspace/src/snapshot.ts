@@ -1,19 +1,19 @@
 import type { Deps } from './deps.ts';
 import { WorkspaceError } from './errors.ts';
+import { assertFreeSpace } from './files/free-space.ts';
 import type { Directory } from './files/open-directory.ts';
 import { openTop, openTree, statIn } from './files/open-directory.ts';
-import { createPace } from './files/pace.ts';
 import { fromPlain, isDotGit, isWithin, join } from './files/path-name.ts';
-import { assertRoom } from './files/room.ts';
+import { createYielder } from './files/yielder.ts';
 import type { ObjectWriter } from './git-objects/object-writer.ts';
 import { createObjectWriter } from './git-objects/object-writer.ts';
-import { prepareRef } from './git-objects/ref-file.ts';
+import { stageRef } from './git-objects/ref-file.ts';
 import type { Snapshot, SnapshotId } from './port.ts';
 import { loadRepositories, scanRepositories, storeRepositories } from './repository/repositories.ts';
 import type { RunFolder } from './run/run-folder.ts';
 import { assertCurrent, runFolder } from './run/run-folder.ts';
 import type { RunState } from './run/run-state.ts';
-import { remember } from './run/run-state.ts';
+import { cacheSnapshot } from './run/run-state.ts';
 import { requireRecord } from './run/workspace-record.ts';
 import type { LoadedSnapshot } from './tree/load-snapshot.ts';
 import { loadSnapshot, snapshotRef } from './tree/load-snapshot.ts';
@@ -25,7 +25,7 @@ import { openReadable, scanChildren, scanEntry } from './tree/scan.ts';
 import { fileSystemClock } from './tree/stat-cache.ts';
 import type { Entry, Folder } from './tree/tree.ts';
 import { countChanges, emptyFolders, isFolder, withEntry } from './tree/tree.ts';
-import { factsFor } from './tree/trusted-facts.ts';
+import { trustedStats } from './tree/trusted-stats.ts';
 
 /**
  * Commits the tree as it is. Order: objects, fsync, ref, and only then the answer. Fails closed: whatever cannot be read for a
@@ -48,10 +48,14 @@ export async function takeSnapshot(
   const paths = input.paths?.map(bytePath);
   const state = deps.states.of(folder);
   const parent = await loadSnapshot(deps, { folder, state, id: input.parent });
-  const writer = createObjectWriter({ gitDir: folder.shadow, known: state.known, room: () => assertRoom(deps) });
+  const writer = createObjectWriter({
+    gitDir: folder.shadow,
+    known: state.known,
+    assertSpace: () => assertFreeSpace(deps),
+  });
   const { usual } = parent.manifest.permissions;
-  const learns = input.isShared !== true;
-  const scan = startScan(deps, { folder, state, content: writer, usual, learns });
+  const learn = input.isShared !== true;
+  const scan = startScan(deps, { folder, state, content: writer, usual, learn });
 
   using top = openTree(folder.tree);
   const root =
@@ -82,7 +86,7 @@ export async function takeSnapshot(
     seconds: record.created_at,
   });
   if (paths === undefined) {
-    state.stats.keepOnly(scan.seen);
+    state.stats.retain(scan.seen);
     await state.stats.save(state.known);
   }
   return taken;
@@ -115,14 +119,14 @@ export function startScan(
     content: Scan['content'];
     usual?: Permissions['usual'];
     /** False while anything may have files of the tree mapped, now or later. @default true */
-    learns?: boolean;
+    learn?: boolean;
     signal?: AbortSignal;
   },
 ): Scan {
   return {
     content: input.content,
-    stats: factsFor(input.folder, input.state.stats, input.learns !== false),
-    pace: createPace(input.signal),
+    stats: trustedStats(input.folder, input.state.stats, input.learn !== false),
+    maybeYield: createYielder(input.signal),
     clock: fileSystemClock(input.folder),
     top: fromPlain(input.folder.tree),
     limits: deps.limits,
@@ -161,20 +165,20 @@ export async function commitTree(
   const message = snapshotMessage(input.message, manifest);
   const keeps = manifest.repositories;
   const id = writer.commit({ tree, parent: parent?.id ?? null, keeps, seconds: input.seconds, message });
-  const preparing = prepareRef(folder.shadow, snapshotRef(id), id);
+  const preparing = stageRef(folder.shadow, snapshotRef(id), id);
   // It is waited for below, and must not count as unheard until then.
   preparing.catch(() => {});
   try {
     await writer.flush();
     deps.onPoint('snapshot.objects');
   } catch (error) {
-    await preparing.then(({ drop }) => drop()).catch(() => {});
+    await preparing.then((staged) => staged.discard()).catch(() => {});
     throw error;
   }
-  await (await preparing).put();
-  writer.held();
+  await (await preparing).commit();
+  writer.markReferenced();
   deps.onPoint('snapshot.ref');
-  remember(state, { id, parent: parent?.id ?? null, tree, root, manifest });
+  cacheSnapshot(state, { id, parent: parent?.id ?? null, tree, root, manifest });
   return { id, parent: parent?.id ?? null, files_changed: changed, skipped };
 }
 

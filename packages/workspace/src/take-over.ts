@@ -3,19 +3,19 @@ import { mkdirSync, renameSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
 import type { Deps } from './deps.ts';
 import { errnoOf } from './errors.ts';
-import { giveFolder } from './files/give-away.ts';
 import { type Directory, openChain, openTop, openTree, statIn } from './files/open-directory.ts';
 import { removeFolder } from './files/remove-folder.ts';
+import { setFolderOwner } from './files/set-owner.ts';
 import type { SnapshotId } from './port.ts';
-import { makeBaseObjects } from './repository/base-objects.ts';
-import { bringSnapshot } from './repository/bring-snapshot.ts';
+import { createBaseObjects } from './repository/base-objects.ts';
+import { checkoutSnapshot } from './repository/checkout-snapshot.ts';
 import { loadRepositories } from './repository/repositories.ts';
-import { leftAlone } from './restore.ts';
-import { assertCurrent, epochsIn, latestEpoch, type RunFolder, runFolder, stale } from './run/run-folder.ts';
-import { startHead } from './run/tree-head.ts';
+import { preservedPaths } from './restore.ts';
+import { assertCurrent, epochsIn, highestEpoch, type RunFolder, runFolder, staleLease } from './run/run-folder.ts';
+import { createHead } from './run/tree-head.ts';
 import { requireRecord, type WorkspaceRecord } from './run/workspace-record.ts';
 import { startScan } from './snapshot.ts';
-import { type Bring, hashOnly } from './tree/bring-tree.ts';
+import { type Checkout, hashOnly } from './tree/checkout-tree.ts';
 import { loadSnapshot } from './tree/load-snapshot.ts';
 import { fileSystemClock } from './tree/stat-cache.ts';
 
@@ -34,16 +34,16 @@ interface Input {
 export async function takeOver(deps: Deps, input: Input): Promise<void> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
-  refuseLate(folder);
+  assertNewer(folder);
   const retired = retire(folder);
   deps.onPoint('take-over.retired');
-  await growTree(deps, { ...input, folder, record, before: retired.at(-1), check: () => refuseLate(folder) });
+  await buildTree(deps, { ...input, folder, record, before: retired.at(-1), check: () => assertNewer(folder) });
   assertCurrent(folder);
   await removeRetired(deps, folder);
 }
 
 /** Makes the folder's tree at a snapshot: aside, and then by one rename. */
-export async function growTree(
+export async function buildTree(
   deps: Deps,
   input: Input & { folder: RunFolder; record: WorkspaceRecord; before?: string | undefined; check?: () => void },
 ): Promise<void> {
@@ -55,7 +55,7 @@ export async function growTree(
   deps.onPoint('take-over.grown');
   input.check?.();
   renameSync(aside, folder.tree);
-  startHead(folder, deps.holder);
+  createHead(folder, deps.holder);
   deps.states.drop(input.runId);
   deps.onPoint('take-over.placed');
 }
@@ -63,8 +63,8 @@ export async function growTree(
 const nonce = (): string => `${process.pid}-${randomBytes(6).toString('hex')}`;
 
 /** Epochs only rise: who comes with an old one was frozen, or is lost. */
-function refuseLate(folder: RunFolder): void {
-  if (latestEpoch(folder.path) >= folder.epoch) throw stale(folder);
+function assertNewer(folder: RunFolder): void {
+  if (highestEpoch(folder.path) >= folder.epoch) throw staleLease(folder);
 }
 
 /** Moves every older tree away. @returns where they are now, the newest last */
@@ -96,29 +96,29 @@ async function grow(
 ): Promise<void> {
   const owner = deps.isRoot ? record.owner : undefined;
   using top = openTop(folder.tree);
-  giveFolder(top.fd, owner, 0o700);
+  setFolderOwner(top.fd, owner, 0o700);
   const state = deps.states.of(folder);
   const target = await loadSnapshot(deps, { folder, state, id: snapshot });
-  const bring = {
+  const checkout = {
     ...{ git: deps.git, scan: startScan(deps, { folder, state, content: hashOnly, ...(signal && { signal }) }) },
     ...{ gitDir: folder.shadow, tree: folder.tree, owner, keep: () => false },
     clock: () => fileSystemClock(folder),
     ...(signal && { signal }),
   };
-  await bringSnapshot(deps, { bring, folder, state, target });
+  await checkoutSnapshot(deps, { checkout, folder, state, target });
   const repositories = await loadRepositories(deps, { folder, state, snapshot: target });
   if (repositories !== undefined) {
-    await makeBaseObjects(deps, { folder, owner: record.owner, baseCommit: repositories.baseCommit, signal });
+    await createBaseObjects(deps, { folder, owner: record.owner, baseCommit: repositories.baseCommit, signal });
   }
   await state.stats.save(state.known);
   if (before === undefined) return;
-  const { paths, keep } = await leftAlone(deps, { folder, record, target });
+  const { paths, keep } = await preservedPaths(deps, { folder, record, target });
   using old = openTree(before);
-  for (const path of paths) moveOver(old, top, path, keep);
+  for (const path of paths) moveEntry(old, top, path, keep);
 }
 
 /** An entry of the old tree goes where the new one has a folder for it; else it stays behind, because what was around it is gone. */
-function moveOver(from: Directory, to: Directory, path: string, keep: Bring['keep']): void {
+function moveEntry(from: Directory, to: Directory, path: string, keep: Checkout['keep']): void {
   const names = path.split('/');
   const name = names.pop() ?? '';
   using source = openChain(from, names);

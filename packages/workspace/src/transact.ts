@@ -3,7 +3,7 @@ import type { Snapshot, SnapshotId, Workspaces } from './port.ts';
 interface Deps {
   workspaces: Pick<Workspaces, 'snapshot' | 'restore'>;
   /** Ends everything that may still write to the workspace. */
-  quiesce(runId: string): Promise<void>;
+  killAll(runId: string): Promise<void>;
 }
 
 export interface Transaction<Value> {
@@ -20,7 +20,7 @@ export interface Transaction<Value> {
   signal?: AbortSignal;
 }
 
-export type Transacted<Value> =
+export type TransactionResult<Value> =
   | { status: 'committed'; snapshot: Snapshot; value: Value }
   | { status: 'rolled_back'; reason: string };
 
@@ -34,10 +34,10 @@ export type Transacted<Value> =
  * const done = await transact(deps, { runId, epoch, parent, message: 'rename', act: renameEverywhere, validate: typeCheck });
  * if (done.status === 'rolled_back') return done.reason;
  */
-export async function transact<Value>(deps: Deps, transaction: Transaction<Value>): Promise<Transacted<Value>> {
+export async function transact<Value>(deps: Deps, transaction: Transaction<Value>): Promise<TransactionResult<Value>> {
   const { runId, epoch, parent, signal } = transaction;
   const rollBack = async (): Promise<void> => {
-    await deps.quiesce(runId);
+    await deps.killAll(runId);
     await deps.workspaces.restore({ runId, epoch, snapshot: parent });
   };
   try {
@@ -59,16 +59,16 @@ export async function transact<Value>(deps: Deps, transaction: Transaction<Value
 
 /** Validators look at what is committed, and what they leave behind (caches, reports) is no part of it. */
 async function commit(
-  { workspaces, quiesce }: Deps,
+  { workspaces, killAll }: Deps,
   { runId, epoch, parent, message, validate, signal }: Omit<Transaction<unknown>, 'act'>,
 ): Promise<{ ok: true; snapshot: Snapshot } | { ok: false; reason: string }> {
-  await quiesce(runId);
+  await killAll(runId);
   const snapshot = await workspaces.snapshot({ runId, epoch, parent, message });
   if (validate === undefined) return { ok: true, snapshot };
   const reason = await validate(snapshot);
   signal?.throwIfAborted();
   if (reason !== undefined) return { ok: false, reason };
-  await quiesce(runId);
+  await killAll(runId);
   await workspaces.restore({ runId, epoch, snapshot: snapshot.id });
   return { ok: true, snapshot };
 }

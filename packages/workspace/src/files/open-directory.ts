@@ -67,7 +67,7 @@ export function openForOwner(parent: Directory, name: string): Directory {
 }
 
 /** Whether a mode keeps the owner from reading; root reads everything. */
-export const isClosed = (mode: bigint, needed: bigint): boolean =>
+export const deniesOwner = (mode: bigint, needed: bigint): boolean =>
   (mode & needed) !== needed && process.getuid?.() !== 0;
 
 /**
@@ -75,7 +75,7 @@ export const isClosed = (mode: bigint, needed: bigint): boolean =>
  * is not followed. A file gets its mode back at once, a folder when it is closed.
  * @returns undefined when it is not ours to open
  */
-export function openClosedFile(parent: Directory, name: string): number | undefined {
+export function openDeniedFile(parent: Directory, name: string): number | undefined {
   return withOwn(parent, name, (path, { mode, isFile }) => {
     if (!isFile) return undefined;
     chmodSync(path, mode | 0o400);
@@ -87,7 +87,7 @@ export function openClosedFile(parent: Directory, name: string): number | undefi
   });
 }
 
-export function openClosedFolder(parent: Directory, name: string): Directory | undefined {
+export function openDeniedFolder(parent: Directory, name: string): Directory | undefined {
   return withOwn(parent, name, (path, { mode, isFolder }) => {
     if (!isFolder) return undefined;
     chmodSync(path, mode | 0o500);

@@ -8,35 +8,35 @@ const closeAsync = promisify(close);
 
 /** Replaces a file so that after any crash it is wholly the old or wholly the new one: tmp, fsync, rename, fsync of the folder. */
 export async function writeDurably(path: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
-  const prepared = await prepareDurably(path, content, mode);
-  await prepared.put();
+  const staged = await stageFile(path, content, mode);
+  await staged.commit();
 }
 
 /** A file that is on disk under a temporary name. */
-export interface Prepared {
+export interface StagedFile {
   /** Gives it its name; on disk when it returns. */
-  put(): Promise<void>;
+  commit(): Promise<void>;
   /** Takes it back. */
-  drop(): void;
+  discard(): void;
 }
 
 /** The first half of `writeDurably`, for whoever has to wait for something else at the same time. */
-export async function prepareDurably(path: string, content: string | Uint8Array, mode = 0o600): Promise<Prepared> {
+export async function stageFile(path: string, content: string | Uint8Array, mode = 0o600): Promise<StagedFile> {
   const temporary = join(dirname(path), `.${randomBytes(6).toString('hex')}.tmp`);
-  const drop = () => rmSync(temporary, { force: true });
+  const discard = () => rmSync(temporary, { force: true });
   try {
     await writeSynced(temporary, content, mode);
   } catch (error) {
-    drop();
+    discard();
     throw error;
   }
   return {
-    drop,
-    put: async () => {
+    discard,
+    commit: async () => {
       try {
         renameSync(temporary, path);
       } catch (error) {
-        drop();
+        discard();
         throw error;
       }
       await syncFolder(dirname(path));

@@ -1,23 +1,23 @@
 import { mkdirSync } from 'node:fs';
 import type { Deps } from '../deps.ts';
-import { giveFolder } from '../files/give-away.ts';
 import { openTop } from '../files/open-directory.ts';
+import { setFolderOwner } from '../files/set-owner.ts';
 import { syncFolder } from '../files/write-durably.ts';
 import { createShadow, syncShadow } from '../host-git/shadow.ts';
 import { describe, makeTree } from '../materialise/materialise.ts';
 import type { Materialised, Progress, SnapshotId } from '../port.ts';
-import { makeBaseObjects, repositoryOf } from '../repository/base-objects.ts';
-import { bringSnapshot } from '../repository/bring-snapshot.ts';
+import { createBaseObjects, repositoryMounts } from '../repository/base-objects.ts';
+import { checkoutSnapshot } from '../repository/checkout-snapshot.ts';
 import { loadRepositories } from '../repository/repositories.ts';
-import { placeRun } from '../run/place-run.ts';
+import { createRunFolder } from '../run/create-run-folder.ts';
 import { type RunFolder, runFolder } from '../run/run-folder.ts';
 import { readRecord, requireRecord, type WorkspaceRecord, writeRecord } from '../run/workspace-record.ts';
 import { startScan } from '../snapshot.ts';
-import { hashOnly } from '../tree/bring-tree.ts';
+import { hashOnly } from '../tree/checkout-tree.ts';
 import { assertSnapshot, loadSnapshot } from '../tree/load-snapshot.ts';
 import { fromSkips, toSkips } from '../tree/manifest.ts';
 import { fileSystemClock } from '../tree/stat-cache.ts';
-import { takeHistory } from './take-history.ts';
+import { copyHistory } from './copy-history.ts';
 
 interface Input {
   runId: string;
@@ -41,7 +41,7 @@ export async function forkWorkspace(deps: Deps, input: Input): Promise<Materiali
   const origin = requireRecord(from);
   assertSnapshot(from, input.from.snapshot);
   const owner = await deps.allocateOwner(input.runId);
-  const placed = await placeRun(deps, input.runId, (aside) =>
+  const placed = await createRunFolder(deps, input.runId, (aside) =>
     make(deps, { ...input, folder: aside, owner, origin, from, snapshot: input.from.snapshot }),
   );
   deps.logger.info({ runId: input.runId, from: from.runId, files: placed.record.files }, 'workspace forked');
@@ -61,9 +61,9 @@ async function make(deps: Deps, input: Place): Promise<WorkspaceRecord> {
   mkdirSync(folder.path, { recursive: true, mode: 0o711 });
   await createShadow(deps.git, folder);
   deps.onPoint('fork.folder');
-  await takeHistory(deps, { folder, from, origin, snapshot: input.snapshot, signal: input.signal });
+  await copyHistory(deps, { folder, from, origin, snapshot: input.snapshot, signal: input.signal });
   deps.onPoint('fork.objects');
-  const grown = await growTree(deps, input);
+  const grown = await buildTree(deps, input);
   deps.onPoint('fork.filled');
   input.signal?.throwIfAborted();
   const record: WorkspaceRecord = {
@@ -79,19 +79,19 @@ async function make(deps: Deps, input: Place): Promise<WorkspaceRecord> {
   return record;
 }
 
-async function growTree(deps: Deps, input: Place): Promise<Pick<WorkspaceRecord, 'files' | 'bytes' | 'left_out'>> {
+async function buildTree(deps: Deps, input: Place): Promise<Pick<WorkspaceRecord, 'files' | 'bytes' | 'left_out'>> {
   const { folder, signal } = input;
   const owner = deps.isRoot ? input.owner : undefined;
   makeTree(deps, folder);
   using top = openTop(folder.tree);
-  giveFolder(top.fd, owner, 0o700);
+  setFolderOwner(top.fd, owner, 0o700);
   const state = deps.states.of(folder);
   const target = await loadSnapshot(deps, { folder, state, id: input.snapshot });
   const scan = startScan(deps, { folder, state, content: hashOnly, ...(signal && { signal }) });
   const total = { files: 0, bytes: 0 };
-  await bringSnapshot(deps, {
+  await checkoutSnapshot(deps, {
     ...{ folder, state, target },
-    bring: {
+    checkout: {
       ...{ git: deps.git, scan, gitDir: folder.shadow, tree: folder.tree, owner, keep: () => false },
       clock: () => fileSystemClock(folder),
       onWritten: (bytes) => {
@@ -104,8 +104,8 @@ async function growTree(deps: Deps, input: Place): Promise<Pick<WorkspaceRecord,
   });
   const repositories = await loadRepositories(deps, { folder, state, snapshot: target });
   if (repositories !== undefined) {
-    const share = repositoryOf(input.from).objects;
-    await makeBaseObjects(deps, { folder, owner: input.owner, baseCommit: repositories.baseCommit, share, signal });
+    const share = repositoryMounts(input.from).objects;
+    await createBaseObjects(deps, { folder, owner: input.owner, baseCommit: repositories.baseCommit, share, signal });
   }
   await state.stats.save(state.known);
   // What the snapshot skipped is not here: that must not look as if the run had removed it.

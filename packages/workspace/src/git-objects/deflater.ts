@@ -64,7 +64,7 @@ export class Deflater {
   }
 
   /** A promise when so much is waiting that nothing should be added before it is settled. */
-  relieve(): Promise<void> | undefined {
+  backpressure(): Promise<void> | undefined {
     return this.#sentBytes > mostWaiting ? this.#until(() => this.#sentBytes <= mostWaiting / 2) : undefined;
   }
 

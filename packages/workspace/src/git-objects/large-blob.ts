@@ -6,13 +6,13 @@ import { WorkspaceError } from '../errors.ts';
 import { syncOpen, writeAll, writeSynced } from '../files/write-durably.ts';
 import { startObject } from './object-id.ts';
 import {
+  commitPack,
   compressionFor,
   entryHeader,
+  newPackPaths,
   packHeader,
   packIndex,
-  placeForPack,
-  putInPlace,
-  removeTemporary,
+  removeTemporaryPack,
 } from './pack.ts';
 import type { PackStream } from './pack-stream.ts';
 
@@ -24,22 +24,22 @@ const readAsync = promisify(read);
  */
 export async function writeLargeBlob(
   gitDir: string,
-  input: { fd: number; size: number; has: (oid: string) => boolean; room: () => void },
+  input: { fd: number; size: number; has: (oid: string) => boolean; assertSpace: () => void },
 ): Promise<string> {
-  const place = placeForPack(gitDir);
+  const place = newPackPaths(gitDir);
   const target = openSync(place.tmpPack, 'wx', 0o444);
   try {
     const { oid, crc, trailer } = await deflateInto(target, input);
     if (input.has(oid)) {
-      removeTemporary(place);
+      removeTemporaryPack(place);
       return oid;
     }
     await syncOpen(target);
     await writeSynced(place.tmpIndex, packIndex([{ oid, crc, at: packHeader(1).length }], trailer), 0o444);
-    await putInPlace(place);
+    await commitPack(place);
     return oid;
   } catch (error) {
-    removeTemporary(place);
+    removeTemporaryPack(place);
     throw error;
   } finally {
     closeSync(target);
@@ -49,13 +49,13 @@ export async function writeLargeBlob(
 /** The same into a pack that holds others, too. One at a time. */
 export async function appendLargeBlob(
   pack: PackStream,
-  input: { fd: number; size: number; has: (oid: string) => boolean; room: () => void },
+  input: { fd: number; size: number; has: (oid: string) => boolean; assertSpace: () => void },
 ): Promise<string> {
   const { write, end } = pack.start();
   let object: { oid: string; crc: number } | undefined;
   try {
     const deflated = await deflateEntry(input.fd, input.size, (bytes) => {
-      input.room();
+      input.assertSpace();
       write(bytes);
     });
     if (!input.has(deflated.oid)) object = deflated;
@@ -72,10 +72,13 @@ export async function hashLargeBlob(source: number, size: number): Promise<strin
   return hash.digest('hex');
 }
 
-async function deflateInto(target: number, { fd, size, room }: { fd: number; size: number; room: () => void }) {
+async function deflateInto(
+  target: number,
+  { fd, size, assertSpace }: { fd: number; size: number; assertSpace: () => void },
+) {
   const whole = createHash('sha1');
   const write = (bytes: Buffer) => {
-    room();
+    assertSpace();
     whole.update(bytes);
     writeAll(target, bytes);
   };

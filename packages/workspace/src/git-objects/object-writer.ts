@@ -1,5 +1,5 @@
-import { createPace, type Pace } from '../files/pace.ts';
-import { readWhole } from '../files/read-whole.ts';
+import { readFully } from '../files/read-fully.ts';
+import { createYielder, type Yielder } from '../files/yielder.ts';
 import type { Folder } from '../tree/tree.ts';
 import { isFolder } from '../tree/tree.ts';
 import { commitContent } from './commit-object.ts';
@@ -15,7 +15,7 @@ import { treeContent } from './tree-object.ts';
 /** Compressed bytes kept in memory before a pack is written. */
 const flushAt = 32 * 1024 * 1024;
 /** Files from this size on are read in pieces, so that the many of a large copy need no memory. */
-export const largeFrom = 1024 * 1024;
+export const largeBlobBytes = 1024 * 1024;
 /** Where there is no pack that is written as a stream, files from this size on get a pack of their own. */
 const ownPackFrom = 4 * 1024 * 1024;
 /** In any case. */
@@ -33,7 +33,7 @@ interface ObjectWriterDeps {
   deflater?: Deflater;
   packs?: Packs;
   /** Throws when the disk has too little room for more. */
-  room?: () => void;
+  assertSpace?: () => void;
 }
 
 /**
@@ -52,14 +52,14 @@ export interface ObjectWriter {
   root(folder: Folder): Promise<string>;
   commit(input: Parameters<typeof commitContent>[0] | Buffer): string;
   /** Writes a pack when enough has come together; keeps memory bounded on long walks. */
-  relieve(): Promise<void> | undefined;
+  backpressure(): Promise<void> | undefined;
   flush(): Promise<void>;
   /** To be called when a ref holds what was written: only now may others rely on it, for a collection removes what no ref needs. */
-  held(): void;
+  markReferenced(): void;
 }
 
 export function createObjectWriter(deps: ObjectWriterDeps): ObjectWriter {
-  const { packs, deflater, room = () => {} } = deps;
+  const { packs, deflater, assertSpace = () => {} } = deps;
   let pending = new Map<string, PackedObject>();
   let bytes = 0;
   const written = new Set<string>();
@@ -82,7 +82,7 @@ export function createObjectWriter(deps: ObjectWriterDeps): ObjectWriter {
   };
 
   const flush = async () => {
-    room();
+    assertSpace();
     const drained = (await deflater?.drain()) ?? [];
     if (packs !== undefined) {
       for (const packed of [...drained, ...pending.values()]) packs.small.append(packed);
@@ -97,32 +97,32 @@ export function createObjectWriter(deps: ObjectWriterDeps): ObjectWriter {
     bytes = 0;
   };
 
-  const relieve = (): Promise<void> | undefined => {
+  const backpressure = (): Promise<void> | undefined => {
     if (packs !== undefined && deflater !== undefined && deflater.bytes > 0)
       deflater.take((one) => packs.small.append(one));
     const isDue =
       packs === undefined ? bytes + (deflater?.bytes ?? 0) >= flushAt : packs.small.isFull || packs.large.isFull;
-    return isDue ? flush() : deflater?.relieve();
+    return isDue ? flush() : deflater?.backpressure();
   };
 
   const largeBlob = async (fd: number, size: number): Promise<string> => {
     if (packs !== undefined && size < alwaysOwnPackFrom) {
-      const oid = await appendLargeBlob(packs.large, { fd, size, has, room });
+      const oid = await appendLargeBlob(packs.large, { fd, size, has, assertSpace });
       deflating.add(oid);
       return oid;
     }
-    if (size < ownPackFrom) return add('blob', readWhole(fd, size));
-    const oid = await writeLargeBlob(deps.gitDir, { fd, size, has, room });
+    if (size < ownPackFrom) return add('blob', readFully(fd, size));
+    const oid = await writeLargeBlob(deps.gitDir, { fd, size, has, assertSpace });
     written.add(oid);
     return oid;
   };
 
-  const seal = async (folder: Folder, pace: Pace): Promise<string | null> => {
+  const seal = async (folder: Folder, maybeYield: Yielder): Promise<string | null> => {
     if (folder.oid !== undefined) return folder.oid;
     for (const entry of folder.entries.values())
-      if (isFolder(entry) && entry.oid === undefined) await seal(entry, pace);
+      if (isFolder(entry) && entry.oid === undefined) await seal(entry, maybeYield);
     const content = treeContent(folder);
-    const pause = pace();
+    const pause = maybeYield();
     if (pause !== undefined) await pause;
     folder.oid = content === null ? null : add('tree', content);
     return folder.oid;
@@ -133,15 +133,15 @@ export function createObjectWriter(deps: ObjectWriterDeps): ObjectWriter {
     largeBlob,
     has,
     root: async (folder) => {
-      const oid = await seal(folder, createPace());
+      const oid = await seal(folder, createYielder());
       if (oid !== null) return oid;
       add('tree', Buffer.alloc(0));
       return emptyTreeId;
     },
     commit: (input) => add('commit', Buffer.isBuffer(input) ? input : commitContent(input)),
-    relieve,
+    backpressure,
     flush,
-    held: () => {
+    markReferenced: () => {
       for (const oid of written) deps.known.add(oid);
       written.clear();
     },

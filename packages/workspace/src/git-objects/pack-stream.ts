@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { syncOpen, writeSynced } from '../files/write-durably.ts';
-import type { PackedObject, PackPlace } from './pack.ts';
-import { packHeader, packIndex, placeForPack, putInPlace, removeTemporary } from './pack.ts';
+import type { PackedObject, PackPaths } from './pack.ts';
+import { commitPack, newPackPaths, packHeader, packIndex, removeTemporaryPack } from './pack.ts';
 
 /** Offsets in the index have 31 bits. */
 const fullAt = 1024 * 1024 * 1024;
@@ -10,7 +10,7 @@ const pieceBytes = 1024 * 1024;
 const blockBytes = 256 * 1024;
 
 interface Open {
-  readonly place: PackPlace;
+  readonly place: PackPaths;
   readonly fd: number;
   readonly objects: { oid: string; crc: number; at: number }[];
   /** Of all that came; the last `waiting` bytes lie in the block and are not written yet. */
@@ -71,7 +71,7 @@ export class PackStream {
       ftruncateSync(fd, open.size + trailer.length);
       await syncOpen(fd);
       await writeSynced(place.tmpIndex, packIndex(objects, trailer), 0o444);
-      await putInPlace(place);
+      await commitPack(place);
     }
     this[Symbol.dispose]();
     return objects.map(({ oid }) => oid);
@@ -80,13 +80,13 @@ export class PackStream {
   [Symbol.dispose](): void {
     if (this.#open === undefined) return;
     closeSync(this.#open.fd);
-    removeTemporary(this.#open.place);
+    removeTemporaryPack(this.#open.place);
     this.#open = undefined;
   }
 
   #begin(): Open {
     if (this.#open !== undefined) return this.#open;
-    const place = placeForPack(this.#gitDir);
+    const place = newPackPaths(this.#gitDir);
     const fd = openSync(place.tmpPack, 'wx+', 0o444);
     const head = packHeader(0);
     writeAt(fd, head, 0);

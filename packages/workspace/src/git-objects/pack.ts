@@ -20,17 +20,17 @@ export interface PackedObject {
  */
 export async function writePack(gitDir: string, objects: readonly PackedObject[]): Promise<void> {
   const { pack, index } = layOut(objects);
-  const place = placeForPack(gitDir);
+  const place = newPackPaths(gitDir);
   try {
     await Promise.all([writeSynced(place.tmpPack, pack, 0o444), writeSynced(place.tmpIndex, index, 0o444)]);
-    await putInPlace(place);
+    await commitPack(place);
   } catch (error) {
-    removeTemporary(place);
+    removeTemporaryPack(place);
     throw error;
   }
 }
 
-export interface PackPlace {
+export interface PackPaths {
   readonly name: string;
   readonly folder: string;
   readonly tmpPack: string;
@@ -43,7 +43,7 @@ export interface PackPlace {
  * Names for a new pack. They are drawn by lot and not taken from the content: whoever removes a pack removes that very one, and
  * not another with the same objects that was written a moment ago.
  */
-export function placeForPack(gitDir: string): PackPlace {
+export function newPackPaths(gitDir: string): PackPaths {
   const folder = join(gitDir, 'objects', 'pack');
   const name = randomBytes(20).toString('hex');
   // Not `….pack` and `….idx`, which git would take for a pack that is there.
@@ -59,13 +59,13 @@ export function placeForPack(gitDir: string): PackPlace {
 }
 
 /** Gives a pack and its index, which are on disk already, their names for good. */
-export async function putInPlace(place: PackPlace): Promise<void> {
+export async function commitPack(place: PackPaths): Promise<void> {
   renameSync(place.tmpPack, place.pack);
   renameSync(place.tmpIndex, place.index);
   await syncFolder(place.folder);
 }
 
-export function removeTemporary(place: PackPlace): void {
+export function removeTemporaryPack(place: PackPaths): void {
   rmSync(place.tmpPack, { force: true });
   rmSync(place.tmpIndex, { force: true });
 }

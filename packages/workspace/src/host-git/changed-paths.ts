@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
-import { createPace } from '../files/pace.ts';
+import { createYielder } from '../files/yielder.ts';
 import type { SnapshotId } from '../port.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import { type Change, canonicalMode, type Leaf } from '../tree/tree.ts';
@@ -9,20 +9,20 @@ const shape = ['-r', '--raw', '-z', '--no-abbrev', '--no-renames', '--stdin', '-
 
 /** Which files differ between two snapshots, without a look at what is in them. */
 export async function changedPaths(
-  deps: Pick<Deps, 'keptDiffs'>,
+  deps: Pick<Deps, 'diffProcesses'>,
   { folder, from, to }: { folder: RunFolder; from: SnapshotId; to: SnapshotId },
 ): Promise<Change[]> {
   const args = [`--git-dir=${folder.shadow}`, 'diff-tree', ...shape];
-  const output = await deps.keptDiffs.diff({ args, from, to, maxBytes: 1024 * 1024 * 1024 });
+  const output = await deps.diffProcesses.diff({ args, from, to, maxBytes: 1024 * 1024 * 1024 });
   const changes: Change[] = [];
-  const pace = createPace();
+  const maybeYield = createYielder();
   for (let at = 0; at < output.length; ) {
     const meta = output.indexOf(0, at);
     const path = output.indexOf(0, meta + 1);
     if (meta === -1 || path === -1) break;
     changes.push(changeOf(output.toString('latin1', at, meta), output.toString('latin1', meta + 1, path)));
     at = path + 1;
-    const pause = pace();
+    const pause = maybeYield();
     if (pause !== undefined) await pause;
   }
   return changes;

@@ -1,10 +1,10 @@
 import { WorkspaceError } from '../errors.ts';
-import { createPace, type Pace } from '../files/pace.ts';
 import { fromPlain, fromText, isWithin } from '../files/path-name.ts';
+import { createYielder, type Yielder } from '../files/yielder.ts';
 import type { SnapshotId } from '../port.ts';
 import type { RunFolder } from '../run/run-folder.ts';
+import type { DiffProcesses } from './diff-processes.ts';
 import type { Git, GitOptions } from './git.ts';
-import type { KeptDiffs } from './kept-diffs.ts';
 
 /** One file of git's diff of two snapshots. */
 export interface RawDiff {
@@ -32,7 +32,7 @@ export interface DiffTreeInput {
  * @param options.gitDir another repository whose attributes apply, its objects being the run's
  */
 export async function diffTree(
-  deps: { git: Git; keptDiffs: KeptDiffs },
+  deps: { git: Git; diffProcesses: DiffProcesses },
   input: DiffTreeInput,
   options: { flags: readonly string[]; config?: readonly string[]; maxBytes: number; attributesFrom?: string },
 ): Promise<RawDiff[]> {
@@ -57,14 +57,14 @@ export async function diffTree(
   const { maxBytes } = options;
   const isPlain = pathspec.length === 0 && options.attributesFrom === undefined && input.objects === undefined;
   const output = isPlain
-    ? await deps.keptDiffs.diff({ args: [...args, '--stdin', '--no-commit-id'], from, to, maxBytes })
+    ? await deps.diffProcesses.diff({ args: [...args, '--stdin', '--no-commit-id'], from, to, maxBytes })
     : (
         await deps.git.run([...args, from, to, ...pathspec], {
           maxBytes,
           ...objectsOf(input, options.attributesFrom),
         })
       ).stdout;
-  const files = await split(output, createPace());
+  const files = await split(output, createYielder());
   if (path === undefined || path === '') return files;
   return files.filter((file) => isWithin(file.path, fromText(path)) || isWithin(file.path, fromPlain(path)));
 }
@@ -78,7 +78,7 @@ function objectsOf({ folder, objects }: DiffTreeInput, attributesFrom: string | 
   return attributesFrom === undefined ? {} : { env: { GIT_OBJECT_DIRECTORY: own } };
 }
 
-async function split(output: Buffer, pace: Pace): Promise<RawDiff[]> {
+async function split(output: Buffer, maybeYield: Yielder): Promise<RawDiff[]> {
   const files: (RawDiff & { parts: number })[] = [];
   let position = 0;
   while (output[position] === 0x3a) {
@@ -86,10 +86,10 @@ async function split(output: Buffer, pace: Pace): Promise<RawDiff[]> {
     const [path, afterPath] = field(output, afterMeta);
     files.push(describe(meta, path));
     position = afterPath;
-    const pause = pace();
+    const pause = maybeYield();
     if (pause !== undefined) await pause;
   }
-  const sections = await splitSections(output.subarray(output[position] === 0 ? position + 1 : position), pace);
+  const sections = await splitSections(output.subarray(output[position] === 0 ? position + 1 : position), maybeYield);
   let next = 0;
   for (const file of files) {
     file.sections = sections.slice(next, next + file.parts);
@@ -121,7 +121,7 @@ function describe(meta: string, path: string): RawDiff & { parts: number } {
 }
 
 /** Content lines begin with a space, `+`, `-` or a backslash and binary lines hold no space, so a header cannot be forged. */
-async function splitSections(patch: Buffer, pace: Pace): Promise<Buffer[]> {
+async function splitSections(patch: Buffer, maybeYield: Yielder): Promise<Buffer[]> {
   const sections: Buffer[] = [];
   let start = 0;
   while (start < patch.length) {
@@ -129,7 +129,7 @@ async function splitSections(patch: Buffer, pace: Pace): Promise<Buffer[]> {
     const end = next === -1 ? patch.length : next + 1;
     sections.push(patch.subarray(start, end));
     start = end;
-    const pause = pace();
+    const pause = maybeYield();
     if (pause !== undefined) await pause;
   }
   return sections;

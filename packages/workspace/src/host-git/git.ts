@@ -46,7 +46,7 @@ const flags = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'core.sshComm
   .flatMap((setting) => ['-c', setting]);
 
 /** Files from 4 MiB on are neither held in memory nor searched for differences. */
-export const largeAsTheyAre = ['-c', `core.bigFileThreshold=${4 * 1024 * 1024}`];
+export const bigFileFlags = ['-c', `core.bigFileThreshold=${4 * 1024 * 1024}`];
 
 export function createGit(deps: { gitPath?: string }): Git {
   const launch = { file: deps.gitPath ?? 'git', env: environment(deps.gitPath) };

@@ -1,16 +1,16 @@
 import { type BigIntStats, statSync } from 'node:fs';
 import type { Deps } from '../deps.ts';
-import { giveFolder } from '../files/give-away.ts';
 import { openTop } from '../files/open-directory.ts';
-import { createPace } from '../files/pace.ts';
 import { toText } from '../files/path-name.ts';
+import { setFolderOwner } from '../files/set-owner.ts';
+import { createYielder } from '../files/yielder.ts';
 import type { ObjectWriter } from '../git-objects/object-writer.ts';
 import type { Materialised, Owner, Progress, SkippedPath, Source } from '../port.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import { startScan } from '../snapshot.ts';
 import { assertUnmoved, readGit } from '../source-repository/repository.ts';
 import { takeCommit } from '../source-repository/take-commit.ts';
-import { bringTree, hashOnly } from '../tree/bring-tree.ts';
+import { checkoutTree, hashOnly } from '../tree/checkout-tree.ts';
 import { loadTree } from '../tree/load-snapshot.ts';
 import { fileSystemClock, type StatCache } from '../tree/stat-cache.ts';
 import { emptyFolder, type Folder } from '../tree/tree.ts';
@@ -47,11 +47,11 @@ export async function fillTree(deps: Deps, fill: Fill): Promise<Filled> {
   const { folder, found, signal } = fill;
   const owner = deps.isRoot ? fill.owner : undefined;
   using tree = openTop(folder.tree);
-  giveFolder(tree.fd, owner, 0o700);
+  setFolderOwner(tree.fd, owner, 0o700);
   const memory = createMemory(folder, deps.states.of(folder).stats);
   const intake: Intake = {
     owner,
-    pace: createPace(signal),
+    maybeYield: createYielder(signal),
     limits: deps.limits,
     selection: fill.source.type === 'empty' ? everything : createSelection(fill.source),
     skipped: fill.skipped,
@@ -88,14 +88,14 @@ export async function fillTree(deps: Deps, fill: Fill): Promise<Filled> {
   return { before: emptyFolder(), submodules: [] };
 }
 
-/** Files that wait until the clock has left the tick in which they were written; see `StatCache.learn`. */
+/** Files that wait until the clock has left the tick in which they were written; see `StatCache.set`. */
 function createMemory(folder: RunFolder, stats: StatCache) {
   const settleAt = 1000;
   let waiting: { path: string; status: BigIntStats; oid: string }[] = [];
   const settle = () => {
     const clock = fileSystemClock(folder);
     const young = waiting.filter(({ status }) => status.ctimeNs >= clock);
-    for (const { path, status, oid } of waiting) if (status.ctimeNs < clock) stats.learn(path, status, oid, clock);
+    for (const { path, status, oid } of waiting) if (status.ctimeNs < clock) stats.set(path, status, oid, clock);
     waiting = young;
   };
   const add: Intake['remember'] = (path, status, oid) => {
@@ -129,7 +129,7 @@ async function checkOut(
     bytesAreIn(intake, bytes);
     fileIsIn(intake);
   };
-  await bringTree({ git: deps.git, scan, ...where, onWritten, ...signal }, root);
+  await checkoutTree({ git: deps.git, scan, ...where, onWritten, ...signal }, root);
   const wanted = loaded.submodules.filter(({ path }) => intake.selection.has(path));
   const submodules = wanted.map(({ path, oid }) => ({ path: toText(path), commit: oid }));
   return { before: root, submodules, commit: await reading };

@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { WorkspaceError } from '../errors.ts';
-import type { Pace } from '../files/pace.ts';
 import type { BytePath } from '../files/path-name.ts';
+import type { Yielder } from '../files/yielder.ts';
 import type { ObjectWriter } from '../git-objects/object-writer.ts';
 import type { Owner, Progress, SkippedPath } from '../port.ts';
 import type { Selection } from './selection.ts';
@@ -9,12 +9,12 @@ import type { Selection } from './selection.ts';
 /** What bringing files into a new workspace needs, and what it finds out on the way. */
 export interface Intake {
   readonly owner: Owner | undefined;
-  readonly pace: Pace;
+  readonly maybeYield: Yielder;
   readonly limits: { entries: number; sourceBytes: number; fileBytes: number };
   readonly selection: Selection;
   readonly skipped: Map<string, SkippedPath['reason']>;
   /** Takes content on its way into the tree, for the first snapshot. */
-  readonly content: Pick<ObjectWriter, 'blob' | 'relieve'>;
+  readonly content: Pick<ObjectWriter, 'blob' | 'backpressure'>;
   /** Takes the status of a file whose content was taken: nobody else is at the tree, so that it need not be read again. */
   readonly remember: (path: BytePath, status: BigIntStats, oid: string) => void;
   readonly onProgress: (progress: Progress) => void;

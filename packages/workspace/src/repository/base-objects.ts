@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import type { Deps } from '../deps.ts';
 import { errnoOf } from '../errors.ts';
-import { giveFolder } from '../files/give-away.ts';
 import { openTop } from '../files/open-directory.ts';
 import { removeFolder } from '../files/remove-folder.ts';
+import { setFolderOwner } from '../files/set-owner.ts';
 import { syncFile } from '../files/write-durably.ts';
 import { linkFile } from '../fork/link-objects.ts';
 import type { Owner } from '../port.ts';
@@ -12,7 +12,7 @@ import type { RunFolder } from '../run/run-folder.ts';
 import { fixedFiles, fixedFolders, repositoryFolder } from './repository-files.ts';
 
 /** Host paths of what the sandbox mounts read-only for the repository in the tree. */
-export function repositoryOf(folder: RunFolder): { fixed: string; objects: string } {
+export function repositoryMounts(folder: RunFolder): { fixed: string; objects: string } {
   const path = pathOf(folder);
   return { fixed: join(path, 'fixed'), objects: join(path, 'objects') };
 }
@@ -33,7 +33,7 @@ interface Input {
  * Makes what the repositories in a run's trees share, unless it is there. The shadow repository itself is never shown: it holds files that
  * were excluded from the workspace, and what a publish fetched.
  */
-export async function makeBaseObjects(deps: Pick<Deps, 'git' | 'isRoot'>, input: Input): Promise<void> {
+export async function createBaseObjects(deps: Pick<Deps, 'git' | 'isRoot'>, input: Input): Promise<void> {
   const path = pathOf(input.folder);
   if (existsSync(path)) return;
   const aside = `${path}.${process.pid}`;
@@ -47,7 +47,7 @@ export async function makeBaseObjects(deps: Pick<Deps, 'git' | 'isRoot'>, input:
   await Promise.all(below(aside).map(syncFile));
   // Its objects can be read by everyone who can pass this folder: the run's own user.
   using opened = openTop(aside);
-  giveFolder(opened.fd, deps.isRoot ? input.owner : undefined, 0o700);
+  setFolderOwner(opened.fd, deps.isRoot ? input.owner : undefined, 0o700);
   try {
     renameSync(aside, path);
   } catch (error) {

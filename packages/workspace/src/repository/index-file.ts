@@ -40,7 +40,7 @@ const paddedLength = (length: number): number => (length + 8) & ~7;
  * The index with every status field set to zero, or undefined when the bytes are no index of version 2 or 3. `git status` alone refreshes
  * those fields; without them, reading changes no snapshot. They say only which files git need not compare.
  */
-export function withoutStatus(bytes: Buffer): Buffer | undefined {
+export function clearStatFields(bytes: Buffer): Buffer | undefined {
   if (bytes.length < 32 || !bytes.subarray(0, 4).equals(signature)) return undefined;
   const version = bytes.readUInt32BE(4);
   const end = bytes.length - 20;

@@ -1,7 +1,7 @@
 import { readSync } from 'node:fs';
 import { type Directory, openChain } from '../files/open-directory.ts';
 import { isDotGit } from '../files/path-name.ts';
-import { readWhole } from '../files/read-whole.ts';
+import { readFully } from '../files/read-fully.ts';
 import { readCommit } from '../git-objects/commit-object.ts';
 import type { ObjectWriter } from '../git-objects/object-writer.ts';
 import type { Git } from '../host-git/git.ts';
@@ -13,7 +13,7 @@ import { gitPermissions } from '../tree/permissions.ts';
 import { type Scan, scanEntry } from '../tree/scan.ts';
 import { changesBetween, type Entry, emptyFolder, emptyFolders, type Folder, find, isFolder } from '../tree/tree.ts';
 import { escaped, unescaped } from './escaped-names.ts';
-import { withoutStatus } from './index-file.ts';
+import { clearStatFields } from './index-file.ts';
 
 /**
  * The `.git` entries of a tree: Holdpoint's own repository at the top, and those that commands made below it. A snapshot holds them as a commit
@@ -37,7 +37,7 @@ export async function scanRepositories(
   scan: Scan,
   input: { top: Directory; previous: Folder | undefined },
 ): Promise<FoundRepositories> {
-  const own = insideRepositories(scan);
+  const own = repositoryScan(scan);
   const root = emptyFolder();
   for (const path of scan.hidden) {
     const names = path.split('/');
@@ -47,7 +47,7 @@ export async function scanRepositories(
     const before = input.previous && find(input.previous, names);
     const entry = await scanEntry(own, { directory, name, path }, before);
     if (entry !== undefined) put(root, names, entry);
-    const pause = scan.pace();
+    const pause = scan.maybeYield();
     if (pause !== undefined) await pause;
   }
   const { skipped } = own;
@@ -69,7 +69,7 @@ function put(root: Folder, names: readonly string[], entry: Entry): void {
 }
 
 /** A scan for which no name is hidden, and an index is the same whatever status fields it has. */
-export function insideRepositories(scan: Scan): Scan {
+export function repositoryScan(scan: Scan): Scan {
   const { content } = scan;
   return {
     ...scan,
@@ -79,13 +79,14 @@ export function insideRepositories(scan: Scan): Scan {
     permissions: new Map(),
     entries: 0,
     content: {
-      blob: (bytes) => content.blob(withoutStatus(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)) ?? bytes),
+      blob: (bytes) =>
+        content.blob(clearStatFields(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)) ?? bytes),
       largeBlob: (fd, size) => {
-        const index = size <= largestIndex && isIndex(fd) ? withoutStatus(readWhole(fd, size)) : undefined;
+        const index = size <= largestIndex && isIndex(fd) ? clearStatFields(readFully(fd, size)) : undefined;
         return index === undefined ? content.largeBlob(fd, size) : Promise.resolve(content.blob(index));
       },
       has: (oid) => content.has(oid),
-      relieve: () => content.relieve(),
+      backpressure: () => content.backpressure(),
     },
   };
 }

@@ -43,14 +43,14 @@ export const fixedFolders = ['hooks', 'info'] as const;
 /** Folder beside a run's trees: `objects` of the base commit, and `fixed`. Relative to `.git/objects` it has the same path inside the sandbox. */
 export const repositoryFolder = 'holdpoint';
 
-export const freshFiles = (baseCommit: string): Readonly<Record<string, string>> => ({
+export const initialFiles = (baseCommit: string): Readonly<Record<string, string>> => ({
   ...fixedFiles,
   HEAD: 'ref: refs/heads/main\n',
   'refs/heads/main': `${baseCommit}\n`,
   'objects/info/alternates': `../../../${repositoryFolder}/objects\n`,
 });
 
-export const freshFolders = [
+export const initialFolders = [
   ...fixedFolders,
   'objects',
   'objects/info',

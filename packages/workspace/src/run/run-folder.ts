@@ -27,7 +27,7 @@ export function runFolder(dataDir: string, runId: string, epoch?: number): RunFo
     throw new WorkspaceError('ERUNIDINVALID', `${JSON.stringify(runId)} is not a run id.`);
   }
   const path = join(dataDir, 'runs', runId);
-  return folderAt(path, runId, epoch ?? newestEpoch(path) ?? 1);
+  return folderAt(path, runId, epoch ?? currentEpoch(path) ?? 1);
 }
 
 export function folderAt(path: string, runId: string, epoch: number): RunFolder {
@@ -65,7 +65,7 @@ export const isDropped = (folder: RunFolder): boolean =>
   epochsIn(folder.path).length === 0 && existsSync(dropMark(folder));
 
 /** Epochs only rise, also beyond a tree that was dropped. */
-export function latestEpoch(path: string): number {
+export function highestEpoch(path: string): number {
   try {
     return Math.max(0, ...readdirSync(join(path, 'trees')).map((name) => Number.parseInt(name, 10) || 0));
   } catch (error) {
@@ -74,14 +74,14 @@ export function latestEpoch(path: string): number {
   }
 }
 
-export const newestEpoch = (path: string): number | undefined => epochsIn(path).at(-1);
+export const currentEpoch = (path: string): number | undefined => epochsIn(path).at(-1);
 
 /** Throws ELEASESTALE when the folder's tree is not the newest: somebody took the workspace over. */
 export function assertCurrent(folder: RunFolder): void {
-  if (newestEpoch(folder.path) !== folder.epoch) throw stale(folder);
+  if (currentEpoch(folder.path) !== folder.epoch) throw staleLease(folder);
 }
 
-export const stale = ({ runId, epoch }: RunFolder): WorkspaceError =>
+export const staleLease = ({ runId, epoch }: RunFolder): WorkspaceError =>
   new WorkspaceError(
     'ELEASESTALE',
     `Another worker took over the workspace of ${runId}: its tree ${epoch} is nobody's any more.`,

@@ -50,7 +50,7 @@ export function createRunStates(): RunStates {
   };
 }
 
-export function remember(state: RunState, snapshot: LoadedSnapshot): void {
+export function cacheSnapshot(state: RunState, snapshot: LoadedSnapshot): void {
   const others = state.snapshots.filter((kept) => kept.id !== snapshot.id);
   state.snapshots.splice(0, state.snapshots.length, snapshot, ...others.slice(0, 1));
 }

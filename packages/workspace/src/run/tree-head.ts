@@ -48,7 +48,7 @@ export function readHead({ head }: RunFolder): TreeHead | undefined {
 }
 
 /** For a tree that was just made: no writer yet. Replaces the heads of older trees. */
-export function startHead(folder: RunFolder, holder: Holder): void {
+export function createHead(folder: RunFolder, holder: Holder): void {
   mkdirSync(folder.head, { recursive: true, mode: 0o700 });
   const name = format({ epoch: folder.epoch, writer: '', ...holder });
   closeSync(openSync(join(folder.head, name), 'w', 0o600));

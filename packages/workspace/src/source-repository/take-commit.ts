@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 import { writeDurably } from '../files/write-durably.ts';
 import { writeRef } from '../git-objects/ref-file.ts';
-import { type Git, largeAsTheyAre } from '../host-git/git.ts';
+import { bigFileFlags, type Git } from '../host-git/git.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import { broken, inside, type Repository } from './repository.ts';
 
@@ -22,11 +22,11 @@ export async function takeCommit(
   const signal = input.signal && { signal: input.signal };
   const { at, options } = inside(repository.common, repository.as);
   const packing = ['pack-objects', '--revs', '--stdout', '--delta-base-offset', '--shallow', '-q'];
-  const pack = git.stream([...largeAsTheyAre, ...at, ...packing], { ...options, ...signal });
+  const pack = git.stream([...bigFileFlags, ...at, ...packing], { ...options, ...signal });
   pack.stdin.on('error', () => {});
   pack.stdin.end(`--shallow ${commit}\n${commit}\n`);
   const to = `--git-dir=${folder.shadow}`;
-  const index = git.stream([...largeAsTheyAre, to, 'index-pack', '--stdin'], { ...signal });
+  const index = git.stream([...bigFileFlags, to, 'index-pack', '--stdin'], { ...signal });
   index.stdin.on('error', () => {});
   index.stdout.resume();
   pack.stdout.pipe(index.stdin);

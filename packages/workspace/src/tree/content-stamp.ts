@@ -3,8 +3,8 @@ import type { BigIntStats } from 'node:fs';
 import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
 import { WorkspaceError } from '../errors.ts';
 import { type Directory, namesIn, openChain, openTop, statIn } from '../files/open-directory.ts';
-import type { Pace } from '../files/pace.ts';
 import { type BytePath, isDotGit, join } from '../files/path-name.ts';
+import type { Yielder } from '../files/yielder.ts';
 import { hashLargeBlob } from '../git-objects/large-blob.ts';
 
 /*
@@ -43,7 +43,7 @@ export const stampOfStatus = ({ ino, ctimeNs }: BigIntStats): string => `inode:$
 const mostLooks = 100_000;
 
 /** For a folder that is nested too deep, with all that is in it. */
-export async function stampOfFolder(scan: { top: BytePath; pace: Pace }, path: BytePath): Promise<string> {
+export async function stampOfFolder(scan: { top: BytePath; maybeYield: Yielder }, path: BytePath): Promise<string> {
   const hash = createHash('sha256');
   let looks = 0;
   const look = (cost: number) => {
@@ -70,7 +70,7 @@ export async function stampOfFolder(scan: { top: BytePath; pace: Pace }, path: B
           look(Number(status.size >> 16n));
           hash.update(await stampOfLarge({ directory, name }, status));
         }
-        const pause = scan.pace();
+        const pause = scan.maybeYield();
         if (pause !== undefined) await pause;
       }
     }

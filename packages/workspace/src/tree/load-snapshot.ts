@@ -7,7 +7,7 @@ import type { Git } from '../host-git/git.ts';
 import type { SnapshotId } from '../port.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import type { RunState } from '../run/run-state.ts';
-import { remember } from '../run/run-state.ts';
+import { cacheSnapshot } from '../run/run-state.ts';
 import type { Manifest } from './manifest.ts';
 import { readManifest } from './manifest.ts';
 import type { Folder } from './tree.ts';
@@ -59,7 +59,7 @@ export async function loadSnapshot(
   const { root } = await loadTree(deps, { folder, state, treeish: tree });
   for (const path of manifest.empty) addEmptyFolder(root, path.split('/'));
   const loaded = { id, parent, tree, root, manifest };
-  remember(state, loaded);
+  cacheSnapshot(state, loaded);
   return loaded;
 }
 

@@ -3,20 +3,20 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, read
 import { errnoOf, WorkspaceError } from '../errors.ts';
 import type { Directory } from '../files/open-directory.ts';
 import {
-  isClosed,
+  deniesOwner,
   namesIn,
   openChain,
   openChild,
-  openClosedFile,
-  openClosedFolder,
+  openDeniedFile,
+  openDeniedFolder,
   openTop,
   statIn,
 } from '../files/open-directory.ts';
-import type { Pace } from '../files/pace.ts';
 import type { BytePath } from '../files/path-name.ts';
 import { isAscii, join, toText } from '../files/path-name.ts';
-import { readWhole } from '../files/read-whole.ts';
-import { largeFrom } from '../git-objects/object-writer.ts';
+import { readFully } from '../files/read-fully.ts';
+import type { Yielder } from '../files/yielder.ts';
+import { largeBlobBytes } from '../git-objects/object-writer.ts';
 import type { SkippedPath } from '../port.ts';
 import { stampOfFolder, stampOfLarge, stampOfStatus } from './content-stamp.ts';
 import type { Skipped } from './manifest.ts';
@@ -29,7 +29,7 @@ import { isFolder, isLeaf, modes, shared } from './tree.ts';
 export interface Scan {
   readonly content: ContentSink;
   readonly stats: StatCache;
-  readonly pace: Pace;
+  readonly maybeYield: Yielder;
   /** The file system's time before the scan began, ns. */
   readonly clock: bigint;
   /** Host path of the tree, as bytes. */
@@ -63,7 +63,7 @@ interface ContentSink {
   largeBlob(fd: number, size: number): Promise<string>;
   /** Whether content that was read earlier needs no second reading: a scan that failed may have left facts without objects. */
   has(oid: string): boolean;
-  relieve(): Promise<void> | undefined;
+  backpressure(): Promise<void> | undefined;
 }
 
 /** Folders nested deeper than this are skipped as unreadable: each level holds a descriptor open. */
@@ -100,7 +100,7 @@ export async function scanEntry(
   scan.seen.add(at.path);
   scan.bytes += Number(status.size);
   notePermissions(scan, at.path, fileKind(status), status);
-  const cached = scan.stats.lookup(at.path, status);
+  const cached = scan.stats.get(at.path, status);
   if (status.size > scan.limits.fileBytes) return skip('too_large', cached ?? (await stampLarge(scan, at, status)));
   if (cached !== undefined && scan.content.has(cached)) return { mode: modeOf(status), oid: cached };
   const read = await readFile(scan, at);
@@ -113,7 +113,7 @@ async function stampLarge(
   status: BigIntStats,
 ): Promise<string> {
   const stamp = await stampOfLarge(at, status);
-  scan.stats.learn(at.path, status, stamp, scan.clock);
+  scan.stats.set(at.path, status, stamp, scan.clock);
   return stamp;
 }
 
@@ -182,7 +182,7 @@ async function scanNames(scan: Scan, place: Place, previous: Entry | undefined):
       (await scanEntry(scan, { directory: place.open(), name, path }, last));
     if (entry !== undefined) entries.set(name, entry);
     else if (!scan.skipped.has(path)) throw busy(path);
-    const pause = scan.pace() ?? scan.content.relieve();
+    const pause = scan.maybeYield() ?? scan.content.backpressure();
     if (pause !== undefined) await pause;
   }
   return shared(previous, entries);
@@ -199,10 +199,10 @@ const none: ReadonlyMap<string, Entry> = new Map();
 
 /** The entry of a file that has not changed since its content was last read. */
 function recall(scan: Scan, path: BytePath, previous: Entry | undefined): Leaf | undefined {
-  if (isFolder(previous) || !scan.stats.knows(path)) return undefined;
+  if (isFolder(previous) || !scan.stats.has(path)) return undefined;
   const status = statPlainly(scan, path);
   if (status === undefined || status.size > scan.limits.fileBytes) return undefined;
-  const oid = scan.stats.lookup(path, status);
+  const oid = scan.stats.get(path, status);
   if (oid === undefined || !scan.content.has(oid)) return undefined;
   countEntry(scan);
   scan.seen.add(path);
@@ -216,10 +216,10 @@ function recall(scan: Scan, path: BytePath, previous: Entry | undefined): Leaf |
 function scanAgain(scan: Scan, path: BytePath, previous: Entry | undefined): Promise<Folder> | undefined {
   if (!isFolder(previous) || isTooDeep(path)) return undefined;
   const status = statPlainly(scan, path);
-  if (status?.isDirectory() !== true || isClosed(status.mode, 0o500n)) return undefined;
-  const names = scan.stats.namesIn(path, status) ?? namesPlainly(scan, path);
+  if (status?.isDirectory() !== true || deniesOwner(status.mode, 0o500n)) return undefined;
+  const names = scan.stats.getNames(path, status) ?? namesPlainly(scan, path);
   if (names === undefined) return undefined;
-  scan.stats.learnNames(path, status, names, scan.clock);
+  scan.stats.setNames(path, status, names, scan.clock);
   countEntry(scan);
   notePermissions(scan, path, 'folder', status);
   return scanListed(scan, { path, names }, previous);
@@ -288,11 +288,11 @@ export function openReadable(at: { directory: Directory; name: string; path: str
   try {
     const opened = openChild(at.directory, at.name);
     // One that may be listed but not entered denies a look at its children.
-    if (!isClosed(fstatSync(opened.fd, { bigint: true }).mode, 0o500n)) return opened;
+    if (!deniesOwner(fstatSync(opened.fd, { bigint: true }).mode, 0o500n)) return opened;
     opened[Symbol.dispose]();
-    return openClosedFolder(at.directory, at.name);
+    return openDeniedFolder(at.directory, at.name);
   } catch (error) {
-    if (isDenied(error)) return openClosedFolder(at.directory, at.name);
+    if (isDenied(error)) return openDeniedFolder(at.directory, at.name);
     throw asBusy(error, at.path);
   }
 }
@@ -326,19 +326,20 @@ async function readFile(
     fd = openSync(at.directory.at(at.name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   } catch (error) {
     if (!isDenied(error)) throw asBusy(error, at.path);
-    fd = openClosedFile(at.directory, at.name);
+    fd = openDeniedFile(at.directory, at.name);
     if (fd === undefined) return 'unreadable';
   }
   try {
     const before = fstatSync(fd, { bigint: true });
     if (!before.isFile() || before.size > scan.limits.fileBytes) throw busy(at.path);
     const size = Number(before.size);
-    const oid = size >= largeFrom ? await scan.content.largeBlob(fd, size) : scan.content.blob(readWhole(fd, size));
+    const oid =
+      size >= largeBlobBytes ? await scan.content.largeBlob(fd, size) : scan.content.blob(readFully(fd, size));
     const after = fstatSync(fd, { bigint: true });
     if (after.size !== before.size || after.mtimeNs !== before.mtimeNs || after.ctimeNs !== before.ctimeNs) {
       throw busy(at.path);
     }
-    scan.stats.learn(at.path, after, oid, scan.clock);
+    scan.stats.set(at.path, after, oid, scan.clock);
     return { mode: modeOf(after), oid };
   } finally {
     closeSync(fd);

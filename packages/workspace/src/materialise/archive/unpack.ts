@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, symlinkSync, unlinkSync } from 'node:fs';
 import { WorkspaceError } from '../../errors.ts';
-import { giveFile, giveFolder, giveLink } from '../../files/give-away.ts';
 import { type Directory, openChain, openChild, openTop, statIn } from '../../files/open-directory.ts';
 import { type BytePath, isDotGit, toText } from '../../files/path-name.ts';
+import { setFileOwner, setFolderOwner, setLinkOwner } from '../../files/set-owner.ts';
 import { writeAll } from '../../files/write-durably.ts';
 import type { SkippedPath } from '../../port.ts';
 import { bytesAreIn, countBytes, countEntry, fileIsIn, type Intake } from '../intake.ts';
@@ -35,10 +35,10 @@ export function createUnpacker(intake: Intake, { root, packedBytes }: { root: st
         refuseBomb(intake, packedBytes);
         writeAll(fd, piece);
         bytesAreIn(intake, piece.length);
-        const pause = intake.pace();
+        const pause = intake.maybeYield();
         if (pause !== undefined) await pause;
       }
-      giveFile(fd, intake.owner, (mode & 0o777) | 0o600);
+      setFileOwner(fd, intake.owner, (mode & 0o777) | 0o600);
     } finally {
       closeSync(fd);
     }
@@ -54,7 +54,7 @@ export function createUnpacker(intake: Intake, { root, packedBytes }: { root: st
         mkdirSync(parent.at(place.name), 0o700);
       }
       using made = openChild(parent, place.name);
-      giveFolder(made.fd, intake.owner, (mode & 0o777) | 0o700);
+      setFolderOwner(made.fd, intake.owner, (mode & 0o777) | 0o700);
     },
     async file(name, mode, content) {
       const place = placeOf(intake, name, 'file');
@@ -66,7 +66,7 @@ export function createUnpacker(intake: Intake, { root, packedBytes }: { root: st
       using directory = makeWay(intake, root, place);
       makeRoom(directory, place);
       symlinkSync(Buffer.from(target, 'latin1'), directory.at(place.name));
-      giveLink(directory.at(place.name), intake.owner);
+      setLinkOwner(directory.at(place.name), intake.owner);
       fileIsIn(intake);
     },
     async hardLink(name, target) {
@@ -147,7 +147,7 @@ function makeWay(intake: Intake, root: string, { folders, name }: Place): Direct
       countEntry(intake);
       mkdirSync(parent.at(folder), 0o700);
       using made = openChild(parent, folder);
-      giveFolder(made.fd, intake.owner, 0o755);
+      setFolderOwner(made.fd, intake.owner, 0o755);
     } else if (!status.isDirectory()) {
       throw broken(`${toText([...folders, name].join('/'))} lies below ${toText(folder)}, which is no folder in it`);
     }

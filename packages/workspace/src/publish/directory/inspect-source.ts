@@ -4,7 +4,7 @@ import { type Directory, openChain, openChild, openTop, statIn } from '../../fil
 import { toText } from '../../files/path-name.ts';
 import { hashLargeBlob } from '../../git-objects/large-blob.ts';
 import { objectId } from '../../git-objects/object-id.ts';
-import { largeFrom, type ObjectWriter } from '../../git-objects/object-writer.ts';
+import { largeBlobBytes, type ObjectWriter } from '../../git-objects/object-writer.ts';
 import { modeOf } from '../../tree/scan.ts';
 import { type Leaf, modes } from '../../tree/tree.ts';
 
@@ -82,7 +82,7 @@ export async function look(directory: Directory, name: string): Promise<Found> {
 }
 
 async function hashFile(fd: number, size: number): Promise<string> {
-  return size >= largeFrom ? hashLargeBlob(fd, size) : objectId('blob', readFileSync(fd));
+  return size >= largeBlobBytes ? hashLargeBlob(fd, size) : objectId('blob', readFileSync(fd));
 }
 
 /** The content of a small file, or a link's target; undefined when it is not what it was when it was looked at. */
@@ -99,7 +99,7 @@ export async function storeSource(
   const stored = await withSource(root, path, (file) => {
     if (typeof file !== 'number') return writer.blob(file);
     const { size } = fstatSync(file);
-    return size >= largeFrom ? writer.largeBlob(file, size) : writer.blob(readFileSync(file));
+    return size >= largeBlobBytes ? writer.largeBlob(file, size) : writer.blob(readFileSync(file));
   });
   if (stored !== oid) throw new WorkspaceError('ESOURCEBUSY', `${toText(path)} changed while it was read.`);
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { linkSync, readlinkSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { errnoOf } from '../../errors.ts';
-import { giveLink } from '../../files/give-away.ts';
 import { type Directory, openChain, openTop, statIn } from '../../files/open-directory.ts';
+import { setLinkOwner } from '../../files/set-owner.ts';
 
 /** `tmp`: written and not yet in place. `old`, `new`: taken from its name on the way forward, and on the way back. */
 export type Role = 'tmp' | 'old' | 'new';
@@ -97,7 +97,7 @@ export function bringTo(from: Child, to: Child): boolean {
     if (status?.isSymbolicLink() === true) {
       // On some systems linking a symbolic link links what it points to.
       symlinkSync(readlinkSync(source, { encoding: 'buffer' }), target);
-      giveLink(target, process.getuid?.() === 0 ? { uid: Number(status.uid), gid: Number(status.gid) } : undefined);
+      setLinkOwner(target, process.getuid?.() === 0 ? { uid: Number(status.uid), gid: Number(status.gid) } : undefined);
     } else {
       linkSync(source, target);
     }

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deps } from '../../deps.ts';
 import { errnoOf, WorkspaceError } from '../../errors.ts';
-import { type GitOptions, largeAsTheyAre } from '../../host-git/git.ts';
+import { bigFileFlags, type GitOptions } from '../../host-git/git.ts';
 import type { RunFolder } from '../../run/run-folder.ts';
 import type { WorkspaceRecord } from '../../run/workspace-record.ts';
 import { inside as enter, openRepository, type Repository } from '../../source-repository/repository.ts';
@@ -114,10 +114,10 @@ export async function sendObjects(
   input: { folder: RunFolder; source: SourceRepository; commit: string; has: string },
 ): Promise<void> {
   const from = `--git-dir=${input.folder.shadow}`;
-  const pack = deps.git.stream([...largeAsTheyAre, from, 'pack-objects', '--revs', '--stdout', '-q']);
+  const pack = deps.git.stream([...bigFileFlags, from, 'pack-objects', '--revs', '--stdout', '-q']);
   pack.stdin.end(`${input.commit}\n^${input.has}\n`);
   const { at, options } = inside(input.source);
-  const index = deps.git.stream([...largeAsTheyAre, ...at, 'index-pack', '--stdin', '--strict'], options);
+  const index = deps.git.stream([...bigFileFlags, ...at, 'index-pack', '--stdin', '--strict'], options);
   index.stdin.on('error', () => {});
   index.stdout.resume();
   pack.stdout.pipe(index.stdin);

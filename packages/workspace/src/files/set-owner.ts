@@ -2,15 +2,15 @@ import { fchmodSync, fchownSync, lchownSync } from 'node:fs';
 import type { Owner } from '../port.ts';
 
 /** Gives an open file its owner and mode. The owner first: changing it clears bits of the mode. */
-export function giveFile(fd: number, owner: Owner | undefined, mode: number): void {
+export function setFileOwner(fd: number, owner: Owner | undefined, mode: number): void {
   if (owner !== undefined) fchownSync(fd, owner.uid, owner.gid);
   fchmodSync(fd, mode);
 }
 
-export function giveFolder(fd: number, owner: Owner | undefined, mode = 0o755): void {
-  giveFile(fd, owner, mode);
+export function setFolderOwner(fd: number, owner: Owner | undefined, mode = 0o755): void {
+  setFileOwner(fd, owner, mode);
 }
 
-export function giveLink(path: Buffer, owner: Owner | undefined): void {
+export function setLinkOwner(path: Buffer, owner: Owner | undefined): void {
   if (owner !== undefined) lchownSync(path, owner.uid, owner.gid);
 }

@@ -7,9 +7,9 @@ const stretch = 10;
  * File work runs synchronously but gives way now and then: 2,000 lstat calls take 12 ms, 30 ms through the thread pool all at
  * once, 79 ms through it one by one. Returns a promise only when it is time to wait.
  */
-export type Pace = () => Promise<void> | undefined;
+export type Yielder = () => Promise<void> | undefined;
 
-export function createPace(signal?: AbortSignal): Pace {
+export function createYielder(signal?: AbortSignal): Yielder {
   let since = performance.now();
   return () => {
     if (performance.now() - since < stretch) return undefined;

@@ -25,7 +25,7 @@ const mostRounds = 10;
  * Takes over a snapshot and every snapshot before it: objects first, then, once git has found all of them, the refs. Only files are taken
  * from the other run, and git looks at the new repository alone, so that the other run can be written, collected or discarded meanwhile.
  */
-export async function takeHistory(deps: Deps, input: Input): Promise<void> {
+export async function copyHistory(deps: Deps, input: Input): Promise<void> {
   for (let round = 1; ; round++) {
     try {
       return await takeOnce(deps, input);

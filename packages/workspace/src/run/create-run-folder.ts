@@ -11,7 +11,7 @@ import { folderAt, type RunFolder, runFolder } from './run-folder.ts';
 import { readRecord, type WorkspaceRecord } from './workspace-record.ts';
 
 /** Where runs are made before they have a place. The name of a folder tells its run, and is nobody else's. */
-export const makingIn = (dataDir: string): string => join(dataDir, 'making');
+export const makingFolder = (dataDir: string): string => join(dataDir, 'making');
 
 /**
  * Makes a run's folder aside and puts it into its place as a whole. Of two makers, one of which may have been frozen for long, the first
@@ -19,12 +19,12 @@ export const makingIn = (dataDir: string): string => join(dataDir, 'making');
  * @param make makes everything, the record included
  * @returns the record of the run that is in its place
  */
-export async function placeRun(
+export async function createRunFolder(
   deps: Deps,
   runId: string,
   make: (folder: RunFolder) => Promise<WorkspaceRecord>,
 ): Promise<{ folder: RunFolder; record: WorkspaceRecord }> {
-  const making = makingIn(deps.dataDir);
+  const making = makingFolder(deps.dataDir);
   mkdirSync(making, { recursive: true, mode: 0o700 });
   const aside = folderAt(join(making, `${runId}.${owner(process.pid)}-${randomBytes(6).toString('hex')}`), runId, 1);
   deps.states.drop(runId);
@@ -35,22 +35,22 @@ export async function placeRun(
   } finally {
     // What is kept in memory names files where they were made.
     deps.states.drop(runId);
-    await removeInVain(deps, aside.path);
-    await removeDeadMakers(deps);
+    await removeBuild(deps, aside.path);
+    await removeAbandonedBuilds(deps);
   }
 }
 
 /** What dead processes of this host made in vain, for any run. One that is only frozen keeps its own, and removes it. */
-export async function removeDeadMakers(deps: Deps): Promise<void> {
-  const making = makingIn(deps.dataDir);
+export async function removeAbandonedBuilds(deps: Deps): Promise<void> {
+  const making = makingFolder(deps.dataDir);
   const names = await readdir(making).catch((error: unknown) => {
     if (errnoOf(error) === 'ENOENT') return [];
     throw error;
   });
-  for (const name of names.filter(isOfDead)) await removeInVain(deps, join(making, name));
+  for (const name of names.filter(belongsToDeadProcess)) await removeBuild(deps, join(making, name));
 }
 
-async function removeInVain(deps: Deps, path: string): Promise<void> {
+async function removeBuild(deps: Deps, path: string): Promise<void> {
   await removeFolder(path).catch((error: unknown) => {
     deps.logger.warn({ path, err: error }, 'a workspace that was made in vain could not be removed');
   });
@@ -60,7 +60,7 @@ async function removeInVain(deps: Deps, path: string): Promise<void> {
 const owner = (pid: number): string =>
   `${createHash('sha256').update(here()).digest('hex').slice(0, 8)}-${pid}-${startOf(pid) ?? ''}`;
 
-function isOfDead(name: string): boolean {
+function belongsToDeadProcess(name: string): boolean {
   const [place = '', pid = '', start = ''] = name.slice(name.lastIndexOf('.') + 1).split('-');
   const now = owner(Number(pid));
   return now.startsWith(`${place}-`) && now !== `${place}-${pid}-${start}`;

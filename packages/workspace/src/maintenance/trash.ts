@@ -10,7 +10,7 @@ import { runFolder } from '../run/run-folder.ts';
 import { readRecord } from '../run/workspace-record.ts';
 
 /** Where the folders of unknown runs wait for a person who misses them. `<run>~<milliseconds since 1970>` */
-const trashIn = (dataDir: string): string => join(dataDir, 'trash');
+const trashFolder = (dataDir: string): string => join(dataDir, 'trash');
 
 /**
  * Moves the folder of an unknown run away as a whole. A publish that was interrupted is finished first, so that the source is whole.
@@ -19,7 +19,7 @@ const trashIn = (dataDir: string): string => join(dataDir, 'trash');
  */
 export async function moveToTrash(deps: Deps, runId: string): Promise<boolean> {
   const folder = runFolder(deps.dataDir, runId);
-  const trash = trashIn(deps.dataDir);
+  const trash = trashFolder(deps.dataDir);
   try {
     mkdirSync(trash, { recursive: true, mode: 0o700 });
     const record = readRecord(folder);
@@ -38,7 +38,7 @@ export async function moveToTrash(deps: Deps, runId: string): Promise<boolean> {
 
 /** Removes what has been in the trash for longer than `limits.trashMs`. */
 export async function emptyTrash(deps: Deps): Promise<void> {
-  const trash = trashIn(deps.dataDir);
+  const trash = trashFolder(deps.dataDir);
   const names = await readdir(trash).catch((error: unknown) => {
     if (errnoOf(error) === 'ENOENT') return [];
     throw error;

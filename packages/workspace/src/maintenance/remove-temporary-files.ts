@@ -8,7 +8,7 @@ import type { RunFolder } from '../run/run-folder.ts';
 const idleMs = 3_600_000;
 
 /** Removes temporary files of processes that died while they wrote objects, refs or packs. */
-export async function removeLeftovers(deps: Pick<Deps, 'now'>, folder: RunFolder): Promise<void> {
+export async function removeTemporaryFiles(deps: Pick<Deps, 'now'>, folder: RunFolder): Promise<void> {
   for (const below of ['.', 'info', 'objects', 'refs']) {
     await visit(deps, join(folder.shadow, below), below === 'objects' || below === 'refs');
   }

@@ -25,25 +25,25 @@ function file(content = 'x') {
 test('a file that changed in the tick of its hashing is not known', () => {
   const cache = openStatCache(runFolder(dataDir, 'run_1'));
   const { status } = file();
-  cache.learn('file', status, oid, status.ctimeNs + 1n);
-  expect(cache.lookup('file', status)).toBe(oid);
-  cache.learn('file', status, oid, status.ctimeNs);
-  expect(cache.lookup('file', status)).toBeUndefined();
+  cache.set('file', status, oid, status.ctimeNs + 1n);
+  expect(cache.get('file', status)).toBe(oid);
+  cache.set('file', status, oid, status.ctimeNs);
+  expect(cache.get('file', status)).toBeUndefined();
 });
 
 test('the names in a folder that changed in the tick of its reading are not known', () => {
   const cache = openStatCache(runFolder(dataDir, 'run_1'));
   const status = lstatSync(dataDir, { bigint: true });
-  cache.learnNames('folder', status, ['one'], status.ctimeNs);
-  expect(cache.namesIn('folder', status)).toBeUndefined();
-  cache.learnNames('folder', status, ['one'], status.ctimeNs + 1n);
-  expect(cache.namesIn('folder', status)).toEqual(['one']);
+  cache.setNames('folder', status, ['one'], status.ctimeNs);
+  expect(cache.getNames('folder', status)).toBeUndefined();
+  cache.setNames('folder', status, ['one'], status.ctimeNs + 1n);
+  expect(cache.getNames('folder', status)).toEqual(['one']);
   writeFileSync(join(dataDir, 'two'), '');
-  expect(cache.namesIn('folder', lstatSync(dataDir, { bigint: true }))).toBeUndefined();
-  cache.keepOnly(new Set());
-  expect(cache.namesIn('folder', status)).toEqual(['one']);
-  cache.keepOnly(new Set());
-  expect(cache.namesIn('folder', status)).toBeUndefined();
+  expect(cache.getNames('folder', lstatSync(dataDir, { bigint: true }))).toBeUndefined();
+  cache.retain(new Set());
+  expect(cache.getNames('folder', status)).toEqual(['one']);
+  cache.retain(new Set());
+  expect(cache.getNames('folder', status)).toBeUndefined();
 });
 
 test('what is learned later overtakes what was saved before, in the same file', async () => {
@@ -53,21 +53,21 @@ test('what is learned later overtakes what was saved before, in the same file', 
   const { status } = file();
   for (let round = 0; round < 6; round++) {
     const cache = openStatCache(folder);
-    cache.learn('same', status, round % 2 === 0 ? oid : other, status.ctimeNs + 1n);
-    cache.learn(`path-${round}`, status, oid, status.ctimeNs + 1n);
+    cache.set('same', status, round % 2 === 0 ? oid : other, status.ctimeNs + 1n);
+    cache.set(`path-${round}`, status, oid, status.ctimeNs + 1n);
     await cache.save(both);
   }
   const again = openStatCache(folder);
-  expect(again.lookup('same', status)).toBe(other);
-  expect(again.lookup('path-0', status)).toBe(oid);
-  again.keepOnly(new Set(['same']));
+  expect(again.get('same', status)).toBe(other);
+  expect(again.get('path-0', status)).toBe(oid);
+  again.retain(new Set(['same']));
   for (let round = 0; round < 1100; round++) {
-    again.learn('same', status, oid, status.ctimeNs + 1n);
+    again.set('same', status, oid, status.ctimeNs + 1n);
     await again.save(both);
   }
   expect(readFileSync(folder.statCache).length).toBeLessThan(1100 * 60);
-  expect(openStatCache(folder).lookup('same', status)).toBe(oid);
-  expect(openStatCache(folder).lookup('path-0', status)).toBeUndefined();
+  expect(openStatCache(folder).get('same', status)).toBe(oid);
+  expect(openStatCache(folder).get('path-0', status)).toBeUndefined();
 });
 
 test('the clock is the one that stamps files', () => {
@@ -86,12 +86,12 @@ test('what is stored is known after a restart, under any name; a torn file count
   const { status } = file();
   const clock = status.ctimeNs + 1n;
   const names = ['plain', 'with\ttab and\nnewline', '\xff\xe9', '0', ' '];
-  for (const name of names) cache.learn(name, status, oid, clock);
-  cache.learn('not stored', status, 'b'.repeat(40), clock);
+  for (const name of names) cache.set(name, status, oid, clock);
+  cache.set('not stored', status, 'b'.repeat(40), clock);
   await cache.save(stored);
   const again = openStatCache(folder);
-  expect(names.map((name) => again.lookup(name, status))).toEqual(names.map(() => oid));
-  expect(again.lookup('not stored', status)).toBeUndefined();
+  expect(names.map((name) => again.get(name, status))).toEqual(names.map(() => oid));
+  expect(again.get('not stored', status)).toBeUndefined();
   truncateSync(folder.statCache, readFileSync(folder.statCache).length - 1);
-  expect(openStatCache(folder).lookup('plain', status)).toBeUndefined();
+  expect(openStatCache(folder).get('plain', status)).toBeUndefined();
 });

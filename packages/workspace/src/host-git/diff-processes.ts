@@ -6,7 +6,7 @@ import type { Git } from './git.ts';
  * Processes of `git diff-tree --stdin` that stay for a moment after they were used: somebody who reviews a run asks for one diff after the
  * other, and starting git takes longer than its work (18 ms out of 20 in a process of 400 MB, whose page tables are copied first).
  */
-export interface KeptDiffs {
+export interface DiffProcesses {
   /**
    * What `git diff-tree args from to` writes.
    * @param request.args from options on, the same for every use of a process
@@ -18,7 +18,7 @@ export interface KeptDiffs {
 const idleMs = 2000;
 const mostKept = 8;
 
-export function keepDiffs(git: Git): KeptDiffs {
+export function createDiffProcesses(git: Git): DiffProcesses {
   const kept = new Map<string, Kept>();
   return {
     async diff({ args, ...request }) {

@@ -8,7 +8,7 @@ import { removeBaseObjects } from '../repository/base-objects.ts';
 import { restoreSnapshot } from '../restore.ts';
 import { dropMark, epochsIn, isDropped, runFolder } from '../run/run-folder.ts';
 import { requireRecord } from '../run/workspace-record.ts';
-import { growTree } from '../take-over.ts';
+import { buildTree } from '../take-over.ts';
 
 /** Whether the run's tree is there. */
 export const hasTree = (deps: Pick<Deps, 'dataDir'>, runId: string): boolean =>
@@ -46,6 +46,6 @@ export async function restoreTree(
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
   if (!isDropped(folder)) return restoreSnapshot(deps, input);
-  await growTree(deps, { ...input, folder, record });
+  await buildTree(deps, { ...input, folder, record });
   rmSync(dropMark(folder), { force: true });
 }

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import type { Deps } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
 import { syncFile } from '../files/write-durably.ts';
-import { placeForPack, putInPlace } from '../git-objects/pack.ts';
+import { commitPack, newPackPaths } from '../git-objects/pack.ts';
 import { objectsIn } from '../git-objects/pack-index.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import { runFolder } from '../run/run-folder.ts';
 import { readRecord } from '../run/workspace-record.ts';
-import { removeLeftovers } from './remove-leftovers.ts';
-import { findStored, removeOvertaken } from './stored-objects.ts';
+import { removeTemporaryFiles } from './remove-temporary-files.ts';
+import { findStored, removeSuperseded } from './stored-objects.ts';
 
 /**
  * Brings a run's objects together in one pack: after a run of 500 steps there are 500. Everything that a ref needs is in the new pack and
@@ -23,12 +23,12 @@ import { findStored, removeOvertaken } from './stored-objects.ts';
 export async function collectObjects(deps: Deps, runId: string): Promise<void> {
   const folder = runFolder(deps.dataDir, runId);
   if (readRecord(folder) === undefined) return;
-  await removeLeftovers(deps, folder);
+  await removeTemporaryFiles(deps, folder);
   const stored = findStored(folder);
   if (stored.packs.length <= 1 && stored.loose.length === 0) return;
   const packed = await packNeeded(deps, folder);
   deps.onPoint('collect.packed');
-  await removeOvertaken(deps, { folder, stored, packed });
+  await removeSuperseded(deps, { folder, stored, packed });
   deps.onPoint('collect.removed');
 }
 
@@ -37,7 +37,7 @@ const largest = 4 * 1024 * 1024;
 
 /** Writes what the refs need as one pack, and answers with the ids of the objects in it. */
 async function packNeeded(deps: Deps, folder: RunFolder): Promise<Set<string>> {
-  const place = placeForPack(folder.shadow);
+  const place = newPackPaths(folder.shadow);
   const temporary = `${folder.shadow}/collect-${place.name}`;
   mkdirSync(temporary, { mode: 0o700 });
   try {
@@ -56,7 +56,7 @@ async function packNeeded(deps: Deps, folder: RunFolder): Promise<Set<string>> {
     if (packed.length === 0) throw new WorkspaceError('EWORKSPACECORRUPT', `${folder.shadow} has refs to nothing.`);
     renameSync(`${made}.pack`, place.tmpPack);
     renameSync(`${made}.idx`, place.tmpIndex);
-    await putInPlace(place);
+    await commitPack(place);
     return new Set(packed);
   } finally {
     await rm(temporary, { recursive: true, force: true });

@@ -1,10 +1,10 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deps } from '../deps.ts';
-import { discardingIn } from '../discard.ts';
+import { discardingFolder } from '../discard.ts';
 import { errnoOf } from '../errors.ts';
 import { removeFolder } from '../files/remove-folder.ts';
-import { makingIn, removeDeadMakers } from '../run/place-run.ts';
+import { makingFolder, removeAbandonedBuilds } from '../run/create-run-folder.ts';
 import { isRunId } from '../run/run-folder.ts';
 import { emptyTrash, moveToTrash } from './trash.ts';
 
@@ -23,7 +23,7 @@ export interface TidyInput {
  * @returns the runs whose folders were moved
  */
 export async function tidyFolders(deps: Deps, { isKnown, alone }: TidyInput): Promise<string[]> {
-  const discarding = discardingIn(deps.dataDir);
+  const discarding = discardingFolder(deps.dataDir);
   for (const runId of await runsIn(discarding)) await alone(runId, () => removeFolder(join(discarding, runId)));
   const runs = join(deps.dataDir, 'runs');
   const moved: string[] = [];
@@ -35,7 +35,7 @@ export async function tidyFolders(deps: Deps, { isKnown, alone }: TidyInput): Pr
     if (isMoved) moved.push(runId);
   }
   await emptyTrash(deps);
-  await removeDeadMakers(deps);
+  await removeAbandonedBuilds(deps);
   await tidyMaking(deps);
   for (const runId of await runsIn(runs)) await alone(runId, () => tidyRetired(deps, join(runs, runId, 'retired')));
   for (const name of await namesIn(join(deps.dataDir, 'git'))) {
@@ -49,7 +49,7 @@ const day = 24 * hour;
 
 /** One that is still at it after a day is frozen, or of another boot or host: it has lost. */
 async function tidyMaking(deps: Deps): Promise<void> {
-  const making = makingIn(deps.dataDir);
+  const making = makingFolder(deps.dataDir);
   for (const name of await namesIn(making)) {
     if (await isOlder(deps, join(making, name), day)) await removeFolder(join(making, name));
   }

@@ -35,7 +35,7 @@ export function findStored(folder: RunFolder): Stored {
 }
 
 /** Removes what the new pack holds too, and what no ref has needed for a day. */
-export async function removeOvertaken(
+export async function removeSuperseded(
   deps: Pick<Deps, 'now'>,
   { folder, stored, packed }: { folder: RunFolder; stored: Stored; packed: ReadonlySet<string> },
 ): Promise<void> {

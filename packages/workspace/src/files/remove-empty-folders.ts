@@ -4,11 +4,11 @@ import type { Directory } from './open-directory.ts';
 import { namesIn, openChain, statIn } from './open-directory.ts';
 
 /** Removes a folder that holds nothing but folders of the same kind. Returns whether it is gone. */
-export function removeHollow(parent: Directory, name: string): boolean {
+export function removeEmptyFolders(parent: Directory, name: string): boolean {
   using directory = openChain(parent, [name]);
   if (directory === undefined) return false;
   for (const child of namesIn(directory)) {
-    if (statIn(directory, child)?.isDirectory() !== true || !removeHollow(directory, child)) return false;
+    if (statIn(directory, child)?.isDirectory() !== true || !removeEmptyFolders(directory, child)) return false;
   }
   return removeIfEmpty(parent, name);
 }

@@ -6,7 +6,7 @@ import type { Source } from '../port.ts';
 import { writeTree } from '../testing/file-tree.ts';
 import { git, gitBytes, initRepository } from '../testing/real-git.ts';
 import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
-import { indexOf, withoutStatus } from './index-file.ts';
+import { clearStatFields, indexOf } from './index-file.ts';
 
 const runId = 'run_1';
 const files = {
@@ -69,12 +69,12 @@ test('the index is what git makes of the same tree, and is the same whatever its
   git(tree, 'status');
   const refreshed = readFileSync(join(tree, '.git/index'));
   expect(refreshed.equals(fresh)).toBe(false);
-  expect(withoutStatus(refreshed)).toEqual(fresh);
+  expect(clearStatFields(refreshed)).toEqual(fresh);
   git(tree, 'add', '--intent-to-add', '--force', 'a.txt');
-  expect(withoutStatus(Buffer.from('DIRC'))).toBeUndefined();
-  expect(withoutStatus(Buffer.concat([fresh, Buffer.from('x')]))).toBeUndefined();
+  expect(clearStatFields(Buffer.from('DIRC'))).toBeUndefined();
+  expect(clearStatFields(Buffer.concat([fresh, Buffer.from('x')]))).toBeUndefined();
   for (let length = 12; length < fresh.length; length += 7)
-    expect(withoutStatus(fresh.subarray(0, length))).toBeUndefined();
+    expect(clearStatFields(fresh.subarray(0, length))).toBeUndefined();
   expect(indexOf({ entries: new Map() }).length).toBe(32);
 });
 

@@ -6,7 +6,7 @@ import { WorkspaceError } from '../errors.ts';
  * What is under way may use half of the space below which no new work starts; the other half is for the log.
  * @throws WorkspaceError ENOSPC
  */
-export function assertRoom({ dataDir, limits }: Pick<Deps, 'dataDir' | 'limits'>): void {
+export function assertFreeSpace({ dataDir, limits }: Pick<Deps, 'dataDir' | 'limits'>): void {
   if (limits.freeBytes === 0) return;
   const { bavail, bsize } = statfsSync(dataDir);
   const free = bavail * bsize;

@@ -1,15 +1,15 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { giveFile, giveFolder } from '../files/give-away.ts';
 import { openTop } from '../files/open-directory.ts';
+import { setFileOwner, setFolderOwner } from '../files/set-owner.ts';
 import { writeAll } from '../files/write-durably.ts';
 import type { Owner } from '../port.ts';
 import type { Folder } from '../tree/tree.ts';
 import { indexOf } from './index-file.ts';
-import { freshFiles, freshFolders } from './repository-files.ts';
+import { initialFiles, initialFolders } from './repository-files.ts';
 
 /** Makes the repository of a tree that no command has seen yet: at its base commit, with nothing changed. */
-export function makeRepository(input: {
+export function createRepository(input: {
   tree: string;
   root: Folder;
   baseCommit: string;
@@ -17,17 +17,17 @@ export function makeRepository(input: {
 }): void {
   const { owner } = input;
   const path = join(input.tree, '.git');
-  for (const name of ['', ...freshFolders]) {
+  for (const name of ['', ...initialFolders]) {
     mkdirSync(join(path, name), { mode: 0o755 });
     using folder = openTop(join(path, name));
-    giveFolder(folder.fd, owner);
+    setFolderOwner(folder.fd, owner);
   }
-  const files = { ...freshFiles(input.baseCommit), index: indexOf(input.root) };
+  const files = { ...initialFiles(input.baseCommit), index: indexOf(input.root) };
   for (const [name, content] of Object.entries(files)) {
     const fd = openSync(join(path, name), 'wx', 0o644);
     try {
       writeAll(fd, Buffer.from(content));
-      giveFile(fd, owner, 0o644);
+      setFileOwner(fd, owner, 0o644);
     } finally {
       closeSync(fd);
     }

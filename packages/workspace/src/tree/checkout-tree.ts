@@ -1,11 +1,11 @@
 import type { BigIntStats } from 'node:fs';
 import { mkdirSync } from 'node:fs';
-import { giveFolder } from '../files/give-away.ts';
 import type { Directory } from '../files/open-directory.ts';
 import { namesIn, openForOwner, openTree, statIn } from '../files/open-directory.ts';
 import { isDotGit, join } from '../files/path-name.ts';
 import type { EntryAt, Keep } from '../files/remove-entry.ts';
 import { removeEntry } from '../files/remove-entry.ts';
+import { setFolderOwner } from '../files/set-owner.ts';
 import { hashLargeBlob } from '../git-objects/large-blob.ts';
 import { objectId } from '../git-objects/object-id.ts';
 import type { Git } from '../host-git/git.ts';
@@ -17,7 +17,7 @@ import type { Entry, Folder, Leaf } from './tree.ts';
 import { isFolder, isSame } from './tree.ts';
 import { writeLeaves } from './write-leaves.ts';
 
-export interface Bring {
+export interface Checkout {
   readonly git: Git;
   /** For telling which files are right already; stores nothing. */
   readonly scan: Scan;
@@ -45,11 +45,11 @@ export const hashOnly: Scan['content'] = {
   blob: (content) => objectId('blob', content),
   largeBlob: hashLargeBlob,
   has: () => true,
-  relieve: () => undefined,
+  backpressure: () => undefined,
 };
 
 /** A file to write. */
-export interface Wanted {
+export interface WantedFile {
   path: string;
   leaf: Leaf;
   /** Permission bits; a link has none. */
@@ -60,59 +60,60 @@ export interface Wanted {
  * Makes the tree equal to `target`: first removes what is not in it, then writes what differs. Running it again after an
  * interruption ends in the same state.
  */
-export async function bringTree(bring: Bring, target: Folder): Promise<void> {
-  const wanted: Wanted[] = [];
-  using top = openTree(bring.tree);
-  await bringFolder(bring, { directory: top, path: '', wanted }, target);
-  await writeLeaves(bring, { top, wanted });
+export async function checkoutTree(checkout: Checkout, target: Folder): Promise<void> {
+  const wanted: WantedFile[] = [];
+  using top = openTree(checkout.tree);
+  await checkoutFolder(checkout, { directory: top, path: '', wanted }, target);
+  await writeLeaves(checkout, { top, wanted });
 }
 
 interface Place {
   directory: Directory;
   path: string;
-  wanted: Wanted[];
+  wanted: WantedFile[];
 }
 
-async function bringFolder(bring: Bring, place: Place, target: Folder): Promise<void> {
+async function checkoutFolder(checkout: Checkout, place: Place, target: Folder): Promise<void> {
   const { directory } = place;
-  const hides = bring.hides ?? isDotGit;
-  const keep: Keep = (at, status) => hides(at.name) || bring.keep(at.path, status);
+  const hides = checkout.hides ?? isDotGit;
+  const keep: Keep = (at, status) => hides(at.name) || checkout.keep(at.path, status);
   for (const name of new Set([...namesIn(directory), ...target.entries.keys()])) {
     const path = join(place.path, name);
     const status = statIn(directory, name);
-    if (hides(name) || (status !== undefined && bring.keep(path, status))) continue;
+    if (hides(name) || (status !== undefined && checkout.keep(path, status))) continue;
     const entry = target.entries.get(name);
-    if (entry === undefined) await removeEntry({ pace: bring.scan.pace, keep }, { directory, name, path });
-    else await bringEntry(bring, { directory, name, path }, status, entry, place.wanted);
-    const pause = bring.scan.pace();
+    if (entry === undefined)
+      await removeEntry({ maybeYield: checkout.scan.maybeYield, keep }, { directory, name, path });
+    else await checkoutEntry(checkout, { directory, name, path }, status, entry, place.wanted);
+    const pause = checkout.scan.maybeYield();
     if (pause !== undefined) await pause;
   }
 }
 
-async function bringEntry(
-  bring: Bring,
+async function checkoutEntry(
+  checkout: Checkout,
   at: EntryAt,
   status: BigIntStats | undefined,
   target: Entry,
-  wanted: Wanted[],
+  wanted: WantedFile[],
 ): Promise<void> {
   const isDirectory = status?.isDirectory() === true;
   const kind = kindOf(target);
-  const bits = kind === undefined ? 0 : permissionsAt(bring.permissions ?? gitPermissions, at.path, kind);
+  const bits = kind === undefined ? 0 : permissionsAt(checkout.permissions ?? gitPermissions, at.path, kind);
   if (isFolder(target)) {
-    if (status !== undefined && !isDirectory) await removeEntry(bring.scan, at);
+    if (status !== undefined && !isDirectory) await removeEntry(checkout.scan, at);
     if (!isDirectory) mkdirSync(at.directory.at(at.name), 0o755);
     using directory = openForOwner(at.directory, at.name);
-    if (status === undefined || !isDirectory) giveFolder(directory.fd, bring.owner, bits);
-    else if (keptBits(status.mode, 'folder') !== bits) giveFolder(directory.fd, undefined, bits);
+    if (status === undefined || !isDirectory) setFolderOwner(directory.fd, checkout.owner, bits);
+    else if (keptBits(status.mode, 'folder') !== bits) setFolderOwner(directory.fd, undefined, bits);
     // Awaited here, while the directory is open.
-    return await bringFolder(bring, { directory, path: at.path, wanted }, target);
+    return await checkoutFolder(checkout, { directory, path: at.path, wanted }, target);
   }
   // A directory in the way makes room for the file that the snapshot knows; whatever else is there is replaced by a rename.
-  if (isDirectory) await removeEntry(bring.scan, at);
+  if (isDirectory) await removeEntry(checkout.scan, at);
   else if (
     status !== undefined &&
-    isSame(await scanEntry(bring.scanAt?.(at.path) ?? bring.scan, at, undefined), target)
+    isSame(await scanEntry(checkout.scanAt?.(at.path) ?? checkout.scan, at, undefined), target)
   ) {
     if (kind === undefined || keptBits(status.mode, kind) === bits) return;
   }

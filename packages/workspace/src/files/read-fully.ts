@@ -1,7 +1,7 @@
 import { readSync } from 'node:fs';
 
 /** Exactly `size` bytes; a file that ends earlier is seen by the caller's second look at its status. */
-export function readWhole(fd: number, size: number): Buffer {
+export function readFully(fd: number, size: number): Buffer {
   const buffer = Buffer.allocUnsafe(size);
   let length = 0;
   while (length < size) {

@@ -10,11 +10,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { stride, tried } from './testing/crash-stride.ts';
 import { readTree, writeTree } from './testing/file-tree.ts';
 import { freezeAt } from './testing/freeze-at-point.ts';
 import { git } from './testing/real-git.ts';
 import { runUntilKilled } from './testing/run-until-killed.ts';
-import { stride, tried } from './testing/stride.ts';
 import { type Temporary, temporary } from './testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
@@ -203,9 +203,9 @@ test('what a maker left that was killed goes when the next process starts, whate
     act: { verb: 'materialise', source: directory },
   });
   const making = () => readdirSync(join(t.dataDir, 'making'));
-  await t.workspaces.removeDeadMakers();
+  await t.workspaces.removeAbandonedBuilds();
   expect(making()).toHaveLength(1);
   await worker?.kill();
-  await t.workspaces.removeDeadMakers();
+  await t.workspaces.removeAbandonedBuilds();
   expect(making()).toEqual([]);
 });

@@ -12,7 +12,7 @@ async function start(t: Temporary) {
   writeTree(path, { 'a.txt': 'a\n', 'b.txt': 'b\n' });
   const { id } = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'before' });
   const quieted: string[] = [];
-  const deps = { workspaces: t.workspaces, quiesce: async (id: string) => void quieted.push(id) };
+  const deps = { workspaces: t.workspaces, killAll: async (id: string) => void quieted.push(id) };
   const change = () => writeTree(path, { 'a.txt': 'changed\n', 'c/new.txt': 'new\n' });
   return { path, id, deps, change, quieted, before: readTree(path) };
 }

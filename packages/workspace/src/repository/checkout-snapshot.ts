@@ -2,25 +2,30 @@ import { isDotGit } from '../files/path-name.ts';
 import type { Git } from '../host-git/git.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import type { RunState } from '../run/run-state.ts';
-import { type Bring, bringTree } from '../tree/bring-tree.ts';
+import { type Checkout, checkoutTree } from '../tree/checkout-tree.ts';
 import { knownRoot, type LoadedSnapshot } from '../tree/load-snapshot.ts';
-import { insideRepositories, loadRepositories, wholeTree } from './repositories.ts';
+import { loadRepositories, repositoryScan, wholeTree } from './repositories.ts';
 
 /** Makes a tree equal to a snapshot, its `.git` entries included. */
-export async function bringSnapshot(
+export async function checkoutSnapshot(
   deps: { git: Git },
-  input: { bring: Omit<Bring, 'permissions' | 'hides'>; folder: RunFolder; state: RunState; target: LoadedSnapshot },
+  input: {
+    checkout: Omit<Checkout, 'permissions' | 'hides'>;
+    folder: RunFolder;
+    state: RunState;
+    target: LoadedSnapshot;
+  },
 ): Promise<void> {
-  const { bring, target } = input;
+  const { checkout, target } = input;
   const { permissions } = target.manifest;
   const known = knownRoot(target);
   const repositories = await loadRepositories(deps, { ...input, snapshot: target });
-  if (repositories === undefined) return bringTree({ ...bring, permissions }, known);
-  const { onWritten } = bring;
-  const inside = insideRepositories(bring.scan);
+  if (repositories === undefined) return checkoutTree({ ...checkout, permissions }, known);
+  const { onWritten } = checkout;
+  const inside = repositoryScan(checkout.scan);
   const whole = {
-    ...bring,
-    scanAt: (path: string) => (isInRepository(path) ? inside : bring.scan),
+    ...checkout,
+    scanAt: (path: string) => (isInRepository(path) ? inside : checkout.scan),
     hides: () => false,
     permissions,
     // Counts the files of the run.
@@ -28,7 +33,7 @@ export async function bringSnapshot(
       onWritten: (bytes: number, path: string) => isInRepository(path) || onWritten(bytes, path),
     }),
   };
-  await bringTree(whole, wholeTree(known, repositories.root));
+  await checkoutTree(whole, wholeTree(known, repositories.root));
 }
 
 const isInRepository = (path: string): boolean => path.split('/').some(isDotGit);
