@@ -15,7 +15,8 @@ import { assertCurrent, epochsIn, highestEpoch, type RunFolder, runFolder, stale
 import { createHead } from './run/tree-head.ts';
 import { requireRecord, type WorkspaceRecord } from './run/workspace-record.ts';
 import { startScan } from './snapshot.ts';
-import { type Checkout, hashOnly } from './tree/checkout-tree.ts';
+import type { Checkout } from './tree/checkout.ts';
+import { hashOnly } from './tree/checkout-tree.ts';
 import { loadSnapshot } from './tree/load-snapshot.ts';
 import { fileSystemClock } from './tree/stat-cache.ts';
 

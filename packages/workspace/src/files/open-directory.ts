@@ -1,8 +1,9 @@
-import type { BigIntStats, Dirent } from 'node:fs';
 import {
+  type BigIntStats,
   chmodSync,
   closeSync,
   constants,
+  type Dirent,
   existsSync,
   fchmodSync,
   fstatSync,

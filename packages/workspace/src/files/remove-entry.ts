@@ -1,7 +1,5 @@
-import type { BigIntStats } from 'node:fs';
-import { rmdirSync, unlinkSync } from 'node:fs';
-import type { Directory } from './open-directory.ts';
-import { namesIn, openForOwner, statIn } from './open-directory.ts';
+import { type BigIntStats, rmdirSync, unlinkSync } from 'node:fs';
+import { type Directory, namesIn, openForOwner, statIn } from './open-directory.ts';
 import type { Yielder } from './yielder.ts';
 
 export interface EntryAt {

@@ -1,5 +1,4 @@
-import type { Hash } from 'node:crypto';
-import { createHash, hash } from 'node:crypto';
+import { createHash, type Hash, hash } from 'node:crypto';
 
 export type ObjectType = 'blob' | 'tree' | 'commit';
 

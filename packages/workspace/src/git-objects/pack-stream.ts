@@ -1,8 +1,15 @@
 import { createHash } from 'node:crypto';
 import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { syncOpen, writeSynced } from '../files/write-durably.ts';
-import type { PackedObject, PackPaths } from './pack.ts';
-import { commitPack, newPackPaths, packHeader, packIndex, removeTemporaryPack } from './pack.ts';
+import {
+  commitPack,
+  newPackPaths,
+  type PackedObject,
+  type PackPaths,
+  packHeader,
+  packIndex,
+  removeTemporaryPack,
+} from './pack.ts';
 
 /** Offsets in the index have 31 bits. */
 const fullAt = 1024 * 1024 * 1024;

@@ -2,7 +2,8 @@ import { isDotGit } from '../files/path-name.ts';
 import type { Git } from '../host-git/git.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import type { RunState } from '../run/run-state.ts';
-import { type Checkout, checkoutTree } from '../tree/checkout-tree.ts';
+import type { Checkout } from '../tree/checkout.ts';
+import { checkoutTree } from '../tree/checkout-tree.ts';
 import { knownRoot, type LoadedSnapshot } from '../tree/load-snapshot.ts';
 import { loadRepositories, repositoryScan, wholeTree } from './repositories.ts';
 

@@ -6,8 +6,7 @@ import { readCommit } from '../git-objects/commit-object.ts';
 import type { ObjectWriter } from '../git-objects/object-writer.ts';
 import type { Git } from '../host-git/git.ts';
 import type { RunFolder } from '../run/run-folder.ts';
-import type { RunState } from '../run/run-state.ts';
-import { addEmptyFolder, type LoadedSnapshot, loadTree } from '../tree/load-snapshot.ts';
+import { addEmptyFolder, type LoadedSnapshot, loadTree, type SnapshotCache } from '../tree/load-snapshot.ts';
 import { isSameManifest, type Manifest, readManifest, snapshotMessage } from '../tree/manifest.ts';
 import { gitPermissions } from '../tree/permissions.ts';
 import { type Scan, scanEntry } from '../tree/scan.ts';
@@ -30,6 +29,11 @@ export interface FoundRepositories {
   /** The tree with nothing but `.git` entries, and the folders on the way to them. */
   readonly root: Folder;
   readonly manifest: Manifest;
+}
+
+export interface RepositoriesCache extends SnapshotCache {
+  /** Latest first, at most two. */
+  readonly repositories: Repositories[];
 }
 
 /** Reads the `.git` entries that a walk met. */
@@ -102,7 +106,7 @@ function isIndex(fd: number): boolean {
 
 /** Adds what was found to the objects that are written, and answers with its commit: the one before when nothing differs. */
 export async function storeRepositories(
-  state: RunState,
+  state: RepositoriesCache,
   input: {
     writer: ObjectWriter;
     found: FoundRepositories;
@@ -126,7 +130,7 @@ export const isSameAs = (a: FoundRepositories, b: FoundRepositories): boolean =>
 /** Those of a snapshot; undefined when it was taken without. */
 export async function loadRepositories(
   deps: { git: Git },
-  input: { folder: RunFolder; state: RunState; snapshot: Pick<LoadedSnapshot, 'manifest'> },
+  input: { folder: RunFolder; state: RepositoriesCache; snapshot: Pick<LoadedSnapshot, 'manifest'> },
 ): Promise<Repositories | undefined> {
   const { folder, state, snapshot } = input;
   const id = snapshot.manifest.repositories;
@@ -146,7 +150,7 @@ export async function loadRepositories(
 
 const isFileName = (name: string): boolean => name !== '' && name !== '.' && name !== '..';
 
-function keep(state: RunState, repositories: Repositories): void {
+function keep(state: RepositoriesCache, repositories: Repositories): void {
   const others = state.repositories.filter(({ id }) => id !== repositories.id);
   state.repositories.splice(0, state.repositories.length, repositories, ...others.slice(0, 1));
 }

@@ -1,6 +1,6 @@
-import type { BigIntStats } from 'node:fs';
 import {
   appendFileSync,
+  type BigIntStats,
   closeSync,
   constants,
   fstatSync,

@@ -1,21 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import type { BigIntStats } from 'node:fs';
-import { closeSync, constants, openSync, renameSync, symlinkSync } from 'node:fs';
+import { type BigIntStats, closeSync, constants, openSync, renameSync, symlinkSync } from 'node:fs';
 import { WorkspaceError } from '../errors.ts';
-import type { Directory } from '../files/open-directory.ts';
-import { openChain, statIn } from '../files/open-directory.ts';
+import { type Directory, openChain, statIn } from '../files/open-directory.ts';
 import { toText } from '../files/path-name.ts';
 import { setFileOwner, setLinkOwner } from '../files/set-owner.ts';
 import { writeAll } from '../files/write-durably.ts';
-import type { BlobReceiver } from '../host-git/stream-blobs.ts';
-import { streamBlobs } from '../host-git/stream-blobs.ts';
-import type { Checkout, WantedFile } from './checkout-tree.ts';
+import { type BlobReceiver, streamBlobs } from '../host-git/stream-blobs.ts';
+import type { Checkout, WantedFile } from './checkout.ts';
 import { keptBits } from './permissions.ts';
 import { modes } from './tree.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 
-/** Writes files from the shadow repository into the tree: each to a temporary name first, then renamed over what is there. */
+/** Writes files from the shadow repository into the tree: each under a temporary name, then renamed to its own. */
 export async function writeLeaves(
   checkout: Checkout,
   input: { top: Directory; wanted: readonly WantedFile[] },
@@ -25,17 +22,13 @@ export async function writeLeaves(
   try {
     await streamBlobs(
       { git: checkout.git },
-      {
-        gitDir: checkout.gitDir,
-        oids: input.wanted.map(({ leaf }) => leaf.oid),
-        ...(checkout.signal && { signal: checkout.signal }),
-      },
+      { gitDir: checkout.gitDir, oids: input.wanted.map(({ leaf }) => leaf.oid), signal: checkout.signal },
       receiver,
     );
   } finally {
     receiver.close();
   }
-  // Learned at the end, when the clock has left the ticks in which the files were written.
+  // At the end: the clock has left the ticks in which the files were written.
   const clock = checkout.clock();
   for (const { path, status, oid } of written) checkout.scan.stats.set(path, status, oid, clock);
 }
@@ -51,7 +44,7 @@ interface Open {
   readonly directory: Directory;
   readonly name: string;
   readonly temporary: string;
-  /** Absent for a symbolic link, whose target is gathered in `pieces`. */
+  /** Undefined for a symbolic link, whose target is collected in `pieces`. */
   readonly fd: number | undefined;
   readonly pieces: Buffer[];
 }
@@ -105,7 +98,7 @@ function openTarget(top: Directory, wanted: WantedFile): Open {
   return { wanted, directory, name, temporary, fd, pieces: [] };
 }
 
-/** Puts the file in its place; answers with what is now known of it. */
+/** Renames the file to its own name and returns its status. */
 function finish(checkout: Checkout, open: Open): Written | undefined {
   const { directory, temporary, name, wanted, fd } = open;
   if (fd === undefined) {
@@ -119,7 +112,7 @@ function finish(checkout: Checkout, open: Open): Written | undefined {
   return status === undefined ? undefined : { path: wanted.path, status, oid: wanted.leaf.oid };
 }
 
-/** Those of the file that is replaced, with git's executable bit put right, unless they are wider or narrower than those of the snapshot. */
+/** The permissions of the replaced file with git's executable bit corrected, unless the snapshot keeps wider or narrower ones. */
 function permissions(directory: Directory, name: string, { leaf, bits }: WantedFile): number {
   const status = statIn(directory, name);
   if (status?.isFile() !== true) return bits;
