@@ -155,8 +155,8 @@ export async function commitTree(
   }
   const tree = await writer.root(root);
   const message = snapshotMessage(input.message, manifest);
-  const keeps = manifest.repositories;
-  const id = writer.commit({ tree, parent: parent?.id ?? null, keeps, seconds: input.seconds, message });
+  const secondParent = manifest.repositories;
+  const id = writer.commit({ tree, parent: parent?.id ?? null, secondParent, seconds: input.seconds, message });
   const preparing = stageRef(folder.shadow, snapshotRef(id), id);
   // It is waited for below, and must not count as unheard until then.
   preparing.catch(() => {});

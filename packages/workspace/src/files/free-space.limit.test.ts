@@ -10,7 +10,7 @@ const runId = 'run_1';
 test.each([
   ['small', 'a'],
   ['large', randomBytes(5 * 1024 * 1024).toString('hex')],
-])('snapshots and copies stop where the log needs the rest of the disk: a %s file', async (_, content) => {
+])('snapshots and copies leave the space that the log needs: a %s file', async (_, content) => {
   using t = temporary();
   const full = t.reopen({ limits: { freeBytes: Number.MAX_SAFE_INTEGER } });
   const source = join(t.path, 'source');

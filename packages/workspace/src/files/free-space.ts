@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
 
 /**
- * What is under way may use half of the space below which no new work starts; the other half is for the log.
+ * Work that has started may use half of `limits.freeBytes`; the other half is reserved for the log.
  * @throws WorkspaceError ENOSPC
  */
 export function assertFreeSpace({ dataDir, limits }: Pick<Deps, 'dataDir' | 'limits'>): void {

@@ -17,24 +17,24 @@ test('different paths have different texts', () => {
   fc.assert(fc.property(path, path, (one, two) => (one === two) === (toText(one) === toText(two))));
 });
 
-test('names in UTF-8 stay readable, others look as git shows them', () => {
+test('names in UTF-8 stay readable, other names are quoted as in git', () => {
   expect(toText(fromPlain('ünï/日本 x'))).toBe('ünï/日本 x');
   expect(toText('caf\xe9\n"')).toBe('"caf\\351\\n\\""');
 });
 
-test('names that some file system takes for .git are told from those that none does', () => {
+test('names that some file system resolves to .git are recognised', () => {
   const evil = ['.git', '.GiT', 'git~1', '.git ', '.git.', '.git . .', '.git::$INDEX_ALLOCATION', '.git\\hooks'];
   expect([...evil, fromPlain('.g\u200dit'), fromPlain('\ufeff.git')].filter((name) => !isDotGit(name))).toEqual([]);
   const good = ['.gitignore', '.github', 'git', '.git-x', 'a.git', 'git~10', '.gitmodules'];
   expect(good.filter(isDotGit)).toEqual([]);
 });
 
-test('a name of a tree object that would leave its folder is none', () => {
+test('a name that would leave its folder is not a plain name', () => {
   expect(['', '.', '..', 'a/b', 'a\0', '.git'].filter(isPlainName)).toEqual([]);
   expect(isPlainName('...')).toBe(true);
 });
 
-test('a folder holds itself and what is below it', () => {
+test('a path lies within its own folder and every folder above', () => {
   expect([isWithin('a', 'a'), isWithin('a/b', 'a'), isWithin('a', ''), isWithin('ab', 'a')]).toEqual([
     true,
     true,

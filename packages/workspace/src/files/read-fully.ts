@@ -1,6 +1,6 @@
 import { readSync } from 'node:fs';
 
-/** Exactly `size` bytes; a file that ends earlier is seen by the caller's second look at its status. */
+/** Reads `size` bytes. Returns fewer when the file ends earlier; the caller notices when it reads the status again. */
 export function readFully(fd: number, size: number): Buffer {
   const buffer = Buffer.allocUnsafe(size);
   let length = 0;

@@ -2,7 +2,7 @@ import { rmdirSync } from 'node:fs';
 import { errnoOf } from '../errors.ts';
 import { type Directory, namesIn, openChain, statIn } from './open-directory.ts';
 
-/** Removes a folder that holds nothing but folders of the same kind. Returns whether it is gone. */
+/** Removes a folder that holds no file at any depth. Returns whether it is gone. */
 export function removeEmptyFolders(parent: Directory, name: string): boolean {
   using directory = openChain(parent, [name]);
   if (directory === undefined) return false;
@@ -12,7 +12,7 @@ export function removeEmptyFolders(parent: Directory, name: string): boolean {
   return removeIfEmpty(parent, name);
 }
 
-/** Removes a folder if there is one and it is empty. Returns whether it was. */
+/** Removes a folder if it exists and is empty. Returns whether it did. */
 export function removeIfEmpty(parent: Directory, name: string): boolean {
   try {
     rmdirSync(parent.at(name));

@@ -9,10 +9,10 @@ export interface EntryAt {
   path: string;
 }
 
-/** Whether an entry stays, with the folders that lead to it. */
+/** Whether an entry stays, together with the folders above it. */
 export type Keep = (at: EntryAt, status: BigIntStats) => boolean;
 
-/** Removes an entry and everything below it, following no link. Answers with whether it is gone. */
+/** Removes an entry and everything below it without following links. Returns whether it is gone. */
 export async function removeEntry(deps: { maybeYield: Yielder; keep?: Keep }, at: EntryAt): Promise<boolean> {
   const status = statIn(at.directory, at.name);
   if (status === undefined) return true;

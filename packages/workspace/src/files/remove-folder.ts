@@ -4,7 +4,7 @@ import { openTop } from './open-directory.ts';
 import { removeEntry } from './remove-entry.ts';
 import { createYielder } from './yielder.ts';
 
-/** Removes a folder of the data directory with everything in it, whatever an agent left there. Nothing there is fine. */
+/** Removes a folder of the data directory with everything that an agent left in it. No-op when it does not exist. */
 export async function removeFolder(path: string): Promise<void> {
   try {
     using parent = openTop(dirname(path));

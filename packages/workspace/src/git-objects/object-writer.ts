@@ -9,16 +9,16 @@ import { type PackedObject, packObject, writePack } from './pack.ts';
 import type { PackStream } from './pack-stream.ts';
 import { treeContent } from './tree-object.ts';
 
-/** Compressed bytes kept in memory before a pack is written. */
-const flushAt = 32 * 1024 * 1024;
-/** Files from this size on are read in pieces, so that the many of a large copy need no memory. */
+/** Compressed bytes held in memory before a pack is written. */
+const flushBytes = 32 * 1024 * 1024;
+/** Files of at least this size are read in pieces, so that a copy of many large files needs little memory. */
 export const largeBlobBytes = 1024 * 1024;
-/** Where there is no pack that is written as a stream, files from this size on get a pack of their own. */
-const ownPackFrom = 4 * 1024 * 1024;
-/** In any case. */
-const alwaysOwnPackFrom = 64 * 1024 * 1024;
+/** Without `packs`, files of at least this size get a pack of their own. */
+const ownPackBytes = 4 * 1024 * 1024;
+/** With `packs`, files of at least this size get a pack of their own. */
+const ownPackBytesWithPacks = 64 * 1024 * 1024;
 
-/** A large blob comes in pieces while small ones are added, so it goes to another pack. */
+/** A large blob arrives in pieces while small ones are added, so it goes to another pack. */
 interface Packs {
   small: PackStream;
   large: PackStream;
@@ -29,16 +29,16 @@ interface ObjectWriterDeps {
   known: Set<string>;
   deflater?: Deflater;
   packs?: Packs;
-  /** Throws when the disk has too little room for more. */
+  /** Throws when the disk has too little free space. */
   assertSpace?: () => void;
 }
 
 /**
- * Collects objects and brings them to disk together. Nothing is known to git before `flush` has returned.
- * @param deps.known ids of objects that some ref needs already, and that are not written again
- * @param deps.deflater compresses the blobs. @default they are compressed at once, here
- * @param deps.packs take the objects as they come, so that memory holds none of them; for the copy of a whole tree. @default they are kept,
- * and written together
+ * Collects objects and writes them together. git sees no object before `flush` has returned.
+ * @param deps.known ids of objects that some ref needs already; they are not written again
+ * @param deps.deflater compresses the blobs on another thread. @default this thread compresses them at once
+ * @param deps.packs receive the objects as they arrive, so that the copy of a whole tree needs little memory. @default objects stay in
+ * memory until they are written together
  */
 export interface ObjectWriter {
   blob(content: Uint8Array): string;
@@ -48,10 +48,10 @@ export interface ObjectWriter {
   /** Gives the folder and everything below it an object id. The root of an empty tree gets git's empty tree. */
   root(folder: Folder): Promise<string>;
   commit(input: Parameters<typeof commitContent>[0] | Buffer): string;
-  /** Writes a pack when enough has come together; keeps memory bounded on long walks. */
+  /** Writes a pack when enough objects have been collected; bounds memory on long walks. */
   backpressure(): Promise<void> | undefined;
   flush(): Promise<void>;
-  /** To be called when a ref holds what was written: only now may others rely on it, for a collection removes what no ref needs. */
+  /** Called when a ref refers to the written objects: only then can others rely on them, because a collection removes unreferenced objects. */
   markReferenced(): void;
 }
 
@@ -98,17 +98,17 @@ export function createObjectWriter(deps: ObjectWriterDeps): ObjectWriter {
     if (packs !== undefined && deflater !== undefined && deflater.bytes > 0)
       deflater.take((one) => packs.small.append(one));
     const isDue =
-      packs === undefined ? bytes + (deflater?.bytes ?? 0) >= flushAt : packs.small.isFull || packs.large.isFull;
+      packs === undefined ? bytes + (deflater?.bytes ?? 0) >= flushBytes : packs.small.isFull || packs.large.isFull;
     return isDue ? flush() : deflater?.backpressure();
   };
 
   const largeBlob = async (fd: number, size: number): Promise<string> => {
-    if (packs !== undefined && size < alwaysOwnPackFrom) {
+    if (packs !== undefined && size < ownPackBytesWithPacks) {
       const oid = await appendLargeBlob(packs.large, { fd, size, has, assertSpace });
       deflating.add(oid);
       return oid;
     }
-    if (size < ownPackFrom) return add('blob', readFully(fd, size));
+    if (size < ownPackBytes) return add('blob', readFully(fd, size));
     const oid = await writeLargeBlob(deps.gitDir, { fd, size, has, assertSpace });
     written.add(oid);
     return oid;

@@ -2,16 +2,13 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type StagedFile, stageFile, syncFolder } from '../files/write-durably.ts';
 
-/** Points a ref of a repository that only this package writes at an object. On disk when it returns. */
+/** Points a ref at an object, in a repository that only this package writes. On disk when it returns. */
 export async function writeRef(gitDir: string, ref: string, oid: string): Promise<void> {
   const staged = await stageRef(gitDir, ref, oid);
   await staged.commit();
 }
 
-/**
- * Brings a ref to disk but for its name, while the objects that it needs are still on their way there: waiting for both at once takes
- * as long as for one.
- */
+/** Writes a ref under a temporary name while its objects are still being written: waiting for both fsyncs takes as long as for one. */
 export async function stageRef(gitDir: string, ref: string, oid: string): Promise<StagedFile> {
   const path = join(gitDir, ref);
   const folder = dirname(path);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createSerial } from './serial.ts';
 
-test('tasks of one key wait for each other, also for one that failed; others do not', async () => {
+test('tasks of one key run in order, also after a failure; other keys run at once', async () => {
   const serial = createSerial();
   const order: string[] = [];
   const gate = Promise.withResolvers<void>();
