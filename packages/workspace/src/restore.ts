@@ -17,9 +17,9 @@ import { fileSystemClock } from './tree/stat-cache.ts';
 import { find } from './tree/tree.ts';
 
 /**
- * Brings the tree to a snapshot: files, links, modes and empty folders become as they were, and what no snapshot knows is
- * removed, `.git` entries included. Left alone: paths that were skipped — in this snapshot, or in any other of the run as long as they
- * still are what could not be stored.
+ * Restores the tree to a snapshot: files, links, modes and empty folders become what they were, and everything else is removed, including
+ * `.git` entries. Keeps paths that this snapshot skipped, and paths that any other snapshot of the run skipped as long as they still
+ * cannot be stored.
  */
 export async function restoreSnapshot(
   deps: Deps,
@@ -46,7 +46,7 @@ export async function restoreSnapshot(
   assertCurrent(folder);
 }
 
-/** What a snapshot cannot bring back, and nobody may take away: paths that may be so, and whether an entry is. */
+/** The paths that a snapshot cannot restore and that must be kept: candidates, and a check of the actual entry. */
 export async function preservedPaths(
   deps: Deps,
   { folder, record, target }: { folder: RunFolder; record: WorkspaceRecord; target: LoadedSnapshot },
@@ -57,7 +57,7 @@ export async function preservedPaths(
     paths: [...new Set([...target.manifest.skipped.keys(), ...skipped.keys()])].sort(),
     keep: (path, status) => {
       const left = target.manifest.skipped.get(path);
-      // What never was in the tree is made by the run, unless it could not be stored either.
+      // A path that the copy left out was created by the run, so it goes, unless it cannot be stored either.
       if (left !== undefined) return !leftOut.has(path) || isStillSkipped(deps.limits.fileBytes, 'too_large', status);
       if (find(target.root, path.split('/')) !== undefined) return false;
       return isStillSkipped(deps.limits.fileBytes, skipped.get(path), status);
@@ -70,7 +70,7 @@ function isStillSkipped(fileBytes: number, reason: SkippedPath['reason'] | undef
   return reason === 'unreadable' || specialKind(status) !== undefined || status.size > fileBytes;
 }
 
-/** Every path that some snapshot of the run left out. */
+/** Every path that any snapshot of the run skipped. */
 async function allSkippedPaths(deps: Deps, folder: RunFolder): Promise<Map<string, SkippedPath['reason']>> {
   const ids = readdirSync(join(folder.shadow, 'refs', 'snapshots')).filter((name) => /^[0-9a-f]{40}$/.test(name));
   const { stdout } = await deps.git.run([`--git-dir=${folder.shadow}`, 'cat-file', '--batch', '--buffer'], {

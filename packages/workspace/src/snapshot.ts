@@ -20,8 +20,8 @@ import { countChanges, type Entry, emptyFolders, type Folder, isFolder, withEntr
 import { trustedStats } from './tree/trusted-stats.ts';
 
 /**
- * Commits the tree as it is. Order: objects, fsync, ref, and only then the answer. Fails closed: whatever cannot be read for a
- * reason that is not a skip fails the whole snapshot.
+ * Commits the current tree. Order: objects, fsync, ref, and only then the return. Fails closed: a read error that is no reason to skip the
+ * path fails the whole snapshot.
  */
 export async function takeSnapshot(
   deps: Deps,
@@ -110,7 +110,7 @@ export function startScan(
     state: RunState;
     content: Scan['content'];
     usual?: Permissions['usual'];
-    /** False while anything may have files of the tree mapped, now or later. @default true */
+    /** Whether the stat cache is updated; false while a process may have files mapped, now or later. @default true */
     learn?: boolean;
     signal?: AbortSignal;
   },
@@ -133,7 +133,7 @@ export function startScan(
   };
 }
 
-/** Writes tree, commit and ref; the parent itself is the answer when nothing at all differs from it. */
+/** Writes tree, commit and ref. Returns the parent when nothing differs from it. */
 export async function commitTree(
   deps: Pick<Deps, 'onPoint'>,
   input: {
@@ -158,7 +158,7 @@ export async function commitTree(
   const secondParent = manifest.repositories;
   const id = writer.commit({ tree, parent: parent?.id ?? null, secondParent, seconds: input.seconds, message });
   const preparing = stageRef(folder.shadow, snapshotRef(id), id);
-  // It is waited for below, and must not count as unheard until then.
+  // Awaited below; without this a failure before then would be an unhandled rejection.
   preparing.catch(() => {});
   try {
     await writer.flush();
@@ -174,7 +174,7 @@ export async function commitTree(
   return { id, parent: parent?.id ?? null, files_changed: changed, skipped };
 }
 
-/** Reads only the given paths anew. */
+/** Scans only the given paths. */
 async function rescan(scan: Scan, input: { top: Directory; root: Folder; paths: readonly string[] }): Promise<Folder> {
   let root = input.root;
   for (const path of input.paths) {
@@ -189,7 +189,7 @@ async function rescan(scan: Scan, input: { top: Directory; root: Folder; paths: 
   return root;
 }
 
-/** The folder with one path below it read anew. Closes the directory it was given. */
+/** Scans one path below a folder and returns the new folder. Closes `at.directory`. */
 async function rescanPath(
   scan: Scan,
   at: { directory: Directory; folder: Entry | undefined; path: string },
@@ -202,7 +202,7 @@ async function rescanPath(
   const before = isFolder(at.folder) ? at.folder.entries.get(name) : undefined;
   const below = { directory, name, path };
   const isDirectory = rest.length > 0 && statIn(directory, name)?.isDirectory() === true;
-  // A folder that may not be read is noted by scanEntry.
+  // scanEntry notes a folder that cannot be read.
   const opened = isDirectory ? openReadable(below) : undefined;
   const entry =
     opened === undefined
@@ -212,13 +212,13 @@ async function rescanPath(
   return withEntry(isFolder(at.folder) ? at.folder : { entries: new Map() }, [name], entry);
 }
 
-/** What the parent skipped elsewhere, and what was skipped now. */
+/** The parent's skipped paths outside `paths`, and those of this scan. */
 function mergeSkipped(parent: Manifest, scan: Scan, paths: readonly string[]): Manifest['skipped'] {
   const elsewhere = [...parent.skipped].filter(([path]) => !paths.some((known) => isWithin(path, known)));
   return new Map([...elsewhere, ...scan.skipped]);
 }
 
-/** The parent's elsewhere, and those of what was looked at now. */
+/** The parent's permissions outside `paths`, and those of this scan. */
 function mergePermissions(parent: Permissions, scan: Scan, paths: readonly string[] | undefined): Permissions {
   const { usual } = parent;
   const elsewhere =

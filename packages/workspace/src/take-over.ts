@@ -28,9 +28,9 @@ interface Input {
 }
 
 /**
- * Gives the run a new tree, as a snapshot says. Whoever worked on an older one may only be frozen, with its descriptors and paths in its
- * hands: so the older ones are moved away first, which keeps anything from being started in them, and the new one shares nothing with
- * them. What no snapshot holds (skipped paths) is moved over from the tree before.
+ * Gives the run a new tree at a snapshot. The previous worker may only be frozen and still hold descriptors and paths of an older tree. So
+ * older trees are moved away first, which keeps the worker from starting anything in them, and the new tree shares nothing with them.
+ * Skipped paths, which no snapshot holds, are moved over from the previous tree.
  */
 export async function takeOver(deps: Deps, input: Input): Promise<void> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
@@ -43,16 +43,16 @@ export async function takeOver(deps: Deps, input: Input): Promise<void> {
   await removeRetired(deps, folder);
 }
 
-/** Makes the folder's tree at a snapshot: aside, and then by one rename. */
+/** Builds the folder's tree at a snapshot aside, and renames it into place. */
 export async function buildTree(
   deps: Deps,
-  input: Input & { folder: RunFolder; record: WorkspaceRecord; before?: string | undefined; check?: () => void },
+  input: Input & { folder: RunFolder; record: WorkspaceRecord; before?: string; check?: () => void },
 ): Promise<void> {
   const { folder, record, before } = input;
   const aside = joinPath(folder.path, 'retired', `${input.epoch}.new-${nonce()}`);
   mkdirSync(aside, { recursive: true, mode: 0o700 });
   deps.states.drop(input.runId);
-  await grow(deps, { ...input, folder: { ...folder, tree: aside }, record, before });
+  await fillTree(deps, { ...input, folder: { ...folder, tree: aside }, record, before });
   deps.onPoint('take-over.grown');
   input.check?.();
   renameSync(aside, folder.tree);
@@ -63,12 +63,12 @@ export async function buildTree(
 
 const nonce = (): string => `${process.pid}-${randomBytes(6).toString('hex')}`;
 
-/** Epochs only rise: who comes with an old one was frozen, or is lost. */
+/** Epochs only rise: a caller with an old one was frozen, or has lost the race. */
 function assertNewer(folder: RunFolder): void {
   if (highestEpoch(folder.path) >= folder.epoch) throw staleLease(folder);
 }
 
-/** Moves every older tree away. @returns where they are now, the newest last */
+/** Moves every older tree away. @returns their new paths, the newest last */
 function retire(folder: RunFolder): string[] {
   const away = joinPath(folder.path, 'retired');
   mkdirSync(away, { recursive: true, mode: 0o700 });
@@ -78,33 +78,28 @@ function retire(folder: RunFolder): string[] {
       renameSync(joinPath(folder.path, 'trees', String(epoch)), to);
       return [to];
     } catch (error) {
-      // Somebody else is taking over, too: the higher epoch wins.
+      // Another process is taking over, too: the higher epoch wins.
       if (errnoOf(error) === 'ENOENT') return [];
       throw error;
     }
   });
 }
 
-async function grow(
+async function fillTree(
   deps: Deps,
-  {
-    folder,
-    record,
-    snapshot,
-    before,
-    signal,
-  }: Input & { folder: RunFolder; record: WorkspaceRecord; before: string | undefined },
+  input: Input & { folder: RunFolder; record: WorkspaceRecord; before?: string },
 ): Promise<void> {
+  const { folder, record, snapshot, before, signal } = input;
   const owner = deps.isRoot ? record.owner : undefined;
   using top = openTop(folder.tree);
   setFolderOwner(top.fd, owner, 0o700);
   const state = deps.states.of(folder);
   const target = await loadSnapshot(deps, { folder, state, id: snapshot });
   const checkout = {
-    ...{ git: deps.git, scan: startScan(deps, { folder, state, content: hashOnly, ...(signal && { signal }) }) },
+    ...{ git: deps.git, scan: startScan(deps, { folder, state, content: hashOnly, signal }) },
     ...{ gitDir: folder.shadow, tree: folder.tree, owner, keep: () => false },
     clock: () => fileSystemClock(folder),
-    ...(signal && { signal }),
+    signal,
   };
   await checkoutSnapshot(deps, { checkout, folder, state, target });
   const repositories = await loadRepositories(deps, { folder, state, snapshot: target });
@@ -118,7 +113,7 @@ async function grow(
   for (const path of paths) moveEntry(old, top, path, keep);
 }
 
-/** An entry of the old tree goes where the new one has a folder for it; else it stays behind, because what was around it is gone. */
+/** Moves an entry of the old tree if its folder exists in the new tree and the path is free there. */
 function moveEntry(from: Directory, to: Directory, path: string, keep: Checkout['keep']): void {
   const names = path.split('/');
   const name = names.pop() ?? '';
@@ -129,11 +124,11 @@ function moveEntry(from: Directory, to: Directory, path: string, keep: Checkout[
   if (statIn(target, name) === undefined) renameSync(source.at(name), target.at(name));
 }
 
-/** Whoever is frozen may still write there, and so make a removal fail: the next one, or the end of the run, removes the rest. */
+/** A frozen worker may still write there and make the removal fail: the next take-over, or the end of the run, removes the rest. */
 async function removeRetired(deps: Deps, folder: RunFolder): Promise<void> {
   try {
     await removeFolder(joinPath(folder.path, 'retired'));
   } catch (error) {
-    deps.logger.warn({ runId: folder.runId, err: error }, 'trees that were taken over could not be removed yet');
+    deps.logger.warn({ runId: folder.runId, err: error }, 'failed to remove retired trees, will retry');
   }
 }

@@ -2,20 +2,20 @@ import type { Snapshot, SnapshotId, Workspaces } from './port.ts';
 
 interface Deps {
   workspaces: Pick<Workspaces, 'snapshot' | 'restore'>;
-  /** Ends everything that may still write to the workspace. */
+  /** Kills every process that may still write to the workspace. */
   killAll(runId: string): Promise<void>;
 }
 
 export interface Transaction<Value> {
   runId: string;
-  /** Of the tree. */
+  /** The epoch of the tree. */
   epoch: number;
   /** The snapshot that the workspace is at. */
   parent: SnapshotId;
   message: string;
-  /** The calls. Throwing, or returning `ok: false`, rolls back. */
+  /** Changes files. A throw or `ok: false` rolls back. */
   act(): Promise<{ ok: true; value: Value } | { ok: false; reason: string }>;
-  /** What must hold of the files afterwards: why it does not, or undefined. What it writes is taken back. @default nothing */
+  /** Checks the files afterwards and returns why they are invalid, or undefined. Its own writes are undone. @default no check */
   validate?(snapshot: Snapshot): Promise<string | undefined>;
   signal?: AbortSignal;
 }
@@ -25,10 +25,10 @@ export type TransactionResult<Value> =
   | { status: 'rolled_back'; reason: string };
 
 /**
- * Makes a batch of calls one change of the workspace: all of it is in one snapshot, or none of it is in the files. When this process dies
- * in the middle, the files are between the two, and whoever takes over brings them back to `parent`, as after any attempt without an outcome.
+ * Makes several calls one change of the workspace: either one snapshot has all of it, or the files have none of it. When this process dies
+ * in between, the worker that takes over restores the files to `parent`, as after any attempt without an outcome.
  *
- * @throws whatever `act` or `validate` threw, after the files are as they were
+ * @throws the error of `act` or `validate`, after the files were restored
  *
  * @example
  * const done = await transact(deps, { runId, epoch, parent, message: 'rename', act: renameEverywhere, validate: typeCheck });
@@ -57,7 +57,7 @@ export async function transact<Value>(deps: Deps, transaction: Transaction<Value
   }
 }
 
-/** Validators look at what is committed, and what they leave behind (caches, reports) is no part of it. */
+/** Validators check the committed files; what they write (caches, reports) is removed again. */
 async function commit(
   { workspaces, killAll }: Deps,
   { runId, epoch, parent, message, validate, signal }: Omit<Transaction<unknown>, 'act'>,

@@ -15,43 +15,42 @@ interface Input {
   from: RunFolder;
   origin: WorkspaceRecord;
   snapshot: SnapshotId;
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal;
 }
 
-/** How often a collection of the other repository may come in between. */
-const mostRounds = 10;
+/** How often a collection of the other repository may interfere. */
+const maxRounds = 10;
 
 /**
- * Takes over a snapshot and every snapshot before it: objects first, then, once git has found all of them, the refs. Only files are taken
- * from the other run, and git looks at the new repository alone, so that the other run can be written, collected or discarded meanwhile.
+ * Copies a snapshot and all earlier ones: objects first, then, once git has verified them, the refs. Reads only files of the other run, and
+ * git runs only on the new repository, so the other run can be written, collected or discarded at the same time.
  */
 export async function copyHistory(deps: Deps, input: Input): Promise<void> {
   for (let round = 1; ; round++) {
     try {
-      return await takeOnce(deps, input);
+      return await copyOnce(deps, input);
     } catch (error) {
       input.signal?.throwIfAborted();
       requireRecord(input.from);
       assertSnapshot(input.from, input.snapshot);
-      const mayPass = errnoOf(error) === 'ENOENT' || (error instanceof WorkspaceError && error.code === 'EGITFAILED');
-      if (!mayPass || round === mostRounds) throw error;
+      const isTransient =
+        errnoOf(error) === 'ENOENT' || (error instanceof WorkspaceError && error.code === 'EGITFAILED');
+      if (!isTransient || round === maxRounds) throw error;
     }
   }
 }
 
-async function takeOnce(deps: Deps, { folder, from, origin, snapshot, signal }: Input): Promise<void> {
-  const options = signal === undefined ? {} : { signal };
+async function copyOnce(deps: Deps, { folder, from, origin, snapshot, signal }: Input): Promise<void> {
   const list = (...args: string[]) =>
-    deps.git.run(
-      [`--git-dir=${folder.shadow}`, 'rev-list', ...args, '--end-of-options', snapshot, origin.base],
-      options,
-    );
+    deps.git.run([`--git-dir=${folder.shadow}`, 'rev-list', ...args, '--end-of-options', snapshot, origin.base], {
+      signal,
+    });
   await linkObjects(from.shadow, folder.shadow);
   deps.onPoint('fork.linked');
   if (origin.base_commit !== null) await writeRef(folder.shadow, 'refs/holdpoint/base', origin.base_commit);
   await list('--objects', '--quiet', ...(origin.base_commit === null ? [] : [origin.base_commit]));
   const { stdout } = await list();
-  // Ref files are replaced as a whole and never written to, so they can be shared like objects.
+  // A ref file is always replaced and never changed in place, so it can be shared like an object.
   for (const id of stdout.toString('latin1').split('\n')) {
     const ref = snapshotRef(id);
     if (id !== '' && existsSync(join(from.shadow, ref)))

@@ -7,7 +7,7 @@ import { type Change, canonicalMode, type Leaf } from '../tree/tree.ts';
 
 const shape = ['-r', '--raw', '-z', '--no-abbrev', '--no-renames', '--stdin', '--no-commit-id'];
 
-/** Which files differ between two snapshots, without a look at what is in them. */
+/** Which files differ between two snapshots, without reading their content. */
 export async function changedPaths(
   deps: Pick<Deps, 'diffProcesses'>,
   { folder, from, to }: { folder: RunFolder; from: SnapshotId; to: SnapshotId },
@@ -30,7 +30,7 @@ export async function changedPaths(
 
 function changeOf(meta: string, path: string): Change {
   const match = /^:(\d{6}) (\d{6}) ([0-9a-f]{40}) ([0-9a-f]{40}) [AMDT]$/.exec(meta);
-  if (match === null) throw new WorkspaceError('EGITFAILED', `git wrote a diff that cannot be read: ${meta}`);
+  if (match === null) throw new WorkspaceError('EGITFAILED', `git wrote a malformed diff: ${meta}`);
   const [, oldMode = '', newMode = '', oldId = '', newId = ''] = match;
   return { path, old: leafOf(oldMode, oldId), new: leafOf(newMode, newId) };
 }

@@ -3,38 +3,37 @@ import { WorkspaceError } from '../errors.ts';
 import type { Git } from './git.ts';
 
 /**
- * Processes of `git diff-tree --stdin` that stay for a moment after they were used: somebody who reviews a run asks for one diff after the
- * other, and starting git takes longer than its work (18 ms out of 20 in a process of 400 MB, whose page tables are copied first).
+ * Processes of `git diff-tree --stdin` that stay open for two seconds after use: a user who reviews a run requests one diff after another,
+ * and starting git takes longer than its work (18 ms of 20 in a process of 400 MB, whose page tables are copied first).
  */
 export interface DiffProcesses {
   /**
-   * What `git diff-tree args from to` writes.
-   * @param request.args from options on, the same for every use of a process
-   * @param request.maxBytes more than this is EDIFFTOOLARGE
+   * The output of `git diff-tree args from to`. Throws EDIFFTOOLARGE for more than `maxBytes`.
+   * @param request.args the same arguments use the same process
    */
   diff(request: { args: readonly string[]; from: string; to: string; maxBytes: number }): Promise<Buffer>;
 }
 
 const idleMs = 2000;
-const mostKept = 8;
+const maxProcesses = 8;
 
 export function createDiffProcesses(git: Git): DiffProcesses {
-  const kept = new Map<string, Kept>();
+  const open = new Map<string, DiffProcess>();
   return {
     async diff({ args, ...request }) {
       const key = args.join('\0');
-      const used = kept.get(key);
+      const used = open.get(key);
       if (used !== undefined) {
-        // It may have been opened on a repository that was made anew since: then a fresh one answers.
+        // The repository may have been created again since the process started: then a new process answers.
         const answer = await used.ask(request).catch(unlessTooLarge);
         if (answer !== undefined) return answer;
       }
-      const process: Kept = start(git, args, () => {
-        if (kept.get(key) === process) kept.delete(key);
+      const process: DiffProcess = start(git, args, () => {
+        if (open.get(key) === process) open.delete(key);
       });
-      kept.set(key, process);
-      for (const [other, oldest] of kept) {
-        if (kept.size <= mostKept) break;
+      open.set(key, process);
+      for (const [other, oldest] of open) {
+        if (open.size <= maxProcesses) break;
         if (other !== key && oldest.isIdle()) oldest.end();
       }
       return process.ask(request);
@@ -47,14 +46,14 @@ function unlessTooLarge(error: unknown): undefined {
   return undefined;
 }
 
-interface Kept {
+interface DiffProcess {
   ask(request: { from: string; to: string; maxBytes: number }): Promise<Buffer>;
   isIdle(): boolean;
   end(): void;
 }
 
-/** Answers one question after the other. A line that is no object id comes back as it is: that is how the end of an answer is known. */
-function start(git: Git, args: readonly string[], onEnd: () => void): Kept {
+/** Answers one request after another. git echoes a line that is no object id, which marks the end of an answer. */
+function start(git: Git, args: readonly string[], onEnd: () => void): DiffProcess {
   const { stdin, stdout, done, kill } = git.stream(args);
   let queue: Promise<unknown> = Promise.resolve();
   let waiting = 0;
@@ -68,7 +67,7 @@ function start(git: Git, args: readonly string[], onEnd: () => void): Kept {
   const pieces = stdout[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
 
   const answer = async ({ from, to, maxBytes }: { from: string; to: string; maxBytes: number }): Promise<Buffer> => {
-    // Unguessable, so that no content of a diff can be taken for it.
+    // Random, so that no content of a diff can equal it.
     const mark = `end ${randomBytes(16).toString('hex')}\n`;
     stdin.write(`${to} ${from}\n${mark}`);
     const read: Buffer[] = [];
@@ -77,7 +76,7 @@ function start(git: Git, args: readonly string[], onEnd: () => void): Kept {
       const next = await pieces.next();
       if (next.done === true) {
         await done;
-        throw new WorkspaceError('EGITFAILED', 'git diff-tree ended before it had answered.');
+        throw new WorkspaceError('EGITFAILED', 'git diff-tree exited before it answered.');
       }
       const piece = Buffer.from(next.value);
       read.push(piece);
@@ -104,7 +103,7 @@ function start(git: Git, args: readonly string[], onEnd: () => void): Kept {
   };
 }
 
-/** The last bytes of what was read, over as many pieces as it takes. */
+/** The last bytes that were read, across pieces. */
 function tailOf(read: readonly Buffer[], length: number): Buffer {
   const last: Buffer[] = [];
   let bytes = 0;

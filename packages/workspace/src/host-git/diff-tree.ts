@@ -6,30 +6,30 @@ import type { RunFolder } from '../run/run-folder.ts';
 import type { DiffProcesses } from './diff-processes.ts';
 import type { Git, GitOptions } from './git.ts';
 
-/** One file of git's diff of two snapshots. */
+/** One file in git's diff of two snapshots. */
 export interface RawDiff {
   /** Byte path. */
   path: string;
   status: 'added' | 'modified' | 'deleted';
   oldMode: string | null;
   newMode: string | null;
-  /** The file's part of the patch: one section, or two when its kind changed (git writes a deletion and a creation). */
+  /** The file's sections of the patch: one, or two when its kind changed (git writes a deletion and a creation). */
   sections: Buffer[];
 }
 
 export interface DiffTreeInput {
   folder: RunFolder;
   from: SnapshotId;
-  /** A snapshot, or a tree whose objects lie in `objects`. */
+  /** A snapshot, or a tree whose objects are in `objects`. */
   to: string;
-  /** A folder of objects beside the run's own. */
+  /** An additional folder of objects. */
   objects: string | undefined;
   path?: string | undefined;
 }
 
 /**
  * `git diff-tree` of two snapshots. Names come from the raw part, which is exact; the patch quotes them.
- * @param options.gitDir another repository whose attributes apply, its objects being the run's
+ * @param options.attributesFrom a repository whose attributes apply to the run's objects
  */
 export async function diffTree(
   deps: { git: Git; diffProcesses: DiffProcesses },
@@ -49,7 +49,7 @@ export async function diffTree(
     '--no-textconv',
     '--no-color',
   ];
-  // A quoted path stands for bytes that no argument can hold: everything is compared, and the rest left out below.
+  // A quoted path stands for bytes that no argument can hold: everything is compared, and other paths are filtered out below.
   const pathspec = path === undefined || path === '' || path.startsWith('"') ? [] : ['--', path];
   const gitDir = `--git-dir=${options.attributesFrom ?? input.folder.shadow}`;
   const args = [...settings, gitDir, 'diff-tree', ...shape, ...options.flags];
@@ -71,7 +71,7 @@ export async function diffTree(
 
 function objectsOf({ folder, objects }: DiffTreeInput, attributesFrom: string | undefined): GitOptions {
   const own = `${folder.shadow}/objects`;
-  // Quoted, because a colon would divide two paths.
+  // Quoted, because a colon separates paths.
   const alternate = `"${own.replaceAll(/["\\]/g, '\\$&')}"`;
   if (objects !== undefined)
     return { env: { GIT_OBJECT_DIRECTORY: objects, GIT_ALTERNATE_OBJECT_DIRECTORIES: alternate } };
@@ -108,7 +108,7 @@ function field(output: Buffer, from: number): [string, number] {
 
 function describe(meta: string, path: string): RawDiff & { parts: number } {
   const match = /^:(\d{6}) (\d{6}) [0-9a-f]+ [0-9a-f]+ ([AMDT])$/.exec(meta);
-  if (match === null) throw new WorkspaceError('EGITFAILED', `git wrote a diff that cannot be read: ${meta}`);
+  if (match === null) throw new WorkspaceError('EGITFAILED', `git wrote a malformed diff: ${meta}`);
   const [, oldMode = '', newMode = '', letter = ''] = match;
   return {
     path,
@@ -120,7 +120,7 @@ function describe(meta: string, path: string): RawDiff & { parts: number } {
   };
 }
 
-/** Content lines begin with a space, `+`, `-` or a backslash and binary lines hold no space, so a header cannot be forged. */
+/** Content lines begin with a space, `+`, `-` or a backslash, and binary lines contain no space, so content cannot forge a header. */
 async function splitSections(patch: Buffer, maybeYield: Yielder): Promise<Buffer[]> {
   const sections: Buffer[] = [];
   let start = 0;

@@ -9,7 +9,7 @@ import { temporary } from '../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 
-/** Plants everything by which git can be made to run a program, in a repository inside a folder. */
+/** Creates a repository with every setting, hook and attribute that makes git run a program. */
 function plant(folder: string, canary: string): void {
   const run = `touch '${canary}'; cat`;
   git(folder, 'init', '-q');
@@ -73,7 +73,7 @@ async function everyVerb(
   await t.workspaces.patch({ runId, from: base.id, to: last.id });
   await t.workspaces.restore({ epoch: 1, runId, snapshot: base.id });
   await t.workspaces.restore({ epoch: 1, runId, snapshot: last.id });
-  // No filter runs, so a person has to say that the files are published as they are.
+  // No filter runs, so a person must decide that the files are published as they are.
   const { conflicts } = await t.workspaces.planPublish({ runId, snapshot: last.id, target: { message: 'x' } });
   expect(new Set(conflicts.map(({ reason }) => reason))).toEqual(new Set(source.type === 'git' ? ['attributes'] : []));
   const resolutions = conflicts.map(({ path: at, versions }) => {
@@ -93,7 +93,7 @@ test.each(['directory', 'git'] as const)('nothing planted in a workspace runs on
   expect(existsSync(join(t.path, 'canary'))).toBe(false);
 });
 
-test('nothing configured in the source runs either', async () => {
+test('nothing configured in the source runs on the host', async () => {
   using t = temporary();
   const source = join(t.path, 'source');
   writeTree(source, { 'a.txt': 'a\n' });
@@ -103,7 +103,7 @@ test('nothing configured in the source runs either', async () => {
   expect(existsSync(join(t.path, 'canary'))).toBe(false);
 });
 
-test('the plants are live: an unhardened git runs them', () => {
+test('an unhardened git runs what is planted', () => {
   using t = temporary();
   const folder = join(t.path, 'folder');
   writeTree(folder, { 'a.txt': 'a\n' });

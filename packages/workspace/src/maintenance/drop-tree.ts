@@ -10,13 +10,13 @@ import { dropMark, epochsIn, isDropped, runFolder } from '../run/run-folder.ts';
 import { requireRecord } from '../run/workspace-record.ts';
 import { buildTree } from '../take-over.ts';
 
-/** Whether the run's tree is there. */
+/** Whether the run has a tree. */
 export const hasTree = (deps: Pick<Deps, 'dataDir'>, runId: string): boolean =>
   epochsIn(runFolder(deps.dataDir, runId).path).length > 0;
 
 /**
- * Removes the tree of an ended run: 70 to 85 % of its space. The snapshots stay. The mark is written first: from then on the epoch is that of
- * a tree that a restore makes again.
+ * Removes the tree of an ended run, 70 to 85 % of its space. The snapshots stay. The mark is written first: it reserves the epoch for the
+ * tree that a restore builds again.
  */
 export async function dropTree(deps: Deps, { runId, epoch }: { runId: string; epoch: number }): Promise<void> {
   const folder = runFolder(deps.dataDir, runId, epoch);
@@ -38,7 +38,7 @@ export async function dropTree(deps: Deps, { runId, epoch }: { runId: string; ep
   await removeBaseObjects(folder);
 }
 
-/** Brings the tree to a snapshot, and makes it again when it was dropped. */
+/** Restores the tree to a snapshot, and builds it again when it was dropped. */
 export async function restoreTree(
   deps: Deps,
   input: { runId: string; epoch: number; snapshot: SnapshotId },

@@ -2,11 +2,11 @@ import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deps } from '../deps.ts';
-import { errnoOf } from '../errors.ts';
+import { unlessMissing } from '../errors.ts';
 import type { RunSize } from '../port.ts';
 import { isRunId, runFolder } from '../run/run-folder.ts';
 
-/** What every run's workspace takes on disk, largest first. Looks at every file, so it takes as long as `du`. */
+/** Disk use of every run's workspace, largest first. Reads the status of every file, so it takes as long as `du`. */
 export async function measureRuns(deps: Deps): Promise<RunSize[]> {
   const sizes: RunSize[] = [];
   for (const entry of await entriesOf(join(deps.dataDir, 'runs'))) {
@@ -24,24 +24,19 @@ export async function measureRuns(deps: Deps): Promise<RunSize[]> {
   return sizes.sort((a, b) => total(b) - total(a));
 }
 
-/** Disk space of a folder and everything below it, links not followed. What vanishes meanwhile counts as nothing. */
+/** Disk use of a folder and everything below it, without following links. Files that vanish during the walk do not count. */
 async function measure(path: string): Promise<number> {
   let bytes = 0;
   for (const entry of await entriesOf(path)) {
     const below = join(path, entry.name);
-    bytes += await lstat(below).then((status) => status.blocks * 512, unlessGone(0));
+    bytes += await lstat(below).then((status) => status.blocks * 512, unlessMissing(0, unmeasurable));
     if (entry.isDirectory()) bytes += await measure(below);
   }
   return bytes;
 }
 
 function entriesOf(path: string): Promise<Dirent[]> {
-  return readdir(path, { withFileTypes: true }).catch(unlessGone<Dirent[]>([]));
+  return readdir(path, { withFileTypes: true }).catch(unlessMissing<Dirent[]>([], unmeasurable));
 }
 
-const unlessGone =
-  <T>(otherwise: T) =>
-  (error: unknown): T => {
-    if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(errnoOf(error) ?? '')) return otherwise;
-    throw error;
-  };
+const unmeasurable = ['ENOENT', 'ENOTDIR', 'EACCES'];

@@ -1,13 +1,13 @@
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deps } from '../deps.ts';
-import { errnoOf } from '../errors.ts';
+import { unlessMissing } from '../errors.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 
-/** A file that is being written is younger. */
+/** A file that is still being written is younger. */
 const idleMs = 3_600_000;
 
-/** Removes temporary files of processes that died while they wrote objects, refs or packs. */
+/** Removes temporary files of processes that died while writing objects, refs or packs. */
 export async function removeTemporaryFiles(deps: Pick<Deps, 'now'>, folder: RunFolder): Promise<void> {
   for (const below of ['.', 'info', 'objects', 'refs']) {
     await visit(deps, join(folder.shadow, below), below === 'objects' || below === 'refs');
@@ -17,20 +17,13 @@ export async function removeTemporaryFiles(deps: Pick<Deps, 'now'>, folder: RunF
 const isTemporary = (name: string): boolean => /^(tmp_|collect-)|^\..*\.tmp$|\.lock$/.test(name);
 
 async function visit(deps: Pick<Deps, 'now'>, path: string, deep: boolean): Promise<void> {
-  const entries = await readdir(path, { withFileTypes: true }).catch(unlessGone([]));
+  const entries = await readdir(path, { withFileTypes: true }).catch(unlessMissing([]));
   for (const entry of entries) {
     const below = join(path, entry.name);
     if (isTemporary(entry.name)) {
-      const status = await lstat(below).catch(unlessGone(undefined));
+      const status = await lstat(below).catch(unlessMissing(undefined));
       if (status !== undefined && deps.now() - status.mtimeMs > idleMs)
         await rm(below, { recursive: true, force: true });
     } else if (deep && entry.isDirectory()) await visit(deps, below, deep);
   }
 }
-
-const unlessGone =
-  <T>(otherwise: T) =>
-  (error: unknown): T => {
-    if (errnoOf(error) === 'ENOENT') return otherwise;
-    throw error;
-  };

@@ -6,14 +6,14 @@ import { syncFolder } from '../files/write-durably.ts';
 import { objectsIn } from '../git-objects/pack-index.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 
-/** What lies in a shadow repository at one moment. */
+/** The objects of a shadow repository at one moment. */
 export interface Stored {
   /** Paths without `.pack`. */
   readonly packs: readonly string[];
   readonly loose: readonly { path: string; oid: string }[];
 }
 
-/** Whoever writes objects makes a ref to them at once. A day is for a process that was frozen in between. */
+/** A writer of objects creates a ref to them at once. A day covers a process that was frozen in between. */
 const idleMs = 24 * 3_600_000;
 
 export function findStored(folder: RunFolder): Stored {
@@ -22,7 +22,7 @@ export function findStored(folder: RunFolder): Stored {
   const loose = readdirSync(objects).filter((name) => /^[0-9a-f]{2}$/.test(name));
   return {
     packs: packs
-      // A pack that is being received has no index yet, or is marked to be kept.
+      // A pack that is being received has no index yet, or has a `.keep` file.
       .filter((name) => name.endsWith('.pack') && packs.includes(name.replace(/pack$/, 'idx')))
       .filter((name) => !packs.includes(name.replace(/pack$/, 'keep')))
       .map((name) => join(objects, 'pack', name.slice(0, -'.pack'.length))),
@@ -34,21 +34,21 @@ export function findStored(folder: RunFolder): Stored {
   };
 }
 
-/** Removes what the new pack holds too, and what no ref has needed for a day. */
+/** Removes objects that the new pack contains, and those that no ref has needed for a day. */
 export async function removeSuperseded(
   deps: Pick<Deps, 'now'>,
   { folder, stored, packed }: { folder: RunFolder; stored: Stored; packed: ReadonlySet<string> },
 ): Promise<void> {
   for (const pack of stored.packs) {
     if (!objectsIn(`${pack}.idx`).every((oid) => packed.has(oid)) && !isIdle(deps, `${pack}.pack`)) continue;
-    // The index first: without it nobody looks for the pack.
+    // The index first: without it git does not look for the pack.
     for (const kind of ['idx', 'rev', 'bitmap', 'pack']) rmSync(`${pack}.${kind}`, { force: true });
   }
   for (const { path, oid } of stored.loose) if (packed.has(oid) || isIdle(deps, path)) rmSync(path, { force: true });
   await syncFolder(join(folder.shadow, 'objects', 'pack'));
 }
 
-/** git touches a pack or an object that it is about to need again. */
+/** git updates the mtime of a pack or object that it is about to need again. */
 function isIdle(deps: Pick<Deps, 'now'>, path: string): boolean {
   try {
     return deps.now() - lstatSync(path).mtimeMs > idleMs;

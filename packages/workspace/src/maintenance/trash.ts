@@ -2,20 +2,20 @@ import { mkdirSync, renameSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deps } from '../deps.ts';
-import { errnoOf, WorkspaceError } from '../errors.ts';
+import { errnoOf, unlessMissing, WorkspaceError } from '../errors.ts';
 import { removeFolder } from '../files/remove-folder.ts';
 import { syncFolder } from '../files/write-durably.ts';
 import { recoverPublish } from '../publish/directory/publish-directory.ts';
 import { runFolder } from '../run/run-folder.ts';
 import { readRecord } from '../run/workspace-record.ts';
 
-/** Where the folders of unknown runs wait for a person who misses them. `<run>~<milliseconds since 1970>` */
+/** Holds the folders of unknown runs, so that a person can recover them: `<run>~<milliseconds since 1970>`. */
 const trashFolder = (dataDir: string): string => join(dataDir, 'trash');
 
 /**
- * Moves the folder of an unknown run away as a whole. A publish that was interrupted is finished first, so that the source is whole.
+ * Moves the folder of an unknown run to the trash. Finishes an interrupted publish first, so that the source is complete.
  *
- * @returns false when that cannot be done: the folder stays, and the others are not kept waiting
+ * @returns false when this fails: the folder stays, and other folders are still processed
  */
 export async function moveToTrash(deps: Deps, runId: string): Promise<boolean> {
   const folder = runFolder(deps.dataDir, runId);
@@ -29,23 +29,20 @@ export async function moveToTrash(deps: Deps, runId: string): Promise<boolean> {
     await syncFolder(join(deps.dataDir, 'runs'));
   } catch (error) {
     if (!(error instanceof WorkspaceError) && errnoOf(error) === undefined) throw error;
-    deps.logger.warn({ runId, err: error }, 'the folder of an unknown run could not be moved to the trash');
+    deps.logger.warn({ runId, err: error }, 'failed to move the folder of an unknown run to the trash');
     return false;
   }
-  deps.logger.warn({ runId, trash }, 'the folder of a run that Redis does not know was moved to the trash');
+  deps.logger.warn({ runId, trash }, 'moved the folder of a run that Redis does not know to the trash');
   return true;
 }
 
-/** Removes what has been in the trash for longer than `limits.trashMs`. */
+/** Removes folders that have been in the trash for longer than `limits.trashMs`. */
 export async function emptyTrash(deps: Deps): Promise<void> {
   const trash = trashFolder(deps.dataDir);
-  const names = await readdir(trash).catch((error: unknown) => {
-    if (errnoOf(error) === 'ENOENT') return [];
-    throw error;
-  });
+  const names = await readdir(trash).catch(unlessMissing([]));
   for (const name of names) {
     const path = join(trash, name);
-    // Both have to be old: the name is of the wall clock then, which may have been wrong.
+    // Both must be old: the name contains the time of the wall clock, which may have been wrong.
     const movedAt = Math.max(Number(name.split('~')[1] ?? Number.NaN), (await lstat(path)).ctimeMs);
     if (deps.now() - movedAt > deps.limits.trashMs) await removeFolder(path);
   }

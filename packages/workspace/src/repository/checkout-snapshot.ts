@@ -29,10 +29,8 @@ export async function checkoutSnapshot(
     scanAt: (path: string) => (isInRepository(path) ? inside : checkout.scan),
     hides: () => false,
     permissions,
-    // Counts the files of the run.
-    ...(onWritten && {
-      onWritten: (bytes: number, path: string) => isInRepository(path) || onWritten(bytes, path),
-    }),
+    // Counts only the run's own files.
+    onWritten: onWritten && ((bytes: number, path: string) => void (isInRepository(path) || onWritten(bytes, path))),
   };
   await checkoutTree(whole, wholeTree(known, repositories.root));
 }

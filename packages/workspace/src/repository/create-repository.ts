@@ -5,10 +5,10 @@ import { setFileOwner, setFolderOwner } from '../files/set-owner.ts';
 import { writeAll } from '../files/write-durably.ts';
 import type { Owner } from '../port.ts';
 import type { Folder } from '../tree/tree.ts';
-import { indexOf } from './index-file.ts';
+import { buildIndex } from './index-file.ts';
 import { initialFiles, initialFolders } from './repository-files.ts';
 
-/** Makes the repository of a tree that no command has seen yet: at its base commit, with nothing changed. */
+/** Creates the repository of a new tree: at its base commit, with a clean status. */
 export function createRepository(input: {
   tree: string;
   root: Folder;
@@ -22,7 +22,7 @@ export function createRepository(input: {
     using folder = openTop(join(path, name));
     setFolderOwner(folder.fd, owner);
   }
-  const files = { ...initialFiles(input.baseCommit), index: indexOf(input.root) };
+  const files = { ...initialFiles(input.baseCommit), index: buildIndex(input.root) };
   for (const [name, content] of Object.entries(files)) {
     const fd = openSync(join(path, name), 'wx', 0o644);
     try {

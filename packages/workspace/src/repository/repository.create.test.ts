@@ -6,7 +6,7 @@ import type { Source } from '../port.ts';
 import { writeTree } from '../testing/file-tree.ts';
 import { git, gitBytes, initRepository } from '../testing/real-git.ts';
 import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
-import { clearStatFields, indexOf } from './index-file.ts';
+import { buildIndex, clearStatFields } from './index-file.ts';
 
 const runId = 'run_1';
 const files = {
@@ -46,7 +46,7 @@ test.each(sources)('a workspace of %s has a clean repository with one commit', a
   );
 });
 
-test('what was excluded is in no object that commands may see', async () => {
+test('excluded files are in no object that commands can read', async () => {
   using t = temporary();
   const { tree, objects } = await start(t, (path) => ({ type: 'git', path, exclude: ['secret'] }));
   const key = execFileSync('git', ['hash-object', '--stdin'], { input: 'key\n' }).toString().trim();
@@ -55,13 +55,13 @@ test('what was excluded is in no object that commands may see', async () => {
   expect(readdirSync(join(objects, 'pack')).length).toBe(2);
 });
 
-test('another user of the host may not look into the objects', async () => {
+test('another user of the host cannot read the objects', async () => {
   using t = temporary();
   const { objects } = await start(t, (path) => ({ type: 'directory', path }));
   expect(statSync(join(objects, '..')).mode & 0o077).toBe(0);
 });
 
-test('the index is what git makes of the same tree, and is the same whatever its status fields say', async () => {
+test('the index equals the one git writes, apart from status fields', async () => {
   using t = temporary();
   const { tree } = await start(t, (path) => ({ type: 'directory', path }));
   const fresh = readFileSync(join(tree, '.git/index'));
@@ -75,10 +75,10 @@ test('the index is what git makes of the same tree, and is the same whatever its
   expect(clearStatFields(Buffer.concat([fresh, Buffer.from('x')]))).toBeUndefined();
   for (let length = 12; length < fresh.length; length += 7)
     expect(clearStatFields(fresh.subarray(0, length))).toBeUndefined();
-  expect(indexOf({ entries: new Map() }).length).toBe(32);
+  expect(buildIndex({ entries: new Map() }).length).toBe(32);
 });
 
-test('a file that only looks like an index is restored to the byte', async () => {
+test('a file outside .git with the content of an index is restored exactly', async () => {
   using t = temporary();
   const { made, tree } = await start(t, (path) => ({ type: 'directory', path }));
   const index = readFileSync(join(tree, '.git/index'));
@@ -90,7 +90,7 @@ test('a file that only looks like an index is restored to the byte', async () =>
   expect(readFileSync(join(tree, 'fixture'))).toEqual(index);
 });
 
-test('a tree that was dropped gets its repository again, from the snapshot alone', async () => {
+test('a dropped tree gets its repository back from the snapshot alone', async () => {
   using t = temporary();
   const { made, tree, objects } = await start(t, (path) => ({ type: 'directory', path }));
   writeFileSync(join(tree, 'a.txt'), 'changed\n');
