@@ -1,9 +1,10 @@
+import type { FileDiff, LeftOut } from '@holdpoint/contract';
 import type { Deps } from './deps.ts';
 import { toText } from './files/path-name.ts';
 import { createYielder, type Yielder } from './files/yielder.ts';
 import { diffTree, type RawDiff } from './host-git/diff-tree.ts';
 import { reviewChanges } from './left-out/review.ts';
-import type { DiffRequest, FileDiff, LeftOut } from './port.ts';
+import type { DiffRequest } from './port.ts';
 import { type HunkBudget, readHunks } from './read-hunks.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { chmodSync, cpSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileDiffSchema } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
-import { fileDiffSchema } from './port.ts';
 import { readTree, writeTree } from './testing/file-tree.ts';
 import { git, gitBytes } from './testing/real-git.ts';
 import { temporary } from './testing/temporary-workspaces.ts';

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Source } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
-import type { Source } from '../port.ts';
 import { type FileTree, readTree, writeTree } from '../testing/file-tree.ts';
 import { publishNow } from '../testing/publish-now.ts';
 import { git, initRepository } from '../testing/real-git.ts';

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Source } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
 import { assertFreeSpace } from '../files/free-space.ts';
 import { openTree } from '../files/open-directory.ts';
@@ -8,7 +9,7 @@ import { Deflater } from '../git-objects/deflater.ts';
 import { createObjectWriter } from '../git-objects/object-writer.ts';
 import { PackStream } from '../git-objects/pack-stream.ts';
 import { createShadow, syncShadow } from '../host-git/shadow.ts';
-import type { Materialised, Owner, Progress, Source } from '../port.ts';
+import type { Materialised, Owner, Progress } from '../port.ts';
 import { baseCommitContent } from '../repository/base-commit.ts';
 import { createBaseObjects } from '../repository/base-objects.ts';
 import { createRepository } from '../repository/create-repository.ts';

@@ -1,7 +1,8 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Source } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
-import type { Progress, Source } from '../port.ts';
+import type { Progress } from '../port.ts';
 import { readTree, writeTree } from '../testing/file-tree.ts';
 import { publishNow } from '../testing/publish-now.ts';
 import { git, initRepository } from '../testing/real-git.ts';

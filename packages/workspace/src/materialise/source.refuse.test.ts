@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Source } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
-import type { Source } from '../port.ts';
 import { readTree, writeTree } from '../testing/file-tree.ts';
 import { git, initRepository } from '../testing/real-git.ts';
 import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';

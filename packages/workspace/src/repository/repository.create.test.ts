@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Source } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
-import type { Source } from '../port.ts';
 import { writeTree } from '../testing/file-tree.ts';
 import { git, gitBytes, initRepository } from '../testing/real-git.ts';
 import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';

@@ -1,7 +1,7 @@
+import type { Conflict, Resolution } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
 import { toText } from '../files/path-name.ts';
 import type { ObjectWriter } from '../git-objects/object-writer.ts';
-import type { Conflict, Resolution } from '../port.ts';
 import { overlay } from '../publish/overlay.ts';
 import { resolve } from '../publish/resolve.ts';
 import { createTextBudget, readVersions } from '../publish/versions.ts';

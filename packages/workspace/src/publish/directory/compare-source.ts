@@ -1,7 +1,7 @@
+import type { Resolution } from '@holdpoint/contract';
 import { namesIn, openChain, openTop, statIn } from '../../files/open-directory.ts';
 import { isDotGit, toText } from '../../files/path-name.ts';
 import type { ObjectWriter } from '../../git-objects/object-writer.ts';
-import type { Resolution } from '../../port.ts';
 import { type Change, find, isFolder, isSame, type Leaf } from '../../tree/tree.ts';
 import type { ChangeSet } from '../change-set.ts';
 import { resolve } from '../resolve.ts';

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
+import type { Conflict, PublishPlan } from '@holdpoint/contract';
 import type { OpenPlace } from '../../bounds/bounds.ts';
 import type { Deps } from '../../deps.ts';
 import { toText } from '../../files/path-name.ts';
 import { createObjectWriter, type ObjectWriter } from '../../git-objects/object-writer.ts';
 import type { Scope } from '../../left-out/judge-changes.ts';
-import type { Conflict, PublishPlan, PublishRequest, SnapshotId } from '../../port.ts';
+import type { PublishRequest, SnapshotId } from '../../port.ts';
 import type { RunFolder } from '../../run/run-folder.ts';
 import type { WorkspaceRecord } from '../../run/workspace-record.ts';
 import { commitTree } from '../../snapshot.ts';

@@ -4,8 +4,9 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { Resolution } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
-import type { PublishRequest, Resolution } from '../../port.ts';
+import type { PublishRequest } from '../../port.ts';
 import { stride, tried } from '../../testing/crash-stride.ts';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
 import { publishNow } from '../../testing/publish-now.ts';

@@ -1,8 +1,9 @@
+import type { Conflict, LeftOut } from '@holdpoint/contract';
 import type { Deps } from '../../deps.ts';
 import { toText } from '../../files/path-name.ts';
 import type { ObjectWriter } from '../../git-objects/object-writer.ts';
 import { createSelection } from '../../materialise/selection.ts';
-import type { Conflict, LeftOut, SnapshotId } from '../../port.ts';
+import type { SnapshotId } from '../../port.ts';
 import { commitTree } from '../../snapshot.ts';
 import { assertUnmoved } from '../../source-repository/repository.ts';
 import { takeCommit } from '../../source-repository/take-commit.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import type { Resolution } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
-import type { Resolution } from '../../port.ts';
 import { writeTree } from '../../testing/file-tree.ts';
 import { publishNow } from '../../testing/publish-now.ts';
 import { git, initRepository } from '../../testing/real-git.ts';

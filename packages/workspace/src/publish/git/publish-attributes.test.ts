@@ -12,8 +12,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import type { PublishPlan, Resolution } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
-import type { PublishPlan, Resolution } from '../../port.ts';
 import { stride } from '../../testing/crash-stride.ts';
 import { type FileTree, readTree, writeTree } from '../../testing/file-tree.ts';
 import { publishNow } from '../../testing/publish-now.ts';

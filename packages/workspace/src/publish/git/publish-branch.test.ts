@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { PublishPlan, Resolution } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
-import type { PublishPlan, PublishRequest, Resolution } from '../../port.ts';
+import type { PublishRequest } from '../../port.ts';
 import { stride, tried } from '../../testing/crash-stride.ts';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
 import { publishNow } from '../../testing/publish-now.ts';

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { PublishPlan, Resolution, Source } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
-import type { PublishPlan, Resolution, Source } from '../../port.ts';
 import { type FileTree, readTree, writeTree } from '../../testing/file-tree.ts';
 import { publishNow } from '../../testing/publish-now.ts';
 import { git, initRepository } from '../../testing/real-git.ts';

@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Conflict, Resolution } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
-import type { Conflict, Resolution } from '../../port.ts';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
 import { publishNow } from '../../testing/publish-now.ts';
 import { git, initRepository } from '../../testing/real-git.ts';

@@ -1,5 +1,5 @@
+import type { Conflict } from '@holdpoint/contract';
 import { toText } from '../../files/path-name.ts';
-import type { Conflict } from '../../port.ts';
 import { type Change, type Folder, find, isFolder, modes } from '../../tree/tree.ts';
 import { overlay } from '../overlay.ts';
 
