@@ -7,9 +7,9 @@ import type { Retention } from '../deps.ts';
 import { readLog } from '../log/read-log.ts';
 import { readRun } from '../log/read-state.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { type Bench, bench, deliverAll, specOf } from '../testing/drive.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
-import { keepHouse } from './keep-house.ts';
+import { collectGarbage } from './collect-garbage.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ afterAll(() => engine.stop());
 const day = 24 * 3_600_000;
 const write = (note = '') => [[{ args: { effect: 'workspace', note } }]];
 
-async function finished(deps: Bench['deps'], then?: 'publish'): Promise<string> {
+async function finished(deps: InMemoryWorker['deps'], then?: 'publish'): Promise<string> {
   const { runId } = await submitRun(deps, { spec: specOf(write()), by: 'test' });
   await deliverAll(deps);
   if (then === 'publish') await requestPublication(deps, runId, { by: 'ann', message: 'm' });
@@ -30,16 +30,16 @@ async function finished(deps: Bench['deps'], then?: 'publish'): Promise<string> 
 }
 
 /** Housekeeping so many days from now, and what it asks for done. */
-async function house(deps: Bench['deps'], retention: Retention, days: number): Promise<void> {
+async function house(deps: InMemoryWorker['deps'], retention: Retention, days: number): Promise<void> {
   const later = { ...deps, retention, now: () => Date.now() + days * day };
-  await keepHouse(later, new AbortController().signal);
+  await collectGarbage(later, new AbortController().signal);
   await deliverAll(deps);
 }
 
 const publicationOf = async (runId: string) => (await listSteps(engine.deps, runId)).run.publication;
 
 test('without bounds nothing is discarded; with one, only what is past it', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const runId = await finished(deps, 'publish');
   await house(deps, {}, 1000);
   expect(await publicationOf(runId)).toBe('published');
@@ -50,14 +50,14 @@ test('without bounds nothing is discarded; with one, only what is past it', asyn
 });
 
 test('of ended runs the latest keep their workspace', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const runs = [await finished(deps, 'publish'), await finished(deps, 'publish'), await finished(deps, 'publish')];
   await house(deps, { runs: 2 }, 0);
   expect(await Promise.all(runs.map(publicationOf))).toEqual(['discarded', 'published', 'published']);
 });
 
 test('a change set that nobody published stays, and so does a run that has not ended', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const unpublished = await finished(deps);
   const { runId: waiting } = await submitRun(deps, {
     spec: specOf(write(), { policy: { rules: [{ match: {}, action: 'hold' }] } }),
@@ -70,7 +70,7 @@ test('a change set that nobody published stays, and so does a run that has not e
 });
 
 test('of ended runs only so many keep their tree, unpublished ones included', async () => {
-  const { deps, dropped } = bench(engine);
+  const { deps, dropped } = inMemoryWorker(engine);
   const runs = [await finished(deps), await finished(deps), await finished(deps)];
   await house(deps, { runs: 1 }, 0);
   expect([...dropped].sort()).toEqual(runs.slice(0, 2).sort());
@@ -87,7 +87,7 @@ test('of ended runs only so many keep their tree, unpublished ones included', as
 });
 
 test('the tree of a published run goes without any bound', async () => {
-  const { deps, dropped } = bench(engine);
+  const { deps, dropped } = inMemoryWorker(engine);
   const [published, unpublished] = [await finished(deps, 'publish'), await finished(deps)];
   await house(deps, {}, 0);
   expect([dropped.has(published), dropped.has(unpublished)]).toEqual([true, false]);
@@ -95,10 +95,10 @@ test('the tree of a published run goes without any bound', async () => {
 });
 
 test('a workspace that a fork still needs stays until the fork has its copy', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const runId = await finished(deps, 'publish');
   const { runId: child } = await forkRun(deps, runId, { fromStep: 1, changes: {}, by: 'ann' });
-  await keepHouse({ ...deps, retention: { days: 0 }, now: () => Date.now() + 1000 }, new AbortController().signal);
+  await collectGarbage({ ...deps, retention: { days: 0 }, now: () => Date.now() + 1000 }, new AbortController().signal);
   expect(await publicationOf(runId)).toBe('published');
   await deliverAll(deps);
   await house(deps, { days: 0 }, 1);
@@ -107,7 +107,7 @@ test('a workspace that a fork still needs stays until the fork has its copy', as
 });
 
 test('blobs that a log refers to stay, however old; others go after a week in the trash', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const large = { ...specOf(write('x'.repeat(40_000))), title: 'large' };
   const { runId } = await submitRun(deps, { spec: large, by: 'test' });
   await deliverAll(deps);
@@ -125,7 +125,7 @@ test('blobs that a log refers to stay, however old; others go after a week in th
 });
 
 test('on a Redis that is not of this installation nothing is looked at, and nothing moves', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const asked: string[] = [];
   const strange = {
     ...deps,
@@ -138,6 +138,6 @@ test('on a Redis that is not of this installation nothing is looked at, and noth
       },
     },
   };
-  await expect(keepHouse(strange, new AbortController().signal)).rejects.toThrow('another Redis');
+  await expect(collectGarbage(strange, new AbortController().signal)).rejects.toThrow('another Redis');
   expect(asked).toEqual([]);
 });

@@ -21,7 +21,7 @@ const blobIdleMs = day;
  * Now and then: discards workspaces that are past retention, or drops only their trees where a change set is not published, brings the
  * objects of ended runs together, and removes what nothing refers to. It never touches what a run that has not ended, an unpublished change set, a fork or a log needs.
  */
-export async function keepHouse(deps: WorkerDeps, signal: AbortSignal): Promise<void> {
+export async function collectGarbage(deps: WorkerDeps, signal: AbortSignal): Promise<void> {
   await deps.confirmInstallation();
   const needed = new Set<string>();
   let ended = 0;

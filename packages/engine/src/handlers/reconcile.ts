@@ -27,7 +27,7 @@ const mostRounds = 50;
  * run, parked ones a job that sleeps, a settled turn has its successor, a canceled run ends. Idempotent: handlers call it after they
  * recorded an outcome, and the sweeper calls it for every active run.
  */
-export async function settleForward(deps: WorkerDeps, runId: string, signal: AbortSignal): Promise<void> {
+export async function reconcile(deps: WorkerDeps, runId: string, signal: AbortSignal): Promise<void> {
   for (let round = 0; round < mostRounds; round++) {
     const run = await readRun(deps.redis, runId);
     if (!run) {
@@ -44,7 +44,7 @@ async function reportUp(deps: WorkerDeps, { id, status, parent }: RunState, sign
   if (parent === undefined || isTerminal(status)) return;
   const isNews = await reportToParent(deps, id);
   // It may have been reported before by somebody who could not do more; a run that waits has the time to look.
-  if (isNews || status === 'waiting' || status === 'paused') await settleForward(deps, parent.run_id, signal);
+  if (isNews || status === 'waiting' || status === 'paused') await reconcile(deps, parent.run_id, signal);
 }
 
 /** One look. `again`: something was appended, or somebody else was faster. */
@@ -66,8 +66,7 @@ async function advance(deps: WorkerDeps, run: RunState, signal: AbortSignal): Pr
     case 'succeeded':
     case 'failed':
     case 'canceled':
-      if (run.parent !== undefined && (await tellParent(deps, run)))
-        await settleForward(deps, run.parent.run_id, signal);
+      if (run.parent !== undefined && (await tellParent(deps, run))) await reconcile(deps, run.parent.run_id, signal);
       if (isWorkspaceDue(run)) return ensureWorkspaceJob(deps, run);
       return (await releaseUnlessDue(deps, run)) ? 'settled' : 'again';
     default:

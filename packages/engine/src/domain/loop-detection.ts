@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Problem, Watch } from '@holdpoint/contract';
+import type { Problem, Repetition } from '@holdpoint/contract';
 import { canonicalJson } from './digest.ts';
 
 /** A settled step, as far as it tells whether a run gets anywhere. */
@@ -12,7 +12,7 @@ interface Seen {
 }
 
 /** What is known of the last turns once one more of them is settled. */
-export function watchTurn(before: Watch | undefined, steps: readonly Seen[]): Watch | undefined {
+export function trackRepetition(before: Repetition | undefined, steps: readonly Seen[]): Repetition | undefined {
   if (steps.length === 0) return before;
   const calls = steps.map(({ tool, args, status, value, error }) => ({ tool, args, status, value, error }));
   // How long something took is never the same.
@@ -30,18 +30,22 @@ export function watchTurn(before: Watch | undefined, steps: readonly Seen[]): Wa
 }
 
 /** Why a model that goes on like this gets nowhere. @param after turns on end */
-export function stuck(watch: Watch | undefined, after: number): Problem | undefined {
+export function isLooping(repetition: Repetition | undefined, after: number): Problem | undefined {
   const next = 'Send it a message and resume it, undo its last steps, or cancel it.';
-  if (watch === undefined) return undefined;
-  if (watch.same >= after) {
+  if (repetition === undefined) return undefined;
+  if (repetition.same >= after) {
     return {
-      code: 'stuck_repeating',
-      message: `The last ${watch.same} turns made the same calls and had the same results.`,
+      code: 'loop_repeated_calls',
+      message: `The last ${repetition.same} turns made the same calls and had the same results.`,
       next,
     };
   }
-  if (watch.failed >= after) {
-    return { code: 'stuck_failing', message: `Nothing that the last ${watch.failed} turns called succeeded.`, next };
+  if (repetition.failed >= after) {
+    return {
+      code: 'loop_only_failures',
+      message: `Nothing that the last ${repetition.failed} turns called succeeded.`,
+      next,
+    };
   }
   return undefined;
 }
