@@ -8,8 +8,8 @@ import type { DiffRequest } from './port.ts';
 import { type HunkBudget, readHunks } from './read-hunks.ts';
 
 /**
- * What differs between two snapshots, for reading: text that is not UTF-8 is shown with replacement characters, and files above
- * `limits.hunkBytes` as binary; of a very large change set only the first hunks. `patch` is exact.
+ * The differences of two snapshots, for reading. Text that is not UTF-8 has replacement characters, a file above `limits.hunkBytes` is shown
+ * as binary, and a very large change set has only its first hunks. `patch` is exact.
  */
 export async function diffSnapshots(
   deps: Deps,
@@ -31,7 +31,7 @@ export async function diffSnapshots(
   return { files: shown, left_out: review.left_out };
 }
 
-/** More is not read by a person. The rest of a change set is there by path, and as a patch. */
+/** A person does not read more. The rest of a change set is available by path, and as a patch. */
 const mostShown: HunkBudget = { lines: 100_000, bytes: 8 * 1024 * 1024 };
 
 async function toFileDiff(file: RawDiff, budget: HunkBudget, maybeYield: Yielder): Promise<FileDiff> {
@@ -43,7 +43,7 @@ async function toFileDiff(file: RawDiff, budget: HunkBudget, maybeYield: Yielder
     new_mode: file.newMode,
     binary: file.sections.some((section) => /^Binary files /m.test(headOf(section))),
     ...read,
-    ...(omitted && { omitted }),
+    omitted: omitted || undefined,
   };
 }
 
@@ -52,5 +52,5 @@ function headOf(section: Buffer): string {
   return section.toString('utf8', 0, start === -1 ? longestHead : start);
 }
 
-/** Two quoted paths of 4096 bytes, and more lines. */
+/** Room for two quoted paths of 4096 bytes and more lines. */
 const longestHead = 64 * 1024;

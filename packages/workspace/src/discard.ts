@@ -5,7 +5,7 @@ import { errnoOf } from './errors.ts';
 import { removeFolder } from './files/remove-folder.ts';
 import { syncFolder } from './files/write-durably.ts';
 import { recoverPublish } from './publish/directory/publish-directory.ts';
-import { forgetPublish } from './publish/git/publish-git.ts';
+import { removePublishRef } from './publish/git/publish-git.ts';
 import { runFolder } from './run/run-folder.ts';
 import { readRecord } from './run/workspace-record.ts';
 
@@ -23,7 +23,7 @@ export async function discard(deps: Deps, runId: string): Promise<void> {
   // The journal is removed too, and only the journal can complete a half-published source.
   if (record !== undefined) {
     await recoverPublish(deps, { folder, record });
-    await forgetPublish(deps, { folder, record });
+    await removePublishRef(deps, { folder, record });
   }
   deps.states.drop(runId);
   try {

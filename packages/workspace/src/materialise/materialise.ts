@@ -35,11 +35,11 @@ interface Input {
 }
 
 /**
- * Makes the run's private copy and its first snapshot, aside; a rename is the commit point. When the run has its folder already, the call
- * only answers what that says.
+ * Makes the run's private copy and its first snapshot in a temporary folder; a rename is the commit point. When the run already has its
+ * folder, the call only returns its record.
  *
- * The tree itself is not fsynced: the snapshot is, and after a power cut the head of the tree names another boot, so that a new tree is
- * made from the snapshot before anything runs.
+ * The snapshot is fsynced, the tree is not. After a power failure the head of the tree names another boot, so the tree is rebuilt from the
+ * snapshot before anything runs.
  */
 export async function materialise(deps: Deps, input: Input): Promise<Materialised> {
   const folder = runFolder(deps.dataDir, input.runId);
@@ -56,15 +56,15 @@ export async function materialise(deps: Deps, input: Input): Promise<Materialise
   });
   const { files, bytes } = placed.record;
   deps.logger.info({ runId: input.runId, files, bytes }, 'workspace materialised');
-  // Git would list 100,000 files in 70 MB.
+  // Reuse the loaded snapshot: git lists 100,000 files in 70 MB.
   const isOurs = first?.id === placed.record.base;
-  return isOurs && first ? answerOf(placed.record, first) : describe(deps, placed.folder, placed.record);
+  return isOurs && first ? toMaterialised(placed.record, first) : describe(deps, placed.folder, placed.record);
 }
 
-type Place = Input & { folder: RunFolder; found: FoundSource; owner: Owner };
+type MakeInput = Input & { folder: RunFolder; found: FoundSource; owner: Owner };
 
-/** Makes everything, and waits until it is on disk. */
-async function make(deps: Deps, place: Place): Promise<WorkspaceRecord> {
+/** Makes the folder of the run and waits until it is on disk. */
+async function make(deps: Deps, place: MakeInput): Promise<WorkspaceRecord> {
   const { folder } = place;
   mkdirSync(folder.path, { recursive: true, mode: 0o711 });
   await createShadow(deps.git, folder);
@@ -84,9 +84,9 @@ async function make(deps: Deps, place: Place): Promise<WorkspaceRecord> {
   const fill: Fill = { ...place, writer, skipped: new Map() };
   const filled = await fillTree(deps, fill);
   deps.onPoint('materialise.filled');
-  const { record, baseCommit } = await takeFirst(deps, fill, filled);
+  const { record, baseCommit } = await takeFirstSnapshot(deps, fill, filled);
   const objects = { folder, owner: fill.owner, baseCommit, signal: fill.signal };
-  // Of a selection the shadow repository holds more than the workspace.
+  // With a selection, the shadow repository holds more than the workspace and cannot be shared.
   await createBaseObjects(deps, {
     ...objects,
     share: isWhole(fill.source) ? join(folder.shadow, 'objects') : undefined,
@@ -99,17 +99,17 @@ async function make(deps: Deps, place: Place): Promise<WorkspaceRecord> {
   return record;
 }
 
-/** Whether everything that was fetched is in the workspace. */
+/** Whether the workspace contains everything that was fetched. */
 const isWhole = (source: Source): boolean => source.type !== 'git' || (!source.include && !source.exclude);
 
-async function takeFirst(
+async function takeFirstSnapshot(
   deps: Deps,
   fill: Fill,
   filled: Filled,
 ): Promise<{ record: WorkspaceRecord; baseCommit: string }> {
   const { folder, found, writer, signal } = fill;
   const state = deps.states.of(folder);
-  const scan = startScan(deps, { folder, state, content: writer, ...(signal && { signal }) });
+  const scan = startScan(deps, { folder, state, content: writer, signal });
   using top = openTree(folder.tree);
   const root = await scanChildren(scan, top, '', filled.before);
   const leftOut = toSkips(new Map([...fill.skipped].map(([path, reason]) => [path, { reason, bytes: 0, mtime: '0' }])));
@@ -153,7 +153,7 @@ async function takeFirst(
   return { record, baseCommit };
 }
 
-/** Others may pass the folder of trees, and not look into it. */
+/** Other users may traverse the folder of trees but not list it. */
 export function makeTree(deps: Pick<Deps, 'holder'>, folder: RunFolder): void {
   mkdirSync(`${folder.path}/trees`, { mode: 0o711 });
   mkdirSync(folder.tree, { mode: 0o700 });
@@ -162,10 +162,10 @@ export function makeTree(deps: Pick<Deps, 'holder'>, folder: RunFolder): void {
 
 export async function describe(deps: Deps, folder: RunFolder, record: WorkspaceRecord): Promise<Materialised> {
   const state = deps.states.of(folder);
-  return answerOf(record, await loadSnapshot(deps, { folder, state, id: record.start ?? record.base }));
+  return toMaterialised(record, await loadSnapshot(deps, { folder, state, id: record.start ?? record.base }));
 }
 
-function answerOf(record: WorkspaceRecord, first: LoadedSnapshot): Materialised {
+function toMaterialised(record: WorkspaceRecord, first: LoadedSnapshot): Materialised {
   return {
     id: first.id,
     base: record.base,

@@ -15,7 +15,7 @@ interface Query {
   path?: string;
 }
 
-/** The files of a snapshot that it holds, in byte order of their paths; those at or below a path only, if one is given. */
+/** The files whose content a snapshot holds, in byte order of their paths, at or below `path` if given. */
 export async function listFiles(deps: Deps, { runId, snapshot, path }: Query): Promise<FileEntry[]> {
   const folder = runFolder(deps.dataDir, runId);
   requireRecord(folder);
@@ -23,7 +23,7 @@ export async function listFiles(deps: Deps, { runId, snapshot, path }: Query): P
   const at = path === undefined ? '' : checkedPath(path);
   const args = [`--git-dir=${folder.shadow}`, 'ls-tree', '-r', '-l', '-z', '--full-tree', snapshot];
   const { stdout } = await deps.git.run(args, { maxBytes: 1024 * 1024 * 1024 });
-  // A path whose content is unknown may still have the entry that it had before.
+  // A path with unknown content may still have an older entry in the tree.
   const { skipped } = await manifestOf(deps, { runId, snapshot });
   const files: FileEntry[] = [];
   const maybeYield = createYielder();
@@ -41,6 +41,6 @@ export async function listFiles(deps: Deps, { runId, snapshot, path }: Query): P
     const pause = maybeYield();
     if (pause !== undefined) await pause;
   }
-  // git's order is that of the bytes.
+  // git lists in byte order.
   return files;
 }
