@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createClient } from '@holdpoint/client/client';
-import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
+import { openWorkspaces } from '@holdpoint/workspace';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startPlainRedis } from '../../packages/engine/src/testing/plain-redis.ts';

@@ -24,7 +24,7 @@ import { createRegistry, type ToolDefinition } from '@holdpoint/tools/registry';
 import { duckDuckGoHtml } from '@holdpoint/tools/search/duckduckgo-html';
 import { openTextThreads } from '@holdpoint/tools/text-threads';
 import { createHoldpointToolset } from '@holdpoint/tools/toolsets/holdpoint';
-import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
+import { openWorkspaces } from '@holdpoint/workspace';
 import pino from 'pino';
 import manifest from '../package.json' with { type: 'json' };
 import { createExecutor } from './adapters/executor.ts';
