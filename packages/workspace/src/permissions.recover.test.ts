@@ -12,7 +12,7 @@ import { type Temporary, temporary } from './testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 
-/** Permission bits of everything in a folder but a repository at its top, in octal. */
+/** Permission bits of everything in a folder except a repository at its top, in octal. */
 function bitsIn(folder: string): Record<string, string> {
   const all = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
   const names = all.filter((name) => name.split('/')[0] !== '.git');
@@ -36,7 +36,7 @@ async function start(t: Temporary, prepare: (source: string) => void = () => {})
   return { source, made, path, take };
 }
 
-/** Makes files and folders that others may not read. */
+/** Creates files and folders that others cannot read. */
 function closeSome(path: string): void {
   writeTree(path, { 'new.key': 'k\n', 'private/deep/x': 'x\n', 'team.txt': 't\n', 'open.txt': 'o\n' });
   chmodAll(path, { 'new.key': 0o600, private: 0o700, 'team.txt': 0o640, 'bin/tool': 0o750, 'open.txt': 0o664 });
@@ -47,8 +47,8 @@ const closed = {
   ...{ 'private/deep': '755', 'private/deep/x': '644', 'team.txt': '640' },
 };
 
-describe('permissions that group or others do not have', () => {
-  test('are in the snapshot: restore, take-over and fork bring them back', async () => {
+describe('permissions denied to group or others', () => {
+  test('are restored by a restore, a take-over and a fork', async () => {
     using t = temporary();
     const { made, path, take } = await start(t);
     closeSome(path);
@@ -66,7 +66,7 @@ describe('permissions that group or others do not have', () => {
     expect(bitsIn((await t.workspaces.locate({ runId, epoch: 2 })).path)).toEqual(all);
   });
 
-  test('make a snapshot of their own when nothing else changed, by the whole tree or by a known path', async () => {
+  test('make a new snapshot when nothing else changed', async () => {
     using t = temporary();
     const { made, path, take } = await start(t);
     expect(await take(made.id)).toMatchObject({ id: made.id });
@@ -84,7 +84,7 @@ describe('permissions that group or others do not have', () => {
     expect(bitsIn(path)).toMatchObject({ 'a.txt': '644', 'key.pem': '600' });
   });
 
-  test('come in with the files of another run', async () => {
+  test('are merged with the files of another run', async () => {
     using t = temporary();
     const { made, path, take } = await start(t);
     await t.workspaces.fork({ runId: 'run_2', from: { runId, snapshot: made.id } });
@@ -101,7 +101,7 @@ describe('permissions that group or others do not have', () => {
     expect(bitsIn(path)).toMatchObject({ 'new.key': '600', private: '700', 'team.txt': '640', 'key.pem': '640' });
   });
 
-  test('cost next to nothing in a tree that is private as a whole', async () => {
+  test('take few bytes in a fully private tree', async () => {
     using t = temporary();
     const { made, path, take } = await start(t, (source) => {
       for (let n = 0; n < 300; n++) writeTree(source, { [`d${n % 10}/f${n}`]: `${n}` });
@@ -127,7 +127,7 @@ describe('permissions that group or others do not have', () => {
   });
 });
 
-/** Node cannot set them. */
+/** Node has no API to set them. */
 const python = (code: string, ...args: string[]): string =>
   execFileSync('python3', ['-c', `import os, sys\n${code}`, ...args], { encoding: 'utf8' }).trim();
 
@@ -167,7 +167,7 @@ describe('a publish to a directory', () => {
     },
   );
 
-  test('gives a new file or folder no wider permissions than the run did, wherever it dies', async () => {
+  test('gives new files no wider permissions than the run, wherever it is killed', async () => {
     for (let dieAt = 1; ; dieAt += stride) {
       using t = temporary();
       const { source, made, path, take } = await start(t, (at) => chmodSync(at, 0o755));
@@ -177,13 +177,13 @@ describe('a publish to a directory', () => {
       expect(await publishNow(t.workspaces, { runId, snapshot: id, message: 'publish' })).toMatchObject({
         status: 'published',
       });
-      // A change of permissions alone is none that is published, and 664 is 644 for git.
+      // A publish ignores a change of permissions alone, and git stores 664 as 644.
       expect(bitsIn(source)).toEqual({ ...closed, 'bin/tool': '755', 'open.txt': '644' });
       if (!isKilled) break;
     }
   });
 
-  test('takes from a file that it replaces what the run took from it, and else leaves it as its owner had it', async () => {
+  test('keeps the permissions of a replaced file minus what the run removed', async () => {
     using t = temporary();
     const { source, made, path, take } = await start(t, (at) => chmodAll(at, { 'a.txt': 0o664, 'bin/tool': 0o711 }));
     for (const name of ['a.txt', 'key.pem', 'bin/tool']) writeFileSync(join(path, name), 'changed\n');

@@ -11,7 +11,7 @@ import { owner, temporary } from './testing/temporary-workspaces.ts';
 const runId = 'run_1';
 
 describe('restore', () => {
-  test('undoes what a command did, and what another did before', async () => {
+  test('undoes the changes of two commands', async () => {
     using t = temporary();
     const { path, base } = await start(t);
     const first = readTree(path);
@@ -31,7 +31,7 @@ describe('restore', () => {
     expect((await t.workspaces.snapshot({ epoch: 1, runId, parent: second.id, message: '' })).id).toBe(second.id);
   });
 
-  test('gives files to the owner of the tree, keeps modes, and rewrites only what differs', async () => {
+  test('sets owners, keeps modes, and rewrites only what differs', async () => {
     using t = temporary();
     const { path, base } = await start(t);
     chmodSync(join(path, 'a.txt'), 0o640);
@@ -46,7 +46,7 @@ describe('restore', () => {
     expect([...new Set(owners)]).toEqual([`${owner.uid}:${owner.gid}`]);
   });
 
-  test('leaves skipped paths alone, but not those that no snapshot noted', async () => {
+  test('keeps skipped paths, but only those that a snapshot noted', async () => {
     using t = temporary({ limits: { fileBytes: 1000 } });
     const { path, base } = await start(t);
     writeFileSync(join(path, 'big'), Buffer.alloc(2000));
@@ -69,7 +69,7 @@ describe('restore', () => {
     expect(left['b.txt']).toBe('file b\n');
   });
 
-  test('brings repositories back as they were, and removes those that the snapshot does not have', async () => {
+  test('restores nested repositories, and removes those not in the snapshot', async () => {
     using t = temporary();
     const { path, base } = await start(t);
     git(path, 'init', '-q', 'sub');
@@ -96,7 +96,7 @@ describe('restore', () => {
     expect(lstatSync(join(path, 'dir')).isDirectory()).toBe(true);
   });
 
-  test('that died is finished by the next', async () => {
+  test('that was killed is finished by the next', async () => {
     using t = temporary();
     const { path, base } = await start(t);
     const before = readTree(path);
@@ -111,7 +111,7 @@ describe('restore', () => {
   });
 });
 
-describe('snapshot that died', () => {
+describe('a killed snapshot', () => {
   test('is taken again with the same id', async () => {
     using t = temporary();
     const { path, base } = await start(t);
@@ -129,7 +129,7 @@ describe('snapshot that died', () => {
   });
 });
 
-test('any tree comes back from its snapshot, after any other tree stood in its place', async () => {
+test('any tree is restored exactly over any other tree', async () => {
   using t = temporary();
   const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
   const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
@@ -173,7 +173,7 @@ test('any tree comes back from its snapshot, after any other tree stood in its p
   expect(git(t.shadow(runId), 'fsck', '--strict', '--no-dangling')).not.toMatch(/error|warning|missing/);
 });
 
-/** Drops entries that would need a file to be a folder too. */
+/** Drops entries for which a file would have to be a folder. */
 function withoutClashes(entries: readonly (readonly [string, FileTree[string]])[]): FileTree {
   const files: FileTree = {};
   for (const [path, value] of entries) {

@@ -22,7 +22,7 @@ import { owner, temporary } from './testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 
-/** A tree with everything that makes git trees difficult. */
+/** A tree with the difficult cases of git trees. */
 function writeOddTree(root: string): void {
   writeTree(root, {
     'a.txt': 'a\n',
@@ -56,7 +56,7 @@ function writeOddTree(root: string): void {
 }
 
 describe('the tree of a snapshot', () => {
-  test('is the tree that git writes, and fsck finds no fault', async () => {
+  test('equals the tree that git writes, and passes fsck', async () => {
     using t = temporary();
     const source = join(t.path, 'source');
     writeOddTree(source);
@@ -88,7 +88,7 @@ describe('the tree of a snapshot', () => {
     check('run_fork', walked.id);
   });
 
-  test('of nothing is the empty tree', async () => {
+  test('of an empty source is the empty tree', async () => {
     using t = temporary();
     const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
     expect(base).toMatchObject({ parent: null, files_changed: 0, files: 0, bytes: 0, base_commit: null });
@@ -96,7 +96,7 @@ describe('the tree of a snapshot', () => {
     expect(git(t.shadow(runId), 'fsck', '--strict')).not.toMatch(/error|missing/);
   });
 
-  test('leaves out every spelling of .git, and only those', async () => {
+  test('omits every spelling of .git and nothing else', async () => {
     using t = temporary();
     const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
     const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
@@ -124,7 +124,7 @@ describe('the tree of a snapshot', () => {
 });
 
 describe('snapshot', () => {
-  test('answers with the parent when nothing changed, and with the same id when it is asked again', async () => {
+  test('returns the parent without a change, and the same id when repeated', async () => {
     using t = temporary();
     const { base, path } = await start(t);
     expect(await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'x' })).toMatchObject({
@@ -139,7 +139,7 @@ describe('snapshot', () => {
     expect(git(t.shadow(runId), 'for-each-ref', '--format=%(refname)', 'refs/snapshots').split('\n')).toHaveLength(2);
   });
 
-  test('sees every kind of change', async () => {
+  test('detects every kind of change', async () => {
     using t = temporary();
     const { base, path } = await start(t);
     writeFileSync(join(path, 'a.txt'), 'changed');
@@ -154,7 +154,7 @@ describe('snapshot', () => {
     expect(rows).toEqual(['M\ta.txt', 'M\tdir/b.txt', 'D\tdir/c.txt', 'T\tlink', 'A\tmoved/d.txt', 'D\tother/d.txt']);
   });
 
-  test('notices a change of the same size, at once and with the old times put back', async () => {
+  test('detects a change of the same size, even with restored times', async () => {
     using t = temporary();
     const { base, path } = await start(t);
     const file = join(path, 'a.txt');
@@ -170,7 +170,7 @@ describe('snapshot', () => {
     }
   });
 
-  test('with known paths reads those and nothing else', async () => {
+  test('with known paths reads only those', async () => {
     using t = temporary();
     const { base, path } = await start(t);
     writeFileSync(join(path, 'a.txt'), 'changed');
@@ -185,7 +185,7 @@ describe('snapshot', () => {
     expect(walked.files_changed).toBe(1);
   });
 
-  test('with all paths known is the snapshot that a walk takes', async () => {
+  test('with all paths known equals the snapshot of a walk', async () => {
     using t = temporary();
     const { base, path } = await start(t);
     rmSync(join(path, 'dir'), { recursive: true });
@@ -195,14 +195,14 @@ describe('snapshot', () => {
     expect(await t.reopen().snapshot({ epoch: 1, runId, parent: base.id, message: 'm' })).toEqual(known);
   });
 
-  test.each(['../x', '/etc/passwd', 'a/../../x', 'a\0b'])('refuses the path %j', async (path) => {
+  test.each(['../x', '/etc/passwd', 'a/../../x', 'a\0b'])('rejects the path %j', async (path) => {
     using t = temporary();
     const { base } = await start(t);
     const refused = t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '', paths: [path] });
     await expect(refused).rejects.toMatchObject({ code: 'EPATHINVALID', retryable: false });
   });
 
-  test('refuses a parent that is no snapshot of the run', async () => {
+  test('rejects a parent that is no snapshot of the run', async () => {
     using t = temporary();
     const { base } = await start(t);
     const other = await t.workspaces.materialise({ runId: 'run_2', source: { type: 'empty' } });
@@ -215,7 +215,7 @@ describe('snapshot', () => {
     await expect(t.workspaces.locate({ runId: '../run_1', epoch: 1 })).rejects.toMatchObject({ code: 'ERUNIDINVALID' });
   });
 
-  test('notes what it cannot hold, keeps the last version, and is not fooled by the message', async () => {
+  test('notes skipped paths with their last version, and ignores the message', async () => {
     using t = temporary({ limits: { fileBytes: 1000 } });
     const { base, path } = await start(t);
     writeFileSync(join(path, 'a.txt'), Buffer.alloc(1001));
@@ -271,11 +271,11 @@ describe('snapshot', () => {
     expect(readTree(path)).toEqual(before);
   });
 
-  test('after one that failed misses no content', async () => {
+  test('after a failed one has all content', async () => {
     using t = temporary({ limits: { entries: 40 } });
     const { base, path } = await start(t);
     for (let n = 0; n < 60; n++) writeFileSync(join(path, `many-${n}`), `content ${n}`);
-    // A tick of the clock later the failing scan learns the files' status.
+    // After a clock tick the failing scan caches the status of the files.
     const { ctimeMs } = lstatSync(join(path, 'many-59'));
     await expect.poll(() => tick(t.path) > ctimeMs).toBe(true);
     const failed = t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '' });
@@ -286,7 +286,7 @@ describe('snapshot', () => {
     expect(git(t.shadow(runId), 'show', `${id}:many-7`)).toBe('content 7');
   });
 
-  test('does not follow links that an agent plants', async () => {
+  test('does not follow planted links', async () => {
     using t = temporary();
     const { base, path } = await start(t);
     const outside = join(t.path, 'outside');
@@ -300,12 +300,12 @@ describe('snapshot', () => {
     expect(holds(t.shadow(runId), 'secret of the host')).toBe(false);
   });
 
-  test('sees that a folder was moved, though a link leads to it from where it was', async () => {
+  test('detects a moved folder with a link at its old path', async () => {
     using t = temporary();
     const { base, path } = await start(t);
     writeTree(path, { 'deep/er/file': 'x', 'deep/empty': null });
     const { id: parent } = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'x' });
-    // A tick later the status of every file and folder is remembered.
+    // After a clock tick the status of every file and folder is cached.
     const { ctimeMs } = lstatSync(join(path, 'deep/er/file'));
     await expect.poll(() => tick(t.path) > ctimeMs).toBe(true);
     const same = await t.workspaces.snapshot({ epoch: 1, runId, parent, message: 'x' });
@@ -326,7 +326,7 @@ describe('snapshot', () => {
     expect(await t.reopen().snapshot({ epoch: 1, runId, parent, message: 'y' })).toMatchObject({ id });
   });
 
-  test('sees names come and go in folders that it has listed before', async () => {
+  test('detects added and removed names in known folders', async () => {
     using t = temporary();
     const { base, path } = await start(t);
     let parent = base.id;
@@ -373,7 +373,7 @@ describe('snapshot', () => {
     expect(outcomes.taken + outcomes.busy).toBe(80);
     expect(outcomes.taken).toBeGreaterThan(0);
     expect(holds(t.shadow(runId), 'secret of the host')).toBe(false);
-    // One more, so that the tree has to be readable again.
+    // One more snapshot, so that the tree must be readable again.
     await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'after' });
   });
 });

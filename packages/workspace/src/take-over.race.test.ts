@@ -20,7 +20,7 @@ import { type Temporary, temporary } from './testing/temporary-workspaces.ts';
 const runId = 'run_1';
 const source = { 'a.txt': 'a\n', 'lib/b.txt': 'b\n', 'lib/empty': null, run: { executable: '#!/bin/sh\n' } };
 
-/** A run with two snapshots, and changes after them that no snapshot has. */
+/** A run with two snapshots and later changes that no snapshot has. */
 async function start(t: Temporary) {
   writeTree(join(t.path, 'source'), source);
   const { id: base } = await t.workspaces.materialise({
@@ -38,7 +38,7 @@ async function start(t: Temporary) {
 
 const at = async (t: Temporary, epoch: number) => readTree((await t.workspaces.locate({ runId, epoch })).path);
 
-test('a take-over makes a new tree as the snapshot says, and the old one is nobody’s', async () => {
+test('a take-over builds a new tree at the snapshot and retires the old one', async () => {
   using t = temporary();
   const { changed, path, atChanged } = await start(t);
   await t.workspaces.takeOver({ runId, epoch: 2, snapshot: changed });
@@ -57,7 +57,7 @@ test('a take-over makes a new tree as the snapshot says, and the old one is nobo
   expect(existsSync(join(t.dataDir, 'runs', runId, 'retired'))).toBe(false);
 });
 
-test('snapshots, restores and take-overs go on in the new tree, and see each change in it', async () => {
+test('snapshots, restores and take-overs continue in the new tree', async () => {
   using t = temporary();
   const { base, changed } = await start(t);
   await t.workspaces.takeOver({ runId, epoch: 7, snapshot: changed });
@@ -74,7 +74,7 @@ test('snapshots, restores and take-overs go on in the new tree, and see each cha
   expect(git(t.shadow(runId), 'fsck', '--strict', '--no-dangling')).toBe('');
 });
 
-test('.git entries come back, and what no snapshot holds is moved over: files that are too large', async () => {
+test('a take-over restores .git entries and moves skipped files over', async () => {
   using t = temporary({ limits: { fileBytes: 1000 } });
   const { path, changed } = await start(t);
   mkdirSync(join(path, 'lib/.git'));
@@ -89,7 +89,7 @@ test('.git entries come back, and what no snapshot holds is moved over: files th
   expect(await at(t, 2)).toEqual(before);
 });
 
-test('nothing is moved through a link that an agent planted', async () => {
+test('nothing is moved through a planted link', async () => {
   using t = temporary({ limits: { fileBytes: 1000 } });
   const { path, changed } = await start(t);
   mkdirSync(join(path, 'deep'));
@@ -106,7 +106,7 @@ test('nothing is moved through a link that an agent planted', async () => {
   expect((await at(t, 2))['deep/large']).toBeUndefined();
 });
 
-test('a take-over that died anywhere is made good by the next one', async () => {
+test('a take-over killed at any point is finished by the next', async () => {
   using t = temporary();
   const { changed, atChanged } = await start(t);
   let epoch = 2;
@@ -125,7 +125,7 @@ test('a take-over that died anywhere is made good by the next one', async () => 
 });
 
 test.each(['restore', 'snapshot', 'take_over'])(
-  'a worker that is frozen in the middle of a %s changes nothing when it goes on',
+  'a worker frozen during a %s changes nothing when it resumes',
   async (verb) => {
     using t = temporary();
     const { base, changed, atChanged } = await start(t);
@@ -153,7 +153,7 @@ test.each(['restore', 'snapshot', 'take_over'])(
       expect(await at(t, epoch)).toEqual({ ...atChanged, 'new.txt': 'file new\n' });
       const again = await successor.snapshot({ runId, epoch, parent: mine.id, message: 'again' });
       expect(again).toMatchObject({ id: mine.id, files_changed: 0 });
-      // Another worker, which has to read everything from the disk, sees the same.
+      // Another worker, which reads everything from disk, sees the same.
       writeFileSync(join(path, 'new.txt'), 'later\n');
       const later = await t.reopen().snapshot({ runId, epoch, parent: mine.id, message: 'later' });
       expect(later.files_changed).toBe(1);
@@ -163,7 +163,7 @@ test.each(['restore', 'snapshot', 'take_over'])(
   },
 );
 
-test('of two makers the first to be done wins, wherever the other one stood still', async () => {
+test('when two processes build a run, the first to finish wins', async () => {
   using t = temporary();
   writeTree(join(t.path, 'source'), source);
   const directory = { type: 'directory' as const, path: join(t.path, 'source') };
@@ -192,7 +192,7 @@ test('of two makers the first to be done wins, wherever the other one stood stil
   expect(frozen).toBeGreaterThanOrEqual(tried(4));
 });
 
-test('what a maker left that was killed goes when the next process starts, whatever has become of its run', async () => {
+test('the next process removes the unfinished folders of a killed one', async () => {
   using t = temporary();
   writeTree(join(t.path, 'source'), source);
   const directory = { type: 'directory' as const, path: join(t.path, 'source') };

@@ -17,7 +17,7 @@ async function start(t: Temporary) {
   return { path, id, deps, change, quieted, before: readTree(path) };
 }
 
-test('a batch that goes well is one snapshot', async () => {
+test('a successful batch is one snapshot', async () => {
   using t = temporary();
   const { id, deps, change, quieted } = await start(t);
   const done = await transact(deps, {
@@ -32,7 +32,7 @@ test('a batch that goes well is one snapshot', async () => {
   expect(quieted).toEqual([runId]);
 });
 
-test('what validators leave behind is no part of it', async () => {
+test('files that validators write are removed', async () => {
   using t = temporary();
   const { id, deps, change, path } = await start(t);
   let validated: object = {};
@@ -58,8 +58,8 @@ test('what validators leave behind is no part of it', async () => {
 
 test.each([
   ['a call fails', { ok: false, reason: 'no' } as const, undefined, 'no'],
-  ['a validator says why not', { ok: true, value: 1 } as const, 'types do not fit', 'types do not fit'],
-])('when %s nothing of the batch is left', async (_, answer, refusal, reason) => {
+  ['a validator rejects', { ok: true, value: 1 } as const, 'types do not fit', 'types do not fit'],
+])('when %s the batch is rolled back', async (_, answer, refusal, reason) => {
   using t = temporary();
   const { id, deps, change, before, path } = await start(t);
   const act = async () => {
@@ -78,7 +78,7 @@ test.each([
   expect(readTree(path)).toEqual(before);
 });
 
-test('when a call throws, or somebody gives up, nothing is left, and they hear of it', async () => {
+test('a throw or an abort rolls back and is passed on', async () => {
   using t = temporary();
   const { id, deps, change, before, path } = await start(t);
   const throwing = transact(deps, {
@@ -105,7 +105,7 @@ test('when a call throws, or somebody gives up, nothing is left, and they hear o
   expect(readTree(path)).toEqual(before);
 });
 
-test('after a death anywhere in the middle the parent is a restore away', async () => {
+test('after a kill at any point a restore returns to the parent', async () => {
   using t = temporary();
   const { id, before, path } = await start(t);
   const act = { verb: 'transact', parent: id, files: { 'a.txt': 'changed', 'c/new.txt': 'new' } };

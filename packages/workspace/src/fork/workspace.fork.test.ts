@@ -12,7 +12,7 @@ import { linkObjects } from './link-objects.ts';
 const parent = 'run_parent';
 const child = 'run_child';
 
-/** A run of three snapshots: the base, one after a first change, one after a second. */
+/** A run of three snapshots: the base, and one after each of two changes. */
 async function start(t: Temporary, type: 'directory' | 'git' = 'git') {
   const source = join(t.path, 'source');
   writeTree(source, { 'a.txt': 'a\n', 'b/c.txt': 'c\n', 'run.sh': { executable: 'x' }, link: { link: 'a.txt' } });
@@ -32,7 +32,7 @@ const fork = (t: Temporary, snapshot: string, runId = child, from = parent) =>
   t.workspaces.fork({ runId, from: { runId: from, snapshot } });
 
 test.each(['directory', 'git'] as const)(
-  'a fork of a %s has the files of its snapshot, and publishes against the base of the other run',
+  'a fork of a %s has its snapshot's files and the other run's base',
   async (type) => {
     using t = temporary();
     const { source, base, first, path, atFirst } = await start(t, type);
@@ -57,7 +57,7 @@ test.each(['directory', 'git'] as const)(
   },
 );
 
-test('a fork does not need the other run any more, nor is it touched by what becomes of it', async () => {
+test('a fork is independent of later changes in the other run', async () => {
   using t = temporary();
   const { first, second } = await start(t);
   await fork(t, second.id);
@@ -74,7 +74,7 @@ test('a fork does not need the other run any more, nor is it touched by what bec
   });
 });
 
-test('a fork shares the bytes of what it took over', async () => {
+test('a fork shares objects by hard links', async () => {
   using t = temporary();
   const { first } = await start(t);
   await fork(t, first.id);
@@ -85,7 +85,7 @@ test('a fork shares the bytes of what it took over', async () => {
   expect(packs(parent)).toEqual(expect.arrayContaining(packs(child)));
 });
 
-test('a fork that died anywhere is made by the next call', async () => {
+test('a fork killed at any point is finished by the next call', async () => {
   using t = temporary();
   const { first, atFirst } = await start(t);
   const act = { verb: 'fork', from: { runId: parent, snapshot: first.id } };
@@ -103,7 +103,7 @@ test('a fork that died anywhere is made by the next call', async () => {
   expect(killed).toBe(tried(7));
 });
 
-test('a fork while the other run is written and collected has everything', async () => {
+test('a fork is complete while the other run is written and collected', async () => {
   using t = temporary();
   const { path, second } = await start(t);
   const other = t.reopen();
@@ -123,7 +123,7 @@ test('a fork while the other run is written and collected has everything', async
   await busy;
 });
 
-test('a fork can go back to any snapshot before the one it began with', async () => {
+test('a fork can restore any earlier snapshot', async () => {
   using t = temporary();
   const { base, first, second, atFirst } = await start(t);
   await fork(t, second.id);
@@ -142,7 +142,7 @@ test('a fork can go back to any snapshot before the one it began with', async ()
   expect(other.id).toBe(second.id);
 });
 
-test('what the snapshot skipped is not in the fork, and is not taken for removed', async () => {
+test('skipped files are absent from a fork and do not count as removed', async () => {
   using t = temporary({ limits: { fileBytes: 1000 } });
   const source = join(t.path, 'source');
   writeTree(source, { 'a.txt': 'a\n', big: 'x'.repeat(2000) });
@@ -159,7 +159,7 @@ test('what the snapshot skipped is not in the fork, and is not taken for removed
   expect(await publishNow(t.workspaces, { runId: child, snapshot: next.id })).toMatchObject({ status: 'published' });
   expect(readTree(source)).toEqual({ 'a.txt': 'file b\n', big: `file ${'x'.repeat(2000)}` });
 
-  // A file of the run's own at that path is like any other.
+  // A file that the run creates at that path is like any other.
   writeTree(path, { big: 'small' });
   await t.workspaces.restore({ epoch: 1, runId: child, snapshot: next.id });
   expect(readTree(path)).toEqual({ 'a.txt': 'file b\n' });
@@ -188,7 +188,7 @@ test.each([
   }
 });
 
-test('what a collection of the other run took away under our hands is looked for again', async () => {
+test('a fork retries when a collection removes packs during it', async () => {
   using t = temporary();
   const { first, atFirst } = await start(t);
   let rounds = 0;
@@ -206,7 +206,7 @@ test('what a collection of the other run took away under our hands is looked for
   expect(git(t.shadow(child), 'fsck', '--strict', '--no-dangling', '--full')).toBe('');
 });
 
-test('a fork whose objects are nowhere to be found is not made', async () => {
+test('a fork fails when objects are missing', async () => {
   using t = temporary();
   const { first } = await start(t);
   for (const name of readdirSync(join(t.shadow(parent), 'objects/pack'))) {

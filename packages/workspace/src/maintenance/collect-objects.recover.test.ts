@@ -26,7 +26,7 @@ async function start(t: Temporary, steps = 6) {
 const fsck = (t: Temporary, run = runId) => git(t.shadow(run), 'fsck', '--strict', '--full', '--no-dangling');
 const packs = (t: Temporary) => readdirSync(join(t.shadow(runId), 'objects/pack')).filter((name) => /pack$/.test(name));
 
-/** Makes everything look as if it had been written long ago. */
+/** Sets old times on everything. */
 function age(folder: string): void {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
@@ -35,7 +35,7 @@ function age(folder: string): void {
   }
 }
 
-test('a collection that died anywhere leaves every snapshot, and the next one finishes it', async () => {
+test('a collection killed at any point keeps every snapshot', async () => {
   using t = temporary();
   const { ids, path, last } = await start(t);
   const before = readTree(path);
@@ -75,7 +75,7 @@ describe('objects that no ref needs', () => {
     return { workspaces, last, has, path };
   }
 
-  test('stay while they are young: somebody may be about to make the ref', async () => {
+  test('stay while they are young, because a ref may follow', async () => {
     using t = temporary();
     const { workspaces, has } = await failOnce(t);
     await workspaces.collect(runId);
@@ -84,7 +84,7 @@ describe('objects that no ref needs', () => {
     expect(has()).toBe(true);
   });
 
-  test('go when they are old, and nobody takes them for stored', async () => {
+  test('go when they are old, and are written again when needed', async () => {
     using t = temporary();
     const { workspaces, has, last, path } = await failOnce(t);
     age(join(t.shadow(runId), 'objects'));
@@ -99,7 +99,7 @@ describe('objects that no ref needs', () => {
   });
 });
 
-test('packs that are there twice, loose objects and what dead writers left are cleared away', async () => {
+test('duplicate packs, loose objects and temporary files are removed', async () => {
   using t = temporary();
   const { path, last } = await start(t);
   const shadow = t.shadow(runId);
@@ -126,7 +126,7 @@ test('packs that are there twice, loose objects and what dead writers left are c
   expect(readTree(path)).toEqual(tree);
 });
 
-test('a program that reads objects one by one does not lose them when their packs go', async () => {
+test('a long-running reader survives the removal of packs', async () => {
   using t = temporary();
   const { last } = await start(t);
   const ids = (await t.workspaces.files({ runId, snapshot: last })).map((file) => file.oid);

@@ -17,7 +17,7 @@ async function start(t: Temporary) {
   return { source, base: base.id, id, tree: readTree(path) };
 }
 
-test('without its tree a run can be read, compared, forked and published', async () => {
+test('a run without a tree can be read, compared, forked and published', async () => {
   using t = temporary();
   const { source, base, id } = await start(t);
   expect(await t.workspaces.hasTree(runId)).toBe(true);
@@ -38,7 +38,7 @@ test('without its tree a run can be read, compared, forked and published', async
   expect(readTree(source)['a.txt']).toBe('file changed\n');
 });
 
-test('a restore and a take-over make the tree again; older epochs stay stale', async () => {
+test('a restore or take-over rebuilds the tree; older epochs stay stale', async () => {
   using t = temporary();
   const { base, id, tree } = await start(t);
   await t.workspaces.dropTree({ runId, epoch: 2 });
@@ -59,7 +59,7 @@ test('a restore and a take-over make the tree again; older epochs stay stale', a
   expect(readTree(path)['a.txt']).toBe('file a\n');
 });
 
-test('dies at any moment, and is done by the next call', async () => {
+test('a drop killed at any point is finished by the next call', async () => {
   using t = temporary();
   const { id, tree } = await start(t);
   let epoch = 1;

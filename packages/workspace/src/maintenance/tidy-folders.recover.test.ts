@@ -23,7 +23,7 @@ async function manySnapshots(t: Temporary) {
 const packsIn = (t: Temporary) =>
   readdirSync(join(t.shadow(runId), 'objects/pack')).filter((name) => name.endsWith('.pack'));
 
-test('collected, every snapshot is what it was, in one pack, and the run goes on', async () => {
+test('a collection keeps every snapshot in one pack, and the run continues', async () => {
   using t = temporary();
   const { path, trees, last } = await manySnapshots(t);
   expect(packsIn(t).length).toBeGreaterThan(10);
@@ -34,7 +34,7 @@ test('collected, every snapshot is what it was, in one pack, and the run goes on
     expect(readTree(path)).toEqual(tree);
   }
   expect(git(t.shadow(runId), 'fsck', '--strict', '--no-dangling', '--full')).toBe('');
-  // Content of an old snapshot again: the writer must not take it for stored because it was, once.
+  // Content of an old snapshot: the writer must not assume that it is still stored.
   await t.workspaces.restore({ epoch: 1, runId, snapshot: last });
   writeTree(path, { more: '3\n' });
   const next = await t.workspaces.snapshot({ epoch: 1, runId, parent: last, message: 'more' });
@@ -42,7 +42,7 @@ test('collected, every snapshot is what it was, in one pack, and the run goes on
   expect((await t.workspaces.files({ runId, snapshot: next.id, path: 'more' })).length).toBe(1);
 });
 
-test('readers of another process are not disturbed by a collection', async () => {
+test('readers in another process survive a collection', async () => {
   using t = temporary();
   const { trees } = await manySnapshots(t);
   const reader = t.reopen();
@@ -55,7 +55,7 @@ test('readers of another process are not disturbed by a collection', async () =>
   await reading;
 });
 
-test('sizes name every run, the largest first', async () => {
+test('sizes lists every run, the largest first', async () => {
   using t = temporary();
   await manySnapshots(t);
   await t.workspaces.materialise({ runId: 'run_large', source: { type: 'empty' } });
@@ -70,7 +70,7 @@ test('sizes name every run, the largest first', async () => {
   expect(second?.shadow_bytes).toBeGreaterThan(0);
 });
 
-test('what a dead process left goes; what somebody knows, or is young, stays', async () => {
+test('leftovers of dead processes go; known and young folders stay', async () => {
   const now = Date.now();
   using t = temporary({ now: () => now });
   await t.workspaces.materialise({ runId, source: { type: 'empty' } });
@@ -87,7 +87,7 @@ test('what a dead process left goes; what somebody knows, or is young, stays', a
   await expect(t.workspaces.locate({ runId: runId, epoch: 1 })).resolves.toBeDefined();
 });
 
-test('the folder of an unknown run lies in the trash as it was, for a week', async () => {
+test('the folder of an unknown run stays in the trash for a week', async () => {
   const start = Date.now();
   const clock = { now: start };
   using t = temporary({ now: () => clock.now });
@@ -102,7 +102,7 @@ test('the folder of an unknown run lies in the trash as it was, for a week', asy
   expect(existsSync(path)).toBe(false);
   clock.now = start + 6 * 24 * 3_600_000;
   expect(await tidy()).toEqual([]);
-  // A person who misses it moves it back.
+  // A person moves the folder back.
   const [name = ''] = readdirSync(join(t.dataDir, 'trash'));
   renameSync(join(t.dataDir, 'trash', name), path);
   expect(readTree((await t.workspaces.locate({ runId, epoch: 1 })).path)).toEqual(files);
@@ -112,7 +112,7 @@ test('the folder of an unknown run lies in the trash as it was, for a week', asy
   expect(readdirSync(join(t.dataDir, 'trash'))).toEqual([]);
 });
 
-test('a folder that is no run, and one that cannot be removed, do not keep others; a half-published source is made whole', async () => {
+test('one bad folder does not stop the others; a publish is finished', async () => {
   const now = Date.now();
   using t = temporary({ now: () => now });
   const old = new Date(now - 2 * 3_600_000);
@@ -145,7 +145,7 @@ test('a folder that is no run, and one that cannot be removed, do not keep other
   ).toEqual([true, true, false, true]);
 });
 
-test('when nobody can say who is known, nothing is removed', async () => {
+test('nothing is removed when the known runs cannot be read', async () => {
   const now = Date.now();
   using t = temporary({ now: () => now });
   const path = join(t.dataDir, 'runs/run_orphan');

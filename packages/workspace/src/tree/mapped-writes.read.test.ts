@@ -10,7 +10,7 @@ import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
 const runId = 'run_1';
 const size = 8192;
 
-/** Maps files and writes letters into them, as it is told on its standard input. Answers each line when it has done so. */
+/** Maps files and writes letters into them on commands from standard input. Answers each line when it is done. */
 const program = `
 import mmap, os, sys
 maps = {}
@@ -21,7 +21,7 @@ for line in sys.stdin:
         maps[name] = mmap.mmap(f, ${size})
         maps[name][0]
         os.close(f)
-    elif verb == 'put':
+    elif verb == 'write':
         at, letter = rest.split(':')
         maps[name][int(at)] = ord(letter)
     elif verb == 'unmap':
@@ -57,7 +57,7 @@ async function contentOf(t: Temporary, snapshot: string, path: string): Promise<
   return Buffer.concat(await content.toArray()).toString();
 }
 
-/** Until the clock of the file system has left the tick of what was written before. */
+/** Waits until the file system's clock has left the tick of the last write. */
 function nextTick(directory: string): void {
   const probe = join(directory, 'probe');
   const stamp = () => {
@@ -69,21 +69,21 @@ function nextTick(directory: string): void {
   rmSync(probe);
 }
 
-test('what a background command writes through a dirty mapping is in the next snapshot, and in those after its end', async () => {
+test('snapshots have what a background command writes through a mapping', async () => {
   using t = temporary();
   const { id, path } = await start(t);
   writeFileSync(join(path, 'a'), 'A'.repeat(size));
   const first = await t.workspaces.snapshot({ runId, epoch: 1, parent: id, message: '1' });
   const writer = new MappingWriter(path);
   await writer.tell('map a');
-  await writer.tell('put a 0:B');
+  await writer.tell('write a 0:B');
   nextTick(t.path);
   const second = await t.workspaces.snapshot({ runId, epoch: 1, parent: first.id, message: '2', isShared: true });
   expect((await contentOf(t, second.id, 'a')).slice(0, 2)).toBe('BA');
-  await writer.tell('put a 1:C');
+  await writer.tell('write a 1:C');
   const third = await t.workspaces.snapshot({ runId, epoch: 1, parent: second.id, message: '3', isShared: true });
   expect((await contentOf(t, third.id, 'a')).slice(0, 2)).toBe('BC');
-  await writer.tell('put a 1:D');
+  await writer.tell('write a 1:D');
   await writer.end();
   const last = await t.workspaces.snapshot({ runId, epoch: 1, parent: third.id, message: '4' });
   expect((await contentOf(t, last.id, 'a')).slice(0, 2)).toBe('BD');
@@ -94,7 +94,7 @@ const acts = fc.array(
   fc.oneof(
     fc.record({ act: fc.constantFrom('begin' as const, 'end' as const) }),
     fc.record({
-      act: fc.constant('put' as const),
+      act: fc.constant('map-write' as const),
       name: fc.constantFrom(...names),
       at: fc.constantFrom(0, 1, size - 1),
       letter: fc.constantFrom('x', 'y', 'z'),
@@ -112,11 +112,11 @@ const acts = fc.array(
   { maxLength: 14 },
 );
 
-// Where commands run alone on a file system in memory, even a single mapping leaves no trace.
+// On a file system in memory a write through a mapping never changes the times.
 const places = [tmpdir(), '/dev/shm'].filter((place) => existsSync(place));
 
 test.each(places)(
-  'whatever a mapping writer does between snapshots, in whatever order, each snapshot is the tree (%s)',
+  'every snapshot equals the tree under random mapped writes (%s)',
   async (place) => {
     await fc.assert(
       fc.asyncProperty(acts, async (all) => {
@@ -139,9 +139,9 @@ test.each(places)(
             } else if (one.act === 'end') {
               await writer?.end();
               writer = undefined;
-            } else if (one.act === 'put') await writer?.tell(`put ${one.name} ${one.at}:${one.letter}`);
+            } else if (one.act === 'map-write') await writer?.tell(`write ${one.name} ${one.at}:${one.letter}`);
             else if (one.act === 'write') {
-              // In place: a mapping stays one of the same file.
+              // In place, so that the mapping stays valid.
               writeFileSync(join(path, one.name), one.letter.repeat(size), { flag: 'r+' });
             } else if (one.act === 'inspect') {
               await workspaces.inspect({ runId, epoch, writer: '', snapshot: parent, isShared: writer !== undefined });

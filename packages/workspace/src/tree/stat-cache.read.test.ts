@@ -22,7 +22,7 @@ function file(content = 'x') {
   return { path, status: lstatSync(path, { bigint: true }) };
 }
 
-test('a file that changed in the tick of its hashing is not known', () => {
+test('a file that changed in the tick of its hashing is not cached', () => {
   const cache = openStatCache(runFolder(dataDir, 'run_1'));
   const { status } = file();
   cache.set('file', status, oid, status.ctimeNs + 1n);
@@ -31,7 +31,7 @@ test('a file that changed in the tick of its hashing is not known', () => {
   expect(cache.get('file', status)).toBeUndefined();
 });
 
-test('the names in a folder that changed in the tick of its reading are not known', () => {
+test('the names of a folder that changed in the tick of its reading are not cached', () => {
   const cache = openStatCache(runFolder(dataDir, 'run_1'));
   const status = lstatSync(dataDir, { bigint: true });
   cache.setNames('folder', status, ['one'], status.ctimeNs);
@@ -46,7 +46,7 @@ test('the names in a folder that changed in the tick of its reading are not know
   expect(cache.getNames('folder', status)).toBeUndefined();
 });
 
-test('what is learned later overtakes what was saved before, in the same file', async () => {
+test('later entries supersede saved ones in the same file', async () => {
   const folder = runFolder(dataDir, 'run_1');
   const other = 'c'.repeat(40);
   const both = new Set([oid, other]);
@@ -70,7 +70,7 @@ test('what is learned later overtakes what was saved before, in the same file', 
   expect(openStatCache(folder).get('path-0', status)).toBeUndefined();
 });
 
-test('the clock is the one that stamps files', () => {
+test('the clock is the one that sets file times', () => {
   const folder = runFolder(dataDir, 'run_1');
   for (let round = 0; round < 100; round++) {
     const before = fileSystemClock(folder);
@@ -80,7 +80,7 @@ test('the clock is the one that stamps files', () => {
   }
 });
 
-test('what is stored is known after a restart, under any name; a torn file counts as empty', async () => {
+test('entries survive a restart; a torn file counts as empty', async () => {
   const folder = runFolder(dataDir, 'run_1');
   const cache = openStatCache(folder);
   const { status } = file();

@@ -17,7 +17,7 @@ import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
 const runId = 'run_1';
 const limit = 1000;
 
-/** A run on a directory with `run.sh`, whose files may have 1,000 bytes. */
+/** A run on a directory with `run.sh` and a limit of 1,000 bytes per file. */
 async function start(t: Temporary) {
   const source = join(t.path, 'source');
   writeTree(source, { 'run.sh': 'echo SAFE\n', 'dir/inner': 'inner\n' });
@@ -33,15 +33,15 @@ const read = async (t: Temporary, snapshot: string, path = 'run.sh') => {
   return Buffer.concat(await content.toArray()).toString();
 };
 
-/** The same time stamps as before, as `touch -r` sets them. */
+/** Writes and restores the times, as `touch -r` does. */
 function forge(file: string, write: () => void): void {
   const { atime, mtime } = statSync(file);
   write();
   utimesSync(file, atime, mtime);
 }
 
-describe('a file that became larger than a snapshot can hold', () => {
-  test('is unknown in the diff, the list of files, its content, the archive and the dry run', async () => {
+describe('a file that grew above the size limit', () => {
+  test('is unknown in diff, file list, content, archive and dry run', async () => {
     using t = limited();
     const { base, file } = await start(t);
     writeFileSync(file, 'echo LATER\n');
@@ -79,7 +79,7 @@ describe('a file that became larger than a snapshot can hold', () => {
     });
   });
 
-  test('makes another snapshot whenever its content changes, whatever its times say', async () => {
+  test('makes a new snapshot when its content changes, for any times', async () => {
     using t = limited();
     const { base, file } = await start(t);
     writeFileSync(file, large('E'));
@@ -91,7 +91,7 @@ describe('a file that became larger than a snapshot can hold', () => {
     truncateSync(file, limit + 500);
     const third = await take(t, second.id);
     expect(third.id).not.toBe(second.id);
-    // Another file under its name, with the same size and time.
+    // Another file of the same name, size and time.
     forge(file, () => {
       rmSync(file);
       writeFileSync(file, large('G').padEnd(limit + 500, 'G'));
@@ -99,7 +99,7 @@ describe('a file that became larger than a snapshot can hold', () => {
     expect((await take(t, third.id)).id).not.toBe(third.id);
   });
 
-  test('is not replaced by its old content in a take-over, a restore or a fork', async () => {
+  test('is not replaced by its old content', async () => {
     using t = limited();
     const { base, file } = await start(t);
     writeFileSync(file, large('E'));
@@ -109,7 +109,7 @@ describe('a file that became larger than a snapshot can hold', () => {
     await t.workspaces.takeOver({ runId, epoch: 2, snapshot: id });
     const { path } = await t.workspaces.locate({ runId, epoch: 2 });
     expect(readFileSync(join(path, 'run.sh'), 'utf8')).toBe(large('E'));
-    // A move changes the ctime, and the snapshot stays the same.
+    // A move changes the ctime but not the snapshot.
     expect((await take(t, id, 2)).id).toBe(id);
     expect(
       await t.reopen({ limits: { fileBytes: limit } }).inspect({
@@ -125,7 +125,7 @@ describe('a file that became larger than a snapshot can hold', () => {
     expect(await t.workspaces.unknown({ runId: 'run_2', snapshot: id })).toMatchObject([{ path: 'run.sh' }]);
   });
 
-  test('that was left out of the copy already is seen when the run makes one there', async () => {
+  test('is detected at a path that the copy left out', async () => {
     using t = limited();
     const source = join(t.path, 'source');
     writeTree(source, { 'big.bin': large('A') });
@@ -140,7 +140,7 @@ describe('a file that became larger than a snapshot can hold', () => {
   });
 });
 
-test('below folders that are nested too deep, another content is another snapshot', async () => {
+test('a change below a folder nested too deep makes a new snapshot', async () => {
   using t = temporary();
   const { base, path } = await start(t);
   const deep = join(path, ...Array.from({ length: 205 }, () => 'd'));
@@ -156,7 +156,7 @@ test('below folders that are nested too deep, another content is another snapsho
   ]);
 });
 
-test('a file that is closed to its owner is read all the same', async () => {
+test('a file that denies its owner access is read', async () => {
   using t = temporary();
   const { base, file } = await start(t);
   writeFileSync(file, 'echo EVIL\n');
