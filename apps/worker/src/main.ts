@@ -21,7 +21,7 @@ import { createRegistry, type ToolDefinition } from '@holdpoint/tools/registry';
 import { duckDuckGoHtml } from '@holdpoint/tools/search/duckduckgo-html';
 import { openTextThreads } from '@holdpoint/tools/text-threads';
 import { createHoldpointToolset } from '@holdpoint/tools/toolsets/holdpoint';
-import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
+import { openWorkspaces } from '@holdpoint/workspace';
 import pino from 'pino';
 import manifest from '../package.json' with { type: 'json' };
 import { createExecutor } from './adapters/executor.ts';
@@ -73,7 +73,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     ...(config.bootId === undefined ? {} : { bootId: config.bootId }),
     logger,
   });
-  await workspaces.removeDeadMakers();
+  await workspaces.removeAbandonedBuilds();
   const { searchEndpoint } = config;
   const search = duckDuckGoHtml(searchEndpoint === undefined ? {} : { endpoint: searchEndpoint });
   const texts = openTextThreads();

@@ -1,7 +1,7 @@
 import type { FileDiff, LeftOut } from '@holdpoint/contract';
 import type { Deps } from './deps.ts';
-import { createPace, type Pace } from './files/pace.ts';
 import { toText } from './files/path-name.ts';
+import { createYielder, type Yielder } from './files/yielder.ts';
 import { diffTree, type RawDiff } from './host-git/diff-tree.ts';
 import { reviewChanges } from './left-out/review.ts';
 import type { DiffRequest } from './port.ts';
@@ -21,12 +21,12 @@ export async function diffSnapshots(
     { ...review, path: request.path },
     { flags: [], config: [`core.bigFileThreshold=${deps.limits.hunkBytes}`], maxBytes: deps.limits.diffBytes },
   );
-  const pace = createPace();
+  const maybeYield = createYielder();
   const budget = { ...mostShown };
   const shown: FileDiff[] = [];
   for (const file of files) {
-    shown.push(await toFileDiff(file, budget, pace));
-    await pace();
+    shown.push(await toFileDiff(file, budget, maybeYield));
+    await maybeYield();
   }
   return { files: shown, left_out: review.left_out };
 }
@@ -34,8 +34,8 @@ export async function diffSnapshots(
 /** A person does not read more. The rest of a change set is available by path, and as a patch. */
 const mostShown: HunkBudget = { lines: 100_000, bytes: 8 * 1024 * 1024 };
 
-async function toFileDiff(file: RawDiff, budget: HunkBudget, pace: Pace): Promise<FileDiff> {
-  const { omitted, ...read } = await readHunks(file.sections, budget, pace);
+async function toFileDiff(file: RawDiff, budget: HunkBudget, maybeYield: Yielder): Promise<FileDiff> {
+  const { omitted, ...read } = await readHunks(file.sections, budget, maybeYield);
   return {
     path: toText(file.path),
     status: file.status,

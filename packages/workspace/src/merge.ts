@@ -1,7 +1,7 @@
 import type { Deps } from './deps.ts';
 import { errnoOf } from './errors.ts';
+import { assertFreeSpace } from './files/free-space.ts';
 import { toText } from './files/path-name.ts';
-import { assertRoom } from './files/room.ts';
 import { linkObjects } from './fork/link-objects.ts';
 import { createObjectWriter } from './git-objects/object-writer.ts';
 import type { MergeResult, SnapshotId } from './port.ts';
@@ -40,7 +40,11 @@ export async function mergeRun(deps: Deps, input: Input): Promise<MergeResult> {
   const base = await loadSnapshot(deps, { folder, state, id: input.from.base });
   const ours = await loadSnapshot(deps, { folder, state, id: input.parent });
   await takeObjects(other.shadow, folder.shadow);
-  const writer = createObjectWriter({ gitDir: folder.shadow, known: state.known, room: () => assertRoom(deps) });
+  const writer = createObjectWriter({
+    gitDir: folder.shadow,
+    known: state.known,
+    assertSpace: () => assertFreeSpace(deps),
+  });
   const isMoved = changesBetween(base.root, ours.root).length > 0;
   const sides = { source: 'this run', run: 'the other run' };
   const sourceGitDir = (await openOrigin(deps, record))?.gitDir;

@@ -1,5 +1,5 @@
 import type { FileDiff } from '@holdpoint/contract';
-import type { Pace } from './files/pace.ts';
+import type { Yielder } from './files/yielder.ts';
 
 /** Remaining lines and bytes of hunks for one answer. */
 export interface HunkBudget {
@@ -15,7 +15,7 @@ const [newlineByte = 0, atByte, plusByte, minusByte] = [...Buffer.from('\n@+-')]
  * Reads the hunks of a file's sections and counts their lines. Hunks beyond the budget are counted and omitted. It yields to the event loop
  * now and then: 5,000,000 lines are a second of work.
  */
-export async function readHunks(sections: readonly Buffer[], budget: HunkBudget, pace: Pace): Promise<Hunks> {
+export async function readHunks(sections: readonly Buffer[], budget: HunkBudget, maybeYield: Yielder): Promise<Hunks> {
   const left = { ...budget };
   const hunks: FileDiff['hunks'] = [];
   let [additions, deletions, looked] = [0, 0, 0];
@@ -38,7 +38,7 @@ export async function readHunks(sections: readonly Buffer[], budget: HunkBudget,
         else hunks.at(-1)?.lines.push(line);
       }
       at = end + 1;
-      if (++looked % 1000 === 0) await pace();
+      if (++looked % 1000 === 0) await maybeYield();
     }
   }
   if (!omitted) Object.assign(budget, left);

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
-import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
+import { openWorkspaces } from '@holdpoint/workspace';
 import { createWorkspacePort } from '../../../apps/worker/src/adapters/workspace-port.ts';
 
 /*

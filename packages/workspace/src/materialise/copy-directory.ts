@@ -1,6 +1,5 @@
 import { fstatSync, mkdirSync, readlinkSync, rmdirSync, symlinkSync } from 'node:fs';
 import { errnoOf } from '../errors.ts';
-import { giveFolder, giveLink } from '../files/give-away.ts';
 import {
   type Directory,
   type EntryKind,
@@ -11,6 +10,7 @@ import {
   statIn,
 } from '../files/open-directory.ts';
 import { isDotGit, join } from '../files/path-name.ts';
+import { setFolderOwner, setLinkOwner } from '../files/set-owner.ts';
 import { specialKind } from '../tree/scan.ts';
 import { type CopyState, copyFile, openSource } from './copy-file.ts';
 import { countEntry, fileDone, type ImportContext } from './import-context.ts';
@@ -40,7 +40,7 @@ interface Pair {
 async function copyChildren(copy: Copy, pair: Pair): Promise<void> {
   for (const { name, kind } of entriesIn(pair.from)) {
     if (!isDotGit(name)) await copyEntry(copy, pair, name, kind);
-    const pause = copy.pace() ?? copy.content.relieve();
+    const pause = copy.maybeYield() ?? copy.content.backpressure();
     if (pause !== undefined) await pause;
   }
 }
@@ -89,7 +89,7 @@ async function copyFolder(copy: Copy, pair: Pair, name: string): Promise<void> {
   await copyChildren(copy, { from, to, path });
   // The folder was made in case the selection includes something in it.
   if (!copy.selection.has(path) && namesIn(to).length === 0) rmdirSync(pair.to.at(name));
-  else giveFolder(to.fd, copy.owner, Number(status.mode & 0o777n) | 0o700);
+  else setFolderOwner(to.fd, copy.owner, Number(status.mode & 0o777n) | 0o700);
 }
 
 function copyLink(copy: Copy, pair: Pair, name: string): void {
@@ -97,7 +97,7 @@ function copyLink(copy: Copy, pair: Pair, name: string): void {
   const target = fromSource(copy, join(pair.path, name), read);
   if (target === undefined) return;
   symlinkSync(target, pair.to.at(name));
-  giveLink(pair.to.at(name), copy.owner);
+  setLinkOwner(pair.to.at(name), copy.owner);
   fileDone(copy);
 }
 

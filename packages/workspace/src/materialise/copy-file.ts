@@ -1,10 +1,10 @@
 import { closeSync, constants, copyFileSync, fstatSync, futimesSync, openSync, readSync, type Stats } from 'node:fs';
 import { errnoOf } from '../errors.ts';
-import { giveFile } from '../files/give-away.ts';
 import type { Directory } from '../files/open-directory.ts';
 import type { BytePath } from '../files/path-name.ts';
+import { setFileOwner } from '../files/set-owner.ts';
 import { writeAll } from '../files/write-durably.ts';
-import { largeFrom } from '../git-objects/object-writer.ts';
+import { largeBlobBytes } from '../git-objects/object-writer.ts';
 import { bytesDone, countBytes, type ImportContext } from './import-context.ts';
 
 /** An open regular file of a source. */
@@ -60,7 +60,7 @@ export function copyFile(context: ImportContext & { state: CopyState }, at: At):
   const { fd, status } = at.source;
   countBytes(context, status.size);
   const target = at.directory.at(at.name);
-  const isSmall = status.size < largeFrom;
+  const isSmall = status.size < largeBlobBytes;
   const isShared = share(context.state, at.source, target);
   if (!isShared && !isSmall) copyFileSync(at.source.path, target, COPYFILE_EXCL);
   const isThere = isShared || !isSmall;
@@ -72,7 +72,7 @@ export function copyFile(context: ImportContext & { state: CopyState }, at: At):
     const content = isSmall ? readUpTo(context.state, isThere ? copy : fd, status.size) : undefined;
     if (content !== undefined && !isThere) writeAll(copy, content);
     futimesSync(copy, status.atimeMs / 1000, status.mtimeMs / 1000);
-    giveFile(copy, context.owner, (status.mode & 0o777) | 0o600);
+    setFileOwner(copy, context.owner, (status.mode & 0o777) | 0o600);
     if (content !== undefined) storeContent(context, { path: at.path, copy, content });
   } finally {
     closeSync(copy);

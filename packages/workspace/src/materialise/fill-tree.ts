@@ -1,17 +1,17 @@
 import { type BigIntStats, statSync } from 'node:fs';
 import type { Source } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
-import { giveFolder } from '../files/give-away.ts';
 import { openTop } from '../files/open-directory.ts';
-import { createPace } from '../files/pace.ts';
 import { toText } from '../files/path-name.ts';
+import { setFolderOwner } from '../files/set-owner.ts';
+import { createYielder } from '../files/yielder.ts';
 import type { ObjectWriter } from '../git-objects/object-writer.ts';
 import type { Materialised, Owner, Progress, SkippedPath } from '../port.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import { startScan } from '../snapshot.ts';
 import { assertUnchanged, readGit } from '../source-repository/repository.ts';
 import { takeCommit } from '../source-repository/take-commit.ts';
-import { bringTree, hashOnly } from '../tree/bring-tree.ts';
+import { checkoutTree, hashOnly } from '../tree/checkout-tree.ts';
 import { loadTree } from '../tree/load-snapshot.ts';
 import { fileSystemClock, type StatCache } from '../tree/stat-cache.ts';
 import { emptyFolder, type Folder } from '../tree/tree.ts';
@@ -48,11 +48,11 @@ export async function fillTree(deps: Deps, fill: Fill): Promise<Filled> {
   const { folder, found, signal } = fill;
   const owner = deps.isRoot ? fill.owner : undefined;
   using tree = openTop(folder.tree);
-  giveFolder(tree.fd, owner, 0o700);
+  setFolderOwner(tree.fd, owner, 0o700);
   const learner = createLearner(folder, deps.states.of(folder).stats);
   const context: ImportContext = {
     owner,
-    pace: createPace(signal),
+    maybeYield: createYielder(signal),
     limits: deps.limits,
     selection: fill.source.type === 'empty' ? selectAll : createSelection(fill.source),
     skipped: fill.skipped,
@@ -89,14 +89,14 @@ export async function fillTree(deps: Deps, fill: Fill): Promise<Filled> {
   return { before: emptyFolder(), submodules: [] };
 }
 
-/** Delays `StatCache.learn` until the clock has left the tick in which a file was written. */
+/** Delays `StatCache.set` until the clock has left the tick in which a file was written. */
 function createLearner(folder: RunFolder, stats: StatCache) {
   const settleAt = 1000;
   let waiting: { path: string; status: BigIntStats; oid: string }[] = [];
   const settle = () => {
     const clock = fileSystemClock(folder);
     const young = waiting.filter(({ status }) => status.ctimeNs >= clock);
-    for (const { path, status, oid } of waiting) if (status.ctimeNs < clock) stats.learn(path, status, oid, clock);
+    for (const { path, status, oid } of waiting) if (status.ctimeNs < clock) stats.set(path, status, oid, clock);
     waiting = young;
   };
   const add: ImportContext['learn'] = (path, status, oid) => {
@@ -129,7 +129,7 @@ async function checkOut(
     bytesDone(context, bytes);
     fileDone(context);
   };
-  await bringTree({ git: deps.git, scan, ...where, onWritten, signal }, root);
+  await checkoutTree({ git: deps.git, scan, ...where, onWritten, signal }, root);
   const wanted = loaded.submodules.filter(({ path }) => context.selection.has(path));
   const submodules = wanted.map(({ path, oid }) => ({ path: toText(path), commit: oid }));
   return { before: root, submodules, commit: (await reading).stdout };

@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { WorkspaceError } from '../errors.ts';
-import type { Pace } from '../files/pace.ts';
 import type { BytePath } from '../files/path-name.ts';
+import type { Yielder } from '../files/yielder.ts';
 import type { ObjectWriter } from '../git-objects/object-writer.ts';
 import type { Owner, Progress, SkippedPath } from '../port.ts';
 import type { Selection } from './selection.ts';
@@ -9,12 +9,12 @@ import type { Selection } from './selection.ts';
 /** Inputs and counters of an import of files into a new workspace. */
 export interface ImportContext {
   readonly owner: Owner | undefined;
-  readonly pace: Pace;
+  readonly maybeYield: Yielder;
   readonly limits: { entries: number; sourceBytes: number; fileBytes: number };
   readonly selection: Selection;
   readonly skipped: Map<string, SkippedPath['reason']>;
   /** Stores content for the first snapshot during the copy. */
-  readonly content: Pick<ObjectWriter, 'blob' | 'relieve'>;
+  readonly content: Pick<ObjectWriter, 'blob' | 'backpressure'>;
   /** Records the status of a stored file. No other process uses the tree yet, so the snapshot need not read the file again. */
   readonly learn: (path: BytePath, status: BigIntStats, oid: string) => void;
   readonly onProgress: (progress: Progress) => void;

@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
+import { assertFreeSpace } from '../files/free-space.ts';
 import { openTree } from '../files/open-directory.ts';
-import { assertRoom } from '../files/room.ts';
 import { syncFolder } from '../files/write-durably.ts';
 import { Deflater } from '../git-objects/deflater.ts';
 import { createObjectWriter } from '../git-objects/object-writer.ts';
@@ -11,12 +11,12 @@ import { PackStream } from '../git-objects/pack-stream.ts';
 import { createShadow, syncShadow } from '../host-git/shadow.ts';
 import type { Materialised, Owner, Progress } from '../port.ts';
 import { baseCommitContent } from '../repository/base-commit.ts';
-import { makeBaseObjects } from '../repository/base-objects.ts';
-import { makeRepository } from '../repository/fresh-repository.ts';
+import { createBaseObjects } from '../repository/base-objects.ts';
+import { createRepository } from '../repository/create-repository.ts';
 import { scanRepositories, storeRepositories } from '../repository/repositories.ts';
-import { placeRun } from '../run/place-run.ts';
+import { createRunFolder } from '../run/create-run-folder.ts';
 import { type RunFolder, runFolder } from '../run/run-folder.ts';
-import { startHead } from '../run/tree-head.ts';
+import { createHead } from '../run/tree-head.ts';
 import { readRecord, type WorkspaceRecord, writeRecord } from '../run/workspace-record.ts';
 import { commitTree, startScan } from '../snapshot.ts';
 import { type LoadedSnapshot, loadSnapshot } from '../tree/load-snapshot.ts';
@@ -49,7 +49,7 @@ export async function materialise(deps: Deps, input: Input): Promise<Materialise
   const found = await findSource(deps, input.source);
   const owner = await deps.allocateOwner(input.runId);
   let first: LoadedSnapshot | undefined;
-  const placed = await placeRun(deps, input.runId, async (aside) => {
+  const placed = await createRunFolder(deps, input.runId, async (aside) => {
     const record = await make(deps, { ...input, folder: aside, found, owner });
     first = deps.states.of(aside).snapshots.find(({ id }) => id === record.base);
     return record;
@@ -79,7 +79,7 @@ async function make(deps: Deps, place: MakeInput): Promise<WorkspaceRecord> {
     known,
     deflater,
     packs: { small, large },
-    room: () => assertRoom(deps),
+    assertSpace: () => assertFreeSpace(deps),
   });
   const fill: Fill = { ...place, writer, skipped: new Map() };
   const filled = await fillTree(deps, fill);
@@ -87,7 +87,10 @@ async function make(deps: Deps, place: MakeInput): Promise<WorkspaceRecord> {
   const { record, baseCommit } = await takeFirstSnapshot(deps, fill, filled);
   const objects = { folder, owner: fill.owner, baseCommit, signal: fill.signal };
   // With a selection, the shadow repository holds more than the workspace and cannot be shared.
-  await makeBaseObjects(deps, { ...objects, share: isWhole(fill.source) ? join(folder.shadow, 'objects') : undefined });
+  await createBaseObjects(deps, {
+    ...objects,
+    share: isWhole(fill.source) ? join(folder.shadow, 'objects') : undefined,
+  });
   place.signal?.throwIfAborted();
   await syncShadow(folder);
   await writeRecord(folder, record);
@@ -114,7 +117,7 @@ async function takeFirstSnapshot(
   const source = filled.commit;
   const baseCommit = writer.commit(baseCommitContent({ tree: await writer.root(root), seconds, source }));
   const counted = { files: scan.seen.size, bytes: scan.bytes };
-  makeRepository({ tree: folder.tree, root, baseCommit, owner: deps.isRoot ? fill.owner : undefined });
+  createRepository({ tree: folder.tree, root, baseCommit, owner: deps.isRoot ? fill.owner : undefined });
   scan.hidden.add('.git');
   const repositoriesFound = await scanRepositories(scan, { top, previous: undefined });
   const repositories = await storeRepositories(state, {
@@ -154,7 +157,7 @@ async function takeFirstSnapshot(
 export function makeTree(deps: Pick<Deps, 'holder'>, folder: RunFolder): void {
   mkdirSync(`${folder.path}/trees`, { mode: 0o711 });
   mkdirSync(folder.tree, { mode: 0o700 });
-  startHead(folder, deps.holder);
+  createHead(folder, deps.holder);
 }
 
 export async function describe(deps: Deps, folder: RunFolder, record: WorkspaceRecord): Promise<Materialised> {

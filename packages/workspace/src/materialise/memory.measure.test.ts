@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { git } from '../testing/real-git.ts';
 import { temporary } from '../testing/temporary-workspaces.ts';
 
-const script = fileURLToPath(new URL('../testing/peak-of-materialise.ts', import.meta.url));
+const script = fileURLToPath(new URL('../testing/materialise-memory.ts', import.meta.url));
 
 test.runIf(process.platform === 'linux')('a copy of 300 MB of incompressible files uses bounded memory', () => {
   using t = temporary();

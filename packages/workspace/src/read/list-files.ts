@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts';
-import { createPace } from '../files/pace.ts';
 import { isWithin, toText } from '../files/path-name.ts';
+import { createYielder } from '../files/yielder.ts';
 import type { FileEntry, SnapshotId } from '../port.ts';
 import { isWithinAny } from '../publish/change-set.ts';
 import { runFolder } from '../run/run-folder.ts';
@@ -26,7 +26,7 @@ export async function listFiles(deps: Deps, { runId, snapshot, path }: Query): P
   // A path with unknown content may still have an older entry in the tree.
   const { skipped } = await manifestOf(deps, { runId, snapshot });
   const files: FileEntry[] = [];
-  const pace = createPace();
+  const maybeYield = createYielder();
   for (let from = 0; from < stdout.length; ) {
     const end = stdout.indexOf(0, from);
     const row = stdout.toString('latin1', from, end === -1 ? stdout.length : end);
@@ -38,7 +38,7 @@ export async function listFiles(deps: Deps, { runId, snapshot, path }: Query): P
     }
     if (end === -1) break;
     from = end + 1;
-    const pause = pace();
+    const pause = maybeYield();
     if (pause !== undefined) await pause;
   }
   // git lists in byte order.

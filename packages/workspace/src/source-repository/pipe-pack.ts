@@ -1,5 +1,5 @@
 import { WorkspaceError } from '../errors.ts';
-import { type Git, type GitOptions, largeAsTheyAre } from '../host-git/git.ts';
+import { bigFileFlags, type Git, type GitOptions } from '../host-git/git.ts';
 
 interface Command {
   args: readonly string[];
@@ -12,10 +12,10 @@ interface Command {
  * @param input.revs the revisions to pack, one per line
  */
 export async function pipePack(git: Git, input: { pack: Command; index: Command; revs: string }): Promise<void> {
-  const pack = git.stream([...largeAsTheyAre, ...input.pack.args], input.pack.options);
+  const pack = git.stream([...bigFileFlags, ...input.pack.args], input.pack.options);
   pack.stdin.on('error', () => {});
   pack.stdin.end(input.revs);
-  const index = git.stream([...largeAsTheyAre, ...input.index.args], input.index.options);
+  const index = git.stream([...bigFileFlags, ...input.index.args], input.index.options);
   index.stdin.on('error', () => {});
   index.stdout.resume();
   pack.stdout.pipe(index.stdin);

@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, symlinkSync, unlinkSync } from 'node:fs';
 import { WorkspaceError } from '../../errors.ts';
-import { giveFile, giveFolder, giveLink } from '../../files/give-away.ts';
 import { type Directory, openChain, openChild, openTop, statIn } from '../../files/open-directory.ts';
 import { type BytePath, isDotGit, toText } from '../../files/path-name.ts';
+import { setFileOwner, setFolderOwner, setLinkOwner } from '../../files/set-owner.ts';
 import { writeAll } from '../../files/write-durably.ts';
 import type { SkippedPath } from '../../port.ts';
 import { bytesDone, countBytes, countEntry, fileDone, type ImportContext } from '../import-context.ts';
@@ -38,10 +38,10 @@ export function createUnpacker(
         refuseBomb(context, packedBytes);
         writeAll(fd, piece);
         bytesDone(context, piece.length);
-        const pause = context.pace();
+        const pause = context.maybeYield();
         if (pause !== undefined) await pause;
       }
-      giveFile(fd, context.owner, (mode & 0o777) | 0o600);
+      setFileOwner(fd, context.owner, (mode & 0o777) | 0o600);
     } finally {
       closeSync(fd);
     }
@@ -57,7 +57,7 @@ export function createUnpacker(
         mkdirSync(parent.at(place.name), 0o700);
       }
       using made = openChild(parent, place.name);
-      giveFolder(made.fd, context.owner, (mode & 0o777) | 0o700);
+      setFolderOwner(made.fd, context.owner, (mode & 0o777) | 0o700);
     },
     async file(name, mode, content) {
       const place = entryPath(context, name, 'file');
@@ -69,7 +69,7 @@ export function createUnpacker(
       using directory = openParents(context, root, place);
       removeEarlier(directory, place);
       symlinkSync(Buffer.from(target, 'latin1'), directory.at(place.name));
-      giveLink(directory.at(place.name), context.owner);
+      setLinkOwner(directory.at(place.name), context.owner);
       fileDone(context);
     },
     async hardLink(name, target) {
@@ -150,7 +150,7 @@ function openParents(context: ImportContext, root: string, { folders, name }: En
       countEntry(context);
       mkdirSync(parent.at(folder), 0o700);
       using made = openChild(parent, folder);
-      giveFolder(made.fd, context.owner, 0o755);
+      setFolderOwner(made.fd, context.owner, 0o755);
     } else if (!status.isDirectory()) {
       throw archiveError(`${toText([...folders, name].join('/'))} is below ${toText(folder)}, which is not a folder`);
     }

@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts';
 import { openChain, openTop } from '../../files/open-directory.ts';
-import { removeIfEmpty } from '../../files/remove-hollow.ts';
+import { removeIfEmpty } from '../../files/remove-empty-folders.ts';
 import { syncFolder } from '../../files/write-durably.ts';
 import { streamBlobs } from '../../host-git/stream-blobs.ts';
 import type { RunFolder } from '../../run/run-folder.ts';

@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url';
 import type { Resolution } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
 import type { PublishRequest } from '../../port.ts';
+import { stride, tried } from '../../testing/crash-stride.ts';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
 import { publishNow } from '../../testing/publish-now.ts';
 import { runUntilKilled } from '../../testing/run-until-killed.ts';
-import { stride, tried } from '../../testing/stride.ts';
 import { owner, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
 import { withSourceLock } from './source-lock.ts';
 

@@ -14,10 +14,10 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { PublishResult } from '../../port.ts';
+import { stride, tried } from '../../testing/crash-stride.ts';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
 import { publishNow } from '../../testing/publish-now.ts';
 import { runUntilKilled } from '../../testing/run-until-killed.ts';
-import { stride, tried } from '../../testing/stride.ts';
 import { temporary } from '../../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';

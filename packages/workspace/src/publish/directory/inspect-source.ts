@@ -4,7 +4,7 @@ import { type Directory, openChain, openChild, openTop, statIn } from '../../fil
 import { toText } from '../../files/path-name.ts';
 import { hashLargeBlob } from '../../git-objects/large-blob.ts';
 import { objectId } from '../../git-objects/object-id.ts';
-import { largeFrom, type ObjectWriter } from '../../git-objects/object-writer.ts';
+import { largeBlobBytes, type ObjectWriter } from '../../git-objects/object-writer.ts';
 import { modeOf } from '../../tree/scan.ts';
 import { type Leaf, modes } from '../../tree/tree.ts';
 
@@ -81,7 +81,7 @@ export async function inspectChild(directory: Directory, name: string): Promise<
 }
 
 async function hashFile(fd: number, size: number): Promise<string> {
-  return size >= largeFrom ? hashLargeBlob(fd, size) : objectId('blob', readFileSync(fd));
+  return size >= largeBlobBytes ? hashLargeBlob(fd, size) : objectId('blob', readFileSync(fd));
 }
 
 /** The content of a small file, or the target of a link; undefined when it no longer matches `oid`. */
@@ -98,7 +98,7 @@ export async function storeSource(
   const stored = await withSource(root, path, (file) => {
     if (typeof file !== 'number') return writer.blob(file);
     const { size } = fstatSync(file);
-    return size >= largeFrom ? writer.largeBlob(file, size) : writer.blob(readFileSync(file));
+    return size >= largeBlobBytes ? writer.largeBlob(file, size) : writer.blob(readFileSync(file));
   });
   if (stored !== oid) throw new WorkspaceError('ESOURCEBUSY', `${toText(path)} changed while it was read.`);
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createPace } from '../../files/pace.ts';
+import { createYielder } from '../../files/yielder.ts';
 
 const pollMs = 20;
 
@@ -25,10 +25,10 @@ export async function waitForWriters(names: ReadonlySet<string>, longestMs: numb
 async function openForWriting(names: ReadonlySet<string>): Promise<Set<string>> {
   const open = new Set<string>();
   if (process.platform !== 'linux' || names.size === 0) return open;
-  const pace = createPace();
+  const maybeYield = createYielder();
   for (const pid of list('/proc')) {
     if (!/^\d+$/.test(pid)) continue;
-    const pause = pace();
+    const pause = maybeYield();
     if (pause !== undefined) await pause;
     for (const fd of list(`/proc/${pid}/fd`)) {
       const name = nameOf(`/proc/${pid}/fd/${fd}`);

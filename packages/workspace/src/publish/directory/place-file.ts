@@ -1,10 +1,10 @@
 import { closeSync, constants, mkdirSync, openSync, symlinkSync } from 'node:fs';
 import type { Deps } from '../../deps.ts';
 import { errnoOf } from '../../errors.ts';
-import { giveFile, giveLink } from '../../files/give-away.ts';
 import { type Directory, openChild, openTop, statIn } from '../../files/open-directory.ts';
 import { toText } from '../../files/path-name.ts';
-import { removeHollow } from '../../files/remove-hollow.ts';
+import { removeEmptyFolders } from '../../files/remove-empty-folders.ts';
+import { setFileOwner, setLinkOwner } from '../../files/set-owner.ts';
 import { syncFolder, syncOpen, writeAll } from '../../files/write-durably.ts';
 import type { BlobReceiver } from '../../host-git/stream-blobs.ts';
 import { modes } from '../../tree/tree.ts';
@@ -107,7 +107,7 @@ export function makeParents(
       mkdirSync(parent.at(name), 0o700);
       using made = openChild(parent, name);
       const owner = { uid: Number(own.uid), gid: Number(own.gid) };
-      giveFile(made.fd, deps.isRoot ? owner : undefined, closed ?? Number(own.mode & 0o7777n));
+      setFileOwner(made.fd, deps.isRoot ? owner : undefined, closed ?? Number(own.mode & 0o7777n));
     }
     try {
       current = openChild(parent, name);
@@ -146,9 +146,9 @@ async function place(
   const owner = deps.isRoot ? { uid: step.to.uid, gid: step.to.gid } : undefined;
   if (fd === undefined) {
     symlinkSync(Buffer.concat(open.pieces), directory.at(temporary));
-    giveLink(directory.at(temporary), owner);
+    setLinkOwner(directory.at(temporary), owner);
   } else {
-    giveFile(fd, owner, step.to.permissions);
+    setFileOwner(fd, owner, step.to.permissions);
     await syncOpen(fd);
   }
   deps.onPoint('publish.staged');
@@ -176,7 +176,7 @@ export function swapIn(
       return changedMeanwhile(path);
     }
     deps.onPoint('publish.taken-away');
-  } else if (statIn(directory, name)?.isDirectory() === true && !removeHollow(directory, name)) {
+  } else if (statIn(directory, name)?.isDirectory() === true && !removeEmptyFolders(directory, name)) {
     return { path, detail: 'A folder with other files is there now.' };
   }
   if (!linkOrMove({ directory: incoming.directory, name: incoming.temporary }, { directory, name })) {

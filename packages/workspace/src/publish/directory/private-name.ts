@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { linkSync, readlinkSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { errnoOf } from '../../errors.ts';
-import { giveLink } from '../../files/give-away.ts';
 import { type Directory, openChain, openTop, statIn } from '../../files/open-directory.ts';
+import { setLinkOwner } from '../../files/set-owner.ts';
 
 /** `tmp`: written, not yet in place. `old`: set aside by a forward pass. `new`: set aside by a rollback. */
 export type AsideRole = 'tmp' | 'old' | 'new';
@@ -103,7 +103,7 @@ export function linkOrMove(from: Child, to: Child): boolean {
     if (status?.isSymbolicLink() === true) {
       // On some systems, link(2) on a symbolic link follows it.
       symlinkSync(readlinkSync(source, { encoding: 'buffer' }), target);
-      giveLink(target, process.getuid?.() === 0 ? { uid: Number(status.uid), gid: Number(status.gid) } : undefined);
+      setLinkOwner(target, process.getuid?.() === 0 ? { uid: Number(status.uid), gid: Number(status.gid) } : undefined);
     } else {
       linkSync(source, target);
     }

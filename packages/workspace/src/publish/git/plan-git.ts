@@ -77,7 +77,7 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   const commit = writer.commit({ tree, parent, seconds: record.created_at, message, author });
   await writer.flush();
   await writeRef(folder.shadow, `refs/holdpoint/out/${commit}`, commit);
-  writer.held();
+  writer.markReferenced();
   const isOwn = !made.isOther && own === undefined;
   const candidate = isOwn ? snapshot : await makeCandidate(deps, input, { made, own, writer });
   deps.onPoint('publish-git.planned');

@@ -33,7 +33,7 @@ export async function checkAttributes(
   if (input.paths.length === 0 || (files.length === 0 && own === undefined)) return new Map();
   const folder = await mkdtemp(join(input.shadow, 'tmp_attributes-'));
   try {
-    makeRepository(folder, own);
+    createRepository(folder, own);
     const options = {
       env: { GIT_INDEX_FILE: join(folder, 'index'), GIT_OBJECT_DIRECTORY: join(input.shadow, 'objects') },
       maxBytes: 1024 * 1024 * 1024,
@@ -83,7 +83,7 @@ function readInfoAttributes(path: string): Buffer | undefined {
   }
 }
 
-function makeRepository(folder: string, own: Buffer | undefined): void {
+function createRepository(folder: string, own: Buffer | undefined): void {
   for (const name of ['objects', 'refs', 'info']) mkdirSync(join(folder, name));
   writeFileSync(join(folder, 'HEAD'), 'ref: refs/heads/none\n');
   writeFileSync(join(folder, 'config'), '[core]\n\trepositoryformatversion = 0\n\tbare = true\n');

@@ -2,8 +2,8 @@ import { closeSync, constants, lstatSync, mkdirSync, openSync, renameSync, unlin
 import { join } from 'node:path';
 import type { Deps } from '../../../deps.ts';
 import { errnoOf, WorkspaceError } from '../../../errors.ts';
-import { giveFile } from '../../../files/give-away.ts';
 import { type Directory, openChild, openTop, statIn } from '../../../files/open-directory.ts';
+import { setFileOwner } from '../../../files/set-owner.ts';
 import { syncFolder, syncOpen, writeAll } from '../../../files/write-durably.ts';
 import { streamBlobs } from '../../../host-git/stream-blobs.ts';
 import { asOwner, type Repository } from '../../../source-repository/repository.ts';
@@ -114,7 +114,7 @@ function makeFolders(source: Repository, names: readonly string[]): Directory {
         cause,
       });
     }
-    if (isMissing) giveFile(current.fd, source.as, mode);
+    if (isMissing) setFileOwner(current.fd, source.as, mode);
   }
   return current;
 }
@@ -122,7 +122,7 @@ function makeFolders(source: Repository, names: readonly string[]): Directory {
 async function moveIntoPlace(source: Repository, { fd, directory, name, temporary }: Open): Promise<void> {
   using folder = directory;
   try {
-    giveFile(fd, source.as, 0o644 & Number((statIn(folder, '.')?.mode ?? 0o755n) & 0o777n));
+    setFileOwner(fd, source.as, 0o644 & Number((statIn(folder, '.')?.mode ?? 0o755n) & 0o777n));
     await syncOpen(fd);
   } finally {
     closeSync(fd);
