@@ -7,7 +7,7 @@ import { spaceLimitsFrom } from '@holdpoint/engine/space';
 import { modelSettingsFrom } from '@holdpoint/models/settings';
 import { ConfigError, type RuntimeConfig } from '@holdpoint/runtime';
 import { telemetryWanted } from '@holdpoint/telemetry';
-import { rootsFrom } from '@holdpoint/workspace/roots';
+import { rootsFrom } from '@holdpoint/workspace';
 import { z } from 'zod';
 import manifest from '../package.json' with { type: 'json' };
 

@@ -21,7 +21,7 @@ import { createRegistry, type ToolDefinition } from '@holdpoint/tools/registry';
 import { duckDuckGoHtml } from '@holdpoint/tools/search/duckduckgo-html';
 import { openTextThreads } from '@holdpoint/tools/text-threads';
 import { createHoldpointToolset } from '@holdpoint/tools/toolsets/holdpoint';
-import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
+import { openWorkspaces } from '@holdpoint/workspace';
 import type { Logger } from 'pino';
 import { createExecutor } from './adapters/executor.ts';
 import { hostLimits } from './adapters/host-limits.ts';
@@ -70,7 +70,7 @@ export async function startWorkers(config: RuntimeConfig, logger: Logger): Promi
     ...(config.bootId === undefined ? {} : { bootId: config.bootId }),
     logger,
   });
-  await workspaces.removeDeadMakers();
+  await workspaces.removeAbandonedBuilds();
   const { searchEndpoint } = config;
   const search = duckDuckGoHtml(searchEndpoint === undefined ? {} : { endpoint: searchEndpoint });
   const texts = openTextThreads();

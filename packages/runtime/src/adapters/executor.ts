@@ -3,7 +3,7 @@ import type { Limits, Sandbox, WorkspaceMount } from '@holdpoint/sandbox/port';
 import type { Registry } from '@holdpoint/tools/registry';
 import type { TextThreads } from '@holdpoint/tools/text-threads';
 import type { Network, ToolContext } from '@holdpoint/tools/tool';
-import type { Workspaces } from '@holdpoint/workspace/port';
+import type { Workspaces } from '@holdpoint/workspace';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
 import { runTask } from './run-task.ts';
 import { runValidator } from './run-validator.ts';

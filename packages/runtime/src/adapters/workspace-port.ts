@@ -1,7 +1,7 @@
 import { type FileDiff, isUnstorable, mostChangesNamed } from '@holdpoint/contract';
 import type { MadeWorkspace, PublishCall, WorkspacePort } from '@holdpoint/engine/ports';
 import type { Sandbox } from '@holdpoint/sandbox/port';
-import type { Materialised, PublishRequest, Workspaces } from '@holdpoint/workspace/port';
+import type { Materialised, PublishRequest, Workspaces } from '@holdpoint/workspace';
 
 /** The engine's view of this host's workspaces. A workspace is quiet (nothing sandboxed runs on it) before it goes away. */
 export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): WorkspacePort {
