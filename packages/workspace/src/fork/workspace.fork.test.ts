@@ -32,7 +32,7 @@ const fork = (t: Temporary, snapshot: string, runId = child, from = parent) =>
   t.workspaces.fork({ runId, from: { runId: from, snapshot } });
 
 test.each(['directory', 'git'] as const)(
-  'a fork of a %s has its snapshot's files and the other run's base',
+  'a fork of a %s has the files of its snapshot and the base of the other run',
   async (type) => {
     using t = temporary();
     const { source, base, first, path, atFirst } = await start(t, type);

@@ -115,63 +115,60 @@ const acts = fc.array(
 // On a file system in memory a write through a mapping never changes the times.
 const places = [tmpdir(), '/dev/shm'].filter((place) => existsSync(place));
 
-test.each(places)(
-  'every snapshot equals the tree under random mapped writes (%s)',
-  async (place) => {
-    await fc.assert(
-      fc.asyncProperty(acts, async (all) => {
-        const directory = mkdtempSync(join(place, 'hp-mapped-'));
-        let writer: MappingWriter | undefined;
-        try {
-          using t = temporary({ dataDir: join(directory, 'data') });
-          const begun = await start(t);
-          const { path } = begun;
+test.each(places)('every snapshot equals the tree under random mapped writes (%s)', async (place) => {
+  await fc.assert(
+    fc.asyncProperty(acts, async (all) => {
+      const directory = mkdtempSync(join(place, 'hp-mapped-'));
+      let writer: MappingWriter | undefined;
+      try {
+        using t = temporary({ dataDir: join(directory, 'data') });
+        const begun = await start(t);
+        const { path } = begun;
 
-          for (const name of names) writeFileSync(join(path, name), 'A'.repeat(size));
-          const { id: filled } = await t.workspaces.snapshot({ runId, epoch: 1, parent: begun.id, message: '0' });
-          let parent = filled;
-          const epoch = 1;
-          let workspaces = t.workspaces;
-          for (const one of all) {
-            if (one.act === 'begin' && writer === undefined) {
-              writer = new MappingWriter(path);
-              for (const name of names) await writer.tell(`map ${name}`);
-            } else if (one.act === 'end') {
-              await writer?.end();
-              writer = undefined;
-            } else if (one.act === 'map-write') await writer?.tell(`write ${one.name} ${one.at}:${one.letter}`);
-            else if (one.act === 'write') {
-              // In place, so that the mapping stays valid.
-              writeFileSync(join(path, one.name), one.letter.repeat(size), { flag: 'r+' });
-            } else if (one.act === 'inspect') {
-              await workspaces.inspect({ runId, epoch, writer: '', snapshot: parent, isShared: writer !== undefined });
-            } else if (one.act === 'restore') {
-              await writer?.end();
-              writer = undefined;
-              await workspaces.restore({ runId, epoch, snapshot: parent });
-            } else if (one.act === 'forget') workspaces = t.reopen();
-            else {
-              nextTick(directory);
-              const isShared = writer !== undefined;
-              const taken = await workspaces.snapshot({ runId, epoch, parent, message: 'x', isShared });
-              parent = taken.id;
-              for (const name of names) {
-                expect(await contentOf(t, parent, name)).toBe(readFileSync(join(path, name), 'latin1'));
-              }
+        for (const name of names) writeFileSync(join(path, name), 'A'.repeat(size));
+        const { id: filled } = await t.workspaces.snapshot({ runId, epoch: 1, parent: begun.id, message: '0' });
+        let parent = filled;
+        const epoch = 1;
+        let workspaces = t.workspaces;
+        for (const one of all) {
+          if (one.act === 'begin' && writer === undefined) {
+            writer = new MappingWriter(path);
+            for (const name of names) await writer.tell(`map ${name}`);
+          } else if (one.act === 'end') {
+            await writer?.end();
+            writer = undefined;
+          } else if (one.act === 'map-write') await writer?.tell(`write ${one.name} ${one.at}:${one.letter}`);
+          else if (one.act === 'write') {
+            // In place, so that the mapping stays valid.
+            writeFileSync(join(path, one.name), one.letter.repeat(size), { flag: 'r+' });
+          } else if (one.act === 'inspect') {
+            await workspaces.inspect({ runId, epoch, writer: '', snapshot: parent, isShared: writer !== undefined });
+          } else if (one.act === 'restore') {
+            await writer?.end();
+            writer = undefined;
+            await workspaces.restore({ runId, epoch, snapshot: parent });
+          } else if (one.act === 'forget') workspaces = t.reopen();
+          else {
+            nextTick(directory);
+            const isShared = writer !== undefined;
+            const taken = await workspaces.snapshot({ runId, epoch, parent, message: 'x', isShared });
+            parent = taken.id;
+            for (const name of names) {
+              expect(await contentOf(t, parent, name)).toBe(readFileSync(join(path, name), 'latin1'));
             }
           }
-          await writer?.end();
-          writer = undefined;
-          const last = await workspaces.snapshot({ runId, epoch, parent, message: 'last' });
-          for (const name of names) {
-            expect(await contentOf(t, last.id, name)).toBe(readFileSync(join(path, name), 'latin1'));
-          }
-        } finally {
-          await writer?.end();
-          rmSync(directory, { recursive: true, force: true });
         }
-      }),
-      { numRuns: 12 },
-    );
-  },
-);
+        await writer?.end();
+        writer = undefined;
+        const last = await workspaces.snapshot({ runId, epoch, parent, message: 'last' });
+        for (const name of names) {
+          expect(await contentOf(t, last.id, name)).toBe(readFileSync(join(path, name), 'latin1'));
+        }
+      } finally {
+        await writer?.end();
+        rmSync(directory, { recursive: true, force: true });
+      }
+    }),
+    { numRuns: 12 },
+  );
+});
