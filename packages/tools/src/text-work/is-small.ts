@@ -20,7 +20,6 @@ export function isSmall<Name extends TextTaskName>(name: Name, input: TextInput<
     case 'weigh':
       return task.input.text.length <= SMALL_JSON;
     case 'page':
-    case 'plain':
     case 'results':
       return false;
     default:

@@ -1,6 +1,6 @@
 import { diffWritten, type EditInput, editText, type WrittenInput } from '../toolsets/holdpoint/edit-text.ts';
 import { type ExcerptInput, excerptOf } from '../toolsets/holdpoint/excerpt.ts';
-import type { PageBody } from '../web/prepare-page.ts';
+import type { PageBody } from '../web/read-page.ts';
 import type { ResultsPage } from '../web/search/read-results.ts';
 import { weighJson } from './weigh-json.ts';
 
@@ -12,12 +12,8 @@ export const textTasks = {
   weigh: weighJson,
   // Only a thread loads the parser of HTML.
   page: async (input: PageBody) => {
-    const { preparePage } = await import('../web/prepare-page.ts');
-    return preparePage({ ...input, body: asBuffer(input.body) });
-  },
-  plain: async ({ html }: { html: string }) => {
-    const { plainText } = await import('../web/plain-text.ts');
-    return plainText(html);
+    const { readPage } = await import('../web/read-page.ts');
+    return readPage({ ...input, body: asBuffer(input.body) });
   },
   results: async (input: ResultsPage) => {
     const { readResults } = await import('../web/search/read-results.ts');

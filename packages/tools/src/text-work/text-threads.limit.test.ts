@@ -24,6 +24,9 @@ test('a task that takes longer than the deadline fails, and the next one has a t
   const threads = open({ deadlineMs: 300 });
   const text = threads.of('run_1', never);
   await expect(text.run('diff', heavy())).rejects.toMatchObject({ name: 'TextWorkError', code: 'ETEXTTIME' });
+  const body = Buffer.from(`${'<div>'.repeat(80_000)}${'</x>'.repeat(1_250_000)}`);
+  const page = { body, contentType: 'text/html', url: 'http://localhost/', format: 'markdown' as const };
+  await expect(text.run('page', page)).rejects.toMatchObject({ code: 'ETEXTTIME' });
   const patient = open({});
   expect(await patient.of('run_1', never).run('excerpt', light())).toMatchObject({
     past: false,

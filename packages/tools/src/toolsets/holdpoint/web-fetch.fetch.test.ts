@@ -4,7 +4,7 @@ import { bareContext } from '../../testing/bare-context.ts';
 import { loopbackNetwork } from '../../testing/loopback-network.ts';
 import { useWebServer } from '../../testing/web-server.ts';
 import type { Network } from '../../tool.ts';
-import { htmlToMarkdown } from '../../web/html-to-markdown.ts';
+import { renderPage } from '../../web/render-page.ts';
 import { holdpoint } from './toolset.ts';
 
 const server = useWebServer();
@@ -114,7 +114,7 @@ describe('web_fetch', () => {
   ])('loses and doubles nothing between the parts of %s', async (_name, type, format) => {
     const body = Array.from({ length: 3000 }, (_, index) => `<p>${'😀'.repeat(index % 7)}${index}é</p>\n`).join('');
     server().serve('/long', { type, body });
-    const { markdown } = await htmlToMarkdown({ body: Buffer.from(body), contentType: type, url: server().origin });
+    const { content: markdown } = renderPage({ html: body, url: server().origin }, 'markdown');
     const parts = await readAll('/long', { format, max_chars: 3001 });
     expect(parts.length).toBeGreaterThan(5);
     expect(parts.join('')).toBe(type === 'text/html' && format === 'markdown' ? markdown : body);

@@ -1,21 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { htmlToMarkdown } from './html-to-markdown.ts';
-import type { HtmlPage } from './write-html.ts';
+import { renderPage } from './render-page.ts';
 
-// No test is about how busy this host is.
-const limits = { deadline_ms: 60_000, heap_mb: 256 };
-const URL_OF_PAGE = 'https://example.com/docs/page.html';
+const url = 'https://example.com/docs/page.html';
 
-function convert(html: string, format?: 'markdown' | 'text'): Promise<HtmlPage> {
-  return htmlToMarkdown(
-    { body: Buffer.from(html), contentType: 'text/html', url: URL_OF_PAGE },
-    { ...(format && { format }), limits },
-  );
-}
+const convert = (html: string, format: 'markdown' | 'text' = 'markdown') => renderPage({ html, url }, format);
+const markdown = (html: string) => convert(html).content;
 
-const markdown = async (html: string) => (await convert(html)).markdown;
-
-describe('htmlToMarkdown: inline text', () => {
+describe('renderPage: inline text', () => {
   it.each([
     ['collapses white space', '<p>\n  a \t b\n</p>', 'a b'],
     ['joins what only tags part', 'a<span>b</span><!-- c -->c', 'abc'],
@@ -37,12 +28,12 @@ describe('htmlToMarkdown: inline text', () => {
     ['fences code with backticks', '<code>a`b</code> <code>`</code> <code>x  *y*</code>', '``a`b`` `` ` `` `x *y*`'],
     ['quotes', '<q>a</q>', '"a"'],
     ['drops soft hyphens', 'Donau&shy;dampf\u200bschiff', 'Donaudampfschiff'],
-  ])('%s', async (_name, html, expected) => {
-    expect(await markdown(html)).toBe(expected);
+  ])('%s', (_name, html, expected) => {
+    expect(markdown(html)).toBe(expected);
   });
 });
 
-describe('htmlToMarkdown: blocks', () => {
+describe('renderPage: blocks', () => {
   it.each([
     ['headings', '<h1>a</h1><h3><div>b</div> <i>c</i></h3><p>d', '# a\n\n### b *c*\n\nd'],
     ['a heading around code', '<h2>a<pre>b</pre>c</h2>', '## a `b` c'],
@@ -58,14 +49,14 @@ describe('htmlToMarkdown: blocks', () => {
     [
       'tasks',
       '<ul><li><input type="checkbox" checked> a<li><label><input type=checkbox>b</label></ul>',
-      '-   [x]  a\n-   [ ] b',
+      '-   [x] a\n-   [ ] b',
     ],
     ['quotations', '<blockquote><p>a<p>b<ul><li>c</ul></blockquote>d', '> a\n> \n> b\n> \n> -   c\n\nd'],
     ['terms', '<dl><dt>a<dd>b<dd>c</dl>', '**a**\n\nb\n\nc'],
     ['a rule', 'a<hr>b', 'a\n\n---\n\nb'],
     ['details', '<details><summary>a</summary>b</details>', '**a**\n\nb'],
-  ])('writes %s', async (_name, html, expected) => {
-    expect(await markdown(html)).toBe(expected);
+  ])('writes %s', (_name, html, expected) => {
+    expect(markdown(html)).toBe(expected);
   });
 
   it.each([
@@ -78,12 +69,12 @@ describe('htmlToMarkdown: blocks', () => {
     ['with a fence of its own', '<pre>```\na\n```</pre>', '````\n```\na\n```\n````'],
     ['of one line per br', '<pre>\na<br>  b</pre>', '```\na\n  b\n```'],
     ['within a list', '<ul><li>a<pre>b\nc</pre></ul>', '-   a\n    \n    ```\n    b\n    c\n    ```'],
-  ])('writes code %s', async (_name, html, expected) => {
-    expect(await markdown(html)).toBe(expected);
+  ])('writes code %s', (_name, html, expected) => {
+    expect(markdown(html)).toBe(expected);
   });
 });
 
-describe('htmlToMarkdown: tables', () => {
+describe('renderPage: tables', () => {
   const head = '| a | b |\n| --- | --- |\n';
 
   it.each([
@@ -108,16 +99,16 @@ describe('htmlToMarkdown: tables', () => {
       '<table><tr><th>a<th>b<tr><td rowspan=2>1<td>2<tr><td>3<tr><td colspan=2>4</table>',
       `${head}| 1 | 2 |\n|  | 3 |\n| 4 |  |`,
     ],
-  ])('writes a table %s', async (_name, html, expected) => {
-    expect(await markdown(html)).toBe(expected);
+  ])('writes a table %s', (_name, html, expected) => {
+    expect(markdown(html)).toBe(expected);
   });
 
-  it('writes a long table whole', async () => {
+  it('writes a long table whole', () => {
     const rows = Array.from({ length: 1500 }, (_, index) => `<tr><td>${index}<td>x`).join('');
-    const page = await convert(`<table><tr><th>a<th>b${rows}</table>`);
+    const page = convert(`<table><tr><th>a<th>b${rows}</table>`);
     expect(page.complete).toBe(true);
-    expect(page.markdown.split('\n')).toHaveLength(1502);
-    expect(page.markdown).toMatch(/\| 1499 \| x \|$/);
+    expect(page.content.split('\n')).toHaveLength(1502);
+    expect(page.content).toMatch(/\| 1499 \| x \|$/);
   });
 
   it.each([
@@ -130,28 +121,24 @@ describe('htmlToMarkdown: tables', () => {
       Array(101).fill('a').join('\n\n'),
     ],
     ['has one column', '<table><tr><td>a<tr><td>b</table>', 'a\n\nb'],
-  ])('writes the cells one after the other when a table %s', async (_name, html, expected) => {
-    expect(await markdown(html)).toBe(expected);
+  ])('writes the cells one after the other when a table %s', (_name, html, expected) => {
+    expect(markdown(html)).toBe(expected);
   });
 });
 
-describe('htmlToMarkdown: links', () => {
-  it('makes addresses absolute, and lists each once', async () => {
-    const page = await convert(
+describe('renderPage: links', () => {
+  it('makes addresses absolute', () => {
+    const page = convert(
       '<a href="../a?x=1&amp;y=2">A <b>b</b></a> <a href="//cdn.test/c">c</a> <a href="/a?x=1&amp;y=2">again</a>',
     );
-    expect(page.markdown).toBe(
+    expect(page.content).toBe(
       '[A **b**](https://example.com/a?x=1&y=2) [c](https://cdn.test/c) [again](https://example.com/a?x=1&y=2)',
     );
-    expect(page.links).toEqual([
-      { url: 'https://example.com/a?x=1&y=2', text: 'A b' },
-      { url: 'https://cdn.test/c', text: 'c' },
-    ]);
   });
 
-  it('follows the base of the document, but not to where nobody can follow', async () => {
-    expect(await markdown('<base href="/other/"><a href="a">a</a>')).toBe('[a](https://example.com/other/a)');
-    expect(await markdown('<base href="javascript:x"><a href="a">a</a>')).toBe('[a](https://example.com/docs/a)');
+  it('follows the base of the document, but not to where nobody can follow', () => {
+    expect(markdown('<base href="/other/"><a href="a">a</a>')).toBe('[a](https://example.com/other/a)');
+    expect(markdown('<base href="javascript:x"><a href="a">a</a>')).toBe('[a](https://example.com/docs/a)');
   });
 
   it.each([
@@ -167,37 +154,37 @@ describe('htmlToMarkdown: links', () => {
     '#part',
     'http://[',
     `/${'x'.repeat(3000)}`,
-  ])('keeps the text of a link to %s alone', async (href) => {
-    expect(await convert(`<a href="${href}">text</a>`)).toMatchObject({ markdown: 'text', links: [] });
+  ])('keeps the text of a link to %s alone', (href) => {
+    expect(convert(`<a href="${href}">text</a>`)).toMatchObject({ content: 'text' });
   });
 
-  it('drops an address that only its base makes too long', async () => {
+  it('drops an address that only its base makes too long', () => {
     const base = `/${'x'.repeat(1500)}/`;
-    expect(await markdown(`<base href="${base}"><a href="${'y'.repeat(1500)}">text</a> <a href="z">z</a>`)).toBe(
+    expect(markdown(`<base href="${base}"><a href="${'y'.repeat(1500)}">text</a> <a href="z">z</a>`)).toBe(
       `text [z](https://example.com${base}z)`,
     );
   });
 
-  it('writes a link around blocks in the first that says something', async () => {
-    expect(await markdown('<a href="/c"><h3>a</h3><p>b</p></a>')).toBe('### [a](https://example.com/c)\n\nb');
+  it('writes a link around blocks in the first that says something', () => {
+    expect(markdown('<a href="/c"><h3>a</h3><p>b</p></a>')).toBe('### [a](https://example.com/c)\n\nb');
   });
 
-  it('leaves a link without text out, and keeps its parentheses apart', async () => {
-    expect(await markdown('<a href="/x"></a><a href="/w_(x)">w</a>')).toBe('[w](https://example.com/w_\\(x\\))');
+  it('leaves a link without text out, and keeps its parentheses apart', () => {
+    expect(markdown('<a href="/x"></a><a href="/w_(x)">w</a>')).toBe('[w](https://example.com/w_\\(x\\))');
   });
 
-  it('shows pictures that say something', async () => {
-    expect(await markdown('<img src="i.png" alt="A [b]"> <img src="j.png" alt=""> <img src="k.png">')).toBe(
+  it('shows pictures that say something', () => {
+    expect(markdown('<img src="i.png" alt="A [b]"> <img src="j.png" alt=""> <img src="k.png">')).toBe(
       '![A \\[b\\]](https://example.com/docs/i.png)',
     );
-    expect(await markdown('<img src="data:image/png;base64,AAAA" alt="chart">')).toBe('chart');
-    expect(await markdown('<img src="data:image/gif;base64,AA" data-src="/real.png" alt="photo">')).toBe(
+    expect(markdown('<img src="data:image/png;base64,AAAA" alt="chart">')).toBe('chart');
+    expect(markdown('<img src="data:image/gif;base64,AA" data-src="/real.png" alt="photo">')).toBe(
       '![photo](https://example.com/real.png)',
     );
   });
 });
 
-describe('htmlToMarkdown: what is left out', () => {
+describe('renderPage: what is left out', () => {
   it.each([
     ['scripts', '<script>if (a < b) "</p>"</script>'],
     ['a script in a comment', '<!-- <script>x</script> > -->'],
@@ -217,79 +204,66 @@ describe('htmlToMarkdown: what is left out', () => {
     ['the footer of the page', '<footer>x</footer>'],
     ['comments that never end as one thinks', '<!--> a --><!-- x --!> y -->'],
     ['processing instructions', '<?xml version="1.0"?><!DOCTYPE html [x]>'],
-  ])('leaves out %s', async (name, html) => {
+  ])('leaves out %s', (name, html) => {
     const expected = name.startsWith('comments') ? 'a -->\n\ntext' : 'text';
-    expect(await markdown(`${html}<p>text</p>`)).toBe(expected);
+    expect(markdown(`${html}<p>text</p>`)).toBe(expected);
   });
 
-  it('keeps what only resembles it', async () => {
-    expect(await markdown('<body style="display:none"><article><header>a</header><footer>b</footer></article>')).toBe(
+  it('keeps what only resembles it', () => {
+    expect(markdown('<body style="display:none"><article><header>a</header><footer>b</footer></article>')).toBe(
       'a\n\nb',
     );
-    expect(await markdown('<header><h1>Title</h1></header><p hidden="until-found">x</p><dialog open>y</dialog>')).toBe(
+    expect(markdown('<header><h1>Title</h1></header><p hidden="until-found">x</p><dialog open>y</dialog>')).toBe(
       '# Title\n\nx\n\ny',
     );
-    expect(await markdown('<noscript>a</noscript><p style="display:block">b')).toBe('a\n\nb');
+    expect(markdown('<noscript>a</noscript><p style="display:block">b')).toBe('a\n\nb');
   });
 
-  it('takes the main part, where it says enough', async () => {
+  it('takes the main part, where it says enough', () => {
     const long = 'word '.repeat(60).trim();
-    expect(await markdown(`<div>around</div><main>${long}</main><div>after</div>`)).toBe(long);
-    expect(await markdown(`<div>around</div><main id="skip"></main><p>${long}</p>`)).toBe(`around\n\n${long}`);
-    expect(await markdown(`<div>around</div><main hidden>${long}</main>`)).toBe('around');
+    expect(markdown(`<div>around</div><main>${long}</main><div>after</div>`)).toBe(long);
+    expect(markdown(`<div>around</div><main id="skip"></main><p>${long}</p>`)).toBe(`around\n\n${long}`);
+    expect(markdown(`<div>around</div><main hidden>${long}</main>`)).toBe('around');
   });
 
-  it('shows a page of nothing but navigation', async () => {
-    expect(await markdown('<nav><a href="/a">a</a></nav>')).toBe('[a](https://example.com/a)');
+  it('shows a page of nothing but navigation', () => {
+    expect(markdown('<nav><a href="/a">a</a></nav>')).toBe('[a](https://example.com/a)');
   });
 });
 
-describe('htmlToMarkdown: the title', () => {
+describe('renderPage: the title', () => {
   it.each([
     ['the title', '<head><title> A &amp;\n<b> </title><h1>x</h1>', 'A & <b>'],
     ['what the page is shared as', '<meta property="og:title" content="A"><h1>x</h1>', 'A'],
     ['the first headline', '<h1>A <i>b</i></h1>', 'A b'],
     ['nothing', '<p>x', undefined],
     ['no drawing’s title', '<svg><title>x</title></svg><title>A</title>', 'A'],
-  ])('takes %s', async (_name, html, title) => {
-    expect((await convert(html)).title).toBe(title);
+  ])('takes %s', (_name, html, title) => {
+    expect(convert(html).title).toBe(title);
   });
 });
 
-describe('htmlToMarkdown: as text', () => {
-  it('writes no marks and escapes nothing', async () => {
-    const page = await convert(
+describe('renderPage: as text', () => {
+  it('writes no marks and escapes nothing', () => {
+    const page = convert(
       '<h1>a_b</h1><p><b>b</b> * <a href="/x">c</a> <code>d`</code> 2<sup>3</sup><img src=i alt=e><ul><li>f</ul><pre>g\n h</pre><table><tr><th>i<th>j<tr><td>k<td>l|</table>',
       'text',
     );
-    expect(page.markdown).toBe('a_b\n\nb * c d` 2^3e\n\n- f\n\ng\n h\n\ni\tj\nk\tl|');
-    expect(page.links).toEqual([{ url: 'https://example.com/x', text: 'c' }]);
+    expect(page.content).toBe('a_b\n\nb * c d` 2^3e\n\n- f\n\ng\n h\n\ni\tj\nk\tl|');
   });
-});
 
-describe('htmlToMarkdown: where Turndown fails', () => {
-  const html =
-    '<title>T</title><nav>x</nav><h1>a_b</h1><ol start=3><li>b<li><a href="/c">c</a></ol><pre>d\n  e</pre><p>f<br>g';
-  const body = { body: Buffer.from(html), contentType: 'text/html', url: URL_OF_PAGE };
-
-  it('gives the plain text, and says so', async () => {
-    const limits = { deadline_ms: 1, heap_mb: 256 };
-    expect(await htmlToMarkdown(body, { limits })).toEqual({
+  it('numbers items, keeps code as it is and leaves navigation out', () => {
+    const html =
+      '<title>T</title><nav>x</nav><h1>a_b</h1><ol start=3><li>b<li><a href="/c">c</a></ol><pre>d\n  e</pre><p>f<br>g';
+    expect(convert(html, 'text')).toEqual({
       title: 'T',
-      markdown: 'a_b\n\n3. b\n4. c\n\nd\n  e\n\nf\ng',
-      links: [{ url: 'https://example.com/c', text: 'c' }],
-      complete: false,
-      plainBecause: 'it took longer than 0.001 s',
+      content: 'a_b\n\n3. b\n4. c\n\nd\n  e\n\nf\ng',
+      complete: true,
     });
   });
-
-  it('throws when it is aborted', async () => {
-    const signal = AbortSignal.abort(new Error('stop'));
-    await expect(htmlToMarkdown(body, { signal })).rejects.toThrow('stop');
-  });
 });
 
-describe('htmlToMarkdown: broken HTML', () => {
+describe('renderPage: broken HTML', () => {
   it.each([
     ['an empty document', '', ''],
     ['a lone bracket', 'a < b > c <', 'a < b > c <'],
@@ -313,7 +287,7 @@ describe('htmlToMarkdown: broken HTML', () => {
     ['unknown elements', '<my-box>a<o:p>b</o:p></my-box>', 'ab'],
     ['NUL', 'a\0b', 'ab'],
     ['names of object properties', '<constructor>a<hasownproperty __proto__=x valueOf=y>b', 'ab'],
-  ])('copes with %s', async (_name, html, expected) => {
-    expect(await markdown(html)).toBe(expected);
+  ])('copes with %s', (_name, html, expected) => {
+    expect(markdown(html)).toBe(expected);
   });
 });
