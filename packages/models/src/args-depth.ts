@@ -1,10 +1,10 @@
 import type { LanguageModelMiddleware } from 'ai';
 
 /** Arrays and objects within one another. The SDK, and what validates and stores arguments, call themselves once per level. */
-const DEEPEST_ARGS = 90;
+const deepestArgs = 90;
 
 /** Stands in for arguments that are too deep to be read. */
-export const TOO_DEEP = `The arguments had more than ${DEEPEST_ARGS} levels of arrays and objects.`;
+export const tooDeep = `The arguments had more than ${deepestArgs} levels of arrays and objects.`;
 
 /** Replaces arguments of too many levels before the SDK reads them. */
 export const boundArgsDepth: LanguageModelMiddleware = {
@@ -12,8 +12,8 @@ export const boundArgsDepth: LanguageModelMiddleware = {
   async wrapGenerate({ doGenerate }) {
     const answer = await doGenerate();
     const content = answer.content.map((part) =>
-      part.type === 'tool-call' && isDeeperThan(DEEPEST_ARGS, part.input)
-        ? { ...part, input: JSON.stringify(TOO_DEEP) }
+      part.type === 'tool-call' && isDeeperThan(deepestArgs, part.input)
+        ? { ...part, input: JSON.stringify(tooDeep) }
         : part,
     );
     return { ...answer, content };

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { TOO_DEEP } from './args-depth.ts';
+import { tooDeep } from './args-depth.ts';
 
 type Json = z.core.util.JSONType;
 export interface JsonObject {
@@ -16,7 +16,7 @@ export function readCallArgs(input: unknown, refused: boolean): CallArgs {
   // Models leave the arguments of a call without parameters empty.
   if (input === undefined || input === null || (typeof input === 'string' && input.trim() === '')) return { args: {} };
   if (typeof input === 'string' && refused) return { args: input, invalid: whyRefused(input) };
-  if (input === TOO_DEEP) return { args: {}, invalid: TOO_DEEP };
+  if (input === tooDeep) return { args: {}, invalid: tooDeep };
   const args = input as Json;
   return isJsonObject(args) ? { args } : { args, invalid: `The arguments must be a JSON object, not ${kindOf(args)}.` };
 }

@@ -24,7 +24,7 @@ export type ModelErrorCode =
   | 'EMODELUNKNOWN';
 
 /** Codes for which the same request may succeed later. */
-const RETRYABLE: ReadonlySet<ModelErrorCode> = new Set(['EMODELRATELIMIT', 'EMODELUNAVAILABLE', 'EMODELCUTOFF']);
+const retryableCodes: ReadonlySet<ModelErrorCode> = new Set(['EMODELRATELIMIT', 'EMODELUNAVAILABLE', 'EMODELCUTOFF']);
 
 export interface ModelErrorDetails {
   code: ModelErrorCode;
@@ -49,18 +49,18 @@ export class ModelError extends Error {
   constructor(details: ModelErrorDetails, options?: { cause?: unknown }) {
     super(details.message, options);
     this.code = details.code;
-    this.retryable = RETRYABLE.has(details.code);
+    this.retryable = retryableCodes.has(details.code);
     this.next = details.next;
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
   }
 }
 
-export const UNUSABLE_NEXT =
+export const unusableNext =
   'Resume the run to ask again. If the answer stays so, say in a message that each answer should do less, or use another model.';
 
 /** @param reason completes a sentence: "its answer …" */
 export function unusableAnswer(reason: string): ModelError {
   const message = `The provider's answer ${reason}: it is too much to be worked on, and nothing of it was used.`;
-  return new ModelError({ code: 'EMODELUNUSABLE', message, next: UNUSABLE_NEXT });
+  return new ModelError({ code: 'EMODELUNUSABLE', message, next: unusableNext });
 }

@@ -1,4 +1,4 @@
-import { ModelError, type ModelErrorCode, UNUSABLE_NEXT } from './errors.ts';
+import { ModelError, type ModelErrorCode, unusableNext } from './errors.ts';
 import { hideKeys } from './hide-keys.ts';
 import { type Problem, readProblem } from './read-problem.ts';
 import { readRetryAfter } from './retry-after.ts';
@@ -29,7 +29,7 @@ export function describeFailure(
   return new ModelError({
     code,
     message: messageOf(code, model, status, words),
-    next: NEXT[code],
+    next: nextSteps[code],
     status,
     retryAfterMs,
   });
@@ -50,7 +50,7 @@ function codeOf(failure: Failure, told: Problem, status: number | undefined): Mo
 }
 
 /** Errors arrive inside a 200 too (proxies; OpenAI's `response.error`): their own word then counts as the status. */
-const STATUS_OF_WORD: Readonly<Record<string, number>> = {
+const statusOfWord: Readonly<Record<string, number>> = {
   rate_limit_exceeded: 429,
   rate_limit_error: 429,
   RESOURCE_EXHAUSTED: 429,
@@ -67,7 +67,7 @@ const STATUS_OF_WORD: Readonly<Record<string, number>> = {
 
 function statusOf(failure: Failure, told: Problem): number | undefined {
   if (failure.kind !== 'unreadable') return failure.status;
-  const byWord = told.words.map((word) => STATUS_OF_WORD[word]).find((status) => status !== undefined);
+  const byWord = told.words.map((word) => statusOfWord[word]).find((status) => status !== undefined);
   return byWord ?? told.status ?? failure.status;
 }
 
@@ -77,7 +77,7 @@ function messageOf(code: ModelErrorCode, model: string, status: number | undefin
   return status === undefined ? `${model} could not be asked${said}` : `${model} answered ${status}${said}`;
 }
 
-const NEXT: Readonly<Record<ModelErrorCode, string>> = {
+const nextSteps: Readonly<Record<ModelErrorCode, string>> = {
   EMODELNAME: 'Name a known model.',
   EMODELSETTINGS: 'Complete the settings of the provider.',
   EMODELRATELIMIT: 'Ask again after the time the provider names, or slow down.',
@@ -88,6 +88,6 @@ const NEXT: Readonly<Record<ModelErrorCode, string>> = {
   EMODELREQUEST:
     'Check the model name, the base URL, the tools and the length of the conversation against what the provider says.',
   EMODELANSWER: 'Check that the base URL leads to the API of this provider.',
-  EMODELUNUSABLE: UNUSABLE_NEXT,
+  EMODELUNUSABLE: unusableNext,
   EMODELUNKNOWN: 'Look at the cause in the log of the worker.',
 };

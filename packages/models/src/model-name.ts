@@ -1,7 +1,7 @@
 import { ModelError } from './errors.ts';
 
-export const MODEL_PROVIDERS = ['openai', 'openai-chat', 'anthropic', 'google', 'openai-compatible', 'ollama'] as const;
-export type ModelProvider = (typeof MODEL_PROVIDERS)[number];
+export const modelProviders = ['openai', 'openai-chat', 'anthropic', 'google', 'openai-compatible', 'ollama'] as const;
+export type ModelProvider = (typeof modelProviders)[number];
 
 export interface ModelName {
   provider: ModelProvider;
@@ -19,7 +19,7 @@ export function parseModelName(name: string): ModelName {
   if (slash < 1 || model === '' || /\s/.test(name)) {
     throw nameError(`"${name}" is not a model name: it must read provider/model.`);
   }
-  const provider = MODEL_PROVIDERS.find((known) => known === name.slice(0, slash));
+  const provider = modelProviders.find((known) => known === name.slice(0, slash));
   if (provider === undefined) {
     throw nameError(`"${name.slice(0, slash)}" is not a known model provider.`);
   }
@@ -30,6 +30,6 @@ function nameError(message: string): ModelError {
   return new ModelError({
     code: 'EMODELNAME',
     message,
-    next: `Name a model as provider/model, with one of these providers: ${MODEL_PROVIDERS.join(', ')}.`,
+    next: `Name a model as provider/model, with one of these providers: ${modelProviders.join(', ')}.`,
   });
 }

@@ -21,7 +21,7 @@ export interface RawAnswer {
 }
 
 /** The stand-in for the name of a call that the provider could not read. */
-const UNREADABLE_CALL = 'unreadable_call';
+const unreadableCall = 'unreadable_call';
 
 /** Turns what came back into our own format: arguments read, every part kept for the replay. The ids are unique already. */
 export function readAnswer(raw: RawAnswer, messages: readonly ModelMessage[]): ModelAnswer {
@@ -47,7 +47,7 @@ export function readAnswer(raw: RawAnswer, messages: readonly ModelMessage[]): M
   if (raw.droppedCall !== undefined) {
     const args = raw.droppedCall;
     const id = newCallId(new Set([...usedIds(messages), ...calls.map((call) => call.id)]));
-    calls.push({ id, tool: UNREADABLE_CALL, args, invalid: `The call could not be read: ${args}` });
+    calls.push({ id, tool: unreadableCall, args, invalid: `The call could not be read: ${args}` });
   }
   return {
     model: raw.model,

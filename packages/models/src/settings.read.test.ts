@@ -4,7 +4,7 @@ import { describeModelProblem } from './model-problem.ts';
 import { openModels } from './open-models.ts';
 import { modelSettingsFrom } from './settings.ts';
 
-const MODELS = [
+const models = [
   ...['openai/gpt-5', 'openai-chat/gpt-4.1', 'anthropic/claude-sonnet-4-5', 'google/gemini-3-pro'],
   ...['openai-compatible/m', 'ollama/qwen3:8b'],
 ];
@@ -37,7 +37,7 @@ test.each(['localhost:11434', 'ftp://host', 'nonsense'])(
 );
 
 test('without any setting only Ollama can be asked, and each other problem names its variable', () => {
-  const next = MODELS.map((model) => describeModelProblem(model, modelSettingsFrom({}))?.next ?? null);
+  const next = models.map((model) => describeModelProblem(model, modelSettingsFrom({}))?.next ?? null);
   expect(next).toEqual([
     expect.stringContaining('OPENAI_API_KEY'),
     expect.stringContaining('OPENAI_API_KEY'),

@@ -23,8 +23,8 @@ import { fromZod3, type Zod3Schema, type Zod3Tool } from './zod3.ts';
 export function defineTool<Input extends z.ZodType>(tool: Tool<Input>): Tool<Input>;
 export function defineTool<Output>(tool: Zod3Tool<Output>): Tool<z.ZodType<Output>>;
 export function defineTool(tool: Tool | Zod3Tool): Tool {
-  if (!SNAKE_CASE.test(tool.name) || tool.name.length > MAX_NAME) {
-    throw invalid(tool.name, `its name is not snake_case of at most ${MAX_NAME} characters`);
+  if (!snakeCase.test(tool.name) || tool.name.length > maxName) {
+    throw invalid(tool.name, `its name is not snake_case of at most ${maxName} characters`);
   }
   if (tool.description.trim() === '')
     throw invalid(tool.name, 'its description is empty, so that no model can choose it');
@@ -33,8 +33,8 @@ export function defineTool(tool: Tool | Zod3Tool): Tool {
 }
 
 /** Providers accept at most 64 characters of `[a-zA-Z0-9_-]`. */
-const MAX_NAME = 64;
-const SNAKE_CASE = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
+const maxName = 64;
+const snakeCase = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 
 function inputSchema(tool: { name: string; input: z.ZodType | Zod3Schema }): JsonSchema {
   try {

@@ -12,11 +12,11 @@ export function nearestNames(wanted: string, names: readonly string[], limit = 3
 }
 
 /** Longest prefix compared; a model's made-up name can be of any length, and the distance costs its square. */
-const MAX_COMPARED = 64;
+const maxCompared = 64;
 
 function plain(name: string): string {
   return name
-    .slice(0, MAX_COMPARED)
+    .slice(0, maxCompared)
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '');
 }
@@ -24,10 +24,10 @@ function plain(name: string): string {
 function distance(wanted: string, name: string): number {
   if (wanted === name) return 0;
   const [shorter, longer] = wanted.length < name.length ? [wanted, name] : [name, wanted];
-  return shorter.length >= MIN_PART && longer.includes(shorter) ? 0.5 : editDistance(wanted, name);
+  return shorter.length >= minPart && longer.includes(shorter) ? 0.5 : editDistance(wanted, name);
 }
 
-const MIN_PART = 3;
+const minPart = 3;
 
 /** Levenshtein's distance, one row at a time. */
 function editDistance(a: string, b: string): number {

@@ -29,7 +29,9 @@ export interface Ask {
 export function asking(model: string, url: string): Ask {
   const sent: Ask['sent'] = [];
   const port = openModels({
-    settings: modelSettingsFrom(Object.fromEntries(VARIABLES.map((name) => [name, name.endsWith('URL') ? url : KEY]))),
+    settings: modelSettingsFrom(
+      Object.fromEntries(variables.map((name) => [name, name.endsWith('URL') ? url : apiKey])),
+    ),
     fetch: (input, init) => {
       sent.push({ url: String(input), headers: new Headers(init?.headers), body: JSON.parse(String(init?.body)) });
       return fetch(input, init);
@@ -53,9 +55,9 @@ export function asking(model: string, url: string): Ask {
   return Object.assign(ask, { sent, list });
 }
 
-export const KEY = 'test-key-1234567890';
+export const apiKey = 'test-key-1234567890';
 
-const VARIABLES = [
+const variables = [
   ...['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', 'GEMINI_API_KEY'],
   ...['GOOGLE_BASE_URL', 'OPENAI_COMPATIBLE_API_KEY', 'OPENAI_COMPATIBLE_BASE_URL', 'OLLAMA_BASE_URL'],
 ];

@@ -90,14 +90,14 @@ async function makeMount(number: number): Promise<WorkspaceMount> {
   const path = await mkdtemp(join(tmpdir(), 'holdpoint-tools-'));
   const root = process.getuid?.() === 0;
   // On a root host each workspace belongs to a uid of its own, taken from a range that no account uses.
-  const uid = root ? FIRST_UID + ((process.pid * 16 + number) % UIDS) : (process.getuid?.() ?? 0);
+  const uid = root ? firstUid + ((process.pid * 16 + number) % uids) : (process.getuid?.() ?? 0);
   const gid = root ? uid : (process.getgid?.() ?? 0);
   await chown(path, uid, gid);
   return { id: `run_tools_${process.pid}_${number}`, path, uid, gid };
 }
 
-const FIRST_UID = 410_000;
-const UIDS = 50_000;
+const firstUid = 410_000;
+const uids = 50_000;
 
 async function giveDirectory(mount: WorkspaceMount, path: string): Promise<void> {
   if (path === '.') return;

@@ -1,5 +1,5 @@
-import { diffWritten, type EditInput, editText, type WrittenInput } from '../toolsets/holdpoint/edit-text.ts';
-import { type ExcerptInput, excerptOf } from '../toolsets/holdpoint/excerpt.ts';
+import { diffWritten, type EditInput, editText, type WrittenInput } from '../operations/edit-text.ts';
+import { type ExcerptInput, excerptOf } from '../operations/excerpt.ts';
 import type { PageBody } from '../web/read-page.ts';
 import type { ResultsPage } from '../web/search/read-results.ts';
 import { weighJson } from './weigh-json.ts';

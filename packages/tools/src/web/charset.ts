@@ -24,10 +24,10 @@ function byMark(body: Buffer): string | undefined {
 }
 
 /** The HTML standard looks at 1024 bytes; pages with long comments before their head are found in the wild. */
-const META_BYTES = 4096;
+const metaBytes = 4096;
 
 function byMeta(body: Buffer): string | undefined {
-  const start = body.subarray(0, META_BYTES).toString('latin1');
+  const start = body.subarray(0, metaBytes).toString('latin1');
   const found = /<meta\s[^>]{0,500}?charset\s{0,10}=\s{0,10}["']?\s{0,10}([\w.:-]{1,40})/i.exec(start);
   const charset = known(found?.[1]);
   // Whoever can be read up to here as ASCII is not UTF-16, whatever it says of itself.

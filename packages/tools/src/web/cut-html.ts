@@ -1,4 +1,4 @@
-import { closedBy, crosses, RAW_TEXT, VOID } from './html-elements.ts';
+import { closedBy, crosses, rawTextElements, voidElements } from './html-elements.ts';
 import { readTag, type Tag } from './html-tag.ts';
 
 export interface CutHtml {
@@ -8,9 +8,9 @@ export interface CutHtml {
 }
 
 /** Deeper elements lose their tags and keep their text. Browsers stop at 512; no page that people wrote comes near 128. */
-const MAX_DEPTH = 128;
+const maxDepth = 128;
 /** The longest pages of documentation have some 50,000. */
-const MAX_ELEMENTS = 100_000;
+const maxElements = 100_000;
 
 /**
  * Writes a document anew, so that every later step may recurse and select as it likes: every element is closed where it ends, at most
@@ -36,7 +36,7 @@ export function cutHtml(source: string): CutHtml {
     if (tag.kind === 'text') out.push('&lt;');
     if (tag.kind === 'close') document.close(tag.name);
     if (tag.kind !== 'open') continue;
-    if (RAW_TEXT.has(tag.name) && !tag.closed) {
+    if (rawTextElements.has(tag.name) && !tag.closed) {
       const raw = endOf(tag.name, at);
       if (tag.name === 'title') out.push('<title>', source.slice(at, raw.start).replaceAll('<', '&lt;'), '</title>');
       at = raw.end;
@@ -59,12 +59,11 @@ function openDocument(out: string[]) {
     /** False when there are too many elements. */
     open(tag: Extract<Tag, { kind: 'open' }>): boolean {
       elements += 1;
-      if (elements > MAX_ELEMENTS) return false;
+      if (elements > maxElements) return false;
       const implied = closedBy(tag.name, open);
       if (implied !== -1) closeTo(implied);
-      if (VOID.has(tag.name)) {
-        out.push(serialize(tag));
-      } else if (open.length < MAX_DEPTH) {
+      if (voidElements.has(tag.name)) out.push(serialize(tag));
+      else if (open.length < maxDepth) {
         out.push(serialize(tag));
         open.push(tag.name);
       } else {

@@ -5,10 +5,10 @@ export type Tag =
   | { kind: 'skip' | 'text'; end: number };
 
 /** Characters of the longest attribute value that is kept: pictures within pages have millions. */
-const MAX_VALUE = 4096;
-const MAX_ATTRIBUTES = 64;
-const NAME = /^[a-z][a-z0-9-]{0,40}$/;
-const ATTRIBUTE_NAME = /^[a-z_][a-z0-9_:.-]{0,60}$/;
+const maxValue = 4096;
+const maxAttributes = 64;
+const namePattern = /^[a-z][a-z0-9-]{0,40}$/;
+const attributeName = /^[a-z_][a-z0-9_:.-]{0,60}$/;
 
 /**
  * Reads the tag that begins at `at`, where there is a `<`. Values are as written, entities included.
@@ -29,7 +29,7 @@ export function readTag(source: string, at: number): Tag {
   // A tag that never ends is none, and takes the rest with it.
   if (!read) return { kind: 'skip', end: source.length };
   const { attributes, closed, end } = read;
-  if (!NAME.test(name) || nameEnd - start > 64) return { kind: 'skip', end };
+  if (!namePattern.test(name) || nameEnd - start > 64) return { kind: 'skip', end };
   return closing ? { kind: 'close', name, end } : { kind: 'open', name, attributes, closed, end };
 }
 
@@ -45,7 +45,7 @@ function readAttributes(source: string, from: number) {
     const name = source.slice(nameStart, Math.min(at, nameStart + 64)).toLowerCase();
     const { value, end } = readValue(source, at);
     at = end;
-    if (attributes.length < MAX_ATTRIBUTES && value.length <= MAX_VALUE && ATTRIBUTE_NAME.test(name)) {
+    if (attributes.length < maxAttributes && value.length <= maxValue && attributeName.test(name)) {
       attributes.push([name, value]);
     }
   }
@@ -84,16 +84,16 @@ function skipWhile(source: string, from: number, holds: (code: number) => boolea
   return at;
 }
 
-const GREATER = 0x3e;
-const SLASH = 0x2f;
-const EQUALS = 0x3d;
+const greater = 0x3e;
+const slash = 0x2f;
+const equalsSign = 0x3d;
 
 function isSpace(code: number): boolean {
   return code === 0x20 || (code >= 0x09 && code <= 0x0d);
 }
 
 function isSpaceOrSlash(code: number): boolean {
-  return isSpace(code) || code === SLASH;
+  return isSpace(code) || code === slash;
 }
 
 function isLetter(code: number): boolean {
@@ -101,13 +101,13 @@ function isLetter(code: number): boolean {
 }
 
 function isNameCharacter(code: number): boolean {
-  return !isSpaceOrSlash(code) && code !== GREATER;
+  return !isSpaceOrSlash(code) && code !== greater;
 }
 
 function isAttributeNameCharacter(code: number): boolean {
-  return isNameCharacter(code) && code !== EQUALS;
+  return isNameCharacter(code) && code !== equalsSign;
 }
 
 function isUnquotedCharacter(code: number): boolean {
-  return !isSpace(code) && code !== GREATER;
+  return !isSpace(code) && code !== greater;
 }

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { openTextThreads } from '../text-work/open-text-threads.ts';
 
-const SIZE = 5_000_000;
-const filled = (piece: string, size = SIZE) => piece.repeat(Math.floor(size / piece.length));
+const pageChars = 5_000_000;
+const filled = (piece: string, size = pageChars) => piece.repeat(Math.floor(size / piece.length));
 
 const threads = openTextThreads({ deadlineMs: 60_000 });
 afterAll(() => threads.close());

@@ -1,16 +1,16 @@
 import type { CommandResult } from '@holdpoint/sandbox/port';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
+import { cutShort } from '../../operations/cut-short.ts';
+import { failure } from '../../operations/failure.ts';
+import { pathArgument, relativePath } from '../../operations/path-argument.ts';
 import type { ToolOutcome } from '../../tool.ts';
-import { cutShort } from './cut-short.ts';
-import { failure } from './failure.ts';
-import { pathArgument, relativePath } from './path-argument.ts';
 
 /** Linux refuses a single argument of 128 KiB or more. */
-const MAX_COMMAND = 100_000;
-const DEFAULT_TIMEOUT_S = 120;
-const MAX_TIMEOUT_S = 600;
-const MAX_TITLE = 100;
+const maxCommand = 100_000;
+const defaultTimeoutS = 120;
+const maxTimeoutS = 600;
+const maxTitle = 100;
 
 const input = z.strictObject({
   command: z
@@ -18,8 +18,8 @@ const input = z.strictObject({
     .min(1)
     .refine((command) => !command.includes('\0'), 'a command has no NUL byte')
     .refine(
-      (command) => Buffer.byteLength(command) <= MAX_COMMAND,
-      `longer than ${MAX_COMMAND} bytes; write a script file and run that`,
+      (command) => Buffer.byteLength(command) <= maxCommand,
+      `longer than ${maxCommand} bytes; write a script file and run that`,
     )
     .describe('Line or script for bash -c'),
   timeout_s: z
@@ -54,11 +54,11 @@ For reading, searching and changing files prefer read_file, grep, glob, edit and
         cwd: relativePath(cwd),
         ...(timeout_s === undefined ? {} : { timeout_ms: timeout_s * 1000 }),
       };
-      const title = command.split('\n', 1)[0]?.slice(0, MAX_TITLE) ?? '';
+      const title = command.split('\n', 1)[0]?.slice(0, maxTitle) ?? '';
       const value = { task_id: context.taskId, status: 'running' };
       return { status: 'succeeded', value, touched: [], task: { kind: 'shell', title, spec } };
     }
-    const limits = { wall_ms: Math.min(timeout_s ?? DEFAULT_TIMEOUT_S, MAX_TIMEOUT_S) * 1000 };
+    const limits = { wall_ms: Math.min(timeout_s ?? defaultTimeoutS, maxTimeoutS) * 1000 };
     return outcome(await context.run({ argv: ['/bin/bash', '-c', command], cwd: relativePath(cwd), limits }));
   },
   async preview({ network }, { command, cwd, run_in_background }) {

@@ -1,27 +1,27 @@
 import { FileError } from '@holdpoint/sandbox/errors';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
+import { changedPaths } from '../../operations/changed-paths.ts';
+import type { EditedText } from '../../operations/edit-text.ts';
+import { type Failure, failure } from '../../operations/failure.ts';
+import { pathArgument, relativePath } from '../../operations/path-argument.ts';
+import { readTextFile } from '../../operations/read-text.ts';
+import { maxPatch, shownPatch } from '../../operations/shown-patch.ts';
+import { maxTextFile, textArgument } from '../../operations/text.ts';
 import type { ToolContext } from '../../tool.ts';
-import { changedPaths } from './changed-paths.ts';
-import type { EditedText } from './edit-text.ts';
-import { type Failure, failure } from './failure.ts';
-import { pathArgument, relativePath } from './path-argument.ts';
-import { readTextFile } from './read-text.ts';
-import { MAX_PATCH, shownPatch } from './shown-patch.ts';
-import { MAX_TEXT_FILE, textArgument } from './text.ts';
 
 /** Characters. What is longer than this is written with `write_file`. */
-const MAX_OLD = 200_000;
-const MAX_NEW = 1_000_000;
+const maxOld = 200_000;
+const maxNew = 1_000_000;
 
 const input = z
   .strictObject({
     path: pathArgument.describe('File to change, relative to the workspace root'),
     old_string: textArgument
       .min(1)
-      .max(MAX_OLD)
+      .max(maxOld)
       .describe('Text to replace, exactly as it stands in the file, whitespace and line endings included'),
-    new_string: textArgument.max(MAX_NEW).describe('Text to put in its place, taken literally'),
+    new_string: textArgument.max(maxNew).describe('Text to put in its place, taken literally'),
     replace_all: z.boolean().default(false).describe('Replace every occurrence instead of requiring exactly one'),
   })
   .refine(({ old_string, new_string }) => old_string !== new_string, {
@@ -42,7 +42,7 @@ old_string must occur exactly once: include enough of the lines around it, or se
       const read = await readTextFile(context, args.path);
       if (!read.ok) return { ...read.failure, touched: [] };
       const { data, sha256 } = read.file;
-      const result = await make(context, args, data, MAX_DIFF);
+      const result = await make(context, args, data, maxDiff);
       if (result.status !== 'replaced') return { ...refusal(args, result), touched: [] };
       try {
         const written = await context.files.write(args.path, result.data, { expect: { sha256 } }, context.signal);
@@ -50,14 +50,14 @@ old_string must occur exactly once: include enough of the lines around it, or se
         return { status: 'succeeded', value, ...(await changedPaths(context, args.path)) };
       } catch (error) {
         // Somebody else wrote in between: nothing of theirs is lost, the edit is made again on what is there now.
-        if (!(error instanceof FileError && error.code === 'ECHANGED') || round === MAX_ROUNDS) throw error;
+        if (!(error instanceof FileError && error.code === 'ECHANGED') || round === maxRounds) throw error;
       }
     }
   },
   async preview(context, args) {
     const read = await readTextFile(context, args.path);
     if (!read.ok) return { kind: 'problem', message: read.failure.error.message };
-    const result = await make(context, args, read.file.data, MAX_PATCH);
+    const result = await make(context, args, read.file.data, maxPatch);
     if (result.status !== 'replaced') return { kind: 'problem', message: refusal(args, result).error.message };
     return { kind: 'diff', path: relativePath(args.path), patch: shownPatch(result) };
   },
@@ -68,9 +68,9 @@ function make({ text }: ToolContext, { path, ...replacement }: Args, data: Buffe
 }
 
 /** Of n concurrent edits one gets through each round. */
-const MAX_ROUNDS = 10;
+const maxRounds = 10;
 /** UTF-8 bytes of the diff in a result. */
-const MAX_DIFF = 32 * 1024;
+const maxDiff = 32 * 1024;
 
 type Replaced = Extract<EditedText, { status: 'replaced' }>;
 
@@ -105,7 +105,7 @@ function refusal({ path }: Args, result: Exclude<EditedText, Replaced>): Failure
     case 'too_large':
       return failure(
         'EFILETOOLARGE',
-        `${path} would have ${result.bytes} bytes; files of more than ${MAX_TEXT_FILE} bytes are not made by edit.`,
+        `${path} would have ${result.bytes} bytes; files of more than ${maxTextFile} bytes are not made by edit.`,
         'Replace less, or make the file with a command.',
         { bytes: result.bytes },
       );

@@ -1,10 +1,10 @@
 import type { CapturedStream, CommandResult } from '@holdpoint/sandbox/port';
 import { defineTool } from '../../define-tool.ts';
+import { cutShort } from '../../operations/cut-short.ts';
+import { type Failure, failure } from '../../operations/failure.ts';
+import { type GrepOutput, parseCounts, parseFiles, parseMatches, parseStats } from '../../operations/grep-output.ts';
+import { type GrepArgs, grepInput, ripgrepFlags } from '../../operations/ripgrep-flags.ts';
 import type { ToolOutcome } from '../../tool.ts';
-import { cutShort } from './cut-short.ts';
-import { type Failure, failure } from './failure.ts';
-import { type GrepOutput, parseCounts, parseFiles, parseMatches, parseStats } from './grep-output.ts';
-import { type GrepArgs, grepInput, ripgrepFlags } from './ripgrep-flags.ts';
 
 export const grep = defineTool({
   name: 'grep',
@@ -16,12 +16,12 @@ No match is an empty list, not an error. Long lines are cut. Hidden files and th
   async execute(context, args) {
     // Tells a path that is missing or outside, as every other tool does; ripgrep would only say that it cannot open it.
     await context.files.stat(args.path, context.signal);
-    const result = await context.run({ argv: [context.ripgrep, ...ripgrepFlags(args)], limits: { wall_ms: WALL_MS } });
+    const result = await context.run({ argv: [context.ripgrep, ...ripgrepFlags(args)], limits: { wall_ms: wallMs } });
     return { ...outcome(result, args), capabilities: result.capabilities };
   },
 });
 
-const WALL_MS = 60_000;
+const wallMs = 60_000;
 
 function outcome({ end, stdout, stderr }: CommandResult, args: GrepArgs): ToolOutcome {
   const flooded = end.status === 'quota' && end.quota === 'output';
@@ -33,12 +33,12 @@ function outcome({ end, stdout, stderr }: CommandResult, args: GrepArgs): ToolOu
     ...results(stdout, args, stats),
     // Exit code 2 after a search: some files could not be read.
     ...(end.status === 'exited' &&
-      end.exit_code === 2 && { warnings: stderr.text.trimEnd().split('\n').slice(0, MAX_WARNINGS) }),
+      end.exit_code === 2 && { warnings: stderr.text.trimEnd().split('\n').slice(0, maxWarnings) }),
   };
   return { status: 'succeeded', value };
 }
 
-const MAX_WARNINGS = 20;
+const maxWarnings = 20;
 
 function results(
   stdout: CapturedStream,
@@ -74,11 +74,11 @@ function results(
 
 /** Of a stream that was cut in the middle only the beginning is whole. */
 function beginning({ text, truncated }: CapturedStream): string {
-  return truncated ? Buffer.from(text).subarray(0, KEPT_BYTES).toString() : text;
+  return truncated ? Buffer.from(text).subarray(0, keptBytes).toString() : text;
 }
 
 /** The sandbox keeps 32 KiB from the beginning of a stream, less a character that was cut; then it puts a line that says so. */
-const KEPT_BYTES = 32 * 1024 - 4;
+const keptBytes = 32 * 1024 - 4;
 
 function refused(stderr: CapturedStream, { glob }: GrepArgs): Failure {
   const said = stderr.text.trim();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
-import { describeTask, isOver, noSuchTask } from './describe-task.ts';
-import { failure } from './failure.ts';
+import { describeTask, isOver, noSuchTask } from '../../operations/describe-task.ts';
+import { failure } from '../../operations/failure.ts';
 
 export const killShell = defineTool({
   name: 'kill_shell',

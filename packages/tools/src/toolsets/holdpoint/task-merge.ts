@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
-import { failure } from './failure.ts';
+import { failure } from '../../operations/failure.ts';
 
 export const taskMerge = defineTool({
   name: 'task_merge',

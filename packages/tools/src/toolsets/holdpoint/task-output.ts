@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
+import { describeTask, isOver, noSuchTask } from '../../operations/describe-task.ts';
 import type { Task, TaskOutput, ToolContext } from '../../tool.ts';
-import { describeTask, isOver, noSuchTask } from './describe-task.ts';
 
 const cursor = z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0);
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
+import { describeTask, isOver, noSuchTask, tooDeep } from '../../operations/describe-task.ts';
+import { failure } from '../../operations/failure.ts';
 import type { AgentTask, Task, ToolContext, ToolOutcome } from '../../tool.ts';
-import { describeTask, isOver, noSuchTask, tooDeep } from './describe-task.ts';
-import { failure } from './failure.ts';
 
 const input = z
   .strictObject({

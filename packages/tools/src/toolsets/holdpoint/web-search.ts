@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
+import type { Failure } from '../../operations/failure.ts';
+import { allowing, networkFailure, networkOff } from '../../operations/network-fetch.ts';
 import type { Tool, ToolOutcome } from '../../tool.ts';
 import type { SearchAnswer, SearchPort } from '../../web/search/port.ts';
-import type { Failure } from './failure.ts';
-import { allowing, networkFailure, networkOff } from './network-fetch.ts';
 
 const input = z.strictObject({
   query: z.string().trim().min(1).max(400).describe('What to search for'),

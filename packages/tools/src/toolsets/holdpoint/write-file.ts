@@ -1,19 +1,19 @@
 import { FileError } from '@holdpoint/sandbox/errors';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
+import { changedPaths } from '../../operations/changed-paths.ts';
+import { pathArgument, relativePath } from '../../operations/path-argument.ts';
+import { readTextFile } from '../../operations/read-text.ts';
+import { maxPatch, shownPatch } from '../../operations/shown-patch.ts';
+import { textArgument } from '../../operations/text.ts';
 import type { Preview, ToolContext } from '../../tool.ts';
-import { changedPaths } from './changed-paths.ts';
-import { pathArgument, relativePath } from './path-argument.ts';
-import { readTextFile } from './read-text.ts';
-import { MAX_PATCH, shownPatch } from './shown-patch.ts';
-import { textArgument } from './text.ts';
 
 /** UTF-8 makes at most three times as many bytes of them. */
-const MAX_CHARS = 3_000_000;
+const maxChars = 3_000_000;
 
 const input = z.strictObject({
   path: pathArgument.describe('File to write, relative to the workspace root; missing directories are created'),
-  content: textArgument.max(MAX_CHARS).describe('The whole new content, written exactly as given'),
+  content: textArgument.max(maxChars).describe('The whole new content, written exactly as given'),
   create_only: z
     .boolean()
     .default(false)
@@ -41,7 +41,7 @@ To change a part of an existing file use edit: it is safer and shorter. Set crea
     const current = await currentData(context, path);
     if (current.problem !== undefined) return problem(current.problem);
     if (create_only && current.data !== null) return problem(`${path} exists already, and create_only is set.`);
-    const change = { path: relativePath(path), before: current.data, after: content, diffBytes: MAX_PATCH };
+    const change = { path: relativePath(path), before: current.data, after: content, diffBytes: maxPatch };
     const patch = shownPatch(await context.text.run('diff', change));
     return { kind: 'diff', path: relativePath(path), patch };
   },

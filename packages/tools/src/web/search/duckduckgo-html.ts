@@ -13,7 +13,7 @@ export function duckDuckGoHtml({ endpoint = 'https://html.duckduckgo.com/html/' 
       url.searchParams.set('q', query);
       const headers = { accept: 'text/html', 'accept-language': 'en' };
       const response = await network.fetch(
-        { url: url.href, headers, max_bytes: MAX_BYTES, timeout_ms: TIMEOUT_MS },
+        { url: url.href, headers, max_bytes: maxBytes, timeout_ms: timeoutMs },
         signal,
       );
       const { body, headers: received, status, url: asked } = response;
@@ -25,5 +25,5 @@ export function duckDuckGoHtml({ endpoint = 'https://html.duckduckgo.com/html/' 
 }
 
 /** A page of results has some 40 KB. */
-const MAX_BYTES = 2 * 1024 * 1024;
-const TIMEOUT_MS = 20_000;
+const maxBytes = 2 * 1024 * 1024;
+const timeoutMs = 20_000;

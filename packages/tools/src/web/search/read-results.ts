@@ -22,36 +22,36 @@ export function readResults({ body, contentType, status, url }: ResultsPage): Se
   const results = resultsIn(tree, url);
   const { host } = new URL(url);
   if (results.length > 0) return { ok: true, results };
-  if (tree.$(CHALLENGE).length > 0) return blocked(host);
-  if (tree.$(NOTHING_FOUND).length > 0) return { ok: true, results: [] };
-  if (BLOCKING.has(status)) return blocked(host);
+  if (tree.$(challenge).length > 0) return blocked(host);
+  if (tree.$(nothingFound).length > 0) return { ok: true, results: [] };
+  if (blocking.has(status)) return blocked(host);
   if (status >= 400) return failed(host, status);
   return unreadable(host);
 }
 
-const CHALLENGE = '#challenge-form, form[action*="anomaly.js"], [class*="anomaly-modal"], .g-recaptcha, .h-captcha';
-const NOTHING_FOUND = '.no-results, .result--no-result';
+const challenge = '#challenge-form, form[action*="anomaly.js"], [class*="anomaly-modal"], .g-recaptcha, .h-captcha';
+const nothingFound = '.no-results, .result--no-result';
 /** 202: what this engine sends with its challenge. */
-const BLOCKING = new Set([202, 403, 418, 429]);
+const blocking = new Set([202, 403, 418, 429]);
 
 function resultsIn({ $ }: HtmlTree, base: string): SearchResult[] {
   const results = new Map<string, SearchResult>();
-  for (const element of $('.result').not('.result--ad').toArray().slice(0, MAX_RESULTS)) {
+  for (const element of $('.result').not('.result--ad').toArray().slice(0, maxResults)) {
     const link = $(element).find('a.result__a').first();
     const [anchor] = link.toArray();
     const url = anchor && target(attribute(anchor, 'href'), base);
-    const title = oneLine(link.text()).slice(0, MAX_TITLE);
+    const title = oneLine(link.text()).slice(0, maxTitle);
     if (!url || title === '' || results.has(url)) continue;
-    const snippet = oneLine($(element).find('.result__snippet').first().text()).slice(0, MAX_SNIPPET);
+    const snippet = oneLine($(element).find('.result__snippet').first().text()).slice(0, maxSnippet);
     results.set(url, { title, url, snippet });
   }
   return [...results.values()];
 }
 
 /** A page has some 30; a hostile one 100,000. */
-const MAX_RESULTS = 200;
-const MAX_TITLE = 300;
-const MAX_SNIPPET = 1000;
+const maxResults = 200;
+const maxTitle = 300;
+const maxSnippet = 1000;
 
 /** The page itself: links may lead over a page of the engine that carries the address in `uddg`. Advertisements lead over `y.js`. */
 function target(href: string | undefined, base: string): string | undefined {

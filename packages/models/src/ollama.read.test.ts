@@ -48,15 +48,15 @@ describe.each(['ollama/qwen3:8b', 'openai-compatible/qwen/qwen3'])('%s', (model)
   });
 });
 
-const MODEL = 'ollama/qwen3:8b';
+const modelName = 'ollama/qwen3:8b';
 
-describe('faults', () => testFaults(MODEL, completion([call('call_1', '{"path":"a.txt"}')])));
+describe('faults', () => testFaults(modelName, completion([call('call_1', '{"path":"a.txt"}')])));
 
 // The bytes below are what Ollama writes: reasoning beside the text; aimock writes no malformed arguments.
 test('malformed arguments are data, and thinking goes back beside its call', async () => {
   const calls = [call('call_1', '{"path": a.txt'), call('call_2', '{"x":1}', 'fly_away')];
   await using server = await openWireServer({ body: JSON.stringify(completion(calls)) });
-  const ask = asking(MODEL, server.url);
+  const ask = asking(modelName, server.url);
   const answer = await ask();
   expect(answer).toMatchObject({ text: '', finish: 'tool_calls', usage: { input_tokens: 11, output_tokens: 7 } });
   expect(answer.calls).toMatchObject([
@@ -80,7 +80,7 @@ test('malformed arguments are data, and thinking goes back beside its call', asy
 test('a model that is not there is the request’s fault', async () => {
   const error = { message: 'model "qwen3:8b" not found, try pulling it first', type: 'api_error', code: null };
   await using server = await openWireServer({ status: 404, body: JSON.stringify({ error }) });
-  const refused = await failure(asking(MODEL, server.url)());
+  const refused = await failure(asking(modelName, server.url)());
   expect(refused).toMatchObject({ code: 'EMODELREQUEST', retryable: false, status: 404 });
   expect(refused.message).toContain('try pulling it first');
 });

@@ -65,14 +65,13 @@ export function parseCounts(output: string): GrepOutput<{ path: string; matches:
 /** The totals that `--stats` prints last; null when ripgrep did not get as far as searching, or was cut off. */
 export function parseStats(output: string): { lines: number; files: number } | null {
   const [, lines, files] =
-    /\n\d+ matches\n(\d+) matched lines\n(\d+) files contained matches\n(?:.+\n)*$/.exec(
-      output.slice(-LONGEST_STATS),
-    ) ?? [];
+    /\n\d+ matches\n(\d+) matched lines\n(\d+) files contained matches\n(?:.+\n)*$/.exec(output.slice(-longestStats)) ??
+    [];
   return lines === undefined || files === undefined ? null : { lines: Number(lines), files: Number(files) };
 }
 
 /** Some 200 characters, and more where the numbers are long. */
-const LONGEST_STATS = 2000;
+const longestStats = 2000;
 
 interface Line {
   path: string;
@@ -102,13 +101,14 @@ function parseLines(output: string): GrepOutput<Line> {
 }
 
 /** ripgrep's notices about binary files stand on lines of their own, without NUL, and so in front of the next path. */
-const NOTICE = /^(.*?): (?:WARNING: stopped searching binary file after match|binary file matches) \(found [^\n]*\)\n/s;
+const noticePattern =
+  /^(.*?): (?:WARNING: stopped searching binary file after match|binary file matches) \(found [^\n]*\)\n/s;
 
 function withoutNotices(chunks: readonly string[]): { paths: string[]; binary: string[] } {
   const binary: string[] = [];
   const paths = chunks.map((chunk) => {
     let rest = chunk;
-    for (let notice = NOTICE.exec(rest); notice; notice = NOTICE.exec(rest)) {
+    for (let notice = noticePattern.exec(rest); notice; notice = noticePattern.exec(rest)) {
       binary.push(shownPath(notice[1] ?? ''));
       rest = rest.slice(notice[0].length);
     }

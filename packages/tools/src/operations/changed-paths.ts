@@ -1,4 +1,4 @@
-import type { ToolContext } from '../../tool.ts';
+import type { ToolContext } from '../tool.ts';
 import { relativePath } from './path-argument.ts';
 
 /**
@@ -9,9 +9,9 @@ export async function changedPaths(context: ToolContext, path: string): Promise<
   const relative = relativePath(path);
   if (relative.startsWith('/') || relative.split('/').includes('..')) return {};
   // stat follows links; a glob does not, and so finds the path only where every part of it is what it seems.
-  const pattern = relative.replaceAll(GLOB_SYNTAX, '\\$&');
+  const pattern = relative.replaceAll(globSyntax, '\\$&');
   const { paths } = await context.files.glob({ patterns: [pattern] }, context.signal);
   return paths.length === 1 && paths[0] === relative ? { touched: [relative] } : {};
 }
 
-const GLOB_SYNTAX = /[$^*+?()[\]{}|!@\\]/g;
+const globSyntax = /[$^*+?()[\]{}|!@\\]/g;

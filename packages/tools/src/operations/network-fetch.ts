@@ -1,4 +1,4 @@
-import type { NetworkRequest, NetworkResponse, ToolContext } from '../../tool.ts';
+import type { NetworkRequest, NetworkResponse, ToolContext } from '../tool.ts';
 import { type Failure, failure } from './failure.ts';
 
 /** One request as data, or why there was none. Throws what is not the network's refusal, and whatever comes of an abort. */
@@ -19,13 +19,13 @@ export async function networkFetch(
 /** What the planner is told of an error of the network; undefined for any other error. */
 export function networkFailure(error: unknown): Failure | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined;
-  if (!CODES.has(error.code)) return undefined;
+  if (!codes.has(error.code)) return undefined;
   const next = 'next' in error && typeof error.next === 'string' ? error.next : 'Try another address.';
   const failed = failure(error.code, error.message, next);
   return error.code === 'ETIMEOUT' ? { ...failed, status: 'timed_out' } : failed;
 }
 
-const CODES = new Set([
+const codes = new Set([
   'EURLINVALID',
   'ENETWORKOFF',
   'EHOSTNOTALLOWED',

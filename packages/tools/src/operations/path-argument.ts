@@ -9,7 +9,7 @@ export const pathArgument = z
 
 /** How a path is shown in results: relative to the workspace root. `..` is left as it is, since what it means depends on links. */
 export function relativePath(path: string): string {
-  const inside = path === ROOT || path.startsWith(`${ROOT}/`) ? path.slice(ROOT.length + 1) : path;
+  const inside = path === root || path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
   if (inside.startsWith('/')) return inside;
   return (
     inside
@@ -19,4 +19,4 @@ export function relativePath(path: string): string {
   );
 }
 
-const ROOT = '/workspace';
+const root = '/workspace';

@@ -3,14 +3,14 @@ import { asking, continued, failure, openProviderMock, persisted, readFile } fro
 import { testFaults } from './testing/faults.ts';
 import { openWireServer } from './testing/wire-server.ts';
 
-const MODEL = 'openai/gpt-5';
+const modelName = 'openai/gpt-5';
 
 test('two calls in parallel come back, and the next request carries both results under their ids', async () => {
   const mock = await openProviderMock();
   try {
-    const ask = asking(MODEL, mock.url);
+    const ask = asking(modelName, mock.url);
     const answer = await ask();
-    expect(answer).toMatchObject({ model: MODEL, text: 'Reading both.', finish: 'tool_calls' });
+    expect(answer).toMatchObject({ model: modelName, text: 'Reading both.', finish: 'tool_calls' });
     expect(answer.calls).toEqual([
       { id: 'call_a', tool: 'read_file', args: { path: 'a.txt' } },
       { id: 'call_b', tool: 'read_file', args: { path: 'b.txt' } },
@@ -44,7 +44,7 @@ test('two calls in parallel come back, and the next request carries both results
   }
 });
 
-describe('faults', () => testFaults(MODEL, response([call('c1', '{"path":"a.txt"}')])));
+describe('faults', () => testFaults(modelName, response([call('c1', '{"path":"a.txt"}')])));
 
 // The sealed reasoning must be a given one, and arguments malformed: aimock writes neither.
 test('encrypted reasoning goes back as it came, before its call', async () => {
@@ -52,7 +52,7 @@ test('encrypted reasoning goes back as it came, before its call', async () => {
   await using server = await openWireServer({
     body: JSON.stringify(response([reasoning, call('c1', '{"path":"a.txt"}')])),
   });
-  const ask = asking(MODEL, server.url);
+  const ask = asking(modelName, server.url);
   await ask(continued(await ask()));
   expect(ask.list(1, 'input').slice(2)).toEqual([
     reasoning,
@@ -65,7 +65,7 @@ test('malformed arguments are data, and their result finds its call', async () =
   await using server = await openWireServer({
     body: JSON.stringify(response([call('c1', '{"path": a.txt'), call('c2', '{"path":"b"}', 'fly_away')])),
   });
-  const ask = asking(MODEL, server.url);
+  const ask = asking(modelName, server.url);
   const answer = await ask();
   expect(answer.calls).toMatchObject([
     { id: 'c1', args: '{"path": a.txt', invalid: expect.stringContaining('not JSON') },
@@ -86,7 +86,7 @@ test('an answer at the output limit marks the call that it cut', async () => {
     ...{ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
   });
   await using server = await openWireServer({ body });
-  expect(await asking(MODEL, server.url)()).toMatchObject({
+  expect(await asking(modelName, server.url)()).toMatchObject({
     finish: 'length',
     calls: [{ id: 'c1', invalid: expect.stringContaining('cut off at the output limit') }],
   });
@@ -101,7 +101,7 @@ describe.each([{}, { type: 'error', param: null }])('an error inside a 200, with
   ])('%s is %s', async (code, expected, retryable) => {
     const body = JSON.stringify({ ...response([]), status: 'failed', error: { code, message: 'it broke', ...more } });
     await using server = await openWireServer({ body });
-    const error = await failure(asking(MODEL, server.url)());
+    const error = await failure(asking(modelName, server.url)());
     expect(error).toMatchObject({ code: expected, retryable });
     expect(error.message).toContain('it broke');
   });

@@ -1,6 +1,6 @@
-import type { ToolContext } from '../../tool.ts';
+import type { ToolContext } from '../tool.ts';
 import { type Failure, failure } from './failure.ts';
-import { isBinary, MAX_TEXT_FILE } from './text.ts';
+import { isBinary, maxTextFile } from './text.ts';
 
 export interface TextFile {
   data: Buffer;
@@ -12,7 +12,7 @@ export async function readTextFile(
   context: ToolContext,
   path: string,
 ): Promise<{ ok: true; file: TextFile } | { ok: false; failure: Failure }> {
-  const { data, bytes, sha256 } = await context.files.read(path, { max_bytes: MAX_TEXT_FILE }, context.signal);
+  const { data, bytes, sha256 } = await context.files.read(path, { max_bytes: maxTextFile }, context.signal);
   if (sha256 === null) return { ok: false, failure: tooLarge(path, bytes) };
   if (isBinary(data)) return { ok: false, failure: binary(path, bytes, sha256) };
   return { ok: true, file: { data, sha256 } };
@@ -21,7 +21,7 @@ export async function readTextFile(
 function tooLarge(path: string, bytes: number): Failure {
   return failure(
     'EFILETOOLARGE',
-    `${path} has ${bytes} bytes; files of more than ${MAX_TEXT_FILE} bytes are not read whole.`,
+    `${path} has ${bytes} bytes; files of more than ${maxTextFile} bytes are not read whole.`,
     "Search it with grep, or cut out a part with bash, e.g. sed -n '1,200p'.",
     { bytes },
   );

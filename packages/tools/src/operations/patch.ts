@@ -32,9 +32,9 @@ function compare(before: string, after: string, most: number): StructuredPatchHu
   const [old, now] = cutSameEnd(before.slice(same.end), after.slice(same.end));
   const hunks = isComparable(old, now)
     ? structuredPatch('', '', old, now, '', '', {
-        context: CONTEXT,
-        maxEditLength: MAX_EDIT_LENGTH,
-        timeout: LONGEST_MS,
+        context: contextLines,
+        maxEditLength: maxEdits,
+        timeout: longestMs,
       })?.hunks
     : undefined;
   const found = hunks ?? [wholeChange(old, now, most)];
@@ -45,16 +45,16 @@ function compare(before: string, after: string, most: number): StructuredPatchHu
   }));
 }
 
-const CONTEXT = 3;
+const contextLines = 3;
 /** The search costs the square of the changed lines: past so many, the file is shown as replaced. */
-const MAX_EDIT_LENGTH = 2000;
+const maxEdits = 2000;
 /** For the same reason. */
-const LONGEST_MS = 2000;
+const longestMs = 2000;
 /** Lines are held several times over. */
-const MAX_COMPARED = 100_000;
+const maxCompared = 100_000;
 
 function isComparable(old: string, now: string): boolean {
-  return countNewlines(old) + countNewlines(now) <= MAX_COMPARED;
+  return countNewlines(old) + countNewlines(now) <= maxCompared;
 }
 
 /** Where the lines end that both begin with, less the context, and how many those are. */
@@ -62,9 +62,9 @@ function sameStart(before: string, after: string): { end: number; lines: number 
   const most = Math.min(before.length, after.length);
   const ends = [0];
   for (let at = 0; at < most && before.charCodeAt(at) === after.charCodeAt(at); at++) {
-    if (before.charCodeAt(at) === NEWLINE) ends.push(at + 1);
+    if (before.charCodeAt(at) === newline) ends.push(at + 1);
   }
-  const lines = Math.max(ends.length - 1 - CONTEXT, 0);
+  const lines = Math.max(ends.length - 1 - contextLines, 0);
   return { end: ends[lines] ?? 0, lines };
 }
 
@@ -76,13 +76,13 @@ function cutSameEnd(before: string, after: string): [string, string] {
   for (let same = 0; same < most; same++) {
     const code = before.charCodeAt(before.length - 1 - same);
     if (code !== after.charCodeAt(after.length - 1 - same)) break;
-    if (code === NEWLINE) rests.push(same);
+    if (code === newline) rests.push(same);
   }
-  const rest = rests[rests.length - 1 - CONTEXT] ?? 0;
+  const rest = rests[rests.length - 1 - contextLines] ?? 0;
   return [before.slice(0, before.length - rest), after.slice(0, after.length - rest)];
 }
 
-const NEWLINE = 0x0a;
+const newline = 0x0a;
 
 function countNewlines(text: string): number {
   let count = 0;

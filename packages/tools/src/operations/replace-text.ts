@@ -1,6 +1,6 @@
 import { findText } from './find-text.ts';
 import { type NearestLine, nearestLine } from './nearest-line.ts';
-import { MAX_TEXT_FILE } from './text.ts';
+import { maxTextFile } from './text.ts';
 
 export interface Replacement {
   old_string: string;
@@ -18,7 +18,7 @@ export type ReplaceResult =
   | { status: 'too_large'; bytes: number };
 
 /** Occurrences whose lines are listed. Of a text that must occur once, more are not looked for. */
-const MAX_LISTED = 50;
+const maxListed = 50;
 
 /**
  * Replaces text in a file byte for byte: line endings, a byte order mark, a missing last newline and bytes that are not UTF-8 stay
@@ -33,8 +33,8 @@ export function replaceText(data: Buffer, { old_string, new_string, replace_all 
   let count = 0;
   findText(data, wanted, { overlapping: !replace_all }, (offset) => {
     count += 1;
-    if (count <= MAX_LISTED) listed.push(offset);
-    return replace_all || count <= MAX_LISTED;
+    if (count <= maxListed) listed.push(offset);
+    return replace_all || count <= maxListed;
   });
   if (count === 0) return { status: 'no_match', nearest: nearestLine(data, old_string) };
   const lines = lineNumbers(data, listed);
@@ -42,18 +42,18 @@ export function replaceText(data: Buffer, { old_string, new_string, replace_all 
     return { status: 'multiple', count: listed.length, lines, ...(count > listed.length && { more: true }) };
   }
   const bytes = data.length + count * (replacement.length - wanted.length);
-  if (bytes > MAX_TEXT_FILE && bytes > data.length) return { status: 'too_large', bytes };
+  if (bytes > maxTextFile && bytes > data.length) return { status: 'too_large', bytes };
   return { status: 'replaced', data: splice(data, { wanted, replacement, bytes }), count, lines };
 }
 
 /** @param offsets ascending */
 function lineNumbers(data: Buffer, offsets: readonly number[]): number[] {
   let line = 1;
-  let newline = data.indexOf(NEWLINE);
+  let newline = data.indexOf(newlineByte);
   return offsets.map((offset) => {
     while (newline !== -1 && newline < offset) {
       line += 1;
-      newline = data.indexOf(NEWLINE, newline + 1);
+      newline = data.indexOf(newlineByte, newline + 1);
     }
     return line;
   });
@@ -84,4 +84,4 @@ function copy(source: Buffer, from: number, to: number, { into, at }: { into: Bu
   return at + to - from;
 }
 
-const NEWLINE = 0x0a;
+const newlineByte = 0x0a;

@@ -1,4 +1,4 @@
-import type { Task, ToolContext, ToolError } from '../../tool.ts';
+import type { Task, ToolContext, ToolError } from '../tool.ts';
 import { type Failure, failure } from './failure.ts';
 
 /** A task as tools return it. */

@@ -13,14 +13,14 @@ export interface NearestLine {
 
 /** Finds what is nearest to a text that does not occur in the file; null when nothing is like it. Looks at the first 100,000 lines. */
 export function nearestLine(data: Buffer, wanted: string): NearestLine | null {
-  const lines = splitLines(decodeText(data.subarray(0, endOfLine(data, MAX_LINES))).text);
+  const lines = splitLines(decodeText(data.subarray(0, endOfLine(data, maxLines))).text);
   return (
     sameLines(lines, wanted, 'line_endings') ?? sameLines(lines, wanted, 'whitespace') ?? likestLine(lines, wanted)
   );
 }
 
 /** 100,000 lines take about 150 ms; the hint is not worth more. */
-const MAX_LINES = 100_000;
+const maxLines = 100_000;
 
 /** Where the first so many lines end. */
 function endOfLine(data: Buffer, lines: number): number {
@@ -33,14 +33,14 @@ function endOfLine(data: Buffer, lines: number): number {
   return end;
 }
 
-const NORMAL_FORMS = {
+const normalForms = {
   line_endings: (line: string) => line.replace(/\r?\n$/, ''),
   whitespace: (line: string) => line.trim().replaceAll(/\s+/g, ' '),
 };
 
 /** Finds consecutive lines that are the wanted ones but for one kind of difference. Takes time in proportion to the lines. */
-function sameLines(lines: readonly string[], wanted: string, kind: keyof typeof NORMAL_FORMS): NearestLine | null {
-  const normal = NORMAL_FORMS[kind];
+function sameLines(lines: readonly string[], wanted: string, kind: keyof typeof normalForms): NearestLine | null {
+  const normal = normalForms[kind];
   const target = splitLines(wanted).map(normal);
   const [first, ...rest] = target;
   if (first === undefined || target.every((line) => line === '')) return null;
@@ -92,9 +92,9 @@ function findBetween(file: readonly string[], inner: readonly string[], fits: (s
 
 /** The line most like the first line of the wanted text that is not blank. */
 function likestLine(lines: readonly string[], wanted: string): NearestLine | null {
-  const target = bigrams(splitLines(wanted.slice(0, MAX_SEARCHED)).find((line) => line.trim() !== '') ?? '');
-  let best = { index: -1, likeness: MIN_LIKENESS };
-  for (const [index, line] of lines.slice(0, MAX_LIKENED).entries()) {
+  const target = bigrams(splitLines(wanted.slice(0, maxSearched)).find((line) => line.trim() !== '') ?? '');
+  let best = { index: -1, likeness: minLikeness };
+  for (const [index, line] of lines.slice(0, maxLikened).entries()) {
     const likeness = dice(target, bigrams(line));
     if (likeness > best.likeness) best = { index, likeness };
   }
@@ -102,20 +102,20 @@ function likestLine(lines: readonly string[], wanted: string): NearestLine | nul
   return line === undefined ? null : { line: best.index + 1, text: shown(line), differs_in: null };
 }
 
-const MIN_LIKENESS = 0.3;
+const minLikeness = 0.3;
 /** 20,000 lines take about 60 ms; the hint is not worth more. */
-const MAX_LIKENED = 20_000;
+const maxLikened = 20_000;
 /** Of the wanted text, to find its first line. */
-const MAX_SEARCHED = 10_000;
-const MAX_LINE_LENGTH = 300;
-const MAX_SHOWN = 1000;
+const maxSearched = 10_000;
+const maxLineLength = 300;
+const maxShown = 1000;
 
 function shown(text: string): string {
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
 }
 
 function bigrams(line: string): Set<string> {
-  const text = line.trim().slice(0, MAX_LINE_LENGTH);
+  const text = line.trim().slice(0, maxLineLength);
   return new Set(Array.from({ length: Math.max(text.length - 1, 0) }, (_, index) => text.slice(index, index + 2)));
 }
 

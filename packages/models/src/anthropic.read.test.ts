@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { asking, continued, KEY, openProviderMock, persisted, readFile } from './testing/ask.ts';
+import { apiKey, asking, continued, openProviderMock, persisted, readFile } from './testing/ask.ts';
 import { testFaults } from './testing/faults.ts';
 import { openWireServer } from './testing/wire-server.ts';
 
-const MODEL = 'anthropic/claude-sonnet-4-5';
+const modelName = 'anthropic/claude-sonnet-4-5';
 
 test('two calls in parallel come back, and the next request carries both results under their ids', async () => {
   const mock = await openProviderMock();
   try {
-    const ask = asking(MODEL, mock.url);
+    const ask = asking(modelName, mock.url);
     const answer = await ask();
-    expect(answer).toMatchObject({ model: MODEL, text: 'Reading both.', finish: 'tool_calls' });
+    expect(answer).toMatchObject({ model: modelName, text: 'Reading both.', finish: 'tool_calls' });
     expect(answer.calls).toEqual([
       { id: 'call_a', tool: 'read_file', args: { path: 'a.txt' } },
       { id: 'call_b', tool: 'read_file', args: { path: 'b.txt' } },
@@ -20,7 +20,7 @@ test('two calls in parallel come back, and the next request carries both results
     await expect(ask(continued(answer))).resolves.toMatchObject({ text: 'They differ.', calls: [], finish: 'stop' });
     expect(ask.sent).toHaveLength(2);
     expect(ask.sent[0]?.url).toBe(`${mock.url}/v1/messages`);
-    expect(ask.sent[0]?.headers.get('x-api-key')).toBe(KEY);
+    expect(ask.sent[0]?.headers.get('x-api-key')).toBe(apiKey);
     const { name, description, parameters } = readFile;
     expect(ask.sent[1]?.body).toMatchObject({
       max_tokens: 8192,
@@ -53,7 +53,7 @@ test('two calls in parallel come back, and the next request carries both results
   }
 });
 
-describe('faults', () => testFaults(MODEL, message([use('toolu_1', { path: 'a.txt' })])));
+describe('faults', () => testFaults(modelName, message([use('toolu_1', { path: 'a.txt' })])));
 
 // The signature must be a given one, and arguments malformed: aimock writes neither.
 test('signed and redacted thinking goes back as it came, before its call', async () => {
@@ -63,7 +63,7 @@ test('signed and redacted thinking goes back as it came, before its call', async
     use('toolu_1', { path: 'a.txt' }),
   ];
   await using server = await openWireServer({ body: JSON.stringify(message(content)) });
-  const ask = asking(MODEL, server.url);
+  const ask = asking(modelName, server.url);
   const answer = await ask();
   expect(answer.text).toBe('');
   await ask(continued(answer));
@@ -73,7 +73,7 @@ test('signed and redacted thinking goes back as it came, before its call', async
 test('arguments that are no object are data, and go back as an empty object with their result', async () => {
   const body = JSON.stringify(message([use('toolu_1', '{"path": a.txt'), use('toolu_2', { x: 1 }, 'fly_away')]));
   await using server = await openWireServer({ body });
-  const ask = asking(MODEL, server.url);
+  const ask = asking(modelName, server.url);
   const answer = await ask();
   expect(answer.calls).toEqual([
     {
@@ -92,7 +92,7 @@ test('arguments that are no object are data, and go back as an empty object with
 test('at the output limit the last call is not trusted: a cut object looks whole', async () => {
   const content = [use('toolu_1', { path: 'a.txt' }), use('toolu_2', { path: 'b.t' })];
   await using server = await openWireServer({ body: JSON.stringify(message(content, 'max_tokens')) });
-  const answer = await asking(MODEL, server.url)();
+  const answer = await asking(modelName, server.url)();
   expect(answer).toMatchObject({ finish: 'length', usage: { input_tokens: 11, output_tokens: 7 } });
   expect(answer.calls).toEqual([
     { id: 'toolu_1', tool: 'read_file', args: { path: 'a.txt' } },
@@ -108,7 +108,7 @@ test('a model asked after another one gets that one’s answer rebuilt, without 
   const body = JSON.stringify(message([thinking, use('toolu:1/x', { path: 'a.txt' })]));
   await using server = await openWireServer({ body });
   const first = await asking('anthropic/claude-opus-4-1', server.url)();
-  const ask = asking(MODEL, server.url);
+  const ask = asking(modelName, server.url);
   await ask(continued(first));
   expect(ask.list(0, 'messages').slice(1)).toEqual([
     { role: 'assistant', content: [use('rebuilt_0', { path: 'a.txt' })] },

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { asking, continued, failure, KEY, openProviderMock, persisted, readFile } from './testing/ask.ts';
+import { apiKey, asking, continued, failure, openProviderMock, persisted, readFile } from './testing/ask.ts';
 import { testFaults } from './testing/faults.ts';
 import { openWireServer } from './testing/wire-server.ts';
 
-const MODEL = 'google/gemini-3-pro-preview';
+const modelName = 'google/gemini-3-pro-preview';
 
 test('two calls in parallel come back, and the next request carries both results under their ids', async () => {
   const mock = await openProviderMock();
   try {
-    const ask = asking(MODEL, mock.url);
+    const ask = asking(modelName, mock.url);
     const answer = await ask();
-    expect(answer).toMatchObject({ model: MODEL, text: 'Reading both.', finish: 'tool_calls' });
+    expect(answer).toMatchObject({ model: modelName, text: 'Reading both.', finish: 'tool_calls' });
     expect(answer.calls).toMatchObject([
       { tool: 'read_file', args: { path: 'a.txt' } },
       { tool: 'read_file', args: { path: 'b.txt' } },
@@ -22,7 +22,7 @@ test('two calls in parallel come back, and the next request carries both results
     await expect(ask(continued(answer))).resolves.toMatchObject({ text: 'They differ.', calls: [], finish: 'stop' });
     expect(ask.sent).toHaveLength(2);
     expect(ask.sent[0]?.url).toBe(`${mock.url}/v1beta/models/gemini-3-pro-preview:generateContent`);
-    expect(ask.sent[0]?.headers.get('x-goog-api-key')).toBe(KEY);
+    expect(ask.sent[0]?.headers.get('x-goog-api-key')).toBe(apiKey);
     const { name, description, parameters } = readFile;
     expect(ask.sent[1]?.body).toMatchObject({
       generationConfig: { maxOutputTokens: 8192 },
@@ -52,7 +52,7 @@ test('two calls in parallel come back, and the next request carries both results
   }
 });
 
-describe('faults', () => testFaults(MODEL, candidate([call({ path: 'a.txt' })])));
+describe('faults', () => testFaults(modelName, candidate([call({ path: 'a.txt' })])));
 
 // aimock writes no thought signatures, leaves no id out on purpose and never malforms a call.
 test('the thought signature goes back on the part it came on, and a call without an id gets one', async () => {
@@ -62,7 +62,7 @@ test('the thought signature goes back on the part it came on, and a call without
     call({ path: 'b.txt' }),
   ];
   await using server = await openWireServer({ body: JSON.stringify(candidate(parts)) });
-  const ask = asking(MODEL, server.url);
+  const ask = asking(modelName, server.url);
   const answer = await ask();
   const [a, b] = answer.calls.map(({ id }) => id);
   expect(new Set([a, b, '', undefined]).size).toBe(4);
@@ -80,7 +80,7 @@ test('the thought signature goes back on the part it came on, and a call without
 test('arguments that are no object are data', async () => {
   const body = JSON.stringify(candidate([call('a.txt'), call({ x: 1 }, 'fly_away')]));
   await using server = await openWireServer({ body });
-  const ask = asking(MODEL, server.url);
+  const ask = asking(modelName, server.url);
   const answer = await ask();
   expect(answer.calls).toMatchObject([
     { tool: 'read_file', args: 'a.txt', invalid: 'The arguments must be a JSON object, not a string.' },
@@ -95,7 +95,7 @@ test('a call which Gemini itself could not read is an invalid call, and its resu
   const finishMessage = 'Malformed function call: print(default_api.read_file(path=';
   const body = JSON.stringify({ candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage, index: 0 }] });
   await using server = await openWireServer({ body });
-  const ask = asking(MODEL, server.url);
+  const ask = asking(modelName, server.url);
   const answer = await ask();
   expect(answer).toMatchObject({ finish: 'tool_calls', calls: [{ invalid: expect.stringContaining(finishMessage) }] });
   expect(answer.calls[0]?.id).not.toBe('');
@@ -110,16 +110,16 @@ test('a rate limit says the wait in the body only, and a wrong key is said with 
   const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.4s' }];
   const limit = { error: { code: 429, message: 'quota per minute', status: 'RESOURCE_EXHAUSTED', details } };
   const reason = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }];
-  const key = { error: { code: 400, message: `not valid: ${KEY}`, status: 'INVALID_ARGUMENT', details: reason } };
+  const key = { error: { code: 400, message: `not valid: ${apiKey}`, status: 'INVALID_ARGUMENT', details: reason } };
   await using server = await openWireServer(
     { status: 429, body: JSON.stringify(limit) },
     { status: 400, body: JSON.stringify(key) },
   );
-  const ask = asking(MODEL, server.url);
+  const ask = asking(modelName, server.url);
   expect(await failure(ask())).toMatchObject({ code: 'EMODELRATELIMIT', retryAfterMs: 34_400 });
   const refused = await failure(ask());
   expect(refused).toMatchObject({ code: 'EMODELAUTH', retryable: false, status: 400 });
-  expect(refused.message).not.toContain(KEY);
+  expect(refused.message).not.toContain(apiKey);
 });
 
 function call(args: unknown, name = 'read_file') {

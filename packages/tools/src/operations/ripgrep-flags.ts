@@ -38,7 +38,7 @@ export function ripgrepFlags(args: GrepArgs): string[] {
     '--sort=path',
     // A copy of a repository's tree need not be a repository.
     '--no-require-git',
-    ...MODE_FLAGS[args.output_mode],
+    ...modeFlags[args.output_mode],
     ...(args.output_mode === 'content' && args.context > 0 ? [`--context=${args.context}`] : []),
     ...(args.case_insensitive ? ['--ignore-case'] : []),
     ...(args.include_ignored ? ['--no-ignore', '--hidden', '--glob=!.git'] : []),
@@ -49,7 +49,7 @@ export function ripgrepFlags(args: GrepArgs): string[] {
   ];
 }
 
-const MODE_FLAGS = {
+const modeFlags = {
   content: ['--line-number', '--no-heading', '--no-context-separator', '--max-columns=400', '--max-columns-preview'],
   files: ['--files-with-matches'],
   count: ['--count-matches'],

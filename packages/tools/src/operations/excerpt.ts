@@ -27,20 +27,20 @@ export type Excerpt =
     };
 
 /** UTF-8 bytes of content returned at once. */
-const MAX_CONTENT = 64 * 1024;
+const maxContent = 64 * 1024;
 
 /** Reads lines out of a file in one pass over its bytes: 12 ms for 10 MB. As strings, ten million lines took 2 s. */
 export function excerptOf({ data, offset, limit }: ExcerptInput): Excerpt {
-  const bom = data.subarray(0, 3).equals(BOM);
+  const bom = data.subarray(0, 3).equals(byteOrderMark);
   const body = bom ? data.subarray(3) : data;
   const { ends, newlines, crlf } = findLines(body, offset, limit);
-  const hasRest = body.length > 0 && body[body.length - 1] !== NEWLINE;
+  const hasRest = body.length > 0 && body[body.length - 1] !== newline;
   const total = newlines + (hasRest ? 1 : 0);
   if (offset > Math.max(total, 1)) return { past: true, total_lines: total };
   const [start = 0, ...lineEnds] = ends;
-  const fitting = lineEnds.filter((end) => end - start <= MAX_CONTENT);
+  const fitting = lineEnds.filter((end) => end - start <= maxContent);
   const cut = fitting.length === 0 && lineEnds.length > 0;
-  const end = fitting.at(-1) ?? (cut ? start + MAX_CONTENT : start);
+  const end = fitting.at(-1) ?? (cut ? start + maxContent : start);
   const count = cut ? 1 : fitting.length;
   return {
     past: false,
@@ -56,8 +56,8 @@ export function excerptOf({ data, offset, limit }: ExcerptInput): Excerpt {
   };
 }
 
-const NEWLINE = 0x0a;
-const RETURN = 0x0d;
+const newline = 0x0a;
+const carriageReturn = 0x0d;
 
 /** Where the wanted lines begin and end (the first of `ends` is the start of the first), and how many there are in all. */
 function findLines(body: Buffer, offset: number, limit: number): { ends: number[]; newlines: number; crlf: number } {
@@ -65,16 +65,16 @@ function findLines(body: Buffer, offset: number, limit: number): { ends: number[
   let newlines = 0;
   let crlf = 0;
   for (let at = 0; at < body.length; at++) {
-    if (body[at] !== NEWLINE) continue;
+    if (body[at] !== newline) continue;
     newlines += 1;
-    if (body[at - 1] === RETURN) crlf += 1;
+    if (body[at - 1] === carriageReturn) crlf += 1;
     if (newlines >= offset - 1 && newlines < offset + limit) ends.push(at + 1);
   }
   if (ends.length > 0 && ends.length <= limit && (ends.at(-1) ?? 0) < body.length) ends.push(body.length);
   return { ends, newlines, crlf };
 }
 
-const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 function decode(bytes: Buffer): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);

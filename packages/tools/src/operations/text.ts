@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Bytes of the largest file that is read, and made, whole. */
-export const MAX_TEXT_FILE = 10 * 1024 * 1024;
+export const maxTextFile = 10 * 1024 * 1024;
 
 /** Text as an argument. A lone surrogate has no UTF-8 form and would be written as something else. */
 export const textArgument = z
@@ -17,8 +17,8 @@ export interface DecodedText {
 }
 
 export function decodeText(data: Buffer): DecodedText {
-  const bom = data.subarray(0, BOM.length).equals(BOM);
-  const body = bom ? data.subarray(BOM.length) : data;
+  const bom = data.subarray(0, byteOrderMark.length).equals(byteOrderMark);
+  const body = bom ? data.subarray(byteOrderMark.length) : data;
   try {
     return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body), bom, lossy: false };
   } catch {
@@ -38,4 +38,4 @@ export function splitLines(text: string): string[] {
 
 export type LineEndings = 'lf' | 'crlf' | 'mixed' | 'none';
 
-const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { asking, continued, failure, KEY, openProviderMock, persisted, readFile } from './testing/ask.ts';
+import { apiKey, asking, continued, failure, openProviderMock, persisted, readFile } from './testing/ask.ts';
 import { testFaults } from './testing/faults.ts';
 import { openWireServer } from './testing/wire-server.ts';
 
-const MODEL = 'openai-chat/gpt-4.1';
+const modelName = 'openai-chat/gpt-4.1';
 
 test('two calls in parallel come back, and the next request carries both results under their ids', async () => {
   const mock = await openProviderMock();
   try {
-    const ask = asking(MODEL, mock.url);
+    const ask = asking(modelName, mock.url);
     const answer = await ask();
-    expect(answer).toMatchObject({ model: MODEL, text: 'Reading both.', finish: 'tool_calls' });
+    expect(answer).toMatchObject({ model: modelName, text: 'Reading both.', finish: 'tool_calls' });
     expect(answer.calls).toEqual([
       { id: 'call_a', tool: 'read_file', args: { path: 'a.txt' } },
       { id: 'call_b', tool: 'read_file', args: { path: 'b.txt' } },
@@ -20,7 +20,7 @@ test('two calls in parallel come back, and the next request carries both results
     await expect(ask(continued(answer))).resolves.toMatchObject({ text: 'They differ.', calls: [], finish: 'stop' });
     expect(ask.sent).toHaveLength(2);
     expect(ask.sent[0]?.url).toBe(`${mock.url}/v1/chat/completions`);
-    expect(ask.sent[0]?.headers.get('authorization')).toBe(`Bearer ${KEY}`);
+    expect(ask.sent[0]?.headers.get('authorization')).toBe(`Bearer ${apiKey}`);
     const { name, description, parameters } = readFile;
     expect(ask.sent[1]?.body).toMatchObject({
       max_tokens: 8192,
@@ -45,7 +45,7 @@ test('two calls in parallel come back, and the next request carries both results
   }
 });
 
-describe('faults', () => testFaults(MODEL, completion([call('c1', '{"path":"a.txt"}')])));
+describe('faults', () => testFaults(modelName, completion([call('c1', '{"path":"a.txt"}')])));
 
 test('arguments that cannot be used, and unknown tools, are data; each gets its result in the next request', async () => {
   const calls = [
@@ -58,7 +58,7 @@ test('arguments that cannot be used, and unknown tools, are data; each gets its 
   ];
   // aimock refuses to write malformed arguments.
   await using server = await openWireServer({ body: JSON.stringify(completion(calls)) });
-  const ask = asking(MODEL, server.url);
+  const ask = asking(modelName, server.url);
   const answer = await ask();
   expect(answer.calls).toMatchObject([
     { id: 'c1', tool: 'read_file', args: '{"path": a.txt', invalid: expect.stringContaining('not JSON') },
@@ -85,7 +85,7 @@ test('missing and repeated ids become ours, unique in the conversation, and go b
   // Servers exist that count their calls from zero in every answer, or leave the id out.
   const calls = [call('call_0', '{"path":"a"}'), call('call_0', '{"path":"b"}'), call(null, '{"path":"c"}')];
   await using server = await openWireServer({ body: JSON.stringify(completion(calls, 'stop')) });
-  const ask = asking(MODEL, server.url);
+  const ask = asking(modelName, server.url);
   const first = await ask();
   const second = await ask(continued(first));
   const ids = [...first.calls, ...second.calls].map(({ id }) => id);
@@ -103,7 +103,7 @@ test('missing and repeated ids become ours, unique in the conversation, and go b
 test('an answer at the output limit keeps its whole calls and marks the cut one', async () => {
   const calls = [call('c1', '{"path":"a.txt"}'), call('c2', '{"path":"b.t')];
   await using server = await openWireServer({ body: JSON.stringify(completion(calls, 'length')) });
-  const ask = asking(MODEL, server.url);
+  const ask = asking(modelName, server.url);
   const answer = await ask(undefined, { maxOutputTokens: 64 });
   expect(ask.sent[0]?.body).toMatchObject({ max_tokens: 64 });
   expect(answer.finish).toBe('length');
@@ -113,12 +113,12 @@ test('an answer at the output limit keeps its whole calls and marks the cut one'
 
 test('an answer without any choice is no answer', async () => {
   await using server = await openWireServer({ body: JSON.stringify({ ...completion([]), choices: [] }) });
-  expect(await failure(asking(MODEL, server.url)())).toMatchObject({ code: 'EMODELANSWER', retryable: false });
+  expect(await failure(asking(modelName, server.url)())).toMatchObject({ code: 'EMODELANSWER', retryable: false });
 });
 
 test('a conversation in which a call has no result is refused before any request', async () => {
   await using server = await openWireServer({ body: JSON.stringify(completion([call('c1', '{}')])) });
-  const ask = asking(MODEL, server.url);
+  const ask = asking(modelName, server.url);
   const conversation = continued(await ask()).slice(0, 2);
   const refused = await failure(ask([...conversation, { role: 'user', text: 'go on' }]));
   expect(refused).toMatchObject({ code: 'EMODELREQUEST', retryable: false, status: undefined });

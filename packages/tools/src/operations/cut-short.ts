@@ -1,5 +1,5 @@
 import type { CommandEnd } from '@holdpoint/sandbox/port';
-import type { ToolError } from '../../tool.ts';
+import type { ToolError } from '../tool.ts';
 
 /** The status and error of a command that did not come to its own end. @param name how the command is called in messages */
 export function cutShort(
@@ -21,8 +21,8 @@ export function cutShort(
         status: 'failed',
         error: {
           code: 'EQUOTA',
-          message: `${name} was killed: it ${QUOTAS[end.quota]} ${end.limit}${end.quota === 'disk' ? ' bytes' : ''}.`,
-          next: NEXT[end.quota],
+          message: `${name} was killed: it ${quotas[end.quota]} ${end.limit}${end.quota === 'disk' ? ' bytes' : ''}.`,
+          next: nextSteps[end.quota],
         },
       };
     case 'killed':
@@ -41,7 +41,7 @@ export function cutShort(
 
 type Quota = Extract<CommandEnd, { status: 'quota' }>['quota'];
 
-const QUOTAS = {
+const quotas = {
   output: 'passed its limit of output bytes of',
   cpu: 'passed its limit of CPU seconds of',
   file_size: 'passed its limit of bytes in one file of',
@@ -51,7 +51,7 @@ const QUOTAS = {
   processes: 'passed its limit of processes of',
 } as const satisfies Record<Quota, string>;
 
-const NEXT = {
+const nextSteps = {
   output: 'Make it print less, e.g. with head, tail or grep, or send its output to a file.',
   cpu: 'Make it compute less, or look for an endless loop.',
   file_size: 'Make it write smaller files.',
