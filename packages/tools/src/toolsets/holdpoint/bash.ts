@@ -1,10 +1,10 @@
+import type { ToolOutcome } from '@holdpoint/contract';
 import type { CommandResult } from '@holdpoint/sandbox/port';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
 import { cutShort } from '../../operations/cut-short.ts';
 import { failure } from '../../operations/failure.ts';
 import { pathArgument, relativePath } from '../../operations/path-argument.ts';
-import type { ToolOutcome } from '../../tool.ts';
 
 /** Linux refuses a single argument of 128 KiB or more. */
 const maxCommand = 100_000;

@@ -1,10 +1,10 @@
+import type { ToolOutcome } from '@holdpoint/contract';
 import type { CapturedStream, CommandResult } from '@holdpoint/sandbox/port';
 import { defineTool } from '../../define-tool.ts';
 import { cutShort } from '../../operations/cut-short.ts';
 import { type Failure, failure } from '../../operations/failure.ts';
 import { type GrepOutput, parseCounts, parseFiles, parseMatches, parseStats } from '../../operations/grep-output.ts';
 import { type GrepArgs, grepInput, ripgrepFlags } from '../../operations/ripgrep-flags.ts';
-import type { ToolOutcome } from '../../tool.ts';
 
 export const grep = defineTool({
   name: 'grep',

@@ -1,9 +1,10 @@
+import type { ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
 import { failure } from '../../operations/failure.ts';
 import { pathArgument, relativePath } from '../../operations/path-argument.ts';
 import { readTextFile, type TextFile } from '../../operations/read-text.ts';
-import type { ToolContext, ToolOutcome } from '../../tool.ts';
+import type { ToolContext } from '../../tool.ts';
 
 const input = z.strictObject({
   path: pathArgument.describe('File to read, relative to the workspace root'),

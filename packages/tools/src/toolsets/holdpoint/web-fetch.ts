@@ -1,9 +1,10 @@
+import type { ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
 import { cutPage } from '../../operations/cut-page.ts';
 import { failure } from '../../operations/failure.ts';
 import { networkFetch } from '../../operations/network-fetch.ts';
-import type { NetworkResponse, ToolOutcome } from '../../tool.ts';
+import type { NetworkResponse } from '../../tool.ts';
 import type { ReadPage } from '../../web/read-page.ts';
 
 const input = z.strictObject({

@@ -1,8 +1,9 @@
+import type { ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
 import type { Failure } from '../../operations/failure.ts';
 import { allowing, networkFailure, networkOff } from '../../operations/network-fetch.ts';
-import type { Tool, ToolOutcome } from '../../tool.ts';
+import type { Tool } from '../../tool.ts';
 import type { SearchAnswer, SearchPort } from '../../web/search/port.ts';
 
 const input = z.strictObject({

@@ -1,3 +1,4 @@
+import type { Preview } from '@holdpoint/contract';
 import { FileError } from '@holdpoint/sandbox/errors';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
@@ -6,7 +7,7 @@ import { pathArgument, relativePath } from '../../operations/path-argument.ts';
 import { readTextFile } from '../../operations/read-text.ts';
 import { maxPatch, shownPatch } from '../../operations/shown-patch.ts';
 import { textArgument } from '../../operations/text.ts';
-import type { Preview, ToolContext } from '../../tool.ts';
+import type { ToolContext } from '../../tool.ts';
 
 /** UTF-8 makes at most three times as many bytes of them. */
 const maxChars = 3_000_000;
