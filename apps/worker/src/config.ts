@@ -7,7 +7,7 @@ import type { Retention } from '@holdpoint/engine/deps';
 import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
 import { operatorPolicyFrom } from '@holdpoint/engine/operator-policy';
 import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space/limits';
-import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models/settings';
+import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models';
 import { telemetryWanted } from '@holdpoint/telemetry/start-telemetry';
 import type { Roots } from '@holdpoint/workspace/bounds';
 import { rootsFrom } from '@holdpoint/workspace/roots';

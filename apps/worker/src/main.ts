@@ -19,11 +19,14 @@ import { logOptions } from '@holdpoint/telemetry/log-options';
 import { openDestination } from '@holdpoint/telemetry/open-destination';
 import { startTelemetry } from '@holdpoint/telemetry/start-telemetry';
 import { watchLoop } from '@holdpoint/telemetry/watch-loop';
-import { idleRules } from '@holdpoint/tools/idle-rules';
-import { createRegistry, type ToolDefinition } from '@holdpoint/tools/registry';
-import { duckDuckGoHtml } from '@holdpoint/tools/search/duckduckgo-html';
-import { openTextThreads } from '@holdpoint/tools/text-threads';
-import { createHoldpointToolset } from '@holdpoint/tools/toolsets/holdpoint';
+import {
+  createHoldpointToolset,
+  createRegistry,
+  duckDuckGoHtml,
+  idleRules,
+  openTextThreads,
+  type ToolDefinition,
+} from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
 import pino from 'pino';
 import manifest from '../package.json' with { type: 'json' };

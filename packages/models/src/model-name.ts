@@ -1,6 +1,6 @@
 import { ModelError } from './errors.ts';
 
-export const modelProviders = ['openai', 'openai-chat', 'anthropic', 'google', 'openai-compatible', 'ollama'] as const;
+const modelProviders = ['openai', 'openai-chat', 'anthropic', 'google', 'openai-compatible', 'ollama'] as const;
 export type ModelProvider = (typeof modelProviders)[number];
 
 export interface ModelName {

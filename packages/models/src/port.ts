@@ -7,7 +7,7 @@ export interface ModelTool {
   parameters: Record<string, unknown>;
 }
 
-export const modelToolCallSchema = z.strictObject({
+const modelToolCallSchema = z.strictObject({
   /** The provider's id for this call, or one of ours where the provider gives none or repeats one. Unique within the conversation. */
   id: z.string(),
   /** As the model wrote it: it may name no tool that was offered. */

@@ -4,7 +4,7 @@ import type { EgressConnection } from '@holdpoint/sandbox/egress/connection-repo
 import { EgressProxy } from '@holdpoint/sandbox/egress/egress-proxy';
 import { createGuard } from '@holdpoint/sandbox/egress/guard';
 import { openGuardedFetch } from '@holdpoint/sandbox/egress/guarded-fetch';
-import type { Network } from '@holdpoint/tools/tool';
+import type { Network } from '@holdpoint/tools';
 
 /** One call's way out: for the tools that fetch, and for the commands they run. */
 export interface CallNetwork extends AsyncDisposable {
