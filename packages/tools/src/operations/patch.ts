@@ -115,3 +115,11 @@ export function cutDiff(diff: string, bytes: number): { diff: string; diff_trunc
   const kept = Buffer.from(diff.slice(0, bytes)).subarray(0, bytes);
   return { diff: kept.subarray(0, kept.lastIndexOf('\n') + 1).toString(), diff_truncated: true };
 }
+
+/** UTF-8 bytes of the diff that a person sees before a decision. */
+export const maxPatch = 1024 * 1024;
+
+/** The patch for a person, with a last line that says when it was cut. */
+export function shownPatch({ diff, diff_truncated }: { diff: string; diff_truncated: boolean }): string {
+  return diff_truncated ? `${diff}\\ The change is larger than ${maxPatch} bytes: its rest is not shown\n` : diff;
+}

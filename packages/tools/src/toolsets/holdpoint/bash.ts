@@ -1,10 +1,7 @@
-import type { ToolOutcome } from '@holdpoint/contract';
-import type { CommandResult } from '@holdpoint/sandbox/port';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
-import { cutShort } from '../../operations/cut-short.ts';
-import { failure } from '../../operations/failure.ts';
 import { pathArgument, relativePath } from '../../operations/path-argument.ts';
+import { runCommand } from '../../operations/run-command.ts';
 
 /** Linux refuses a single argument of 128 KiB or more. */
 const maxCommand = 100_000;
@@ -46,44 +43,20 @@ For reading, searching and changing files prefer read_file, grep, glob, edit and
   risk: 'high',
   input,
   async execute(context, { command, timeout_s, cwd, run_in_background }) {
-    // Tells a directory that is missing or outside as data; to the sandbox it would be a set-up that failed, and be tried again.
+    // Reports a directory that is missing or outside as data. For the sandbox it would be a failed set-up, which is retried.
     if (relativePath(cwd) !== '.') await context.files.list(cwd, { limit: 1 }, context.signal);
-    if (run_in_background) {
-      const spec = {
-        command,
-        cwd: relativePath(cwd),
-        ...(timeout_s === undefined ? {} : { timeout_ms: timeout_s * 1000 }),
-      };
-      const title = command.split('\n', 1)[0]?.slice(0, maxTitle) ?? '';
-      const value = { task_id: context.taskId, status: 'running' };
-      return { status: 'succeeded', value, touched: [], task: { kind: 'shell', title, spec } };
+    const shell = { command, cwd: relativePath(cwd) };
+    if (!run_in_background) {
+      const seconds = Math.min(timeout_s ?? defaultTimeoutS, maxTimeoutS);
+      return runCommand(context, { ...shell, wall_ms: seconds * 1000 });
     }
-    const limits = { wall_ms: Math.min(timeout_s ?? defaultTimeoutS, maxTimeoutS) * 1000 };
-    return outcome(await context.run({ argv: ['/bin/bash', '-c', command], cwd: relativePath(cwd), limits }));
+    const spec = { ...shell, timeout_ms: timeout_s && timeout_s * 1000 };
+    const title = command.split('\n', 1)[0]?.slice(0, maxTitle) ?? '';
+    const value = { task_id: context.taskId, status: 'running' };
+    return { status: 'succeeded', value, touched: [], task: { kind: 'shell', title, spec } };
   },
   async preview({ network }, { command, cwd, run_in_background }) {
     const background = run_in_background ? { background: true as const } : {};
     return { kind: 'command', command, cwd: relativePath(cwd), network: network?.hosts ?? [], ...background };
   },
 });
-
-function outcome(result: CommandResult): ToolOutcome {
-  const { end, stdout, stderr, duration_ms, capabilities } = result;
-  const output = {
-    stdout: stdout.text,
-    stderr: stderr.text,
-    stdout_bytes: stdout.bytes,
-    stderr_bytes: stderr.bytes,
-    stdout_truncated: stdout.truncated,
-    stderr_truncated: stderr.truncated,
-    duration_ms,
-  };
-  if (end.status !== 'exited') {
-    return { ...cutShort(end, 'The command'), value: { exit_code: null, signal: null, ...output }, capabilities };
-  }
-  const { exit_code, signal } = end;
-  const value = { exit_code, signal, ...output };
-  if (exit_code === 0 && signal === null) return { status: 'succeeded', value, capabilities };
-  const message = signal === null ? `exit code ${exit_code}` : `ended by ${signal}`;
-  return { ...failure('EEXIT', message, 'Read stderr and stdout for the reason.', value), capabilities };
-}

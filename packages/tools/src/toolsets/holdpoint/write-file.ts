@@ -1,15 +1,10 @@
-import type { Preview } from '@holdpoint/contract';
-import { FileError } from '@holdpoint/sandbox/errors';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
-import { changedPaths } from '../../operations/changed-paths.ts';
-import { pathArgument, relativePath } from '../../operations/path-argument.ts';
-import { readTextFile } from '../../operations/read-text.ts';
-import { maxPatch, shownPatch } from '../../operations/shown-patch.ts';
+import { pathArgument } from '../../operations/path-argument.ts';
 import { textArgument } from '../../operations/text.ts';
-import type { ToolContext } from '../../tool.ts';
+import { previewWrite, writeWholeFile } from '../../operations/write-file.ts';
 
-/** UTF-8 makes at most three times as many bytes of them. */
+/** One character becomes at most three bytes of UTF-8. */
 const maxChars = 3_000_000;
 
 const input = z.strictObject({
@@ -28,39 +23,6 @@ To change a part of an existing file use edit: it is safer and shorter. Set crea
   effect: 'workspace',
   risk: 'medium',
   input,
-  async execute(context, { path, content, create_only }) {
-    const { bytes, created, sha256 } = await context.files.write(
-      path,
-      Buffer.from(content),
-      { expect: create_only ? { exists: false } : { any: true } },
-      context.signal,
-    );
-    const value = { path: relativePath(path), created, bytes, sha256 };
-    return { status: 'succeeded', value, ...(await changedPaths(context, path)) };
-  },
-  async preview(context, { path, content, create_only }) {
-    const current = await currentData(context, path);
-    if (current.problem !== undefined) return problem(current.problem);
-    if (create_only && current.data !== null) return problem(`${path} exists already, and create_only is set.`);
-    const change = { path: relativePath(path), before: current.data, after: content, diffBytes: maxPatch };
-    const patch = shownPatch(await context.text.run('diff', change));
-    return { kind: 'diff', path: relativePath(path), patch };
-  },
+  execute: writeWholeFile,
+  preview: previewWrite,
 });
-
-async function currentData(
-  context: ToolContext,
-  path: string,
-): Promise<{ data: Buffer | null; problem?: undefined } | { problem: string }> {
-  try {
-    const read = await readTextFile(context, path);
-    return read.ok ? { data: read.file.data } : { problem: `${read.failure.error.message} It would be replaced.` };
-  } catch (error) {
-    if (error instanceof FileError && error.code === 'ENOENT') return { data: null };
-    throw error;
-  }
-}
-
-function problem(message: string): Preview {
-  return { kind: 'problem', message };
-}
