@@ -7,9 +7,9 @@ import { fromZod3, type Zod3Schema, type Zod3Tool } from './zod3.ts';
 /**
  * Checks a tool when the program starts and returns it typed.
  *
- * @param tool its `input` is a zod 4 object, strict by preference, or a zod 3 object, which is adapted
+ * @param tool `input` is a zod 4 object, preferably strict, or a zod 3 object, which is adapted
  * @throws ToolsError `EINVALIDTOOL` when the name is not snake_case of at most 64 characters, the description is empty, or the
- * input is not an object schema that JSON Schema can express
+ * input is no object schema that JSON Schema can express
  * @example
  * const shout = defineTool({
  *   name: 'shout',
@@ -26,8 +26,7 @@ export function defineTool(tool: Tool | Zod3Tool): Tool {
   if (!snakeCase.test(tool.name) || tool.name.length > maxName) {
     throw invalid(tool.name, `its name is not snake_case of at most ${maxName} characters`);
   }
-  if (tool.description.trim() === '')
-    throw invalid(tool.name, 'its description is empty, so that no model can choose it');
+  if (tool.description.trim() === '') throw invalid(tool.name, 'its description is empty, so no model can choose it');
   if (inputSchema(tool).type !== 'object') throw invalid(tool.name, 'its input is not an object schema');
   return isZod4Tool(tool) ? tool : { ...tool, input: fromZod3(tool.input) };
 }

@@ -1,7 +1,7 @@
 import type { JsonSchema } from './json-schema.ts';
 import type { ToolDefinition } from './registry.ts';
 
-/** The shapes in which providers and MCP clients want to be told of tools. */
+/** The shapes in which providers and MCP clients receive tools. */
 export type ToolFormat = keyof typeof formats;
 
 interface OpenAiTool {
@@ -22,7 +22,7 @@ interface McpTool {
   annotations: { readOnlyHint: boolean; destructiveHint: boolean; openWorldHint: boolean };
 }
 
-/** OpenAI's chat completions, and the many servers which copy them. */
+/** OpenAI's chat completions, and the many servers that copy them. */
 function openai(tools: readonly ToolDefinition[]): OpenAiTool[] {
   return tools.map(({ name, description, input_schema }) => ({
     type: 'function',
@@ -40,7 +40,7 @@ function ollama(tools: readonly ToolDefinition[]): OpenAiTool[] {
   return openai(tools);
 }
 
-/** `tools/list` of the Model Context Protocol. A tool whose effect depends on the run or its arguments is announced as the worst it can be. */
+/** `tools/list` of the Model Context Protocol. A tool whose effect depends on the call is announced with its worst effect. */
 function mcp(tools: readonly ToolDefinition[]): McpTool[] {
   return tools.map(({ name, description, input_schema, effect }) => ({
     name,

@@ -1,13 +1,13 @@
 import type { Problem } from '@holdpoint/contract';
 import type { z } from 'zod';
 
-/** One thing wrong with a call's arguments. `pointer`: RFC 6901, empty for the arguments as a whole. */
+/** One mistake in a call's arguments. `pointer`: RFC 6901, empty for the arguments as a whole. */
 export interface ArgumentIssue {
   pointer: string;
   detail: string;
 }
 
-/** The arguments of a call were refused; every issue is named, so that one correction is enough. */
+/** Names every issue, so that one correction is enough. */
 export function invalidArgs(tool: string, error: z.ZodError): { error: Problem; issues: ArgumentIssue[] } {
   return invalid(tool, error.issues.flatMap(argumentIssues));
 }
@@ -28,7 +28,7 @@ export function invalid(tool: string, issues: ArgumentIssue[]): { error: Problem
   };
 }
 
-/** A key can be as long as an answer of a model. */
+/** A key can be as long as a model's answer. */
 const short = (text: string): string => (text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
 
 const maxShown = 300;

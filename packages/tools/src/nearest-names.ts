@@ -1,6 +1,6 @@
 /**
- * The names most like a mistaken one, best first: those within half its length of edits, or else all of them while there are few.
- * Case and separators do not count, so that `ReadFile` finds `read_file`; a part of a name is nearer than any misspelling.
+ * The names nearest to a mistaken one, best first: those within an edit distance of half its length, otherwise the first of all names.
+ * Case and separators do not count, so `ReadFile` finds `read_file`. A part of a name is nearer than any misspelling.
  */
 export function nearestNames(wanted: string, names: readonly string[], limit = 3): string[] {
   const target = plain(wanted);
@@ -11,7 +11,7 @@ export function nearestNames(wanted: string, names: readonly string[], limit = 3
   return (near.length > 0 ? near : ranked).slice(0, limit).map(({ name }) => name);
 }
 
-/** Longest prefix compared; a model's made-up name can be of any length, and the distance costs its square. */
+/** Characters compared. A model can invent a name of any length, and the distance takes quadratic time. */
 const maxCompared = 64;
 
 function plain(name: string): string {
@@ -29,7 +29,7 @@ function distance(wanted: string, name: string): number {
 
 const minPart = 3;
 
-/** Levenshtein's distance, one row at a time. */
+/** Levenshtein distance, one row at a time. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

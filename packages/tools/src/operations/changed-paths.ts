@@ -2,13 +2,13 @@ import type { ToolContext } from '../tool.ts';
 import { relativePath } from './path-argument.ts';
 
 /**
- * What a write to `path` has changed, for `ToolOutcome.touched`. Without the field where a link or `..` makes the changed file another
- * than the one named: the snapshot then walks the tree.
+ * The paths that a write to `path` changed, for `ToolOutcome.touched`. Leaves the field out when a link or `..` leads to another file:
+ * the snapshot then walks the tree.
  */
 export async function changedPaths(context: ToolContext, path: string): Promise<{ touched?: readonly string[] }> {
   const relative = relativePath(path);
   if (relative.startsWith('/') || relative.split('/').includes('..')) return {};
-  // stat follows links; a glob does not, and so finds the path only where every part of it is what it seems.
+  // stat follows links. A glob does not, so it finds the path only when no part of it is a link.
   const pattern = relative.replaceAll(globSyntax, '\\$&');
   const { paths } = await context.files.glob({ patterns: [pattern] }, context.signal);
   return paths.length === 1 && paths[0] === relative ? { touched: [relative] } : {};

@@ -1,12 +1,12 @@
 export interface PageCut {
   content: string;
-  /** UTF-16 code units of the whole, as `start_char` counts them. */
+  /** UTF-16 code units of the whole text, the unit of `start_char`. */
   total_chars: number;
   truncated: boolean;
   next_start?: number;
 }
 
-/** A part of a text. Parts that follow each other by `next_start` are the whole again; none begins or ends within a character. */
+/** A part of a text. The parts from `next_start` to `next_start` are the whole text; none begins or ends within a character. */
 export function cutPage(text: string, start: number, length: number): PageCut {
   const from = splits(text, start) ? start - 1 : start;
   const wanted = Math.min(from + length, text.length);
@@ -20,7 +20,7 @@ export function cutPage(text: string, start: number, length: number): PageCut {
   };
 }
 
-/** Whether a place lies between the two halves of a character. */
+/** Whether a position lies between the two halves of a character. */
 function splits(text: string, at: number): boolean {
   return isHigh(text.charCodeAt(at - 1)) && isLow(text.charCodeAt(at));
 }

@@ -1,7 +1,7 @@
 import type { Problem } from '@holdpoint/contract';
 import type { CommandEnd } from '@holdpoint/sandbox/port';
 
-/** The status and error of a command that did not come to its own end. @param name how the command is called in messages */
+/** The status and error of a command that did not exit by itself. @param name the name of the command in messages */
 export function cutShort(
   end: Exclude<CommandEnd, { status: 'exited' }>,
   name: string,
@@ -12,8 +12,8 @@ export function cutShort(
         status: 'timed_out',
         error: {
           code: 'ETIMEOUT',
-          message: `${name} was still running after ${end.after_ms / 1000} s and was killed with everything it had started.`,
-          next: 'Do less in one call, or raise timeout_s where there is one. A server or watcher never ends by itself.',
+          message: `${name} was still running after ${end.after_ms / 1000} s and was killed with everything it started.`,
+          next: 'Do less in one call, or raise timeout_s if the tool has it. A server or watcher never ends by itself.',
         },
       };
     case 'quota':
@@ -31,7 +31,7 @@ export function cutShort(
         error: {
           code: 'EKILLED',
           message: `${name} was killed: ${end.reason}`,
-          next: 'Do not take its effects for complete.',
+          next: 'Do not assume that its effects are complete.',
         },
       };
     default:

@@ -2,13 +2,13 @@ import type { Problem, TaskView } from '@holdpoint/contract';
 import type { ToolContext } from '../tool.ts';
 import { type Failure, failure } from './failure.ts';
 
-/** A task as tools return it. */
+/** A task in the form that tools return. */
 export function describeTask({ id, kind, title, status, outcome, child, started_at }: TaskView) {
   return {
     task_id: id,
     kind,
     title,
-    // Taking its changes into a snapshot is the end of running, as far as anybody outside is concerned.
+    // Callers see the capture of its changes as the last part of running.
     status: status === 'capturing' ? 'running' : status,
     ...(kind === 'shell' ? { exit_code: outcome?.exit_code ?? null } : {}),
     ...(outcome?.reason === undefined ? {} : { reason: outcome.reason }),
@@ -22,14 +22,14 @@ export function describeTask({ id, kind, title, status, outcome, child, started_
 export const isOver = ({ status }: TaskView): boolean =>
   status !== 'queued' && status !== 'running' && status !== 'capturing';
 
-/** What a planner is told that names a task which is none, with those that are. */
+/** The error for an unknown task, with the known ones. */
 export async function noSuchTask({ tasks }: ToolContext, taskId: string): Promise<Failure> {
   const known = await tasks.list();
   const names = known.map(({ id, title, status }) => `${id} (${status}: ${title.slice(0, 60)})`).join(', ');
   return failure(
     'ENOTASK',
     `This run has no task ${taskId}.`,
-    known.length === 0 ? 'Nothing was begun in the background.' : `Use one of: ${names}.`,
+    known.length === 0 ? 'This run started nothing in the background.' : `Use one of: ${names}.`,
   );
 }
 
@@ -38,6 +38,6 @@ export const tooDeep = (maxDepth: number): Problem => ({
   message:
     maxDepth === 0
       ? 'This run may have no sub-agents.'
-      : `This run is a sub-agent already; they go ${maxDepth} deep at most here.`,
-  next: 'Do it yourself.',
+      : `This run is itself a sub-agent, and sub-agents nest at most ${maxDepth} deep here.`,
+  next: 'Do the work in this run.',
 });

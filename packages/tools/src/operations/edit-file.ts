@@ -76,15 +76,15 @@ function refusal({ path }: FileEdit, result: Exclude<EditedText, Replaced>): Fai
       return failure(
         'EMULTIPLE',
         `old_string occurs ${times} in ${path}, on the lines ${lines.join(', ')}${more ? ', …' : ''}.`,
-        'Include more of the lines around the one you mean, or set replace_all.',
+        'Include more of the lines around the intended one, or set replace_all.',
         { count, lines, ...(more && { more }) },
       );
     }
     case 'too_large':
       return failure(
         'EFILETOOLARGE',
-        `${path} would have ${result.bytes} bytes; files of more than ${maxTextFile} bytes are not made by edit.`,
-        'Replace less, or make the file with a command.',
+        `${path} would have ${result.bytes} bytes; edit writes at most ${maxTextFile} bytes.`,
+        'Replace less, or write the file with a command.',
         { bytes: result.bytes },
       );
     case 'no_match': {

@@ -4,9 +4,9 @@ import { decodeText } from './text.ts';
 
 export interface EditInput extends Replacement {
   data: Buffer;
-  /** As the diff names the file. */
+  /** The file name in the diff. */
   path: string;
-  /** UTF-8 bytes of the diff that are kept. */
+  /** The most UTF-8 bytes of the diff. */
   diffBytes: number;
 }
 
@@ -14,14 +14,14 @@ type Replaced = Extract<ReplaceResult, { status: 'replaced' }>;
 
 export type EditedText = (Replaced & { diff: string; diff_truncated: boolean }) | Exclude<ReplaceResult, Replaced>;
 
-/** What an edit makes of a file, and how that differs. */
+/** The content of a file after an edit, with a diff. */
 export function editText({ data, path, diffBytes, ...replacement }: EditInput): EditedText {
   const result = replaceText(data, replacement);
   if (result.status !== 'replaced') return result;
   return { ...result, ...diffData({ path, before: data, after: result.data, diffBytes }) };
 }
 
-/** What `write_file` would change. A byte order mark that would be dropped is part of it. */
+/** The diff of a new content. It includes a byte order mark that the new content drops. */
 export function diffWritten({ path, before, after, diffBytes }: WrittenInput): {
   diff: string;
   diff_truncated: boolean;
@@ -33,7 +33,7 @@ export function diffWritten({ path, before, after, diffBytes }: WrittenInput): {
 
 export interface WrittenInput {
   path: string;
-  /** null: the file is new */
+  /** null for a new file */
   before: Buffer | null;
   after: string;
   diffBytes: number;

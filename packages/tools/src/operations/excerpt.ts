@@ -9,7 +9,7 @@ export interface ExcerptInput {
   limit: number;
 }
 
-/** Lines of a file. `past`: there is no such line. */
+/** Lines of a file. `past`: the offset is behind the last line. */
 export type Excerpt =
   | { past: true; total_lines: number }
   | {
@@ -20,16 +20,16 @@ export type Excerpt =
       line_endings: LineEndings;
       final_newline: boolean;
       truncated: boolean;
-      /** The first line alone is too long, and was cut. */
+      /** Whether the first line is too long and was cut. */
       cut: boolean;
       bom: boolean;
       lossy: boolean;
     };
 
-/** UTF-8 bytes of content returned at once. */
+/** UTF-8 bytes of content in one result. */
 const maxContent = 64 * 1024;
 
-/** Reads lines out of a file in one pass over its bytes: 12 ms for 10 MB. As strings, ten million lines took 2 s. */
+/** Reads lines in one pass over the bytes: 12 ms for 10 MB. Ten million lines as strings took 2 s. */
 export function excerptOf({ data, offset, limit }: ExcerptInput): Excerpt {
   const bom = data.subarray(0, 3).equals(byteOrderMark);
   const body = bom ? data.subarray(3) : data;
@@ -59,7 +59,7 @@ export function excerptOf({ data, offset, limit }: ExcerptInput): Excerpt {
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
-/** Where the wanted lines begin and end (the first of `ends` is the start of the first), and how many there are in all. */
+/** The ends of the wanted lines (`ends[0]` is the start of the first), and the number of all lines. */
 function findLines(body: Buffer, offset: number, limit: number): { ends: number[]; newlines: number; crlf: number } {
   const ends: number[] = offset === 1 ? [0] : [];
   let newlines = 0;
@@ -80,7 +80,7 @@ function decode(bytes: Buffer): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 }
 
-/** Never half a character. */
+/** Drops a partial character at the end. */
 function decodeCut(bytes: Buffer): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true });
 }

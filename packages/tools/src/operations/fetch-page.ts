@@ -53,7 +53,7 @@ function outcome(response: NetworkResponse, page: ReadPage, request: PageRequest
     return failure(
       'EBINARY',
       `${response.url} cannot be shown as text: ${page.reason}.`,
-      'Look for the same as HTML or text.',
+      'Look for the same content as HTML or text.',
       { ...about, bytes: response.body.length },
     );
   }
@@ -85,10 +85,10 @@ function excerpt(
 
 function next(status: number): string {
   if (status === 401 || status === 403)
-    return 'The page needs a permission this run does not have; choose another source.';
+    return 'The page needs a permission that this run does not have; choose another source.';
   if (status === 404 || status === 410) return 'Check the address, or search for the page.';
-  if (status === 429) return 'Too many requests: do something else first.';
+  if (status === 429) return 'Too many requests: wait, or do something else first.';
   return status >= 500
     ? 'The server failed; try again later, or choose another source.'
-    : 'Read what the server says in content.';
+    : 'Read the message of the server in content.';
 }

@@ -1,9 +1,8 @@
 /**
- * Calls `visit` with the offset of each occurrence, in order, until it returns false. Knuth, Morris and Pratt: each byte is looked at
- * a bounded number of times, whatever is searched for. `Buffer.indexOf` starts over behind each occurrence, which took 20 s for 20 KB
- * in 4 MB of the same byte.
+ * Calls `visit` with the offset of each occurrence, in order, until it returns false. Knuth-Morris-Pratt looks at each byte a bounded
+ * number of times for any search text. `Buffer.indexOf` starts again behind each occurrence, which took 20 s for 20 KB in 4 MB of one byte.
  *
- * @param overlapping whether an occurrence may begin within the one before
+ * @param overlapping whether an occurrence may begin within the previous one
  */
 export function findText(
   data: Uint8Array,
@@ -14,7 +13,7 @@ export function findText(
   findSequence(data, wanted, { overlapping }, visit);
 }
 
-/** The same for anything that is numbered, such as lines. An empty sequence occurs nowhere. */
+/** The same search over numbers, such as numbered lines. An empty sequence occurs nowhere. */
 export function findSequence(
   data: ArrayLike<number>,
   wanted: ArrayLike<number>,
@@ -35,7 +34,7 @@ export function findSequence(
   }
 }
 
-/** For each beginning of the sequence: how long its longest end is that is a beginning, too. */
+/** For each prefix of the sequence: the length of its longest proper suffix that is also a prefix. */
 function fallbacks(wanted: ArrayLike<number>): Int32Array {
   const back = new Int32Array(wanted.length);
   let matched = 0;

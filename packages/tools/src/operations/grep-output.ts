@@ -1,10 +1,10 @@
 /**
- * Reads ripgrep's text output: `path NUL line (: or -) text LF`. Its JSON cannot bound the length of a line, so that one minified file
- * would fill the output; this form can (`--max-columns`), and the NUL keeps any file name unambiguous.
+ * Reads ripgrep's text output: `path NUL line (: or -) text LF`. Its JSON cannot limit the length of a line, so one minified file would
+ * fill the output; the text output can (`--max-columns`), and the NUL keeps every file name unambiguous.
  */
 export interface GrepOutput<Item> {
   items: Item[];
-  /** Files with a match which were not shown or not searched to the end, because they are binary. */
+  /** Binary files with a match, which ripgrep does not show or does not search to the end. */
   binary: string[];
 }
 
@@ -16,7 +16,7 @@ export interface GrepMatch {
   after?: string[];
 }
 
-/** @param context how many lines around a match were asked for */
+/** @param context lines requested before and after a match */
 export function parseMatches(output: string, context: number): GrepOutput<GrepMatch> {
   const { items: lines, binary } = parseLines(output);
   const byPlace = new Map(lines.map((line) => [place(line.path, line.line), line.text]));
@@ -62,7 +62,7 @@ export function parseCounts(output: string): GrepOutput<{ path: string; matches:
   return { items, binary };
 }
 
-/** The totals that `--stats` prints last; null when ripgrep did not get as far as searching, or was cut off. */
+/** The totals that `--stats` prints last; null when ripgrep did not search or its output was cut. */
 export function parseStats(output: string): { lines: number; files: number } | null {
   const [, lines, files] =
     /\n\d+ matches\n(\d+) matched lines\n(\d+) files contained matches\n(?:.+\n)*$/.exec(output.slice(-longestStats)) ??
@@ -70,7 +70,7 @@ export function parseStats(output: string): { lines: number; files: number } | n
   return lines === undefined || files === undefined ? null : { lines: Number(lines), files: Number(files) };
 }
 
-/** Some 200 characters, and more where the numbers are long. */
+/** Usually about 200 characters. */
 const longestStats = 2000;
 
 interface Line {
@@ -86,7 +86,7 @@ function parseLines(output: string): GrepOutput<Line> {
   let at = 0;
   for (let nul = output.indexOf('\0'); nul !== -1; nul = output.indexOf('\0', at)) {
     const newline = output.indexOf('\n', nul);
-    // What follows the last complete line was cut off.
+    // The last line was cut off.
     if (newline === -1) return { items, binary };
     const cleaned = withoutNotices([output.slice(at, nul)]);
     binary.push(...cleaned.binary);
@@ -100,7 +100,7 @@ function parseLines(output: string): GrepOutput<Line> {
   return { items, binary };
 }
 
-/** ripgrep's notices about binary files stand on lines of their own, without NUL, and so in front of the next path. */
+/** ripgrep prints its notices about binary files on separate lines without NUL, so they appear before the next path. */
 const noticePattern =
   /^(.*?): (?:WARNING: stopped searching binary file after match|binary file matches) \(found [^\n]*\)\n/s;
 

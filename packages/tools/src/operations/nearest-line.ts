@@ -1,17 +1,17 @@
 import { findSequence, findText } from './find-text.ts';
 import { decodeText, splitLines } from './text.ts';
 
-/** Where a text that was not found would most likely have been meant. */
+/** The most likely position of a text that was not found. */
 export interface NearestLine {
   /** Counted from 1. */
   line: number;
-  /** The file's own text there: as many lines as were searched for when only whitespace differs, otherwise one. */
+  /** The file's text at that line: as many lines as the wanted text when only whitespace differs, otherwise one. */
   text: string;
-  /** The one thing that differs, or null when the words do. */
+  /** The only difference, or null when the words differ. */
   differs_in: 'line_endings' | 'whitespace' | null;
 }
 
-/** Finds what is nearest to a text that does not occur in the file; null when nothing is like it. Looks at the first 100,000 lines. */
+/** Finds the nearest match of a text that does not occur in the file; null without any similar line. Looks at the first 100,000 lines. */
 export function nearestLine(data: Buffer, wanted: string): NearestLine | null {
   const lines = splitLines(decodeText(data.subarray(0, endOfLine(data, maxLines))).text);
   return (
@@ -19,10 +19,10 @@ export function nearestLine(data: Buffer, wanted: string): NearestLine | null {
   );
 }
 
-/** 100,000 lines take about 150 ms; the hint is not worth more. */
+/** 100,000 lines take about 150 ms, which is enough for a hint. */
 const maxLines = 100_000;
 
-/** Where the first so many lines end. */
+/** The offset after the given number of lines. */
 function endOfLine(data: Buffer, lines: number): number {
   let end = 0;
   for (let line = 0; line < lines; line++) {
@@ -38,14 +38,14 @@ const normalForms = {
   whitespace: (line: string) => line.trim().replaceAll(/\s+/g, ' '),
 };
 
-/** Finds consecutive lines that are the wanted ones but for one kind of difference. Takes time in proportion to the lines. */
+/** Finds consecutive lines that equal the wanted lines except for one kind of difference. Takes linear time. */
 function sameLines(lines: readonly string[], wanted: string, kind: keyof typeof normalForms): NearestLine | null {
   const normal = normalForms[kind];
   const target = splitLines(wanted).map(normal);
   const [first, ...rest] = target;
   if (first === undefined || target.every((line) => line === '')) return null;
   const file = lines.map(normal);
-  // The wanted text may begin within a line, and end within one unless it ends with a newline.
+  // The wanted text may begin within a line. It may also end within one, unless it ends with a newline.
   const open = !wanted.endsWith('\n');
   const last = rest.at(-1);
   const fits = (start: number) => {
@@ -59,7 +59,7 @@ function sameLines(lines: readonly string[], wanted: string, kind: keyof typeof 
   return { line: start + 1, text: shown(lines.slice(start, start + target.length).join('')), differs_in: kind };
 }
 
-/** `includes` takes the product of both lengths on texts that repeat themselves. */
+/** `includes` takes time in the product of both lengths for repetitive texts. */
 function holds(line: string, part: string): boolean {
   if (part.length > line.length) return false;
   if (part.length < 64) return line.includes(part);
@@ -71,10 +71,10 @@ function holds(line: string, part: string): boolean {
   return found;
 }
 
-/** The first line at which `fits` holds and which the inner lines follow. */
+/** The first line where `fits` is true and the inner lines follow. */
 function findBetween(file: readonly string[], inner: readonly string[], fits: (start: number) => boolean): number {
   if (inner.length === 0) return file.findIndex((_, index) => fits(index));
-  // Equal lines have equal numbers.
+  // Equal lines get equal numbers.
   const numbers = new Map<string, number>();
   const numbered = (line: string) => {
     const known = numbers.get(line) ?? numbers.size;
@@ -90,7 +90,7 @@ function findBetween(file: readonly string[], inner: readonly string[], fits: (s
   return found;
 }
 
-/** The line most like the first line of the wanted text that is not blank. */
+/** The line most similar to the first non-blank line of the wanted text. */
 function likestLine(lines: readonly string[], wanted: string): NearestLine | null {
   const target = bigrams(splitLines(wanted.slice(0, maxSearched)).find((line) => line.trim() !== '') ?? '');
   let best = { index: -1, likeness: minLikeness };
@@ -103,9 +103,9 @@ function likestLine(lines: readonly string[], wanted: string): NearestLine | nul
 }
 
 const minLikeness = 0.3;
-/** 20,000 lines take about 60 ms; the hint is not worth more. */
+/** 20,000 lines take about 60 ms, which is enough for a hint. */
 const maxLikened = 20_000;
-/** Of the wanted text, to find its first line. */
+/** Characters of the wanted text in which its first line is searched. */
 const maxSearched = 10_000;
 const maxLineLength = 300;
 const maxShown = 1000;

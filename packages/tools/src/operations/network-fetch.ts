@@ -1,7 +1,7 @@
 import type { NetworkRequest, NetworkResponse, ToolContext } from '../tool.ts';
 import { type Failure, failure } from './failure.ts';
 
-/** One request as data, or why there was none. Throws what is not the network's refusal, and whatever comes of an abort. */
+/** Sends one request and returns refusals of the network as data. Throws every other error, and every error after an abort. */
 export async function networkFetch(
   { network, signal }: ToolContext,
   request: NetworkRequest,
@@ -16,7 +16,7 @@ export async function networkFetch(
   }
 }
 
-/** What the planner is told of an error of the network; undefined for any other error. */
+/** The outcome for an error of the network; undefined for any other error. */
 export function networkFailure(error: unknown): Failure | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined;
   if (!codes.has(error.code)) return undefined;
@@ -41,11 +41,11 @@ export function networkOff(url: string): Failure {
   return failure(
     'ENETWORKOFF',
     'This run has no network: it was submitted without a network allowlist.',
-    `Go on without the network, or have the run submitted with ${allowing(host)}.`,
+    `Continue without the network, or have the run submitted with ${allowing(host)}.`,
   );
 }
 
-/** How a person lets a run reach a host. @param host with its port, when that is not the usual one */
+/** The setting that lets a run reach a host. @param host with its port, unless that is the default one */
 export function allowing(host: string): string {
   return `network: { allow: ["${host}"] }`;
 }

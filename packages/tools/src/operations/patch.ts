@@ -3,14 +3,14 @@ import { splitLines } from './text.ts';
 
 interface Change {
   path: string;
-  /** null: the file is new */
+  /** null for a new file */
   before: string | null;
   after: string;
-  /** Of a change too large to be compared, lines beyond so many characters are left out. @default all are written */
+  /** Characters of each side that the diff shows when the change is too large to compare. @default all */
   most?: number;
 }
 
-/** A unified diff that `git apply` accepts; the empty string when nothing differs. */
+/** A unified diff that `git apply` accepts; empty when nothing differs. */
 export function unifiedDiff({ path, before, after, most = Number.POSITIVE_INFINITY }: Change): string {
   if (before === after) return '';
   const hunks = compare(before ?? '', after, most);
@@ -26,7 +26,7 @@ export function unifiedDiff({ path, before, after, most = Number.POSITIVE_INFINI
   );
 }
 
-/** Only what lies between the first and the last line that differ is compared: an edit of one line costs the same in any file. */
+/** Compares only the part between the first and the last different line, so an edit of one line costs the same in any file. */
 function compare(before: string, after: string, most: number): StructuredPatchHunk[] {
   const same = sameStart(before, after);
   const [old, now] = cutSameEnd(before.slice(same.end), after.slice(same.end));
@@ -46,18 +46,17 @@ function compare(before: string, after: string, most: number): StructuredPatchHu
 }
 
 const contextLines = 3;
-/** The search costs the square of the changed lines: past so many, the file is shown as replaced. */
+/** The search takes quadratic time in the changed lines. A larger change is shown as a replaced file. */
 const maxEdits = 2000;
-/** For the same reason. */
 const longestMs = 2000;
-/** Lines are held several times over. */
+/** Newlines on both sides. The comparison holds each line several times. */
 const maxCompared = 100_000;
 
 function isComparable(old: string, now: string): boolean {
   return countNewlines(old) + countNewlines(now) <= maxCompared;
 }
 
-/** Where the lines end that both begin with, less the context, and how many those are. */
+/** The end and the number of the equal first lines, without the context lines. */
 function sameStart(before: string, after: string): { end: number; lines: number } {
   const most = Math.min(before.length, after.length);
   const ends = [0];
@@ -68,10 +67,10 @@ function sameStart(before: string, after: string): { end: number; lines: number 
   return { end: ends[lines] ?? 0, lines };
 }
 
-/** The texts without the lines that both end with, but for the context. */
+/** The texts without their equal last lines, except for the context lines. */
 function cutSameEnd(before: string, after: string): [string, string] {
   const most = Math.min(before.length, after.length);
-  // How many characters follow each newline from which on both are the same.
+  // For each newline in the equal part: the number of characters that follow it.
   const rests: number[] = [];
   for (let same = 0; same < most; same++) {
     const code = before.charCodeAt(before.length - 1 - same);
@@ -109,7 +108,7 @@ function marked(text: string, mark: string, most: number): string[] {
   return text === '' || text.endsWith('\n') ? lines : [...lines, '\\ No newline at end of file'];
 }
 
-/** Cuts a diff for a result. The cut is between lines. */
+/** Cuts a diff between two lines. */
 export function cutDiff(diff: string, bytes: number): { diff: string; diff_truncated: boolean } {
   if (Buffer.byteLength(diff) <= bytes) return { diff, diff_truncated: false };
   const kept = Buffer.from(diff.slice(0, bytes)).subarray(0, bytes);

@@ -12,7 +12,7 @@ export interface LineRange {
   limit: number;
 }
 
-/** Lines of a text file, with what the file is. */
+/** Lines of a text file, with the size, hash and line endings of the file. */
 export async function readLines(context: ToolContext, range: LineRange): Promise<ToolOutcome> {
   const read = await readTextFile(context, range.path);
   return read.ok ? excerpt(context, read.file, range) : read.failure;
@@ -23,7 +23,7 @@ async function excerpt(
   { data, sha256 }: TextFile,
   { path, offset, limit }: LineRange,
 ): Promise<ToolOutcome> {
-  // The thread may take the bytes away.
+  // Read before the thread may take the buffer.
   const bytes = data.length;
   const found = await text.run('excerpt', { data, offset, limit });
   if (found.past) {

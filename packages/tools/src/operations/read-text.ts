@@ -7,7 +7,7 @@ export interface TextFile {
   sha256: string;
 }
 
-/** Reads a whole text file, or says why it cannot be taken for one. Throws what `files.read` throws. */
+/** Reads a whole text file, or says why it cannot be read as text. Throws what `files.read` throws. */
 export async function readTextFile(
   context: ToolContext,
   path: string,

@@ -8,23 +8,23 @@ export interface Replacement {
   replace_all: boolean;
 }
 
-/** `lines`: of the first occurrences only. */
+/** `lines`: the lines of the first occurrences. */
 export type ReplaceResult =
   | { status: 'replaced'; data: Buffer; count: number; lines: number[] }
   | { status: 'no_match'; nearest: NearestLine | null }
-  /** `more`: there are more than `count`, which were not counted. */
+  /** `more`: there are more than `count` occurrences; the rest were not counted. */
   | { status: 'multiple'; count: number; lines: number[]; more?: true }
-  /** The file would have so many bytes. */
+  /** The new file would exceed the limit. */
   | { status: 'too_large'; bytes: number };
 
-/** Occurrences whose lines are listed. Of a text that must occur once, more are not looked for. */
+/** Occurrences whose lines are listed. The search for a text that must occur once stops there. */
 const maxListed = 50;
 
 /**
  * Replaces text in a file byte for byte: line endings, a byte order mark, a missing last newline and bytes that are not UTF-8 stay
- * as they are, and the new text is taken literally. Takes time in proportion to the file.
+ * as they are, and the new text is inserted literally. Takes linear time.
  *
- * Without `replace_all` the old text must occur once; occurrences that overlap count, since which of them is meant is as open.
+ * Without `replace_all` the old text must occur once. Overlapping occurrences count, because they are as ambiguous.
  */
 export function replaceText(data: Buffer, { old_string, new_string, replace_all }: Replacement): ReplaceResult {
   const wanted = Buffer.from(old_string);
@@ -46,7 +46,7 @@ export function replaceText(data: Buffer, { old_string, new_string, replace_all 
   return { status: 'replaced', data: splice(data, { wanted, replacement, bytes }), count, lines };
 }
 
-/** @param offsets ascending */
+/** @param offsets in ascending order */
 function lineNumbers(data: Buffer, offsets: readonly number[]): number[] {
   let line = 1;
   let newline = data.indexOf(newlineByte);
@@ -59,7 +59,7 @@ function lineNumbers(data: Buffer, offsets: readonly number[]): number[] {
   });
 }
 
-/** @param bytes of the result */
+/** @param bytes the size of the result */
 function splice(
   data: Buffer,
   { wanted, replacement, bytes }: { wanted: Buffer; replacement: Buffer; bytes: number },
@@ -77,7 +77,7 @@ function splice(
   return result;
 }
 
-/** A call of `Buffer.copy` takes as long as some 30 bytes in a loop; ten million of them took 2 s. */
+/** A call of `Buffer.copy` takes as long as about 30 bytes in a loop; ten million calls took 2 s. */
 function copy(source: Buffer, from: number, to: number, { into, at }: { into: Buffer; at: number }): number {
   if (to - from > 32) source.copy(into, at, from, to);
   else for (let index = from; index < to; index++) into[at + index - from] = source[index] ?? 0;

@@ -22,7 +22,7 @@ export function ripgrepFlags(query: TextQuery): string[] {
     '--with-filename',
     '--stats',
     '--crlf',
-    // Costs the threads of ripgrep, and gives the same answer each time.
+    // Limits ripgrep to one thread, but gives the same answer each time.
     '--sort=path',
     // The workspace of a repository may not be a repository.
     '--no-require-git',

@@ -27,7 +27,7 @@ function outcome(
   if (end.status === 'exited' && end.exit_code === 2 && stats === null) return refused(stderr, query);
   const value = {
     ...results(stdout, query, stats),
-    // Exit code 2 after a search: some files could not be read.
+    // Exit code 2 after a search means that some files could not be read.
     ...(end.status === 'exited' &&
       end.exit_code === 2 && { warnings: stderr.text.trimEnd().split('\n').slice(0, maxWarnings) }),
   };
@@ -68,12 +68,12 @@ function results(
   }
 }
 
-/** Of a stream that was cut in the middle only the beginning is whole. */
+/** Only the beginning of a stream that was cut in the middle is complete. */
 function beginning({ text, truncated }: CapturedStream): string {
   return truncated ? Buffer.from(text).subarray(0, keptBytes).toString() : text;
 }
 
-/** The sandbox keeps 32 KiB from the beginning of a stream, less a character that was cut; then it puts a line that says so. */
+/** The sandbox keeps the first 32 KiB of a stream, without a partial character, and then adds a line about the cut. */
 const keptBytes = 32 * 1024 - 4;
 
 function refused(stderr: CapturedStream, { glob }: TextQuery): Failure {
@@ -84,7 +84,7 @@ function refused(stderr: CapturedStream, { glob }: TextQuery): Failure {
   return failure(
     'EINVALIDPATTERN',
     said,
-    'Correct the pattern: escape characters that are meant literally; there is no look-around, no back-reference and no line break.',
+    'Correct the pattern: escape literal characters; look-around, back-references and line breaks are not supported.',
   );
 }
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** Bytes of the largest file that is read, and made, whole. */
+/** Bytes of the largest file that is read or created whole. */
 export const maxTextFile = 10 * 1024 * 1024;
 
-/** Text as an argument. A lone surrogate has no UTF-8 form and would be written as something else. */
+/** Text as an argument. A lone surrogate has no UTF-8 form and would become another character in the file. */
 export const textArgument = z
   .string()
   .refine((text) => text.isWellFormed(), 'the text has a lone surrogate, which UTF-8 cannot carry');
@@ -12,7 +12,7 @@ export interface DecodedText {
   /** Without the byte order mark. */
   text: string;
   bom: boolean;
-  /** Some bytes are not UTF-8; they are shown as U+FFFD. */
+  /** Whether some bytes are not UTF-8. They become U+FFFD. */
   lossy: boolean;
 }
 
@@ -26,12 +26,12 @@ export function decodeText(data: Buffer): DecodedText {
   }
 }
 
-/** Text has no NUL. UTF-16 has many, and counts as binary. */
+/** Text has no NUL. UTF-16 has many and counts as binary. */
 export function isBinary(data: Buffer): boolean {
   return data.includes(0);
 }
 
-/** Lines with their endings. A final newline ends the last line and starts no other; the empty text has none. */
+/** Lines with their endings. A final newline starts no further line, and the empty text has no lines. */
 export function splitLines(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }

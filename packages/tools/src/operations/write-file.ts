@@ -31,7 +31,7 @@ export async function writeWholeFile(
 export async function previewWrite(context: ToolContext, { path, content, create_only }: NewContent): Promise<Preview> {
   const current = await currentData(context, path);
   if (current.problem !== undefined) return problem(current.problem);
-  if (create_only && current.data !== null) return problem(`${path} exists already, and create_only is set.`);
+  if (create_only && current.data !== null) return problem(`${path} already exists, and create_only is set.`);
   const change = { path: relativePath(path), before: current.data, after: content, diffBytes: maxPatch };
   return { kind: 'diff', path: relativePath(path), patch: shownPatch(await context.text.run('diff', change)) };
 }

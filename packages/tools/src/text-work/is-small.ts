@@ -1,7 +1,7 @@
 import type { TextInput, TextTaskName } from './text-work.ts';
 
 /**
- * Whether a task is done sooner than a thread has been asked. Whatever a small text holds, the slowest task takes less than 10 ms on it.
+ * Whether a task takes less time than sending it to a thread. The slowest task takes less than 10 ms on any small text.
  */
 export function isSmall<Name extends TextTaskName>(name: Name, input: TextInput<Name>): boolean {
   const task = { name, input } as AnyTask;
@@ -29,9 +29,9 @@ export function isSmall<Name extends TextTaskName>(name: Name, input: TextInput<
 
 type AnyTask = { [Name in TextTaskName]: { name: Name; input: TextInput<Name> } }[TextTaskName];
 
-/** An edit of one place in it: the search and the nearest line take time in proportion. */
+/** Bytes, for an edit of one place: the searches for the text and for the nearest line take linear time. */
 const smallFile = 32 * 1024;
-/** Characters of what is compared line by line, and its lines, whose square it takes. */
+/** Characters and lines of a comparison, which takes quadratic time in the lines. */
 const smallChange = 4000;
 const fewLines = 100;
 const smallJson = 64 * 1024;

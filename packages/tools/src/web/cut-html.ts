@@ -3,21 +3,21 @@ import { readTag, type Tag } from './html-tag.ts';
 
 export interface CutHtml {
   html: string;
-  /** False when the document had more elements than are kept: its rest was left out. */
+  /** False when the document has too many elements and its rest is missing. */
   complete: boolean;
 }
 
-/** Deeper elements lose their tags and keep their text. Browsers stop at 512; no page that people wrote comes near 128. */
+/** Deeper elements lose their tags and keep their text. Browsers stop at 512; pages written by people stay far below 128. */
 const maxDepth = 128;
-/** The longest pages of documentation have some 50,000. */
+/** The longest pages of documentation have about 50,000. */
 const maxElements = 100_000;
 
 /**
- * Writes a document anew, so that every later step may recurse and select as it likes: every element is closed where it ends, at most
- * 128 deep; comments, scripts, styles and drawings are gone; every `<` begins a tag. Entities stay as they are.
+ * Rewrites a document so that every later step may recurse and select freely: every element is closed, at most 128 deep; comments,
+ * scripts, styles and drawings are removed; every `<` begins a tag. Entities stay as they are.
  *
- * One pass, each character looked at a bounded number of times. HTML parsers are not linear in the worst case: those after the standard
- * rebuild all open formatting elements in every paragraph, and the simpler ones search their stack for each unmatched end tag.
+ * One pass looks at each character a bounded number of times. HTML parsers are not linear in the worst case: standard ones rebuild all
+ * open formatting elements in every paragraph, and simple ones search their stack for each unmatched end tag.
  */
 export function cutHtml(source: string): CutHtml {
   const out: string[] = [];
@@ -49,7 +49,7 @@ export function cutHtml(source: string): CutHtml {
 
 function openDocument(out: string[]) {
   const open: string[] = [];
-  // Elements past the depth, by name, so that their end tags do not close others.
+  // Open elements beyond the depth limit, by name: their end tags must not close other elements.
   const ignored = new Map<string, number>();
   let elements = 0;
   const closeTo = (index: number) => {
@@ -92,7 +92,7 @@ function serialize({ name, attributes }: { name: string; attributes: readonly (r
   return `<${name}${attributes.map(([key, value]) => ` ${key}="${value.replaceAll('"', '&quot;')}"`).join('')}>`;
 }
 
-/** Where the raw text of an element ends. Remembers the names that end nowhere, or a page of nothing but `<title>` would be quadratic. */
+/** Finds where the raw text of an element ends. Remembers names without an end tag: a page of nothing but `<title>` would take quadratic time. */
 function rawTextEnds(source: string) {
   const endless = new Set<string>();
   return (name: string, from: number): { start: number; end: number } => {
@@ -101,7 +101,7 @@ function rawTextEnds(source: string) {
     const found = endless.has(name) ? null : pattern.exec(source);
     if (found) return { start: found.index, end: readTag(source, found.index).end };
     endless.add(name);
-    // A script that never ends takes the rest with it, as in browsers; of the others only the tag is lost.
+    // An unclosed script takes the rest of the page with it, as in browsers. Other elements lose only their tag.
     return name === 'script' || name === 'style' ? { start: from, end: source.length } : { start: from, end: from };
   };
 }

@@ -2,7 +2,7 @@ export const voidElements = new Set(
   'area base br col embed frame hr img input link meta param source track wbr'.split(' ').concat('basefont', 'bgsound'),
 );
 
-/** Their content is not markup, or of no use as such: it is dropped, but for a title's. */
+/** Elements whose content is not read as markup. It is dropped, except for a title's. */
 export const rawTextElements = new Set([
   'iframe',
   'noembed',
@@ -33,7 +33,7 @@ const link = new Set(['a']);
 const paragraph = new Set(['p']);
 const options = new Set(['option', 'optgroup']);
 
-/** Starting an element ends the outermost of `ends` that is open within the nearest of `within`. */
+/** A start tag closes the outermost open element in `ends`, up to the nearest open element in `within`. */
 const endRules: Record<string, { ends: ReadonlySet<string>; within: ReadonlySet<string> }> = {
   li: { ends: item, within: new Set(['ul', 'ol', 'menu', 'dir', 'table', 'td', 'th']) },
   dt: { ends: terms, within: new Set(['dl', 'table', 'td', 'th']) },
@@ -48,7 +48,7 @@ const endRules: Record<string, { ends: ReadonlySet<string>; within: ReadonlySet<
   a: { ends: link, within: table },
 };
 
-/** The place in the stack of what a start tag ends by itself, as HTML leaves out end tags; -1 for nothing. */
+/** The stack index of the element that a start tag closes, because HTML may omit end tags; -1 when it closes none. */
 export function closedBy(name: string, open: readonly string[]): number {
   const rule = Object.hasOwn(endRules, name) ? endRules[name] : undefined;
   let found = -1;
@@ -60,14 +60,14 @@ export function closedBy(name: string, open: readonly string[]): number {
   return found === -1 && !inline.has(name) && !voidElements.has(name) ? openParagraph(open) : found;
 }
 
-/** A block ends a paragraph that is open around nothing but inline elements. */
+/** A block closes an open paragraph when only inline elements are open within it. */
 function openParagraph(open: readonly string[]): number {
   let index = open.length - 1;
   while (index >= 0 && inline.has(open[index] ?? '')) index -= 1;
   return paragraph.has(open[index] ?? '') ? index : -1;
 }
 
-/** Whether an end tag reaches past an element left open: a stray `</b>` ends no block, and a stray `</div>` no table. */
+/** Whether an end tag may close past an open element: a stray `</b>` closes no block, and a stray `</div>` closes no table. */
 export function crosses(name: string, element = ''): boolean {
   if (inline.has(name)) return inline.has(element);
   if (table.has(name)) return name === 'table' || element !== 'table';

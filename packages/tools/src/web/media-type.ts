@@ -1,4 +1,4 @@
-/** What a body is for us. `unknown`: its type says nothing, so that its bytes must. */
+/** How a body is read. `unknown`: the type does not say, so the bytes decide. */
 type BodyKind = 'html' | 'text' | 'binary' | 'unknown';
 
 export interface MediaType {
@@ -29,7 +29,7 @@ function kindOf(essence: string): BodyKind {
 
 const textSuffix = /^(?:application|image|model|message)\/.+\+(?:json|xml|yaml)$/;
 
-/** Servers give these to what they do not know, source files among it. */
+/** Servers send these for files of unknown type, source files included. */
 const noType = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'application/unknown']);
 
 const textTypes = new Set([

@@ -22,10 +22,9 @@ export function readPage(page: PageBody): ReadPage {
   if (body.length === 0) return { ok: true, content: '', complete: true };
   if (kind === 'binary') return { ok: false, reason: `it is ${essence}` };
   if (kind === 'html') return readHtml(page, charset);
-  if (kind === 'unknown' && !isUtf8(body))
-    return { ok: false, reason: 'its type is not given and its bytes are no text' };
+  if (kind === 'unknown' && !isUtf8(body)) return { ok: false, reason: 'it has no type and its bytes are not text' };
   const content = decodeBody(body, { charset, html: false });
-  if (content.includes('\0')) return { ok: false, reason: `it calls itself ${essence || 'nothing'} and holds NUL` };
+  if (content.includes('\0')) return { ok: false, reason: `its type is ${essence || 'not given'} and it contains NUL` };
   if (kind === 'unknown' && startOfHtml.test(content.slice(0, sniffedChars))) return readHtml(page, charset);
   return { ok: true, content, complete: true };
 }

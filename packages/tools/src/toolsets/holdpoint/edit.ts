@@ -14,8 +14,8 @@ const input = z
     old_string: textArgument
       .min(1)
       .max(maxOld)
-      .describe('Text to replace, exactly as it stands in the file, whitespace and line endings included'),
-    new_string: textArgument.max(maxNew).describe('Text to put in its place, taken literally'),
+      .describe('Text to replace, exactly as in the file, whitespace and line endings included'),
+    new_string: textArgument.max(maxNew).describe('New text, inserted literally'),
     replace_all: z.boolean().default(false).describe('Replace every occurrence instead of requiring exactly one'),
   })
   .refine(({ old_string, new_string }) => old_string !== new_string, {
@@ -24,8 +24,8 @@ const input = z
   });
 export const edit = defineTool({
   name: 'edit',
-  description: `Replaces one text by another in a file of the workspace; every other byte stays as it is. Returns {path, replacements, lines, bytes, sha256, diff, diff_truncated}.
-old_string must occur exactly once: include enough of the lines around it, or set replace_all. Copy it from read_file's content (no line numbers). ENOMATCH names the nearest line of the file and says when only whitespace or line endings differ; EMULTIPLE lists the line numbers. A new file is made with write_file.`,
+  description: `Replaces text in a file of the workspace; every other byte stays as it is. Returns {path, replacements, lines, bytes, sha256, diff, diff_truncated}.
+old_string must occur exactly once: include enough of the lines around it, or set replace_all. Copy it from read_file's content (no line numbers). ENOMATCH names the nearest line of the file and says when only whitespace or line endings differ; EMULTIPLE lists the line numbers. Create new files with write_file.`,
   effect: 'workspace',
   risk: 'medium',
   input,

@@ -23,13 +23,13 @@ const input = z.strictObject({
     .describe('content: matching lines; files: paths of files with a match; count: matches per file'),
   context: z.int().min(0).max(10).default(0).describe('Lines to show before and after each match, in the content mode'),
   max_results: z.int().min(1).max(1000).default(200).describe('How many matches, paths or counts to return at most'),
-  include_ignored: z.boolean().default(false).describe('Search hidden files and those that .gitignore names, too'),
+  include_ignored: z.boolean().default(false).describe('Also search hidden files and files that .gitignore names'),
 });
 
 export const grep = defineTool({
   name: 'grep',
   description: `Searches the contents of files by regular expression with ripgrep. By output_mode it returns {matches: [{path, line, text, before?, after?}]}, {files: [path]} or {counts: [{path, matches}]}, each with total (null when unknown) and truncated. Paths are relative to the workspace root and sorted.
-No match is an empty list, not an error. Long lines are cut. Hidden files and those that .gitignore names are left out unless include_ignored is set; binary files always are, and are named in binary_files when they match. Escape ( ) [ ] { } . * + ? | ^ $ \\ to find them literally.`,
+No match is an empty list, not an error. Long lines are cut. Hidden files and files that .gitignore names are skipped unless include_ignored is set. Binary files are never shown; binary_files names those that match. Escape ( ) [ ] { } . * + ? | ^ $ \\ to find them literally.`,
   effect: 'read',
   risk: 'low',
   input,

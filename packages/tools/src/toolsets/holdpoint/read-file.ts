@@ -12,7 +12,7 @@ const input = z.strictObject({
 export const readFile = defineTool({
   name: 'read_file',
   description: `Reads a text file of the workspace.
-Returns {path, content, start_line, line_count, total_lines, bytes, sha256, line_endings, final_newline, truncated}. content is the exact text without line numbers, so that parts of it can be passed to edit as they are. When truncated is true, go on with offset = next_offset. At most 64 KiB come back at once; a single longer line is cut and cut_line names it. bom: a byte order mark was left out of content. lossy: bytes that are not UTF-8 are shown as U+FFFD.
+Returns {path, content, start_line, line_count, total_lines, bytes, sha256, line_endings, final_newline, truncated}. content is the exact text without line numbers, so parts of it can be passed to edit as they are. When truncated is true, continue with offset = next_offset. One result has at most 64 KiB; a longer line is cut and cut_line names it. bom: content leaves out a byte order mark. lossy: bytes that are not UTF-8 become U+FFFD.
 Read a file before you edit it. For a search over many files use grep.`,
   effect: 'read',
   risk: 'low',

@@ -13,7 +13,7 @@ const input = z.strictObject({
   create_only: z
     .boolean()
     .default(false)
-    .describe('Fail with EEXIST when the file exists already, instead of replacing it'),
+    .describe('Fail with EEXIST when the file already exists, instead of replacing it'),
 });
 
 export const writeFile = defineTool({

@@ -4,28 +4,27 @@ import type { Network } from '../../tool.ts';
 
 export interface SearchRequest {
   query: string;
-  /** At most so many come back. */
+  /** The most results to return. */
   max_results: number;
 }
 
 export interface SearchResult {
   title: string;
-  /** Absolute, of the page itself and not of a page that counts clicks. */
+  /** The absolute address of the page itself, not of a page that counts clicks. */
   url: string;
   /** Empty when the engine shows none. */
   snippet: string;
 }
 
-/** An empty list says that the engine found nothing, never that its answer was not understood. */
+/** An empty list means that the engine found nothing. An answer that cannot be read is an error. */
 export type SearchAnswer = { ok: true; results: SearchResult[] } | { ok: false; error: Problem };
 
-/** A search engine. */
 export interface SearchPort {
-  /** What is asked; its host must be on the run's allowlist like any other. */
+  /** The address of the engine. The run's allowlist must name its host. */
   endpoint: string;
   /**
-   * Refusals come back as data: `ESEARCHBLOCKED` when the engine takes us for a robot, `ESEARCHUNREADABLE` when its page is not as it
-   * was, `EHTTPSTATUS`.
+   * Returns refusals as data: `ESEARCHBLOCKED` when the engine suspects a robot, `ESEARCHUNREADABLE` when the form of its page is unknown,
+   * `EHTTPSTATUS`.
    *
    * @throws what `network.fetch` throws
    */
