@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { ToolsError } from './errors.ts';
-import { isZod4, type JsonSchema, toJsonSchema } from './json-schema.ts';
+import { isZod4, type JsonSchema, toJsonSchema, type Zod3Schema } from './json-schema.ts';
 import type { Tool } from './tool.ts';
-import { fromZod3, type Zod3Schema, type Zod3Tool } from './zod3.ts';
+import { fromZod3, type Zod3Tool } from './zod3.ts';
 
 /**
  * Checks a tool when the program starts and returns it typed.

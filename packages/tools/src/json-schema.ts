@@ -1,6 +1,16 @@
 import { z } from 'zod';
 import { zodToJsonSchema } from 'zod-to-json-schema';
-import type { Zod3Schema } from './zod3.ts';
+
+/** The part of a zod 3 schema that this package uses; every copy of zod 3 has it. */
+export interface Zod3Schema<Output = unknown> {
+  readonly _output: Output;
+  readonly _def: object;
+  safeParse(data: unknown): Zod3Result<Output>;
+}
+
+type Zod3Result<Output> =
+  | { success: true; data: Output }
+  | { success: false; error: { issues: readonly { path: readonly PropertyKey[]; message: string }[] } };
 
 export type JsonSchema = Record<string, unknown>;
 

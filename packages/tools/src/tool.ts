@@ -1,6 +1,7 @@
 import type { Effect, Preview, Risk, TaskHandle, ToolOutcome } from '@holdpoint/contract';
 import type { Command, CommandResult, WorkspaceFiles } from '@holdpoint/sandbox/port';
 import type { z } from 'zod';
+import type { Network } from './network.ts';
 import type { TextWork } from './text-work/text-work.ts';
 
 /** Facts of the run that a call's effect may depend on. */
@@ -9,38 +10,6 @@ export interface RunFacts {
   network: boolean;
   /** Whether no person answers questions, because the run is a sub-agent's. @default false */
   unattended?: boolean;
-}
-
-export interface NetworkRequest {
-  url: string;
-  /** @default 'GET' */
-  method?: 'GET' | 'HEAD';
-  headers?: Record<string, string>;
-  max_bytes?: number;
-  timeout_ms?: number;
-}
-
-export interface NetworkResponse {
-  /** Where the body came from, after redirects. */
-  url: string;
-  status: number;
-  /** Names in lower case. */
-  headers: Record<string, string>;
-  body: Buffer;
-  /** Whether the body was cut at `max_bytes`. */
-  truncated: boolean;
-  /** Every requested address, in order. */
-  hops: string[];
-}
-
-/**
- * The network within the run's allowlist. Fails with an error that has `code`, `message` and `next`: `EURLINVALID`, `ENETWORKOFF`,
- * `EHOSTNOTALLOWED`, `EADDRESSREFUSED`, `EREDIRECTREFUSED`, `ETOOLARGE`, `ETIMEOUT` or `ENETWORK`.
- */
-export interface Network {
-  /** The allowlist: `host`, `host:port` or `*.host:port`. Never empty. */
-  hosts: readonly string[];
-  fetch(request: NetworkRequest, signal: AbortSignal): Promise<NetworkResponse>;
 }
 
 /** Everything that a call may use of the host. */

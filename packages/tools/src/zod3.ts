@@ -1,17 +1,6 @@
 import { z } from 'zod';
-import { toJsonSchema } from './json-schema.ts';
+import { toJsonSchema, type Zod3Schema } from './json-schema.ts';
 import type { Tool } from './tool.ts';
-
-/** The part of a zod 3 schema that this package uses; every copy of zod 3 has it. */
-export interface Zod3Schema<Output = unknown> {
-  readonly _output: Output;
-  readonly _def: object;
-  safeParse(data: unknown): Zod3Result<Output>;
-}
-
-type Zod3Result<Output> =
-  | { success: true; data: Output }
-  | { success: false; error: { issues: readonly { path: readonly PropertyKey[]; message: string }[] } };
 
 export interface Zod3Tool<Output = unknown> extends Omit<Tool, 'input' | 'effect' | 'execute' | 'preview'> {
   input: Zod3Schema<Output>;

@@ -1,5 +1,6 @@
 import type { ToolOutcome } from '@holdpoint/contract';
-import type { NetworkResponse, ToolContext } from '../tool.ts';
+import type { NetworkResponse } from '../network.ts';
+import type { ToolContext } from '../tool.ts';
 import type { PageBody, ReadPage } from '../web/read-page.ts';
 import { cutPage } from './cut-page.ts';
 import { failure } from './failure.ts';

@@ -1,4 +1,5 @@
-import type { NetworkRequest, NetworkResponse, ToolContext } from '../tool.ts';
+import type { NetworkRequest, NetworkResponse } from '../network.ts';
+import type { ToolContext } from '../tool.ts';
 import { type Failure, failure } from './failure.ts';
 
 /** Sends one request and returns refusals of the network as data. Throws every other error, and every error after an abort. */

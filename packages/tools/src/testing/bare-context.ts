@@ -1,5 +1,6 @@
+import type { Network } from '../network.ts';
 import { openTextThreads } from '../text-work/open-text-threads.ts';
-import type { Network, ToolContext } from '../tool.ts';
+import type { ToolContext } from '../tool.ts';
 
 const threads = openTextThreads();
 

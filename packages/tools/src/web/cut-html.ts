@@ -52,8 +52,14 @@ function openDocument(out: string[]) {
   // Open elements beyond the depth limit, by name: their end tags must not close other elements.
   const ignored = new Map<string, number>();
   let elements = 0;
+  // Open elements by name. Without it, each of a million unmatched end tags searches the whole stack.
+  const openNames = new Map<string, number>();
+  const count = (name: string, change: number) => openNames.set(name, (openNames.get(name) ?? 0) + change);
   const closeTo = (index: number) => {
-    while (open.length > index) out.push(`</${open.pop()}>`);
+    for (const name of open.splice(index).reverse()) {
+      count(name, -1);
+      out.push(`</${name}>`);
+    }
   };
   return {
     /** False when there are too many elements. */
@@ -66,6 +72,7 @@ function openDocument(out: string[]) {
       else if (open.length < maxDepth) {
         out.push(serialize(tag));
         open.push(tag.name);
+        count(tag.name, 1);
       } else {
         ignored.set(tag.name, (ignored.get(tag.name) ?? 0) + 1);
       }
@@ -77,6 +84,7 @@ function openDocument(out: string[]) {
         ignored.set(name, past - 1);
         return;
       }
+      if ((openNames.get(name) ?? 0) === 0) return;
       let index = open.length - 1;
       while (index >= 0 && open[index] !== name && crosses(name, open[index])) index -= 1;
       if (index >= 0 && open[index] === name) closeTo(index);

@@ -1,23 +1,12 @@
-import type { Problem } from '@holdpoint/contract';
+import type { Network } from '../../network.ts';
 import type { TextWork } from '../../text-work/text-work.ts';
-import type { Network } from '../../tool.ts';
+import type { SearchAnswer } from './answer.ts';
 
 export interface SearchRequest {
   query: string;
   /** The most results to return. */
   max_results: number;
 }
-
-export interface SearchResult {
-  title: string;
-  /** The absolute address of the page itself, not of a page that counts clicks. */
-  url: string;
-  /** Empty when the engine shows none. */
-  snippet: string;
-}
-
-/** An empty list means that the engine found nothing. An answer that cannot be read is an error. */
-export type SearchAnswer = { ok: true; results: SearchResult[] } | { ok: false; error: Problem };
 
 export interface SearchPort {
   /** The address of the engine. The run's allowlist must name its host. */
