@@ -5,12 +5,12 @@ export type ModelProvider = (typeof modelProviders)[number];
 
 export interface ModelName {
   provider: ModelProvider;
-  /** The provider's own name for the model; may itself hold slashes and colons. */
+  /** The provider's own name for the model, which may contain slashes and colons. */
   model: string;
 }
 
 /**
- * Reads `provider/model`. The first slash divides: `openai-compatible/meta-llama/llama-4` asks for `meta-llama/llama-4`.
+ * Reads `provider/model`, split at the first slash: `openai-compatible/meta-llama/llama-4` is the model `meta-llama/llama-4`.
  * @throws ModelError EMODELNAME
  */
 export function parseModelName(name: string): ModelName {

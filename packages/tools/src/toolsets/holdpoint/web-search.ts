@@ -4,7 +4,8 @@ import { defineTool } from '../../define-tool.ts';
 import type { Failure } from '../../operations/failure.ts';
 import { allowing, networkFailure, networkOff } from '../../operations/network-fetch.ts';
 import type { Tool } from '../../tool.ts';
-import type { SearchAnswer, SearchPort } from '../../web/search/port.ts';
+import type { SearchAnswer } from '../../web/search/answer.ts';
+import type { SearchPort } from '../../web/search/port.ts';
 
 const input = z.strictObject({
   query: z.string().trim().min(1).max(400).describe('What to search for'),
