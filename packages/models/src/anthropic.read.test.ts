@@ -5,7 +5,7 @@ import { openWireServer } from './testing/wire-server.ts';
 
 const modelName = 'anthropic/claude-sonnet-4-5';
 
-test('two calls in parallel come back, and the next request carries both results under their ids', async () => {
+test('two parallel calls get their results under their ids in the next request', async () => {
   const mock = await openProviderMock();
   try {
     const ask = asking(modelName, mock.url);
@@ -55,8 +55,8 @@ test('two calls in parallel come back, and the next request carries both results
 
 describe('faults', () => testFaults(modelName, message([use('toolu_1', { path: 'a.txt' })])));
 
-// The signature must be a given one, and arguments malformed: aimock writes neither.
-test('signed and redacted thinking goes back as it came, before its call', async () => {
+// aimock writes neither a given signature nor malformed arguments.
+test('signed and redacted thinking goes back unchanged before its call', async () => {
   const content = [
     { type: 'thinking', thinking: 'Which file?', signature: 'EqQBsigned==' },
     { type: 'redacted_thinking', data: 'EmwKsealed==' },
@@ -70,7 +70,7 @@ test('signed and redacted thinking goes back as it came, before its call', async
   expect(ask.list(1, 'messages')[1]).toEqual({ role: 'assistant', content });
 });
 
-test('arguments that are no object are data, and go back as an empty object with their result', async () => {
+test('arguments that are no object are data, and go back as an empty object', async () => {
   const body = JSON.stringify(message([use('toolu_1', '{"path": a.txt'), use('toolu_2', { x: 1 }, 'fly_away')]));
   await using server = await openWireServer({ body });
   const ask = asking(modelName, server.url);
@@ -89,7 +89,7 @@ test('arguments that are no object are data, and go back as an empty object with
   ]);
 });
 
-test('at the output limit the last call is not trusted: a cut object looks whole', async () => {
+test('the last call at the output limit is invalid: a cut object looks complete', async () => {
   const content = [use('toolu_1', { path: 'a.txt' }), use('toolu_2', { path: 'b.t' })];
   await using server = await openWireServer({ body: JSON.stringify(message(content, 'max_tokens')) });
   const answer = await asking(modelName, server.url)();
@@ -103,7 +103,7 @@ test('at the output limit the last call is not trusted: a cut object looks whole
   ]);
 });
 
-test('a model asked after another one gets that one’s answer rebuilt, without its reasoning', async () => {
+test('another model gets a rebuilt answer without the reasoning', async () => {
   const thinking = { type: 'thinking', thinking: 'Which file?', signature: 'EqQBsigned==' };
   const body = JSON.stringify(message([thinking, use('toolu:1/x', { path: 'a.txt' })]));
   await using server = await openWireServer({ body });

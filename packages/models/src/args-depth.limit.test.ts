@@ -29,7 +29,7 @@ const forms = {
   }),
 };
 
-// JSON.stringify itself ends at some thousand levels, so the text of the answer is put together here.
+// JSON.stringify fails at a few thousand levels, so the text of the answer is built here.
 function bodyOf(form: (args: string) => object, levels: number): string {
   const marker = '"deep"';
   const asText = JSON.stringify(form(JSON.stringify({ path: 'deep' })));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { asking, continued, question } from './testing/ask.ts';
 import { openWireServer } from './testing/wire-server.ts';
 
-/** An answer of each wire format with these calls of `read_file`, in order. */
+/** An answer with these calls of `read_file` in order, in each wire format. */
 const formats: Record<string, (ids: readonly (string | null)[]) => unknown> = {
   'openai-chat/gpt-4.1': completion,
   'openai-compatible/local': completion,
@@ -65,7 +65,7 @@ test.for(models)(
     const ids = [first, second, third].flatMap(({ calls }) => calls.map(({ id }) => id));
     expect(new Set(ids).size).toBe(6);
     const sent = JSON.stringify(ask.sent[2]?.body);
-    // Once with the call, once with its result.
+    // Each id appears with the call and with its result.
     for (const id of ids.slice(0, 4)) expect(sent.split(JSON.stringify(id)).length - 1).toBe(2);
   },
 );
@@ -80,14 +80,14 @@ test.for([
   expect(answer.calls.map((call) => call.id)).toEqual(['call00001']);
 });
 
-test('the provider’s own ids are kept, whatever they look like: some are read again by the model', async () => {
+test('ids of the provider are kept in any form: some models read them again', async () => {
   const own = ['functions.read_file:0', 'call_1__thought__AbC+/=', '__proto__', 'constructor', 'x'.repeat(16_384)];
   const { answer } = await exchange('openai-compatible/local', own);
   expect(answer.calls.map(({ id }) => id)).toEqual(own);
   expect(answer.calls.map((call) => call.args)).toEqual(own.map((_, index) => args(index)));
 });
 
-test('an id of ours that the provider uses later is not ours any more', async () => {
+test('our id is replaced when the provider uses it later', async () => {
   await using server = await openWireServer(
     { body: JSON.stringify(completion([null])) },
     { body: JSON.stringify(completion(['call00001', 'call00002', null])) },
@@ -99,7 +99,7 @@ test('an id of ours that the provider uses later is not ours any more', async ()
   expect(second.calls.map(({ id }) => id)).toEqual(['call00003', 'call00002', 'call00004']);
 });
 
-test('an answer of another model is rebuilt under ids that no other call has', async () => {
+test('an answer of another model is rebuilt with unique ids', async () => {
   await using server = await openWireServer(
     { body: JSON.stringify(completion(['rebuilt_2', 'rebuilt_1'])) },
     { body: JSON.stringify(completion(['rebuilt_3', 'rebuilt_4'])) },

@@ -5,7 +5,7 @@ import { openWireServer } from './testing/wire-server.ts';
 
 const modelName = 'google/gemini-3-pro-preview';
 
-test('two calls in parallel come back, and the next request carries both results under their ids', async () => {
+test('two parallel calls get their results under their ids in the next request', async () => {
   const mock = await openProviderMock();
   try {
     const ask = asking(modelName, mock.url);
@@ -54,8 +54,8 @@ test('two calls in parallel come back, and the next request carries both results
 
 describe('faults', () => testFaults(modelName, candidate([call({ path: 'a.txt' })])));
 
-// aimock writes no thought signatures, leaves no id out on purpose and never malforms a call.
-test('the thought signature goes back on the part it came on, and a call without an id gets one', async () => {
+// aimock writes no thought signatures, always writes ids and never a malformed call.
+test('a thought signature stays on its part, and a call without an id gets one', async () => {
   const parts = [
     { text: 'Which file?', thought: true },
     { ...call({ path: 'a.txt' }), thoughtSignature: 'CpcBsigned==' },
@@ -91,7 +91,7 @@ test('arguments that are no object are data', async () => {
   expect(contents[1]?.parts).toMatchObject([{ functionCall: { args: {} } }, { functionCall: { args: { x: 1 } } }]);
 });
 
-test('a call which Gemini itself could not read is an invalid call, and its result is said in words', async () => {
+test('a call that Gemini could not read is invalid, and its result becomes text', async () => {
   const finishMessage = 'Malformed function call: print(default_api.read_file(path=';
   const body = JSON.stringify({ candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage, index: 0 }] });
   await using server = await openWireServer({ body });
@@ -106,7 +106,7 @@ test('a call which Gemini itself could not read is an invalid call, and its resu
   ]);
 });
 
-test('a rate limit says the wait in the body only, and a wrong key is said with 400', async () => {
+test('reads the wait of a rate limit from the body, and a wrong key from a 400', async () => {
   const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.4s' }];
   const limit = { error: { code: 429, message: 'quota per minute', status: 'RESOURCE_EXHAUSTED', details } };
   const reason = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }];

@@ -4,10 +4,10 @@ import { testFaults } from './testing/faults.ts';
 import { openWireServer } from './testing/wire-server.ts';
 
 describe.each(['ollama/qwen3:8b', 'openai-compatible/qwen/qwen3'])('%s', (model) => {
-  // Only Ollama's usual path is known.
+  // Only Ollama has a default path.
   const path = model.startsWith('ollama') ? '' : '/v1';
 
-  test('two calls in parallel come back, and the next request carries both results under their ids', async () => {
+  test('two parallel calls get their results under their ids in the next request', async () => {
     const mock = await openProviderMock();
     try {
       const ask = asking(model, mock.url + path);
@@ -38,7 +38,7 @@ describe.each(['ollama/qwen3:8b', 'openai-compatible/qwen/qwen3'])('%s', (model)
             ],
           },
           { role: 'tool', tool_call_id: 'call_a', content: 'alpha' },
-          // No error flag on this wire: the words say it.
+          // This format has no error flag, so the text names the error.
           { role: 'tool', tool_call_id: 'call_b', content: 'Error: Denied by a reviewer: not this file.' },
         ],
       });
@@ -52,7 +52,7 @@ const modelName = 'ollama/qwen3:8b';
 
 describe('faults', () => testFaults(modelName, completion([call('call_1', '{"path":"a.txt"}')])));
 
-// The bytes below are what Ollama writes: reasoning beside the text; aimock writes no malformed arguments.
+// The bytes below are those of Ollama, with reasoning beside the text; aimock writes no malformed arguments.
 test('malformed arguments are data, and thinking goes back beside its call', async () => {
   const calls = [call('call_1', '{"path": a.txt'), call('call_2', '{"x":1}', 'fly_away')];
   await using server = await openWireServer({ body: JSON.stringify(completion(calls)) });
@@ -77,7 +77,7 @@ test('malformed arguments are data, and thinking goes back beside its call', asy
   ]);
 });
 
-test('a model that is not there is the request’s fault', async () => {
+test('a missing model is an error of the request', async () => {
   const error = { message: 'model "qwen3:8b" not found, try pulling it first', type: 'api_error', code: null };
   await using server = await openWireServer({ status: 404, body: JSON.stringify({ error }) });
   const refused = await failure(asking(modelName, server.url)());

@@ -5,7 +5,7 @@ import { openWireServer } from './testing/wire-server.ts';
 
 const modelName = 'openai-chat/gpt-4.1';
 
-test('two calls in parallel come back, and the next request carries both results under their ids', async () => {
+test('two parallel calls get their results under their ids in the next request', async () => {
   const mock = await openProviderMock();
   try {
     const ask = asking(modelName, mock.url);
@@ -47,7 +47,7 @@ test('two calls in parallel come back, and the next request carries both results
 
 describe('faults', () => testFaults(modelName, completion([call('c1', '{"path":"a.txt"}')])));
 
-test('arguments that cannot be used, and unknown tools, are data; each gets its result in the next request', async () => {
+test('unusable arguments and unknown tools are data and get a result', async () => {
   const calls = [
     call('c1', '{"path": a.txt'),
     call('c2', '["a.txt"]'),
@@ -81,8 +81,8 @@ test('arguments that cannot be used, and unknown tools, are data; each gets its 
   expect(sent.slice(3).map((message) => message.tool_call_id)).toEqual(['c1', 'c2', 'c3', 'c4', 'c5', 'c6']);
 });
 
-test('missing and repeated ids become ours, unique in the conversation, and go back the same', async () => {
-  // Servers exist that count their calls from zero in every answer, or leave the id out.
+test('missing and repeated ids are replaced by unique ids, which go back', async () => {
+  // Some servers number their calls from zero in every answer, or leave the id out.
   const calls = [call('call_0', '{"path":"a"}'), call('call_0', '{"path":"b"}'), call(null, '{"path":"c"}')];
   await using server = await openWireServer({ body: JSON.stringify(completion(calls, 'stop')) });
   const ask = asking(modelName, server.url);
@@ -100,7 +100,7 @@ test('missing and repeated ids become ours, unique in the conversation, and go b
   expect(sent.flatMap((message) => message.tool_call_id ?? [])).toEqual(ids);
 });
 
-test('an answer at the output limit keeps its whole calls and marks the cut one', async () => {
+test('an answer at the output limit keeps its complete calls and marks the cut one', async () => {
   const calls = [call('c1', '{"path":"a.txt"}'), call('c2', '{"path":"b.t')];
   await using server = await openWireServer({ body: JSON.stringify(completion(calls, 'length')) });
   const ask = asking(modelName, server.url);
@@ -116,7 +116,7 @@ test('an answer without any choice is no answer', async () => {
   expect(await failure(asking(modelName, server.url)())).toMatchObject({ code: 'EMODELANSWER', retryable: false });
 });
 
-test('a conversation in which a call has no result is refused before any request', async () => {
+test('a conversation with a call without a result is refused before any request', async () => {
   await using server = await openWireServer({ body: JSON.stringify(completion([call('c1', '{}')])) });
   const ask = asking(modelName, server.url);
   const conversation = continued(await ask()).slice(0, 2);

@@ -5,7 +5,7 @@ import { openWireServer } from './testing/wire-server.ts';
 
 const modelName = 'openai/gpt-5';
 
-test('two calls in parallel come back, and the next request carries both results under their ids', async () => {
+test('two parallel calls get their results under their ids in the next request', async () => {
   const mock = await openProviderMock();
   try {
     const ask = asking(modelName, mock.url);
@@ -23,14 +23,14 @@ test('two calls in parallel come back, and the next request carries both results
     const { name, description, parameters } = readFile;
     expect(ask.sent[1]?.body).toMatchObject({
       max_output_tokens: 8192,
-      // Nothing depends on what the provider stores; `strict` would rewrite the schema.
+      // The provider stores nothing; `strict` would rewrite the schema.
       store: false,
       include: ['reasoning.encrypted_content'],
       tools: [{ type: 'function', name, description, parameters, strict: false }],
       input: [
         { role: 'developer', content: 'Work carefully.' },
         { role: 'user' },
-        // aimock seals some reasoning for this model.
+        // aimock encrypts some reasoning for this model.
         { type: 'reasoning', id: expect.any(String), encrypted_content: expect.any(String), summary: [] },
         { role: 'assistant', content: 'Reading both.' },
         { type: 'function_call', call_id: 'call_a', name: 'read_file', arguments: '{"path":"a.txt"}' },
@@ -46,8 +46,8 @@ test('two calls in parallel come back, and the next request carries both results
 
 describe('faults', () => testFaults(modelName, response([call('c1', '{"path":"a.txt"}')])));
 
-// The sealed reasoning must be a given one, and arguments malformed: aimock writes neither.
-test('encrypted reasoning goes back as it came, before its call', async () => {
+// aimock writes neither given encrypted reasoning nor malformed arguments.
+test('encrypted reasoning goes back unchanged before its call', async () => {
   const reasoning = { type: 'reasoning', id: 'rs_1', encrypted_content: 'gAAAA+sealed==', summary: [] };
   await using server = await openWireServer({
     body: JSON.stringify(response([reasoning, call('c1', '{"path":"a.txt"}')])),
@@ -61,7 +61,7 @@ test('encrypted reasoning goes back as it came, before its call', async () => {
   ]);
 });
 
-test('malformed arguments are data, and their result finds its call', async () => {
+test('malformed arguments are data, and their result keeps the id of the call', async () => {
   await using server = await openWireServer({
     body: JSON.stringify(response([call('c1', '{"path": a.txt'), call('c2', '{"path":"b"}', 'fly_away')])),
   });
@@ -92,7 +92,7 @@ test('an answer at the output limit marks the call that it cut', async () => {
   });
 });
 
-// Without a `type` the SDK takes the answer for unreadable; with one it reports 400, whatever the code says.
+// Without a `type` the SDK reports an unreadable answer; with one it reports 400 for every code.
 describe.each([{}, { type: 'error', param: null }])('an error inside a 200, with %j', (more) => {
   test.each([
     ['rate_limit_exceeded', 'EMODELRATELIMIT', true],

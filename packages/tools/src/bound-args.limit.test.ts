@@ -15,11 +15,11 @@ test.each([
   expect(issue?.pointer.startsWith(place)).toBe(true);
 });
 
-test('lets through what a tool may take', () => {
+test('accepts arguments within the limits', () => {
   expect(boundArgs({ path: 'a', content: 'x'.repeat(3_000_000), todos: [{ content: 'x' }] })).toBeUndefined();
 });
 
-test('such a call is refused before its schema looks at it', () => {
+test('a call beyond the limits is refused before its schema runs', () => {
   const described = createRegistry([holdpoint]).describe({
     toolset: 'holdpoint',
     tool: 'todo_write',

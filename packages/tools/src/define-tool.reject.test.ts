@@ -57,11 +57,11 @@ describe('defineTool with a zod 3 schema', () => {
     execute: async (_context, { from, by }) => ({ status: 'succeeded', value: from.n + by }),
   });
 
-  it('parses with it, defaults included', () => {
+  it('parses with the zod 3 schema, defaults included', () => {
     expect(tool.input.safeParse({ from: { n: 1 } })).toEqual({ success: true, data: { from: { n: 1 }, by: 2 } });
   });
 
-  it('passes its issues on, with their paths', () => {
+  it('reports its issues with their paths', () => {
     const issues = tool.input.safeParse({ from: { n: 1.5 }, to: 3 }).error?.issues;
     expect(issues?.map(({ path, message }) => ({ path, message }))).toEqual([
       { path: ['from', 'n'], message: 'Expected integer, received float' },
@@ -76,7 +76,7 @@ describe('defineTool with a zod 3 schema', () => {
 });
 
 describe('defineToolset', () => {
-  it('refuses two tools of one name', () => {
+  it('refuses two tools with the same name', () => {
     expect(() => defineToolset({ name: 'twice', tools: [echo, { ...echo }] })).toThrow(/two tools named "echo_text"/);
   });
 });

@@ -7,15 +7,15 @@ const tools = [
 ] as const;
 const idle = (match: Parameters<typeof idleRules>[0][number]['match']) => idleRules([{ match }], tools);
 
-test('rules that name no tool are found, with the nearest names', () => {
+test('lists rules that name no tool, with the nearest names', () => {
   const rules = [{ match: {} }, { match: { tool: 'edit' } }, { match: { tool: 'Bsh' } }, { match: { tool: 'e*' } }];
   expect(idleRules(rules, tools)).toMatchObject([
     { index: 2, field: 'tool', detail: 'there is no tool named "Bsh". Nearest: bash' },
-    { index: 3, field: 'tool', detail: expect.stringContaining('takes no pattern') },
+    { index: 3, field: 'tool', detail: expect.stringContaining('not a pattern') },
   ]);
 });
 
-test('rules for an effect or a risk that their tool never has are found', () => {
+test('lists rules for an effect or risk that their tool never has', () => {
   expect(idle({ tool: 'edit', effect: 'external' })).toMatchObject([
     { field: 'effect', detail: expect.stringContaining('say workspace') },
   ]);
@@ -23,7 +23,7 @@ test('rules for an effect or a risk that their tool never has are found', () => 
   expect(idle({ tool: 'bash', effect: 'read' })).toMatchObject([{ field: 'effect' }]);
 });
 
-test('rules that may match are not', () => {
+test('does not list rules that can match', () => {
   expect(idle({ tool: 'bash', effect: 'external', risk: 'medium' })).toEqual([]);
   expect(idle({ tool: 'edit', effect: 'workspace' })).toEqual([]);
   expect(idle({ effect: 'external', risk: 'high' })).toEqual([]);

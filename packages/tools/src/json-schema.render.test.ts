@@ -21,22 +21,22 @@ describe('toJsonSchema', () => {
     limit: z3.number().int().min(1).max(9).default(5),
   });
 
-  it('converts a zod 4 schema as its caller sees it', () => {
+  it('converts the input side of a zod 4 schema', () => {
     expect(toJsonSchema(native)).toEqual(wanted);
   });
 
-  it('converts a zod 3 schema to the same', () => {
+  it('converts a zod 3 schema to the same JSON Schema', () => {
     expect(toJsonSchema(older)).toEqual(wanted);
   });
 
-  it('does not fall into the trap: zod-to-json-schema answers a zod 4 schema with an empty one', () => {
+  it('does not convert zod 4 with zod-to-json-schema, which returns an empty schema', () => {
     const answer = zodToJsonSchema(native as never);
     expect(answer).not.toHaveProperty('properties');
     expect(answer).not.toHaveProperty('type');
     expect(toJsonSchema(native)).toHaveProperty('properties.path');
   });
 
-  it('keeps what a refinement is attached to', () => {
+  it('keeps the schema below a refinement', () => {
     expect(toJsonSchema(native.refine(() => true))).toEqual(wanted);
   });
 
@@ -51,7 +51,7 @@ describe('toJsonSchema', () => {
     expect(toJsonSchema(z3.strictObject({ n: z3.string().pipe(z3.coerce.number()) }))).toEqual(text);
   });
 
-  it('throws for what JSON Schema cannot say', () => {
+  it('throws for a type that JSON Schema cannot express', () => {
     expect(() => toJsonSchema(z.strictObject({ at: z.date() }))).toThrow(/date/i);
   });
 });

@@ -10,20 +10,20 @@ describe('nearestNames', () => {
     ['listdir', 'list_directory'],
     ['Bash', 'bash'],
     ['gerp', 'grep'],
-  ])('finds what %s meant', (wanted, meant) => {
+  ])('finds the name meant by %s', (wanted, meant) => {
     expect(nearestNames(wanted, names)[0]).toBe(meant);
   });
 
-  it('names some when nothing is near', () => {
+  it('lists some names when none is near', () => {
     expect(nearestNames('qqqqqqqqqqqqqqqqqqqqqqqqq', names)).toHaveLength(3);
   });
 
-  it('names each at most once, and no more than asked for', () => {
+  it('lists each name once, up to the limit', () => {
     expect(nearestNames('write', names, 2)).toHaveLength(2);
     expect(new Set(nearestNames('e', names, 99)).size).toBe(nearestNames('e', names, 99).length);
   });
 
-  it('copes with a made-up name of any length', () => {
+  it('accepts an invented name of any length', () => {
     expect(nearestNames('x'.repeat(1_000_000), names, 1)).toHaveLength(1);
   });
 });

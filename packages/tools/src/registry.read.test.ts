@@ -37,7 +37,7 @@ const registry = createRegistry([holdpoint, defineToolset({ name: 'office', tool
 const call = (args: unknown) => ({ toolset: 'office', tool: 'copy_text', args });
 
 describe('registry.describe', () => {
-  it('parses the arguments and says what they may change', () => {
+  it('parses the arguments and returns the effect', () => {
     expect(registry.describe(call({ to: 'mail' }))).toEqual({
       ok: true,
       args: { to: 'mail', times: 1 },
@@ -47,12 +47,12 @@ describe('registry.describe', () => {
     expect(registry.describe(call({ to: 'file' }))).toMatchObject({ ok: true, effect: 'workspace' });
   });
 
-  it('says that a question is one', () => {
+  it('marks a question to a person', () => {
     const described = registry.describe({ toolset: 'holdpoint', tool: 'ask_user', args: { question: 'Which?' } });
     expect(described).toMatchObject({ ok: true, gate: 'input', effect: 'read' });
   });
 
-  it('lists every issue with its place', () => {
+  it('lists every issue with its pointer', () => {
     expect(registry.describe(call({ to: 'fax', times: 10, 'a/b~c': 1, extra: true }))).toMatchObject({
       ok: false,
       error: { code: 'EINVALIDARGS', message: expect.stringContaining('/times: Too big') },
@@ -91,7 +91,7 @@ describe('registry.execute', () => {
     expect(outcome).toEqual({ status: 'succeeded', value: { to: 'file', times: 1 } });
   });
 
-  it('validates again', async () => {
+  it('validates the arguments again', async () => {
     const outcome = await registry.execute({ ...call({ to: 'fax' }), context: bareContext() });
     expect(outcome).toMatchObject({ status: 'failed', error: { code: 'EINVALIDARGS' } });
   });
@@ -111,7 +111,7 @@ describe('registry.execute', () => {
     });
   });
 
-  it('throws what the infrastructure threw, for the queue to try again', async () => {
+  it('throws errors of the infrastructure, for the queue to retry', async () => {
     const lost = new SandboxError('ETOOLHOSTLOST', 'gone', { retryable: true, next: 'Try again.' });
     await expect(run(lost)).rejects.toBe(lost);
     const bug = new TypeError('bug');
@@ -126,7 +126,7 @@ describe('registry.execute', () => {
     expect(outcome).toMatchObject({ status: 'killed', error: { code: 'EKILLED' } });
   });
 
-  it('never answers a question by itself', async () => {
+  it('never answers a question to a person', async () => {
     const args = { question: 'Which?' };
     await expect(
       registry.execute({ toolset: 'holdpoint', tool: 'ask_user', args, context: bareContext() }),
@@ -154,7 +154,7 @@ describe('registry.preview', () => {
     });
   });
 
-  it('has nothing to show for a tool without one', async () => {
+  it('returns null for a tool without a preview', async () => {
     expect(await preview('office', 'copy_text', { to: 'file' })).toBeNull();
   });
 
@@ -195,7 +195,7 @@ describe('registry.list', () => {
     expect(registry.list('office')[0]).toMatchObject({ effect: 'by run', input_schema: { required: ['to'] } });
   });
 
-  it('shows a sub-agent no tool that asks a person, and refuses one that is called all the same', () => {
+  it('hides tools that ask a person from a sub-agent, and refuses their calls', () => {
     const names = registry.list('holdpoint', { unattended: true }).map(({ name }) => name);
     expect(names).not.toContain('ask_user');
     expect(names).toHaveLength(registry.list('holdpoint').length - 1);
@@ -204,7 +204,7 @@ describe('registry.list', () => {
     expect(registry.describe(call)).toMatchObject({ ok: true, gate: 'input' });
   });
 
-  it('gives a tool another version when its calls must look different, and only then', () => {
+  it('changes the version of a tool only with its interface', () => {
     const tool = (description: string, input: z.ZodObject) =>
       createRegistry([
         defineToolset({
@@ -228,7 +228,7 @@ describe('registry.list', () => {
     expect(() => registry.list('nope')).toThrow(expect.objectContaining({ code: 'EUNKNOWNTOOLSET' }));
   });
 
-  it('refuses two toolsets of one name', () => {
+  it('refuses two toolsets with the same name', () => {
     expect(() => createRegistry([holdpoint, holdpoint])).toThrow(expect.objectContaining({ code: 'EINVALIDTOOL' }));
   });
 });
@@ -237,14 +237,14 @@ describe('formats', () => {
   const [tool] = registry.list('office');
   const { name, description, input_schema } = tool ?? {};
 
-  it('puts the schema where each provider looks for it', () => {
+  it('puts the schema into the field of each provider', () => {
     const asFunction = [{ type: 'function', function: { name, description, parameters: input_schema } }];
     expect(formats.openai(registry.list('office'))).toEqual(asFunction);
     expect(formats.ollama(registry.list('office'))).toEqual(asFunction);
     expect(formats.anthropic(registry.list('office'))).toEqual([{ name, description, input_schema }]);
   });
 
-  it('tells MCP clients the worst that a tool may do', () => {
+  it('announces the worst effect of a tool to MCP clients', () => {
     expect(formats.mcp(registry.list('office'))).toEqual([
       {
         name,

@@ -25,7 +25,7 @@ test('finds what indexOf finds, with and without overlaps', () => {
   );
 });
 
-test('stops when it is asked to', () => {
+test('stops when visit returns false', () => {
   let seen = 0;
   findText(Buffer.alloc(100, 'a'), Buffer.from('a'), { overlapping: true }, () => ++seen < 3);
   expect(seen).toBe(3);

@@ -5,7 +5,7 @@ const stats = (lines: number, files: number) =>
   `\n${lines} matches\n${lines} matched lines\n${files} files contained matches\n9 files searched\n164 bytes printed\n262152 bytes searched\n0.000469 seconds spent searching\n0.001321 seconds total\n`;
 
 describe('parseMatches', () => {
-  it('reads matches and what surrounds them', () => {
+  it('reads matches with their context', () => {
     const output = `./a.js\0${1}-before\n./a.js\0${2}:hit: 3-4\r\n./a.js\0${3}:hit\n./b.js\0${7}:x\n${stats(3, 2)}`;
     expect(parseMatches(output, 1)).toEqual({
       items: [
@@ -17,7 +17,7 @@ describe('parseMatches', () => {
     });
   });
 
-  it('takes any file name', () => {
+  it('accepts any file name', () => {
     const name = 'odd\n1:name';
     expect(parseMatches(`${name}\0${1}:x\n`, 0).items).toEqual([{ path: name, line: 1, text: 'x' }]);
   });
@@ -54,7 +54,7 @@ describe('parseFiles and parseCounts', () => {
 });
 
 describe('parseStats', () => {
-  it('reads the totals at the end, not an imitation before', () => {
+  it('reads the totals at the end, not an earlier imitation', () => {
     expect(parseStats(`a\0${1}:x\n${stats(99, 99)}b\0${1}:y\n${stats(4, 2)}`)).toEqual({ lines: 4, files: 2 });
   });
 

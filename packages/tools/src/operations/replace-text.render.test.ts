@@ -27,23 +27,23 @@ describe('replaceText', () => {
     expect(replace('x\ny\nx x\n\nx', 'x', 'z')).toEqual({ status: 'multiple', count: 4, lines: [1, 3, 3, 5] });
   });
 
-  it('takes occurrences that overlap for several', () => {
+  it('counts overlapping occurrences as several', () => {
     expect(replace('aaa', 'aa', 'b')).toMatchObject({ status: 'multiple', count: 2 });
   });
 
-  it('does not count on when there are more than it lists', () => {
+  it('stops counting after the listed occurrences', () => {
     const lines = Array.from({ length: 50 }, (_, index) => index + 1);
     expect(replace('x\n'.repeat(51), 'x', 'z')).toEqual({ status: 'multiple', count: 50, lines, more: true });
   });
 
-  it('makes no file that it could not read again', () => {
+  it('refuses to create a file that is too large to read', () => {
     expect(replace('a'.repeat(1000), 'a', 'b'.repeat(20_000), true)).toEqual({
       status: 'too_large',
       bytes: 20_000_000,
     });
   });
 
-  it('replaces all, from left to right and never what it has put in', () => {
+  it('replaces all from left to right, never within a replacement', () => {
     const replaced = replace('aaaa a', 'a', 'aa', true);
     expect(replaced.status === 'replaced' && replaced.data.toString()).toBe('aaaaaaaa aa');
     const overlapping = replace('aaa', 'aa', 'b', true);
@@ -57,7 +57,7 @@ describe('replaceText, when nothing matches', () => {
     return result.status === 'no_match' ? result.nearest : result.status;
   };
 
-  it('tells that only line endings differ', () => {
+  it('reports that only line endings differ', () => {
     expect(nearest('one\r\ntwo\r\nthree\r\n', 'one\ntwo\n')).toEqual({
       line: 1,
       text: 'one\r\ntwo\r\n',
@@ -66,7 +66,7 @@ describe('replaceText, when nothing matches', () => {
     expect(nearest('one\ntwo', 'two\n')).toEqual({ line: 2, text: 'two', differs_in: 'line_endings' });
   });
 
-  it('tells that only whitespace differs, and shows the lines of the file', () => {
+  it('reports that only whitespace differs, with the lines of the file', () => {
     expect(nearest('if (a) {\n\treturn  b;\n}\n', '    return b;\n}')).toEqual({
       line: 2,
       text: '\treturn  b;\n}\n',
@@ -74,12 +74,12 @@ describe('replaceText, when nothing matches', () => {
     });
   });
 
-  it('does not take a part of a line for a whole one', () => {
+  it('does not match a part of a line as a whole line', () => {
     expect(nearest('total = price\n', 'price = total\n')).toMatchObject({ line: 1, differs_in: null });
     expect(nearest('prefix one two\n', 'one\n')).not.toMatchObject({ differs_in: 'line_endings' });
   });
 
-  it('finds the line that is most like the wanted one', () => {
+  it('finds the most similar line', () => {
     const file = 'const a = 1;\nfunction pageCount(items, perPage) {\n  return 2;\n}\n';
     expect(nearest(file, '\nfunction pageCount(items, pageSize) {')).toEqual({
       line: 2,
@@ -88,7 +88,7 @@ describe('replaceText, when nothing matches', () => {
     });
   });
 
-  it('finds nothing in an empty file or for a text like none', () => {
+  it('finds no line in an empty file or without similarity', () => {
     expect(nearest('', 'x')).toBeNull();
     expect(nearest('abc\n', 'qqqqqq zzzzzz')).toBeNull();
   });

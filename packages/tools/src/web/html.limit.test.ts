@@ -28,7 +28,7 @@ const pieces = fc.constantFrom(
 );
 const soup = fc.array(pieces, { maxLength: 400 }).map((parts) => parts.join(''));
 
-/** The depth of a document in which every element is closed. Fails when one is not. */
+/** The depth of a document. Fails when an element is not closed. */
 function depth(html: string): number {
   const open: string[] = [];
   let deepest = 0;
@@ -42,7 +42,7 @@ function depth(html: string): number {
 }
 
 describe('cutHtml', () => {
-  it('closes every element where it ends, and never nests deeper than 128 and a title', () => {
+  it('closes every element and nests at most 128 deep, plus a title', () => {
     fc.assert(
       fc.property(soup, (source) => {
         expect(depth(cutHtml(source).html)).toBeLessThanOrEqual(129);
@@ -60,7 +60,7 @@ describe('cutHtml', () => {
     );
   });
 
-  it('changes nothing that it wrote', () => {
+  it('leaves its own output unchanged', () => {
     fc.assert(
       fc.property(soup, (source) => {
         const { html } = cutHtml(source);
@@ -69,7 +69,7 @@ describe('cutHtml', () => {
     );
   });
 
-  it('keeps text past its depth, and the end tags of what is above', () => {
+  it('keeps text beyond the depth limit, and the end tags above it', () => {
     const { html } = cutHtml(`<section>${'<div>'.repeat(200)}deep${'</div>'.repeat(200)}</section><p>after`);
     expect(html).toBe(`<section>${'<div>'.repeat(127)}deep${'</div>'.repeat(127)}</section><p>after</p>`);
   });

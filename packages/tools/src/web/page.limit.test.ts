@@ -18,7 +18,7 @@ const inForm = <Case>(cases: Case[]): Case[] =>
 
 // A parser or a writer that is quadratic, or recurses, in the wrong place takes minutes, all memory or its stack on one of these pages.
 // The test is that each completes in a thread with the usual bound of memory. The slowest takes 1 s.
-describe('a hostile page', () => {
+describe('a hostile page renders', () => {
   const pages: [string, string][] = [
     ['a document 100,000 deep', `${'<div>'.repeat(100_000)}text${'</div>'.repeat(100_000)}`],
     ['one that never closes', `${filled('<i>', 200_000)}text`],
@@ -54,7 +54,7 @@ describe('a hostile page', () => {
     }
   });
 
-  it('and says when something is missing', async () => {
+  it('is incomplete when something is missing', async () => {
     expect(await convert(filled('<p>x', 200_000))).toMatchObject({ complete: true });
     expect(await convert(filled('<p>x'))).toMatchObject({ complete: false });
     expect(await convert(filled('word '))).toMatchObject({ complete: false });

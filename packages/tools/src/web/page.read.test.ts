@@ -8,10 +8,10 @@ describe('readPage: charsets', () => {
   const cafe = { ok: true, content: 'café €' };
 
   it.each([
-    ['UTF-8 without a word', 'text/html', Buffer.from('café €')],
+    ['UTF-8 without a declared charset', 'text/html', Buffer.from('café €')],
     ['the charset of the header', 'text/html; charset=ISO-8859-1', Buffer.from('caf\xe9 \x80', 'latin1')],
     ['a header in quotes and capitals', 'Text/HTML;Charset="WINDOWS-1252"', Buffer.from('caf\xe9 \x80', 'latin1')],
-    ['the byte order mark, whatever the header says', 'text/html; charset=latin1', Buffer.from('\uFEFFcafé €')],
+    ['the byte order mark before the header', 'text/html; charset=latin1', Buffer.from('\uFEFFcafé €')],
     ['UTF-16 by its mark', 'text/plain', Buffer.from('\uFEFFcafé €', 'utf16le')],
     ['UTF-16 by its header', 'text/plain; charset=utf-16le', Buffer.from('café €', 'utf16le')],
     ['a meta element', 'text/html', Buffer.from('<meta charset=windows-1252>caf\xe9 \x80', 'latin1')],
@@ -21,9 +21,9 @@ describe('readPage: charsets', () => {
       Buffer.from('<meta http-equiv="Content-Type" content="text/html; charset=latin1">caf\xe9 \x80', 'latin1'),
     ],
     ['the header before a meta element', 'text/html; charset=utf-8', Buffer.from('<meta charset=latin1>café €')],
-    ['UTF-8 for a charset nobody knows', 'text/html; charset=x-none', Buffer.from('café €')],
+    ['UTF-8 for an unknown charset', 'text/html; charset=x-none', Buffer.from('café €')],
     ['UTF-8 for a meta element that says UTF-16', 'text/html', Buffer.from('<meta charset="utf-16">café €')],
-    ['windows-1252 for what is no UTF-8', 'text/plain', Buffer.from('caf\xe9 \x80', 'latin1')],
+    ['windows-1252 for bytes that are not UTF-8', 'text/plain', Buffer.from('caf\xe9 \x80', 'latin1')],
   ])('takes %s', (_name, contentType, body) => {
     expect(read(body, contentType)).toMatchObject(cafe);
   });
@@ -56,7 +56,7 @@ describe('readPage: types', () => {
     'application/x-yaml',
     'application/octet-stream',
     undefined,
-  ])('passes %s through as it is', (contentType) => {
+  ])('returns %s unchanged', (contentType) => {
     for (const format of ['markdown', 'text', 'raw'] as const) {
       expect(read(source, contentType, format)).toEqual({ ok: true, content: source, complete: true });
     }
@@ -73,21 +73,21 @@ describe('readPage: types', () => {
     expect(read('%PDF', contentType)).toEqual({ ok: false, reason: `it is ${contentType}` });
   });
 
-  it('refuses bytes that are no text, whatever they are called', () => {
+  it('refuses bytes that are not text, for any type', () => {
     const bytes = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 0, 0, 1]);
     expect(read(bytes, 'text/plain')).toMatchObject({ ok: false });
     expect(read(bytes, 'application/octet-stream')).toMatchObject({ ok: false });
     expect(read(Buffer.from([0x89, 0xff]), undefined)).toMatchObject({ ok: false });
   });
 
-  it('takes what begins like HTML for HTML when nobody says what it is', () => {
+  it('reads a body without a type as HTML when it begins like HTML', () => {
     expect(read('\n<!DOCTYPE html><p>a', undefined)).toMatchObject({ content: 'a' });
     expect(read('<html lang=en><p>a', 'application/octet-stream')).toMatchObject({ content: 'a' });
     expect(read('<!DOCTYPE html><p>a', 'text/plain')).toMatchObject({ content: '<!DOCTYPE html><p>a' });
     expect(read('<p>a', 'application/xhtml+xml')).toMatchObject({ content: 'a' });
   });
 
-  it('gives the source of HTML when asked for it', () => {
+  it('returns the source of HTML in the raw format', () => {
     expect(read('<meta charset=latin1>\n<p>caf\xe9', 'text/html', 'raw')).toMatchObject({
       content: expect.stringContaining('<p>caf'),
       complete: true,
@@ -99,7 +99,7 @@ describe('readPage: types', () => {
     });
   });
 
-  it('takes no body for empty text', () => {
+  it('reads an empty body as empty text', () => {
     expect(read('', 'image/png')).toEqual({ ok: true, content: '', complete: true });
   });
 });

@@ -9,21 +9,21 @@ const markdown = (html: string) => convert(html).content;
 describe('renderPage: inline text', () => {
   it.each([
     ['collapses white space', '<p>\n  a \t b\n</p>', 'a b'],
-    ['joins what only tags part', 'a<span>b</span><!-- c -->c', 'abc'],
-    ['keeps blanks outside of marks', 'a<b> b </b>c<i>d</i>', 'a **b** c*d*'],
+    ['joins text that only tags separate', 'a<span>b</span><!-- c -->c', 'abc'],
+    ['keeps blanks outside marks', 'a<b> b </b>c<i>d</i>', 'a **b** c*d*'],
     ['leaves empty marks out', 'a<b> </b>c<i></i>', 'a c'],
     ['leaves out marks around blocks', '<b><p>a</p><p>b</p></b>', 'a\n\nb'],
     ['marks nested strong text once', '<b>a<strong>b</strong></b>', '**ab**'],
     ['decodes entities', '&lt;p&gt; &amp; &eacute;&#x1F600;&nbsp;&copy', '<p> & é😀 ©'],
-    ['escapes what would be marks', 'a * b _c_ [d] `e` \\', 'a \\* b \\_c\\_ \\[d\\] \\`e\\` \\\\'],
+    ['escapes characters of marks', 'a * b _c_ [d] `e` \\', 'a \\* b \\_c\\_ \\[d\\] \\`e\\` \\\\'],
     ['leaves names as they are', 'snake_case_name a<1 b&c', 'snake_case_name a<1 b&c'],
     [
-      'escapes what would begin a block',
+      'escapes characters that begin a block',
       '<p># a<p>- b<p>1. c<p>> d<p>---',
       '\\# a\n\n\\- b\n\n1\\. c\n\n\\> d\n\n\\---',
     ],
     ['breaks lines', 'a<br>b<br/>', 'a  \nb'],
-    ['takes two breaks for a paragraph', 'a<br><br>b', 'a  \n  \nb'],
+    ['writes two breaks', 'a<br><br>b', 'a  \n  \nb'],
     ['keeps powers apart', '10<sup>6</sup> H<sub>2</sub>O', '10<sup>6</sup> H<sub>2</sub>O'],
     ['fences code with backticks', '<code>a`b</code> <code>`</code> <code>x  *y*</code>', '``a`b`` `` ` `` `x *y*`'],
     ['quotes', '<q>a</q>', '"a"'],
@@ -136,7 +136,7 @@ describe('renderPage: links', () => {
     );
   });
 
-  it('follows the base of the document, but not to where nobody can follow', () => {
+  it('resolves against the base of the document, unless its scheme is refused', () => {
     expect(markdown('<base href="/other/"><a href="a">a</a>')).toBe('[a](https://example.com/other/a)');
     expect(markdown('<base href="javascript:x"><a href="a">a</a>')).toBe('[a](https://example.com/docs/a)');
   });
@@ -154,7 +154,7 @@ describe('renderPage: links', () => {
     '#part',
     'http://[',
     `/${'x'.repeat(3000)}`,
-  ])('keeps the text of a link to %s alone', (href) => {
+  ])('keeps only the text of a link to %s', (href) => {
     expect(convert(`<a href="${href}">text</a>`)).toMatchObject({ content: 'text' });
   });
 
@@ -165,15 +165,15 @@ describe('renderPage: links', () => {
     );
   });
 
-  it('writes a link around blocks in the first that says something', () => {
+  it('puts a link around blocks into the first block with text', () => {
     expect(markdown('<a href="/c"><h3>a</h3><p>b</p></a>')).toBe('### [a](https://example.com/c)\n\nb');
   });
 
-  it('leaves a link without text out, and keeps its parentheses apart', () => {
+  it('drops a link without text, and escapes parentheses in addresses', () => {
     expect(markdown('<a href="/x"></a><a href="/w_(x)">w</a>')).toBe('[w](https://example.com/w_\\(x\\))');
   });
 
-  it('shows pictures that say something', () => {
+  it('writes images with alternative text', () => {
     expect(markdown('<img src="i.png" alt="A [b]"> <img src="j.png" alt=""> <img src="k.png">')).toBe(
       '![A \\[b\\]](https://example.com/docs/i.png)',
     );
@@ -202,14 +202,14 @@ describe('renderPage: what is left out', () => {
     ['navigation by role', '<div role="navigation">x</div>'],
     ['the header of the page', '<header><a href="/">x</a></header>'],
     ['the footer of the page', '<footer>x</footer>'],
-    ['comments that never end as one thinks', '<!--> a --><!-- x --!> y -->'],
+    ['comments that end in unexpected places', '<!--> a --><!-- x --!> y -->'],
     ['processing instructions', '<?xml version="1.0"?><!DOCTYPE html [x]>'],
   ])('leaves out %s', (name, html) => {
     const expected = name.startsWith('comments') ? 'a -->\n\ntext' : 'text';
     expect(markdown(`${html}<p>text</p>`)).toBe(expected);
   });
 
-  it('keeps what only resembles it', () => {
+  it('keeps similar content', () => {
     expect(markdown('<body style="display:none"><article><header>a</header><footer>b</footer></article>')).toBe(
       'a\n\nb',
     );
@@ -219,14 +219,14 @@ describe('renderPage: what is left out', () => {
     expect(markdown('<noscript>a</noscript><p style="display:block">b')).toBe('a\n\nb');
   });
 
-  it('takes the main part, where it says enough', () => {
+  it('renders the main part when it has enough text', () => {
     const long = 'word '.repeat(60).trim();
     expect(markdown(`<div>around</div><main>${long}</main><div>after</div>`)).toBe(long);
     expect(markdown(`<div>around</div><main id="skip"></main><p>${long}</p>`)).toBe(`around\n\n${long}`);
     expect(markdown(`<div>around</div><main hidden>${long}</main>`)).toBe('around');
   });
 
-  it('shows a page of nothing but navigation', () => {
+  it('renders a page of nothing but navigation', () => {
     expect(markdown('<nav><a href="/a">a</a></nav>')).toBe('[a](https://example.com/a)');
   });
 });
@@ -237,7 +237,7 @@ describe('renderPage: the title', () => {
     ['what the page is shared as', '<meta property="og:title" content="A"><h1>x</h1>', 'A'],
     ['the first headline', '<h1>A <i>b</i></h1>', 'A b'],
     ['nothing', '<p>x', undefined],
-    ['no drawing’s title', '<svg><title>x</title></svg><title>A</title>', 'A'],
+    ['the page title, not the title of a drawing', '<svg><title>x</title></svg><title>A</title>', 'A'],
   ])('takes %s', (_name, html, title) => {
     expect(convert(html).title).toBe(title);
   });
@@ -279,7 +279,7 @@ describe('renderPage: broken HTML', () => {
       '|     |     |\n| --- | --- |\n| a | b |',
     ],
     [
-      'attributes without quotes, values or sense',
+      'attributes without quotes or values',
       '<a x=\'1\' = "y" href=/a/b/ href=/c ">t</a>',
       '[t](https://example.com/a/b/)',
     ],
@@ -287,7 +287,7 @@ describe('renderPage: broken HTML', () => {
     ['unknown elements', '<my-box>a<o:p>b</o:p></my-box>', 'ab'],
     ['NUL', 'a\0b', 'ab'],
     ['names of object properties', '<constructor>a<hasownproperty __proto__=x valueOf=y>b', 'ab'],
-  ])('copes with %s', (_name, html, expected) => {
+  ])('renders %s', (_name, html, expected) => {
     expect(markdown(html)).toBe(expected);
   });
 });

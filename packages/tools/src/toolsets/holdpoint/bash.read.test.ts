@@ -28,7 +28,7 @@ describe('bash', () => {
     });
   });
 
-  it('changes the workspace, and does not claim to know where', async () => {
+  it('changes the workspace and leaves touched out', async () => {
     const outcome = await bash('echo made > made.txt');
     expect(outcome).not.toHaveProperty('touched');
     expect((await workspace().get('made.txt')).toString()).toBe('made\n');
@@ -47,7 +47,7 @@ describe('bash', () => {
     expect(outcome).toMatchObject({ status: 'failed', error: { code: 'EEXIT' } });
   });
 
-  it('kills what takes too long, with everything it started', async () => {
+  it('kills a command after its timeout, with everything it started', async () => {
     const outcome = await bash('trap "" TERM; setsid sleep 600 & echo started; sleep 600', { timeout_s: 1 });
     expect(outcome).toMatchObject({
       status: 'timed_out',
@@ -89,7 +89,7 @@ describe('bash', () => {
     expect(await running).toMatchObject({ status: 'killed', error: { code: 'EKILLED' } });
   });
 
-  it('shows output that is not UTF-8', async () => {
+  it('returns output that is not UTF-8', async () => {
     expect(await bash("printf 'caf\\351\\n'")).toMatchObject({ value: { stdout: 'caf\uFFFD\n' } });
   });
 
@@ -105,12 +105,12 @@ describe('bash', () => {
     ['a missing directory', 'nope', 'ENOENT'],
     ['a file', 'a.txt', 'ENOTDIR'],
     ['a directory outside', '/etc', 'EOUTSIDE'],
-  ])('reports %s to run in as data', async (_name, cwd, code) => {
+  ])('reports %s as working directory as data', async (_name, cwd, code) => {
     await workspace().put('a.txt', 'x');
     expect(await bash('true', { cwd })).toMatchObject({ status: 'failed', error: { code } });
   });
 
-  it('refuses a command that cannot be passed on', async () => {
+  it('refuses a command with NUL or too many bytes', async () => {
     expect(await bash('echo \0')).toMatchObject({ error: { code: 'EINVALIDARGS' } });
     expect(await bash(`: ${'é'.repeat(60_000)}`)).toMatchObject({ error: { code: 'EINVALIDARGS' } });
     expect(await bash(`: ${'x'.repeat(99_000)}; echo long`)).toMatchObject({ value: { stdout: 'long\n' } });

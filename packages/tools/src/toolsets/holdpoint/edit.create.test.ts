@@ -28,7 +28,7 @@ describe('edit', () => {
     expect(await workspace().get('a.txt')).toEqual(after);
   });
 
-  it('reports what it did', async () => {
+  it('reports the change', async () => {
     await workspace().put('src/a.js', 'let a;\nlet b;\nlet c;\n');
     expect(
       await workspace().value('edit', { path: 'src/a.js', old_string: 'let', new_string: 'const', replace_all: true }),
@@ -50,7 +50,7 @@ describe('edit', () => {
     expect((await stat(join(workspace().path, 'run.sh'))).mode & 0o777).toBe(0o755);
   });
 
-  it('refuses what occurs several times, with the lines', async () => {
+  it('refuses a text that occurs several times, with the lines', async () => {
     await workspace().put('a.txt', 'x\ny\nx\n');
     expect(await edit({ path: 'a.txt', old_string: 'x', new_string: 'z' })).toMatchObject({
       status: 'failed',
@@ -61,7 +61,7 @@ describe('edit', () => {
     expect((await workspace().get('a.txt')).toString()).toBe('x\ny\nx\n');
   });
 
-  it('refuses what does not occur, with the nearest line', async () => {
+  it('refuses a text that does not occur, with the nearest line', async () => {
     await workspace().put('a.txt', 'one\r\n\ttwo  three\r\nfour\r\n');
     expect(await edit({ path: 'a.txt', old_string: 'two three', new_string: 'x' })).toMatchObject({
       error: { code: 'ENOMATCH', next: expect.stringContaining('whitespace') },
@@ -75,7 +75,7 @@ describe('edit', () => {
     });
   });
 
-  it('loses nothing to writers at the same time', async () => {
+  it('loses no edit among concurrent writers', async () => {
     const names = ['alpha', 'beta', 'gamma', 'delta', 'epsilon', 'zeta'];
     await workspace().put('a.txt', names.map((name) => `${name} = 0\n`).join(''));
     const outcomes = await Promise.all(
@@ -101,7 +101,7 @@ describe('edit', () => {
     });
   });
 
-  it('knows that a refused edit has changed nothing', async () => {
+  it('reports that a refused edit touched nothing', async () => {
     await workspace().put('bin', Buffer.from('x\0'));
     await workspace().put('a.txt', 'x');
     expect(await edit({ path: 'bin', old_string: 'x', new_string: 'y' })).toMatchObject({
@@ -114,7 +114,7 @@ describe('edit', () => {
     });
   });
 
-  it('bounds the diff it returns', async () => {
+  it('limits the diff in the result', async () => {
     await workspace().put('long.txt', 'x\n'.repeat(20_000));
     const value = await workspace().value('edit', {
       path: 'long.txt',
@@ -128,7 +128,7 @@ describe('edit', () => {
 });
 
 describe('the preview of edit', () => {
-  it('is the diff that the edit will make', async () => {
+  it('is the diff of the edit', async () => {
     await workspace().put('a.txt', 'one\r\ntwo');
     const args = { path: 'a.txt', old_string: 'two', new_string: 'three' };
     const preview = await workspace().preview('edit', args);

@@ -51,7 +51,7 @@ describe('grep', () => {
     });
   });
 
-  it('finds nothing without failing, in every mode', async () => {
+  it('returns an empty list without matches, in every mode', async () => {
     await workspace().put('a.txt', 'text\n');
     expect(await value({ pattern: 'nope' })).toEqual({ matches: [], total: 0, truncated: false });
     expect(await value({ pattern: 'nope', output_mode: 'files' })).toEqual({ files: [], total: 0, truncated: false });
@@ -68,7 +68,7 @@ describe('grep', () => {
     expect(await files({ glob: '!*.ts' })).toEqual(['src/c.js']);
   });
 
-  it('honours .gitignore without a repository, unless told not to', async () => {
+  it('honours .gitignore without a repository, unless include_ignored is set', async () => {
     for (const path of ['a.txt', 'dist/b.txt', '.env']) await workspace().put(path, 'x\n');
     await workspace().put('.gitignore', 'dist/\n');
     expect(await value({ pattern: '^x', output_mode: 'files' })).toMatchObject({ files: ['a.txt'] });
@@ -78,7 +78,7 @@ describe('grep', () => {
     });
   });
 
-  it('takes patterns, globs and names that start with a dash, and odd names', async () => {
+  it('accepts patterns, globs and names that start with a dash, and odd names', async () => {
     await workspace().put('-e', '--flag\n');
     await workspace().put('new\nline: 1', '--flag\n');
     await workspace().put('-d/-x', '--flag\n');
@@ -119,7 +119,7 @@ describe('grep', () => {
     expect(outcome).toMatchObject({ status: 'failed', error: { code: 'EOUTSIDE' } });
   });
 
-  it('leaves binary files out, and names one that was asked for', async () => {
+  it('skips binary files, and names one that was requested', async () => {
     await workspace().put('bin', Buffer.from('needle\0\n'));
     await workspace().put('latin1.txt', Buffer.from('caf\xe9 needle\n', 'latin1'));
     expect(await value({ pattern: 'needle' })).toMatchObject({
@@ -129,7 +129,7 @@ describe('grep', () => {
     expect(await value({ pattern: 'needle', path: 'bin' })).toMatchObject({ matches: [], binary_files: ['bin'] });
   });
 
-  it('bounds its results and still knows the total', async () => {
+  it('limits its results and reports the total', async () => {
     await workspace().put('a.txt', 'needle\n'.repeat(300));
     expect(await value({ pattern: 'needle', max_results: 5 })).toMatchObject({ total: 300, truncated: true });
     await workspace().put('long.txt', `needle ${'y'.repeat(300)}\n`.repeat(5000));
@@ -142,7 +142,7 @@ describe('grep', () => {
     expect(long.matches.length).toBeGreaterThan(50);
   });
 
-  it('cuts a line that is very long, and keeps the other matches', async () => {
+  it('cuts a very long line and keeps the other matches', async () => {
     await workspace().put('a.min.js', `needle${'y'.repeat(500_000)}\n`);
     await workspace().put('b.js', 'needle\n');
     const { matches } = (await value({ pattern: 'needle' })) as { matches: { path: string; text: string }[] };
@@ -150,7 +150,7 @@ describe('grep', () => {
     expect(matches[0]?.text.length).toBeLessThan(600);
   });
 
-  it('ends a search that finds too much, and does not know the total then', async () => {
+  it('ends a search with too many matches and reports no total', async () => {
     await workspace().put('huge.txt', `needle ${'y'.repeat(380)}\n`.repeat(40_000));
     const outcome = await grep({ pattern: 'needle', max_results: 3 });
     expect(outcome).toMatchObject({
@@ -159,7 +159,7 @@ describe('grep', () => {
     });
   });
 
-  it('searches on when a file cannot be read, and says so', async () => {
+  it('continues when a file cannot be read, and reports it', async () => {
     await workspace().put('closed.txt', 'needle\n');
     await workspace().put('open.txt', 'needle\n');
     await chmod(join(workspace().path, 'closed.txt'), 0);

@@ -28,7 +28,7 @@ const having = (task: TaskView): Pick<ToolContext, 'tasks'> => ({
 });
 
 describe('bash in the background', () => {
-  it('returns at once with the task that begins, and changes nothing itself', async () => {
+  it('returns at once with the task that starts, and changes nothing itself', async () => {
     expect(await call('bash', { command: 'make\n# all', run_in_background: true, timeout_s: 9 })).toEqual({
       status: 'succeeded',
       value: { task_id: 'task_1', status: 'running' },
@@ -49,7 +49,7 @@ describe('task', () => {
     });
   });
 
-  it('in the background it returns at once', async () => {
+  it('returns at once in the background', async () => {
     expect(await call('task', { description: 'look', plan, run_in_background: true })).toMatchObject({
       status: 'succeeded',
       value: { task_id: 'task_1' },
@@ -57,7 +57,7 @@ describe('task', () => {
     });
   });
 
-  it('asks the model of the run, unless told another', async () => {
+  it('uses the model of the run unless the call names one', async () => {
     const asked = { description: 'look', prompt: 'Look.', run_in_background: true };
     const task = { spec: { goal: { planner: 'model', model: 'a/b', prompt: 'Look.' } } };
     expect(await call('task', asked, { model: 'a/b' })).toMatchObject({ task });
@@ -65,14 +65,14 @@ describe('task', () => {
     expect(await call('task', asked)).toMatchObject({ status: 'failed', error: { code: 'ENOMODEL' } });
   });
 
-  it('has either a prompt or a plan', async () => {
+  it('requires either a prompt or a plan', async () => {
     for (const args of [{}, { prompt: 'x', plan }]) {
       const outcome = await call('task', { description: 'look', ...args });
       expect(outcome).toMatchObject({ status: 'failed', error: { code: 'EINVALIDARGS' } });
     }
   });
 
-  it('goes no deeper than the run allows', async () => {
+  it('refuses to nest deeper than the run allows', async () => {
     const outcome = await call('task', { description: 'look', plan }, { depth: 2, maxDepth: 2 });
     expect(outcome).toMatchObject({ status: 'failed', error: { code: 'ETOODEEP' } });
   });
@@ -91,7 +91,7 @@ describe('task', () => {
 });
 
 describe('task_output', () => {
-  it('tells how it stands, and what was printed from the cursors on', async () => {
+  it('returns the status, and the output from the cursors on', async () => {
     const outcome = await call('task_output', { task_id: 'task_1', stdout_cursor: 2, max_bytes: 3 }, having(shell()));
     expect(outcome).toMatchObject({
       status: 'succeeded',
@@ -104,7 +104,7 @@ describe('task_output', () => {
     });
   });
 
-  it('waits without holding a worker, and no longer than asked', async () => {
+  it('waits without holding a worker, at most for the requested time', async () => {
     const args = { task_id: 'task_1', wait_s: 5 };
     const waiting = { status: 'deferred', until: now + 5000, on: { task_id: 'task_1' } };
     expect(await call('task_output', args, having(shell()))).toEqual(waiting);
@@ -121,7 +121,7 @@ describe('task_output', () => {
     },
   );
 
-  it('names the tasks there are when asked for another', async () => {
+  it('lists the known tasks for an unknown id', async () => {
     const outcome = await call('task_output', { task_id: 'task_2' }, having(shell()));
     expect(outcome).toMatchObject({
       error: { code: 'ENOTASK', next: expect.stringContaining('task_1 (running: make)') },
@@ -130,13 +130,13 @@ describe('task_output', () => {
 });
 
 describe('kill_shell', () => {
-  it('reports killed, and no exit code', async () => {
+  it('reports killed without an exit code', async () => {
     const outcome = await call('kill_shell', { task_id: 'task_1' }, having(shell()));
     expect(outcome).toMatchObject({ status: 'succeeded', value: { status: 'killed', exit_code: null } });
     expect(await call('kill_shell', { task_id: 'x' }, having(shell()))).toMatchObject({ error: { code: 'ENOTASK' } });
   });
 
-  it('does not claim what has not happened', async () => {
+  it('reports a task that is still running', async () => {
     const { tasks } = having(shell());
     const stubborn = { tasks: { ...tasks, kill: async () => shell() } };
     const outcome = await call('kill_shell', { task_id: 'task_1' }, stubborn);
@@ -148,7 +148,7 @@ describe('task_merge', () => {
   const merging = (result: Awaited<ReturnType<ToolContext['tasks']['merge']>>) =>
     call('task_merge', { task_id: 'task_1' }, { tasks: { ...bareContext().tasks, merge: async () => result } });
 
-  it('names what it changed, or why nothing was', async () => {
+  it('lists the merged paths, or the reason for none', async () => {
     expect(await merging({ status: 'merged', paths: ['a'] })).toMatchObject({ status: 'succeeded', touched: ['a'] });
     expect(await merging({ status: 'merged', paths: ['a'], left_out: ['pipe'] })).toMatchObject({
       value: { paths: ['a'], left_out: ['pipe'] },

@@ -21,7 +21,7 @@ describe('todo_write', () => {
     });
   });
 
-  it('takes an empty list', () => {
+  it('accepts an empty list', () => {
     expect(parse([]).success).toBe(true);
   });
 

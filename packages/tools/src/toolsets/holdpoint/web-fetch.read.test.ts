@@ -20,7 +20,7 @@ function fetchPage(path: string, args: object = {}, options: { network?: Network
   });
 }
 
-/** All of a page, part by part, as a planner would read it. */
+/** Reads a whole page part by part, as a planner does. */
 async function readAll(path: string, args: object): Promise<string[]> {
   const parts: string[] = [];
   for (let start: number | undefined = 0; start !== undefined; ) {
@@ -35,7 +35,7 @@ async function readAll(path: string, args: object): Promise<string[]> {
 }
 
 describe('web_fetch', () => {
-  it('needs no approval where the run has the network, and says what it is', () => {
+  it('is a read of medium risk, so it needs no approval', () => {
     const described = registry.describe({ toolset: 'holdpoint', tool: 'web_fetch', args: { url: 'https://a.test/' } });
     expect(described).toEqual({
       ok: true,
@@ -69,7 +69,7 @@ describe('web_fetch', () => {
     });
   });
 
-  it('reads a page in the charset it is in', async () => {
+  it('reads a page in its own charset', async () => {
     server().serve('/sjis', {
       type: 'text/html',
       body: Buffer.concat([Buffer.from('<meta charset=shift_jis><p>'), Buffer.from([0x93, 0xfa, 0x96, 0x7b])]),
@@ -79,7 +79,7 @@ describe('web_fetch', () => {
     expect(await fetchPage('/latin1')).toMatchObject({ value: { content: 'café' } });
   });
 
-  it('reports where redirects led, and takes links from there', async () => {
+  it('reports the final address and resolves links against it', async () => {
     server().serve('/old', { status: 301, headers: { location: '/new/page' } });
     server().serve('/new/page', { type: 'text/html', body: '<a href="next">next</a>' });
     expect(await fetchPage('/old')).toMatchObject({
@@ -91,7 +91,7 @@ describe('web_fetch', () => {
     });
   });
 
-  it('passes JSON through as it is', async () => {
+  it('returns JSON unchanged', async () => {
     server().serve('/data', { type: 'application/json', body: '{"a": [1, "<b>"]}\n' });
     const outcome = await fetchPage('/data');
     expect(outcome).toMatchObject({ value: { content: '{"a": [1, "<b>"]}\n', content_type: 'application/json' } });
@@ -111,7 +111,7 @@ describe('web_fetch', () => {
     ['Markdown', 'text/html', 'markdown'],
     ['plain text', 'text/plain', 'markdown'],
     ['source', 'text/html', 'raw'],
-  ])('loses and doubles nothing between the parts of %s', async (_name, type, format) => {
+  ])('returns parts of %s without gaps or overlaps', async (_name, type, format) => {
     const body = Array.from({ length: 3000 }, (_, index) => `<p>${'😀'.repeat(index % 7)}${index}é</p>\n`).join('');
     server().serve('/long', { type, body });
     const { content: markdown } = renderPage({ html: body, url: server().origin }, 'markdown');
@@ -124,7 +124,7 @@ describe('web_fetch', () => {
     }
   });
 
-  it('refuses a place past the end, and begins at no half character', async () => {
+  it('refuses a start past the end and never splits a character', async () => {
     server().serve('/short', { type: 'text/plain', body: '😀end' });
     expect(await fetchPage('/short', { start_char: 5 })).toMatchObject({
       status: 'failed',
@@ -137,7 +137,7 @@ describe('web_fetch', () => {
     expect(await fetchPage('/empty')).toMatchObject({ value: { content: '', total_chars: 0, truncated: false } });
   });
 
-  it('says that a page was too large to be read whole', async () => {
+  it('reports that a page was too large', async () => {
     server().serve('/huge', { type: 'text/plain', body: 'x'.repeat(6 * 1024 * 1024) });
     expect(await fetchPage('/huge', { max_chars: 100 })).toMatchObject({
       value: { total_chars: 5 * 1024 * 1024, truncated: true, next_start: 100, incomplete: true },
@@ -148,7 +148,7 @@ describe('web_fetch', () => {
     expect(await fetchPage('/few')).not.toHaveProperty('value.incomplete');
   });
 
-  it('reports an HTTP error with what the server said', async () => {
+  it('reports an HTTP error with the message of the server', async () => {
     server().serve('/gone', { status: 404, type: 'text/html', body: '<h1>Gone</h1><p>Moved to /b.' });
     expect(await fetchPage('/gone', { start_char: 500 })).toMatchObject({
       status: 'failed',
@@ -161,7 +161,7 @@ describe('web_fetch', () => {
     expect(broken).not.toHaveProperty('value.content');
   });
 
-  it('says how a run gets the network', async () => {
+  it('names the setting that gives a run network', async () => {
     expect(await fetchPage('https://docs.test:8443/a', {}, { network: null })).toMatchObject({
       status: 'failed',
       error: {
@@ -175,7 +175,7 @@ describe('web_fetch', () => {
     });
   });
 
-  it('passes on what the network refuses', async () => {
+  it('reports refusals of the network', async () => {
     expect(await fetchPage('https://other.test/')).toMatchObject({
       status: 'failed',
       error: { code: 'EHOSTNOTALLOWED', next: 'Ask for it.' },
@@ -203,7 +203,7 @@ describe('web_fetch', () => {
     });
   });
 
-  it('takes whatever an aborted network says for the abort', async () => {
+  it('reports any error of an aborted network as the abort', async () => {
     const controller = new AbortController();
     const network: Network = {
       hosts: ['example.org'],
@@ -216,7 +216,7 @@ describe('web_fetch', () => {
     expect(outcome).toMatchObject({ status: 'killed', error: { code: 'EKILLED' } });
   });
 
-  it('leaves what is no refusal of the network to the queue', async () => {
+  it('throws other errors of the network, for the queue to retry', async () => {
     const fetch = () => Promise.reject(Object.assign(new Error('disk'), { code: 'ENOSPC' }));
     const failing: Network = { hosts: ['example.org'], fetch };
     await expect(fetchPage('/page', {}, { network: failing })).rejects.toThrow('disk');

@@ -20,7 +20,7 @@ function search(args: object, options: { network?: Network | null; signal?: Abor
 }
 
 describe('web_search', () => {
-  it('returns what was found, without advertisements and pages that count clicks', async () => {
+  it('returns results without advertisements and click counters', async () => {
     server().serve('/html/', { type: 'text/html; charset=UTF-8', body: await page('results') });
     expect(await search({ query: ' hold point ' })).toEqual({
       status: 'succeeded',
@@ -42,7 +42,7 @@ describe('web_search', () => {
     });
   });
 
-  it('sends the whole query, and nothing of its own', async () => {
+  it('sends exactly the query', async () => {
     const asked: (string | undefined)[] = [];
     server().serve('/html/', ({ url }, response) => {
       asked.push(url);
@@ -58,7 +58,7 @@ describe('web_search', () => {
     expect(await search({ query: 'qqzx' })).toEqual({ status: 'succeeded', value: { query: 'qqzx', results: [] } });
   });
 
-  it.each([200, 202, 403])('says that it was taken for a robot, with status %i', async (status) => {
+  it.each([200, 202, 403])('reports that the engine suspects a robot, with status %i', async (status) => {
     server().serve('/html/', { status, type: 'text/html', body: await page('challenge') });
     expect(await search({ query: 'x' })).toMatchObject({
       status: 'failed',
@@ -66,7 +66,7 @@ describe('web_search', () => {
     });
   });
 
-  it('takes results for results, whatever the status', async () => {
+  it('returns results for any status', async () => {
     server().serve('/html/', { status: 202, type: 'text/html', body: await page('results') });
     expect(await search({ query: 'x' })).toMatchObject({ status: 'succeeded' });
   });
@@ -76,12 +76,12 @@ describe('web_search', () => {
     [429, 'ESEARCHBLOCKED'],
     [500, 'EHTTPSTATUS'],
     [200, 'ESEARCHUNREADABLE'],
-  ])('knows an empty page with status %i', async (status, code) => {
+  ])('reports an empty page with status %i', async (status, code) => {
     server().serve('/html/', { status, type: 'text/html', body: '' });
     expect(await search({ query: 'x' })).toMatchObject({ status: 'failed', error: { code } });
   });
 
-  it('says that the page has another form, rather than that nothing was found', async () => {
+  it('reports a page of another form as unreadable, not as empty', async () => {
     server().serve('/html/', { type: 'text/html', body: await page('other-layout') });
     expect(await search({ query: 'x' })).toMatchObject({
       status: 'failed',
@@ -99,7 +99,7 @@ describe('web_search', () => {
     });
   });
 
-  it('says which host the run must allow', async () => {
+  it('names the host that the run must allow', async () => {
     const network = loopbackNetwork({ allow: ['docs.test'] });
     expect(await search({ query: 'x' }, { network })).toMatchObject({
       status: 'failed',
@@ -115,7 +115,7 @@ describe('web_search', () => {
     });
   });
 
-  it('reports an engine that does not answer as timed out, and an aborted search as killed', async () => {
+  it('reports a silent engine as timed out and an aborted search as killed', async () => {
     const controller = new AbortController();
     server().serve('/html/', () => {});
     const slow = loopbackNetwork({ allow: [server().host], timeout_ms: 50 });

@@ -22,7 +22,7 @@ describe('write_file', () => {
     expect((await workspace().get('a.txt')).toString()).toBe('short');
   });
 
-  it('keeps the file that exists when it is to create one', async () => {
+  it('keeps an existing file when create_only is set', async () => {
     await workspace().put('a.txt', 'old');
     expect(await write({ path: 'a.txt', content: 'new', create_only: true })).toMatchObject({
       status: 'failed',
@@ -42,11 +42,11 @@ describe('write_file', () => {
     await expect(stat('/tmp/holdpoint-outside.txt')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('refuses text that UTF-8 cannot carry', async () => {
+  it('refuses a lone surrogate', async () => {
     expect(await write({ path: 'a.txt', content: 'half \ud83d' })).toMatchObject({ error: { code: 'EINVALIDARGS' } });
   });
 
-  it('does not claim to know what it changed behind a link', async () => {
+  it('leaves touched out behind a link', async () => {
     await workspace().put('real/a.txt', 'old');
     await symlink('real', join(workspace().path, 'alias'));
     await symlink('real/a.txt', join(workspace().path, 'b.txt'));
@@ -58,7 +58,7 @@ describe('write_file', () => {
     }
   });
 
-  it('knows what it changed under any name', async () => {
+  it('reports the touched path for any name', async () => {
     for (const path of [
       '.hidden/a',
       '-n',
@@ -75,7 +75,7 @@ describe('write_file', () => {
     }
   });
 
-  it('writes into no repository', async () => {
+  it('refuses to write into a repository', async () => {
     for (const path of ['.git/config', 'node_modules/.git/a', '.GIT/hooks/x', 'git~1/config']) {
       expect(await write({ path, content: 'x' })).toMatchObject({ status: 'failed', error: { code: 'EREPOSITORY' } });
     }
@@ -85,7 +85,7 @@ describe('write_file', () => {
 describe('the preview of write_file', () => {
   const preview = (args: unknown) => workspace().preview('write_file', args);
 
-  it('shows a new file whole, and changes nothing', async () => {
+  it('shows a new file whole and changes nothing', async () => {
     expect(await preview({ path: 'a.txt', content: 'one\n' })).toEqual({
       kind: 'diff',
       path: 'a.txt',
@@ -94,14 +94,14 @@ describe('the preview of write_file', () => {
     await expect(stat(join(workspace().path, 'a.txt'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('shows the difference to the file that is there', async () => {
+  it('shows the difference to the existing file', async () => {
     await workspace().put('a.txt', '\uFEFFone\ntwo\n');
     expect(await preview({ path: 'a.txt', content: 'one\ntwo\n' })).toMatchObject({
       patch: expect.stringContaining('-\uFEFFone\n+one\n two\n'),
     });
   });
 
-  it('shows why it cannot be', async () => {
+  it('shows why the write would fail', async () => {
     await workspace().put('bin', Buffer.from([0]));
     await workspace().put('a.txt', 'x');
     expect(await preview({ path: 'bin', content: 'x' })).toMatchObject({
