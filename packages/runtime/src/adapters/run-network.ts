@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createGuard, type EgressConnection, EgressProxy, openGuardedFetch } from '@holdpoint/egress';
 import type { Connection, ExecutionContext } from '@holdpoint/engine/ports';
-import type { Network } from '@holdpoint/tools/tool';
+import type { Network } from '@holdpoint/tools';
 
 /** One call's way out: for the tools that fetch, and for the commands they run. */
 export interface CallNetwork extends AsyncDisposable {
