@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { createGuard, type EgressConnection, EgressProxy, openGuardedFetch } from '@holdpoint/egress';
-import type { Connection, ExecutionContext } from '@holdpoint/engine/ports';
+import { createGuard, EgressProxy, openGuardedFetch } from '@holdpoint/egress';
+import type { ExecutionContext } from '@holdpoint/engine/ports';
 import type { Network } from '@holdpoint/tools/tool';
 
 /** One call's way out: for the tools that fetch, and for the commands they run. */
@@ -17,8 +17,7 @@ export function openCallNetwork(
 ): CallNetwork | undefined {
   if (network.allow.length === 0) return undefined;
   const guard = createGuard({ rules: network.allow, allowAddresses: operator.allowAddresses });
-  const report = (connection: EgressConnection): void => onConnection(toConnection(connection));
-  const guarded = openGuardedFetch({ guard, onConnection: report });
+  const guarded = openGuardedFetch({ guard, onConnection });
   const proxies: EgressProxy[] = [];
   return {
     network: {
@@ -39,7 +38,7 @@ export function openCallNetwork(
       },
     },
     openProxy() {
-      const proxy = new EgressProxy({ guard, token: randomBytes(32).toString('base64url'), onConnection: report });
+      const proxy = new EgressProxy({ guard, token: randomBytes(32).toString('base64url'), onConnection });
       proxies.push(proxy);
       return proxy;
     },
@@ -56,16 +55,3 @@ const flat = (headers: Record<string, string | string[] | undefined>): Record<st
       return [[name, Array.isArray(value) ? value.join(', ') : value]];
     }),
   );
-
-function toConnection({ host, port, address, verdict, code, bytes_up, bytes_down, ms }: EgressConnection): Connection {
-  return {
-    host,
-    port,
-    verdict,
-    bytes_up,
-    bytes_down,
-    duration_ms: ms,
-    ...(address === undefined ? {} : { address }),
-    ...(code === null ? {} : { reason: code }),
-  };
-}
