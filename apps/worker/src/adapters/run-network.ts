@@ -10,7 +10,7 @@ export interface CallNetwork extends AsyncDisposable {
   openProxy(): EgressProxy;
 }
 
-/** Opens what the run's allowlist lets through; undefined when the run has no network. Every connection is told to the engine. */
+/** Opens what the run's allowlist lets through; undefined when the run has no network. Reports every connection to the engine. */
 export function openCallNetwork(
   { network, onConnection }: Pick<ExecutionContext, 'network' | 'onConnection'>,
   operator: { allowAddresses: readonly string[] },
@@ -24,14 +24,8 @@ export function openCallNetwork(
       hosts: network.allow,
       async fetch({ url, method, headers, max_bytes, timeout_ms }, signal) {
         const answer = await guarded.fetch({
-          url,
-          ...(method === undefined ? {} : { method }),
-          ...(headers === undefined ? {} : { headers }),
-          limits: {
-            ...(max_bytes === undefined ? {} : { body_bytes: max_bytes }),
-            ...(timeout_ms === undefined ? {} : { total_ms: timeout_ms }),
-          },
-          signal,
+          ...{ url, method, headers, signal },
+          limits: { body_bytes: max_bytes, total_ms: timeout_ms },
         });
         const { hops, headers: received, ...rest } = answer;
         return { ...rest, headers: flat(received), hops: hops.map((hop) => hop.url) };
@@ -48,10 +42,5 @@ export function openCallNetwork(
   };
 }
 
-const flat = (headers: Record<string, string | string[] | undefined>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) => {
-      if (value === undefined) return [];
-      return [[name, Array.isArray(value) ? value.join(', ') : value]];
-    }),
-  );
+const flat = (headers: Readonly<Record<string, string | string[]>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]));
