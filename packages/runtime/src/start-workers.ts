@@ -16,11 +16,14 @@ import { watchSpace } from '@holdpoint/engine/space';
 import { openModels } from '@holdpoint/models/open-models';
 import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
 import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
-import { idleRules } from '@holdpoint/tools';
-import { createRegistry, type ToolDefinition } from '@holdpoint/tools';
-import { duckDuckGoHtml } from '@holdpoint/tools';
-import { openTextThreads } from '@holdpoint/tools';
-import { createHoldpointToolset } from '@holdpoint/tools';
+import {
+  createHoldpointToolset,
+  createRegistry,
+  duckDuckGoHtml,
+  idleRules,
+  openTextThreads,
+  type ToolDefinition,
+} from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
 import type { Logger } from 'pino';
 import { createExecutor } from './adapters/executor.ts';
