@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
 import { decideApproval } from '@holdpoint/engine/commands/decide-approval';
-import { newId } from '@holdpoint/engine/domain/ids';
+import { newId } from '@holdpoint/engine/domain/new-id';
 import { openQueues } from '@holdpoint/engine/queues/queues';
 import { connect } from '@holdpoint/engine/redis';
 import pino from 'pino';

@@ -86,7 +86,7 @@ export const runField = {
 const stepFields = [
   'status',
   'attempt',
-  'doubts',
+  'interruptions',
   'call',
   'args',
   'effect',

@@ -1,9 +1,9 @@
+import { limitsSchema } from '@holdpoint/contract';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { decideApproval } from '../commands/decide-approval.ts';
 import { requestCancel, requestPause, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
-import { limitsSchema } from '../domain/run-spec.ts';
 import type { RunState } from '../domain/state.ts';
 import { repairsKey } from '../log/keys.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
@@ -136,7 +136,7 @@ test('a notice that nobody sent is found by the sweeper, named, and repaired', a
   await sweepOnce(later);
   expect(await runOf(runId)).toMatchObject({ agents_total: { paused: 1, blocker: { run_id: id } } });
   expect(await typesOf(id)).toContain('run.repaired');
-  expect(await engine.deps.redis.hget(repairsKey, 'wait_untold')).toBe('1');
+  expect(await engine.deps.redis.hget(repairsKey, 'wait_not_reported')).toBe('1');
   await isSound();
 });
 
@@ -165,7 +165,7 @@ test.each(['before', 'after'] as const)(
       // A call whose worker died during it may have taken effect outside: a person says that it runs again.
       const again = (await listPendingApprovals(deps, {}, { limit: 5 })).items;
       expect(
-        again.every(({ approval }) => approval.request.kind === 'in_doubt'),
+        again.every(({ approval }) => approval.request.kind === 'indeterminate'),
         note,
       ).toBe(true);
       await approveAll(deps);

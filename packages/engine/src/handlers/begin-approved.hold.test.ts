@@ -147,7 +147,7 @@ test.each(['before', 'after'] as const)(
         shown.set(beside.runId, [...one.treeOf(beside.runId)]);
         // A call in doubt is asked about as well.
         for (const { approval, digest } of (await listPendingApprovals(one.deps, {}, { limit: 5 })).items) {
-          const decision = approval.request.kind === 'in_doubt' ? ('reject' as const) : ('approve' as const);
+          const decision = approval.request.kind === 'indeterminate' ? ('reject' as const) : ('approve' as const);
           await decideApproval(one.deps, approval.id, { decision, action_digest: digest, by: 'ann' });
         }
       }

@@ -1,3 +1,4 @@
+import type { Problem } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { changedTools, toolsChanged } from '../domain/tool-versions.ts';
@@ -12,7 +13,6 @@ import {
 } from '../domain/transitions/attempt.ts';
 import { expire } from '../domain/transitions/decide.ts';
 import { pauseRun } from '../domain/transitions/run-life.ts';
-import type { Problem } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { untrackApproval } from '../log/indexes.ts';
@@ -63,14 +63,14 @@ export async function handleStep(deps: WorkerDeps, job: StepJob, context: JobCon
 export async function mayStillSleep(deps: WorkerDeps, job: StepJob): Promise<boolean> {
   const found = await readStep(deps.redis, job.run_id, job.step_id);
   if (found?.step.status === 'deferred') return !(await isWaitOver(deps, found.run, found.step));
-  return found !== undefined && (found.step.status === 'parked' || found.step.status === 'unknown');
+  return found !== undefined && (found.step.status === 'parked' || found.step.status === 'indeterminate');
 }
 
 async function move(deps: WorkerDeps, run: RunState, step: StepState, context: JobContext): Promise<JobEnd | Again> {
   const isOpen = run.status === 'running' || run.status === 'waiting';
   switch (step.status) {
     case 'parked':
-    case 'unknown':
+    case 'indeterminate':
       return sleepOrExpire(deps, run, step);
     case 'running':
       return lost(deps, run, step, context);
@@ -133,11 +133,11 @@ async function attempt(
   if (result === 'not started' || result === 'again') return result;
   const number = step.attempt + 1;
   switch (result.kind) {
-    case 'doubt': {
+    case 'indeterminate': {
       const running = { ...step, attempt: number, status: 'running' as const };
-      await recoverAttempt(deps, run, running, { ...result.doubt, lastTry: context.lastTry });
+      await recoverAttempt(deps, run, running, { ...result.interruption, lastTry: context.lastTry });
       await settleForward(deps, run.id, context.signal);
-      if (result.doubt.retryable !== false && !context.lastTry) throw result.doubt.error;
+      if (result.interruption.retryable !== false && !context.lastTry) throw result.interruption.error;
       return done;
     }
     case 'deferred': {

@@ -1,10 +1,10 @@
+import { limitsSchema, type RunSpec } from '@holdpoint/contract';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { decideApproval } from '../commands/decide-approval.ts';
 import { retryRun } from '../commands/retry-run.ts';
 import { sendMessage } from '../commands/send-message.ts';
 import { requestCancel, requestPause, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
-import { limitsSchema, type RunSpec } from '../domain/run-spec.ts';
 import { repairsKey } from '../log/keys.ts';
 import { readLog } from '../log/read-log.ts';
 import type { PastTurn, Planner, PlannerDecision } from '../ports.ts';
@@ -38,7 +38,7 @@ async function modelRun(
   const deps: Bench['deps'] = { ...made.deps, planners: { ...made.deps.planners, model } };
   const spec: RunSpec = {
     ...specOf([[write]]),
-    task: { planner: 'model', model: 'test/model', prompt: 'go' },
+    goal: { planner: 'model', model: 'test/model', prompt: 'go' },
     limits: limitsSchema.parse(limits),
   };
   return { ...made, deps, runId: (await submitRun(deps, { spec, by: 'test' })).runId };
@@ -119,7 +119,7 @@ test.each([
 ])('a model that makes %s, again and again, is stuck: the run pauses and says so', async (_, args, code) => {
   const { deps, runId } = await modelRun(
     (turn) => (turn > 30 ? finish : calling({ ...args, ...(code === 'stuck_failing' && { n: turn }) })),
-    { stuck_after: 4 },
+    { loop_after: 4 },
   );
   const constant: Bench['deps'] = {
     ...deps,
@@ -293,7 +293,7 @@ test('an external call in doubt is shown with everything that is known of it', a
   await deliverAll(deps);
   const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
   expect(view?.approval.request).toMatchObject({
-    kind: 'in_doubt',
+    kind: 'indeterminate',
     preview: {
       json: {
         ...{ tool: 'count', attempt: 1, worker: 'test-worker', idempotency_key: stepId },
@@ -370,7 +370,7 @@ test('the job of a step that a decider settled just before it died does not slee
   const events = await soundLog(engine.deps, runId);
   expect(events.at(-1)).toMatchObject({
     type: 'run.repaired',
-    data: { class: 'asleep_without_need', subject: stepId },
+    data: { class: 'orphaned_delayed_job', subject: stepId },
   });
   // One that is to be tried again in a moment is not stuck.
   const job = { run_id: runId, step_id: stepId ?? '' };

@@ -79,7 +79,7 @@ test('an approval that fell out of its list is listed again', async () => {
   await sweepIn(deps, 10_000);
   expect(await deps.redis.zrange(approvalIndex, '0', '-1')).toEqual([id]);
   const events = await soundLog(deps, runId);
-  expect(events.at(-1)).toMatchObject({ type: 'run.repaired', data: { class: 'approval_unlisted' } });
+  expect(events.at(-1)).toMatchObject({ type: 'run.repaired', data: { class: 'approval_not_indexed' } });
   await approve(deps, runId);
 });
 

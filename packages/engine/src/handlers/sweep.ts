@@ -33,7 +33,7 @@ export async function sweep(deps: WorkerDeps, signal: AbortSignal): Promise<void
       await untrackApproval(deps.redis, approvalId);
   }
   for await (const { runId, stepId } of needlessSleepers(deps, signal)) {
-    await tell(deps, runId, { class: 'asleep_without_need', subject: stepId });
+    await tell(deps, runId, { class: 'orphaned_delayed_job', subject: stepId });
     await deps.queues.releaseStep(stepId);
   }
   const woken = await deps.queues.wakeOversleeping();
@@ -49,7 +49,7 @@ async function mend(deps: WorkerDeps, runId: string, signal: AbortSignal): Promi
   const findings = run ? await diagnose(deps, run) : [];
   for (const finding of findings) {
     await tell(deps, runId, finding);
-    if (finding.class === 'approval_unlisted') await listApproval(deps, runId, finding.subject);
+    if (finding.class === 'approval_not_indexed') await listApproval(deps, runId, finding.subject);
   }
   await settleForward(deps, runId, signal);
 }

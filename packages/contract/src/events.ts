@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentReportSchema, agentsTotalSchema } from './agent-report.ts';
+import { capabilityReportSchema } from './capabilities.ts';
 import { decidedSchema } from './decided.ts';
 import {
   approvalIdSchema,
@@ -11,6 +12,7 @@ import {
 } from './ids.ts';
 import { forkedFromSchema, parentSchema } from './lineage.ts';
 import { payloadSchema } from './payload.ts';
+import { conflictSummarySchema, publishedSchema } from './publish.ts';
 import { beginsSchema, taskAboutSchema, taskOutcomeSchema } from './task.ts';
 import {
   approvalKindSchema,
@@ -69,7 +71,7 @@ const settled = {
   value: payloadSchema.optional(),
   error: problemSchema.optional(),
   duration_ms: z.number().optional(),
-  capabilities: z.json().optional(),
+  capabilities: capabilityReportSchema.optional(),
   inherited_from: stepIdSchema.optional().describe('The step of the run it was forked from that came to this'),
   decided: z.array(decidedSchema).optional().describe('With inherited_from: the decisions that let it run there'),
   restore,
@@ -152,15 +154,15 @@ const runEvents = [
     class: z.enum([
       'queued_without_job',
       'decided_but_parked',
-      'asleep_without_need',
+      'orphaned_delayed_job',
       'turn_without_successor',
       'running_without_heartbeat',
       'expired',
       'workspace_without_job',
       'task_without_job',
-      'ended_untold',
-      'wait_untold',
-      'approval_unlisted',
+      'parent_not_notified',
+      'wait_not_reported',
+      'approval_not_indexed',
     ]),
     subject: z.string().optional().describe('The step or task it was about'),
   }),
@@ -193,7 +195,7 @@ const stepEvents = [
     begins: beginsSchema.optional(),
   }),
   stepEvent('step.retried', { attempt, reason: problemSchema, restore }),
-  stepEvent('step.unknown', { attempt, reason: problemSchema, restore }),
+  stepEvent('step.indeterminate', { attempt, reason: problemSchema, restore }),
   stepEvent('step.succeeded', settled),
   stepEvent('step.failed', settled),
   stepEvent('step.killed', settled),
@@ -373,8 +375,8 @@ const workspaceEvents = [
   }),
   event('workspace.publish_rejected', { reason: problemSchema }),
   event('workspace.publish_failed', { snapshot: snapshotId, reason: problemSchema }),
-  event('workspace.published', { snapshot: snapshotId, published: z.json() }),
-  event('workspace.conflicted', { snapshot: snapshotId, conflicts: z.json() }),
+  event('workspace.published', { snapshot: snapshotId, published: publishedSchema }),
+  event('workspace.conflicted', { snapshot: snapshotId, conflicts: z.array(conflictSummarySchema) }),
   event('workspace.discard_requested', { by: z.string(), from: publicationStatusSchema }),
   event('workspace.discarded', {}),
 ] as const;
