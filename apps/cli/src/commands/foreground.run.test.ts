@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createClient } from '@holdpoint/client/client';
 import type { EmbeddedRedis } from '@holdpoint/embedded-redis';
 import { startTestRedis } from '@holdpoint/embedded-redis/testing';
