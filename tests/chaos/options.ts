@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type FaultName, faultNames, isFaultName } from './killer.ts';
+import { type FaultName, faultNames, isFaultName } from './inject-faults.ts';
 
 export interface Plan {
   seed: number;
@@ -14,22 +14,22 @@ export interface Plan {
 
 const usage = `Usage: npm run test:chaos -- [--seed N] [--runs N] [--kills N] [--workers N] [--seconds N] [--faults NAME,…] [--soak]
 
-Starts Redis, an API and workers, submits many runs, and harms the system at random: processes are killed and stopped, Redis loses data or
-refuses writes, the disk is full, a clock jumps, a worker starts with the wrong Redis. Then it checks from outside that nothing was lost
-and nothing ran twice. The seed makes the harness choose the same faults again; the order in which processes run cannot be repeated.
+Starts Redis, an API and workers, submits many runs, and injects random faults: it kills and stops processes, Redis loses data or refuses
+writes, the disk is full, a clock jumps, a worker starts with the wrong Redis. Then it checks from outside that nothing was lost and nothing
+ran twice. The same seed chooses the same faults again; the scheduling of processes cannot be repeated.
 
-  --seed N      default: another one each time
+  --seed N      default: random
   --runs N      default: 220
-  --kills N     how many faults; default: 66. Each kind strikes once at least, where there are enough
+  --kills N     number of faults; default: 66. Each kind is injected at least once if N allows
   --workers N   default: 3
-  --seconds N   over how long they are spread; default: 150
-  --faults …    only these; default: all. ${faultNames.slice(0, 7).join(', ')},
+  --seconds N   time over which the faults are spread; default: 150
+  --faults …    only these kinds; default: all. ${faultNames.slice(0, 7).join(', ')},
                 ${faultNames.slice(7).join(', ')}
-  --verbose     says when each fault strikes
+  --verbose     prints each fault when it is injected
   --soak        ten minutes, 900 runs, 160 kills
 `;
 
-/** Reads the command line; ends the process where it asks for help or cannot be understood. */
+/** Reads the command line. Ends the process after --help or an error. */
 export function readPlan(): Plan {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean', default: false } as const;
