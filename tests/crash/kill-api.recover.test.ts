@@ -3,7 +3,7 @@ import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
 import { decideApproval } from '@holdpoint/engine/commands/decide-approval';
 import { newId } from '@holdpoint/engine/domain/new-id';
 import { openQueues } from '@holdpoint/engine/queues/queues';
-import { connect } from '@holdpoint/engine/redis/connect';
+import { connect } from '@holdpoint/engine/redis';
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { approve, bash, finished, nextApproval, plan } from '../harness/runs.ts';

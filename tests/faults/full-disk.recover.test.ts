@@ -1,10 +1,11 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '@holdpoint/client/client';
+import { startPlainRedis } from '@holdpoint/embedded-redis/testing';
 import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { startPlainRedis } from '../../packages/engine/src/testing/plain-redis.ts';
 import { type AppProcess, startApp } from '../harness/processes.ts';
 import { approve, bash, finished, nextApproval, plan, readiness } from '../harness/runs.ts';
 import { mountSmallDisk, type SmallDisk } from '../harness/small-disk.ts';
@@ -35,8 +36,8 @@ test('a full disk stops new work only; with free space everything continues', as
     HOLDPOINT_STALLED_MS: '1000',
   });
   const { child, client } = up;
-  const ballast = join(dataDir, 'ballast');
-  await until('the reserve exists', () => existsSync(ballast));
+  const reserve = join(dataDir, 'reserve');
+  await until('the reserve exists', () => existsSync(reserve));
   const counting = plan([bash('echo once >> counter')], [bash('cat counter')]);
   const policy = { rules: [{ match: { tool: 'bash' }, action: 'hold' as const }] };
   const { run } = await client.createRun({ plan: { groups: counting.groups.slice(0, 1) }, policy });
@@ -51,12 +52,12 @@ test('a full disk stops new work only; with free space everything continues', as
     status: 507,
     next: expect.stringContaining('Free space'),
   });
-  expect(existsSync(ballast)).toBe(true);
+  expect(existsSync(reserve)).toBe(true);
   await approve(client, approval);
 
   // The first fill makes `up` remove the reserve, so that space is filled, too.
   fillTo(0);
-  await until('the reserve is removed', () => !existsSync(ballast));
+  await until('the reserve is removed', () => !existsSync(reserve));
   await until('Redis cannot write and is gone', async () => {
     fillTo(0);
     return (await readiness(client)) === 'unavailable';
@@ -76,7 +77,7 @@ test('a full disk stops new work only; with free space everything continues', as
       withinMs: 60_000,
     },
   );
-  await until('the reserve exists again', () => existsSync(ballast));
+  await until('the reserve exists again', () => existsSync(reserve));
   expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded' });
   const [step] = (await client.listSteps(run.id)).data;
   expect(Date.parse(step?.started_at ?? '')).toBeGreaterThanOrEqual(freed);

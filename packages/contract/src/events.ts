@@ -62,8 +62,8 @@ export const usageSchema = z.strictObject(usage);
 export type Usage = z.infer<typeof usageSchema>;
 
 /** How often the last turns were the same calls with the same results, and how often on end nothing succeeded. */
-export const watchSchema = z.strictObject({ digest: z.string(), same: z.int(), failed: z.int() });
-export type Watch = z.infer<typeof watchSchema>;
+export const repetitionSchema = z.strictObject({ digest: z.string(), same: z.int(), failed: z.int() });
+export type Repetition = z.infer<typeof repetitionSchema>;
 
 /** What an attempt came to, beside its status. `capabilities` is the sandbox's report of what was enforced. */
 const settled = {
@@ -145,7 +145,7 @@ const runEvents = [
       .strictObject({ input_tokens: z.int(), output_tokens: z.int(), cost_micros: z.int().optional() })
       .optional()
       .describe('What the model took; cost in millionths of a US dollar'),
-    watch: watchSchema.optional().describe('Of the turns before'),
+    repetition: repetitionSchema.optional().describe('Of the turns before'),
     messages_read: z.int().optional().describe('How many of the messages to the run the planner had read'),
     refused: refusedCallsSchema.optional(),
   }),

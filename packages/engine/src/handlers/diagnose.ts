@@ -91,7 +91,7 @@ const page = 200;
  * wake-up. Nothing depends on such a job, but it belongs to nothing. Whoever wakes one moves those behind it up, so that some are missed:
  * the next look finds them.
  */
-export async function* needlessSleepers(
+export async function* orphanedJobs(
   deps: WorkerDeps,
   signal: AbortSignal,
 ): AsyncGenerator<{ runId: string; stepId: string }> {

@@ -9,7 +9,7 @@ import { viewApproval } from '../commands/view-approval.ts';
 import type { PlannerDecision, PlannerInput } from '../ports.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { type Bench, bench, deliverAll, specOf } from '../testing/drive.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 
@@ -33,8 +33,8 @@ function listening() {
     ...{ kind: 'calls', message: 'go on', answer: {} },
     calls: ids.map((call_id) => ({ call_id, tool: 'count', args: asked })),
   });
-  const { deps: plain } = bench(engine);
-  const deps: Bench['deps'] = {
+  const { deps: plain } = inMemoryWorker(engine);
+  const deps: InMemoryWorker['deps'] = {
     ...plain,
     planners: {
       ...plain.planners,
@@ -56,7 +56,7 @@ function listening() {
   return { deps, last };
 }
 
-async function decideNext(deps: Bench['deps'], runId: string, decision: 'approve' | 'edit', message?: string) {
+async function decideNext(deps: InMemoryWorker['deps'], runId: string, decision: 'approve' | 'edit', message?: string) {
   await deliverAll(deps);
   const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
   await decideApproval(deps, view?.approval.id ?? '', {

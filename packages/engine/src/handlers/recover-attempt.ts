@@ -34,7 +34,8 @@ export async function recoverAttempt(
     'an attempt ended without an outcome',
   );
   if (step.effect === 'external') return park(deps, run, step, interruption.reason);
-  const exhausted = interruption.lastTry || interruption.retryable === false || (step.interruptions + 1) % attemptsPerRound === 0;
+  const exhausted =
+    interruption.lastTry || interruption.retryable === false || (step.interruptions + 1) % attemptsPerRound === 0;
   const pause = exhausted && (run.status === 'running' || run.status === 'waiting');
   await append(deps, run.id, retryAttempt(run, step, interruption.reason, { pause }));
 }

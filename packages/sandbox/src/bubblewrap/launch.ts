@@ -4,7 +4,6 @@ import { setPriority } from 'node:os';
 import { Duplex, type Readable, type Writable } from 'node:stream';
 import type { Cgroups } from '../cgroup/cgroups.ts';
 import type { CommandGroup } from '../cgroup/command-group.ts';
-import { receiveListener } from '../egress/inside-listener.ts';
 import { closed } from '../process/closed.ts';
 import { untilGone } from '../process/gone.ts';
 import type { Holds } from '../process/holds.ts';
@@ -17,6 +16,7 @@ import { signalOfExitCode } from '../signal-name.ts';
 import type { Tree, TreeEnd, TreeRequest } from '../tree.ts';
 import { type Chain, type ChainDeps, planChain } from './chain.ts';
 import { descriptors } from './descriptors.ts';
+import { receiveListener } from './inside-listener.ts';
 import { findOrphans } from './orphans.ts';
 import { readStatus } from './status.ts';
 
