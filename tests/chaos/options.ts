@@ -35,8 +35,15 @@ export function readPlan(): Plan {
   const flag = { type: 'boolean', default: false } as const;
   const { values } = parseArgs({
     options: {
-      ...{ seed: text, runs: text, kills: text, workers: text, seconds: text, faults: text },
-      ...{ soak: flag, verbose: { ...flag, short: 'v' }, help: { ...flag, short: 'h' } },
+      seed: text,
+      runs: text,
+      kills: text,
+      workers: text,
+      seconds: text,
+      faults: text,
+      soak: flag,
+      verbose: { ...flag, short: 'v' },
+      help: { ...flag, short: 'h' },
     },
   });
   const { soak, verbose } = values;
@@ -52,7 +59,9 @@ export function readPlan(): Plan {
   const unknown = wanted.filter((name) => !isFaultName(name));
   if (unknown.length > 0) refuse(`--faults: unknown: ${unknown.join(', ')}`);
   return {
-    ...{ soak, verbose, faults: faultNames.filter((name) => wanted.includes(name)) },
+    soak,
+    verbose,
+    faults: faultNames.filter((name) => wanted.includes(name)),
     seed: count('seed', Math.floor(Math.random() * 1e9)),
     runs: count('runs', soak ? 900 : 220),
     kills: count('kills', soak ? 160 : 66),

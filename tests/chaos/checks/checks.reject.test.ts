@@ -34,7 +34,12 @@ function validRun(): { found: Found; one: FoundRun } {
     [
       'approval.requested',
       {
-        ...{ approval_id: approval, kind: 'action', snapshot, reason: '', risk: 'low', allowed_decisions: ['approve'] },
+        approval_id: approval,
+        kind: 'action',
+        snapshot,
+        reason: '',
+        risk: 'low',
+        allowed_decisions: ['approve'],
         expires_at: '2026-01-01T00:00:00.000Z',
       },
       step,
@@ -53,21 +58,24 @@ function validRun(): { found: Found; one: FoundRun } {
     ['run.succeeded', { message: '' }],
   ];
   const events = data.map(([type, more, step_id], index) => ({
-    ...{ id: id('evt'), run_id: run, time: '2026-01-01T00:00:00.000Z', type, data: more, seq: index + 1 },
+    id: id('evt'),
+    run_id: run,
+    time: '2026-01-01T00:00:00.000Z',
+    type,
+    data: more,
+    seq: index + 1,
     ...(step_id && { step_id }),
   })) as LoggedEvent[];
   const hash = fold(events);
   const state = parseRun(run, hash);
   if (!state) throw new Error('no run');
   const one: FoundRun = {
-    ...{
-      run: state,
-      events,
-      hash,
-      steps: parseAllSteps(hash),
-      approvals: parseAllApprovals(hash),
-      tasks: parseAllTasks(hash),
-    },
+    run: state,
+    events,
+    hash,
+    steps: parseAllSteps(hash),
+    approvals: parseAllApprovals(hash),
+    tasks: parseAllTasks(hash),
     args: new Map([[step, { command: "printf '%s\n' m1-1 >> counter_1; curl -sS http://h/m1-1" }]]),
     marks: new Map([['m1-1', 1]]),
   };
@@ -88,22 +96,22 @@ test('a valid run passes every check', () => {
   const { found } = validRun();
   const log = ledger();
   for (const verdict of [
-    ...[acknowledged(found, log), dense(found), folded(found), firstDecision(found, log), neverRan(found)],
-    ...[
-      workspaceEffects(found, log),
-      externalEffects(found, log),
-      atRest(found),
-      leases(found),
-      failures(found),
-      wakeUps(found),
-    ],
-    ...[
-      listedApprovals(found),
-      wrongRedis(log),
-      notReady(log),
-      filesKept(found, log),
-      lossIsReported(found, log, noRepairs),
-    ],
+    acknowledged(found, log),
+    dense(found),
+    folded(found),
+    firstDecision(found, log),
+    neverRan(found),
+    workspaceEffects(found, log),
+    externalEffects(found, log),
+    atRest(found),
+    leases(found),
+    failures(found),
+    wakeUps(found),
+    listedApprovals(found),
+    wrongRedis(log),
+    notReady(log),
+    filesKept(found, log),
+    lossIsReported(found, log, noRepairs),
   ]) {
     expect(verdict.wrong, verdict.name).toEqual([]);
   }
