@@ -81,7 +81,7 @@ test('`adopt` shows both sides and changes nothing unless asked', async () => {
   expect(JSON.parse((await runCli('adopt', '--json')).stdout)).toEqual(state);
 });
 
-test('when Redis becomes empty under a running system, its programs end and remove nothing', async () => {
+test('when Redis becomes empty, its programs end and remove nothing', async () => {
   const redis = new Redis(system.redis.address);
   const worker = await system.startWorker();
   const runs = readdirSync(join(system.dataDir, 'runs'));
