@@ -4,10 +4,9 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
-import { stride, tried } from '../testing/crash-stride.ts';
 import { readTree, writeTree } from '../testing/file-tree.ts';
 import { git, gitBytes, initRepository } from '../testing/real-git.ts';
-import { runUntilKilled } from '../testing/run-until-killed.ts';
+import { runUntilKilled, stride, tried } from '../testing/run-until-killed.ts';
 import { owner, temporary } from '../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
