@@ -15,7 +15,7 @@ import {
 } from '@holdpoint/engine/queues/queues';
 import type { Connections } from '@holdpoint/engine/redis';
 import { type Job, type Telemetry, Worker, type WorkerOptions } from 'bullmq';
-import type { Config } from '../config.ts';
+import type { RuntimeConfig } from '../runtime-config.ts';
 import { backOffFromRefusals } from './back-off.ts';
 import { Intake } from './intake.ts';
 import { processor } from './processor.ts';
@@ -41,13 +41,13 @@ export interface RunningWorkers {
 
 interface Start {
   deps: WorkerDeps;
-  config: Pick<Config, 'steps' | 'turns' | 'tasks' | 'lockMs' | 'stalledMs' | 'sweepMs' | 'housekeepingMs'>;
+  config: Pick<RuntimeConfig, 'steps' | 'turns' | 'tasks' | 'lockMs' | 'stalledMs' | 'sweepMs' | 'maintenanceMs'>;
   connections: Connections;
   telemetry?: Telemetry;
 }
 
 /** Starts one BullMQ worker per queue, and the timers of the periodic work. */
-export async function startWorkers({ deps, config, connections, telemetry }: Start): Promise<RunningWorkers> {
+export async function startQueueWorkers({ deps, config, connections, telemetry }: Start): Promise<RunningWorkers> {
   const running = {
     turns: new Set<Job<TurnJob>>(),
     steps: new Set<Job<StepJob>>(),

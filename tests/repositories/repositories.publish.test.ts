@@ -1,36 +1,44 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkMerge } from './check-merge.ts';
-import { checkPatch, checkPublish, untouched } from './check-publish.ts';
+import { checkPatch, checkPublish, userFiles } from './check-publish.ts';
 import { difference } from './difference.ts';
+import {
+  approveNext,
+  editsOf,
+  snapshotFiles,
+  submit,
+  treeFiles,
+  waitUntilHeld,
+  waitUntilSucceeded,
+} from './drive-run.ts';
+import { type Environment, openEnvironment } from './environment.ts';
 import { filesOnDisk, isGit } from './files-on-disk.ts';
-import { cloneOrdinarily } from './ordinary-clone.ts';
 import { fsck, git, treeEntries } from './real-git.ts';
-import { scenarios } from './scenarios/every.ts';
-import { openTrial, type Trial } from './trial.ts';
-import { approveNext, editsOf, snapshotFiles, staged, submit, succeeded, waitUntilHeld } from './try-run.ts';
+import { cloneReference } from './reference-clone.ts';
+import { scenarios } from './scenarios/all.ts';
 
 const isFull = process.env.HOLDPOINT_REPOSITORIES === 'full';
 const chosen = scenarios.filter(({ isBounded }) => isFull || isBounded === true);
 
-let trial: Trial;
+let environment: Environment;
 beforeAll(async () => {
-  trial = await openTrial();
+  environment = await openEnvironment();
 });
-afterAll(() => trial[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
-test.for(chosen)('$name: workspace, patch, commit, merge and fork equal those of git', async (scenario) => {
-  const { system } = trial;
+test.for(chosen)('$name: workspace, patch, commit, merge and fork match git', async (scenario) => {
+  const { system } = environment;
   const { client } = system;
-  const folder = trial.folderOf(scenario, 'git');
+  const folder = environment.folderOf(scenario, 'git');
   const made = scenario.make(folder);
   const complaints = fsck(made.path);
-  const before = untouched(folder);
-  const clone = cloneOrdinarily(made, `${folder}-clone`);
+  const before = userFiles(folder);
+  const clone = cloneReference(made, `${folder}-clone`);
   const atBase = filesOnDisk(clone.folder, { without: isGit });
   const runId = await submit(client, scenario, made, 'git');
 
   await waitUntilHeld(client, runId);
-  expect(difference(staged(system, runId), atBase), 'the files of the new workspace').toEqual([]);
+  expect(difference(treeFiles(system, runId), atBase), 'the files of the new workspace').toEqual([]);
   await approveNext(client, runId);
   const { base } = (await client.getRun(runId)).workspace;
   const committed = treeEntries(clone.folder, clone.base, { submodules: false });
@@ -42,30 +50,30 @@ test.for(chosen)('$name: workspace, patch, commit, merge and fork equal those of
   for (const script of rest.slice(0, -1)) clone.edit(script);
   const nearlyDone = filesOnDisk(clone.folder, { without: isGit });
   await waitUntilHeld(client, runId);
-  expect(difference(staged(system, runId), nearlyDone), 'the files after the steps').toEqual([]);
+  expect(difference(treeFiles(system, runId), nearlyDone), 'the files after the steps').toEqual([]);
   await client.pauseRun(runId);
   expect(await client.undoSteps(runId, { to_step: 1 })).toMatchObject({ restored: true });
-  expect(difference(staged(system, runId), begun), 'the files after an undo').toEqual([]);
+  expect(difference(treeFiles(system, runId), begun), 'the files after an undo').toEqual([]);
   await client.resumeRun(runId);
   await approveNext(client, runId);
-  await succeeded(client, runId);
+  await waitUntilSucceeded(client, runId);
   clone.edit(rest.at(-1) ?? '');
   const done = filesOnDisk(clone.folder, { without: isGit });
-  expect(difference(staged(system, runId), done), 'the files at the end').toEqual([]);
+  expect(difference(treeFiles(system, runId), done), 'the files at the end').toEqual([]);
   const whole = treeEntries(clone.folder, clone.wholeTree(), { submodules: false });
   expect(difference(await snapshotFiles(client, runId), whole), 'the last snapshot').toEqual([]);
 
-  expect(difference(untouched(folder), before), 'the source after the run').toEqual([]);
+  expect(difference(userFiles(folder), before), 'the source after the run').toEqual([]);
   const input = { client, runId, made, folder, clone };
   await checkPatch(input);
   const commit = await checkPublish(input);
 
   const { run: fork } = await client.forkRun(runId, { from_step: 2, policy: { rules: [] } });
-  await succeeded(client, fork.id);
-  expect(difference(staged(system, fork.id), done), 'the files of a fork').toEqual([]);
+  await waitUntilSucceeded(client, fork.id);
+  expect(difference(treeFiles(system, fork.id), done), 'the files of a fork').toEqual([]);
   expect(difference(await snapshotFiles(client, fork.id), whole), 'the snapshot of a fork').toEqual([]);
 
-  const moved = { theirs: scenario.theirs, clash: scenario.clash };
+  const moved = { theirs: scenario.theirs, conflicting: scenario.conflicting };
   for (const [branch, script] of Object.entries(moved)) {
     if (script !== undefined) await checkMerge({ ...{ client, runId, made, folder, commit }, branch, script });
   }

@@ -2,27 +2,27 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSyn
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { git, runScript } from './real-git.ts';
-import type { Made } from './scenario.ts';
+import type { TestRepository } from './scenario.ts';
 
-/** A workspace has the bytes of the repository, so the clone is checked out without conversions. */
+/** A workspace has the repository's bytes, so the clone is checked out without conversions. */
 const raw = '* -text -ident -filter -working-tree-encoding\n';
 const lfsClean = fileURLToPath(new URL('lfs-clean.sh', import.meta.url));
 
-/** A clone where the same scripts run as in the run, and git says what comes of them. */
-export interface OrdinaryClone {
+/** A clone in which the run's scripts are executed, to compare git's result with the run's. */
+export interface ReferenceClone {
   folder: string;
-  /** The commit that the run begins with. */
+  /** The commit that the run starts from. */
   base: string;
   edit(script: string): void;
-  /** The tree of every file there is, with its bytes as they are. */
+  /** The tree of all files, with unconverted bytes. */
   wholeTree(): string;
-  /** The same without what git ignores: what a review shows. */
+  /** The tree without ignored files, as in a review. */
   reviewedTree(): string;
-  /** What `git add -A` makes of it, by its `.gitattributes`. */
+  /** The tree of `git add -A`, converted by `.gitattributes`. */
   addedTree(): string;
 }
 
-export function cloneOrdinarily(made: Made, folder: string): OrdinaryClone {
+export function cloneReference(made: TestRepository, folder: string): ReferenceClone {
   const shown = git(made.path, ['rev-parse', '--git-common-dir', `${made.ref ?? 'HEAD'}^{commit}`]).split('\n');
   const [common = '', base = ''] = [resolve(made.path, shown[0] ?? ''), shown[1]];
   mkdirSync(folder, { recursive: true });
@@ -36,7 +36,7 @@ export function cloneOrdinarily(made: Made, folder: string): OrdinaryClone {
   const attributes = existsSync(info('attributes')) ? readFileSync(info('attributes')) : undefined;
   writeFileSync(info('attributes'), raw);
   git(folder, ['checkout', '-q', '--detach', base]);
-  // An entry as young as the index is read again when it is added, and would be converted although no script changed it.
+  // git reads an entry as young as the index again on `add`, and would convert it although no script changed it.
   runScript(folder, 'find . -path ./.git -prune -o -type f -exec touch -d 2001-01-01 {} +');
   git(folder, ['update-index', '-q', '--refresh']);
   git(folder, ['config', 'filter.lfs.clean', `sh ${lfsClean}`]);

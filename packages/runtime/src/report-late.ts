@@ -1,6 +1,6 @@
 import type { LoopDelay } from '@holdpoint/telemetry';
 import type { Logger } from 'pino';
-import type { RunningWorkers } from './jobs/start-workers.ts';
+import type { RunningWorkers } from './jobs/queue-workers.ts';
 
 const mostNamed = 20;
 

@@ -5,17 +5,17 @@ import { join } from 'node:path';
 import { type System, startSystem } from '../harness/system.ts';
 import type { Scenario } from './scenario.ts';
 
-/** A system, and a place for repositories. */
-export interface Trial extends AsyncDisposable {
+/** A running system and a temporary folder for repositories. */
+export interface Environment extends AsyncDisposable {
   system: System;
-  /** Each scenario has a folder of its own; clones and patched trees lie beside it. */
+  /** Creates a folder per scenario; clones and patched trees are placed beside it. */
   folderOf(scenario: Scenario, kind: string): string;
 }
 
-export async function openTrial(): Promise<Trial> {
+export async function openEnvironment(): Promise<Environment> {
   const root = await mkdtemp(join(tmpdir(), 'hp-repositories-'));
   const system = await startSystem();
-  // The Node that runs this, for packages whose tests need one.
+  // This test's own Node, for packages whose tests need one.
   await system.startWorker({ HOLDPOINT_TOOLCHAINS: join(process.execPath, '../..') });
   return {
     system,

@@ -2,28 +2,28 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { difference } from './difference.ts';
+import { approveNext, editsOf, publishNow, submit, treeFiles, waitUntilHeld, waitUntilSucceeded } from './drive-run.ts';
+import { type Environment, openEnvironment } from './environment.ts';
 import { filesOnDisk } from './files-on-disk.ts';
 import { runScript } from './real-git.ts';
-import { scenarios } from './scenarios/every.ts';
-import { openTrial, type Trial } from './trial.ts';
-import { approveNext, editsOf, publishNow, staged, submit, succeeded, waitUntilHeld } from './try-run.ts';
+import { scenarios } from './scenarios/all.ts';
 
 const isFull = process.env.HOLDPOINT_REPOSITORIES === 'full';
 const chosen = scenarios.filter(({ asDirectory }) => asDirectory === 'bounded' || (isFull && asDirectory === 'full'));
 
-let trial: Trial;
+let environment: Environment;
 beforeAll(async () => {
-  trial = await openTrial();
+  environment = await openEnvironment();
 });
-afterAll(() => trial[Symbol.asyncDispose]());
+afterAll(() => environment[Symbol.asyncDispose]());
 
-/** A run on a directory has everything in it but the repositories. */
+/** A run on a directory has everything in it except repositories. */
 const ofGit = (path: string): boolean => path.split('/').includes('.git');
 
 test.for(chosen)('$name as a directory: the publish equals the edits', async (scenario) => {
-  const { system } = trial;
+  const { system } = environment;
   const { client } = system;
-  const folder = trial.folderOf(scenario, 'directory');
+  const folder = environment.folderOf(scenario, 'directory');
   const { path } = scenario.make(folder);
   const reference = `${folder}-reference`;
   runScript(folder, `cp -a '${path}' '${reference}'`);
@@ -32,17 +32,17 @@ test.for(chosen)('$name as a directory: the publish equals the edits', async (sc
 
   const runId = await submit(client, scenario, { path }, 'directory');
   await waitUntilHeld(client, runId);
-  expect(difference(staged(system, runId), atBase), 'the files of the new workspace').toEqual([]);
+  expect(difference(treeFiles(system, runId), atBase), 'the files of the new workspace').toEqual([]);
   await approveNext(client, runId);
   await approveNext(client, runId);
-  await succeeded(client, runId);
+  await waitUntilSucceeded(client, runId);
   for (const script of editsOf(scenario)) runScript(reference, script);
   const done = filesOnDisk(reference, { without: ofGit });
-  expect(difference(staged(system, runId), done), 'the files at the end').toEqual([]);
+  expect(difference(treeFiles(system, runId), done), 'the files at the end').toEqual([]);
   expect(difference(filesOnDisk(folder, { exactly: true }), before), 'the source after the run').toEqual([]);
 
-  writeFileSync(join(path, 'of-the-user'), 'written while the run was under way\n');
-  writeFileSync(join(reference, 'of-the-user'), 'written while the run was under way\n');
+  writeFileSync(join(path, 'of-the-user'), 'written during the run\n');
+  writeFileSync(join(reference, 'of-the-user'), 'written during the run\n');
   const preview = await client.previewPublish(runId);
   expect(preview).toMatchObject({ conflicts: [], left_out: [] });
   const { published } = await publishNow(client, runId);

@@ -4,7 +4,7 @@ import { controlChannel } from '@holdpoint/engine/log/keys';
 import { readRun, readTask } from '@holdpoint/engine/log/read-state';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import type { RunningWorkers } from './start-workers.ts';
+import type { RunningWorkers } from './queue-workers.ts';
 
 const messageSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('cancel'), run_id: z.string() }),

@@ -3,7 +3,7 @@ import type { WorkerDeps } from '@holdpoint/engine/deps';
 import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
 import { workerIndex, workerKey } from '@holdpoint/engine/log/keys';
 import type { LoopWatch } from '@holdpoint/telemetry';
-import type { RunningWorkers } from './jobs/start-workers.ts';
+import type { RunningWorkers } from './jobs/queue-workers.ts';
 
 const every = 5000;
 const lifetimeSeconds = 15;

@@ -2,20 +2,20 @@ import type { WorkerDeps } from '@holdpoint/engine/deps';
 import { collectGarbage } from '@holdpoint/engine/handlers/collect-garbage';
 import { openPeriodicWork, type PeriodicWork } from '@holdpoint/engine/handlers/periodic-work';
 import { sweep } from '@holdpoint/engine/handlers/sweep';
-import type { Config } from '../config.ts';
+import type { RuntimeConfig } from '../runtime-config.ts';
 
 /** Looks several times in each interval, so that a look that came too early does not cost a whole one. */
 const looksPerInterval = 4;
 const longestLookMs = 60_000;
 
-/** The sweep and housekeeping, each on a timer of this process: whichever worker finds it due does it. */
+/** The sweep and maintenance, each on a timer of this process: whichever worker finds it due does it. */
 export function startPeriodic(
   deps: WorkerDeps,
-  { sweepMs, housekeepingMs }: Pick<Config, 'sweepMs' | 'housekeepingMs'>,
+  { sweepMs, maintenanceMs }: Pick<RuntimeConfig, 'sweepMs' | 'maintenanceMs'>,
 ): { stop(): Promise<void> } {
   const parts = [
     repeat(deps, 'sweep', sweepMs, (signal) => sweep(deps, signal)),
-    repeat(deps, 'housekeeping', housekeepingMs, (signal) => collectGarbage(deps, signal)),
+    repeat(deps, 'maintenance', maintenanceMs, (signal) => collectGarbage(deps, signal)),
   ];
   return {
     async stop() {

@@ -1,30 +1,5 @@
 import { readFileSync } from 'node:fs';
-
-/** A process of this boot. The start time makes it unique: a recycled pid has a later one. */
-export interface ProcessIdentity {
-  pid: number;
-  /** Clock ticks since boot, field 22 of /proc/PID/stat. */
-  start: number;
-}
-
-/** Null when there is no such process, or it is a zombie: a zombie runs nothing and holds nothing. */
-export function identify(pid: number): ProcessIdentity | null {
-  let stat: string;
-  try {
-    stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  } catch {
-    return null; // ENOENT, or ESRCH when it ended while being read
-  }
-  // the name (field 2) may hold spaces and brackets
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const state = fields[0];
-  if (state === 'Z' || state === 'X') return null;
-  return { pid, start: Number(fields[19]) };
-}
-
-export function isAlive({ pid, start }: ProcessIdentity): boolean {
-  return identify(pid)?.start === start;
-}
+import { identify, isAlive, type ProcessIdentity } from '@holdpoint/process';
 
 /** Sends SIGKILL if it is still the same process. */
 export function killProcess(identity: ProcessIdentity): void {
