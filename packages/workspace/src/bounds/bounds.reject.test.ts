@@ -4,9 +4,8 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { writeTree } from '../testing/file-tree.ts';
-import { publishNow } from '../testing/publish-now.ts';
 import { initRepository } from '../testing/real-git.ts';
-import { temporary } from '../testing/temporary-workspaces.ts';
+import { publishNow, temporary } from '../testing/temporary-workspaces.ts';
 import { type PathRule, reasonClosed } from './path-rules.ts';
 import { rootsFrom } from './roots-from-env.ts';
 

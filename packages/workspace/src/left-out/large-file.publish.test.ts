@@ -3,9 +3,8 @@ import { closeSync, createReadStream, openSync, readFileSync, writeSync } from '
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { writeTree } from '../testing/file-tree.ts';
-import { publishNow } from '../testing/publish-now.ts';
 import { git, initRepository } from '../testing/real-git.ts';
-import { temporary } from '../testing/temporary-workspaces.ts';
+import { publishNow, temporary } from '../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const mebibyte = 1024 * 1024;

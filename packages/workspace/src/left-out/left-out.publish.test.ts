@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import { type FileTree, readTree, writeTree } from '../testing/file-tree.ts';
-import { publishNow } from '../testing/publish-now.ts';
 import { git, initRepository } from '../testing/real-git.ts';
-import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
+import { publishNow, type Temporary, temporary } from '../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const target = { message: 'm' };

@@ -4,9 +4,8 @@ import type { Source } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import type { Progress } from '../port.ts';
 import { readTree, writeTree } from '../testing/file-tree.ts';
-import { publishNow } from '../testing/publish-now.ts';
 import { git, initRepository } from '../testing/real-git.ts';
-import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
+import { publishNow, type Temporary, temporary } from '../testing/temporary-workspaces.ts';
 import { createSelection } from './selection.ts';
 
 const runId = 'run_1';

@@ -28,7 +28,7 @@ export async function takeCommit(
   await writeRef(folder.shadow, input.ref, commit);
 }
 
-/** Tells git that the parents of the commit are missing. */
+/** Marks the parents of the commit as missing. */
 async function markShallow(shadow: string, commit: string): Promise<void> {
   const path = join(shadow, 'shallow');
   const known = readLines(path);

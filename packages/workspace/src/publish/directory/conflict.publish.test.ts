@@ -7,11 +7,9 @@ import { fileURLToPath } from 'node:url';
 import type { Resolution } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
 import type { PublishRequest } from '../../port.ts';
-import { stride, tried } from '../../testing/crash-stride.ts';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
-import { publishNow } from '../../testing/publish-now.ts';
-import { runUntilKilled } from '../../testing/run-until-killed.ts';
-import { owner, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
+import { runUntilKilled, stride, tried } from '../../testing/run-until-killed.ts';
+import { owner, publishNow, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
 import { withSourceLock } from './source-lock.ts';
 
 const runId = 'run_1';
@@ -264,11 +262,11 @@ describe('two processes publishing to one directory', () => {
   function publish(t: Temporary, input: { runId: string; snapshot: string; stopAt?: string }) {
     const args = JSON.stringify({ dataDir: t.dataDir, owner, ...input });
     const child = spawn(process.execPath, [script, args], { stdio: ['ignore', 'pipe', 'ignore'] });
-    const told = createInterface(child.stdout);
+    const output = createInterface(child.stdout);
     const points: string[] = [];
-    told.on('line', (point) => points.push(point));
+    output.on('line', (point) => points.push(point));
     const reach = async (point: string) => {
-      while (!points.includes(point)) await once(told, 'line');
+      while (!points.includes(point)) await once(output, 'line');
     };
     return { child, reach, ended: once(child, 'exit') };
   }

@@ -16,11 +16,9 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import type { PublishResult } from '../../port.ts';
-import { stride, tried } from '../../testing/crash-stride.ts';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
-import { publishNow } from '../../testing/publish-now.ts';
-import { runUntilKilled } from '../../testing/run-until-killed.ts';
-import { type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
+import { runUntilKilled, stride, tried } from '../../testing/run-until-killed.ts';
+import { publishNow, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
 import { type AsideRole, privateName } from './private-name.ts';
 
 const runId = 'run_1';

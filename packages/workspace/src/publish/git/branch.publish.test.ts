@@ -3,12 +3,10 @@ import { join } from 'node:path';
 import type { PublishPlan, Resolution } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
 import type { PublishRequest } from '../../port.ts';
-import { stride, tried } from '../../testing/crash-stride.ts';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
-import { publishNow } from '../../testing/publish-now.ts';
 import { git, gitBytes, initRepository } from '../../testing/real-git.ts';
-import { runUntilKilled } from '../../testing/run-until-killed.ts';
-import { type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
+import { runUntilKilled, stride, tried } from '../../testing/run-until-killed.ts';
+import { publishNow, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const lines = Array.from({ length: 20 }, (_, index) => `line ${index}\n`);

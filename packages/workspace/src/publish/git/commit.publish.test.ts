@@ -4,10 +4,9 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { writeTree } from '../../testing/file-tree.ts';
-import { publishNow } from '../../testing/publish-now.ts';
 import { git, initRepository } from '../../testing/real-git.ts';
 import { runUntilKilled } from '../../testing/run-until-killed.ts';
-import { temporary } from '../../testing/temporary-workspaces.ts';
+import { publishNow, temporary } from '../../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const branch = `refs/heads/holdpoint/${runId}`;

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import type { Conflict, Resolution } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
-import { publishNow } from '../../testing/publish-now.ts';
 import { git, initRepository } from '../../testing/real-git.ts';
-import { type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
+import { publishNow, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 

@@ -2,9 +2,8 @@ import { join } from 'node:path';
 import type { Resolution } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
 import { writeTree } from '../../testing/file-tree.ts';
-import { publishNow } from '../../testing/publish-now.ts';
 import { git, initRepository } from '../../testing/real-git.ts';
-import { type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
+import { publishNow, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 

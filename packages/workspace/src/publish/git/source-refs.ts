@@ -1,10 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Deps } from '../../deps.ts';
+import type { Deps, RunFolder, WorkspaceRecord } from '../../deps.ts';
 import { errnoOf, WorkspaceError } from '../../errors.ts';
 import type { GitOptions } from '../../host-git/git.ts';
-import type { RunFolder } from '../../run/run-folder.ts';
-import type { WorkspaceRecord } from '../../run/workspace-record.ts';
 import { pipePack } from '../../source-repository/pipe-pack.ts';
 import { asOwner, openRepository, type Repository } from '../../source-repository/repository.ts';
 
