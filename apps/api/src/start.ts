@@ -11,7 +11,7 @@ import { type Connections, openRedis } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
 import { createRegistry, holdpoint, idleRules, type Registry } from '@holdpoint/tools';
-import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
+import { openWorkspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger } from 'fastify';
 import { type KeyCheck, openApiKey } from './auth/api-key.ts';
 import { type Config, ConfigError } from './config.ts';

@@ -30,7 +30,7 @@ describe('web_search', () => {
           {
             title: 'Hold points & releases',
             url: 'https://docs.test/hold-points?a=1&b=2#top',
-            snippet: 'A step past which work may not go until somebody releases it.',
+            snippet: 'A step past which work may not go until a person releases it.',
           },
           { title: 'Linked directly', url: 'https://wiki.test/uddg?uddg=https%3A%2F%2Felsewhere.test%2F', snippet: '' },
           { title: 'Third', url: 'https://third.test/', snippet: 'The last one.' },
