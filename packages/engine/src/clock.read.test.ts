@@ -3,24 +3,24 @@ import { openClock } from './clock.ts';
 
 const hour = 3_600_000;
 
-/** Two clocks that a test moves, and the one that is made of them. */
+/** Two clocks that a test moves, and the clock under test. */
 function clocks() {
-  const at = { wall: 1_700_000_000_000, steady: 0 };
-  const now = openClock({ wall: () => at.wall, steady: () => at.steady });
+  const at = { wall: 1_700_000_000_000, monotonic: 0 };
+  const now = openClock({ wall: () => at.wall, monotonic: () => at.monotonic });
   const pass = (ms: number) => {
     at.wall += ms;
-    at.steady += ms;
+    at.monotonic += ms;
   };
   return { at, now, pass, start: at.wall };
 }
 
-test('it tells the time of day', () => {
+test('reads the time of day', () => {
   const { now, pass, start } = clocks();
   pass(5000);
   expect(now()).toBe(start + 5000);
 });
 
-test.each([hour, -hour])('a wall clock that is off by %i ms for 12 s changes nothing', (jump) => {
+test.each([hour, -hour])('ignores a wall clock that is off by %i ms for 12 s', (jump) => {
   const { at, now, pass, start } = clocks();
   at.wall += jump;
   for (let second = 1; second <= 12; second++) {
@@ -32,7 +32,7 @@ test.each([hour, -hour])('a wall clock that is off by %i ms for 12 s changes not
   expect(now()).toBe(start + 13_000);
 });
 
-test.each([hour, -hour])('one that stays off by %i ms is believed', (jump) => {
+test.each([hour, -hour])('trusts a wall clock that stays off by %i ms', (jump) => {
   const { at, now, pass, start } = clocks();
   at.wall += jump;
   now();
@@ -40,7 +40,7 @@ test.each([hour, -hour])('one that stays off by %i ms is believed', (jump) => {
   expect(now()).toBe(start + jump + 31_000);
 });
 
-test('the corrections of a time service are followed, and the time never goes back by more than they do', () => {
+test('follows the corrections of a time service, and never goes back', () => {
   const { at, now, pass } = clocks();
   let last = now();
   for (let step = 0; step < 1000; step++) {

@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const nothing = { text: '', from: 0, next: 0, total: 0, omitted: 0 };
 
-/** Every page from a place on. Checks that pages meet, and that what lies between them is said to be left out. */
+/** Reads every page from an offset on. Checks that pages meet, and that `omitted` counts the bytes between them. */
 async function readOn(store: OutputStore, id: string, at: { from: number; maxBytes: number }) {
   const pages: { from: number; text: string; next: number }[] = [];
   for (let { from } = at; ; ) {
@@ -41,7 +41,7 @@ const bounds = fc.record({
   segmentBytes: fc.integer({ min: 1, max: 40 }),
 });
 
-test('whatever the chunks, the bounds and the pages: what is read is what was written, but for the middle', async () => {
+test('reads what was written, except the middle, for any chunks, bounds and pages', async () => {
   const property = fc.asyncProperty(chunks, bounds, fc.integer({ min: 1, max: 50 }), async (parts, kept, maxBytes) => {
     const store = openOutputStore(folder, kept);
     const writer = store.open('task_1');
@@ -54,16 +54,16 @@ test('whatever the chunks, the bounds and the pages: what is read is what was wr
       followedTo = end;
     }
     await writer.close();
-    const whole = Buffer.concat(parts);
+    const written = Buffer.concat(parts);
     const { pages, end, total } = await readOn(store, 'task_1', { from: 0, maxBytes });
-    expect([end, total]).toEqual([whole.length, whole.length]);
+    expect([end, total]).toEqual([written.length, written.length]);
     for (const { from, next, text } of [...pages, ...followed])
-      expect(text).toBe(whole.subarray(from, next).toString());
-    const head = Math.min(kept.headBytes, whole.length);
-    const tail = Math.max(whole.length - kept.tailBytes, head);
-    const isRead = (place: number) => pages.some(({ from, next }) => from <= place && place < next);
-    for (let place = 0; place < whole.length; place++) {
-      if (place < head || place >= tail) expect(isRead(place)).toBe(true);
+      expect(text).toBe(written.subarray(from, next).toString());
+    const head = Math.min(kept.headBytes, written.length);
+    const tail = Math.max(written.length - kept.tailBytes, head);
+    const isRead = (at: number) => pages.some(({ from, next }) => from <= at && at < next);
+    for (let at = 0; at < written.length; at++) {
+      if (at < head || at >= tail) expect(isRead(at)).toBe(true);
     }
     const read = pages.reduce((sum, { from, next }) => sum + next - from, 0);
     expect(read).toBeLessThanOrEqual(kept.headBytes + kept.tailBytes + 3 * (kept.segmentBytes + 3));
@@ -71,7 +71,7 @@ test('whatever the chunks, the bounds and the pages: what is read is what was wr
   await fc.assert(property, { numRuns: 200 });
 });
 
-test('of text no page shows half a character, wherever chunks, files, pages and what was removed end', async () => {
+test('reads no half character, wherever chunks, files, pages and gaps end', async () => {
   const text = fc
     .array(fc.constantFrom('a', 'é', '€', '😀'), { minLength: 1, maxLength: 200 })
     .map((units) => units.join(''));
@@ -80,10 +80,10 @@ test('of text no page shows half a character, wherever chunks, files, pages and 
     bounds,
     fc.nat(),
     fc.integer({ min: 1, max: 9 }),
-    async (whole, kept, maxBytes, size) => {
+    async (written, kept, maxBytes, size) => {
       const store = openOutputStore(folder, { ...kept, now: () => 0 });
       const writer = store.open('task_1');
-      const data = Buffer.from(whole);
+      const data = Buffer.from(written);
       for (let at = 0; at < data.length; at += size) {
         writer.write('stdout', data.subarray(at, at + size));
         const { pages } = await readOn(store, 'task_1', { from: 0, maxBytes: 1 + (maxBytes % 50) });
@@ -95,7 +95,7 @@ test('of text no page shows half a character, wherever chunks, files, pages and 
   await fc.assert(property, { numRuns: 60 });
 });
 
-test('the beginning of a character is left for the next page while the rest may come, for a second', async () => {
+test('leaves an incomplete character for the next page, for a second', async () => {
   let time = Date.now();
   const store = openOutputStore(folder, { now: () => time });
   const writer = store.open('task_2');
@@ -117,7 +117,7 @@ test('the beginning of a character is left for the next page while the rest may 
   expect(await store.read('task_2', { ...at, from: 7 })).toMatchObject({ text: '\ufffd', next: 9, total: 9 });
 });
 
-test('streams are apart, an unknown task has printed nothing, and a second writer begins anew', async () => {
+test('separates streams, reads an unknown task as empty, replaces an old writer', async () => {
   const store = openOutputStore(folder);
   const writer = store.open('task_3');
   writer.write('stderr', Buffer.from('problem'));
@@ -137,7 +137,7 @@ test('streams are apart, an unknown task has printed nothing, and a second write
   expect(await openOutputStore(join(folder, 'nowhere')).list()).toEqual([]);
 });
 
-test('a writer after whom another has begun anew fails, and does not touch what that one wrote', async () => {
+test('a replaced writer fails and does not change the output of the new one', async () => {
   const store = openOutputStore(folder, { segmentBytes: 10 });
   const late = store.open('task_5');
   late.write('stdout', Buffer.from('0123456789'));
@@ -153,7 +153,7 @@ test('a writer after whom another has begun anew fails, and does not touch what 
   expect(await store.read('task_5', { stream: 'stdout', from: 0, maxBytes: 99 })).toMatchObject({ text: 'newest' });
 });
 
-/** Prints the numbers from 0 on, as fast as it can. */
+/** Prints the numbers from 0 on, as fast as possible. */
 const counting = `
   import { openOutputStore } from ${JSON.stringify(new URL('output-store.ts', import.meta.url).href)};
   const writer = openOutputStore(process.argv[1]).open('task_6');
@@ -162,7 +162,7 @@ const counting = `
   }
 `;
 
-test('it can be followed while another process writes more than is kept, and outlives that process', async () => {
+test('can be followed while another process writes, and after its death', async () => {
   const store = openOutputStore(folder);
   const child = spawn(process.execPath, ['--input-type=module', '-e', counting, folder], { stdio: 'inherit' });
   let [from, gone, read] = [0, 0, 0];
@@ -170,7 +170,7 @@ test('it can be followed while another process writes more than is kept, and out
     const page = await store.read('task_6', { stream: 'stdout', from, maxBytes: 40_000 });
     gone += page.omitted;
     read += page.text.length;
-    // each line says where it stands
+    // Each line names its own offset.
     const skipped = (10 - (page.from % 10)) % 10;
     const line = page.text.slice(skipped, skipped + 9);
     if (line.length === 9) expect(Number(line)).toBe((page.from + skipped) / 10);

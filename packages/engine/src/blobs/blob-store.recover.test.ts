@@ -25,7 +25,7 @@ async function old(text: string): Promise<string> {
   return sha256;
 }
 
-test('what nothing refers to and nobody put lately is removed; everything else stays', async () => {
+test('removes only blobs that no log refers to and no process put lately', async () => {
   const [needed, garbage, young] = [await old('needed'), await old('garbage'), await blobs.put(Buffer.from('young'))];
   expect(await collect([needed])).toEqual({ removed: 1, bytes: 'garbage'.length });
   await expect(blobs.get(garbage)).rejects.toMatchObject({ code: 'blob_missing' });
@@ -33,14 +33,14 @@ test('what nothing refers to and nobody put lately is removed; everything else s
   expect(String(await blobs.get(young))).toBe('young');
 });
 
-test('a blob that is put again is as good as new', async () => {
+test('keeps a blob that was put again', async () => {
   const sha256 = await old('again');
   await blobs.put(Buffer.from('again'));
   expect((await collect([])).removed).toBe(0);
   expect(String(await blobs.get(sha256))).toBe('again');
 });
 
-test('a put at the same moment as a collection wins, and no reader misses the blob', async () => {
+test('loses no blob to a concurrent put, and no reader misses it', async () => {
   const content = Buffer.from('wanted');
   for (let round = 0; round < 200; round++) {
     const sha256 = await old('wanted');
@@ -54,7 +54,7 @@ test('a put at the same moment as a collection wins, and no reader misses the bl
   }
 });
 
-test('what no log refers to stays readable in the trash for its time, and comes back with a log that needs it', async () => {
+test('keeps garbage readable in the trash, and moves it back when a log needs it', async () => {
   const sha256 = await old('of a log that Redis lost');
   expect(await collect([], hour)).toEqual({ removed: 0, bytes: 0 });
   expect(await readdir(join(directory, 'trash'))).toEqual([sha256]);
@@ -65,7 +65,7 @@ test('what no log refers to stays readable in the trash for its time, and comes 
   expect(String(await blobs.get(sha256))).toBe('of a log that Redis lost');
 });
 
-test('what an interrupted collection had moved aside comes back when it is needed, and goes when it is not', async () => {
+test('recovers the trash of an interrupted collection', async () => {
   const [needed, garbage] = [await old('needed'), await old('garbage')];
   await mkdir(join(directory, 'trash'), { recursive: true });
   for (const sha256 of [needed, garbage]) await rename(fileOf(sha256), join(directory, 'trash', sha256));
