@@ -85,7 +85,7 @@ describe('web_search', () => {
     server().serve('/html/', { type: 'text/html', body: await page('other-layout') });
     expect(await search({ query: 'x' })).toMatchObject({
       status: 'failed',
-      error: { code: 'ESEARCHUNREADABLE', next: expect.stringContaining('Do not take this for no results') },
+      error: { code: 'ESEARCHUNREADABLE', next: expect.stringContaining('does not mean that there are no results') },
     });
   });
 
