@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { openWireServer, type WireServer } from '@holdpoint/models/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openWireServer, type WireServer } from '../../packages/models/src/testing/wire-server.ts';
 import { finished, nextApproval } from '../harness/runs.ts';
 import { type System, startSystem } from '../harness/system.ts';
 

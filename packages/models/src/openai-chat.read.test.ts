@@ -120,7 +120,7 @@ test('a conversation with a call without a result is refused before any request'
   await using server = await openWireServer({ body: JSON.stringify(completion([call('c1', '{}')])) });
   const ask = asking(modelName, server.url);
   const conversation = continued(await ask()).slice(0, 2);
-  const refused = await failure(ask([...conversation, { role: 'user', text: 'go on' }]));
+  const refused = await failure(ask([...conversation, { role: 'user', text: 'continue' }]));
   expect(refused).toMatchObject({ code: 'EMODELREQUEST', retryable: false, status: undefined });
   expect(ask.sent).toHaveLength(1);
 });

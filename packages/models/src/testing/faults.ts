@@ -6,12 +6,12 @@ import { openWireServer } from './wire-server.ts';
 export function testFaults(model: string, whole: unknown): void {
   const body = JSON.stringify(whole);
 
-  test('the whole answer, of which the tests below send a part, is taken', async () => {
+  test('accepts the whole answer that the tests below cut', async () => {
     await using server = await openWireServer({ body });
     await expect(asking(model, server.url)()).resolves.toMatchObject({ model });
   });
 
-  test('a rate limit is retryable after the time the provider names, and is not retried here', async () => {
+  test('a rate limit is retryable after the named time, without a retry here', async () => {
     const mock = await openProviderMock();
     try {
       const ask = asking(model, mock.url);

@@ -78,7 +78,7 @@ function excerpt(
   { start_char, max_chars }: PageRequest,
 ) {
   return {
-    title,
+    ...(title && { title }),
     ...cutPage(content, start_char, max_chars),
     ...((truncated || !complete) && { incomplete: true }),
   };

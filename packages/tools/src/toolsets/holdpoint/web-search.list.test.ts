@@ -30,7 +30,7 @@ describe('web_search', () => {
           {
             title: 'Hold points & releases',
             url: 'https://docs.test/hold-points?a=1&b=2#top',
-            snippet: 'A step past which work may not go until somebody releases it.',
+            snippet: 'A step past which work may not go until a person releases it.',
           },
           { title: 'Linked directly', url: 'https://wiki.test/uddg?uddg=https%3A%2F%2Felsewhere.test%2F', snippet: '' },
           { title: 'Third', url: 'https://third.test/', snippet: 'The last one.' },
@@ -85,7 +85,7 @@ describe('web_search', () => {
     server().serve('/html/', { type: 'text/html', body: await page('other-layout') });
     expect(await search({ query: 'x' })).toMatchObject({
       status: 'failed',
-      error: { code: 'ESEARCHUNREADABLE', next: expect.stringContaining('Do not take this for no results') },
+      error: { code: 'ESEARCHUNREADABLE', next: expect.stringContaining('does not mean that there are no results') },
     });
   });
 
