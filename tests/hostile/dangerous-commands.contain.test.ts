@@ -8,7 +8,7 @@ import { processesIn } from './host/process-table.ts';
 import { openScene, type Scene } from './host/scene.ts';
 import { users } from './host/users.ts';
 
-const MIB = 1024 * 1024;
+const mib = 1024 * 1024;
 
 interface Row {
   command?: string;
@@ -58,9 +58,9 @@ describe.each(users)('dangerous commands, with a worker of $name', (user) => {
     const limits = {
       wall_ms: 3000,
       processes: 64,
-      output_bytes: MIB,
-      workspace_bytes: 64 * MIB,
-      memory_bytes: 256 * MIB,
+      output_bytes: mib,
+      workspace_bytes: 64 * mib,
+      memory_bytes: 256 * mib,
     };
     scene = await openScene(user, { limits });
   });

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import type { DecisionCase, DecisionResult } from './host/decision-process.ts';
 import { inForm } from './host/form.ts';
 import { removeTree } from './host/remove-tree.ts';
-import { SYSTEM_PATH, startAs, type User, users } from './host/users.ts';
+import { startAs, systemPath, type User, users } from './host/users.ts';
 
 // A person decides on files that were shown. A background command changes what the call will meet, in every way it can. Each has to be noticed.
 
@@ -139,7 +139,7 @@ async function decideAs(user: User, all: readonly DecisionCase[]): Promise<Decis
   try {
     const child = startAs(user, 'tests/hostile/host/decision-process.ts', [directory, JSON.stringify(all)], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      env: { PATH: SYSTEM_PATH, HOME: directory },
+      env: { PATH: systemPath, HOME: directory },
     });
     const exit = once(child, 'exit');
     let results: DecisionResult[] = [];

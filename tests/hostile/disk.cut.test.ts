@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { CommandEnd } from '@holdpoint/sandbox/port';
+import type { CommandEnd } from '@holdpoint/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inForm } from './host/form.ts';
 import { processesIn } from './host/process-table.ts';
@@ -7,8 +7,8 @@ import { removeTree } from './host/remove-tree.ts';
 import { openScene, type Scene } from './host/scene.ts';
 import { users } from './host/users.ts';
 
-const MIB = 1024 * 1024;
-const LIMIT = 64 * MIB;
+const mib = 1024 * 1024;
+const limit = 64 * mib;
 const program = readFileSync(new URL('inside/hold-disk.py', import.meta.url), 'utf8');
 
 interface Way {
@@ -29,7 +29,7 @@ const ways: Way[] = [
   { name: 'a directory that its owner may not enter', way: 'closed-directory 600' },
 ];
 
-const quota: CommandEnd = { status: 'quota', quota: 'workspace', limit: LIMIT };
+const quota: CommandEnd = { status: 'quota', quota: 'workspace', limit: limit };
 
 describe.each(users)('the disk limit, with a worker of $name', (user) => {
   let scene: Scene;
@@ -41,7 +41,7 @@ describe.each(users)('the disk limit, with a worker of $name', (user) => {
   const run = (workspace: ReturnType<Scene['makeWorkspace']>, way: string) =>
     scene.worker.run(workspace, `exec /usr/bin/python3 -c "$PROGRAM" ${way}`, {
       env: { PROGRAM: program },
-      limits: { workspace_bytes: LIMIT, wall_ms: 20_000 },
+      limits: { workspace_bytes: limit, wall_ms: 20_000 },
     });
 
   test.each(inForm(ways))('$name', async ({ way }) => {
@@ -63,7 +63,7 @@ describe.each(users)('the disk limit, with a worker of $name', (user) => {
     const workspace = scene.makeWorkspace();
     expect((await run(workspace, 'closed-directory 000 at-once')).end).toEqual(quota);
     const more = await scene.worker.run(workspace, 'head -c 8M /dev/zero > more', {
-      limits: { workspace_bytes: LIMIT },
+      limits: { workspace_bytes: limit },
     });
     expect(more.end).toEqual(quota);
     removeTree(workspace.path);

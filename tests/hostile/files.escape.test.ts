@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { linkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import type { CommandEnd, WorkspaceMount } from '@holdpoint/sandbox/port';
+import type { CommandEnd, WorkspaceMount } from '@holdpoint/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inForm } from './host/form.ts';
 import { openScene, type Scene } from './host/scene.ts';

@@ -1,6 +1,6 @@
 import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { WorkspaceMount } from '@holdpoint/sandbox/port';
+import type { WorkspaceMount } from '@holdpoint/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { processesIn } from './host/process-table.ts';
 import { openScene, type Scene } from './host/scene.ts';

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import type { CommandEnd } from '@holdpoint/sandbox/port';
+import type { CommandEnd } from '@holdpoint/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inForm } from './host/form.ts';
 import { openScene, type Scene } from './host/scene.ts';
 import { users } from './host/users.ts';
 
-const MIB = 1024 * 1024;
-const LIMIT = 192 * MIB;
+const mib = 1024 * 1024;
+const limit = 192 * mib;
 const program = readFileSync(new URL('inside/hold-memory.py', import.meta.url), 'utf8');
 const exited = (exit_code: number): CommandEnd => ({ status: 'exited', exit_code, signal: null });
 
@@ -35,19 +35,19 @@ describe.each(users)('the memory limit, with a worker of $name', (user) => {
   const run = (way: string) =>
     scene.worker.run(scene.makeWorkspace(), `exec /usr/bin/python3 -c "$PROGRAM" ${way}`, {
       env: { PROGRAM: program },
-      limits: { memory_bytes: LIMIT, wall_ms: 60_000 },
+      limits: { memory_bytes: limit, wall_ms: 60_000 },
     });
 
   test.each(inForm(ways))('$name', async ({ way }) => {
     const { end, stderr } = await run(way);
-    expect([end, stderr.text]).toEqual([{ status: 'quota', quota: 'memory', limit: LIMIT }, '']);
+    expect([end, stderr.text]).toEqual([{ status: 'quota', quota: 'memory', limit: limit }, '']);
   });
 
   test('what was sent through TCP and not received', async () => {
     const { end, stdout } = await run('tcp');
     // Control groups of version 1 slow the sender down.
-    if (end.status === 'exited') expect(Number(stdout.text)).toBeLessThan(LIMIT + 64 * MIB);
-    else expect(end).toEqual({ status: 'quota', quota: 'memory', limit: LIMIT });
+    if (end.status === 'exited') expect(Number(stdout.text)).toBeLessThan(limit + 64 * mib);
+    else expect(end).toEqual({ status: 'quota', quota: 'memory', limit: limit });
   });
 
   test.each([
@@ -55,7 +55,7 @@ describe.each(users)('the memory limit, with a worker of $name', (user) => {
     ['messages in queues', 'messages'],
   ])('%s', async (_, way) => {
     const { end, stdout } = await run(way);
-    if (scene.worker.capabilities.memory === 'enforced') expect(end).toMatchObject({ quota: 'memory', limit: LIMIT });
+    if (scene.worker.capabilities.memory === 'enforced') expect(end).toMatchObject({ quota: 'memory', limit: limit });
     else expect([end, stdout.text]).toEqual([exited(3), 'refused ENOSPC\n']);
   });
 

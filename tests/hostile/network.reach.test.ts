@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { findRedisBinaries } from '@holdpoint/engine/redis/find-redis-binaries';
-import type { WorkspaceMount } from '@holdpoint/sandbox/port';
+import type { WorkspaceMount } from '@holdpoint/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../harness/until.ts';
 import { openScene, type Scene } from './host/scene.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CommandEnd, WorkspaceMount } from '@holdpoint/sandbox/port';
+import type { CommandEnd, WorkspaceMount } from '@holdpoint/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../harness/until.ts';
 import { inForm } from './host/form.ts';

@@ -1,5 +1,5 @@
+import { isDotGit } from '@holdpoint/sandbox/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isDotGit } from '../../packages/sandbox/src/inside/tool-host/dot-git.ts';
 import { fromPlain, isDotGit as isDotGitInBytes } from '../../packages/workspace/src/files/path-name.ts';
 import { form } from './host/form.ts';
 import { at, openRepositoryScene, type RepositoryScene } from './host/repository-scene.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { lstatSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { CommandEnd, CommandResult, Limits, WorkspaceMount } from '@holdpoint/sandbox/port';
+import type { CommandEnd, CommandResult, Limits, WorkspaceMount } from '@holdpoint/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { form, inForm } from './host/form.ts';
 import { processesIn } from './host/process-table.ts';
@@ -10,11 +10,11 @@ import { startPulse } from './host/pulse.ts';
 import { openScene, type Scene } from './host/scene.ts';
 import { users } from './host/users.ts';
 
-const MIB = 1024 * 1024;
+const mib = 1024 * 1024;
 /** The worker may not hold more than so much in addition, whatever a command does. */
-const MOST_GROWTH = 64 * MIB;
+const maxGrowth = 64 * mib;
 /** Far above what a busy machine needs, far below a host that hangs. */
-const MOST_SILENCE_MS = 10_000;
+const maxSilenceMs = 10_000;
 
 const program = readFileSync(new URL('inside/hostile.py', import.meta.url), 'utf8');
 const hostile = (which: string) => `exec /usr/bin/python3 -c "$PROGRAM" ${which}`;
@@ -55,7 +55,7 @@ const diskOf = (path: string) =>
 const staysNear =
   (limit: number) =>
   ({ workspace }: Outcome) =>
-    expect(diskOf(workspace.path)).toBeLessThan(limit + 3000 * MIB);
+    expect(diskOf(workspace.path)).toBeLessThan(limit + 3000 * mib);
 
 const cases: ResourceCase[] = [
   {
@@ -74,23 +74,23 @@ const cases: ResourceCase[] = [
   {
     name: '10 GB of output',
     line: 'exec head -c 10G /dev/zero',
-    ends: [quota('output', 10 * MIB)],
-    also: ({ result }) => expect([result.stdout.bytes, result.stdout.truncated]).toEqual([10 * MIB, true]),
+    ends: [quota('output', 10 * mib)],
+    also: ({ result }) => expect([result.stdout.bytes, result.stdout.truncated]).toEqual([10 * mib, true]),
     bounded: true,
   },
   {
     name: '10 GB of errors, line by line',
     line: 'yes the same again >&2',
-    ends: [quota('output', 10 * MIB)],
-    also: ({ result }) => expect(result.stderr.bytes).toBe(10 * MIB),
+    ends: [quota('output', 10 * mib)],
+    also: ({ result }) => expect(result.stderr.bytes).toBe(10 * mib),
   },
   {
     name: '1 GB of output where that is allowed',
     line: 'exec head -c 1G /dev/zero',
-    limits: { output_bytes: 2048 * MIB },
+    limits: { output_bytes: 2048 * mib },
     ends: [exited(0)],
     also: ({ result }) => {
-      expect(result.stdout.bytes).toBe(1024 * MIB);
+      expect(result.stdout.bytes).toBe(1024 * mib);
       expect(result.stdout.text.length).toBeLessThan(70_000);
     },
   },
@@ -98,12 +98,12 @@ const cases: ResourceCase[] = [
     name: 'output by a thousand hands',
     line: 'for i in {1..300}; do yes $i & done; wait',
     limits: { wall_ms: 20_000 },
-    ends: [quota('output', 10 * MIB)],
+    ends: [quota('output', 10 * mib)],
   },
   {
     name: 'a sparse file of 1 TB',
     line: 'exec truncate -s 1T sparse',
-    ends: [quota('file_size', 1024 * MIB)],
+    ends: [quota('file_size', 1024 * mib)],
     also: (outcome) => expect(sizeOf(outcome, 'sparse')).toBe(0),
     bounded: true,
   },
@@ -121,7 +121,7 @@ const cases: ResourceCase[] = [
     line: 'for d in /tmp /dev/shm; do head -c 1G /dev/zero > $d/fill; stat -c %s $d/fill; done; exit 3',
     ends: [exited(3)],
     also: ({ result }) => {
-      expect(result.stdout.text).toBe(`${64 * MIB}\n${16 * MIB}\n`);
+      expect(result.stdout.text).toBe(`${64 * mib}\n${16 * mib}\n`);
       expect(result.stderr.text).toMatch(/No space left on device[\s\S]*No space left on device/);
     },
     bounded: true,
@@ -129,9 +129,9 @@ const cases: ResourceCase[] = [
   {
     name: 'more files in /tmp than there is memory for their names',
     line: `cd /tmp; ${hostile('many 300000')}`,
-    limits: { memory_bytes: 96 * MIB, wall_ms: 20_000 },
+    limits: { memory_bytes: 96 * mib, wall_ms: 20_000 },
     // without control groups nobody counts what the kernel keeps for a command, and the report says so
-    ends: (bounded) => (bounded ? [quota('memory', 96 * MIB)] : [exited(0), timedOut(20_000)]),
+    ends: (bounded) => (bounded ? [quota('memory', 96 * mib)] : [exited(0), timedOut(20_000)]),
   },
   {
     name: 'a busy loop',
@@ -155,49 +155,49 @@ const cases: ResourceCase[] = [
   {
     name: 'a memory hog',
     line: hostile('memory'),
-    limits: { memory_bytes: 192 * MIB, wall_ms: 20_000 },
-    ends: (bounded) => (bounded ? [quota('memory', 192 * MIB)] : [exited(1)]),
+    limits: { memory_bytes: 192 * mib, wall_ms: 20_000 },
+    ends: (bounded) => (bounded ? [quota('memory', 192 * mib)] : [exited(1)]),
     bounded: true,
   },
   {
     name: 'a hog of many processes',
     line: hostile('memory-of-many'),
-    limits: { memory_bytes: 192 * MIB, wall_ms: 5000 },
-    ends: [quota('memory', 192 * MIB)],
+    limits: { memory_bytes: 192 * mib, wall_ms: 5000 },
+    ends: [quota('memory', 192 * mib)],
   },
   {
     name: 'endless small files',
     line: 'for ((i = 0; ; i++)); do echo x > f$i; done',
-    limits: { workspace_bytes: 4 * MIB, wall_ms: 30_000 },
-    ends: [quota('workspace', 4 * MIB)],
-    also: staysNear(4 * MIB),
+    limits: { workspace_bytes: 4 * mib, wall_ms: 30_000 },
+    ends: [quota('workspace', 4 * mib)],
+    also: staysNear(4 * mib),
     bounded: true,
   },
   {
     name: 'endless small writes to one file',
     line: 'while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done > f',
-    limits: { file_bytes: 4 * MIB, wall_ms: 30_000 },
-    ends: [quota('file_size', 4 * MIB)],
-    also: (outcome) => expect(sizeOf(outcome, 'f')).toBe(4 * MIB),
+    limits: { file_bytes: 4 * mib, wall_ms: 30_000 },
+    ends: [quota('file_size', 4 * mib)],
+    also: (outcome) => expect(sizeOf(outcome, 'f')).toBe(4 * mib),
   },
   {
     name: 'many large files',
     line: 'for ((i = 0; ; i++)); do head -c 8M /dev/zero > f$i; done',
-    limits: { workspace_bytes: 64 * MIB, wall_ms: 30_000 },
-    ends: [quota('workspace', 64 * MIB)],
-    also: staysNear(64 * MIB),
+    limits: { workspace_bytes: 64 * mib, wall_ms: 30_000 },
+    ends: [quota('workspace', 64 * mib)],
+    also: staysNear(64 * mib),
   },
   {
     name: 'a file without a name',
     line: 'exec 3>f; rm f; while :; do head -c 1M /dev/zero >&3; done',
-    limits: { workspace_bytes: 64 * MIB, wall_ms: 10_000 },
-    ends: [quota('workspace', 64 * MIB), quota('file_size', 1024 * MIB)],
+    limits: { workspace_bytes: 64 * mib, wall_ms: 10_000 },
+    ends: [quota('workspace', 64 * mib), quota('file_size', 1024 * mib)],
   },
   {
     name: 'files below a path that is too long to be named',
     line: hostile('hidden'),
-    limits: { workspace_bytes: 64 * MIB, wall_ms: 10_000 },
-    ends: [quota('workspace', 64 * MIB)],
+    limits: { workspace_bytes: 64 * mib, wall_ms: 10_000 },
+    ends: [quota('workspace', 64 * mib)],
     bounded: true,
   },
   {
@@ -222,26 +222,26 @@ const cases: ResourceCase[] = [
   {
     name: 'a million files in one directory',
     line: hostile('many 1000000'),
-    limits: { wall_ms: 30_000, workspace_bytes: 128 * MIB },
-    ends: [quota('workspace', 128 * MIB)],
+    limits: { wall_ms: 30_000, workspace_bytes: 128 * mib },
+    ends: [quota('workspace', 128 * mib)],
   },
   {
     name: 'an archive of 10 GB in some megabytes, to a file',
     line: 'exec gunzip -c bomb.gz > out',
-    ends: [quota('file_size', 1024 * MIB)],
-    also: (outcome) => expect(sizeOf(outcome, 'out')).toBe(1024 * MIB),
+    ends: [quota('file_size', 1024 * mib)],
+    also: (outcome) => expect(sizeOf(outcome, 'out')).toBe(1024 * mib),
   },
   {
     name: 'an archive of 10 GB in some megabytes, to the output',
     line: 'exec gunzip -c bomb.gz',
-    ends: [quota('output', 10 * MIB)],
+    ends: [quota('output', 10 * mib)],
   },
   {
     name: 'an archive of 10 GB in some megabytes, to many files',
     line: 'gunzip -c bomb.gz | split -b 16M',
-    limits: { workspace_bytes: 256 * MIB },
-    ends: [quota('workspace', 256 * MIB)],
-    also: staysNear(256 * MIB),
+    limits: { workspace_bytes: 256 * mib },
+    ends: [quota('workspace', 256 * mib)],
+    also: staysNear(256 * mib),
   },
 ];
 
@@ -250,7 +250,7 @@ describe.each(users)('resources, with a worker of $name', (user) => {
   let bomb: Buffer;
   beforeAll(async () => {
     scene = await openScene(user);
-    const member = gzipSync(Buffer.alloc(16 * MIB));
+    const member = gzipSync(Buffer.alloc(16 * mib));
     bomb = Buffer.concat(Array.from({ length: 640 }, () => member));
   });
   afterAll(() => scene[Symbol.asyncDispose]());
@@ -271,8 +271,8 @@ describe.each(users)('resources, with a worker of $name', (user) => {
     expect(wanted).toContainEqual(result.end);
     also?.({ result, workspace, scene });
     expect(processesIn(workspace.path)).toEqual([]);
-    expect(silence).toBeLessThan(MOST_SILENCE_MS);
-    expect(worker.peak() - held, 'growth of the worker').toBeLessThan(MOST_GROWTH);
+    expect(silence).toBeLessThan(maxSilenceMs);
+    expect(worker.peak() - held, 'growth of the worker').toBeLessThan(maxGrowth);
     expect(statfsSync('/dev/shm').bfree).toBeGreaterThan(shared * 0.9);
     await scene.expectIntact();
     execFileSync('rm', ['-rf', workspace.path]);
@@ -305,8 +305,8 @@ describe.each(users)('resources, with a worker of $name', (user) => {
     expect(huge.end).toEqual(exited(0));
     const held = scene.worker.resetPeak();
     const read = await files.read('huge', { max_bytes: 1000 });
-    expect([read.data.length, read.bytes]).toEqual([1000, 900 * MIB]);
-    expect(scene.worker.peak() - held).toBeLessThan(MOST_GROWTH);
+    expect([read.data.length, read.bytes]).toEqual([1000, 900 * mib]);
+    expect(scene.worker.peak() - held).toBeLessThan(maxGrowth);
     await scene.expectIntact();
   });
 });

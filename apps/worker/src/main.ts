@@ -14,7 +14,7 @@ import { openQueues } from '@holdpoint/engine/queues/queues';
 import { openRedis } from '@holdpoint/engine/redis/open-redis';
 import { watchSpace } from '@holdpoint/engine/space/watch-space';
 import { openModels } from '@holdpoint/models/open-models';
-import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
+import { openSandbox } from '@holdpoint/sandbox';
 import { logOptions } from '@holdpoint/telemetry/log-options';
 import { openDestination } from '@holdpoint/telemetry/open-destination';
 import { startTelemetry } from '@holdpoint/telemetry/start-telemetry';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { FileError } from '@holdpoint/sandbox/errors';
+import { FileError } from '@holdpoint/sandbox';
 import { ToolsError } from './errors.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
 import type { ArgumentIssue } from './invalid-args.ts';

@@ -1,4 +1,4 @@
-import type { CapabilityReport, Command, CommandResult, WorkspaceFiles } from '@holdpoint/sandbox/port';
+import type { CapabilityReport, Command, CommandResult, WorkspaceFiles } from '@holdpoint/sandbox';
 import type { z } from 'zod';
 import type { TextWork } from './text-work/text-work.ts';
 

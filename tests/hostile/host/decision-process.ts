@@ -2,7 +2,7 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
+import { openSandbox } from '@holdpoint/sandbox';
 import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
 import { createWorkspacePort } from '../../../apps/worker/src/adapters/workspace-port.ts';
 
@@ -69,7 +69,7 @@ async function main(): Promise<void> {
     writeFileSync(join(path, 'go'), '');
     await until(() => !existsSync(join(path, 'go')));
     const versions = new Set<string>();
-    const found = await port.frozen(runId, async () => {
+    const found = await port.withFrozen(runId, async () => {
       const difference = await port.differenceFrom({ ...look, decided: shown.snapshot });
       for (let moment = 0; moment < 20; moment++) {
         versions.add(contentOf(join(path, 'deploy.sh')));

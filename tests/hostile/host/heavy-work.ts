@@ -20,7 +20,7 @@ const edit = (old_string: string, new_string: string, more: Record<string, boole
 const file = (command: string) => bash(`${command} > f.txt`);
 /** So many bytes that are all alike. */
 const same = (bytes: number) => file(`head -c ${bytes} /dev/zero | tr '\\0' a`);
-const MB = 1_000_000;
+const mb = 1_000_000;
 
 /** The first step makes the file, the others work on it; one that is refused is as good as one that is done. */
 const steps = (...groups: Parameters<typeof plan>): Plan => ({
@@ -31,11 +31,11 @@ export const heavyWork: readonly HeavyWork[] = [
   {
     name: 'an edit of 20 KB that overlaps itself everywhere in 4 MB',
     bounded: true,
-    plan: steps([same(4 * MB)], [edit('a'.repeat(20_000), 'b')]),
+    plan: steps([same(4 * mb)], [edit('a'.repeat(20_000), 'b')]),
   },
   {
     name: 'an edit of 100 KB that overlaps itself everywhere in 8 MB',
-    plan: steps([same(8 * MB)], [edit('a'.repeat(100_000), 'b')]),
+    plan: steps([same(8 * mb)], [edit('a'.repeat(100_000), 'b')]),
   },
   {
     name: 'an edit of 40,000 lines that all but fit everywhere',
@@ -48,15 +48,15 @@ export const heavyWork: readonly HeavyWork[] = [
   },
   {
     name: 'an edit whose one line is nearly in every place of one line of 10 MB',
-    plan: steps([same(10 * MB)], [edit(`${'a'.repeat(50_000)}b${'a'.repeat(50_000)}`, 'z')]),
+    plan: steps([same(10 * mb)], [edit(`${'a'.repeat(50_000)}b${'a'.repeat(50_000)}`, 'z')]),
   },
   {
     name: 'ten million replacements',
-    plan: steps([same(10 * MB)], [edit('a', 'b', { replace_all: true })]),
+    plan: steps([same(10 * mb)], [edit('a', 'b', { replace_all: true })]),
   },
   {
     name: 'replacements that would fill the memory',
-    plan: steps([same(10 * MB)], [edit('a', 'b'.repeat(100_000), { replace_all: true })]),
+    plan: steps([same(10 * mb)], [edit('a', 'b'.repeat(100_000), { replace_all: true })]),
   },
   {
     name: 'a replacement in each of 2,000,000 lines',

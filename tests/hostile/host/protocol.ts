@@ -1,4 +1,4 @@
-import type { CapabilityReport, Command, WorkspaceFiles, WorkspaceMount } from '@holdpoint/sandbox/port';
+import type { CapabilityReport, Command, WorkspaceFiles, WorkspaceMount } from '@holdpoint/sandbox';
 
 export type FileOperation = keyof WorkspaceFiles;
 

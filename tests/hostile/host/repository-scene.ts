@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { WorkspaceMount } from '@holdpoint/sandbox/port';
+import type { WorkspaceMount } from '@holdpoint/sandbox';
 import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
 import type { Snapshot, Workspaces } from '@holdpoint/workspace/port';
 import { expect } from 'vitest';

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Limits, WorkspaceMount } from '@holdpoint/sandbox/port';
+import type { Limits, WorkspaceMount } from '@holdpoint/sandbox';
 import { expect } from 'vitest';
 import { namesWith, picture, systemPicture } from './outside.ts';
 import { processesIn } from './process-table.ts';

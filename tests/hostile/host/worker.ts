@@ -7,9 +7,9 @@ import type {
   Limits,
   WorkspaceFiles,
   WorkspaceMount,
-} from '@holdpoint/sandbox/port';
+} from '@holdpoint/sandbox';
 import type { FileOperation, FromWorker, Question } from './protocol.ts';
-import { SYSTEM_PATH, startAs, type User } from './users.ts';
+import { startAs, systemPath, type User } from './users.ts';
 
 type RunOptions = Partial<Omit<Command, 'workspace'>>;
 
@@ -62,7 +62,7 @@ export async function startWorker({
       ...(leaked === undefined ? [] : [leaked, 'ignore' as const, leaked]),
     ],
     serialization: 'advanced',
-    env: { PATH: SYSTEM_PATH, HOME: home, ...env },
+    env: { PATH: systemPath, HOME: home, ...env },
   });
   const gone = once(child, 'exit');
   const pid = child.pid ?? 0;

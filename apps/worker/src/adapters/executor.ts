@@ -1,5 +1,5 @@
 import type { ExecutionContext, Executor } from '@holdpoint/engine/ports';
-import type { Limits, Sandbox, WorkspaceMount } from '@holdpoint/sandbox/port';
+import type { Limits, Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import type { Registry } from '@holdpoint/tools/registry';
 import type { TextThreads } from '@holdpoint/tools/text-threads';
 import type { Network, ToolContext } from '@holdpoint/tools/tool';

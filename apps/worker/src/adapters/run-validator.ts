@@ -1,6 +1,6 @@
 import type { Validator } from '@holdpoint/engine/domain/run-spec';
 import type { ValidatorResult } from '@holdpoint/engine/domain/validation';
-import type { CommandEnd, Limits, Sandbox, WorkspaceMount } from '@holdpoint/sandbox/port';
+import type { CommandEnd, Limits, Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import { z } from 'zod';
 import { quotaText } from './quota-text.ts';
 

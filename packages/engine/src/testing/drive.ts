@@ -199,7 +199,7 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
         snapshots.set(id, [...treeOf(runId)]);
         return { snapshot: id, files_changed: 1, skipped: noProblem.length };
       },
-      frozen: async (_runId, act) => {
+      withFrozen: async (_runId, act) => {
         await faults.freeze?.();
         return act();
       },
@@ -215,7 +215,7 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
           .map((path) => ({ path, change: 'added' as const }));
         return { snapshot: id, files_changed: changes.length, skipped: 0, changes, total: changes.length };
       },
-      quiesce: async () => {},
+      killAll: async () => {},
       restore: async ({ runId, epoch, snapshot }) => {
         current(runId, epoch);
         dropped.delete(runId);

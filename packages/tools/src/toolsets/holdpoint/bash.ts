@@ -1,4 +1,4 @@
-import type { CommandResult } from '@holdpoint/sandbox/port';
+import type { CommandResult } from '@holdpoint/sandbox';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
 import type { ToolOutcome } from '../../tool.ts';

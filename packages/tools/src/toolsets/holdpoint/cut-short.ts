@@ -1,4 +1,4 @@
-import type { CommandEnd } from '@holdpoint/sandbox/port';
+import type { CommandEnd } from '@holdpoint/sandbox';
 import type { ToolError } from '../../tool.ts';
 
 /** The status and error of a command that did not come to its own end. @param name how the command is called in messages */

@@ -1,4 +1,4 @@
-import { FileError } from '@holdpoint/sandbox/errors';
+import { FileError } from '@holdpoint/sandbox';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
 import type { ToolContext } from '../../tool.ts';

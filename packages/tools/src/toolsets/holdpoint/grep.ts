@@ -1,4 +1,4 @@
-import type { CapturedStream, CommandResult } from '@holdpoint/sandbox/port';
+import type { CapturedStream, CommandResult } from '@holdpoint/sandbox';
 import { defineTool } from '../../define-tool.ts';
 import type { ToolOutcome } from '../../tool.ts';
 import { cutShort } from './cut-short.ts';
