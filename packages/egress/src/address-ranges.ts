@@ -1,5 +1,5 @@
+import { parseAddress } from './address.ts';
 import { EgressError } from './errors.ts';
-import { parseAddress } from './parse-address.ts';
 
 /** Private addresses that the operator opened on purpose. */
 export interface AddressRanges {

@@ -2,34 +2,31 @@ import type { AddressRanges } from './address-ranges.ts';
 import { EgressError } from './errors.ts';
 import { parseHost } from './host-name.ts';
 
-export interface Rule {
-  /** As it was written. */
-  text: string;
+interface Rule {
   /** Normalised, see `parseHost`. */
   host: string;
-  /** Matches the names below `host`, at any depth, and not `host` itself. */
+  /** Matches names below `host` at any depth, but not `host` itself. */
   subdomains: boolean;
   ports: readonly number[];
 }
 
-const DEFAULT_PORTS = [80, 443];
+const defaultPorts = [80, 443];
 
 /**
- * Reads a run's rules: `host`, `host:port`, `*.host`, `*.host:port`. Without a port, 80 and 443.
+ * Reads a run's rules: `host`, `host:port`, `*.host`, `*.host:port`. Without a port, a rule means 80 and 443.
  *
  * @param addresses IP addresses that may stand in a rule
- * Throws `EgressError` ERULEINVALID, which says what is wrong and what to write instead.
+ * Throws `EgressError` ERULEINVALID, which names the problem and what to write instead.
  */
 export function parseRules(rules: readonly string[], addresses: AddressRanges): Rule[] {
   return rules.map((text) => parseRule(text, addresses));
 }
 
 /** @param target.host normalised, see `parseHost` */
-export function findRule(rules: readonly Rule[], target: { host: string; port: number }): Rule | null {
-  const matches = (rule: Rule) =>
-    rule.ports.includes(target.port) &&
-    (rule.subdomains ? target.host.endsWith(`.${rule.host}`) : target.host === rule.host);
-  return rules.find(matches) ?? null;
+export function isListed(rules: readonly Rule[], { host, port }: { host: string; port: number }): boolean {
+  return rules.some(
+    (rule) => rule.ports.includes(port) && (rule.subdomains ? host.endsWith(`.${rule.host}`) : host === rule.host),
+  );
 }
 
 function parseRule(text: string, addresses: AddressRanges): Rule {
@@ -41,15 +38,15 @@ function parseRule(text: string, addresses: AddressRanges): Rule {
     throw fail('is a URL', `Write the host and the port: ${url?.hostname || 'example.com'}:${port}.`);
   }
   if (/[/?#@\\\s]/.test(text)) {
-    throw fail('is more than a host and a port', 'Rules cannot tell paths or users apart. Write e.g. example.com:443.');
+    throw fail('is more than a host and a port', 'Rules match no paths or users. Write e.g. example.com:443.');
   }
   const { rest, subdomains } = text.startsWith('*.')
     ? { rest: text.slice(2), subdomains: true }
     : { rest: text, subdomains: false };
   if (rest.includes('*')) {
     throw fail(
-      'has a `*` where none may be',
-      'A `*.` may only stand in front: *.example.com. Name every port; name the hosts that the run needs.',
+      'has a misplaced `*`',
+      'Only a leading `*.` is allowed: *.example.com. Name every port and every host that the run needs.',
     );
   }
   const [, hostText = '', portText] = /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/.exec(rest) ?? [];
@@ -62,16 +59,16 @@ function parseRule(text: string, addresses: AddressRanges): Rule {
   if (host.kind === 'address' && (subdomains || !addresses.covers(host.host))) {
     throw fail(
       'names an IP address',
-      'Write the host name. Only addresses that the operator opened (allowAddresses) may stand in a rule.',
+      'Write the host name. A rule may only name addresses that the operator opened (allowAddresses).',
     );
   }
   if (subdomains && !host.host.includes('.')) {
     throw fail('would open a whole top-level domain', `Name at least two labels, e.g. *.example.${host.host}.`);
   }
-  return { text, host: host.host, subdomains, ports: port === null ? DEFAULT_PORTS : [port] };
+  return { host: host.host, subdomains, ports: port === null ? defaultPorts : [port] };
 }
 
-/** @returns NaN for what is no port */
+/** @returns NaN for text that is not a port */
 export function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   return port >= 1 && port <= 65_535 ? port : Number.NaN;

@@ -1,80 +1,55 @@
-import { connect, isIPv6, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { deadline } from './deadline.ts';
 import { EgressError } from './errors.ts';
-import type { Guard, Pinned } from './guard.ts';
+import type { Guard } from './guard.ts';
 
-/** More would only make a dead host take longer. */
-const MAX_ADDRESSES = 3;
+/** With more addresses a dead host only takes longer. */
+const maxAddresses = 3;
 
 export interface ConnectOptions {
   guard: Guard;
-  /** For all addresses together, in milliseconds. */
-  timeoutMs: number;
-  /** Keep the other direction open when one side has ended. @default false */
+  /** To resolve the name and to try all addresses. */
+  connectMs: number;
+  /** Keep the other direction open when one side ends. @default false */
   allowHalfOpen?: boolean;
   signal: AbortSignal;
 }
 
 /**
- * Connects to exactly the addresses that were judged, one after the other, and looks again at the one that answered.
+ * The only way out of this package: the fetch and the proxy both connect here. Connects to exactly the addresses that the guard judged,
+ * one after the other, and judges the address of the connected socket again.
  *
- * Throws `EgressError` ENETWORK, ETIMEOUT, EADDRESSREFUSED; the signal's reason when it aborts.
+ * Throws what `Guard.check` throws, and `EgressError` ENETWORK, ETIMEOUT, EADDRESSREFUSED; the signal's reason when it aborts.
  */
-export async function connectPinned(
-  options: ConnectOptions,
-  pinned: Pinned,
+export async function connectGuarded(
+  { guard, connectMs, allowHalfOpen, signal }: ConnectOptions,
+  target: { host: string; port: number },
 ): Promise<{ socket: Socket; address: string }> {
-  const addresses = pinned.addresses.slice(0, MAX_ADDRESSES);
+  using total = deadline(connectMs, `${target.host} could not be reached in ${connectMs} ms.`);
+  const within = AbortSignal.any([signal, total.signal]);
+  const pinned = await guard.check(target, within);
+  const { host, port } = pinned;
+  const addresses = pinned.addresses.slice(0, maxAddresses);
   let failure: unknown;
   for (const address of addresses) {
-    options.signal.throwIfAborted();
-    let socket: Socket;
+    const ms = Math.ceil(connectMs / addresses.length);
+    using share = deadline(ms, `${host}:${port} did not accept a connection in ${ms} ms.`);
+    const socket = connect({ host: address, port, allowHalfOpen, noDelay: true }); // a literal: no second look-up
     try {
-      socket = await connectTo(options, { ...pinned, address }, options.timeoutMs / addresses.length);
-    } catch (error) {
-      if (options.signal.aborted) throw options.signal.reason;
-      failure = error;
-      continue;
-    }
-    try {
-      return { socket, address: options.guard.confirm(pinned, socket.remoteAddress) };
+      await once(socket, 'connect', { signal: AbortSignal.any([within, share.signal]) });
+      return { socket, address: guard.confirm(pinned, socket.remoteAddress) };
     } catch (error) {
       socket.destroy();
-      throw error;
+      within.throwIfAborted();
+      if (error instanceof EgressError) throw error;
+      failure = share.signal.aborted ? share.signal.reason : error;
     }
   }
   if (failure instanceof EgressError) throw failure;
-  throw new EgressError('ENETWORK', `${pinned.host}:${pinned.port} could not be reached: ${messageOf(failure)}.`, {
+  const message = failure instanceof Error ? failure.message : String(failure);
+  throw new EgressError('ENETWORK', `${host}:${port} could not be reached: ${message}.`, {
     next: 'Check the host and port, or try again later.',
     cause: failure,
   });
-}
-
-function connectTo(options: ConnectOptions, target: Pinned, timeoutMs: number): Promise<Socket> {
-  const socket = connect({
-    host: target.address, // a literal: nothing is looked up again
-    port: target.port,
-    family: isIPv6(target.address) ? 6 : 4,
-    autoSelectFamily: false,
-    allowHalfOpen: options.allowHalfOpen ?? false,
-    noDelay: true,
-  });
-  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
-  const timedOut = () => {
-    const message = `${target.host}:${target.port} did not accept a connection in ${Math.round(timeoutMs)} ms.`;
-    socket.destroy(new EgressError('ETIMEOUT', message, { next: 'Try again later.' }));
-  };
-  const timer = setTimeout(timedOut, timeoutMs);
-  const onAbort = () => socket.destroy(new Error('aborted'));
-  options.signal.addEventListener('abort', onAbort, { once: true });
-  socket.once('connect', () => resolve(socket));
-  socket.once('error', reject);
-  return promise.finally(() => {
-    clearTimeout(timer);
-    options.signal.removeEventListener('abort', onAbort);
-    socket.off('error', reject);
-  });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

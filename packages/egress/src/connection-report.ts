@@ -1,25 +1,26 @@
+import type { Socket } from 'node:net';
 import { EgressError } from './errors.ts';
 
-/** One connection to the outside, or one attempt at it. Reported when it has ended. */
+/** One connection to the outside, or one attempt at it. Reported when it ends. */
 export interface EgressConnection {
-  /** Normalised where it is a host at all; else as it was asked for, at most 300 characters. Empty when nothing was asked for. */
+  /** Normalised when it is a valid host; otherwise as the client wrote it, at most 300 characters. Empty when the client named none. */
   host: string;
-  /** 0 when nothing was asked for. */
+  /** 0 when the client named none. */
   port: number;
-  /** Only when a connection was made. */
-  address?: string | undefined;
+  /** Set only when a connection was made. */
+  address?: string;
   verdict:
     | 'allowed'
-    /** Nothing was connected to. */
+    /** No connection was made. */
     | 'refused'
-    /** Allowed, and it could not be reached. */
+    /** Allowed, but the host could not be reached. */
     | 'failed';
   /**
-   * Why it was refused, failed, or cut short: an `EgressErrorCode`, `EABORTED` (somebody here gave up), or of the proxy `EPROXYAUTH` (no or
-   * a wrong token), `EPROXYREQUEST` (no request that a proxy serves), `EPROXYBUSY` (too many at once).
+   * Why it was refused, failed, or cut short: an `EgressErrorCode`, or `EABORTED` (this side gave up). The proxy adds `EPROXYAUTH` (no token
+   * or a wrong one), `EPROXYREQUEST` (a request that a proxy does not serve) and `EPROXYBUSY` (too many connections).
    */
   code: string | null;
-  /** Bytes to and from the outside, within TLS where it is ours. */
+  /** Bytes to and from the outside; without TLS framing when this package speaks TLS itself. */
   bytes_up: number;
   bytes_down: number;
   ms: number;
@@ -27,10 +28,26 @@ export interface EgressConnection {
   at: number;
 }
 
-/** Of a connection that was never made. */
-export function verdictOf(error: unknown): 'refused' | 'failed' {
-  if (!(error instanceof EgressError)) return 'failed';
-  return error.code === 'ENETWORK' || error.code === 'ETIMEOUT' ? 'failed' : 'refused';
+/** How a connection ended. */
+export type ConnectionEnd = Pick<EgressConnection, 'verdict' | 'code' | 'address'>;
+
+/** @param input.socket null when no connection was made */
+export function reportOf(input: {
+  target: { host: string; port: number };
+  end: ConnectionEnd;
+  socket: Socket | null;
+  at: number;
+}): EgressConnection {
+  const { target, end, socket, at } = input;
+  const bytes = { bytes_up: socket?.bytesWritten ?? 0, bytes_down: socket?.bytesRead ?? 0 };
+  return { ...target, ...end, ...bytes, ms: Date.now() - at, at };
+}
+
+/** Describes an attempt after which there is no connection. */
+export function failedEnd(error: unknown): ConnectionEnd {
+  const code = codeOf(error);
+  const failed = !(error instanceof EgressError) || code === 'ENETWORK' || code === 'ETIMEOUT';
+  return { verdict: failed ? 'failed' : 'refused', code };
 }
 
 export function codeOf(error: unknown): string {

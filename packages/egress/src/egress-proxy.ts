@@ -8,47 +8,42 @@ import {
 } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { parsePort } from './allowlist.ts';
-import { connectPinned } from './connect.ts';
-import { codeOf, type EgressConnection, verdictOf } from './connection-report.ts';
-import { deadline } from './deadline.ts';
+import { connectGuarded } from './connect.ts';
+import { type ConnectionEnd, type EgressConnection, failedEnd } from './connection-report.ts';
 import { EgressError } from './errors.ts';
 import { forward } from './forward.ts';
 import type { Guard } from './guard.ts';
 import { parseHost } from './host-name.ts';
-import { Passage, type PassageDeps } from './passage.ts';
-import { defaultProxyLimits, type ProxyLimits } from './proxy-limits.ts';
+import { defaultProxyLimits, type ProxyLimits, resolveLimits } from './limits.ts';
+import { ProxySession, type ProxySessionDeps } from './proxy-session.ts';
 import { holdsToken, proxyUrl } from './proxy-token.ts';
-import { resolveLimits } from './resolve-limits.ts';
-import { joinTunnel } from './tunnel.ts';
 
 export interface EgressProxyOptions {
   guard: Guard;
   /** The run's secret: 32 characters or more of A–Z, a–z, 0–9, `-` and `_`. */
   token: string;
-  /** Called once for every connection when it has ended. Must not throw. */
+  /** Called once for every connection when it ends. Must not throw. */
   onConnection(connection: EgressConnection): void;
   limits?: Partial<ProxyLimits>;
-  /** Milliseconds since 1970. @default Date.now */
-  now?: () => number;
 }
 
 /**
- * A run's way out: an HTTP proxy (CONNECT, and plain requests in absolute form) that connects to what the guard allows. Names are
- * resolved here, on the host. One request per connection.
+ * The network of a run's commands: an HTTP proxy (CONNECT, and plain requests in absolute form) that connects to what the guard allows.
+ * The host resolves the names. One request per connection.
  *
- * A tunnel is bytes to it: what is asked for within TLS is not seen. Where a listed host shares its address with others (a CDN), a client
- * can ask there for another of them by SNI and Host.
+ * The proxy does not see the requests inside a TLS tunnel. When a listed host shares its address with others (a CDN), a client can reach
+ * those others through it by SNI and Host.
  */
 export class EgressProxy implements AsyncDisposable {
   readonly #options: EgressProxyOptions;
-  readonly #deps: PassageDeps;
+  readonly #deps: ProxySessionDeps;
   readonly #http: HttpServer;
-  readonly #passages = new Map<Socket, Passage>();
+  readonly #sessions = new Map<Socket, ProxySession>();
   readonly #servers = new Set<() => void>();
   #bytesLeft: number;
   #closed = false;
 
-  /** Throws `EgressError` ERULEINVALID for a token that can be guessed or not be written in a URL. */
+  /** Throws `EgressError` ERULEINVALID for a token that is too short or cannot be written in a URL. */
   constructor(options: EgressProxyOptions) {
     if (!/^[A-Za-z0-9_-]{32,}$/.test(options.token)) {
       throw new EgressError('ERULEINVALID', "The proxy's token is too short or holds other characters.", {
@@ -58,21 +53,17 @@ export class EgressProxy implements AsyncDisposable {
     this.#options = options;
     const limits = resolveLimits(defaultProxyLimits, options.limits);
     this.#bytesLeft = limits.bytes;
-    const { onConnection, now = Date.now } = options;
-    this.#deps = { limits, onConnection, now, spend: (bytes) => this.#spend(bytes) };
-    // never listens itself: connections are given to it, and the passages have the timers
-    this.#http = createServer({ maxHeaderSize: limits.header_bytes, insecureHTTPParser: false, keepAlive: false });
-    this.#http.on('request', (incoming, response) => void this.#onRequest(incoming, response));
-    this.#http.on(
-      'connect',
-      (incoming: IncomingMessage, socket: Socket, head: Buffer) => void this.#onConnect(incoming, socket, head),
-    );
-    this.#http.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
-      answer(socket, error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400, 'This is no request that a proxy serves.'),
-    );
+    this.#deps = { limits, onConnection: options.onConnection, spend: (bytes) => this.#spend(bytes) };
+    // never listens itself: `#accept` passes it connections, and the sessions have the timers
+    this.#http = createServer({ maxHeaderSize: limits.header_bytes, insecureHTTPParser: false, keepAlive: false })
+      .on('request', (incoming, response) => void this.#onRequest(incoming, response))
+      .on('connect', (incoming, socket: Socket, head) => void this.#onConnect(incoming, socket, head))
+      .on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
+        answer(socket, error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400, 'The proxy cannot serve this request.'),
+      );
   }
 
-  /** What a command's environment needs, so that programs find the proxy on this port of the loopback. */
+  /** The environment variables with which a command's programs find the proxy on this port of the loopback. */
   environment(port: number): Record<string, string> {
     const url = proxyUrl(this.#options.token, port);
     return {
@@ -83,7 +74,7 @@ export class EgressProxy implements AsyncDisposable {
   }
 
   /**
-   * Serves a listening server's connections, on a port or a unix socket, in whichever network namespace it listens.
+   * Serves a listening server's connections, on a port or a unix socket, in any network namespace.
    *
    * @returns closes that server and ends its connections at once
    */
@@ -97,90 +88,90 @@ export class EgressProxy implements AsyncDisposable {
     const release = () => {
       this.#servers.delete(release);
       server.close();
-      for (const socket of own) this.#passages.get(socket)?.cut('EABORTED');
+      for (const socket of own) this.#sessions.get(socket)?.abort('EABORTED');
     };
     this.#servers.add(release);
     if (this.#closed) release();
     return release;
   }
 
-  /** Ends all tunnels at once. When it resolves, every connection has been reported. */
+  /** Ends all tunnels at once. Resolves when every connection has been reported. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
-    const closed = [...this.#passages.values()].map(({ client }) => (client.closed ? null : once(client, 'close')));
+    const closed = [...this.#sessions.values()].map(({ client }) => (client.closed ? null : once(client, 'close')));
     for (const release of [...this.#servers]) release();
-    for (const passage of this.#passages.values()) passage.cut('EABORTED');
+    for (const session of this.#sessions.values()) session.abort('EABORTED');
     await Promise.allSettled(closed);
   }
 
   #accept(socket: Socket): void {
     socket.allowHalfOpen = true; // a client may end its side and still wait for the answer
-    const passage = new Passage(this.#deps, socket);
-    const busy = this.#closed || this.#passages.size >= this.#deps.limits.connections;
-    if (busy) {
-      passage.refuse('refused', 'EPROXYBUSY');
+    const session = new ProxySession(this.#deps, socket);
+    if (this.#closed || this.#sessions.size >= this.#deps.limits.connections) {
+      session.refuse({ verdict: 'refused', code: 'EPROXYBUSY' });
       answer(socket, 503, 'Too many connections at the same time.');
       return;
     }
-    this.#passages.set(socket, passage);
-    socket.once('close', () => this.#passages.delete(socket));
+    this.#sessions.set(socket, session);
+    socket.once('close', () => this.#sessions.delete(socket));
     this.#http.emit('connection', socket);
   }
 
   async #onConnect(incoming: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
-    const passage = this.#passages.get(socket);
-    if (!passage?.begin()) return;
+    const session = this.#sessions.get(socket);
+    if (!session?.begin()) return;
     const [, host = '', port = ''] = /^(\[[^\]]*\]|[^:]*):(\d+)$/.exec(incoming.url ?? '') ?? [];
-    const opened = await this.#open(passage, incoming, { host, port: parsePort(port) });
-    if (!opened) return;
+    const upstream = await this.#open(session, incoming, { host, port: parsePort(port) });
+    if (!upstream) return;
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
-    joinTunnel(passage, opened, head);
+    session.tunnel(upstream, head);
   }
 
   async #onRequest(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const passage = this.#passages.get(incoming.socket);
-    if (!passage?.begin()) return;
+    const session = this.#sessions.get(incoming.socket);
+    if (!session?.begin()) return;
     const url = URL.parse(incoming.url ?? '');
     const usable = url?.protocol === 'http:' && url.username === '' && url.password === '';
     const target = usable ? { host: url.hostname, port: Number(url.port || 80) } : { host: '', port: Number.NaN };
-    const socket = await this.#open(passage, incoming, target);
-    if (socket && url) forward({ limits: this.#deps.limits, passage }, { url, incoming, response, socket });
+    const socket = await this.#open(session, incoming, target);
+    const deps = { session, headerBytes: this.#deps.limits.header_bytes };
+    if (socket && url) forward(deps, { url, incoming, response, socket });
   }
 
-  /** Judges and connects. On a refusal the client has its answer, and null is returned. */
+  /** Judges and connects. Answers a refusal itself, and returns null then. */
   async #open(
-    passage: Passage,
+    session: ProxySession,
     incoming: IncomingMessage,
     target: { host: string; port: number },
   ): Promise<Socket | null> {
     const { guard, token } = this.#options;
-    const refuse = (status: number, text: string, headers: readonly string[] = []) => {
+    const refuse = (end: ConnectionEnd, status: number, text: string, headers: readonly string[] = []) => {
+      session.refuse(end);
       incoming.resume();
-      answer(passage.client, status, text, headers);
+      answer(session.client, status, text, headers);
       return null;
     };
     const valid = target.host !== '' && !Number.isNaN(target.port);
-    if (valid) passage.target = { host: parseHost(target.host)?.host ?? target.host.slice(0, 300), port: target.port };
+    if (valid) session.target = { host: parseHost(target.host)?.host ?? target.host.slice(0, 300), port: target.port };
     if (!holdsToken(incoming.headers['proxy-authorization'], token)) {
-      passage.refuse('refused', 'EPROXYAUTH');
-      return refuse(407, "The proxy needs the run's token.", ['Proxy-Authenticate: Basic realm="holdpoint"']);
+      const headers = ['Proxy-Authenticate: Basic realm="holdpoint"'];
+      return refuse({ verdict: 'refused', code: 'EPROXYAUTH' }, 407, "The proxy needs the run's token.", headers);
     }
-    if (!valid) return refuse(400, 'Use CONNECT host:port, or a plain http:// URL.');
+    if (!valid) {
+      const text = 'Use CONNECT host:port, or a plain http:// URL.';
+      return refuse({ verdict: 'refused', code: 'EPROXYREQUEST' }, 400, text);
+    }
     try {
-      if (this.#bytesLeft <= 0) throw spent(this.#deps.limits.bytes);
-      const { connect_ms } = this.#deps.limits;
-      using limit = deadline(connect_ms, `${passage.target.host} could not be reached in ${connect_ms} ms.`);
-      const signal = AbortSignal.any([passage.signal, limit.signal]);
-      const pinned = await guard.check(target, signal);
-      const options = { guard, timeoutMs: connect_ms, allowHalfOpen: true, signal };
-      const { socket, address } = await connectPinned(options, pinned);
-      passage.attach(socket, address);
-      return passage.signal.aborted ? null : socket;
+      const { bytes, connect_ms: connectMs } = this.#deps.limits;
+      if (this.#bytesLeft <= 0) throw spent(bytes);
+      const options = { guard, connectMs, allowHalfOpen: true, signal: session.signal };
+      const { socket, address } = await connectGuarded(options, target);
+      session.attach(socket, address);
+      return session.signal.aborted ? null : socket;
     } catch (error) {
-      passage.refuse(verdictOf(error), codeOf(error));
       const known = error instanceof EgressError;
       const text = known ? `${error.code}: ${error.message} ${error.next}` : 'The connection could not be made.';
-      return refuse(statusOf(error), text);
+      return refuse(failedEnd(error), known ? statusOf(error) : 502, text);
     }
   }
 
@@ -190,9 +181,8 @@ export class EgressProxy implements AsyncDisposable {
   }
 }
 
-function statusOf(error: unknown): number {
-  if (!(error instanceof EgressError)) return 502;
-  switch (error.code) {
+function statusOf({ code }: EgressError): number {
+  switch (code) {
     case 'EHOSTNOTALLOWED':
     case 'EADDRESSREFUSED':
     case 'ENETWORKOFF':
@@ -207,7 +197,7 @@ function statusOf(error: unknown): number {
     case 'ERULEINVALID':
       return 502;
     default:
-      return error.code satisfies never;
+      return code satisfies never;
   }
 }
 
@@ -217,10 +207,10 @@ function spent(bytes: number): EgressError {
   });
 }
 
-/** A client that is still sending its request would lose the answer if we closed at once. */
-const LINGER_MS = 1000;
+/** A client that is still sending its request would lose the answer if the proxy closed at once. */
+const lingerMs = 1000;
 
-/** Written to the socket itself: of a CONNECT there is no response object. */
+/** Writes to the socket itself, because a CONNECT has no response object. */
 function answer(socket: Socket, status: number, text: string, headers: readonly string[] = []): void {
   const line = `${text.replace(/[^\x20-\x7e]/g, '?')}\n`;
   const lines = [
@@ -232,6 +222,6 @@ function answer(socket: Socket, status: number, text: string, headers: readonly 
   ];
   if (socket.writable) socket.end(`${lines.join('\r\n')}\r\n\r\n${line}`);
   socket.resume();
-  const linger = setTimeout(() => socket.destroy(), LINGER_MS);
+  const linger = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(linger));
 }

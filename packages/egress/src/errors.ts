@@ -3,18 +3,18 @@ export type EgressErrorCode =
   | 'ERULEINVALID'
   /** The request cannot be sent as it is: URL, method, a header. */
   | 'EURLINVALID'
-  /** Nothing is listed, so the network is off. */
+  /** The run has no network rules, so its network is off. */
   | 'ENETWORKOFF'
   /** The host and port match no rule. */
   | 'EHOSTNOTALLOWED'
-  /** The address is private, reserved or otherwise not one of the public internet. */
+  /** The address is private, reserved or otherwise not public. */
   | 'EADDRESSREFUSED'
-  /** A redirect was not followed. */
+  /** The client does not follow this redirect. */
   | 'EREDIRECTREFUSED'
-  /** The answer's headers or body, or the run's traffic, are over their limit. */
+  /** The response headers or body, or the run's traffic, are over their limit. */
   | 'ETOOLARGE'
   | 'ETIMEOUT'
-  /** The name does not resolve, nobody answers, or the answer is broken. */
+  /** The name does not resolve, the host does not answer, or the response is broken. */
   | 'ENETWORK';
 
 /**
@@ -30,7 +30,7 @@ export class EgressError extends Error {
   readonly next: string;
 
   constructor(code: EgressErrorCode, message: string, options: { next: string; cause?: unknown }) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(message, { cause: options.cause });
     this.code = code;
     this.retryable = code === 'ETIMEOUT' || code === 'ENETWORK';
     this.next = options.next;

@@ -10,40 +10,41 @@ export interface Hop {
   body: string | Buffer | null;
 }
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** They decide where the request goes, how long it is, or what the connection becomes. That is not for the caller to say. */
-const OWN_HEADERS =
+/** The caller may not set these: they decide where the request goes, how long it is, or what the connection becomes. */
+const reservedHeaders =
   /^(host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive|accept-encoding|proxy-.*)$/;
 
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** Throws `EgressError` EURLINVALID. */
-export function planHop(request: {
+export function parseRequest(request: {
   url: string;
-  method?: string | undefined;
-  headers?: Readonly<Record<string, string>> | undefined;
-  body?: string | Buffer | undefined;
+  method?: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: string | Buffer;
 }): Hop {
-  const method = (request.method ?? 'GET').toUpperCase();
-  if (!METHODS.includes(method)) throw invalid(`The method ${method} is not sent.`, `Use ${METHODS.join(', ')}.`);
-  if (request.body !== undefined && (method === 'GET' || method === 'HEAD')) {
+  const { method: asked = 'GET', body = null } = request;
+  const method = asked.toUpperCase();
+  if (!methods.includes(method)) throw invalid(`The method ${method} is not supported.`, `Use ${methods.join(', ')}.`);
+  if (body !== null && (method === 'GET' || method === 'HEAD')) {
     throw invalid(`A ${method} request has no body.`, 'Leave it out, or use POST.');
   }
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers ?? {})) {
     const lower = name.toLowerCase();
-    if (!TOKEN.test(lower) || /[^\t\x20-\x7e\x80-\xff]/.test(value)) {
+    if (!headerName.test(lower) || /[^\t\x20-\x7e\x80-\xff]/.test(value)) {
       throw invalid(`The header ${JSON.stringify(name)} cannot be sent.`, 'Use one line of Latin-1 text.');
     }
-    if (OWN_HEADERS.test(lower)) throw invalid(`The header ${lower} is set by the client.`, 'Leave it out.');
+    if (reservedHeaders.test(lower)) throw invalid(`The client sets the header ${lower}.`, 'Leave it out.');
     headers[lower] = value;
   }
-  return { url: parseTarget(request.url), method, headers, body: request.body ?? null };
+  return { url: parseTarget(request.url), method, headers, body };
 }
 
 /**
- * An http or https URL without credentials and fragment, its host normalised.
+ * Parses an http or https URL without credentials, drops its fragment and normalises its host.
  *
  * @param base for a redirect's relative URL
  * Throws `EgressError` EURLINVALID.
@@ -62,10 +63,6 @@ export function parseTarget(text: string, base?: URL): URL {
   url.hostname = host.host.includes(':') ? `[${host.host}]` : host.host; // without its trailing dot
   url.hash = '';
   return url;
-}
-
-export function portOf(url: URL): number {
-  return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
 }
 
 function quote(text: string): string {

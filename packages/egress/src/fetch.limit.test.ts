@@ -1,27 +1,15 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
+import type { Socket } from 'node:net';
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
 import { type FetchRequest, openGuardedFetch } from './guarded-fetch.ts';
-import { listen, loopbackGuard, recorder, stop } from './testing/network.ts';
+import { loopbackGuard, loopbackServers, recorder } from './testing/network.ts';
 
-const servers: (Server | TcpServer)[] = [];
-afterEach(() => Promise.all(servers.splice(0).map(stop)));
+const servers = loopbackServers();
+afterEach(servers.close);
 
-async function serve(handler: (request: IncomingMessage, response: ServerResponse) => void): Promise<number> {
-  const server = createServer(handler);
-  servers.push(server);
-  return listen(server);
-}
-/** A server that says what it likes. */
-async function serveRaw(handler: (socket: Socket) => void): Promise<number> {
-  const server = createTcpServer((socket) => {
-    socket.on('error', () => {});
-    socket.once('data', () => handler(socket));
-  });
-  servers.push(server);
-  return listen(server);
-}
+/** A server that answers with raw bytes. */
+const serveRaw = (handler: (socket: Socket) => void) =>
+  servers.tcp((socket) => socket.once('data', () => handler(socket)));
 
 async function run(port: number, request: Partial<FetchRequest> = {}) {
   const { connections, onConnection } = recorder();
@@ -34,8 +22,8 @@ async function run(port: number, request: Partial<FetchRequest> = {}) {
   return { ...settled, connections };
 }
 
-const MIB = 1024 * 1024;
-const zeros = Buffer.alloc(200 * MIB);
+const mib = 1024 * 1024;
+const zeros = Buffer.alloc(200 * mib);
 const bombs = {
   gzip: gzipSync(zeros, { level: 9 }),
   br: brotliCompressSync(zeros, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
@@ -43,12 +31,14 @@ const bombs = {
   'gzip, gzip': gzipSync(gzipSync(zeros, { level: 9 }), { level: 9 }),
 };
 test.each(Object.entries(bombs))('a %s bomb of 200 MiB is cut while it streams', async (encoding, bomb) => {
-  const port = await serve((_request, response) => response.writeHead(200, { 'content-encoding': encoding }).end(bomb));
-  const limits = { body_bytes: MIB };
+  const port = await servers.http((_request, response) =>
+    response.writeHead(200, { 'content-encoding': encoding }).end(bomb),
+  );
+  const limits = { body_bytes: mib };
   const before = process.memoryUsage().arrayBuffers;
   const { result } = await run(port, { limits });
-  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(50 * MIB);
-  expect([result?.truncated, result?.body.length]).toEqual([true, MIB]);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(50 * mib);
+  expect([result?.truncated, result?.body.length]).toEqual([true, mib]);
   const { error } = await run(port, { limits, tooLarge: 'fail' });
   expect(error).toMatchObject({ code: 'ETOOLARGE', message: expect.stringContaining('after decompression') });
 });
@@ -61,7 +51,9 @@ test.each([
   ['gzip, br', brotliCompressSync(gzipSync('words'))],
   ['identity', Buffer.from('words')],
 ])('a body in %s is decompressed', async (encoding, body) => {
-  const port = await serve((_request, response) => response.writeHead(200, { 'content-encoding': encoding }).end(body));
+  const port = await servers.http((_request, response) =>
+    response.writeHead(200, { 'content-encoding': encoding }).end(body),
+  );
   const { result } = await run(port);
   expect([result?.body.toString(), result?.truncated]).toEqual(['words', false]);
 });
@@ -74,28 +66,32 @@ test.each([
   ['gzip', gzipSync('words').subarray(0, 12)],
   ['gzip, gzip, gzip', gzipSync(gzipSync(gzipSync('words')))],
 ])('a body in %s that cannot be decoded is ENETWORK', async (encoding, body) => {
-  const port = await serve((_request, response) => response.writeHead(200, { 'content-encoding': encoding }).end(body));
+  const port = await servers.http((_request, response) =>
+    response.writeHead(200, { 'content-encoding': encoding }).end(body),
+  );
   expect((await run(port)).error).toMatchObject({
     code: 'ENETWORK',
-    message: expect.stringContaining("answer's body"),
+    message: expect.stringContaining('response body'),
   });
 });
 
-test('an answer without a body need not be decoded', async () => {
-  const port = await serve((request, response) =>
+test('a response without a body is not decoded', async () => {
+  const port = await servers.http((request, response) =>
     response.writeHead(request.url === '/204' ? 204 : 200, { 'content-encoding': 'gzip' }).end(),
   );
   for (const request of [{ method: 'HEAD' }, { url: `http://good.test:${port}/204` }, {}]) {
     const { result, error } = await run(port, request);
     expect([request, error, result?.body.length]).toEqual([request, null, 0]);
   }
-  const unknown = await serve((_request, response) => response.writeHead(200, { 'content-encoding': 'zstd' }).end());
+  const unknown = await servers.http((_request, response) =>
+    response.writeHead(200, { 'content-encoding': 'zstd' }).end(),
+  );
   expect((await run(unknown, { method: 'HEAD' })).result?.status).toBe(200);
 });
 
-test('an endless body is cut, and the server is hung up on', async () => {
+test('an endless body is cut and its connection closed', async () => {
   const hungUp = Promise.withResolvers<void>();
-  const port = await serve((_request, response) => {
+  const port = await servers.http((_request, response) => {
     const chunk = Buffer.alloc(64 * 1024, 'x');
     response.once('close', () => hungUp.resolve());
     const write = () => {
@@ -104,30 +100,32 @@ test('an endless body is cut, and the server is hung up on', async () => {
     response.on('drain', write);
     write();
   });
-  const { result, connections } = await run(port, { limits: { body_bytes: MIB, wire_bytes: 8 * MIB } });
-  expect([result?.truncated, result?.body.length]).toEqual([true, MIB]);
+  const { result, connections } = await run(port, { limits: { body_bytes: mib, wire_bytes: 8 * mib } });
+  expect([result?.truncated, result?.body.length]).toEqual([true, mib]);
   await hungUp.promise;
-  expect(connections[0]?.bytes_down).toBeLessThan(8 * MIB);
-  const wire = await run(port, { limits: { body_bytes: 8 * MIB, wire_bytes: MIB }, tooLarge: 'fail' });
-  expect(wire.error).toMatchObject({ code: 'ETOOLARGE', message: expect.stringContaining('as it travels') });
-  const kept = await run(port, { limits: { body_bytes: 8 * MIB, wire_bytes: MIB } });
+  expect(connections[0]?.bytes_down).toBeLessThan(8 * mib);
+  const wire = await run(port, { limits: { body_bytes: 8 * mib, wire_bytes: mib }, tooLarge: 'fail' });
+  expect(wire.error).toMatchObject({ code: 'ETOOLARGE', message: expect.stringContaining('before decompression') });
+  const kept = await run(port, { limits: { body_bytes: 8 * mib, wire_bytes: mib } });
   expect(kept.result?.truncated).toBe(true);
-  expect(kept.result?.body.length).toBeLessThanOrEqual(MIB);
+  expect(kept.result?.body.length).toBeLessThanOrEqual(mib);
 });
 
-test('a body of exactly the limit is whole', async () => {
-  const port = await serve((_request, response) => response.end(Buffer.alloc(1000, 'x')));
+test('a body of exactly the limit is not truncated', async () => {
+  const port = await servers.http((_request, response) => response.end(Buffer.alloc(1000, 'x')));
   const { result } = await run(port, { limits: { body_bytes: 1000, wire_bytes: 1000 }, tooLarge: 'fail' });
   expect([result?.truncated, result?.body.length]).toEqual([false, 1000]);
 });
 
-test('headers over the limit are ETOOLARGE', async () => {
-  const port = await serve((_request, response) => response.writeHead(200, { 'x-long': 'x'.repeat(9000) }).end());
+test('response headers over the limit are ETOOLARGE', async () => {
+  const port = await servers.http((_request, response) =>
+    response.writeHead(200, { 'x-long': 'x'.repeat(9000) }).end(),
+  );
   expect((await run(port, { limits: { header_bytes: 8192 } })).error).toMatchObject({ code: 'ETOOLARGE' });
   expect((await run(port)).result?.status).toBe(200);
 });
 
-test('headers that trickle do not outlast the time to the first byte', async () => {
+test('slow response headers end at first_byte_ms', async () => {
   let closed = false;
   const port = await serveRaw((socket) => {
     socket.write('HTTP/1.1 200 OK\r\n');
@@ -143,7 +141,7 @@ test('headers that trickle do not outlast the time to the first byte', async () 
   await expect.poll(() => closed).toBe(true);
 });
 
-test('a server that accepts and says nothing is ETIMEOUT', async () => {
+test('a server that accepts and never answers is ETIMEOUT', async () => {
   const port = await serveRaw(() => {});
   expect((await run(port, { limits: { first_byte_ms: 100 } })).error).toMatchObject({
     code: 'ETIMEOUT',
@@ -151,7 +149,7 @@ test('a server that accepts and says nothing is ETIMEOUT', async () => {
   });
 });
 
-test('a body that trickles does not outlast the total time', async () => {
+test('a slow body ends at total_ms', async () => {
   const port = await serveRaw((socket) => {
     socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
     const trickle = setInterval(() => socket.write('1\r\nx\r\n'), 10);
@@ -161,14 +159,14 @@ test('a body that trickles does not outlast the total time', async () => {
   expect(error).toMatchObject({ code: 'ETIMEOUT', message: expect.stringContaining('whole answer') });
 });
 
-test('an answer that breaks off, or is no HTTP, is ENETWORK', async () => {
+test('a response that breaks off or is not HTTP is ENETWORK', async () => {
   const early = await serveRaw((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort'));
   expect((await run(early)).error).toMatchObject({ code: 'ENETWORK', retryable: true });
   const other = await serveRaw((socket) => socket.end('220 smtp.example ESMTP\r\n'));
   expect((await run(other)).error).toMatchObject({ code: 'ENETWORK' });
 });
 
-test('the caller can give up, and closing ends what is under way', async () => {
+test('the caller can cancel, and closing cancels every fetch', async () => {
   const port = await serveRaw(() => {});
   const controller = new AbortController();
   const running = run(port, { signal: controller.signal });

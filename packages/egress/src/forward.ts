@@ -1,69 +1,63 @@
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Passage } from './passage.ts';
-import type { ProxyLimits } from './proxy-limits.ts';
+import type { ProxySession } from './proxy-session.ts';
 
 /** For one hop only, besides those that Connection names. */
-const HOP_BY_HOP = [
+const hopByHop = [
   ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection'],
   ...['te', 'trailer', 'transfer-encoding', 'upgrade', 'expect', 'http2-settings'],
 ];
 
 /**
- * Sends a plain request on over a connected socket, and the answer back.
+ * Forwards a plain request over a connected socket, and the response back.
  *
- * @param input.url absolute; its host becomes the Host header, whatever the client wrote there
+ * @param input.url absolute; its host replaces the client's Host header
  */
 export function forward(
-  deps: { limits: ProxyLimits; passage: Passage },
+  { session, headerBytes }: { session: ProxySession; headerBytes: number },
   input: { url: URL; incoming: IncomingMessage; response: ServerResponse; socket: Socket },
 ): void {
-  const { passage } = deps;
   const { url, incoming, response, socket } = input;
-  const hasBody =
-    incoming.headers['transfer-encoding'] !== undefined || incoming.headers['content-length'] !== undefined;
+  const isChunked = incoming.headers['transfer-encoding'] !== undefined;
+  const abandon = () => session.client.destroy();
   const outgoing = request({
     createConnection: () => socket,
-    method: incoming.method ?? 'GET',
+    method: incoming.method,
     path: url.pathname + url.search,
     headers: [
       ...['host', url.host, 'connection', 'close'],
       ...endToEnd(incoming, ['host']),
-      // as it came: Node knows the length of neither
-      ...(incoming.headers['transfer-encoding'] === undefined ? [] : ['transfer-encoding', 'chunked']),
+      // framed as the client framed it: Node does not know the length
+      ...(isChunked ? ['transfer-encoding', 'chunked'] : []),
     ],
-    maxHeaderSize: deps.limits.header_bytes,
+    maxHeaderSize: headerBytes,
   });
-  outgoing.on('error', () => passage.client.destroy());
+  outgoing.on('error', abandon);
   outgoing.once('response', (answer) => {
-    answer.on('data', (chunk: Buffer) => passage.count(chunk.length));
-    answer.on('error', () => passage.client.destroy());
-    response.on('error', () => passage.client.destroy());
+    answer.on('data', (chunk: Buffer) => session.count(chunk.length));
+    answer.on('error', abandon);
+    response.on('error', abandon);
     response.sendDate = false;
     try {
-      response.writeHead(answer.statusCode ?? 502, answer.statusMessage, [
-        ...endToEnd(answer, []),
-        'connection',
-        'close',
-      ]);
+      response.writeHead(answer.statusCode ?? 502, answer.statusMessage, [...endToEnd(answer), 'connection', 'close']);
     } catch {
-      passage.client.destroy(); // a header that may not be sent
+      abandon(); // Node refuses to send one of the headers
       return;
     }
     answer.pipe(response);
   });
-  if (!hasBody) {
+  if (!isChunked && incoming.headers['content-length'] === undefined) {
     outgoing.end();
     return;
   }
-  incoming.on('data', (chunk: Buffer) => passage.count(chunk.length));
+  incoming.on('data', (chunk: Buffer) => session.count(chunk.length));
   incoming.pipe(outgoing);
 }
 
-/** Raw header pairs without those that are for one hop. */
-function endToEnd(message: IncomingMessage, without: readonly string[]): string[] {
+/** Keeps the raw header pairs that are not for one hop only. */
+function endToEnd(message: IncomingMessage, without: readonly string[] = []): string[] {
   const named = (message.headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
-  const dropped = new Set([...HOP_BY_HOP, ...named, ...without]);
+  const dropped = new Set([...hopByHop, ...named, ...without]);
   const kept: string[] = [];
   for (let index = 0; index < message.rawHeaders.length; index += 2) {
     const [name = '', value = ''] = message.rawHeaders.slice(index, index + 2);

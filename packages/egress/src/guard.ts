@@ -1,25 +1,23 @@
 import { lookup } from 'node:dns/promises';
+import { classifyAddress } from './address.ts';
 import { type AddressRanges, parseAddressRanges } from './address-ranges.ts';
-import { findRule, parseRules } from './allowlist.ts';
-import { classifyAddress } from './classify-address.ts';
+import { isListed, parseRules } from './allowlist.ts';
 import { EgressError } from './errors.ts';
 import { parseHost } from './host-name.ts';
 
-/** All addresses of a name, A and AAAA, the best one first. Rejects when there are none. */
+/** Returns all addresses of a name, A and AAAA, the best one first. Rejects when there are none. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** A host and port that may be connected to, and the only addresses to use for it. */
-export interface Pinned {
-  /** Normalised, see `parseHost`; also the name to ask for in TLS. */
+/** An allowed host and port, and the only addresses to use for it. */
+interface Pinned {
+  /** Normalised, see `parseHost`; also the TLS server name. */
   host: string;
   port: number;
-  /** The first of `addresses`. */
-  address: string;
-  /** Canonical. Every one was judged. */
-  addresses: readonly [string, ...string[]];
+  /** Canonical. The guard judged each of them. */
+  addresses: readonly string[];
 }
 
-/** What one run may reach. */
+/** Decides what one run may reach. */
 export interface Guard {
   /**
    * Finds a rule, resolves the name on this host, and judges every answer.
@@ -28,16 +26,16 @@ export interface Guard {
    * the signal's reason when it aborts.
    */
   check(target: { host: string; port: number }, signal: AbortSignal): Promise<Pinned>;
-  /** The second look, at a connected socket's `remoteAddress`. Throws `EgressError` EADDRESSREFUSED. */
+  /** Judges a connected socket's `remoteAddress`. Throws `EgressError` EADDRESSREFUSED. */
   confirm(pinned: Pinned, remoteAddress: string | undefined): string;
 }
 
 export interface GuardOptions {
-  /** See `parseRules`. None: the network is off. */
+  /** See `parseRules`. Without rules the network is off. */
   rules: readonly string[];
   /**
-   * Private addresses that listed hosts may have all the same, e.g. `127.0.0.1/32`. The operator's decision, never the run's: whoever
-   * controls the DNS of a listed host chooses among these. @default []
+   * Private addresses that listed hosts may still have, e.g. `127.0.0.1/32`. The operator decides this, never the run: the owner of a listed
+   * host's DNS chooses among these addresses. @default []
    */
   allowAddresses?: readonly string[];
   /** @default the system's resolver, which also reads /etc/hosts */
@@ -60,12 +58,11 @@ export function createGuard(options: GuardOptions): Guard {
       }
       const asked = { host: host.host, port: target.port };
       if (rules.length === 0) throw networkOff(asked);
-      // first, so that a name that is not listed is not even asked for
-      if (!findRule(rules, asked)) throw notAllowed(asked, host.kind === 'address');
+      // before the resolver, so that unlisted names are never looked up
+      if (!isListed(rules, asked)) throw notAllowed(asked, host.kind === 'address');
       const answers = host.kind === 'address' ? [host.host] : await askResolver(resolve, host.host, signal);
-      const [first, ...others] = answers.map((answer) => judge(ranges, asked.host, answer));
-      if (first === undefined) throw unresolved(asked.host);
-      return { ...asked, address: first, addresses: [first, ...others] };
+      if (answers.length === 0) throw unresolved(asked.host);
+      return { ...asked, addresses: answers.map((answer) => judge(ranges, asked.host, answer)) };
     },
     confirm(pinned, remoteAddress) {
       const address = judge(ranges, pinned.host, remoteAddress ?? '');

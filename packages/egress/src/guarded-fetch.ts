@@ -1,21 +1,13 @@
-import type { EgressConnection } from './connection-report.ts';
 import { deadline } from './deadline.ts';
-import { type ExchangeDeps, exchange } from './exchange.ts';
-import { defaultFetchLimits, type FetchLimits } from './fetch-limits.ts';
-import { type Hop, planHop } from './fetch-request.ts';
-import type { Guard } from './guard.ts';
+import { type Hop, parseRequest } from './fetch-request.ts';
+import { defaultFetchLimits, type FetchLimits, resolveLimits } from './limits.ts';
+import type { Body } from './read-body.ts';
 import { asRedirectError, followRedirect } from './redirect.ts';
-import { resolveLimits } from './resolve-limits.ts';
+import { type HopResponse, type SendDeps, sendRequest } from './send-request.ts';
 
-export interface GuardedFetchOptions {
-  guard: Guard;
-  /** Called once for every connection that was made or refused, when it has ended. Must not throw. */
-  onConnection(connection: EgressConnection): void;
+/** `onConnection` is called once for every connection that was made or refused, when it ends. It must not throw. */
+export interface GuardedFetchOptions extends Pick<SendDeps, 'guard' | 'onConnection'> {
   limits?: Partial<FetchLimits>;
-  /** PEM certificates to trust beside the system's, for internal services. @default [] */
-  certificates?: readonly string[];
-  /** Milliseconds since 1970. @default Date.now */
-  now?: () => number;
 }
 
 export interface FetchRequest {
@@ -26,27 +18,21 @@ export interface FetchRequest {
   headers?: Readonly<Record<string, string>>;
   body?: string | Buffer;
   limits?: Partial<FetchLimits>;
-  /** A body over its limit is cut and marked, or the fetch fails with ETOOLARGE. @default 'truncate' */
-  tooLarge?: 'truncate' | 'fail';
+  /** Cut and mark a body over its limit, or fail with ETOOLARGE. @default 'truncate' */
+  tooLarge?: SendDeps['tooLarge'];
   signal: AbortSignal;
 }
 
-interface FetchResult {
-  /** Of the last hop. */
+/** `url`, `status` and `headers` are those of the last hop, the body is decompressed. */
+interface FetchResult extends Pick<HopResponse, 'status' | 'headers'>, Body {
   url: string;
-  status: number;
-  /** As they were sent: `content-encoding` and `content-length` speak of the body before it was decompressed. */
-  headers: Readonly<Record<string, string | string[]>>;
-  /** Decompressed. */
-  body: Buffer;
-  truncated: boolean;
-  /** Every answer, the last one included. */
+  /** Every hop, including the last one. */
   hops: readonly { url: string; status: number }[];
 }
 
 export interface GuardedFetch extends AsyncDisposable {
   /**
-   * Fetches a URL, judging every hop. An HTTP error status is a result.
+   * Fetches a URL and judges every hop. An HTTP error status is a result.
    *
    * Throws `EgressError` with any code but ERULEINVALID; the signal's reason when it aborts.
    */
@@ -54,19 +40,18 @@ export interface GuardedFetch extends AsyncDisposable {
 }
 
 /**
- * Fetches from the host under a guard. Every hop has a connection of its own, so what was judged is what is used.
+ * Fetches from the host under a guard. Every hop has a connection of its own, so the judged address is the one in use.
  *
  * @example
  * await using web = openGuardedFetch({ guard, onConnection: (connection) => log(connection) });
  * const { status, body } = await web.fetch({ url: 'https://example.com/', signal });
  */
 export function openGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
-  const deps = { ...options, certificates: options.certificates ?? [], now: options.now ?? Date.now };
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
   return {
     async fetch(request) {
-      const fetching = fetchFollowing(deps, request, closing.signal);
+      const fetching = fetchFollowing(options, request, closing.signal);
       running.add(fetching);
       try {
         return await fetching;
@@ -81,30 +66,28 @@ export function openGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   };
 }
 
-type FetchDeps = Omit<ExchangeDeps, 'limits'> & Pick<GuardedFetchOptions, 'limits'>;
-
-async function fetchFollowing(deps: FetchDeps, request: FetchRequest, closing: AbortSignal): Promise<FetchResult> {
-  const limits = resolveLimits(defaultFetchLimits, deps.limits, request.limits);
+async function fetchFollowing(
+  { guard, onConnection, ...options }: GuardedFetchOptions,
+  request: FetchRequest,
+  closing: AbortSignal,
+): Promise<FetchResult> {
+  const limits = resolveLimits(defaultFetchLimits, options.limits, request.limits);
+  const deps: SendDeps = { guard, onConnection, limits, tooLarge: request.tooLarge ?? 'truncate' };
   using total = deadline(limits.total_ms, `${limits.total_ms} ms were not enough for the whole answer.`);
   const signal = AbortSignal.any([request.signal, closing, total.signal]);
   signal.throwIfAborted();
   const hops: { url: string; status: number }[] = [];
-  let hop = planHop(request);
+  let hop = parseRequest(request);
   let from: Hop | null = null;
   while (true) {
-    await using answer = await exchange({ ...deps, limits }, hop, signal).catch(redirectErrorFrom(from));
-    hops.push({ url: hop.url.href, status: answer.status });
-    const next = followRedirect(hop, answer, { followed: hops.length - 1, limit: limits.redirects });
-    if (!next) {
-      const { body, truncated } = await answer.read({ limits, tooLarge: request.tooLarge ?? 'truncate' });
-      return { url: hop.url.href, status: answer.status, headers: answer.headers, body, truncated, hops };
-    }
+    await using response = await sendRequest(deps, hop, signal).catch((error: unknown) => {
+      throw asRedirectError(from, error);
+    });
+    const { status, headers } = response;
+    const url = hop.url.href;
+    hops.push({ url, status });
+    const next = followRedirect(hop, response, { followed: hops.length - 1, limit: limits.redirects });
+    if (!next) return { url, status, headers, ...(await response.read()), hops };
     [from, hop] = [hop, next];
   }
-}
-
-function redirectErrorFrom(from: Hop | null) {
-  return (error: unknown): never => {
-    throw from ? asRedirectError(from, error) : error;
-  };
 }

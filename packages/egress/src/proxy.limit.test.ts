@@ -1,54 +1,26 @@
-import { connect, createServer, type Server, type Socket } from 'node:net';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Socket } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
 import { EgressProxy } from './egress-proxy.ts';
 import { createGuard } from './guard.ts';
-import type { ProxyLimits } from './proxy-limits.ts';
-import { listen, loopbackGuard, recorder, stop } from './testing/network.ts';
+import type { ProxyLimits } from './limits.ts';
+import { loopbackServers } from './testing/network.ts';
+import { ask, talk, testProxies, token } from './testing/proxy.ts';
 
-const TOKEN = 'token-of-this-run-0123456789abcdefghij';
-const AUTHORIZATION = `Proxy-Authorization: Basic ${Buffer.from(`holdpoint:${TOKEN}`).toString('base64')}\r\n`;
-const servers: Server[] = [];
-const proxies: EgressProxy[] = [];
-let { connections, onConnection } = recorder();
-beforeEach(() => {
-  ({ connections, onConnection } = recorder());
-});
+const servers = loopbackServers();
+const proxies = testProxies();
 afterEach(async () => {
-  await Promise.all(proxies.splice(0).map((proxy) => proxy[Symbol.asyncDispose]()));
-  await Promise.all(servers.splice(0).map(stop));
+  await proxies.close();
+  await servers.close();
 });
 
 async function open(limits: Partial<ProxyLimits>, handler: (socket: Socket) => void) {
-  const target = createServer((socket) => {
-    socket.on('error', () => {});
-    handler(socket);
-  });
-  servers.push(target);
-  const targetPort = await listen(target);
-  const guard = loopbackGuard([`good.test:${targetPort}`]);
-  const proxy = new EgressProxy({ guard, token: TOKEN, onConnection, limits });
-  proxies.push(proxy);
-  const server = createServer();
-  const port = await listen(server);
-  proxy.serve(server);
-  return { port, connectLine: `CONNECT good.test:${targetPort} HTTP/1.1\r\n${AUTHORIZATION}\r\n` };
+  const target = await servers.tcp(handler);
+  const proxy = await proxies.open([`good.test:${target}`], { limits });
+  return { ...proxy, connectLine: ask(`CONNECT good.test:${target} HTTP/1.1`) };
 }
 
-function talk(port: number, text: string) {
-  const socket = connect(port, '127.0.0.1');
-  let received = '';
-  socket.setEncoding('latin1').on('data', (chunk: string) => {
-    received += chunk;
-  });
-  socket.on('error', () => {});
-  socket.write(text);
-  const closed = new Promise<string>((resolve) => socket.once('close', () => resolve(received)));
-  const answered = new Promise<string>((resolve) => socket.once('data', () => resolve(received)));
-  return { socket, closed, answered };
-}
-
-test('headers that trickle are cut', async () => {
-  const { port } = await open({ header_ms: 150 }, () => {});
+test('slow request headers end the connection', async () => {
+  const { port, connections } = await open({ header_ms: 150 }, () => {});
   const { socket, closed } = talk(port, 'CONNECT good.test:443 HTTP/1.1\r\n');
   const trickle = setInterval(() => socket.write('x-a: b\r\n'), 10);
   expect(await closed).toBe('');
@@ -56,14 +28,16 @@ test('headers that trickle are cut', async () => {
   await expect.poll(() => connections).toMatchObject([{ host: '', verdict: 'refused', code: 'ETIMEOUT' }]);
 });
 
-test('headers over the limit are 431', async () => {
+test('request headers over the limit get 431', async () => {
   const { port } = await open({ header_bytes: 2048 }, () => {});
   const { closed } = talk(port, `GET http://good.test/ HTTP/1.1\r\nx-long: ${'x'.repeat(4000)}\r\n\r\n`);
   expect(await closed).toMatch(/^HTTP\/1\.1 431 /);
 });
 
-test('an idle tunnel is cut, a busy one is not', async () => {
-  const { port, connectLine } = await open({ idle_ms: 1000, header_ms: 500 }, (socket) => socket.pipe(socket));
+test('an idle tunnel ends, a busy one stays', async () => {
+  const { port, connectLine, connections } = await open({ idle_ms: 1000, header_ms: 500 }, (socket) =>
+    socket.pipe(socket),
+  );
   const idle = talk(port, connectLine);
   const busy = talk(port, connectLine);
   await Promise.all([idle.answered, busy.answered]);
@@ -75,8 +49,8 @@ test('an idle tunnel is cut, a busy one is not', async () => {
   busy.socket.destroy();
 });
 
-test('a busy tunnel is cut after its total time', async () => {
-  const { port, connectLine } = await open({ total_ms: 250 }, (socket) => socket.pipe(socket));
+test('a busy tunnel ends after its total time', async () => {
+  const { port, connectLine, connections } = await open({ total_ms: 250 }, (socket) => socket.pipe(socket));
   const { socket, closed } = talk(port, connectLine);
   const trickle = setInterval(() => socket.write('x'), 10);
   await closed;
@@ -84,8 +58,8 @@ test('a busy tunnel is cut after its total time', async () => {
   await expect.poll(() => connections).toMatchObject([{ verdict: 'allowed', code: 'ETIMEOUT' }]);
 });
 
-test('one connection too many is 503, and another fits when one has ended', async () => {
-  const { port, connectLine } = await open({ connections: 2 }, () => {});
+test('one connection too many gets 503, until another ends', async () => {
+  const { port, connectLine, connections } = await open({ connections: 2 }, () => {});
   const [first, second] = [talk(port, connectLine), talk(port, connectLine)];
   await Promise.all([first.answered, second.answered]);
   expect(await talk(port, connectLine).closed).toMatch(/^HTTP\/1\.1 503 /);
@@ -96,7 +70,7 @@ test('one connection too many is 503, and another fits when one has ended', asyn
   expect(await third.answered).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-test("the run's bytes are used up once", async () => {
+test('the byte limit ends a tunnel, and refuses the next', async () => {
   const bytes = 1024 * 1024;
   const endless = (socket: Socket) => {
     const chunk = Buffer.alloc(16 * 1024);
@@ -106,27 +80,24 @@ test("the run's bytes are used up once", async () => {
     socket.on('drain', write);
     write();
   };
-  const { port, connectLine } = await open({ bytes }, endless);
+  const { port, connectLine, connections } = await open({ bytes }, endless);
   await talk(port, connectLine).closed;
   await expect.poll(() => connections).toMatchObject([{ verdict: 'allowed', code: 'ETOOLARGE' }]);
   expect(connections[0]?.bytes_down).toBeLessThan(2 * bytes);
   expect(await talk(port, connectLine).closed).toMatch(/^HTTP\/1\.1 403 [\s\S]*ETOOLARGE/);
 });
 
-test('a resolver that hangs is 504', async () => {
+test('a resolver that hangs gets 504', async () => {
   const guard = createGuard({ rules: ['good.test'], resolve: () => new Promise(() => {}) });
-  const proxy = new EgressProxy({ guard, token: TOKEN, onConnection, limits: { connect_ms: 100 } });
-  proxies.push(proxy);
-  const server = createServer();
-  const port = await listen(server);
-  proxy.serve(server);
-  const { closed } = talk(port, `CONNECT good.test:443 HTTP/1.1\r\n${AUTHORIZATION}\r\n`);
-  expect(await closed).toMatch(/^HTTP\/1\.1 504 [\s\S]*ETIMEOUT/);
+  const { port } = await proxies.open([], { guard, limits: { connect_ms: 100 } });
+  expect(await talk(port, ask('CONNECT good.test:443 HTTP/1.1')).closed).toMatch(/^HTTP\/1\.1 504 [\s\S]*ETIMEOUT/);
 });
 
-test('a client that goes away takes its connection with it', async () => {
+test('a client that disconnects ends its upstream connection', async () => {
   const gone = Promise.withResolvers<void>();
-  const { port, connectLine } = await open({}, (socket) => socket.once('close', () => gone.resolve()).resume());
+  const { port, connectLine, connections } = await open({}, (socket) =>
+    socket.once('close', () => gone.resolve()).resume(),
+  );
   const { socket, answered } = talk(port, connectLine);
   await answered;
   socket.resetAndDestroy();
@@ -135,9 +106,9 @@ test('a client that goes away takes its connection with it', async () => {
 });
 
 test.each([{ idle_ms: 0 }, { connections: -1 }, { bytes: 1.5 }, { total_ms: 2 ** 31 }])(
-  'the limit %j is no limit',
+  'the limit %j is invalid',
   (limits) => {
     const guard = createGuard({ rules: [] });
-    expect(() => new EgressProxy({ guard, token: TOKEN, onConnection, limits })).toThrow(RangeError);
+    expect(() => new EgressProxy({ guard, token, onConnection: () => {}, limits })).toThrow(RangeError);
   },
 );

@@ -1,9 +1,10 @@
-import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
+import { Readable, type Transform, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { EgressError } from './errors.ts';
+import type { FetchLimits } from './limits.ts';
 
-/** What we ask for. */
-export const ACCEPT_ENCODING = 'gzip, br';
+export const acceptEncoding = 'gzip, br';
 
 const decoders: Readonly<Record<string, () => Transform>> = {
   gzip: () => createGunzip(),
@@ -12,8 +13,8 @@ const decoders: Readonly<Record<string, () => Transform>> = {
   br: () => createBrotliDecompress(),
 };
 
-/** Nobody encodes more often in earnest. */
-const MAX_ENCODINGS = 2;
+/** No honest server encodes more often. */
+const maxEncodings = 2;
 
 export interface Body {
   body: Buffer;
@@ -21,79 +22,63 @@ export interface Body {
 }
 
 /**
- * Reads and decompresses a body, never holding more than the limit and one chunk: a bomb is cut while it streams.
+ * Reads and decompresses a body. It never holds more than the limit and one chunk: a decompression bomb is cut while it streams.
  *
  * @param input.encoding the content-encoding header
- * @param input.tooLarge `truncate` keeps what came so far
- * Throws `EgressError` ETOOLARGE, or ENETWORK for what cannot be decoded; the source's own error.
+ * @param input.tooLarge `truncate` keeps what arrived so far
+ * Throws `EgressError` ETOOLARGE, or ENETWORK for a body that cannot be decoded; the source's own error.
  */
 export async function readBody(
   source: Readable,
-  input: {
-    encoding: string | undefined;
-    limits: { body_bytes: number; wire_bytes: number };
-    tooLarge: 'truncate' | 'fail';
-  },
+  input: { encoding: string; limits: FetchLimits; tooLarge: 'truncate' | 'fail' },
 ): Promise<Body> {
-  const { limits } = input;
-  const meter = new Meter(limits.wire_bytes);
-  const stages = [meter, ...planDecoders(input.encoding)];
-  const last = stages.at(-1) ?? meter;
-  // errors arrive at `last`, which is read below; `compose` would need a duplex
-  pipeline([source, ...stages], () => {});
+  const { body_bytes, wire_bytes } = input.limits;
   const chunks: Buffer[] = [];
-  let bytes = 0;
-  const cut = (what: string, limit: number): Body => {
-    if (input.tooLarge === 'truncate') return { body: Buffer.concat(chunks), truncated: true };
-    throw new EgressError('ETOOLARGE', `The answer's body is larger than ${limit} bytes ${what}.`, {
-      next: 'Ask for a part of it, or accept a truncated body.',
-    });
-  };
-  try {
-    for await (const chunk of last as AsyncIterable<Buffer>) {
-      const room = limits.body_bytes - bytes;
-      chunks.push(chunk.subarray(0, room));
-      bytes += chunk.length;
-      if (chunk.length > room) return cut('after decompression', limits.body_bytes);
+  const read = { wire: 0, body: 0 };
+  const cutAtWireLimit = async function* () {
+    for await (const chunk of source as AsyncIterable<Buffer>) {
+      const free = wire_bytes - read.wire;
+      read.wire += chunk.length;
+      yield chunk.subarray(0, free);
+      if (chunk.length > free) return;
     }
+  };
+  const keep = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      const free = body_bytes - read.body;
+      read.body += chunk.length;
+      chunks.push(chunk.subarray(0, free));
+      done(chunk.length > free ? new Error('the body is over its limit') : null);
+    },
+  });
+  const over = () => read.body > body_bytes || read.wire > wire_bytes;
+  try {
+    await pipeline([Readable.from(cutAtWireLimit()), ...planDecoders(input.encoding), keep]);
   } catch (error) {
-    if (meter.bytes === 0 && isZlibError(error)) return { body: Buffer.alloc(0), truncated: false };
-    if (error instanceof WireLimit) return cut('as it travels', limits.wire_bytes);
-    throw isZlibError(error) ? broken(`cannot be decompressed: ${error.message}`, error) : error;
+    const isEmpty = read.wire === 0 && isZlibError(error); // an empty body need not be encoded
+    if (!isEmpty && !over())
+      throw isZlibError(error) ? broken(`cannot be decompressed: ${error.message}`, error) : error;
   } finally {
     source.destroy();
   }
-  return { body: Buffer.concat(chunks), truncated: false };
+  if (over() && input.tooLarge === 'fail') {
+    const limit = read.body > body_bytes ? `${body_bytes} bytes after` : `${wire_bytes} bytes before`;
+    throw new EgressError('ETOOLARGE', `The response body is larger than ${limit} decompression.`, {
+      next: 'Ask for a part of it, or accept a truncated body.',
+    });
+  }
+  return { body: Buffer.concat(chunks), truncated: over() };
 }
 
-class WireLimit extends Error {}
-
-/** Counts the bytes as they travel. */
-class Meter extends Transform {
-  bytes = 0;
-  readonly #limit: number;
-
-  constructor(limit: number) {
-    super();
-    this.#limit = limit;
-  }
-
-  override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
-    this.bytes += chunk.length;
-    if (this.bytes > this.#limit) done(new WireLimit());
-    else done(null, chunk);
-  }
-}
-
-function planDecoders(header: string | undefined): Transform[] {
-  const names = (header ?? '')
+function planDecoders(header: string): Transform[] {
+  const names = header
     .split(',')
     .map((name) => name.trim().toLowerCase())
     .filter((name) => name !== '' && name !== 'identity');
-  if (names.length > MAX_ENCODINGS) throw broken(`is encoded ${names.length} times`);
+  if (names.length > maxEncodings) throw broken(`is encoded ${names.length} times`);
   return names.reverse().map((name) => {
     const make = Object.hasOwn(decoders, name) ? decoders[name] : undefined;
-    if (!make) throw broken(`has the encoding ${JSON.stringify(name.slice(0, 50))}, which is not known here`);
+    if (!make) throw broken(`has the unknown encoding ${JSON.stringify(name.slice(0, 50))}`);
     return make();
   });
 }
@@ -103,5 +88,5 @@ function isZlibError(error: unknown): error is Error {
 }
 
 function broken(what: string, cause?: unknown): EgressError {
-  return new EgressError('ENETWORK', `The answer's body ${what}.`, { next: 'Try another URL.', cause });
+  return new EgressError('ENETWORK', `The response body ${what}.`, { next: 'Try another URL.', cause });
 }

@@ -1,4 +1,4 @@
-import type { CapabilityReport } from './port.ts';
+import type { CapabilityReport } from '@holdpoint/contract';
 
 /** A report in which nothing is enforced. */
 export function absentReport(driver: CapabilityReport['driver'], notes: string[] = []): CapabilityReport {

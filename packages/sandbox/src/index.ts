@@ -3,7 +3,6 @@ export { FileError, SandboxError } from './errors.ts';
 export { resolveLimits } from './limits.ts';
 export { openSandbox } from './open-sandbox.ts';
 export type {
-  CapabilityReport,
   CapturedStream,
   Command,
   CommandEnd,

@@ -1,10 +1,11 @@
 import { existsSync, mkdirSync } from 'node:fs';
+import type { CapabilityReport } from '@holdpoint/contract';
 import { absentReport } from './absent-report.ts';
 import { type Candidate, type HostParts, prepareBubblewrap } from './bubblewrap/prepare.ts';
 import { SpaceGuard } from './disk-space/space-guard.ts';
 import { SandboxError } from './errors.ts';
 import { resolveLimits } from './limits.ts';
-import type { CapabilityReport, Limits, Sandbox } from './port.ts';
+import type { Limits, Sandbox } from './port.ts';
 import { probe } from './probe.ts';
 import { FreezeLocks } from './process/freeze-locks.ts';
 import { killProcesses } from './process/kill.ts';

@@ -1,22 +1,5 @@
 import type { Server } from 'node:net';
-
-/** Whether the kernel enforces a promise on this host: fully, partly or not at all. */
-export type Enforcement = 'enforced' | 'partial' | 'absent';
-
-/** What this host enforces. Recorded with every attempt, shown by `holdpoint doctor`. */
-export interface CapabilityReport {
-  driver: 'bubblewrap' | 'none';
-  fs: Enforcement;
-  net: Enforcement;
-  pids: Enforcement;
-  memory: Enforcement;
-  cpu: Enforcement;
-  disk: Enforcement;
-  seccomp: Enforcement;
-  uid_drop: Enforcement;
-  /** One note per gap: what is missing and how to close it. */
-  notes: string[];
-}
+import type { CapabilityReport } from '@holdpoint/contract';
 
 /** A workspace: one host directory, mounted read-write at `/workspace`. No other files of the host are writable inside. */
 export interface WorkspaceMount {

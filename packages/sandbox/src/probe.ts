@@ -11,11 +11,11 @@ import {
 } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import type { CapabilityReport, Enforcement } from '@holdpoint/contract';
 import { absentReport } from './absent-report.ts';
 import type { CgroupLimits } from './cgroup/cgroups.ts';
 import { SpaceGuard } from './disk-space/space-guard.ts';
 import { SandboxError } from './errors.ts';
-import type { CapabilityReport, Enforcement } from './port.ts';
 import { probeCgroupLimits } from './probe-cgroup-limits.ts';
 import { runCommand } from './run-command.ts';
 import type { Driver } from './tree.ts';

@@ -1,8 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
+import type { CapabilityReport } from '@holdpoint/contract';
 import type { ProcessIdentity } from '@holdpoint/process';
 import type { CgroupLimits } from './cgroup/cgroups.ts';
 import type { Usage } from './cgroup/control-files.ts';
-import type { CapabilityReport, CommandEgress, Limits, WorkspaceMount } from './port.ts';
+import type { CommandEgress, Limits, WorkspaceMount } from './port.ts';
 import type { WalkUnreadable } from './workspace-size/sizes.ts';
 
 /** One program for a driver to start. The driver ends it together with all its descendants. */

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isTaskOver, isTerminal } from '@holdpoint/contract';
 import type { RunState } from '@holdpoint/engine/domain/state';
-import { isTaskOver, isTerminal } from '@holdpoint/engine/domain/vocabulary';
 import { type Verdict, verdict } from '../../harness/verdict.ts';
 import type { Found } from '../collect.ts';
 
@@ -12,7 +12,9 @@ export function atRest({ runs }: Found): Verdict {
     const isNamed =
       isTerminal(run.status) || run.status === 'paused' || approvals.some(({ status }) => status === 'pending');
     if (isNamed) continue;
-    const open = steps.filter(({ status }) => ['pending', 'queued', 'running', 'deferred', 'unknown'].includes(status));
+    const open = steps.filter(({ status }) =>
+      ['pending', 'queued', 'running', 'deferred', 'indeterminate'].includes(status),
+    );
     const what = open.map((step) => `${step.call.tool} ${step.status}`).join(', ');
     wrong.push(
       `${id} is ${run.status} (${what}; tasks: ${tasks.map(({ status }) => status).join(', ')}; restore: ${run.restore}; writer: ${run.writer})`,

@@ -1,5 +1,4 @@
-import type { Approval } from '@holdpoint/client/wire/approval';
-import { type PublishPlan, publishPlanSchema } from '@holdpoint/client/wire/published';
+import { type Approval, type PublishPlan, publishPlanSchema } from '@holdpoint/contract/wire';
 import { z } from 'zod';
 import type { Colors } from './colors.ts';
 import { patchLines } from './diff-text.ts';
@@ -86,7 +85,7 @@ function kindText(kind: Approval['kind']): string {
       return 'whether this call may run';
     case 'input':
       return 'an answer (decide with respond)';
-    case 'in_doubt':
+    case 'indeterminate':
       return 'what became of this call: its worker was lost. approve runs it again; reject: it did not happen; respond: it did';
     case 'publish':
       return 'whether this may be published';

@@ -1,6 +1,5 @@
-import type { RunEvent } from '@holdpoint/client/wire/event';
-import type { AgentReport } from '@holdpoint/engine/domain/agent-report';
-import type { Problem } from '@holdpoint/engine/domain/vocabulary';
+import type { AgentReport, Problem } from '@holdpoint/contract';
+import type { RunEvent } from '@holdpoint/contract/wire';
 import type { Colors } from './colors.ts';
 import { nameText } from './name-text.ts';
 import { payloadValue } from './payload.ts';
@@ -116,7 +115,7 @@ function detailOf(event: RunEvent, call: string): string {
     case 'step.started':
       return `${call}${event.data.attempt > 1 ? ` (attempt ${event.data.attempt})` : ''}`;
     case 'step.retried':
-    case 'step.unknown':
+    case 'step.indeterminate':
       return `${call} ${problemText(event.data.reason)}`;
     case 'step.succeeded':
     case 'step.failed':
@@ -230,7 +229,7 @@ function paintOf({ type }: RunEvent, colors: Colors): (text: string) => string {
     case 'step.rejected':
     case 'step.expired':
     case 'step.retried':
-    case 'step.unknown':
+    case 'step.indeterminate':
       return colors.yellow;
     case 'step.created':
     case 'step.queued':

@@ -1,12 +1,44 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { createServer, type Server, type ServerOpts, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EgressConnection } from '../connection-report.ts';
 import { createGuard, type Guard, type Resolve } from '../guard.ts';
 
-/** For tests: real servers on the loopback, names that lead to them, and what was reported. */
+export const loopback = ['127.0.0.1/32'];
+
+/** Every listed host resolves to the loopback, which is opened. */
+export function loopbackGuard(rules: readonly string[], more: Readonly<Record<string, readonly string[]>> = {}): Guard {
+  const resolve: Resolve = (host) => Promise.resolve(more[host] ?? ['127.0.0.1']);
+  return createGuard({ rules, allowAddresses: loopback, resolve });
+}
+
+export function recorder() {
+  const connections: EgressConnection[] = [];
+  return { connections, onConnection: (connection: EgressConnection) => void connections.push(connection) };
+}
+
+/** Real servers on the loopback. Each function returns its port; `close` stops all of them. */
+export function loopbackServers() {
+  const servers: Server[] = [];
+  const start = (server: Server) => {
+    servers.push(server);
+    return listen(server);
+  };
+  return {
+    http: (handler: RequestListener) => start(createHttpServer(handler)),
+    https: (certificate: Certificate, handler: RequestListener) =>
+      start(createTlsServer(certificate, handler).on('tlsClientError', () => {})),
+    tcp: (handler: (socket: Socket) => void, options: ServerOpts = {}) =>
+      start(createServer(options, (socket) => handler(socket.on('error', () => {})))),
+    start,
+    close: () => Promise.all(servers.splice(0).map(stop)),
+  };
+}
+
 export async function listen(server: Server, host = '127.0.0.1', port = 0): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -22,7 +54,7 @@ export function stop(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
 }
 
-/** A listener that nothing may reach. */
+/** A listener that no connection may reach. */
 export async function openCanary(host = '127.0.0.1', port = 0) {
   let connections = 0;
   const server = createServer((socket: Socket) => {
@@ -34,28 +66,22 @@ export async function openCanary(host = '127.0.0.1', port = 0) {
   return { port: listening, connections: () => connections, close: () => stop(server) };
 }
 
-export function names(map: Readonly<Record<string, readonly string[]>>): Resolve {
-  return (host) => {
-    const addresses = map[host];
-    return addresses ? Promise.resolve(addresses) : Promise.reject(new Error(`ENOTFOUND ${host}`));
-  };
+/** All bytes that arrive on a socket until it closes, as Latin-1. */
+export function readAll(socket: Socket): Promise<string> {
+  let received = '';
+  socket.setEncoding('latin1').on('data', (chunk: string) => {
+    received += chunk;
+  });
+  return new Promise((resolve) => socket.once('close', () => resolve(received)));
 }
 
-export const LOOPBACK = ['127.0.0.1/32'];
-
-/** Every listed host is on the loopback, which is opened. */
-export function loopbackGuard(rules: readonly string[], more: Readonly<Record<string, readonly string[]>> = {}): Guard {
-  const resolve: Resolve = (host) => Promise.resolve(more[host] ?? ['127.0.0.1']);
-  return createGuard({ rules, allowAddresses: LOOPBACK, resolve });
+export interface Certificate {
+  key: string;
+  cert: string;
 }
 
-export function recorder() {
-  const connections: EgressConnection[] = [];
-  return { connections, onConnection: (connection: EgressConnection) => void connections.push(connection) };
-}
-
-/** A key and a certificate of its own for the names, valid for a day. */
-export function makeCertificate(hosts: readonly string[]): { key: string; cert: string } {
+/** A key and a self-signed certificate for the names, valid for a day. */
+export function makeCertificate(hosts: readonly string[]): Certificate {
   const directory = mkdtempSync(join(tmpdir(), 'holdpoint-certificate-'));
   const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
   try {

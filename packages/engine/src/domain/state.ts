@@ -1,7 +1,32 @@
+import {
+  actionChangedSchema,
+  agentReportSchema,
+  agentsTotalSchema,
+  approvalKindSchema,
+  approvalStatusSchema,
+  beginsSchema,
+  conflictSummarySchema,
+  decidedSchema,
+  decisionKindSchema,
+  effectSchema,
+  forkedFromSchema,
+  parentSchema,
+  payloadSchema,
+  prioritySchema,
+  problemSchema,
+  publicationStatusSchema,
+  publishedSchema,
+  repetitionSchema,
+  riskSchema,
+  runStatusSchema,
+  stepIdSchema,
+  stepStatusSchema,
+  taskAboutSchema,
+  taskOutcomeSchema,
+  taskStatusSchema,
+  usageSchema,
+} from '@holdpoint/contract';
 import { z } from 'zod';
-import { agentReportSchema, agentsTotalSchema } from './agent-report.ts';
-import { decidedSchema } from './decided.ts';
-import { actionChangedSchema, usageSchema, watchSchema } from './events.ts';
 import {
   allApprovalFields,
   allStepFields,
@@ -11,23 +36,6 @@ import {
   stepField,
   taskField,
 } from './fields.ts';
-import { stepIdSchema } from './ids.ts';
-import { forkedFromSchema, parentSchema } from './lineage.ts';
-import { payloadSchema } from './payload.ts';
-import { beginsSchema, taskAboutSchema, taskOutcomeSchema } from './task.ts';
-import {
-  approvalKindSchema,
-  approvalStatusSchema,
-  decisionKindSchema,
-  effectSchema,
-  prioritySchema,
-  problemSchema,
-  publicationStatusSchema,
-  riskSchema,
-  runStatusSchema,
-  stepStatusSchema,
-  taskStatusSchema,
-} from './vocabulary.ts';
 
 type Fields = Readonly<Record<string, string | null | undefined>>;
 
@@ -65,7 +73,7 @@ const runSchema = z.object({
   input_tokens: count.default(0),
   output_tokens: count.default(0),
   cost_micros: count.default(0),
-  watch: json(watchSchema).optional(),
+  repetition: json(repetitionSchema).optional(),
   tools: json(z.record(z.string(), z.string())).optional(),
   messages: count.default(0),
   messages_read: count.default(0),
@@ -104,7 +112,13 @@ const runSchema = z.object({
   validating: z.string().optional(),
   validated: json(z.strictObject({ snapshot: z.string(), passed: z.boolean(), results: payloadSchema })).optional(),
   publish_approval: z.string().optional(),
-  publication_detail: json(z.record(z.string(), z.json())).optional(),
+  publication_detail: json(
+    z.strictObject({
+      published: publishedSchema.optional(),
+      conflicts: z.array(conflictSummarySchema).optional(),
+      reason: problemSchema.optional(),
+    }),
+  ).optional(),
   forked_from: json(forkedFromSchema).optional(),
   parent: json(parentSchema).optional(),
   forks: count.default(0),
@@ -115,7 +129,7 @@ export type RunState = z.infer<typeof runSchema> & { id: string };
 const stepSchema = z.object({
   status: stepStatusSchema,
   attempt: count,
-  doubts: count.default(0).describe('Attempts that ended without an outcome'),
+  interruptions: count.default(0).describe('Attempts that ended without an outcome'),
   call: json(
     z.strictObject({
       turn: z.int(),

@@ -1,21 +1,19 @@
+import { agentSpecSchema, allowedModels, isTerminal, type RunSpec } from '@holdpoint/contract';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import { requestCancel } from '../commands/steer-run.ts';
 import { wakeRun } from '../commands/submit-run.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { boundBy } from '../domain/operator-policy.ts';
-import { allowedModels, type RunSpec } from '../domain/run-spec.ts';
+import { boundBy } from '../domain/judge-call.ts';
 import type { RunState, TaskState } from '../domain/state.ts';
-import { agentSpecSchema } from '../domain/task.ts';
 import { createRun } from '../domain/transitions/create-run.ts';
 import { endTask, killedOutcome, startAgent } from '../domain/transitions/tasks.ts';
-import { isTerminal } from '../domain/vocabulary.ts';
 import { append } from '../log/append.ts';
 import { trackRun } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readRun } from '../log/read-state.ts';
 import { done, type JobContext, type JobEnd } from './job.ts';
+import { reconcile } from './reconcile.ts';
 import { reportToParent } from './report-agent.ts';
-import { settleForward } from './settle-forward.ts';
 import { tellParent } from './tell-parent.ts';
 
 /** Makes the run of a sub-agent, cancels it when its end is asked for, and tells the run that it works for when it is over. */
@@ -41,18 +39,18 @@ export async function superviseAgent(
     else await reportToParent(deps, childId);
     if (isUnwanted && !isTerminal(child.status)) await requestCancel(deps, childId, { by: task.kill ?? run.id });
   }
-  await settleForward(deps, run.id, signal);
+  await reconcile(deps, run.id, signal);
   return done;
 }
 
 async function begin(deps: WorkerDeps, run: RunState, task: TaskState, childId: string): Promise<void> {
-  const { task: asked } = agentSpecSchema.parse(await fromPayload(deps.blobs, task.about.spec));
+  const { goal } = agentSpecSchema.parse(await fromPayload(deps.blobs, task.about.spec));
   const theirs = await readSpec(deps, run);
   const spec: RunSpec = {
     ...theirs,
     ...boundBy(deps.operatorPolicy, theirs),
     title: task.about.title,
-    task: asked,
+    goal,
     models: allowedModels(theirs),
     // Nothing of it is published by itself.
     validators: [],

@@ -1,5 +1,5 @@
+import type { CapabilityReport, EventOf, LoggedEvent } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import type { EventOf, LoggedEvent } from '../domain/events.ts';
 import { readWholeLog } from '../log/read-log.ts';
 
 /** One try at a step, as the log tells it. */
@@ -9,10 +9,10 @@ export interface Attempt {
   started_at: string;
   ended_at?: string;
   /** Absent while it runs. */
-  end?: 'succeeded' | 'failed' | 'killed' | 'timed_out' | 'retried' | 'unknown';
+  end?: 'succeeded' | 'failed' | 'killed' | 'timed_out' | 'retried' | 'indeterminate';
   reason?: EventOf<'step.retried'>['data']['reason'];
   duration_ms?: number;
-  capabilities?: unknown;
+  capabilities?: CapabilityReport | undefined;
 }
 
 /** The attempts of one step, in order. Reads the run's whole log. */
@@ -32,11 +32,11 @@ function note(attempts: Map<number, Attempt>, event: LoggedEvent): void {
       return;
     }
     case 'step.retried':
-    case 'step.unknown': {
+    case 'step.indeterminate': {
       const { attempt, reason } = event.data;
       end(attempts, attempt, {
         ended_at: event.time,
-        end: event.type === 'step.retried' ? 'retried' : 'unknown',
+        end: event.type === 'step.retried' ? 'retried' : 'indeterminate',
         reason,
       });
       return;

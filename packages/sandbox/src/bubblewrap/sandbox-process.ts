@@ -152,10 +152,14 @@ export class SandboxProcess {
     const first = identify(pid);
     this.#firstProcess = first;
     if (!first || !this.#bwrap) return;
-    if (this.#failure) return killProcess(first);
-    if (!this.#records.has(this.#workspaceId, this.#bwrap)) return this.#kill({ kind: 'taken_over' });
-    this.#record(this.#bwrap, first);
-    this.#meet('first_process');
+    if (this.#failure) {
+      killProcess(first);
+    } else if (!this.#records.has(this.#workspaceId, this.#bwrap)) {
+      this.#kill({ kind: 'taken_over' });
+    } else {
+      this.#record(this.#bwrap, first);
+      this.#meet('first_process');
+    }
   }
 
   #receiveListener(egress: NonNullable<TreeRequest['egress']>): void {

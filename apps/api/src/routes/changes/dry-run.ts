@@ -1,11 +1,10 @@
-import { idParamsSchema } from '@holdpoint/client/wire/page';
-import { dryRunSchema, publishPreviewSchema } from '@holdpoint/client/wire/published';
-import { holdsPublish } from '@holdpoint/engine/domain/operator-policy';
+import { isUnstorable } from '@holdpoint/contract';
+import { dryRunSchema, idParamsSchema, publishPreviewSchema } from '@holdpoint/contract/wire';
+import { holdsPublish } from '@holdpoint/engine/domain/judge-call';
 import { readSpec } from '@holdpoint/engine/log/read-spec';
-import { isUnstorable } from '@holdpoint/workspace/port';
 import type { ApiDeps, App } from '../../deps.ts';
 import { findRun } from '../runs/find-run.ts';
-import { assertSucceeded, checkTarget, planWish } from './check-publish.ts';
+import { assertSucceeded, checkTarget, previewPublish } from './check-publish.ts';
 
 /** POST /v1/runs/{id}/publish/dry-run: what a publish would do now. */
 export function dryRunRoute(app: App, deps: ApiDeps): void {
@@ -29,7 +28,7 @@ export function dryRunRoute(app: App, deps: ApiDeps): void {
       assertSucceeded(run);
       const spec = await readSpec(deps, run);
       await checkTarget(deps, run, wish);
-      const plan = await planWish(deps, run, wish);
+      const plan = await previewPublish(deps, run, wish);
       return {
         run_id: run.id,
         ...plan,

@@ -1,7 +1,7 @@
 import { text as ask, cancel, isCancel, log, outro, select } from '@clack/prompts';
 import type { Client } from '@holdpoint/client/client';
 import { ApiError } from '@holdpoint/client/errors';
-import type { Approval, Decide } from '@holdpoint/client/wire/approval';
+import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { CliError } from '../../errors.ts';
 import { actionText, approvalText, isAboutPublish } from '../../output/approval-text.ts';
 import { cut, oneLine, plain, plainJson } from '../../output/plain.ts';
@@ -109,7 +109,7 @@ const ofCall = {
 const hints: Record<Approval['kind'], Partial<Record<Decision, string>>> = {
   action: ofCall,
   input: ofCall,
-  in_doubt: { approve: 'run it again', reject: 'it did not take effect', respond: 'it did take effect' },
+  indeterminate: { approve: 'run it again', reject: 'it did not take effect', respond: 'it did take effect' },
   publish: { approve: 'publish exactly this', reject: 'publish nothing' },
   conflict: {
     approve: 'try again with the source as it is by then',

@@ -1,5 +1,4 @@
-import type { ActionChanged, NewEvent } from '../events.ts';
-import type { Payload } from '../payload.ts';
+import type { ActionChanged, NewEvent, Payload } from '@holdpoint/contract';
 import type { ApprovalState, RunState, StepState } from '../state.ts';
 import {
   attemptIs,
@@ -44,8 +43,8 @@ export function askAgain(
   const { kind, allowed_decisions } = decided.request;
   // An earlier attempt is in doubt: the new question is the same as the one before.
   const doubted: NewEvent[] =
-    kind === 'in_doubt'
-      ? [{ type: 'step.unknown', step_id: step.id, data: { attempt: step.attempt, reason: changedSince } }]
+    kind === 'indeterminate'
+      ? [{ type: 'step.indeterminate', step_id: step.id, data: { attempt: step.attempt, reason: changedSince } }]
       : [];
   return {
     if: [

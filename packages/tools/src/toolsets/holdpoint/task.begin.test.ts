@@ -1,7 +1,8 @@
+import type { TaskView } from '@holdpoint/contract';
 import { describe, expect, it } from 'vitest';
 import { createRegistry } from '../../registry.ts';
 import { bareContext } from '../../testing/bare-context.ts';
-import type { Task, ToolContext } from '../../tool.ts';
+import type { ToolContext } from '../../tool.ts';
 import { holdpoint } from './toolset.ts';
 
 const registry = createRegistry([holdpoint]);
@@ -9,11 +10,11 @@ const now = 1_000_000;
 const call = (tool: string, args: object, more: Partial<ToolContext> = {}) =>
   registry.execute({ toolset: 'holdpoint', tool, args, context: { ...bareContext(), now: () => now, ...more } });
 
-const shell = (more: Partial<Task> = {}): Task => ({
+const shell = (more: Partial<TaskView> = {}): TaskView => ({
   ...{ id: 'task_1', kind: 'shell', title: 'make', status: 'running', created_at: '2026-01-01T00:00:00Z' },
   ...more,
 });
-const having = (task: Task): Pick<ToolContext, 'tasks'> => ({
+const having = (task: TaskView): Pick<ToolContext, 'tasks'> => ({
   tasks: {
     ...bareContext().tasks,
     list: async () => [task],
@@ -44,7 +45,7 @@ describe('task', () => {
     expect(await call('task', { description: 'look', plan, timeout_s: 60 })).toMatchObject({
       status: 'deferred',
       until: now + 60_000,
-      on: { task: { kind: 'agent', title: 'look', spec: { task: { planner: 'scripted' } } } },
+      on: { task: { kind: 'agent', title: 'look', spec: { goal: { planner: 'scripted' } } } },
     });
   });
 
@@ -58,7 +59,7 @@ describe('task', () => {
 
   it('asks the model of the run, unless told another', async () => {
     const asked = { description: 'look', prompt: 'Look.', run_in_background: true };
-    const task = { spec: { task: { planner: 'model', model: 'a/b', prompt: 'Look.' } } };
+    const task = { spec: { goal: { planner: 'model', model: 'a/b', prompt: 'Look.' } } };
     expect(await call('task', asked, { model: 'a/b' })).toMatchObject({ task });
     expect(await call('task', { ...asked, model: 'a/b' })).toMatchObject({ task });
     expect(await call('task', asked)).toMatchObject({ status: 'failed', error: { code: 'ENOMODEL' } });

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+
+const mebibyte = 1024 * 1024;
+
+/** Bounds of one command of the run. What is left out is the host's own. A call may ask for less, never for more. */
+export const commandLimitsSchema = z.strictObject({
+  memory_bytes: z
+    .int()
+    .min(64 * mebibyte)
+    .optional()
+    .describe('Of all its processes together, where control groups exist'),
+  cpu_seconds: z.int().min(1).optional().describe('CPU seconds of one process'),
+  processes: z.int().min(8).max(100_000).optional(),
+  file_bytes: z.int().min(mebibyte).optional().describe('The largest file that it may write'),
+  workspace_bytes: z.int().min(mebibyte).optional().describe('The whole workspace'),
+  open_files: z.int().min(32).max(1_000_000).optional(),
+  output_bytes: z.int().min(1024).optional().describe('stdout and stderr together'),
+});
+export type CommandLimits = z.infer<typeof commandLimitsSchema>;
+
+/** The limits of a run that may be left out, and those that have a default. */
+const bounds = {
+  max_turns: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .describe('Turns that a model may take until the run pauses; resume grants as many again'),
+  max_steps: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .describe('Steps that may be planned until the run pauses; a turn of a model is cut there'),
+  wall_s: z
+    .int()
+    .min(1)
+    .max(31_536_000)
+    .describe('Seconds the run may be running until it pauses; time in which it waits for a person does not count'),
+  max_tokens: z.int().min(1).describe('Tokens, in and out, that models may take until the run pauses'),
+  max_cost_usd: z.number().positive().describe('Of models whose prices the operator has set'),
+  loop_after: z
+    .int()
+    .min(2)
+    .max(100)
+    .describe(
+      'A model that makes the same calls with the same results, or only failing ones, in so many turns on end is stuck: the run pauses',
+    ),
+  max_tasks: z.int().min(0).max(64).describe('Background commands and sub-agents at once'),
+  max_agents: z
+    .int()
+    .min(0)
+    .max(10_000)
+    .describe('Sub-agents in all, those of sub-agents included; resume grants as many again'),
+  max_depth: z.int().min(0).max(5).describe('Sub-agents of sub-agents; 0: none at all'),
+  task_wall_s: z.int().min(1).max(604_800).describe('Seconds one background command may take at most'),
+  step_wall_s: z.int().min(1).max(86_400).describe('Seconds of wall time one command may take at most'),
+};
+
+/** Steps, seconds, tokens, dollars and agents count for a run and all sub-agents beneath it, together. */
+export const limitsSchema = z.strictObject({
+  ...bounds,
+  max_turns: bounds.max_turns.default(200),
+  max_steps: bounds.max_steps.optional(),
+  wall_s: bounds.wall_s.optional(),
+  max_tokens: bounds.max_tokens.optional(),
+  max_cost_usd: bounds.max_cost_usd.optional(),
+  loop_after: bounds.loop_after.default(5),
+  max_tasks: bounds.max_tasks.default(8),
+  max_agents: bounds.max_agents.default(64),
+  max_depth: bounds.max_depth.default(2),
+  task_wall_s: bounds.task_wall_s.default(3600),
+  step_wall_s: bounds.step_wall_s.default(600),
+  command: commandLimitsSchema.optional(),
+});
+export type Limits = z.infer<typeof limitsSchema>;
+
+/** Limits as they are given, nothing filled in. */
+export const givenLimitsSchema = z.strictObject({ ...bounds, command: commandLimitsSchema }).partial();
+export type GivenLimits = z.infer<typeof givenLimitsSchema>;

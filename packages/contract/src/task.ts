@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { capabilityReportSchema } from './capabilities.ts';
+import { runIdSchema, stepIdSchema } from './ids.ts';
+import { payloadSchema } from './payload.ts';
+import { goalSchema } from './run-spec.ts';
+import { problemSchema, taskKindSchema } from './vocabulary.ts';
+
+/** A command that runs beside the steps. */
+export const shellSpecSchema = z.strictObject({
+  command: z.string().min(1).max(100_000).describe('For bash'),
+  cwd: z.string().optional().describe('Relative to the workspace root'),
+  env: z.record(z.string(), z.string()).optional(),
+  timeout_ms: z.int().min(1).optional(),
+});
+export type ShellSpec = z.infer<typeof shellSpecSchema>;
+
+/** What a sub-agent is to do. It gets the policy, the network and the limits of the run it works for; what it uses counts there, too. */
+export const agentSpecSchema = z.strictObject({ goal: goalSchema });
+export type AgentSpec = z.infer<typeof agentSpecSchema>;
+
+/** What is known of a task from its beginning. */
+export const taskAboutSchema = z.strictObject({
+  step_id: stepIdSchema,
+  kind: taskKindSchema,
+  title: z.string(),
+  spec: payloadSchema,
+  child: runIdSchema.optional().describe('Of a sub-agent: its run'),
+  approved_snapshot: z
+    .string()
+    .optional()
+    .describe('A person approved the command on this snapshot: it begins on that, or not at all'),
+});
+export type TaskAbout = z.infer<typeof taskAboutSchema>;
+
+/** What came of it. A killed command has no exit code. */
+export const taskOutcomeSchema = z.strictObject({
+  exit_code: z.int().nullable(),
+  reason: problemSchema.optional(),
+  message: z.string().optional().describe('The last word of a sub-agent'),
+  duration_ms: z.number().optional(),
+});
+export type TaskOutcome = z.infer<typeof taskOutcomeSchema>;
+
+/**
+ * The outcome of a call that asked for an approved background command. The call settles with it when the command has begun, and keeps the
+ * place of the writer until then.
+ */
+export const beginsSchema = z.strictObject({
+  value: payloadSchema.optional(),
+  capabilities: capabilityReportSchema.optional(),
+  duration_ms: z.number(),
+  skipped: z.int(),
+});
+export type Begins = z.infer<typeof beginsSchema>;

@@ -1,0 +1,114 @@
+import { z } from 'zod';
+
+export const effectSchema = z.enum(['read', 'workspace', 'external']);
+/** What a call may change: nothing, the staging workspace only, or anything else. */
+export type Effect = z.infer<typeof effectSchema>;
+
+export const riskSchema = z.enum(['low', 'medium', 'high']);
+export type Risk = z.infer<typeof riskSchema>;
+
+export const runStatusSchema = z.enum([
+  'queued',
+  'running',
+  'waiting',
+  'paused',
+  'canceling',
+  'canceled',
+  'succeeded',
+  'failed',
+]);
+export type RunStatus = z.infer<typeof runStatusSchema>;
+
+export const stepStatusSchema = z.enum([
+  'pending',
+  'parked',
+  'queued',
+  'running',
+  'deferred',
+  'succeeded',
+  'failed',
+  'killed',
+  'timed_out',
+  'rejected',
+  'expired',
+  'canceled',
+  'indeterminate',
+  'undone',
+]);
+export type StepStatus = z.infer<typeof stepStatusSchema>;
+
+export const approvalStatusSchema = z.enum([
+  'pending',
+  'approved',
+  'edited',
+  'rejected',
+  'responded',
+  'expired',
+  'canceled',
+]);
+export type ApprovalStatus = z.infer<typeof approvalStatusSchema>;
+
+export const decisionKindSchema = z.enum(['approve', 'edit', 'reject', 'respond']);
+export type DecisionKind = z.infer<typeof decisionKindSchema>;
+
+export const publicationStatusSchema = z.enum([
+  'none',
+  'requested',
+  'parked',
+  'published',
+  'conflicted',
+  'failed',
+  'rejected',
+  'discarding',
+  'discarded',
+]);
+export type PublicationStatus = z.infer<typeof publicationStatusSchema>;
+
+const terminalRuns: readonly RunStatus[] = ['canceled', 'succeeded', 'failed'];
+const unsettledSteps: readonly StepStatus[] = ['pending', 'parked', 'queued', 'running', 'deferred', 'indeterminate'];
+
+export const isTerminal = (status: RunStatus): boolean => terminalRuns.includes(status);
+/** A settled step has its outcome; nothing of it will run again. */
+export const isSettled = (status: StepStatus): boolean => !unsettledSteps.includes(status);
+
+export const taskKindSchema = z.enum(['shell', 'agent']);
+/** What runs beside the steps: a command in the background, or a sub-agent, which is a run of its own. */
+export type TaskKind = z.infer<typeof taskKindSchema>;
+
+export const taskStatusSchema = z.enum([
+  'queued',
+  'running',
+  'capturing',
+  'completed',
+  'failed',
+  'killed',
+  'timed_out',
+  'lost',
+]);
+/**
+ * `capturing`: the command has ended, and its changes are not in a snapshot yet. `completed`: exit code 0, or the sub-agent succeeded.
+ * `lost`: nobody can say how it ended, because it died with its worker or its workspace was rolled back.
+ */
+export type TaskStatus = z.infer<typeof taskStatusSchema>;
+
+const openTasks: readonly TaskStatus[] = ['queued', 'running', 'capturing'];
+export const isTaskOver = (status: TaskStatus): boolean => !openTasks.includes(status);
+
+export const prioritySchema = z.enum(['high', 'normal', 'low']);
+/** Whose jobs go first when workers are short. */
+export type Priority = z.infer<typeof prioritySchema>;
+
+export const approvalKindSchema = z.enum(['action', 'input', 'indeterminate', 'publish', 'conflict']);
+/**
+ * What a decision is about: a call, a question to a person, a call of which nobody knows whether it took effect, a publish that the
+ * policy holds, or one that met conflicts.
+ */
+export type ApprovalKind = z.infer<typeof approvalKindSchema>;
+
+/** An error as data: a stable code, what happened, what to do next. */
+export const problemSchema = z.strictObject({
+  code: z.string(),
+  message: z.string(),
+  next: z.string().optional(),
+});
+export type Problem = z.infer<typeof problemSchema>;

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { fileDiffSchema, leftOutListSchema } from '../diff.ts';
+import { pathParameter } from './path.ts';
+
+/** What changed between two snapshots of a run. */
+export const diffSchema = z
+  .strictObject({
+    run_id: z.string(),
+    from: z.string(),
+    to: z.string(),
+    additions: z.int(),
+    deletions: z.int(),
+    files: z.array(fileDiffSchema),
+    left_out: leftOutListSchema,
+  })
+  .meta({ id: 'Diff' });
+export type Diff = z.infer<typeof diffSchema>;
+
+export const diffQuerySchema = z.strictObject({
+  from: z.string().min(1).optional().describe('A snapshot of the run. Default: the one it began with'),
+  to: z.string().min(1).optional().describe('A snapshot of the run. Default: the one it is at'),
+  path: pathParameter.optional().describe('Only this path'),
+  include_ignored: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional()
+    .describe("With what the source's ignore rules match. Default: as the run says"),
+  format: z.enum(['json', 'patch']).default('json').describe('`patch`: text which git apply accepts'),
+});

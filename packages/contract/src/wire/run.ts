@@ -1,0 +1,179 @@
+import { z } from 'zod';
+import { runIdSchema } from '../ids.ts';
+import { givenLimitsSchema, limitsSchema } from '../limits.ts';
+import { planSchema } from '../plan.ts';
+import { operatorPolicySchema, policySchema } from '../policy.ts';
+import { conflictSummarySchema } from '../publish.ts';
+import { modelsSchema, networkSchema, publishDefaultsSchema, validatorsSchema } from '../run-spec.ts';
+import { sourceSchema } from '../source.ts';
+import { prioritySchema, problemSchema, publicationStatusSchema, runStatusSchema } from '../vocabulary.ts';
+import { cursorOf, integerParameter, listParameter, pageOf } from './page.ts';
+import { publishedSchema } from './published.ts';
+
+export const labelsSchema = z
+  .record(z.string().min(1).max(63), z.string().max(255))
+  .refine((labels) => Object.keys(labels).length <= 64, 'a run has at most 64 labels');
+
+/** POST /v1/runs. A task is a `prompt` for a model, or a `plan` of tool calls: exactly one of them. */
+export const createRunSchema = z
+  .strictObject({
+    title: z.string().min(1).max(200).optional(),
+    toolset: z.string().min(1).max(64).default('holdpoint'),
+    prompt: z.string().min(1).max(200_000).optional().describe('What the model is asked to do'),
+    plan: planSchema.optional().describe('The tool calls, one group after the other'),
+    model: z.string().min(1).max(200).optional().describe('provider/model, for a prompt. Default: HOLDPOINT_MODEL'),
+    models: modelsSchema.optional(),
+    workspace: z.strictObject({ source: sourceSchema }).default({ source: { type: 'empty' } }),
+    policy: policySchema.prefault({}),
+    limits: givenLimitsSchema.default({}),
+    network: networkSchema.prefault({}),
+    validators: validatorsSchema.default([]),
+    publish: publishDefaultsSchema.prefault({}),
+    labels: labelsSchema.default({}),
+    priority: prioritySchema.default('normal').describe('Whose jobs go first when workers are short'),
+  })
+  .superRefine((body, context) => {
+    const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
+    if (body.prompt === undefined && body.plan === undefined) refuse([], 'give a prompt or a plan');
+    if (body.prompt !== undefined && body.plan !== undefined) refuse(['plan'], 'give a prompt or a plan, not both');
+    if (body.prompt === undefined && body.model !== undefined) refuse(['model'], 'a model belongs to a prompt');
+  });
+/** What a caller writes: everything with a default may be left out. */
+export type CreateRun = z.input<typeof createRunSchema>;
+export type CreateRunBody = z.output<typeof createRunSchema>;
+
+const time = z.iso.datetime();
+const snapshotId = z.string();
+
+const usageShape = {
+  steps: z.int(),
+  active_ms: z.int(),
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  cost_usd: z.number().describe('Of models whose prices the operator has set'),
+};
+
+const blockerSchema = z.strictObject({ run_id: z.string(), reason: problemSchema });
+
+/** A sub-agent that does nothing before a person acts. */
+const waitingForSchema = z.strictObject({
+  task_id: z.string().describe('The task of the run that it works for'),
+  run_id: z.string(),
+  title: z.string(),
+  status: runStatusSchema.extract(['waiting', 'paused']),
+  reason: problemSchema.nullable().describe('Why it is paused'),
+  approvals: z.int().describe('Its own that are pending'),
+});
+export type WaitingFor = z.infer<typeof waitingForSchema>;
+
+const runShape = {
+  id: z.string(),
+  title: z.string(),
+  status: runStatusSchema,
+  toolset: z.string(),
+  planner: z.enum(['scripted', 'model']),
+  model: z.string().nullable(),
+  labels: z.record(z.string(), z.string()),
+  priority: prioritySchema,
+  seq: z.int().describe("Sequence number of the run's last event"),
+  turn: z.int().describe('Number of the last planned turn; 0 before the first'),
+  open_steps: z.int().describe('Steps of that turn which are not settled'),
+  pending_approvals: z.int().describe('Those of its sub-agents included'),
+  paused_agents: z.int().describe('Sub-agents that are paused, those of sub-agents included'),
+  blocker: blockerSchema.nullable().describe('One of them, and why it is paused'),
+  open_tasks: z.int().describe('Background commands and sub-agents that are not over'),
+  messages: z.int().describe('How many people have sent it'),
+  usage: z
+    .strictObject({
+      ...usageShape,
+      active_ms: z
+        .int()
+        .describe('Milliseconds that count for `wall_s`: in the status running, not waiting for people'),
+      agents: z
+        .strictObject({ ...usageShape, count: z.int().describe('How many were begun') })
+        .describe('The part of its sub-agents, those of sub-agents included; `active_ms` is the sum of theirs'),
+    })
+    .describe('All that it used, its sub-agents included'),
+  parent: z
+    .strictObject({ run_id: z.string(), task_id: z.string() })
+    .nullable()
+    .describe('Of a sub-agent: the run that it works for'),
+  message: z.string().nullable().describe('What the run ended with, when it succeeded'),
+  reason: problemSchema.nullable().describe('Why it is paused or failed'),
+  workspace: z.strictObject({
+    base: snapshotId.nullable().describe('The snapshot it began with; null until there is one'),
+    snapshot: snapshotId.nullable().describe('The snapshot it is at'),
+  }),
+  publication: z.strictObject({
+    status: publicationStatusSchema,
+    published: publishedSchema.nullable(),
+    conflicts: z.array(conflictSummarySchema),
+    reason: problemSchema.nullable().describe('Why nothing was published, when it failed or was rejected'),
+    approval_id: z.string().nullable().describe('The approval that it waits for'),
+  }),
+  forked_from: z
+    .strictObject({ run_id: z.string(), step_id: z.string().nullable() })
+    .nullable()
+    .describe('The run that this one goes on from, after that step'),
+  created_at: time,
+  started_at: time.nullable(),
+  ended_at: time.nullable(),
+};
+
+export const runSchema = z.strictObject(runShape).meta({ id: 'Run' });
+export type Run = z.infer<typeof runSchema>;
+
+/** GET /v1/runs/{id}: with what was asked for. The calls of a plan are its steps. */
+export const runDetailSchema = z
+  .strictObject({
+    ...runShape,
+    waiting_for: z
+      .array(waitingForSchema)
+      .describe('Sub-agents beneath it, however deep, that wait for an approval or are paused'),
+    request: z.strictObject({
+      prompt: z.string().nullable(),
+      source: sourceSchema,
+      policy: policySchema,
+      operator_policies: z
+        .array(z.strictObject({ digest: z.string(), policy: operatorPolicySchema }))
+        .describe("The operator's policies that bind the run beside its own: the strictest decides"),
+      limits: limitsSchema,
+      models: z.array(z.string()).describe('Models that its sub-agents may ask'),
+      network: networkSchema,
+      validators: validatorsSchema,
+      publish: publishDefaultsSchema,
+    }),
+  })
+  .meta({ id: 'RunDetail' });
+export type RunDetail = z.infer<typeof runDetailSchema>;
+
+export const runPageSchema = pageOf(runSchema);
+
+/** GET /v1/runs. */
+export const listRunsQuerySchema = z.strictObject({
+  status: listParameter(runStatusSchema).optional().describe('One or more, divided by commas'),
+  label: z
+    .string()
+    .regex(/^[^:]+:/, 'expected name:value')
+    .optional()
+    .describe('name:value'),
+  created_after: z.iso.datetime({ offset: true }).optional(),
+  limit: integerParameter(1, 200).default(50),
+  cursor: cursorOf(runIdSchema).optional(),
+});
+
+/** POST /v1/runs/{id}/resume. */
+export const resumeRunSchema = z.strictObject({
+  accept_new_version: z
+    .boolean()
+    .default(false)
+    .describe('Go on although tools are not what they were when the run began (409 `tools_changed` otherwise)'),
+});
+export type ResumeRun = z.input<typeof resumeRunSchema>;
+
+/** POST /v1/runs/{id}/messages. */
+export const sendMessageSchema = z.strictObject({ text: z.string().max(100_000).regex(/\S/, 'say something') });
+export const sentMessageSchema = z.strictObject({ message_id: z.string() }).meta({ id: 'SentMessage' });
+export type SentMessage = z.infer<typeof sentMessageSchema>;
+
+export const cancelRunSchema = z.strictObject({ message: z.string().max(10_000).optional() });

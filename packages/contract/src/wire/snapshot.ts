@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { unknownContentSchema } from '../diff.ts';
+import { listOf } from './page.ts';
+import { pathParameter } from './path.ts';
+
+const time = z.iso.datetime();
+
+/** A state of a run's workspace that can be looked at, compared, restored and forked from. */
+export const snapshotSchema = z
+  .strictObject({
+    id: z.string(),
+    parent: z.string().nullable(),
+    step: z
+      .strictObject({
+        id: z.string(),
+        number: z.int().nullable().describe('As in the list of steps; null: it was undone'),
+        tool: z.string(),
+      })
+      .nullable()
+      .describe('The step that left it; null: the run began with it'),
+    time,
+    files_changed: z.int().describe('Against its parent; of the first, its regular files. 0: it is the parent itself'),
+    current: z.boolean().describe('The workspace is at it'),
+  })
+  .meta({ id: 'Snapshot' });
+export type Snapshot = z.infer<typeof snapshotSchema>;
+
+export const snapshotListSchema = listOf(snapshotSchema);
+
+const snapshot = z.string().min(1).optional().describe('A snapshot of the run. Default: the one it is at');
+
+/** A file of a snapshot. */
+export const fileEntrySchema = z
+  .strictObject({
+    path: z.string(),
+    mode: z.string().describe('git mode: 100644, 100755, or 120000 for a link'),
+    oid: z.string().describe('Hex SHA-1 of the content as a git blob'),
+    bytes: z.int(),
+  })
+  .meta({ id: 'FileEntry' });
+export type FileEntry = z.infer<typeof fileEntrySchema>;
+
+/** GET /v1/runs/{id}/files. */
+export const listFilesQuerySchema = z.strictObject({
+  snapshot,
+  path: pathParameter.optional().describe('Only this file, or what lies in this folder'),
+});
+export const fileListSchema = listOf(fileEntrySchema).extend({
+  unknown: z
+    .array(unknownContentSchema)
+    .describe('What was there and no snapshot can hold: what is known of it. It is not among `data`'),
+});
+
+/** GET /v1/runs/{id}/files/content: the bytes. */
+export const readFileQuerySchema = z.strictObject({ snapshot, path: pathParameter });
+
+/** GET /v1/runs/{id}/archive: files of a snapshot in one download. */
+export const archiveQuerySchema = z.strictObject({
+  snapshot,
+  only: z.enum(['all', 'changed']).default('all').describe('changed: what the run added or changed'),
+  format: z.enum(['tar.gz', 'zip']).default('tar.gz'),
+});

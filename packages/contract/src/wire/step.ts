@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { capabilityReportSchema } from '../capabilities.ts';
+import { stepIdSchema } from '../ids.ts';
+import { payloadSchema } from '../payload.ts';
+import { effectSchema, problemSchema, riskSchema, stepStatusSchema } from '../vocabulary.ts';
+import { cursorOf, integerParameter, listOf, pageOf } from './page.ts';
+
+const time = z.iso.datetime();
+
+const stepShape = {
+  id: z.string(),
+  run_id: z.string(),
+  turn: z.int(),
+  index: z.int().describe('Place among the steps of its turn, from 0'),
+  name: z.string().nullable(),
+  tool: z.string(),
+  effect: effectSchema,
+  risk: riskSchema,
+  status: stepStatusSchema,
+  attempts: z.int(),
+  approval_id: z.string().nullable(),
+  worker: z.string().nullable(),
+  snapshot: z.string().nullable().describe('The snapshot it left'),
+  error: problemSchema.nullable(),
+  duration_ms: z.number().nullable(),
+  created_at: time,
+  started_at: time.nullable(),
+  settled_at: time.nullable(),
+};
+
+/** A step in a list: large arguments and results are given by reference, with the beginning of their JSON text. */
+export const stepSchema = z
+  .strictObject({
+    ...stepShape,
+    number: z
+      .int()
+      .nullable()
+      .describe('As fork and undo take it: its place among the steps that count, from 1. null: it was undone'),
+    args: payloadSchema,
+    result: payloadSchema.nullable(),
+  })
+  .meta({ id: 'Step' });
+export type Step = z.infer<typeof stepSchema>;
+
+/** A step by itself: arguments and result as they are. */
+export const stepDetailSchema = z
+  .strictObject({ ...stepShape, args: z.json(), result: z.json() })
+  .meta({ id: 'StepDetail' });
+export type StepDetail = z.infer<typeof stepDetailSchema>;
+
+export const stepPageSchema = pageOf(stepSchema);
+
+export const listStepsQuerySchema = z.strictObject({
+  limit: integerParameter(1, 1000).default(200),
+  cursor: cursorOf(stepIdSchema).optional(),
+});
+
+/** One try at a step. */
+export const attemptSchema = z
+  .strictObject({
+    number: z.int(),
+    worker: z.string(),
+    started_at: time,
+    ended_at: time.nullable(),
+    end: z
+      .enum(['succeeded', 'failed', 'killed', 'timed_out', 'retried', 'indeterminate'])
+      .nullable()
+      .describe('null while it runs'),
+    reason: problemSchema.nullable(),
+    duration_ms: z.number().nullable(),
+    capabilities: capabilityReportSchema
+      .nullable()
+      .describe("The sandbox's report of what it enforced; null when nothing was reported"),
+  })
+  .meta({ id: 'Attempt' });
+export type Attempt = z.infer<typeof attemptSchema>;
+
+export const attemptListSchema = listOf(attemptSchema);

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { effectSchema, riskSchema } from '../vocabulary.ts';
+import { listOf } from './page.ts';
+
+export const toolSchema = z
+  .strictObject({
+    toolset: z.string(),
+    name: z.string(),
+    description: z.string(),
+    effect: z.union([effectSchema, z.literal('by run')]),
+    risk: riskSchema,
+    gate: z.literal('input').nullable().describe('input: a question to a person; it always waits for the answer'),
+    input_schema: z.record(z.string(), z.json()).describe('JSON Schema (2020-12) of the arguments'),
+  })
+  .meta({ id: 'Tool' });
+export type Tool = z.infer<typeof toolSchema>;
+
+export const toolListSchema = listOf(toolSchema);
+export const listToolsQuerySchema = z.strictObject({ toolset: z.string().optional() });
+
+export const toolFormatSchema = z.enum(['openai', 'anthropic', 'ollama', 'mcp']);
+export type ToolFormat = z.infer<typeof toolFormatSchema>;
+
+/** A toolset in the shape that a provider or an MCP client wants; without a format as in GET /v1/tools. */
+export const toolsetSchema = z.strictObject({
+  name: z.string(),
+  format: z.union([toolFormatSchema, z.literal('holdpoint')]),
+  tools: z.array(z.record(z.string(), z.json())),
+});
+export type Toolset = z.infer<typeof toolsetSchema>;
+
+export const toolsetListSchema = listOf(z.strictObject({ name: z.string(), tools: z.int() }));
+export const toolsetParamsSchema = z.strictObject({ name: z.string() });
+export const toolsetQuerySchema = z.strictObject({ format: toolFormatSchema.optional() });

@@ -1,0 +1,288 @@
+import { readFileSync } from 'node:fs';
+import type { LoggedEvent } from '@holdpoint/contract';
+import type { Stuck } from '@holdpoint/contract/wire';
+import { fold } from '@holdpoint/engine/domain/fold';
+import {
+  parseAllApprovals,
+  parseAllSteps,
+  parseAllTasks,
+  parseRun,
+  type TaskState,
+} from '@holdpoint/engine/domain/state';
+import { expect, test } from 'vitest';
+import type { Found, FoundRun } from '../collect.ts';
+import { openLedger } from '../ledger.ts';
+import { externalEffects, publications, workspaceEffects } from './effects.ts';
+import { filesKept, lossIsSaid, notReady, wrongRedis } from './installation.ts';
+import { acknowledged, dense, firstDecision, folded, neverRan } from './log.ts';
+import { logsBounded } from './logs.ts';
+import { loopsFree } from './loops.ts';
+import { atRest, failures, leases, leftBehind, listedApprovals, wakeUps } from './rest.ts';
+
+const id = (kind: string, n = 1): string => `${kind}_01900000-0000-7000-8000-00000000000${n}`;
+const [run, step, approval] = [id('run'), id('step'), id('apr')];
+const snapshot = '1'.repeat(40);
+
+/** A small run as it should be: one command that counted once, and an approval that was decided once. */
+function soundRun(): { found: Found; one: FoundRun } {
+  const data: [string, object, string?][] = [
+    ['run.created', { spec: { json: 0 }, title: 't', toolset: 'x', planner: 'scripted', labels: {}, created_by: 'a' }],
+    ['workspace.materialised', { snapshot, base_commit: null, files: 0, bytes: 0, skipped: 0 }],
+    ['run.started', {}],
+    ['turn.planned', { turn: 1, steps: [step], message: '' }],
+    ['step.created', { turn: 1, index: 0, tool: 'bash', args: { json: 0 }, effect: 'workspace', risk: 'low' }, step],
+    [
+      'approval.requested',
+      {
+        ...{ approval_id: approval, kind: 'action', snapshot, reason: '', risk: 'low', allowed_decisions: ['approve'] },
+        expires_at: '2026-01-01T00:00:00.000Z',
+      },
+      step,
+    ],
+    ['run.waiting', { for: 'approval' }],
+    [
+      'approval.decided',
+      { approval_id: approval, decision: 'approve', action_digest: '', snapshot, message: 'yes', by: 'a' },
+      step,
+    ],
+    ['step.queued', { reason: '' }, step],
+    ['run.resumed', { after: 'approval', status: 'running', turn: 1 }],
+    ['step.started', { attempt: 1, worker: 'w', epoch: 1, writes: true }, step],
+    ['workspace.snapshotted', { attempt: 1, snapshot, parent: snapshot, files_changed: 1, skipped: 0 }, step],
+    ['step.succeeded', { attempt: 1 }, step],
+    ['run.succeeded', { message: '' }],
+  ];
+  const events = data.map(([type, more, step_id], index) => ({
+    ...{ id: id('evt'), run_id: run, time: '2026-01-01T00:00:00.000Z', type, data: more, seq: index + 1 },
+    ...(step_id && { step_id }),
+  })) as LoggedEvent[];
+  const hash = fold(events);
+  const state = parseRun(run, hash);
+  if (!state) throw new Error('no run');
+  const one: FoundRun = {
+    ...{
+      run: state,
+      events,
+      hash,
+      steps: parseAllSteps(hash),
+      approvals: parseAllApprovals(hash),
+      tasks: parseAllTasks(hash),
+    },
+    args: new Map([[step, { command: "printf '%s\n' m1-1 >> counter_1; curl -sS http://h/m1-1" }]]),
+    marks: new Map([['m1-1', 1]]),
+  };
+  return { found: { runs: new Map([[run, one]]), jobs: [], active: [], listed: [] }, one };
+}
+
+const at = (time: number) => ({ sent: time, answered: time });
+const ledger = () => {
+  const made = openLedger();
+  made.runs.set(run, { at: at(1000), body: {} });
+  made.decided.push({ at: at(1000), approvalId: approval, runId: run, decision: 'approve', message: 'yes' });
+  made.visits.set('m1-1', [1000]);
+  return made;
+};
+const first = <Item>(items: readonly Item[]): Item => items[0] as Item;
+
+test('a sound run passes every check', () => {
+  const { found } = soundRun();
+  const log = ledger();
+  for (const verdict of [
+    ...[acknowledged(found, log), dense(found), folded(found), firstDecision(found, log), neverRan(found)],
+    ...[
+      workspaceEffects(found, log),
+      externalEffects(found, log),
+      atRest(found),
+      leases(found),
+      failures(found),
+      wakeUps(found),
+    ],
+    ...[listedApprovals(found), wrongRedis(log), notReady(log), filesKept(found, log), lossIsSaid(found, log, calm)],
+  ]) {
+    expect(verdict.wrong, verdict.name).toEqual([]);
+  }
+});
+
+/** What GET /v1/stuck answers when nothing was ever repaired. */
+const calm = { repairs: {}, runs: {}, paused: {} } as Stuck;
+
+type Log = ReturnType<typeof ledger>;
+type Row = [
+  string,
+  (found: Found, one: FoundRun, log: Log) => unknown,
+  (found: Found, log: Log) => { wrong: string[] },
+];
+
+test.each<Row>([
+  ['a run that was acknowledged and is gone', (found) => found.runs.clear(), acknowledged],
+  [
+    'a decision that is not in the log',
+    (_, __, log) => Object.assign(first(log.decided), { message: 'no' }),
+    acknowledged,
+  ],
+  [
+    'a message that is not in the log',
+    (_, __, log) => log.messages.push({ at: at(1000), runId: run, messageId: 'x', text: '' }),
+    acknowledged,
+  ],
+  ['a gap in the numbers', (_, one) => one.events.splice(3, 1), dense],
+  ['a state that is not what the log says', (_, one) => Object.assign(one.hash, { open: '7' }), folded],
+  ['an effect that is there twice', (_, one) => one.marks.set('m1-1', 2), workspaceEffects],
+  ['an effect that is missing', (_, one) => one.marks.clear(), workspaceEffects],
+  [
+    'an effect of a step that was rejected',
+    (_, one) => Object.assign(first(one.steps), { status: 'rejected' }),
+    workspaceEffects,
+  ],
+  ['an effect that nobody asked for', (_, one) => one.marks.set('m9-9', 1), workspaceEffects],
+  ['an external effect twice', (_, __, log) => log.visits.set('m1-1', [1000, 2000]), externalEffects],
+  ['a rejected step that started', (_, one) => Object.assign(first(one.steps), { status: 'rejected' }), neverRan],
+  ['two ends of one approval', (_, one) => one.events.push(one.events[7] as LoggedEvent), firstDecision],
+  ['two winners', (_, __, log) => log.decided.push({ ...first(log.decided), message: 'I, too' }), firstDecision],
+  ['a run that hangs', (_, one) => Object.assign(one.run, { status: 'running' }), atRest],
+  ['a workspace that is held', (_, one) => Object.assign(one.run, { writer: step }), leases],
+  ['a workspace that was not brought back', (_, one) => Object.assign(one.run, { restore: 'due' }), leases],
+  ['a task of an ended run', (_, one) => one.tasks.push({ id: 'x', status: 'running' } as TaskState), leases],
+  [
+    'a run that failed because a worker died',
+    (_, one) => Object.assign(one.run, { status: 'failed', reason: { code: 'EWORKERLOST', message: '' } }),
+    failures,
+  ],
+  [
+    'a job of an ended run',
+    (found) => found.jobs.push({ queue: 'steps', id: step, runId: run, state: 'delayed' }),
+    wakeUps,
+  ],
+  [
+    'a job of no run',
+    (found) => found.jobs.push({ queue: 'steps', id: step, runId: id('run', 2), state: 'failed' }),
+    wakeUps,
+  ],
+  [
+    'an approval that is in no list',
+    (_, one) => {
+      Object.assign(one.run, { status: 'waiting' });
+      Object.assign(first(one.approvals), { status: 'pending' });
+    },
+    listedApprovals,
+  ],
+  [
+    'a worker that started with the wrong Redis',
+    (_, __, log) => Object.assign(log.wrongRedis, { started: 1 }),
+    (_, log) => wrongRedis(log),
+  ],
+  [
+    'a system that says it is ready while Redis refuses writes',
+    (_, __, log) => log.refusals.push({ how: 'read-only', saidReady: true }),
+    (_, log) => notReady(log),
+  ],
+  ['a workspace that is gone', (_, __, log) => log.filesLost.push('runs/run_1/shadow.git'), filesKept],
+  ['files that cannot be read', (_, one) => Object.assign(one, { unreadable: 'gone' }), filesKept],
+  [
+    'a loss that is not said',
+    (found, _, log) => {
+      found.runs.clear();
+      log.lost.push({ from: 900, to: 1100 });
+    },
+    (found, log) => lossIsSaid(found, log, calm),
+  ],
+  [
+    'a loss outside the time in which Redis lost its tail',
+    (found, _, log) => {
+      found.runs.clear();
+      log.lost.push({ from: 1100, to: 1200 });
+    },
+    acknowledged,
+  ],
+  ['an ended run that is still looked after', (found) => found.active.push(run), wakeUps],
+])('%s is caught', (_, plant, check) => {
+  const { found, one } = soundRun();
+  const log = ledger();
+  plant(found, one, log);
+  expect(check(found, log).wrong).not.toEqual([]);
+});
+
+test('what Redis lost with its tail is forgiven where the system says so', () => {
+  const { found } = soundRun();
+  const log = ledger();
+  found.runs.clear();
+  log.lost.push({ from: 900, to: 1100 });
+  expect(acknowledged(found, log).wrong).toEqual([]);
+  expect(
+    firstDecision(found, {
+      ...log,
+      decided: [...log.decided, { ...first(log.decided), at: at(2000), message: 'again' }],
+    }).wrong,
+  ).toEqual([]);
+  expect(externalEffects(found, log).wrong).toEqual([]);
+  expect(lossIsSaid(found, log, { ...calm, repairs: { log_went_back: 1 } }).wrong).toEqual([]);
+});
+
+test('an open run that nothing will wake is caught', () => {
+  const { found, one } = soundRun();
+  Object.assign(one.run, { status: 'running' });
+  found.active.push(run);
+  expect(wakeUps(found).wrong).toHaveLength(1);
+});
+
+test('a publish that is missing, doubled or different is caught', async () => {
+  const { found, one } = soundRun();
+  const log = ledger();
+  log.published.push({ at: at(1000), runId: run });
+  const check = (there: { files: string; commits: number } | undefined) =>
+    publications(
+      found,
+      log,
+      async () => there,
+      async () => 'tree',
+    );
+  expect((await check({ files: 'tree', commits: 1 })).wrong).not.toEqual([]);
+  Object.assign(one.run, { publication: 'published' });
+  expect((await check({ files: 'tree', commits: 1 })).wrong).toEqual([]);
+  for (const there of [undefined, { files: 'other', commits: 1 }, { files: 'tree', commits: 2 }]) {
+    expect((await check(there)).wrong).not.toEqual([]);
+  }
+});
+
+test('a process that is left behind is caught', () => {
+  expect(leftBehind({ directory: '/nowhere/at/all', dataDir: '/nowhere/at/all' }).wrong).toEqual([]);
+  // Whoever started this process is another one, with a command line of its own.
+  const parent = readFileSync(`/proc/${process.ppid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim();
+  expect(leftBehind({ directory: parent, dataDir: '/nowhere/at/all' }).wrong).not.toEqual([]);
+});
+
+test('a log that is flooded, or holds what commands carried, is caught', () => {
+  const line = (time: number, more = '') =>
+    JSON.stringify({ pid: 1, time, msg: 'queue worker error', err: { message: `READONLY${more}` } });
+  const text = (lines: string[]) => new Map([['worker-1.log', `${lines.join('\n')}\n`]]);
+  const calmly = Array.from({ length: 100 }, (_, index) => line(index * 1000));
+  expect(logsBounded(text(calmly)).wrong).toEqual([]);
+  expect(logsBounded(text(Array.from({ length: 100 }, (_, index) => line(index)))).wrong).toHaveLength(1);
+  expect(logsBounded(text([line(0, 'x'.repeat(30_000))])).wrong).toHaveLength(1);
+});
+
+test('a thread that computed for too long is found, and a process that only had to wait is not', () => {
+  const line = (late_ms: number, busy_ms: number, { seconds = 60, running = ['run_1/step_1'] } = {}) =>
+    [
+      { time: 1_000_000, msg: 'starting' },
+      {
+        time: 1_000_000 + seconds * 1000,
+        event: 'loop_late',
+        late_ms,
+        busy_ms,
+        running,
+        msg: 'held up',
+      },
+    ]
+      .map((one) => `${JSON.stringify(one)}\n`)
+      .join('');
+  expect(loopsFree(new Map([['worker-1.log', line(9000, 12)]])).wrong).toEqual([]);
+  // A process that starts compiles what it runs for the first time.
+  expect(loopsFree(new Map([['worker-1.log', line(400, 380, { seconds: 5, running: [] })]])).wrong).toEqual([]);
+  for (const when of [{ seconds: 5 }, { running: [] }]) {
+    expect(loopsFree(new Map([['worker-1.log', line(400, 380, when)]])).wrong).toHaveLength(1);
+  }
+  expect(loopsFree(new Map([['worker-1.log', line(400, 380)]])).wrong).toEqual([
+    'worker-1.log: computed for 380 of 400 ms: ["run_1/step_1"]',
+  ]);
+});
