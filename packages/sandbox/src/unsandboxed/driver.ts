@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { CapabilityReport } from '@holdpoint/contract';
 import { identify, isAlive } from '@holdpoint/process';
 import { gitEnvironment } from '../git-environment.ts';
 import { freezeDescendants, sendSignal, thawDescendants } from '../process/freeze.ts';
