@@ -9,13 +9,13 @@ import { users } from './host/users.ts';
 const swap = readFileSync(new URL('inside/swap.py', import.meta.url), 'utf8');
 const raceMs = form === 'full' ? 5000 : 500;
 
-/** Where the link leads, and whose content could be read or overwritten there. */
+/** Target of the link, and the file there that could be read or overwritten. */
 const targets = [
   { name: 'another run’s workspace', of: ({ neighbour }: Scene) => neighbour.path, file: 'api-key' },
   { name: 'an open directory of the host', of: ({ outside }: Scene) => outside, file: 'canary' },
 ];
 
-/** What the tool host itself puts beside a file while it writes it. */
+/** Name of the temporary file that the tool host writes beside a file. */
 const ownName = /^hostile-\d$|^\.holdpoint-[0-9a-f]{16}\.tmp$/;
 
 describe.each(users)('a directory that is swapped for a link, with a worker of $name', (user) => {
@@ -56,7 +56,7 @@ describe.each(users)('a directory that is swapped for a link, with a worker of $
       const words = looked.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
       for (const word of words) if (word !== 'inside' && word !== file && !ownName.test(word)) escapes.add(word);
     };
-    // however slow the machine: until both sides have been met
+    // Runs until it has seen both sides, however slow the machine is.
     const met = () => attempts > 20 && refused.has('EOUTSIDE');
     const started = performance.now();
     while (performance.now() < started + raceMs || (!met() && performance.now() < started + 30_000)) {

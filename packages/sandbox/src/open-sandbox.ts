@@ -35,7 +35,7 @@ export interface OpenSandboxOptions {
   ripgrepPath?: string;
   /** Default limits of this host. A command may override them. */
   limits?: Partial<Limits>;
-  /** Absolute paths of directories that are mounted read-only at their own path. Their `bin` goes on PATH. @default [] */
+  /** Absolute paths of directories that are mounted read-only at their own path. Their `bin` is added to PATH. @default [] */
   toolchains?: readonly string[];
   /**
    * Bytes that must stay free on the disk of a workspace. Below that the command that writes most is killed. @default 0: no check

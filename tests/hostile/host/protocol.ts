@@ -3,7 +3,7 @@ import type { Command, WorkspaceFiles, WorkspaceMount } from '@holdpoint/sandbox
 
 export type FileOperation = keyof WorkspaceFiles;
 
-/** What a test asks of a worker process. */
+/** A test's question to a worker process. */
 export type Question =
   | ({ kind: 'run' } & Omit<Command, 'signal'>)
   | { kind: 'files'; workspace: WorkspaceMount; operation: FileOperation; args: unknown[] }

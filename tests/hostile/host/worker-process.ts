@@ -49,6 +49,6 @@ async function act(on: Sandbox, question: Question, signal: AbortSignal): Promis
 }
 
 function answer(message: FromWorker): void {
-  // the test may have gone meanwhile
+  // The test may have ended.
   process.send?.(message, undefined, undefined, () => {});
 }

@@ -33,7 +33,7 @@ const hostInsideDirectory = fileURLToPath(new URL('../inside', import.meta.url))
 /**
  * @param input.node the running Node binary. Commands find it on PATH, with the npm that is installed beside it
  * @param input.ripgrep ripgrep's binary on the host
- * @param input.toolchains directories mounted at their own path. Their `bin` goes on PATH, or the directory itself when its name is `bin`
+ * @param input.toolchains directories mounted at their own path. Their `bin` is added to PATH, or the directory itself when its name is `bin`
  */
 export function collectMounts(input: { node: string; ripgrep: string; toolchains: readonly string[] }): Mounts {
   const node = realpathSync(input.node);
@@ -71,7 +71,7 @@ export function collectMounts(input: { node: string; ripgrep: string; toolchains
   };
 }
 
-/** A directory that contains only programs, such as ~/.cargo/bin, goes on PATH itself. */
+/** A directory that contains only programs, such as ~/.cargo/bin, is added to PATH itself. */
 function binOf(toolchain: string): string {
   return basename(toolchain) === 'bin' ? toolchain : join(toolchain, 'bin');
 }

@@ -35,7 +35,7 @@ describe.each(users)('links of processes, with a worker of $name', (user) => {
     await scene.expectIntact();
   });
 
-  test('a command changes nothing that any process leads to', async () => {
+  test('a command cannot change the files behind /proc/PID links', async () => {
     const { stdout, stderr } = await scene.worker.run(workspace, '/usr/bin/python3 -c "$CHANGE"', {
       env: { CHANGE: change },
       stdin: 'to be read',
@@ -44,7 +44,7 @@ describe.each(users)('links of processes, with a worker of $name', (user) => {
     await scene.expectIntact();
   });
 
-  test('standard input cannot be made a place to write to', async () => {
+  test('standard input cannot be made writable', async () => {
     const line = 'chmod 600 /dev/stdin; echo more >> /proc/self/fd/0; cat /dev/stdin; cat';
     const { stdout, stderr } = await scene.worker.run(workspace, line, { stdin: 'as it was' });
     expect(stdout.text).toBe('as it wasas it was');
@@ -52,7 +52,7 @@ describe.each(users)('links of processes, with a worker of $name', (user) => {
     await scene.expectIntact();
   });
 
-  test('every process of a command and of a tool host leads to mounts of its own sandbox only', async () => {
+  test('links of processes inside lead only to mounts of their sandbox', async () => {
     const controller = new AbortController();
     const running = scene.worker.run(workspace, 'touch up; while :; do read -t 1 line; done', {
       signal: controller.signal,
@@ -70,7 +70,7 @@ describe.each(users)('links of processes, with a worker of $name', (user) => {
   });
 });
 
-/** Links of a process inside that lead to a mount of the host, or to one that can be written; the workspace, memory and devices excepted. */
+/** Links of a process inside that lead to a mount of the host or to a writable mount, except workspace, memory and devices. */
 function outsideOf(pid: number): string[] {
   const mounts = new Map(
     readFileSync(`/proc/${pid}/mountinfo`, 'utf8')
@@ -87,7 +87,7 @@ function outsideOf(pid: number): string[] {
     const found = statSync(link);
     if (found.isFIFO() || found.isSocket() || found.isCharacterDevice()) return [];
     if (!found.isFile() && !found.isDirectory()) return []; // an anonymous inode
-    // O_PATH, which Node has no name for: the mount is known without the file being opened
+    // O_PATH, which Node does not name: gives the mount without opening the file.
     const descriptor = openSync(link, 0o10000000 | constants.O_RDONLY);
     const id = /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'))?.[1] ?? '';
     closeSync(descriptor);

@@ -8,7 +8,7 @@ import { inForm } from './host/form.ts';
 import { removeTree } from './host/remove-tree.ts';
 import { startAs, systemPath, type User, users } from './host/users.ts';
 
-// A person decides on files that were shown. A background command changes what the call will meet, in every way it can. Each has to be noticed.
+// A user decides on files that were shown. A background command then changes them in every possible way. The worker must notice each change.
 
 const evil = 'printf "echo EVIL\\n"';
 const mapped = (before: string) => `python3 -c '
@@ -47,13 +47,13 @@ const cases: (DecisionCase & { bounded?: boolean; changed?: string })[] = [
     changed: 'dir/inner',
   },
   {
-    name: 'a file that is closed to its owner',
+    name: 'a file that its owner may not read',
     first: 'true',
     after: `${evil} > deploy.sh; chmod 0 deploy.sh`,
     bounded: true,
   },
   {
-    name: 'a file in a folder that is closed',
+    name: 'a file in an unreadable folder',
     first: 'chmod 0 dir',
     after: 'chmod 700 dir; echo EVIL > dir/inner; chmod 0 dir',
     changed: 'dir/inner',
@@ -64,7 +64,7 @@ const cases: (DecisionCase & { bounded?: boolean; changed?: string })[] = [
     after: 'echo EVIL > dir/inner',
     changed: 'dir/inner',
   },
-  { name: 'its rights', first: 'true', after: 'chmod +x deploy.sh' },
+  { name: 'its mode', first: 'true', after: 'chmod +x deploy.sh' },
   { name: 'a pipe in its place', first: 'true', after: 'rm deploy.sh; mkfifo deploy.sh', bounded: true },
   { name: 'a file that became too large', first: 'true', after: 'head -c 200000 /dev/zero > deploy.sh' },
   {
@@ -104,7 +104,7 @@ const cases: (DecisionCase & { bounded?: boolean; changed?: string })[] = [
     bounded: true,
     changed: '.git/',
   },
-  { name: 'where HEAD leads', first: 'true', after: 'git symbolic-ref HEAD refs/heads/evil', changed: '.git/HEAD' },
+  { name: 'the branch of HEAD', first: 'true', after: 'git symbolic-ref HEAD refs/heads/evil', changed: '.git/HEAD' },
   { name: 'the index alone', first: 'git add dir', after: 'git read-tree --empty', changed: '.git/index' },
   { name: 'a nested repository', first: 'true', after: 'git init -q sub', changed: 'sub/.git' },
   {
@@ -153,8 +153,8 @@ async function decideAs(user: User, all: readonly DecisionCase[]): Promise<Decis
   }
 }
 
-describe.each(users)('between the look of a person and the call, as $name,', (user) => {
-  test('no change of the files goes unnoticed, and nothing changes them while the call would run', async () => {
+describe.each(users)('between a decision and its call, as $name,', (user) => {
+  test('every change of the files is noticed, and none happens during the call', async () => {
     const all = inForm(cases);
     const results = await decideAs(
       user,

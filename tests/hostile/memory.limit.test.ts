@@ -10,19 +10,19 @@ const limit = 192 * mib;
 const program = readFileSync(new URL('inside/hold-memory.py', import.meta.url), 'utf8');
 const exited = (exit_code: number): CommandEnd => ({ status: 'exited', exit_code, signal: null });
 
-/** Each takes 320 MiB or more, but `everywhere`: 220 MiB. */
+/** Each takes at least 320 MiB, except `everywhere`: 220 MiB. */
 const ways = [
-  { name: 'files in memory that are open', way: 'open', bounded: true },
-  { name: 'files in memory of which one page is mapped', way: 'mapped-page' },
+  { name: 'open files in memory', way: 'open', bounded: true },
+  { name: 'files in memory with one mapped page', way: 'mapped-page' },
   { name: 'files in memory in flight', way: 'in-flight', bounded: true },
-  { name: 'shared pages that are in no page table any more', way: 'forgotten-pages' },
-  { name: 'shared memory of which one page is still mapped', way: 'rest-of-mapping', bounded: true },
-  { name: 'children that stay within the limit each', way: 'children', bounded: true },
+  { name: 'shared pages that no page table maps any more', way: 'forgotten-pages' },
+  { name: 'shared memory with one page still mapped', way: 'rest-of-mapping', bounded: true },
+  { name: 'children, each within the limit', way: 'children', bounded: true },
   { name: '/tmp, /dev/shm and private memory together', way: 'everywhere' },
   { name: 'page tables', way: 'page-tables', bounded: true },
   { name: 'names of empty files in memory', way: 'names' },
-  { name: 'what was sent through sockets and not received', way: 'sockets', bounded: true },
-  { name: 'what was written to pipes and not read', way: 'pipes' },
+  { name: 'unread data in sockets', way: 'sockets', bounded: true },
+  { name: 'unread data in pipes', way: 'pipes' },
 ];
 
 describe.each(users)('the memory limit, with a worker of $name', (user) => {
@@ -43,7 +43,7 @@ describe.each(users)('the memory limit, with a worker of $name', (user) => {
     expect([end, stderr.text]).toEqual([{ status: 'quota', quota: 'memory', limit: limit }, '']);
   });
 
-  test('what was sent through TCP and not received', async () => {
+  test('unread data in TCP sockets', async () => {
     const { end, stdout } = await run('tcp');
     // Control groups of version 1 slow the sender down.
     if (end.status === 'exited') expect(Number(stdout.text)).toBeLessThan(limit + 64 * mib);
@@ -59,7 +59,7 @@ describe.each(users)('the memory limit, with a worker of $name', (user) => {
     else expect([end, stdout.text]).toEqual([exited(3), 'refused ENOSPC\n']);
   });
 
-  test('pages that processes share count once', async () => {
+  test('shared pages count once', async () => {
     expect((await run('inherited')).end).toEqual(exited(0));
   });
 });

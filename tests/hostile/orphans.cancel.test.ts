@@ -9,7 +9,7 @@ import { openScene, type Scene } from './host/scene.ts';
 import { users } from './host/users.ts';
 import type { Worker } from './host/worker.ts';
 
-/** Every way to leave a process behind; with the command's streams held open, or closed. */
+/** Ways to leave a process behind, with open or closed streams. */
 const ways = [
   { name: 'setsid', line: (sleep: string) => `setsid ${sleep} &` },
   { name: 'nohup', line: (sleep: string) => `nohup ${sleep} >/dev/null 2>&1 &` },
@@ -28,7 +28,7 @@ const ways = [
     name: 'a stopped process',
     line: (sleep: string) => `(exec ${sleep}) & until pgrep -xf '${sleep}' >/dev/null; do :; done; kill -STOP $!`,
   },
-  { name: 'a process group of its own', line: (sleep: string) => `set -m; ${sleep} & set +m` },
+  { name: 'a separate process group', line: (sleep: string) => `set -m; ${sleep} & set +m` },
   {
     name: 'all ways at once',
     line: (sleep: string) =>
@@ -60,13 +60,13 @@ describe.each(users)('what a command leaves behind, with a worker of $name', (us
   });
   afterAll(() => scene[Symbol.asyncDispose]());
 
-  /** Its arguments are a word of its own, so that it is found whatever it does. */
+  /** A unique word in its arguments makes the process findable. */
   const sleepOf = (word: string) => `sleep 3${word}`;
   let words = 0;
   const nextWord = () => `${process.pid}000${++words}`;
   const left = (at: WorkspaceMount, word: string) => [...processesIn(at.path), ...processesWith(`sleep\x003${word}`)];
 
-  test.each(cases)('$way.name: nothing is left after $ending.name', async ({ way, ending }) => {
+  test.each(cases)('$way.name: no process is left after $ending.name', async ({ way, ending }) => {
     const workspace = scene.makeWorkspace();
     const word = nextWord();
     const controller = new AbortController();
@@ -86,7 +86,7 @@ describe.each(users)('what a command leaves behind, with a worker of $name', (us
     await scene.expectIntact();
   });
 
-  test.each(inForm(ways))('$name: nothing is left of a worker that is killed', async ({ line }) => {
+  test.each(inForm(ways))('$name: no process is left when the worker is killed', async ({ line }) => {
     const workspace = scene.makeWorkspace();
     const word = nextWord();
     const doomed: Worker = await scene.startWorker();

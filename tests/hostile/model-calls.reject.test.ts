@@ -34,7 +34,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-test('a model that gives its calls one id, or no usable one, hides none behind another and gets none past a held one', async () => {
+test('calls with duplicate or unusable ids hide no call and pass no held call', async () => {
   const { client } = system;
   const { run } = await client.createRun({
     prompt: 'Go.',
@@ -43,7 +43,7 @@ test('a model that gives its calls one id, or no usable one, hides none behind a
   const file = join(system.tree(run.id), 'count.txt');
   const first = await nextApproval(client, run.id);
   expect(first.action).toMatchObject({ tool: 'write_file', args: { path: 'held.txt', content: 'x' } });
-  // Nothing that was written behind the held call has happened.
+  // No call after the held one has run.
   const before = (await client.listSteps(run.id)).data;
   expect(before.map(({ status }) => status)).toEqual(['parked', ...Array.from({ length: 5 }, () => 'pending')]);
   expect(existsSync(file)).toBe(false);
@@ -62,7 +62,7 @@ test('a model that gives its calls one id, or no usable one, hides none behind a
   ]);
   expect(await readFile(file, 'utf8')).toBe('one\nthree\n');
 
-  // What goes back: the calls as they were made, each with its own result.
+  // The model gets its calls back as it made them, each with its own result.
   const sent = server.requests.at(-1) as { messages: { content: Record<string, unknown>[] }[] };
   const parts = sent.messages.flatMap(({ content }) => (Array.isArray(content) ? content : []));
   const made = parts.filter(({ type }) => type === 'tool_use');

@@ -23,7 +23,7 @@ type Report = Record<string, Outcome> & {
   workerLives: boolean;
 };
 
-/** In the bounded form one of them: each starts a whole system and takes some seconds. */
+/** One user in the bounded form: each starts a whole system and takes some seconds. */
 const chosen = form === 'full' ? users : users.slice(-1);
 
 describe.each(chosen)('traps in sources and trees, with the whole system run by $name', (user) => {
@@ -62,7 +62,7 @@ describe.each(chosen)('traps in sources and trees, with the whole system run by 
     execFileSync('rm', ['-rf', directory]);
   });
 
-  test('no trap ran on the host: not while it was copied, worked on, captured, compared, published or discarded', () => {
+  test('no trap runs on the host, from the copy to publish and discard', () => {
     expect(readdirSync(fired)).toEqual([]);
   });
 
@@ -77,7 +77,7 @@ describe.each(chosen)('traps in sources and trees, with the whole system run by 
     },
   );
 
-  test("nothing of an agent's repositories came to the user's", () => {
+  test("no file of an agent's repositories reaches the user's repository", () => {
     const hooks = spawnSync('grep', [
       '-rl',
       'agent-',
@@ -91,13 +91,13 @@ describe.each(chosen)('traps in sources and trees, with the whole system run by 
     expect(picture(join(directory, 'repository/.git/hooks'))).toEqual(hooksBefore);
   });
 
-  test('a tree that is too deep for the host ends in words, can be discarded, and the worker goes on', () => {
+  test('a tree that is too deep for the host gives an error and can be discarded', () => {
     expect(report.workerLives).toBe(true);
     expect(['succeeded', 'failed']).toContain(report.deep.status);
     expect(report.deepLeft).toBe(false);
   });
 
-  test('the traps are real: git and a shell that come by without care set them off', () => {
+  test('the traps are real: plain git and a shell run them', () => {
     const copy = join(directory, 'copy');
     cpSync(join(directory, 'repository'), copy, { recursive: true });
     const identity = process.getuid?.() === 0 ? { uid: user.uid, gid: user.gid } : {};

@@ -12,8 +12,8 @@ import { until } from '../harness/until.ts';
 import { openScene, type Scene } from './host/scene.ts';
 import { projectDir, users } from './host/users.ts';
 
-const [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_ALG, AF_VSOCK] = [1, 2, 10, 16, 17, 38, 40];
-const [STREAM, DATAGRAM, RAW] = [1, 2, 3];
+const [afUnix, afInet, afInet6, afNetlink, afPacket, afAlg, afVsock] = [1, 2, 10, 16, 17, 38, 40];
+const [sockStream, sockDatagram, sockRaw] = [1, 2, 3];
 
 type Target = [name: string, family: number, type: number, address: string | (string | number)[] | number[] | null];
 
@@ -25,45 +25,45 @@ interface Listening {
   ownAddresses: string[];
 }
 
-/** What is tried, and how it must end. Nothing waits for an answer: there is no way out at all. */
-function targets(at: Listening): [Target, told: string][] {
+/** Connection attempts and their expected ends. No attempt waits for an answer, because there is no way out. */
+function targets(at: Listening): [Target, expected: string][] {
   const none = 'ECONNREFUSED';
   const noWay = 'ENETUNREACH';
   const noFamily = 'EAFNOSUPPORT';
   return [
-    [['the queue on loopback', AF_INET, STREAM, ['127.0.0.1', at.redisPort]], none],
-    [['the queue on loopback, by another name', AF_INET, STREAM, ['127.1.2.3', at.redisPort]], none],
-    [['the queue on every address', AF_INET, STREAM, ['0.0.0.0', at.redisPort]], none],
-    [["the queue's socket", AF_UNIX, STREAM, join(at.directory, 'redis.sock')], noFamily],
-    [['a listener on loopback', AF_INET, STREAM, ['127.0.0.1', at.tcpPort]], none],
-    [['a listener on loopback, version 6', AF_INET6, STREAM, ['::1', at.tcpPort]], none],
-    [['a listener on loopback, mapped', AF_INET6, STREAM, ['::ffff:127.0.0.1', at.tcpPort]], none],
+    [['the queue on loopback', afInet, sockStream, ['127.0.0.1', at.redisPort]], none],
+    [['the queue on loopback, by another name', afInet, sockStream, ['127.1.2.3', at.redisPort]], none],
+    [['the queue on every address', afInet, sockStream, ['0.0.0.0', at.redisPort]], none],
+    [["the queue's socket", afUnix, sockStream, join(at.directory, 'redis.sock')], noFamily],
+    [['a listener on loopback', afInet, sockStream, ['127.0.0.1', at.tcpPort]], none],
+    [['a listener on loopback, version 6', afInet6, sockStream, ['::1', at.tcpPort]], none],
+    [['a listener on loopback, mapped', afInet6, sockStream, ['::ffff:127.0.0.1', at.tcpPort]], none],
     ...at.ownAddresses.map((address): [Target, string] => [
-      [`this host at ${address}`, AF_INET, STREAM, [address, at.tcpPort]],
+      [`this host at ${address}`, afInet, sockStream, [address, at.tcpPort]],
       noWay,
     ]),
-    [['a datagram to loopback', AF_INET, DATAGRAM, ['127.0.0.1', at.udpPort]], none],
-    [['metadata', AF_INET, STREAM, ['169.254.169.254', 80]], noWay],
-    [['metadata of containers', AF_INET, STREAM, ['169.254.170.2', 80]], noWay],
-    [['metadata, version 6', AF_INET6, STREAM, ['fd00:ec2::254', 80]], noWay],
-    [['metadata elsewhere', AF_INET, STREAM, ['100.100.100.200', 80]], noWay],
-    [['a virtual machine’s agent', AF_INET, STREAM, ['168.63.129.16', 80]], noWay],
-    [['a private network', AF_INET, STREAM, ['10.0.0.1', 80]], noWay],
-    [['the bridge of containers', AF_INET, STREAM, ['172.17.0.1', 2375]], noWay],
-    [['an address for documentation', AF_INET, STREAM, ['192.0.2.1', 443]], noWay],
-    [['a name server', AF_INET, DATAGRAM, ['192.0.2.53', 53]], noWay],
-    [['a neighbour on the link', AF_INET6, STREAM, ['fe80::1', 80, 0, 1]], noWay],
-    [['docker', AF_UNIX, STREAM, '/var/run/docker.sock'], noFamily],
-    [['a socket of the host', AF_UNIX, STREAM, join(at.directory, 'open.sock')], noFamily],
-    [['a socket of the host in the workspace', AF_UNIX, STREAM, '/workspace/host.sock'], noFamily],
-    [['an abstract socket of the host', AF_UNIX, STREAM, '@holdpoint-hostile'], noFamily],
-    [['a datagram to a socket of the host', AF_UNIX, DATAGRAM, '/workspace/host.sock'], noFamily],
-    [['the hypervisor', AF_VSOCK, STREAM, [2, 1024]], noFamily],
-    [['raw packets', AF_PACKET, RAW, null], noFamily],
-    [['raw addresses', AF_INET, RAW, null], 'EPERM'],
-    [['cryptography of the kernel', AF_ALG, STREAM, null], noFamily],
-    [['bluetooth', 31, RAW, null], noFamily],
-    [['the audit log', AF_NETLINK, RAW, null], 'opened'],
+    [['a datagram to loopback', afInet, sockDatagram, ['127.0.0.1', at.udpPort]], none],
+    [['metadata', afInet, sockStream, ['169.254.169.254', 80]], noWay],
+    [['metadata of containers', afInet, sockStream, ['169.254.170.2', 80]], noWay],
+    [['metadata, version 6', afInet6, sockStream, ['fd00:ec2::254', 80]], noWay],
+    [['metadata elsewhere', afInet, sockStream, ['100.100.100.200', 80]], noWay],
+    [['a virtual machine’s agent', afInet, sockStream, ['168.63.129.16', 80]], noWay],
+    [['a private network', afInet, sockStream, ['10.0.0.1', 80]], noWay],
+    [['the bridge of containers', afInet, sockStream, ['172.17.0.1', 2375]], noWay],
+    [['an address for documentation', afInet, sockStream, ['192.0.2.1', 443]], noWay],
+    [['a name server', afInet, sockDatagram, ['192.0.2.53', 53]], noWay],
+    [['a neighbour on the link', afInet6, sockStream, ['fe80::1', 80, 0, 1]], noWay],
+    [['docker', afUnix, sockStream, '/var/run/docker.sock'], noFamily],
+    [['a socket of the host', afUnix, sockStream, join(at.directory, 'open.sock')], noFamily],
+    [['a socket of the host in the workspace', afUnix, sockStream, '/workspace/host.sock'], noFamily],
+    [['an abstract socket of the host', afUnix, sockStream, '@holdpoint-hostile'], noFamily],
+    [['a datagram to a socket of the host', afUnix, sockDatagram, '/workspace/host.sock'], noFamily],
+    [['the hypervisor', afVsock, sockStream, [2, 1024]], noFamily],
+    [['raw packets', afPacket, sockRaw, null], noFamily],
+    [['raw addresses', afInet, sockRaw, null], 'EPERM'],
+    [['cryptography of the kernel', afAlg, sockStream, null], noFamily],
+    [['bluetooth', 31, sockRaw, null], noFamily],
+    [['the audit log', afNetlink, sockRaw, null], 'opened'],
   ];
 }
 
@@ -74,7 +74,7 @@ describe.each(users)('the network, with a worker of $name', (user) => {
   let workspace: WorkspaceMount;
   const servers: Server[] = [];
   let reached = 0;
-  let told: [string, string, string | undefined][] = [];
+  let results: [string, string, string | undefined][] = [];
   let redis: Awaited<ReturnType<typeof startRedis>>;
 
   beforeAll(async () => {
@@ -115,7 +115,7 @@ describe.each(users)('the network, with a worker of $name', (user) => {
     });
     expect(stderr.text).toBe('');
     const found = JSON.parse(stdout.text) as Record<string, string>;
-    told = table.map(([[name], expected]) => [name, expected, found[name]]);
+    results = table.map(([[name], expected]) => [name, expected, found[name]]);
   });
   afterAll(async () => {
     for (const server of servers) server.close();
@@ -134,18 +134,20 @@ describe.each(users)('the network, with a worker of $name', (user) => {
     expect(await redis.ask('PING')).toBe('+PONG');
   });
 
-  test('inside, nothing is reached, and each attempt says so at once', () => {
-    expect(told.map(([name, , found]) => [name, found])).toEqual(told.map(([name, expected]) => [name, expected]));
+  test('inside, every attempt fails at once', () => {
+    expect(results.map(([name, , found]) => [name, found])).toEqual(
+      results.map(([name, expected]) => [name, expected]),
+    );
   });
 
-  test('no connection, no datagram and no request arrived', async () => {
+  test('no connection, datagram or request arrived', async () => {
     expect(reached).toBe(0);
     expect(await redis.ask('DBSIZE')).toBe(':0');
     expect(redis.strangers()).toBe(0);
     await scene.expectIntact();
   });
 
-  test('tools that want the network fail with its errors, and leave the host alone', async () => {
+  test('tools that need the network fail and do not affect the host', async () => {
     const lines = [
       ['exec 3<>/dev/tcp/127.0.0.1/$PORT', /Connection refused/],
       ['exec 3<>/dev/tcp/169.254.169.254/80', /Network is unreachable/],
@@ -169,7 +171,7 @@ describe.each(users)('the network, with a worker of $name', (user) => {
     expect(reached).toBe(0);
   });
 
-  test('sockets that a command makes itself lead nowhere outside', async () => {
+  test('sockets that a command creates lead nowhere outside', async () => {
     const port = 20_000 + (process.pid % 10_000);
     const controller = new AbortController();
     const line = `touch up; exec node -e "require('node:net').createServer().listen(${port}, '0.0.0.0')"`;
@@ -195,7 +197,7 @@ describe.each(users)('the network, with a worker of $name', (user) => {
   });
 });
 
-/** The queue's own server, with a TCP port on loopback beside its socket. */
+/** The queue's server, with a TCP port on loopback beside its socket. */
 async function startRedis(directory: string) {
   const [binary] = await findRedisBinaries(process.env.PATH, projectDir);
   if (!binary) throw new Error('there is no Redis; run npm run setup');
@@ -233,7 +235,7 @@ async function startRedis(directory: string) {
   return {
     port,
     ask,
-    /** Connections of others than this test. */
+    /** Connections that this test did not make. */
     strangers: () => connections - asked,
     async stop() {
       const gone = once(child, 'exit');

@@ -10,7 +10,7 @@ const spellings = [
   ...['.g\u200dit', '\ufeff.git', '.git\u200c', '.git\\hooks', 'git~1::$DATA'],
 ];
 
-test('names of repositories are judged alike by the tool host and by snapshots', () => {
+test('the tool host and snapshots agree on names of repositories', () => {
   const others = [
     '.gitignore',
     '.gitattributes',
@@ -32,7 +32,7 @@ test('names of repositories are judged alike by the tool host and by snapshots',
 
 const evil = 'touch /workspace/EVIL';
 
-/** What a command may try to make git run something later, or to lead it to another configuration. */
+/** Attempts to make git run a program later, or read another configuration. */
 const plants: readonly (readonly [name: string, line: string])[] = [
   ['fsmonitor in the configuration', `printf '[core]\\nfsmonitor = "${evil}"\\n' >> .git/config`],
   ['git config', `git config core.fsmonitor '${evil}'`],
@@ -71,7 +71,7 @@ const plants: readonly (readonly [name: string, line: string])[] = [
   ['objects of another place', `mkdir -p alt/pack; echo /workspace/alt > .git/objects/info/alternates`],
 ];
 
-/** What nobody would refuse. */
+/** Ordinary commands that must work. */
 const harmless = [
   'git status',
   'git diff',
@@ -91,7 +91,7 @@ describe.each(chosen)('the repository of a workspace, worker run by $name', (use
   }, 60_000);
   afterAll(() => all[Symbol.asyncDispose]());
 
-  test('git works inside: it begins clean, and commits, stashes, branches and restores', async () => {
+  test('git works inside: status, commit, stash, branch, restore', async () => {
     const run = await all.open('run_works', { 'a.txt': 'one\n', '.gitignore': 'a.txt\n', 'd/b.sh': 'echo b\n' });
     expect(await run.run('git status --porcelain --ignored; git log --format=%an:%s')).toBe(
       'Holdpoint:Base of the run\n',
@@ -113,7 +113,7 @@ describe.each(chosen)('the repository of a workspace, worker run by $name', (use
     ).toBe('3\n1\n');
   });
 
-  test('a tool writes no repository, whatever its spelling and wherever it is', async () => {
+  test('file tools write no repository, in any spelling and at any depth', async () => {
     const run = await all.open('run_tools');
     await run.run(
       'ln -s .git link; ln -s .git/config file-link; mkdir a; ln -s ../.git a/up; git init -q sub; ln -s sub/.git nested',
@@ -146,16 +146,16 @@ describe.each(chosen)('the repository of a workspace, worker run by $name', (use
     expect(await run.run('git status --porcelain')).toBe('?? a/\n?? file-link\n?? link\n?? nested\n?? sub/\n');
   });
 
-  test.each(plants)('nothing runs that an earlier command planted: %s', async (name, line) => {
+  test.each(plants)('git runs no program that an earlier command planted: %s', async (name, line) => {
     const run = await all.open(`run_plant_${plants.findIndex(([one]) => one === name)}`);
     await run.attempt(line);
     for (const command of harmless) await run.attempt(command);
     expect(await run.run('ls; git config --get alias.st; git config core.fsmonitor')).not.toContain('EVIL');
-    // One that a command destroyed is none any more.
+    // A command may have destroyed the repository.
     expect(await run.attempt('git rev-parse --git-common-dir')).toMatch(/^\/workspace\/\.git$|not a git repository/m);
   });
 
-  test('what is fixed can be neither moved nor replaced', async () => {
+  test('fixed files can be neither moved nor replaced', async () => {
     const run = await all.open('run_fixed');
     const names = ['.git', '.git/config', '.git/commondir', '.git/hooks', '.git/info'];
     const script = [
@@ -176,7 +176,7 @@ describe.each(chosen)('the repository of a workspace, worker run by $name', (use
     expect(await run.run('cat .git/commondir; git status --porcelain -- a.txt src')).toBe('.\n');
   });
 
-  test('reading changes no snapshot, everything that git keeps does', async () => {
+  test('git reads change no snapshot, git writes do', async () => {
     const run = await all.open('run_digest');
     let last = run.base;
     const step = async (line: string) => {
@@ -213,7 +213,7 @@ describe.each(chosen)('the repository of a workspace, worker run by $name', (use
     expect(await step('git status')).toBe('same');
   });
 
-  test('the state of git comes back with the files: undo, take-over, fork, another worker', async () => {
+  test('undo, take-over and fork restore the state of git', async () => {
     const run = await all.open('run_back');
     await run.run(
       'echo two >> a.txt; git commit -qam two; echo three > c.txt; git add c.txt; git init -q sub; echo s > sub/s; git -C sub add s; git -C sub commit -qm s',
@@ -245,7 +245,7 @@ describe.each(chosen)('the repository of a workspace, worker run by $name', (use
     expect(archive.map(({ path }) => path)).toEqual(['a.txt', 'c.txt', 'src/b.txt', 'sub/s']);
   });
 
-  test('a submodule that a command made runs nothing for a command at the top', async () => {
+  test('a submodule of a command runs no program for commands at the top', async () => {
     const run = await all.open('run_gitlink');
     await run.run(
       [

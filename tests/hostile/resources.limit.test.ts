@@ -11,9 +11,9 @@ import { openScene, type Scene } from './host/scene.ts';
 import { users } from './host/users.ts';
 
 const mib = 1024 * 1024;
-/** The worker may not hold more than so much in addition, whatever a command does. */
+/** Maximum growth of the worker's memory, whatever a command does. */
 const maxGrowth = 64 * mib;
-/** Far above what a busy machine needs, far below a host that hangs. */
+/** Far above the delay of a busy machine, far below that of a host that hangs. */
 const maxSilenceMs = 10_000;
 
 const program = readFileSync(new URL('inside/hostile.py', import.meta.url), 'utf8');
@@ -29,7 +29,7 @@ interface ResourceCase {
   name: string;
   line: string;
   limits?: Partial<Limits>;
-  /** One of these. Where the host bounds whole commands (control groups) the first is expected. */
+  /** Allowed ends. With control groups the first is expected. */
   ends: CommandEnd[] | ((bounded: boolean) => CommandEnd[]);
   also?(outcome: Outcome): void;
   bounded?: boolean;
@@ -51,7 +51,7 @@ const sizeOf = ({ workspace }: Outcome, path: string) =>
   lstatSync(join(workspace.path, path), { throwIfNoEntry: false })?.size ?? 0;
 const diskOf = (path: string) =>
   Number(execFileSync('du', ['-s', '--block-size=1', path], { encoding: 'utf8' }).split('\t')[0]);
-/** Looked at ten times a second, a disk may take more meanwhile; never what it would take in a minute. */
+/** Between two polls a command may write more than the limit, but never as much as in a minute. */
 const staysNear =
   (limit: number) =>
   ({ workspace }: Outcome) =>
@@ -66,7 +66,7 @@ const cases: ResourceCase[] = [
     bounded: true,
   },
   {
-    name: 'a fork bomb that takes no for an answer',
+    name: 'a fork bomb that retries',
     line: hostile('fork'),
     limits: { wall_ms: 20_000 },
     ends: (bounded) => (bounded ? [quota('processes', 512)] : [timedOut(20_000)]),
@@ -95,7 +95,7 @@ const cases: ResourceCase[] = [
     },
   },
   {
-    name: 'output by a thousand hands',
+    name: 'output of a thousand processes',
     line: 'for i in {1..300}; do yes $i & done; wait',
     limits: { wall_ms: 20_000 },
     ends: [quota('output', 10 * mib)],
@@ -108,7 +108,7 @@ const cases: ResourceCase[] = [
     bounded: true,
   },
   {
-    name: 'a sparse file of 1 TB, deaf to signals',
+    name: 'a sparse file of 1 TB with ignored signals',
     line: hostile('sparse'),
     ends: [exited(0)],
     also: (outcome) => {
@@ -130,7 +130,7 @@ const cases: ResourceCase[] = [
     name: 'more files in /tmp than there is memory for their names',
     line: `cd /tmp; ${hostile('many 300000')}`,
     limits: { memory_bytes: 96 * mib, wall_ms: 20_000 },
-    // without control groups nobody counts what the kernel keeps for a command, and the report says so
+    // Without control groups kernel memory of a command is not counted. The report says so.
     ends: (bounded) => (bounded ? [quota('memory', 96 * mib)] : [exited(0), timedOut(20_000)]),
   },
   {
@@ -139,15 +139,20 @@ const cases: ResourceCase[] = [
     limits: { cpu_seconds: 1 },
     ends: [quota('cpu', 1)],
   },
-  { name: 'a busy loop, by the clock', line: 'while :; do :; done', limits: { wall_ms: 1000 }, ends: [timedOut(1000)] },
   {
-    name: 'a busy loop that ignores the warning',
+    name: 'a busy loop with a time limit',
+    line: 'while :; do :; done',
+    limits: { wall_ms: 1000 },
+    ends: [timedOut(1000)],
+  },
+  {
+    name: 'a busy loop that ignores SIGXCPU',
     line: "trap '' XCPU; while :; do :; done",
     limits: { cpu_seconds: 1 },
     ends: [exited(137, 'SIGKILL')],
   },
   {
-    name: 'busy loops that share the work',
+    name: 'many busy loops',
     line: 'for i in {1..8}; do (while :; do :; done) & done; wait',
     limits: { cpu_total_seconds: 1, cpu_seconds: 2, wall_ms: 15_000 },
     ends: (bounded) => (bounded ? [quota('cpu', 1)] : [exited(0), timedOut(15_000)]),
@@ -160,7 +165,7 @@ const cases: ResourceCase[] = [
     bounded: true,
   },
   {
-    name: 'a hog of many processes',
+    name: 'a memory hog of many processes',
     line: hostile('memory-of-many'),
     limits: { memory_bytes: 192 * mib, wall_ms: 5000 },
     ends: [quota('memory', 192 * mib)],
@@ -194,7 +199,7 @@ const cases: ResourceCase[] = [
     ends: [quota('workspace', 64 * mib), quota('file_size', 1024 * mib)],
   },
   {
-    name: 'files below a path that is too long to be named',
+    name: 'files below a path that is too long',
     line: hostile('hidden'),
     limits: { workspace_bytes: 64 * mib, wall_ms: 10_000 },
     ends: [quota('workspace', 64 * mib)],
@@ -279,7 +284,7 @@ describe.each(users)('resources, with a worker of $name', (user) => {
   });
 
   if (form === 'bounded') return;
-  test('the tool host answers in a tree that is too deep and too wide, or says why not', async () => {
+  test('the tool host works in very deep and very wide trees', async () => {
     const workspace = scene.makeWorkspace();
     const [deep, wide] = [5000, 20_000];
     const { end } = await scene.worker.run(

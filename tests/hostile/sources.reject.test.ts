@@ -55,7 +55,7 @@ function repository(name: string): string {
   return path;
 }
 
-/** A folder whose `.git` is what it is given. */
+/** A folder with this `.git`. */
 function folder(name: string): string {
   mkdirSync(join(top, name));
   return join(top, name);
@@ -189,7 +189,7 @@ const leads: [string, () => string][] = [
 ];
 
 describe('a git source that leads into the data directory by', () => {
-  test.each(leads)('%s is refused, when it is submitted and when it is made', async (_name, make) => {
+  test.each(leads)('%s is refused at submission and at materialise', async (_name, make) => {
     const path = make();
     const source = { type: 'git', path, ref: victim.snapshot } as const;
     await expect(open().check(source)).rejects.toMatchObject({ name: 'WorkspaceError', retryable: false });
@@ -197,7 +197,7 @@ describe('a git source that leads into the data directory by', () => {
     expect(existsSync(join(dataDir, 'runs/run_thief'))).toBe(false);
   });
 
-  test('an alternate, while it is read, is noticed', async () => {
+  test('an alternate that appears during the read is noticed', async () => {
     const path = repository('x');
     const swap = join(path, '.git/objects/info/alternates');
     const workspaces = open({
@@ -212,7 +212,7 @@ describe('a git source that leads into the data directory by', () => {
     expect(existsSync(join(dataDir, 'runs/run_thief'))).toBe(false);
   });
 
-  test('an alternate that was there only while it was read is noticed, too', async () => {
+  test('an alternate that exists only during the read is noticed', async () => {
     const path = repository('x');
     const swap = join(path, '.git/objects/info/alternates');
     const workspaces = open({
@@ -226,7 +226,7 @@ describe('a git source that leads into the data directory by', () => {
     await expect(made).rejects.toMatchObject({ code: 'ESOURCEBUSY', retryable: true });
   });
 
-  test('an alternate that came before the publish', async () => {
+  test('an alternate that appears before the publish is noticed', async () => {
     const path = repository('x');
     const made = await open().materialise({ runId: 'run_thief', source: { type: 'git', path } });
     writeFileSync(join((await open().locate({ runId: 'run_thief', epoch: 1 })).path, 'a.txt'), 'b\n');
@@ -245,7 +245,7 @@ test('a repository with ordinary alternates and links is a source', async () => 
   for (const one of [path, linked, join(path, '.git')]) await open().check({ type: 'git', path: one });
 });
 
-test('a pipe in a repository keeps nobody waiting', async () => {
+test('a pipe in a repository does not block', async () => {
   const path = repository('x');
   for (const name of ['commondir', 'packed-refs', 'objects/info/alternates']) {
     execFileSync('mkfifo', [join(path, '.git', name)]);
@@ -254,7 +254,7 @@ test('a pipe in a repository keeps nobody waiting', async () => {
   }
 });
 
-test.runIf(isRoot)('a root worker reads nothing that the owner of the source may not read', async () => {
+test.runIf(isRoot)('a root worker reads no file that the owner of the source may not read', async () => {
   const [path, secretOfRoot] = [repository('x'), repository('rooted')];
   const commit = git('-C', secretOfRoot, 'rev-parse', 'HEAD');
   writeFileSync(join(secretOfRoot, 'only.txt'), secret);
@@ -271,7 +271,7 @@ test.runIf(isRoot)('a root worker reads nothing that the owner of the source may
   await open().check({ type: 'git', path });
 });
 
-test('a git that knows no GIT_NO_LAZY_FETCH runs nothing that a partial clone names', async () => {
+test('a git without GIT_NO_LAZY_FETCH runs no program of a partial clone', async () => {
   const path = repository('x');
   const canary = join(top, 'canary');
   const program = join(top, 'old-git');
@@ -288,7 +288,7 @@ test('a git that knows no GIT_NO_LAZY_FETCH runs nothing that a partial clone na
     git('-C', path, 'config', key, value);
   const missing = git('-C', path, 'rev-parse', 'HEAD:a.txt');
   rmSync(join(path, '.git/objects', missing.slice(0, 2), missing.slice(2)));
-  // The plant is live.
+  // The planted program works.
   try {
     git('-C', path, 'cat-file', '-p', missing);
   } catch {}
@@ -304,7 +304,7 @@ test('a git that knows no GIT_NO_LAZY_FETCH runs nothing that a partial clone na
   expect(existsSync(canary)).toBe(false);
 });
 
-test('a repository that lacks objects fails at once and for good', async () => {
+test('a repository with missing objects fails at once, without retry', async () => {
   const path = repository('x');
   const missing = git('-C', path, 'rev-parse', 'HEAD:a.txt');
   rmSync(join(path, '.git/objects', missing.slice(0, 2), missing.slice(2)));

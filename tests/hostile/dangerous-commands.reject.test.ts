@@ -20,8 +20,8 @@ interface Row {
 const harmless: readonly (boolean | string)[] = ['NOT_BLOCKED', 'NO_CONFIRMATION'];
 
 /**
- * The project's own lines and, where HOLDPOINT_HOSTILE_LISTS names a directory with other projects' tables, every row of theirs that is
- * called dangerous or not known to be safe.
+ * The project's own lines. When HOLDPOINT_HOSTILE_LISTS names a directory with tables of other projects, also every row that these call
+ * dangerous or do not know to be safe.
  */
 function commands(): { name: string; argv: [string, ...string[]] }[] {
   const shell = (line: string) => ({
@@ -48,7 +48,7 @@ function commands(): { name: string; argv: [string, ...string[]] }[] {
     : all.filter(({ name }) => /^"(rm -rf --no|chmod -R 777|:\(\)|: > \/etc\/passwd)/.test(name));
 }
 
-/** Runs the rest of its arguments only where the host is out of sight: should there be no sandbox, nothing happens. */
+/** Runs its arguments only where the host's files are invisible. Without a sandbox it does nothing. */
 const guarded =
   '[[ -d /workspace && $HOSTNAME == sandbox && ! -e $CANARY && ! -e $PROJECT && ! -w /usr ]] || exit 99; exec "$@"';
 
@@ -66,7 +66,7 @@ describe.each(users)('dangerous commands, with a worker of $name', (user) => {
   });
   afterAll(() => scene[Symbol.asyncDispose]());
 
-  test('the guard lets nothing run outside a sandbox', () => {
+  test('the guard runs no command outside a sandbox', () => {
     const { status, stdout } = spawnSync('/bin/bash', ['-c', guarded, 'guard', 'echo', 'ran'], {
       env: { CANARY: scene.canary, PROJECT: scene.directory, PATH: '/usr/bin:/bin' },
     });

@@ -13,10 +13,10 @@ const enosys = 38;
 const eprotonosupport = 93;
 
 type Argument = number | string;
-/** Arguments that ask for nothing harmful even where the call is allowed. Text is a pointer to it, `fd:path` a descriptor of the file. */
+/** Arguments that are harmless even where the call is allowed. Text becomes a pointer to it, `fd:path` an fd of the file. */
 type Call = [name: string, number: number, args: Argument[], errno: number];
 
-/** Numbers of x86-64. */
+/** System call numbers of x86-64. */
 const calls: Call[] = [
   ['mount', 165, ['none', '/tmp', 'tmpfs', 0, 0], eperm],
   ['umount2', 166, ['/tmp', 0], eperm],
@@ -96,7 +96,7 @@ const calls: Call[] = [
   ...[3, 5, 6].map((type): Call => [`socket(AF_INET) of type ${type}`, 41, [2, type, 0], eperm]),
 ];
 
-/** Machine code of a system call by the 32-bit table, which has other numbers: getpid; ret. */
+/** Machine code of a system call from the 32-bit table, which has other numbers: getpid; ret. */
 const byOtherTable = `
 import ctypes, mmap, os
 code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
@@ -112,23 +112,33 @@ print(os.WIFSIGNALED(status) and os.WTERMSIG(status))
 interface KillCase {
   name: string;
   line(scene: Scene): string;
-  told: RegExp;
+  expected: RegExp;
   bounded?: boolean;
 }
 
 const killCases: KillCase[] = [
-  { name: 'kill -9 -1', line: () => 'sleep 100 & kill -9 -1; echo still here', told: /^still here\n$/, bounded: true },
+  {
+    name: 'kill -9 -1',
+    line: () => 'sleep 100 & kill -9 -1; echo still here',
+    expected: /^still here\n$/,
+    bounded: true,
+  },
   {
     name: 'a process of its own user outside',
     line: ({ bystander }) => `kill -9 ${bystander} 2>&1`,
-    told: /No such process/,
+    expected: /No such process/,
   },
-  { name: 'the worker', line: ({ worker }) => `kill -9 ${worker.pid} 2>&1`, told: /No such process/, bounded: true },
-  { name: 'the first process inside', line: () => 'kill -9 1; echo still here', told: /^still here\n$/ },
   {
-    name: 'every pid there is',
+    name: 'the worker',
+    line: ({ worker }) => `kill -9 ${worker.pid} 2>&1`,
+    expected: /No such process/,
+    bounded: true,
+  },
+  { name: 'the first process inside', line: () => 'kill -9 1; echo still here', expected: /^still here\n$/ },
+  {
+    name: 'every pid',
     line: () => 'for p in {2..40000}; do [ $p = $$ ] || kill -9 $p; done 2>/dev/null; echo still here',
-    told: /^still here\n$/,
+    expected: /^still here\n$/,
   },
 ];
 
@@ -154,22 +164,22 @@ describe.each(users)('the kernel, with a worker of $name', (user) => {
       expect(found[name]).toEqual({ result: -1, errno });
     });
 
-    test('the 32-bit table is closed: its user dies', async () => {
+    test('a system call of the 32-bit table kills the process', async () => {
       const { stdout } = await scene.worker.run(workspace, '/usr/bin/python3 -c "$PROGRAM"', {
         env: { PROGRAM: byOtherTable },
       });
-      // SIGSYS by the filter; SIGSEGV where the kernel has no such table
+      // SIGSYS by the filter, SIGSEGV where the kernel has no such table.
       expect(['31\n', '11\n']).toContain(stdout.text);
     });
 
-    test('nothing outside has changed by them', () => scene.expectIntact());
+    test('the system calls changed no state outside', () => scene.expectIntact());
   });
 
-  test.each(inForm(killCases))('nothing outside dies: $name', async ({ line, told }) => {
-    // as the bystander's own user
+  test.each(inForm(killCases))('no process outside dies: $name', async ({ line, expected }) => {
+    // As the bystander's user.
     const { end, stdout } = await scene.worker.run(scene.neighbour, line(scene));
     expect(end.status).toBe('exited');
-    expect(stdout.text).toMatch(told);
+    expect(stdout.text).toMatch(expected);
     expect(processesIn(scene.neighbour.path)).toEqual([]);
     await scene.expectIntact();
   });
@@ -180,7 +190,7 @@ describe.each(users)('the kernel, with a worker of $name', (user) => {
     expect(stderr.text).toMatch(/No such device or address/);
   });
 
-  test('a program that sets its user on execution keeps its user', async () => {
+  test('a set-user-id program keeps its user', async () => {
     const line =
       'cp /usr/bin/id . && chmod 6755 id && ./id -u; for p in su mount newgrp passwd; do [ -u /usr/bin/$p ] && echo $p; done';
     const { stdout } = await scene.worker.run(workspace, `${line}; grep NoNewPrivs /proc/self/status`);
@@ -191,7 +201,7 @@ describe.each(users)('the kernel, with a worker of $name', (user) => {
     await scene.expectIntact();
   });
 
-  test('a command and a tool host have only the descriptors that they need, though the worker inherited one to a file', async () => {
+  test('commands and tool hosts do not get the fds that the worker inherited', async () => {
     const { worker, canary } = scene;
     expect([...descriptorsOf(worker.pid).values()]).toContain(canary);
     const controller = new AbortController();
@@ -204,7 +214,7 @@ describe.each(users)('the kernel, with a worker of $name', (user) => {
     const sleeping = inside.find((pid) => argumentsOf(pid).startsWith('sleep\0')) ?? 0;
     expect([...descriptorsOf(sleeping).keys()]).toEqual([0, 1, 2]);
     for (const pid of inside) {
-      // beside its standard streams, which are nameless pipes made there
+      // Except the standard streams, which are unnamed pipes created there.
       const leadTo = [...descriptorsOf(pid).values()].filter(
         (path) => path.startsWith(scene.directory) && !/\/stdio-\w+\/\d+ \(deleted\)$/.test(path),
       );

@@ -13,18 +13,15 @@ interface Outcome {
   steps: string[];
   /** Why the run paused. */
   reason?: string;
-  /** Each time that an event loop was held up: computing for over 100 ms, or late by over a second for whatever reason. */
-  held: { of: string; late_ms: number; busy_ms: number }[];
+  /** Each delay of an event loop: over 100 ms of computing, or over a second late for any reason. */
+  delays: { of: string; late_ms: number; busy_ms: number }[];
 }
 
-/**
- * Only computing counts, as the thread's own processor time says: a loop that is late because this machine runs other tests is not held
- * up by what a tool or a model sent.
- */
+/** Only the thread's own CPU time counts: a loop that is late because this machine runs other tests is not delayed by a tool or model. */
 const longestMs = 100;
 
 const names = inForm([...heavyWork, ...heavyAnswers]).map(({ name }) => name);
-/** In the bounded form one of them: each starts a whole system. */
+/** One user in the bounded form: each starts a whole system. */
 const chosen = form === 'full' ? users : users.slice(-1);
 
 describe.each(chosen)('heavy work, with the whole system run by $name', (user) => {
@@ -53,15 +50,15 @@ describe.each(chosen)('heavy work, with the whole system run by $name', (user) =
     execFileSync('rm', ['-rf', directory]);
   });
 
-  test.each(names)('no event loop is held up by %s', (name) => {
+  test.each(names)('no event loop is delayed by %s', (name) => {
     const outcome = report[name];
-    // An answer that is too much to be worked on is none: its run pauses.
+    // An answer that is too large is no answer, so its run pauses.
     expect(outcome?.steps.length !== 0 || outcome.reason).toBeTruthy();
     if (outcome?.status === 'paused') expect(outcome.reason).toBe('EMODELUNUSABLE');
-    expect(outcome?.held.filter(({ busy_ms }) => busy_ms > longestMs)).toEqual([]);
+    expect(outcome?.delays.filter(({ busy_ms }) => busy_ms > longestMs)).toEqual([]);
   });
 
-  test('what can be done is done, and the rest is refused with a reason that a model can read', () => {
+  test('work is done, or refused with a reason for the model', () => {
     const codes = Object.values(report).flatMap(({ steps }) => steps.map((step) => step.split(' ').at(-1)));
     expect(codes).toContain('succeeded');
     expect(codes.filter((code) => code === 'running' || code === 'unknown' || code === 'ETEXTTIME')).toEqual([]);

@@ -19,12 +19,12 @@ interface Way {
 
 /** Each takes 240 MiB. */
 const ways: Way[] = [
-  { name: 'files without a name that are only mapped', way: 'mapped', bounded: true },
-  { name: 'files without a name of which one page is mapped', way: 'mapped-page', bounded: true },
-  { name: 'descriptors in flight', way: 'in-flight', bounded: true },
-  { name: 'descriptors in flight in a socket that is in flight', way: 'in-flight-nested' },
+  { name: 'mapped files without a name and without an fd', way: 'mapped', bounded: true },
+  { name: 'files without a name with one mapped page', way: 'mapped-page', bounded: true },
+  { name: 'fds in flight', way: 'in-flight', bounded: true },
+  { name: 'fds in flight in a socket that is in flight', way: 'in-flight-nested' },
   { name: 'a process whose first thread has ended', way: 'leader-gone', bounded: true },
-  { name: 'a process whose descriptors only root may see', way: 'undumpable', bounded: true },
+  { name: 'a process that hides its fds from its user', way: 'undumpable', bounded: true },
   { name: 'a directory that its owner may not read', way: 'closed-directory 000', bounded: true },
   { name: 'a directory that its owner may not enter', way: 'closed-directory 600' },
 ];
@@ -52,14 +52,14 @@ describe.each(users)('the disk limit, with a worker of $name', (user) => {
     removeTree(workspace.path);
   });
 
-  test.each(['own-table', 'own-table-late'])('no thread has a table of descriptors of its own: %s', async (way) => {
+  test.each(['own-table', 'own-table-late'])('a thread cannot have an fd table of its own: %s', async (way) => {
     const workspace = scene.makeWorkspace();
     const result = await run(workspace, way);
     expect([result.end, result.stdout.text]).toEqual([{ status: 'exited', exit_code: 3, signal: null }, 'refused 1\n']);
     removeTree(workspace.path);
   });
 
-  test('what lies in a closed directory counts in later commands, too', async () => {
+  test('files in an unreadable directory count in later commands', async () => {
     const workspace = scene.makeWorkspace();
     expect((await run(workspace, 'closed-directory 000 at-once')).end).toEqual(quota);
     const more = await scene.worker.run(workspace, 'head -c 8M /dev/zero > more', {
