@@ -161,10 +161,10 @@ describe.each(chosen)('the repository of a workspace, worker run by $name', (use
     const script = [
       "const { renameSync: move, mkdirSync, writeFileSync, statSync } = require('node:fs');",
       "mkdirSync('d'); writeFileSync('f', '');",
-      'const told = (act) => { try { act(); return "done"; } catch (error) { return error.code; } };',
+      'const output = (act) => { try { act(); return "done"; } catch (error) { return error.code; } };',
       'for (const name of process.argv.slice(1)) {',
       "  const other = statSync(name).isDirectory() ? 'd' : 'f';",
-      '  console.log(told(() => move(name, name + "-moved")), told(() => move(other, name)));',
+      '  console.log(output(() => move(name, name + "-moved")), output(() => move(other, name)));',
       '}',
     ].join(' ');
     const answers = await run.run(`node -e '${script.replaceAll("'", `'"'"'`)}' ${names.join(' ')}`);
