@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '@holdpoint/client/client';
 import { startPlainRedis } from '@holdpoint/embedded-redis/testing';
-import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
+import { openWorkspaces } from '@holdpoint/workspace';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type AppProcess, startApp } from '../harness/processes.ts';

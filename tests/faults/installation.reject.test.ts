@@ -14,7 +14,7 @@ import { useSystem } from '../harness/use-system.ts';
 
 const execute = promisify(execFile);
 
-const system = useSystem({ env: () => ({ HOLDPOINT_HOUSEKEEPING_MS: '1000' }), workers: 0 });
+const system = useSystem({ env: () => ({ HOLDPOINT_MAINTENANCE_MS: '1000' }), workers: 0 });
 let directory: string;
 let other: EmbeddedRedis;
 beforeAll(async () => {

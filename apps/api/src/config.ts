@@ -7,7 +7,7 @@ import { operatorPolicyFrom } from '@holdpoint/engine/operator-policy';
 import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models/settings';
 import { telemetryWanted } from '@holdpoint/telemetry';
-import type { Roots } from '@holdpoint/workspace/bounds';
+import type { Roots } from '@holdpoint/workspace';
 import { rootsFrom } from '@holdpoint/workspace/roots';
 import { z } from 'zod';
 

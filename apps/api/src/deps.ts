@@ -5,7 +5,7 @@ import type { OutputStore } from '@holdpoint/engine/outputs/output-store';
 import type { SpaceWatch } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models/settings';
 import type { Registry } from '@holdpoint/tools/registry';
-import type { Workspaces } from '@holdpoint/workspace/port';
+import type { Workspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { KeyCheck } from './auth/api-key.ts';

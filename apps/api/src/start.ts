@@ -13,7 +13,7 @@ import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
 import { idleRules } from '@holdpoint/tools/idle-rules';
 import { createRegistry, type Registry } from '@holdpoint/tools/registry';
 import { holdpoint } from '@holdpoint/tools/toolsets/holdpoint';
-import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
+import { openWorkspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger } from 'fastify';
 import { type KeyCheck, openApiKey } from './auth/api-key.ts';
 import { type Config, ConfigError } from './config.ts';

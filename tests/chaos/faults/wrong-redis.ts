@@ -19,7 +19,7 @@ export const startOnWrongRedis: Fault = async ({ system, ledger }) => {
     ageAll(system.dataDir);
     const before = durableFiles(system.dataDir);
     const worker = await system
-      .startWorker({ REDIS_URL: redis.path, HOLDPOINT_HOUSEKEEPING_MS: '1000' })
+      .startWorker({ REDIS_URL: redis.path, HOLDPOINT_MAINTENANCE_MS: '1000' })
       .catch(() => undefined);
     if (worker === undefined) ledger.wrongRedis.refused += 1;
     else {

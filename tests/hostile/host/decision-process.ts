@@ -2,9 +2,9 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { createWorkspacePort } from '@holdpoint/runtime';
 import { openSandbox } from '@holdpoint/sandbox';
-import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
-import { createWorkspacePort } from '../../../apps/worker/src/adapters/workspace-port.ts';
+import { openWorkspaces } from '@holdpoint/workspace';
 
 /*
  * Program: the worker's part of a decision, in a separate process that can run as another user. A user is shown a snapshot, a background

@@ -17,8 +17,7 @@ import { readTasks } from '@holdpoint/engine/log/read-state';
 import { openOutputStore } from '@holdpoint/engine/outputs/output-store';
 import { scriptedPlanner } from '@holdpoint/engine/planners/scripted';
 import { listSteps } from '@holdpoint/engine/queries/list-steps';
-import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
-import type { Materialised, Workspaces } from '@holdpoint/workspace/port';
+import { type Materialised, openWorkspaces, type Workspaces } from '@holdpoint/workspace';
 
 /** Moves runs on when a test says so, with the engine's own handlers on real workspaces. */
 export interface TestWorker {
