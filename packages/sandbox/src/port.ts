@@ -58,7 +58,7 @@ export interface CommandEgress {
 }
 
 /** Receives a command's output as it arrives. */
-export interface CommandOutput {
+interface CommandOutput {
   /** The chunk is valid only until this returns. An error ends the command, and `run` throws it. */
   write(stream: 'stdout' | 'stderr', chunk: Buffer): void;
 }
