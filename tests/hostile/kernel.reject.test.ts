@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { WorkspaceMount } from '@holdpoint/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../harness/until.ts';
 import { inForm } from './host/form.ts';
 import { argumentsOf, descriptorsOf, processesIn } from './host/process-table.ts';
 import { openScene, type Scene } from './host/scene.ts';
@@ -206,9 +207,8 @@ describe.each(users)('the kernel, with a worker of $name', (user) => {
     expect([...descriptorsOf(worker.pid).values()]).toContain(canary);
     const controller = new AbortController();
     const running = worker.run(workspace, 'touch up; exec sleep 100', { signal: controller.signal });
-    await expect
-      .poll(() => processesIn(workspace.path).some((pid) => argumentsOf(pid).startsWith('sleep\0')))
-      .toBe(true);
+    const isSleeping = () => processesIn(workspace.path).some((pid) => argumentsOf(pid).startsWith('sleep\0'));
+    await until('the command sleeps', isSleeping);
     await worker.files(workspace).stat('.');
     const inside = processesIn(workspace.path);
     const sleeping = inside.find((pid) => argumentsOf(pid).startsWith('sleep\0')) ?? 0;

@@ -2,6 +2,7 @@ import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, 
 import { join } from 'node:path';
 import type { WorkspaceMount } from '@holdpoint/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../harness/until.ts';
 import { processesIn } from './host/process-table.ts';
 import { openScene, type Scene } from './host/scene.ts';
 import { users } from './host/users.ts';
@@ -58,7 +59,7 @@ describe.each(users)('links of processes, with a worker of $name', (user) => {
       signal: controller.signal,
       stdin: 'x',
     });
-    await expect.poll(() => existsSync(join(workspace.path, 'up'))).toBe(true);
+    await until('the command is up', () => existsSync(join(workspace.path, 'up')));
     await scene.worker.files(workspace).stat('.');
     const inside = processesIn(workspace.path);
     expect(inside.length).toBeGreaterThan(3);

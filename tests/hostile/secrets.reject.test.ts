@@ -1,8 +1,10 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import type { WorkspaceMount } from '@holdpoint/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../harness/until.ts';
 import { inForm } from './host/form.ts';
 import { argumentsOf, pids } from './host/process-table.ts';
 import { openScene, type Scene } from './host/scene.ts';
@@ -150,17 +152,7 @@ describe.each(users)('secrets, with a worker of $name', (user) => {
       stdin: given,
       signal: controller.signal,
     });
-    await expect
-      .poll(() =>
-        scene.worker
-          .files(workspace)
-          .stat('up')
-          .then(
-            () => true,
-            () => false,
-          ),
-      )
-      .toBe(true);
+    await until('the command is up', () => existsSync(join(workspace.path, 'up')));
     expect(pids().filter((pid) => argumentsOf(pid).includes(given))).toEqual([]);
     controller.abort(new Error('seen'));
     await running;

@@ -1,18 +1,11 @@
-import type { Cgroups } from '../cgroup/cgroups.ts';
-import type { FreezeLocks } from '../process/freeze-locks.ts';
 import type { PipePool } from '../process/pipe-pool.ts';
-import type { ProcessRecords } from '../process/records.ts';
 import type { Tree, TreeEnd, TreeRequest } from '../tree.ts';
 import { type ExecChainDeps, planExecChain } from './exec-chain.ts';
-import { SandboxProcess } from './sandbox-process.ts';
+import { SandboxProcess, type SandboxProcessDeps } from './sandbox-process.ts';
 import { type SpawnedChain, spawnChain } from './spawn-chain.ts';
 
-export interface LaunchDeps extends Omit<ExecChainDeps, 'cgroupLimits' | 'cgroupFds'> {
-  records: ProcessRecords;
-  freezeLocks: FreezeLocks;
+export interface LaunchDeps extends SandboxProcessDeps, Omit<ExecChainDeps, 'cgroupLimits' | 'cgroupFds'> {
   pipes: PipePool;
-  /** Null where this host allows none. */
-  cgroups: Cgroups | null;
 }
 
 /** Starts one sandbox. */

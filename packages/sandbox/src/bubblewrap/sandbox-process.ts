@@ -1,17 +1,19 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { identify, type ProcessIdentity } from '@holdpoint/process';
+import type { Cgroups } from '../cgroup/cgroups.ts';
 import { terminateDescendants } from '../process/freeze.ts';
+import type { FreezeLocks } from '../process/freeze-locks.ts';
 import { childrenOf, killProcess, killProcesses } from '../process/kill.ts';
 import { processesOfNamespace } from '../process/namespace.ts';
 import { lowerPriority, preferForOom } from '../process/priority.ts';
+import type { ProcessRecords } from '../process/records.ts';
 import { untilClosed } from '../process/until-closed.ts';
 import { untilGone } from '../process/until-gone.ts';
 import { signalOfExitCode } from '../signal-name.ts';
 import type { TreeEnd, TreeRequest } from '../tree.ts';
 import { inheritedFds } from './inherited-fds.ts';
 import { receiveListener } from './inside-listener.ts';
-import type { LaunchDeps } from './launch.ts';
 import { endOf, type LaunchEvent, type LaunchFailure, type LaunchState, nextState } from './launch-state.ts';
 import { findOrphans } from './orphans.ts';
 import { duplexOf, type SpawnedChain } from './spawn-chain.ts';
@@ -31,6 +33,13 @@ type Condition =
   /** The worker serves the sandbox's way to the proxy. */
   | 'listener';
 
+export interface SandboxProcessDeps {
+  records: ProcessRecords;
+  freezeLocks: FreezeLocks;
+  /** Null where this host allows no control groups. */
+  cgroups: Cgroups | null;
+}
+
 export interface SandboxProcessInput {
   pid: number;
   spawned: SpawnedChain;
@@ -42,7 +51,7 @@ export interface SandboxProcessInput {
 
 /** A sandbox that was spawned, as a state machine (`launch-state.ts`). */
 export class SandboxProcess {
-  readonly #deps: LaunchDeps;
+  readonly #deps: SandboxProcessDeps;
   readonly #input: SandboxProcessInput;
   readonly #control: Duplex;
   readonly #status: Promise<Status>;
@@ -55,7 +64,7 @@ export class SandboxProcess {
   #hung: NodeJS.Timeout | undefined;
   #stopServing = () => {};
 
-  constructor(deps: LaunchDeps, input: SandboxProcessInput) {
+  constructor(deps: SandboxProcessDeps, input: SandboxProcessInput) {
     const { pid, spawned, announcement, request } = input;
     this.#deps = deps;
     this.#input = input;
