@@ -173,7 +173,7 @@ test('a command dies with its worker, even with a stopped one', async () => {
   await until(() => existsSync(join(workspace.path, 'up')));
   worker.kill('SIGSTOP');
   await until(() => isStopped(worker.pid ?? 0));
-  expect(processesWith(`sleep\x003${word}`)).not.toEqual([]);
+  await until(() => processesWith(`sleep\x003${word}`).length > 0);
   worker.kill('SIGKILL');
   await once(worker, 'exit');
   await until(() => processesWith(word).length === 0);
