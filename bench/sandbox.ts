@@ -23,7 +23,9 @@ chownSync(path, owner.uid, owner.gid);
 
 try {
   await using sandbox = await openSandbox({
-    ...{ policy: 'require', allowUnsandboxed: false, stateDir: join(directory, 'state') },
+    policy: 'require',
+    allowUnsandboxed: false,
+    stateDir: join(directory, 'state'),
     unpackedBwrap: join(import.meta.dirname, '../.cache/bubblewrap'),
   });
   const { driver, memory, cpu } = sandbox.capabilities;

@@ -56,9 +56,9 @@ test('a command reaches only listed hosts, through the proxy', async () => {
   ]);
   expect(end).toEqual({ status: 'exited', exit_code: 0, signal: null });
   expect(processesWith(word)).toEqual([]);
-  // A connection is reported at its end. A kept-alive one may end after the next one has begun, so sort by the begin.
+  // A kept-alive connection may end after the next one begins, so compare them in the order in which they began.
   const begun = connections.toSorted((a, b) => a.at - b.at);
-  expect(begun.map(({ verdict, code }) => code ?? verdict)).toEqual([
+  expect(begun.map(({ verdict, reason }) => reason ?? verdict)).toEqual([
     ...['allowed', 'allowed', 'EPROXYAUTH', 'EHOSTNOTALLOWED', 'EHOSTNOTALLOWED'],
   ]);
   expect(canary.connections()).toBe(0);

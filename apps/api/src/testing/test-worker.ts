@@ -1,13 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import {
-  isUnstorable,
-  nothingEnforced,
-  publishTargetSchema,
-  resolutionSchema,
-  sourceSchema,
-} from '@holdpoint/contract';
+import { isUnstorable, nothingEnforced } from '@holdpoint/contract';
 import type { EngineDeps, WorkerDeps } from '@holdpoint/engine/deps';
 import { handleStep } from '@holdpoint/engine/handlers/handle-step';
 import { handleTask } from '@holdpoint/engine/handlers/handle-task';

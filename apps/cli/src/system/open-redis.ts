@@ -8,7 +8,7 @@ import { superviseRedis } from './supervised-redis.ts';
 export interface OpenedRedis {
   /** For REDIS_URL: a URL, or the absolute path of a socket. */
   address: string;
-  /** Of the embedded server; null for any other. */
+  /** The socket of the embedded server; null for any other server. */
   socket: string | null;
   /** In a few words, without a password. */
   label: string;

@@ -1,8 +1,6 @@
 import type { ExecutionContext, Executor } from '@holdpoint/engine/ports';
 import type { Limits, Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
-import type { Registry } from '@holdpoint/tools/registry';
-import type { TextThreads } from '@holdpoint/tools/text-threads';
-import type { Network, ToolContext } from '@holdpoint/tools/tool';
+import type { Network, Registry, TextThreads, ToolContext } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
 import { runTask } from './run-task.ts';
