@@ -1,4 +1,4 @@
-import { FileError, SandboxError } from '@holdpoint/sandbox/errors';
+import { FileError, SandboxError } from '@holdpoint/sandbox';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from './define-tool.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Effect, Preview, Problem, Risk, ToolOutcome } from '@holdpoint/contract';
-import { FileError } from '@holdpoint/sandbox/errors';
+import { FileError } from '@holdpoint/sandbox';
 import { ToolsError } from './errors.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
 import type { ArgumentIssue } from './invalid-args.ts';

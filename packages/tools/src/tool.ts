@@ -1,5 +1,5 @@
 import type { Effect, Preview, Risk, TaskHandle, ToolOutcome } from '@holdpoint/contract';
-import type { Command, CommandResult, WorkspaceFiles } from '@holdpoint/sandbox/port';
+import type { Command, CommandResult, WorkspaceFiles } from '@holdpoint/sandbox';
 import type { z } from 'zod';
 import type { Network } from './network.ts';
 import type { TextWork } from './text-work/text-work.ts';

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { findToolchains } from '@holdpoint/sandbox/toolchains';
+import { findToolchains } from '@holdpoint/sandbox';
 import { execa } from 'execa';
 import type { Config } from '../config.ts';
 import type { Finding } from './finding.ts';
@@ -37,7 +37,7 @@ async function versionOf(program: string, path: string): Promise<string | undefi
 /** The binary comes with a package of this platform, which sandbox runs in the sandbox. */
 async function checkRipgrep(): Promise<Finding> {
   try {
-    const from = createRequire(import.meta.resolve('@holdpoint/sandbox/port'));
+    const from = createRequire(import.meta.resolve('@holdpoint/sandbox'));
     const { rgPath }: { rgPath: string } = from('@vscode/ripgrep');
     await access(rgPath, constants.X_OK);
     return { name: 'ripgrep', level: 'ok', text: rgPath };

@@ -1,8 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findBwrap } from '@holdpoint/sandbox/bubblewrap/find-bwrap';
-import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
+import { findBwrap, openSandbox } from '@holdpoint/sandbox';
 import type { Config } from '../config.ts';
 import { type Capabilities, capabilitiesSchema, sandboxLine } from '../output/sandbox-line.ts';
 import type { Finding } from './finding.ts';
@@ -38,7 +37,7 @@ export function checkBubblewrap(config: Pick<Config, 'path' | 'projectDir'>): Fi
   if (process.platform !== 'linux') return [];
   const found = findBwrap({ candidates: [], unpacked: unpackedBwrap(config), path: config.path });
   if (found === null) return []; // the sandbox says so
-  if (found.isRoots) return [{ name: 'bubblewrap', level: 'ok', text: `${found.path}, which belongs to root` }];
+  if (found.isRootOwned) return [{ name: 'bubblewrap', level: 'ok', text: `${found.path}, which belongs to root` }];
   return [
     {
       name: 'bubblewrap',

@@ -1,5 +1,5 @@
 import type { ExecutionContext, Executor } from '@holdpoint/engine/ports';
-import type { Limits, Sandbox, WorkspaceMount } from '@holdpoint/sandbox/port';
+import type { Limits, Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import type { Network, Registry, TextThreads, ToolContext } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';

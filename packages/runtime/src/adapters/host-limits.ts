@@ -1,6 +1,5 @@
 import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
-import { resolveLimits } from '@holdpoint/sandbox/limits';
-import type { Limits } from '@holdpoint/sandbox/port';
+import { type Limits, resolveLimits } from '@holdpoint/sandbox';
 
 /** What a command may use whose run names no limit: the sandbox's own, and no more than the operator allows. */
 export function hostLimits({ command = {} }: Pick<Ceilings, 'command'>): Partial<Limits> {

@@ -1,5 +1,5 @@
 import type { Validator, ValidatorResult } from '@holdpoint/contract';
-import type { CommandEnd, Limits, Sandbox, WorkspaceMount } from '@holdpoint/sandbox/port';
+import type { CommandEnd, Limits, Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import { quotaText } from './quota-text.ts';
 
 /** Runs a validator in a sandbox without a network. Only exit code 0 is a pass. */

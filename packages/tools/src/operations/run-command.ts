@@ -1,5 +1,5 @@
 import type { ToolOutcome } from '@holdpoint/contract';
-import type { CommandResult } from '@holdpoint/sandbox/port';
+import type { CommandResult } from '@holdpoint/sandbox';
 import type { ToolContext } from '../tool.ts';
 import { cutShort } from './cut-short.ts';
 import { failure } from './failure.ts';

@@ -1,5 +1,5 @@
 import type { Preview, ToolOutcome } from '@holdpoint/contract';
-import { FileError } from '@holdpoint/sandbox/errors';
+import { FileError } from '@holdpoint/sandbox';
 import type { ToolContext } from '../tool.ts';
 import { changedPaths } from './changed-paths.ts';
 import { maxPatch, shownPatch } from './patch.ts';
