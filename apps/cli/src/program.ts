@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { commandName } from './command-name.ts';
 import { adoptCommand } from './commands/adopt.ts';
 import { approvalsCommand } from './commands/approvals/approvals.ts';
 import { approveCommand } from './commands/approvals/approve.ts';
@@ -8,6 +9,7 @@ import { rejectCommand } from './commands/approvals/reject.ts';
 import { resolveCommand } from './commands/approvals/resolve.ts';
 import { respondCommand } from './commands/approvals/respond.ts';
 import { showApprovalCommand } from './commands/approvals/show.ts';
+import { completeCommand, completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { downCommand } from './commands/down.ts';
 import { apiProcessCommand, workerProcessCommand } from './commands/foreground.ts';
@@ -45,7 +47,7 @@ Exit codes: 0 ok, 1 failed, 2 usage, 3 canceled or expired, 4 not authorized, 5 
 
 /** All commands. Each is a file under commands/. */
 export function createProgram(shell: Shell): Command {
-  const program = new Command('holdpoint')
+  const program = new Command(commandName)
     .description(
       'Durable agent runs: every tool call is a job, risky ones wait for a person, changes are reviewed before they are published.',
     )
@@ -106,6 +108,8 @@ export function createProgram(shell: Shell): Command {
   const tools = new Command('tools').description('what runs may call');
   tools.addCommand(listToolsCommand(shell));
   program.addCommand(tools);
+  program.addCommand(completionCommand(shell));
+  program.addCommand(completeCommand(shell), { hidden: true });
 
   settle(program, shell);
   return program;
