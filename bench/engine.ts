@@ -1,3 +1,7 @@
+import { submitRun } from '@holdpoint/engine/commands/submit-run';
+import { logKey, stateKey } from '@holdpoint/engine/log/keys';
+import { readLog } from '@holdpoint/engine/log/read-log';
+import { connect } from '@holdpoint/engine/redis/connect';
 /**
  * What durability costs, against BullMQ alone on the same Redis (`appendfsync always`), in one run: one no-op step after the other against
  * one job after the other, steps against jobs per second at several concurrencies, and whether a step costs more late in a long run.
@@ -5,10 +9,6 @@
 import { Queue, Worker } from 'bullmq';
 import pino from 'pino';
 import { startWorkers } from '../apps/worker/src/jobs/start-workers.ts';
-import { submitRun } from '../packages/engine/src/commands/submit-run.ts';
-import { logKey, stateKey } from '../packages/engine/src/log/keys.ts';
-import { readLog } from '../packages/engine/src/log/read-log.ts';
-import { connect } from '../packages/engine/src/redis/connect.ts';
 import { bench, specOf } from '../packages/engine/src/testing/drive.ts';
 import { startTestEngine } from '../packages/engine/src/testing/real-redis.ts';
 

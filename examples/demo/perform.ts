@@ -1,10 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@holdpoint/client/client';
-import type { Approval } from '@holdpoint/client/wire/approval';
-import type { RunEvent } from '@holdpoint/client/wire/event';
-import type { CreateRun, RunDetail } from '@holdpoint/client/wire/run';
-import type { Step } from '@holdpoint/client/wire/step';
+import type { Approval, CreateRun, RunDetail, RunEvent, Step } from '@holdpoint/contract/wire';
 import { parse } from 'yaml';
 import { expect, expectEqual } from './expect.ts';
 import { heading, proof, quote, say } from './say.ts';

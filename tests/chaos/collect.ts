@@ -1,5 +1,5 @@
 import type { Client } from '@holdpoint/client/client';
-import type { LoggedEvent } from '@holdpoint/engine/domain/events';
+import type { LoggedEvent } from '@holdpoint/contract';
 import {
   type ApprovalState,
   parseAllApprovals,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Client } from '@holdpoint/client/client';
-import type { Stuck } from '@holdpoint/client/wire/operation';
+import type { Stuck } from '@holdpoint/contract/wire';
 import { openQueues } from '@holdpoint/engine/queues/queues';
 import { connect } from '@holdpoint/engine/redis/connect';
 import pino from 'pino';

@@ -1,5 +1,4 @@
-import type { Approval } from '@holdpoint/client/wire/approval';
-import type { CreateRun } from '@holdpoint/client/wire/run';
+import type { Approval, CreateRun } from '@holdpoint/contract/wire';
 
 /** When a request was sent, and when its answer came. */
 export interface Answered {

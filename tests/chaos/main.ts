@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@holdpoint/client/client';
-import { isTerminal } from '@holdpoint/engine/domain/vocabulary';
+import { isTerminal } from '@holdpoint/contract';
 import { openDisk, whyNoDisk } from '../harness/disk.ts';
 import type { AppProcess } from '../harness/processes.ts';
 import { directoryWith, repositoryWith } from '../harness/repositories.ts';

@@ -1,4 +1,4 @@
-import type { CreateRun } from '@holdpoint/client/wire/run';
+import type { CreateRun } from '@holdpoint/contract/wire';
 import type { Random } from './random.ts';
 
 type Plan = NonNullable<CreateRun['plan']>;

@@ -1,6 +1,5 @@
 import type { Client } from '@holdpoint/client/client';
-import type { Approval } from '@holdpoint/client/wire/approval';
-import type { CreateRun, RunDetail } from '@holdpoint/client/wire/run';
+import type { Approval, CreateRun, RunDetail } from '@holdpoint/contract/wire';
 
 type Step = { name?: string; tool: string; args: Record<string, never> | Record<string, string | number | boolean> };
 

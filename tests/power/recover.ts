@@ -1,7 +1,6 @@
 import type { Client } from '@holdpoint/client/client';
-import type { RunEvent } from '@holdpoint/client/wire/event';
-import type { Run } from '@holdpoint/client/wire/run';
-import { isTerminal } from '@holdpoint/engine/domain/vocabulary';
+import { isTerminal } from '@holdpoint/contract';
+import type { Run, RunEvent } from '@holdpoint/contract/wire';
 import { until } from '../harness/until.ts';
 import { readPublished } from './read-published.ts';
 import { type Aftermath, type Files, parseLook, type Witness } from './witness.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@holdpoint/client/client';
-import type { CreateRun } from '@holdpoint/client/wire/run';
+import type { CreateRun } from '@holdpoint/contract/wire';
 import { bash, plan } from '../harness/runs.ts';
 import { until } from '../harness/until.ts';
 import { type Files, lookAround, type Witness } from './witness.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { RunEvent } from '@holdpoint/client/wire/event';
+import type { RunEvent } from '@holdpoint/contract/wire';
 
 /** Content by path. */
 export type Files = ReadonlyMap<string, string>;

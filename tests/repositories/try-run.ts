@@ -1,7 +1,6 @@
 import type { Client } from '@holdpoint/client/client';
 import { ApiError } from '@holdpoint/client/errors';
-import type { Publish } from '@holdpoint/client/wire/published';
-import type { Run, RunDetail } from '@holdpoint/client/wire/run';
+import type { Publish, Run, RunDetail } from '@holdpoint/contract/wire';
 import { bash, nextApproval } from '../harness/runs.ts';
 import type { System } from '../harness/system.ts';
 import { filesOnDisk, isGit } from './files-on-disk.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Approval } from '@holdpoint/client/wire/approval';
+import type { Approval } from '@holdpoint/contract/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AppProcess } from '../harness/processes.ts';
 import { bash, finished, nextApproval, plan } from '../harness/runs.ts';

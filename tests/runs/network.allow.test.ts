@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { RunEvent } from '@holdpoint/client/wire/event';
+import type { RunEvent } from '@holdpoint/contract/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bash, finished, nextApproval, plan } from '../harness/runs.ts';
 import { type System, startSystem } from '../harness/system.ts';

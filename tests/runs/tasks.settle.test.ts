@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CreateRun } from '@holdpoint/client/wire/run';
-import type { Task } from '@holdpoint/client/wire/task';
+import type { CreateRun, Task } from '@holdpoint/contract/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AppProcess } from '../harness/processes.ts';
 import { directoryWith } from '../harness/repositories.ts';

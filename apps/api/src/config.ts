@@ -1,8 +1,8 @@
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { OperatorPolicy } from '@holdpoint/contract';
 import { ceilingsFrom } from '@holdpoint/engine/ceilings-from';
 import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
-import type { OperatorPolicy } from '@holdpoint/engine/domain/operator-policy';
 import { operatorPolicyFrom } from '@holdpoint/engine/operator-policy';
 import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space/limits';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models/settings';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Bounds } from '@holdpoint/client/wire/operation';
+import type { Bounds } from '@holdpoint/contract/wire';
 import type { EngineDeps } from '@holdpoint/engine/deps';
 import type { OutputStore } from '@holdpoint/engine/outputs/output-store';
 import type { SpaceWatch } from '@holdpoint/engine/space/watch-space';

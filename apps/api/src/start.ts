@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
 import { openClock } from '@holdpoint/engine/clock';
-import { newId } from '@holdpoint/engine/domain/ids';
-import { operatorPolicyDigest } from '@holdpoint/engine/domain/operator-policy';
+import { operatorPolicyDigest } from '@holdpoint/engine/domain/judge-call';
+import { newId } from '@holdpoint/engine/domain/new-id';
 import { bindInstallation, type Sides } from '@holdpoint/engine/installation/installation';
 import { watchInstallation } from '@holdpoint/engine/installation/watch-installation';
 import { openOutputStore } from '@holdpoint/engine/outputs/output-store';

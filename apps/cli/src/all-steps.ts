@@ -1,5 +1,5 @@
 import type { Client } from '@holdpoint/client/client';
-import type { Step } from '@holdpoint/client/wire/step';
+import type { Step } from '@holdpoint/contract/wire';
 
 /** All steps of a run, page by page, in the order they were planned. */
 export async function allSteps(client: Client, runId: string): Promise<Step[]> {

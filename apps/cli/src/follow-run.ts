@@ -1,7 +1,6 @@
 import type { Client } from '@holdpoint/client/client';
-import type { RunEvent } from '@holdpoint/client/wire/event';
-import type { Run, RunDetail } from '@holdpoint/client/wire/run';
-import { isTerminal } from '@holdpoint/engine/domain/vocabulary';
+import { isTerminal } from '@holdpoint/contract';
+import type { Run, RunDetail, RunEvent } from '@holdpoint/contract/wire';
 import { commandLine } from './command-name.ts';
 import { CliError } from './errors.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ApiBounds } from '@holdpoint/client/wire/operation';
+import type { ApiBounds } from '@holdpoint/contract/wire';
 import { afterAll, describe, expect, test } from 'vitest';
 import { checkBounds } from './doctor/check-bounds.ts';
 import { readOperatorSettings } from './operator-settings.ts';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
+import type { OperatorPolicy } from '@holdpoint/contract';
 import { ceilingsFrom } from '@holdpoint/engine/ceilings-from';
 import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
-import type { OperatorPolicy } from '@holdpoint/engine/domain/operator-policy';
 import { operatorPolicyFrom } from '@holdpoint/engine/operator-policy';
 import { idleRules } from '@holdpoint/tools/idle-rules';
 import { createRegistry } from '@holdpoint/tools/registry';

@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import type { Client } from '@holdpoint/client/client';
 import type { Config } from './config.ts';
 import { findConnection } from './connection.ts';
-import type { ExitCode } from './exit-codes.ts';
-import { exitCodes } from './exit-codes.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { type Colors, colorsFor } from './output/colors.ts';
 import { plain, plainJson } from './output/plain.ts';
 

@@ -1,10 +1,10 @@
 import { availableParallelism, hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { OperatorPolicy } from '@holdpoint/contract';
 import { ceilingsFrom } from '@holdpoint/engine/ceilings-from';
 import type { Retention } from '@holdpoint/engine/deps';
 import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
-import type { OperatorPolicy } from '@holdpoint/engine/domain/operator-policy';
 import { operatorPolicyFrom } from '@holdpoint/engine/operator-policy';
 import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space/limits';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models/settings';

@@ -1,76 +1,75 @@
-import { isTerminal } from '@holdpoint/engine/domain/vocabulary';
-import { type Fetch, openTransport, read, type Transport } from './request.ts';
-import { follow } from './stream.ts';
-import { type Approval, approvalPageSchema, approvalSchema, type Decide } from './wire/approval.ts';
-import { type Diff, diffSchema } from './wire/diff.ts';
-import { endOfStream, eventPageSchema, type RunEvent, runChanged, runEventSchema } from './wire/event.ts';
-import { type ForkRun, type RetryRun, type Undone, type UndoRun, undoneSchema } from './wire/fork.ts';
+import { isTerminal, type UnknownContent } from '@holdpoint/contract';
 import {
   type ApiBounds,
+  type Approval,
+  type Attempt,
   apiBoundsSchema,
-  healthSchema,
-  type Queue,
-  queueListSchema,
-  type Readiness,
-  readinessSchema,
-  type Stuck,
-  stuckSchema,
-  type Worker,
-  workerListSchema,
-} from './wire/operation.ts';
-import type { Page } from './wire/page.ts';
-import {
+  approvalPageSchema,
+  approvalSchema,
+  attemptListSchema,
+  type CreateRun,
+  type Decide,
+  type Diff,
   type DryRun,
+  diffSchema,
+  endOfStream,
+  eventPageSchema,
+  type FileEntry,
+  type ForkRun,
+  fileListSchema,
+  healthSchema,
+  type Page,
   type Publication,
   type Publish,
   type PublishPreview,
   publicationSchema,
   publishPreviewSchema,
-  type Validation,
-  validationSchema,
-} from './wire/published.ts';
-import {
-  type CreateRun,
+  type Queue,
+  queueListSchema,
+  type Readiness,
   type ResumeRun,
+  type RetryRun,
   type Run,
   type RunDetail,
+  type RunEvent,
+  readinessSchema,
+  runChanged,
   runDetailSchema,
+  runEventSchema,
   runPageSchema,
   runSchema,
   type SentMessage,
-  sentMessageSchema,
-} from './wire/run.ts';
-import {
-  type FileEntry,
-  fileListSchema,
   type Snapshot,
-  snapshotListSchema,
-  type UnknownContent,
-} from './wire/snapshot.ts';
-import {
-  type Attempt,
-  attemptListSchema,
   type Step,
   type StepDetail,
+  type Stuck,
+  sentMessageSchema,
+  snapshotListSchema,
   stepDetailSchema,
   stepPageSchema,
-} from './wire/step.ts';
-import {
+  stuckSchema,
   type Task,
   type TaskOutput,
   type TaskOutputQuery,
-  taskListSchema,
-  taskOutputSchema,
-  taskSchema,
-} from './wire/task.ts';
-import {
   type Tool,
   type ToolFormat,
   type Toolset,
+  taskListSchema,
+  taskOutputSchema,
+  taskSchema,
   toolListSchema,
   toolsetListSchema,
   toolsetSchema,
-} from './wire/tool.ts';
+  type Undone,
+  type UndoRun,
+  undoneSchema,
+  type Validation,
+  validationSchema,
+  type Worker,
+  workerListSchema,
+} from '@holdpoint/contract/wire';
+import { type Fetch, openTransport, read, type Transport } from './request.ts';
+import { follow } from './stream.ts';
 
 export interface ClientOptions {
   /** For example `http://127.0.0.1:4747`. */

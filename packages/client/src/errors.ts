@@ -1,4 +1,5 @@
-import type { Conflict, PointerError, ProblemDetails } from './wire/problem.ts';
+import type { ConflictSummary } from '@holdpoint/contract';
+import type { PointerError, ProblemDetails } from '@holdpoint/contract/wire';
 
 /** The server refused, with a stable code. */
 export class ApiError extends Error {
@@ -11,7 +12,7 @@ export class ApiError extends Error {
   /** What exactly is wrong with the request. */
   readonly errors: readonly PointerError[];
   /** With `publish_conflict`: why nothing was published. */
-  readonly conflicts: readonly Conflict[];
+  readonly conflicts: readonly ConflictSummary[];
   /** With `publish_conflict`, when a decision can settle it: the approval that waits for it. */
   readonly approvalId: string | undefined;
   readonly requestId: string | undefined;

@@ -1,7 +1,7 @@
+import { problemDetailsSchema } from '@holdpoint/contract/wire';
 import { Agent, type RequestInit, type Response, fetch as undiciFetch } from 'undici';
 import { z } from 'zod';
 import { ApiError, ConnectionError } from './errors.ts';
-import { problemDetailsSchema } from './wire/problem.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 

@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os';
+import { givenLimitsSchema } from '@holdpoint/contract';
 import { z } from 'zod';
 import { type Ceilings, ceilingsSetting } from './domain/ceilings.ts';
-import { givenLimitsSchema } from './domain/run-spec.ts';
 
 /** JSON: as the `limits` of a run. */
 const ceilingsSchema = z

@@ -1,8 +1,8 @@
+import { limitsSchema } from '@holdpoint/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ceilingsFrom } from './ceilings-from.ts';
 import { submitRun } from './commands/submit-run.ts';
 import { aboveCeilings, cutAtCeilings } from './domain/ceilings.ts';
-import { limitsSchema } from './domain/run-spec.ts';
 import { listSteps } from './queries/list-steps.ts';
 import { bench, deliverAll, specOf } from './testing/drive.ts';
 import { startTestEngine, type TestEngine } from './testing/real-redis.ts';

@@ -1,8 +1,8 @@
+import type { OperatorPolicy } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import type { BlobStore } from './blobs/blob-store.ts';
 import type { Ceilings } from './domain/ceilings.ts';
-import type { NewId } from './domain/ids.ts';
-import type { OperatorPolicy } from './domain/operator-policy.ts';
+import type { NewId } from './domain/new-id.ts';
 import type { OutputStore } from './outputs/output-store.ts';
 import type { Executor, Logger, Metrics, Planner, ToolCatalog, WorkspacePort } from './ports.ts';
 import type { Queues } from './queues/queues.ts';

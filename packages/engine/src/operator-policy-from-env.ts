@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import { type OperatorPolicy, operatorPolicySchema } from './domain/operator-policy.ts';
+import { type OperatorPolicy, operatorPolicySchema } from '@holdpoint/contract';
 
 /**
  * The policy in the JSON file that HOLDPOINT_POLICY names. Read once, at the start: a file that is changed later counts from the next.

@@ -1,10 +1,29 @@
-import type { ActionChanged, EventOf } from './domain/events.ts';
-import type { CommandLimits, Network, RunSpec, Validator } from './domain/run-spec.ts';
-import type { AgentSpec, ShellSpec, TaskOutcome } from './domain/task.ts';
+import type {
+  CommandLimits,
+  ConflictSummary,
+  Effect,
+  EventOf,
+  MergeContent,
+  Network,
+  PathChange,
+  Preview,
+  Problem,
+  Published,
+  PublishPlan,
+  Resolution,
+  Risk,
+  RunSpec,
+  ShellSpec,
+  Source,
+  StepStatus,
+  TaskHandle,
+  TaskOutcome,
+  ToolOutcome,
+  Validator,
+  ValidatorResult,
+} from '@holdpoint/contract';
 import type { PublishWish } from './domain/transitions/publication.ts';
-import type { ValidatorResult } from './domain/validation.ts';
-import type { Effect, Problem, Risk, StepStatus, TaskKind, TaskStatus } from './domain/vocabulary.ts';
-import type { OutputPage, OutputWriter } from './outputs/output-store.ts';
+import type { OutputWriter } from './outputs/output-store.ts';
 
 /** The engine's doors: what it needs of tools, workspaces and planners, and nothing more. The worker brings the real ones. */
 
@@ -33,89 +52,13 @@ export interface ToolCatalog {
   versions(toolset: string): Record<string, string>;
 }
 
-/** Something that is to run beside the steps from now on. */
-export type NewTask =
-  | { kind: 'shell'; title: string; spec: ShellSpec }
-  | { kind: 'agent'; title: string; spec: AgentSpec };
-
-export type Outcome =
-  | {
-      status: 'succeeded';
-      value: unknown;
-      touched?: readonly string[];
-      capabilities?: unknown;
-      /** Begins together with the outcome, under the context's `taskId`. */
-      task?: NewTask;
-    }
-  /** The call waits, and holds no worker meanwhile: it is made again when the task is over, or at that time (milliseconds since the epoch). Only of a call that reads. */
-  | { status: 'deferred'; until: number; on: { task_id: string } | { task: NewTask } }
-  | {
-      status: 'failed' | 'timed_out' | 'killed';
-      error: Problem;
-      value?: unknown;
-      touched?: readonly string[];
-      capabilities?: unknown;
-    };
-
-/** A task as a tool sees it. */
-export interface TaskView {
-  id: string;
-  kind: TaskKind;
-  title: string;
-  status: TaskStatus;
-  outcome?: TaskOutcome;
-  /** Of a sub-agent: its run, and how that stands. */
-  child?: { run_id: string; status: string };
-  created_at: string;
-  started_at?: string;
-  ended_at?: string;
-}
-
-/** What a call may do with the tasks of its run. */
-export interface TaskDoor {
-  list(): Promise<TaskView[]>;
-  get(taskId: string): Promise<TaskView | undefined>;
-  output(taskId: string, at: { stream: 'stdout' | 'stderr'; from: number; maxBytes: number }): Promise<OutputPage>;
-  /** Asks for the end of a task and waits for it, 10 s at most. Of one that is over: nothing happens. */
-  kill(taskId: string): Promise<TaskView | undefined>;
-  /** Brings what a sub-agent changed into the workspace, all of it or nothing. Only for a call that writes. */
-  merge(taskId: string): Promise<MergeResult>;
-  /** What a merge would bring now. Changes nothing. */
-  previewMerge(taskId: string): Promise<MergePreview>;
-}
-
-export type MergePreview =
-  | ({
-      status: 'ready';
-      run_id: string /** Of the sub-agent: a merge brings exactly this. */;
-      snapshot: string;
-    } & MergeContent)
-  | { status: 'refused'; problem: Problem };
-
-/** What a run changed between two snapshots. */
-export interface MergeContent {
-  /** The first of them; `total` counts all. */
-  changes: ActionChanged['changes'];
-  total: number;
-  /** Of text files, as far as it is short. */
-  patch: string;
-  /** More is left out of the patch. */
-  cut: boolean;
-}
-
-export type MergeResult =
-  /** `left_out`: what the other run made and no snapshot can hold, such as a socket. */
-  | { status: 'merged'; paths: readonly string[]; left_out?: readonly string[] }
-  | { status: 'conflict'; conflicts: { path: string; reason: string }[] }
-  | { status: 'refused'; problem: Problem };
-
 export interface ExecutionContext {
   runId: string;
   stepId: string;
   attempt: number;
   /** Which tree of the workspace: a call whose tree was taken over fails. */
   epoch: number;
-  tasks: TaskDoor;
+  tasks: TaskHandle;
   /** The id of the task that this call begins, if it does. */
   taskId: string;
   /** The task that an earlier attempt of this call began, and until when it wanted to wait for whichever. */
@@ -140,11 +83,11 @@ export interface Executor {
   preview(
     call: Call,
     context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'signal'> & {
-      tasks: Pick<TaskDoor, 'previewMerge'>;
+      tasks: Pick<TaskHandle, 'previewMerge'>;
     },
-  ): Promise<unknown>;
+  ): Promise<Preview | undefined>;
   /** Runs a call. Tool errors are outcomes; an exception is an infrastructure error, and the attempt is in doubt. */
-  execute(call: Call, context: ExecutionContext): Promise<Outcome>;
+  execute(call: Call, context: ExecutionContext): Promise<ToolOutcome>;
   /** Runs a validator in the sandbox, on the workspace as it is, without a network. An exception is an infrastructure error. */
   validate(
     validator: Validator,
@@ -192,17 +135,17 @@ export interface PlannedPublish {
   /** The snapshot with what would be published. */
   candidate: string;
   digest: string;
-  conflicts: { path: string; reason: string; detail: string; resolvable: boolean }[];
+  conflicts: (ConflictSummary & { resolvable: boolean })[];
   /** What the run made or changed and cannot be published, such as a socket. A person has to accept that. */
   unpublishable: string[];
-  plan: unknown;
+  plan: PublishPlan;
 }
 
 export interface PublishCall {
   runId: string;
   snapshot: string;
   target: PublishWish;
-  resolutions: unknown;
+  resolutions: readonly Resolution[];
 }
 
 export type TreeState =
@@ -216,12 +159,12 @@ export interface Difference {
   files_changed: number;
   skipped: number;
   /** The first of them; `total` counts all. */
-  changes: ActionChanged['changes'];
+  changes: PathChange[];
   total: number;
 }
 
 export interface WorkspacePort {
-  materialise(input: Making & { source: unknown }): Promise<MadeWorkspace>;
+  materialise(input: Making & { source: Source }): Promise<MadeWorkspace>;
   /** A workspace out of another run's snapshot. */
   fork(input: Making & { from: { runId: string; snapshot: string } }): Promise<MadeWorkspace>;
   /** @param input.paths the changed paths, when they are known; absent: look at the whole tree */
@@ -291,7 +234,9 @@ export interface WorkspacePort {
   publish(
     call: PublishCall & { expect: string },
   ): Promise<
-    { status: 'published'; published: unknown } | { status: 'conflict'; conflicts: unknown } | { status: 'moved' }
+    | { status: 'published'; published: Published }
+    | { status: 'conflict'; conflicts: readonly ConflictSummary[] }
+    | { status: 'moved' }
   >;
   discard(runId: string): Promise<void>;
   hasTree(runId: string): Promise<boolean>;

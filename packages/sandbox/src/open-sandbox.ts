@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync } from 'node:fs';
+import type { CapabilityReport } from '@holdpoint/contract';
 import { prepareBubblewrap } from './bubblewrap/prepare.ts';
 import type { Candidate, HostParts } from './candidate.ts';
 import { type ContainerOptions, prepareContainer } from './container/prepare.ts';
 import { SpaceGuard } from './disk-space/space-guard.ts';
 import { SandboxError } from './errors.ts';
 import { resolveLimits } from './limits.ts';
-import type { CapabilityReport, Limits, Sandbox } from './port.ts';
+import type { Limits, Sandbox } from './port.ts';
 import { probe } from './probe.ts';
 import { Holds } from './process/holds.ts';
 import { killProcesses } from './process/identity.ts';

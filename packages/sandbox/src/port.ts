@@ -1,27 +1,10 @@
 import type { Server } from 'node:net';
+import type { CapabilityReport } from '@holdpoint/contract';
 
 /**
  * What the rest of Holdpoint knows of isolation. Which driver (bubblewrap, a container engine, gVisor) is behind a `Sandbox` is decided
  * where it is opened, and nowhere else.
  */
-
-/** How far a promise holds on this host: by the kernel, in part, or not at all. */
-export type Enforcement = 'enforced' | 'partial' | 'absent';
-
-/** What was enforced for an attempt. Kept with every attempt, shown by `holdpoint doctor`. */
-export interface CapabilityReport {
-  driver: 'bubblewrap' | 'container' | 'gvisor' | 'none';
-  fs: Enforcement;
-  net: Enforcement;
-  pids: Enforcement;
-  memory: Enforcement;
-  cpu: Enforcement;
-  disk: Enforcement;
-  seccomp: Enforcement;
-  uid_drop: Enforcement;
-  /** One sentence per gap: what is missing and what would close it. */
-  notes: string[];
-}
 
 /** A workspace as the sandbox sees it: one host directory, mounted read-write at `/workspace`, and nothing else of the host's files. */
 export interface WorkspaceMount {

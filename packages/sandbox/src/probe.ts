@@ -11,10 +11,10 @@ import {
 } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import type { CapabilityReport, Enforcement } from '@holdpoint/contract';
 import type { Held } from './cgroup/cgroups.ts';
 import { SpaceGuard } from './disk-space/space-guard.ts';
 import { SandboxError } from './errors.ts';
-import type { CapabilityReport, Enforcement } from './port.ts';
 import { probeBounds } from './probe-bounds.ts';
 import { runCommand } from './run-command.ts';
 import type { Driver } from './tree.ts';

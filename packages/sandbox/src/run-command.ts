@@ -1,12 +1,13 @@
 import { availableParallelism } from 'node:os';
 import type { Readable } from 'node:stream';
+import type { CapabilityReport } from '@holdpoint/contract';
 import { Capture } from './capture.ts';
 import { checkCommand } from './check-command.ts';
 import type { SpaceGuard } from './disk-space/space-guard.ts';
 import { writtenBy } from './disk-space/written.ts';
 import { SandboxError } from './errors.ts';
 import { resolveLimits } from './limits.ts';
-import type { CapabilityReport, Command, CommandEnd, CommandResult, Limits } from './port.ts';
+import type { Command, CommandEnd, CommandResult, Limits } from './port.ts';
 import type { Driver, Tree, TreeEnd, TreeRequest } from './tree.ts';
 import { sizeBefore, watch } from './watch.ts';
 import type { WorkspaceSizes } from './workspace-size/sizes.ts';

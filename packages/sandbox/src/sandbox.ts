@@ -1,16 +1,9 @@
+import type { CapabilityReport } from '@holdpoint/contract';
 import type { SpaceGuard } from './disk-space/space-guard.ts';
 import { SandboxError } from './errors.ts';
 import { Connection, type ConnectionDeps } from './files/connection.ts';
 import { toolHostFiles } from './files/tool-host-files.ts';
-import type {
-  CapabilityReport,
-  Command,
-  CommandResult,
-  Limits,
-  Sandbox,
-  WorkspaceFiles,
-  WorkspaceMount,
-} from './port.ts';
+import type { Command, CommandResult, Limits, Sandbox, WorkspaceFiles, WorkspaceMount } from './port.ts';
 import { frozen, wakeAbandoned } from './process/freeze.ts';
 import type { Holds } from './process/holds.ts';
 import { killAll } from './process/kill-all.ts';

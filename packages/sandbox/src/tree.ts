@@ -1,7 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
+import type { CapabilityReport } from '@holdpoint/contract';
 import type { Held } from './cgroup/cgroups.ts';
 import type { Usage } from './cgroup/files.ts';
-import type { CapabilityReport, CommandEgress, Limits, WorkspaceMount } from './port.ts';
+import type { CommandEgress, Limits, WorkspaceMount } from './port.ts';
 import type { ProcessIdentity } from './process/identity.ts';
 import type { WalkClosed } from './workspace-size/sizes.ts';
 

@@ -1,8 +1,9 @@
+import type { Problem } from '@holdpoint/contract';
 import { boundArgs } from './bound-args.ts';
 import { ToolsError } from './errors.ts';
 import { type ArgumentIssue, invalid, invalidArgs } from './invalid-args.ts';
 import { nearestNames } from './nearest-names.ts';
-import type { Tool, ToolError } from './tool.ts';
+import type { Tool } from './tool.ts';
 import type { Toolset } from './toolset.ts';
 
 export interface ToolCall {
@@ -13,7 +14,7 @@ export interface ToolCall {
 
 export type FoundTool =
   | { ok: true; tool: Tool; args: unknown }
-  | { ok: false; error: ToolError; issues: ArgumentIssue[] };
+  | { ok: false; error: Problem; issues: ArgumentIssue[] };
 
 /** The tool of a call with its parsed arguments, or what is wrong with the call. */
 export function findTool(byName: ToolIndex, call: ToolCall): FoundTool {
@@ -29,7 +30,7 @@ export function findTool(byName: ToolIndex, call: ToolCall): FoundTool {
     : { ok: false, ...invalidArgs(call.tool, parsed.error) };
 }
 
-export function unknownToolset(toolset: string, byName: ToolIndex): ToolError {
+export function unknownToolset(toolset: string, byName: ToolIndex): Problem {
   return {
     code: 'EUNKNOWNTOOLSET',
     message: `There is no toolset named "${toolset.slice(0, 100)}".`,
@@ -37,7 +38,7 @@ export function unknownToolset(toolset: string, byName: ToolIndex): ToolError {
   };
 }
 
-function unknownTool({ tool, toolset }: ToolCall, names: readonly string[]): ToolError {
+function unknownTool({ tool, toolset }: ToolCall, names: readonly string[]): Problem {
   return {
     code: 'EUNKNOWNTOOL',
     message: `The toolset "${toolset}" has no tool named "${tool.slice(0, 100)}".`,

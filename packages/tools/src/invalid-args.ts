@@ -1,5 +1,5 @@
+import type { Problem } from '@holdpoint/contract';
 import type { z } from 'zod';
-import type { ToolError } from './tool.ts';
 
 /** One thing wrong with a call's arguments. `pointer`: RFC 6901, empty for the arguments as a whole. */
 export interface ArgumentIssue {
@@ -8,11 +8,11 @@ export interface ArgumentIssue {
 }
 
 /** The arguments of a call were refused; every issue is named, so that one correction is enough. */
-export function invalidArgs(tool: string, error: z.ZodError): { error: ToolError; issues: ArgumentIssue[] } {
+export function invalidArgs(tool: string, error: z.ZodError): { error: Problem; issues: ArgumentIssue[] } {
   return invalid(tool, error.issues.flatMap(argumentIssues));
 }
 
-export function invalid(tool: string, issues: ArgumentIssue[]): { error: ToolError; issues: ArgumentIssue[] } {
+export function invalid(tool: string, issues: ArgumentIssue[]): { error: Problem; issues: ArgumentIssue[] } {
   const listed = issues
     .slice(0, MAX_LISTED)
     .map(({ pointer, detail }) => `${short(pointer) || 'the arguments'}: ${short(detail)}`);

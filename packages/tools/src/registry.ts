@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
+import type { Effect, Preview, Problem, Risk, ToolOutcome } from '@holdpoint/contract';
 import { FileError } from '@holdpoint/sandbox/errors';
 import { ToolsError } from './errors.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
 import type { ArgumentIssue } from './invalid-args.ts';
 import { type JsonSchema, toJsonSchema } from './json-schema.ts';
 import { TextWorkError } from './text-work/text-work.ts';
-import type { Effect, Preview, Risk, RunFacts, Tool, ToolContext, ToolError, ToolOutcome } from './tool.ts';
+import type { RunFacts, Tool, ToolContext } from './tool.ts';
 import type { Toolset } from './toolset.ts';
 
 /** A tool as it is shown to models, clients and people. */
@@ -22,7 +23,7 @@ export interface ToolDefinition {
 /** What the policy needs to know of a call before it becomes runnable. `args` are parsed: defaults filled in. */
 export type CallDescription =
   | { ok: true; args: unknown; effect: Effect; risk: Risk; gate?: 'input'; sequential?: true }
-  | { ok: false; error: ToolError; issues: ArgumentIssue[] };
+  | { ok: false; error: Problem; issues: ArgumentIssue[] };
 
 export interface Registry {
   /** Names of the toolsets, in the order they were given. */
@@ -112,7 +113,7 @@ function version(tool: Tool): string {
     .slice(0, 12);
 }
 
-const nobodyThere = (tool: Tool): ToolError => ({
+const nobodyThere = (tool: Tool): Problem => ({
   code: 'ENOPERSON',
   message: `${tool.name} cannot be used here: a sub-agent has nobody to ask.`,
   next: 'Decide it yourself, or say in your last message what has to be decided.',
@@ -138,7 +139,7 @@ function isData(error: unknown): error is FileError | TextWorkError {
   return error instanceof FileError || error instanceof TextWorkError;
 }
 
-function asData({ code, message, next }: FileError | TextWorkError): ToolError {
+function asData({ code, message, next }: FileError | TextWorkError): Problem {
   return { code, message, next };
 }
 

@@ -1,10 +1,10 @@
+import type { FileDiff, LeftOut } from '@holdpoint/contract';
 import type { Deps } from './deps.ts';
 import { createPace, type Pace } from './files/pace.ts';
 import { toText } from './files/path-name.ts';
-import type { RawDiff } from './host-git/diff-tree.ts';
-import { diffTree } from './host-git/diff-tree.ts';
+import { diffTree, type RawDiff } from './host-git/diff-tree.ts';
 import { reviewChanges } from './left-out/review.ts';
-import type { DiffRequest, FileDiff, LeftOut } from './port.ts';
+import type { DiffRequest } from './port.ts';
 import { type HunkBudget, readHunks } from './read-hunks.ts';
 
 /**

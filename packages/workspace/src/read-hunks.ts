@@ -1,5 +1,5 @@
+import type { FileDiff } from '@holdpoint/contract';
 import type { Pace } from './files/pace.ts';
-import type { FileDiff } from './port.ts';
 
 /** Lines and bytes of hunks that one answer still has room for. */
 export interface HunkBudget {

@@ -1,30 +1,22 @@
 import type { Deps } from './deps.ts';
 import { WorkspaceError } from './errors.ts';
-import type { Directory } from './files/open-directory.ts';
-import { openTop, openTree, statIn } from './files/open-directory.ts';
+import { type Directory, openTop, openTree, statIn } from './files/open-directory.ts';
 import { createPace } from './files/pace.ts';
 import { fromPlain, isDotGit, isWithin, join } from './files/path-name.ts';
 import { assertRoom } from './files/room.ts';
-import type { ObjectWriter } from './git-objects/object-writer.ts';
-import { createObjectWriter } from './git-objects/object-writer.ts';
+import { createObjectWriter, type ObjectWriter } from './git-objects/object-writer.ts';
 import { prepareRef } from './git-objects/ref-file.ts';
 import type { Snapshot, SnapshotId } from './port.ts';
 import { loadRepositories, scanRepositories, storeRepositories } from './repository/repositories.ts';
-import type { RunFolder } from './run/run-folder.ts';
-import { assertCurrent, runFolder } from './run/run-folder.ts';
-import type { RunState } from './run/run-state.ts';
-import { remember } from './run/run-state.ts';
+import { assertCurrent, type RunFolder, runFolder } from './run/run-folder.ts';
+import { type RunState, remember } from './run/run-state.ts';
 import { requireRecord } from './run/workspace-record.ts';
-import type { LoadedSnapshot } from './tree/load-snapshot.ts';
-import { loadSnapshot, snapshotRef } from './tree/load-snapshot.ts';
-import type { Manifest } from './tree/manifest.ts';
-import { isSameManifest, skippedPaths, snapshotMessage, withLeftOut } from './tree/manifest.ts';
+import { type LoadedSnapshot, loadSnapshot, snapshotRef } from './tree/load-snapshot.ts';
+import { isSameManifest, type Manifest, skippedPaths, snapshotMessage, withLeftOut } from './tree/manifest.ts';
 import { gitPermissions, isSamePermissions, type Permissions } from './tree/permissions.ts';
-import type { Scan } from './tree/scan.ts';
-import { openReadable, scanChildren, scanEntry } from './tree/scan.ts';
+import { openReadable, type Scan, scanChildren, scanEntry } from './tree/scan.ts';
 import { fileSystemClock } from './tree/stat-cache.ts';
-import type { Entry, Folder } from './tree/tree.ts';
-import { countChanges, emptyFolders, isFolder, withEntry } from './tree/tree.ts';
+import { countChanges, type Entry, emptyFolders, type Folder, isFolder, withEntry } from './tree/tree.ts';
 import { factsFor } from './tree/trusted-facts.ts';
 
 /**

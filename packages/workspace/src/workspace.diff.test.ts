@@ -1,10 +1,10 @@
 import { chmodSync, cpSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileDiffSchema } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
 import { readTree, writeTree } from './fixtures/file-tree.ts';
 import { git, gitBytes } from './fixtures/real-git.ts';
 import { temporary } from './fixtures/temporary-workspaces.ts';
-import { fileDiffSchema } from './port.ts';
 
 const runId = 'run_1';
 const long = Array.from({ length: 60 }, (_, line) => `line ${line}\n`).join('');

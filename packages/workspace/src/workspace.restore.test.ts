@@ -3,8 +3,7 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, rmSync, writeFileSync } fr
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { FileTree } from './fixtures/file-tree.ts';
-import { readTree, writeTree } from './fixtures/file-tree.ts';
+import { type FileTree, readTree, writeTree } from './fixtures/file-tree.ts';
 import { git } from './fixtures/real-git.ts';
 import { runUntilKilled } from './fixtures/run-until-killed.ts';
 import { owner, temporary } from './fixtures/temporary-workspaces.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Stuck } from '@holdpoint/client/wire/operation';
-import type { LoggedEvent } from '@holdpoint/engine/domain/events';
+import type { LoggedEvent } from '@holdpoint/contract';
+import type { Stuck } from '@holdpoint/contract/wire';
 import { fold } from '@holdpoint/engine/domain/fold';
 import {
   parseAllApprovals,

@@ -1,4 +1,4 @@
-import type { Stuck } from '@holdpoint/client/wire/operation';
+import type { Stuck } from '@holdpoint/contract/wire';
 import { type Verdict, verdict } from '../../harness/verdict.ts';
 import type { Found } from '../collect.ts';
 import { isLost, type Ledger } from '../ledger.ts';

@@ -1,4 +1,4 @@
-import type { CreateRun } from '@holdpoint/client/wire/run';
+import type { CreateRun } from '@holdpoint/contract/wire';
 import { bash, plan } from '../../harness/runs.ts';
 
 type Plan = NonNullable<CreateRun['plan']>;

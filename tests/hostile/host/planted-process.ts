@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ApiError } from '@holdpoint/client/errors';
-import { publishPlanSchema } from '@holdpoint/workspace/port';
+import { publishPlanSchema } from '@holdpoint/contract';
 import { git } from '../../harness/repositories.ts';
 import { bash, plan } from '../../harness/runs.ts';
 import { startSystem } from '../../harness/system.ts';

@@ -1,4 +1,5 @@
-import type { CapabilityReport, Command, WorkspaceFiles, WorkspaceMount } from '@holdpoint/sandbox/port';
+import type { CapabilityReport } from '@holdpoint/contract';
+import type { Command, WorkspaceFiles, WorkspaceMount } from '@holdpoint/sandbox/port';
 
 export type FileOperation = keyof WorkspaceFiles;
 

@@ -1,4 +1,3 @@
-/** Program: a worker with the real sandbox that does what the test says. Arguments: state directory, limits as JSON, bubblewrap. */
 import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
 import type { Sandbox } from '@holdpoint/sandbox/port';
 import type { FromWorker, Question, ToWorker } from './protocol.ts';

@@ -1,13 +1,7 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import type {
-  CapabilityReport,
-  Command,
-  CommandResult,
-  Limits,
-  WorkspaceFiles,
-  WorkspaceMount,
-} from '@holdpoint/sandbox/port';
+import type { CapabilityReport } from '@holdpoint/contract';
+import type { Command, CommandResult, Limits, WorkspaceFiles, WorkspaceMount } from '@holdpoint/sandbox/port';
 import type { FileOperation, FromWorker, Question } from './protocol.ts';
 import { SYSTEM_PATH, startAs, type User } from './users.ts';
 

@@ -1,4 +1,4 @@
-import type { RunEvent } from '@holdpoint/client/wire/event';
+import type { RunEvent } from '@holdpoint/contract/wire';
 import { expect, test } from 'vitest';
 import { type Aftermath, type Cut, sha256, type Witness } from '../witness.ts';
 import { acknowledgedEvents, nextStepSees, publishedResults, recordedSnapshots, results } from './kept.ts';

@@ -1,4 +1,4 @@
-import type { ProblemDetails } from '@holdpoint/client/wire/problem';
+import type { ProblemDetails } from '@holdpoint/contract/wire';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../deps.ts';
 import { pathOf } from '../path-of.ts';

@@ -1,9 +1,10 @@
-import type { Conflict, PointerError } from '@holdpoint/client/wire/problem';
+import type { ConflictSummary } from '@holdpoint/contract';
+import type { PointerError } from '@holdpoint/contract/wire';
 import { type ApiProblemCode, apiProblems } from './registry.ts';
 
 interface Details {
   errors?: readonly PointerError[];
-  conflicts?: readonly Conflict[];
+  conflicts?: readonly ConflictSummary[];
   approval_id?: string | undefined;
   /** @default what the registry says of the code */
   next?: string | undefined;
@@ -15,7 +16,7 @@ export class ApiProblem extends Error {
   readonly code: ApiProblemCode;
   readonly next: string;
   readonly errors: readonly PointerError[] | undefined;
-  readonly conflicts: readonly Conflict[] | undefined;
+  readonly conflicts: readonly ConflictSummary[] | undefined;
   readonly approvalId: string | undefined;
 
   constructor(code: ApiProblemCode, detail: string, { errors, conflicts, approval_id, next }: Details = {}) {

@@ -1,4 +1,4 @@
-import type { PointerError } from '@holdpoint/client/wire/problem';
+import type { PointerError } from '@holdpoint/contract/wire';
 
 /** An error of another room, with the places in the request that it is about. */
 export class PlacedError extends Error {

@@ -1,4 +1,4 @@
-import type { ProblemDetails } from '@holdpoint/client/wire/problem';
+import type { ProblemDetails } from '@holdpoint/contract/wire';
 import { EngineError } from '@holdpoint/engine/errors';
 import { redisTrouble } from '@holdpoint/engine/redis/trouble';
 import { WorkspaceError } from '@holdpoint/workspace/errors';

@@ -1,4 +1,4 @@
-import { newId } from '@holdpoint/engine/domain/ids';
+import { newId } from '@holdpoint/engine/domain/new-id';
 import { newsChannel, newsPattern } from '@holdpoint/engine/log/keys';
 import { connect } from '@holdpoint/engine/redis/connect';
 import { pino } from 'pino';

@@ -1,5 +1,5 @@
 import type { SwaggerTransform, SwaggerTransformObject } from '@fastify/swagger';
-import { problemDetailsSchema } from '@holdpoint/client/wire/problem';
+import { problemDetailsSchema } from '@holdpoint/contract/wire';
 import { z } from 'zod';
 
 type JsonSchema = Record<string, unknown>;

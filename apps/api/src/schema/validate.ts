@@ -1,5 +1,5 @@
-import type { PointerError } from '@holdpoint/client/wire/problem';
-import { toPointer } from '@holdpoint/engine/domain/json-pointer';
+import { toPointer } from '@holdpoint/contract';
+import type { PointerError } from '@holdpoint/contract/wire';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { z } from 'zod';
 import { ApiProblem } from '../errors/api-problem.ts';

@@ -1,6 +1,13 @@
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import {
+  isUnstorable,
+  nothingEnforced,
+  publishTargetSchema,
+  resolutionSchema,
+  sourceSchema,
+} from '@holdpoint/contract';
 import type { EngineDeps, WorkerDeps } from '@holdpoint/engine/deps';
 import { handleStep } from '@holdpoint/engine/handlers/handle-step';
 import { handleTask } from '@holdpoint/engine/handlers/handle-task';
@@ -11,14 +18,7 @@ import { openOutputStore } from '@holdpoint/engine/outputs/output-store';
 import { scriptedPlanner } from '@holdpoint/engine/planners/scripted';
 import { listSteps } from '@holdpoint/engine/queries/list-steps';
 import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
-import {
-  isUnstorable,
-  type Materialised,
-  publishTargetSchema,
-  resolutionSchema,
-  sourceSchema,
-  type Workspaces,
-} from '@holdpoint/workspace/port';
+import type { Materialised, Workspaces } from '@holdpoint/workspace/port';
 
 /** Moves runs on when a test says so, with the engine's own handlers on real workspaces. */
 export interface TestWorker {
@@ -87,7 +87,7 @@ export function testWorker(engine: EngineDeps, dataDir: string): TestWorker {
 /** Writes files, and runs validators, by itself and not in a sandbox. */
 function executorOn(workspaces: Workspaces): WorkerDeps['executor'] {
   return {
-    preview: async ({ tool }) => ({ kind: 'command', command: tool }),
+    preview: async ({ tool }) => ({ kind: 'command', command: tool, cwd: '.', network: [] }),
     async execute({ tool, args }, { runId, epoch, taskId }) {
       if (tool === 'bash' && (args as { run_in_background?: boolean }).run_in_background) {
         const { command } = args as { command: string };
@@ -99,7 +99,7 @@ function executorOn(workspaces: Workspaces): WorkerDeps['executor'] {
       const file = join((await workspaces.locate({ runId, epoch })).path, path);
       await mkdir(dirname(file), { recursive: true });
       await writeFile(file, content);
-      return { status: 'succeeded', value: { bytes: content.length, content }, capabilities: { isolation: 'none' } };
+      return { status: 'succeeded', value: { bytes: content.length, content }, capabilities: nothingEnforced };
     },
     async validate({ name, command }, { runId, epoch, signal }) {
       const { path: cwd } = await workspaces.locate({ runId, epoch });
@@ -108,7 +108,7 @@ function executorOn(workspaces: Workspaces): WorkerDeps['executor'] {
         ...{ name: name ?? command, command, exit_code: code, detail: null, duration_ms: 1 },
         status: code === 0 ? 'passed' : 'failed',
         ...{ stdout, stdout_bytes: stdout.length, stderr, stderr_bytes: stderr.length },
-        capabilities: { isolation: 'none' },
+        capabilities: nothingEnforced,
       };
     },
     async runTask({ command }, { runId, epoch, output, signal }) {
@@ -136,12 +136,11 @@ function portOf(workspaces: Workspaces): WorkerDeps['workspaces'] {
   });
   const requestOf = ({ target, resolutions, ...call }: Parameters<WorkerDeps['workspaces']['planPublish']>[0]) => ({
     ...call,
-    target: publishTargetSchema.parse(target),
-    resolutions: resolutionSchema.array().parse(resolutions),
+    target: target,
+    resolutions: resolutions,
   });
   return {
-    materialise: async ({ source, ...making }) =>
-      made(await workspaces.materialise({ ...making, source: sourceSchema.parse(source) })),
+    materialise: async (making) => made(await workspaces.materialise(making)),
     fork: async (making) => made(await workspaces.fork(making)),
     async snapshot(input) {
       const { id, files_changed, skipped } = await workspaces.snapshot(input);

@@ -1,5 +1,5 @@
 import type { Client } from '@holdpoint/client/client';
-import type { Run } from '@holdpoint/client/wire/run';
+import type { Run } from '@holdpoint/contract/wire';
 import { type Command, Option } from 'commander';
 import { commandLine } from '../command-name.ts';
 import { exitCodeOf, followRun, nextSteps } from '../follow-run.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RunDetail, runDetailSchema } from '@holdpoint/client/wire/run';
+import { type RunDetail, runDetailSchema } from '@holdpoint/contract/wire';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { nextSteps } from '../follow-run.ts';
 import { colorsFor } from '../output/colors.ts';

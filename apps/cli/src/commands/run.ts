@@ -1,4 +1,4 @@
-import type { CreateRun } from '@holdpoint/client/wire/run';
+import type { CreateRun } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { defined } from '../defined.ts';
 import { CliError } from '../errors.ts';

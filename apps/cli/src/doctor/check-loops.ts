@@ -1,4 +1,4 @@
-import type { Worker } from '@holdpoint/client/wire/operation';
+import type { Worker } from '@holdpoint/contract/wire';
 import type { Finding } from './finding.ts';
 
 const longestLateMs = 1000;

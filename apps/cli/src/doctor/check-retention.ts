@@ -1,5 +1,4 @@
-import type { Worker } from '@holdpoint/client/wire/operation';
-import type { Run } from '@holdpoint/client/wire/run';
+import type { Run, Worker } from '@holdpoint/contract/wire';
 import { bytes } from '../output/bytes.ts';
 import type { Finding } from './finding.ts';
 

@@ -1,5 +1,5 @@
 import type { Client } from '@holdpoint/client/client';
-import type { Periodic } from '@holdpoint/client/wire/operation';
+import type { Periodic } from '@holdpoint/contract/wire';
 import type { Finding } from './finding.ts';
 
 /** @param last when the workers last did it */

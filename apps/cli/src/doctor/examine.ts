@@ -1,5 +1,4 @@
-import type { ApiBounds, Worker } from '@holdpoint/client/wire/operation';
-import type { Run } from '@holdpoint/client/wire/run';
+import type { ApiBounds, Run, Worker } from '@holdpoint/contract/wire';
 import { commandLine } from '../command-name.ts';
 import { keyFileOf } from '../connection.ts';
 import { tell } from '../report-error.ts';

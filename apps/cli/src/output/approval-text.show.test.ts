@@ -1,4 +1,4 @@
-import type { Approval } from '@holdpoint/client/wire/approval';
+import type { Approval } from '@holdpoint/contract/wire';
 import { expect, it } from 'vitest';
 import { approvalText } from './approval-text.ts';
 import { colorsFor } from './colors.ts';

@@ -1,5 +1,4 @@
-import type { Approval } from '@holdpoint/client/wire/approval';
-import { type PublishPlan, publishPlanSchema } from '@holdpoint/client/wire/published';
+import { type Approval, type PublishPlan, publishPlanSchema } from '@holdpoint/contract/wire';
 import { z } from 'zod';
 import type { Colors } from './colors.ts';
 import { patchLines } from './diff-text.ts';

@@ -1,4 +1,4 @@
-import type { Bounds, Worker } from '@holdpoint/client/wire/operation';
+import type { Bounds, Worker } from '@holdpoint/contract/wire';
 import { nameText } from './name-text.ts';
 
 /** What of the operator's binds every run, in one line. */

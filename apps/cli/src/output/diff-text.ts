@@ -1,4 +1,4 @@
-import type { Diff } from '@holdpoint/client/wire/diff';
+import type { Diff } from '@holdpoint/contract/wire';
 import type { Colors } from './colors.ts';
 import { leftOutText } from './left-out-text.ts';
 import { nameText } from './name-text.ts';

@@ -1,4 +1,4 @@
-import type { PublishPlan } from '@holdpoint/client/wire/published';
+import type { PublishPlan } from '@holdpoint/contract/wire';
 import { bytes as sizeText } from './bytes.ts';
 import type { Colors } from './colors.ts';
 import { nameText } from './name-text.ts';

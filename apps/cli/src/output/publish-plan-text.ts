@@ -1,4 +1,4 @@
-import type { PublishPlan } from '@holdpoint/client/wire/published';
+import type { PublishPlan } from '@holdpoint/contract/wire';
 import type { Colors } from './colors.ts';
 import { leftOutText } from './left-out-text.ts';
 import { nameText } from './name-text.ts';

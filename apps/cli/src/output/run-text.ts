@@ -1,4 +1,4 @@
-import type { Run, RunDetail, WaitingFor } from '@holdpoint/client/wire/run';
+import type { Run, RunDetail, WaitingFor } from '@holdpoint/contract/wire';
 import type { Colors } from './colors.ts';
 import { nameText } from './name-text.ts';
 import { pairs } from './pairs.ts';

@@ -1,4 +1,4 @@
-import type { RunEvent } from '@holdpoint/client/wire/event';
+import type { RunEvent } from '@holdpoint/contract/wire';
 import { expect, it } from 'vitest';
 import { colorsFor } from './colors.ts';
 import { timeline } from './timeline.ts';
@@ -89,7 +89,7 @@ it('stays within the width', () => {
 });
 
 it('names what was published', () => {
-  const published = { type: 'git', path: '/r', branch: 'refs/heads/holdpoint/x', commit: 'c' };
+  const published = { type: 'git' as const, path: '/r', branch: 'refs/heads/holdpoint/x', commit: 'c', left_out: [] };
   const event: RunEvent = {
     ...base,
     seq: 3,

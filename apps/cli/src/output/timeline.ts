@@ -1,6 +1,5 @@
-import type { RunEvent } from '@holdpoint/client/wire/event';
-import type { AgentReport } from '@holdpoint/engine/domain/agent-report';
-import type { Problem } from '@holdpoint/engine/domain/vocabulary';
+import type { AgentReport, Problem } from '@holdpoint/contract';
+import type { RunEvent } from '@holdpoint/contract/wire';
 import type { Colors } from './colors.ts';
 import { nameText } from './name-text.ts';
 import { payloadValue } from './payload.ts';

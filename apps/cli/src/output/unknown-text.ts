@@ -1,5 +1,5 @@
-import type { Approval } from '@holdpoint/client/wire/approval';
-import type { UnknownContent } from '@holdpoint/client/wire/snapshot';
+import type { UnknownContent } from '@holdpoint/contract';
+import type { Approval } from '@holdpoint/contract/wire';
 import { bytes as sizeText } from './bytes.ts';
 import type { Colors } from './colors.ts';
 import { nameText } from './name-text.ts';

@@ -1,4 +1,4 @@
-import type { Validation } from '@holdpoint/client/wire/published';
+import type { Validation } from '@holdpoint/contract/wire';
 import type { Colors } from './colors.ts';
 import { oneLine, plain } from './plain.ts';
 import { duration } from './time.ts';

@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { CreateRun } from '@holdpoint/client/wire/run';
+import type { CreateRun } from '@holdpoint/contract/wire';
 import { CliError } from '../errors.ts';
 
 export type Source = NonNullable<CreateRun['workspace']>['source'];

@@ -1,13 +1,14 @@
-import { type Plan, planSchema } from '@holdpoint/engine/domain/plan';
-import { policySchema } from '@holdpoint/engine/domain/policy';
 import {
   givenLimitsSchema,
   modelsSchema,
   networkSchema,
+  type Plan,
+  planSchema,
+  policySchema,
+  prioritySchema,
   publishDefaultsSchema,
   validatorsSchema,
-} from '@holdpoint/engine/domain/run-spec';
-import { prioritySchema } from '@holdpoint/engine/domain/vocabulary';
+} from '@holdpoint/contract';
 import { z } from 'zod';
 
 /** A plan file: the plan's groups, and beside them what else the run is to be given. */

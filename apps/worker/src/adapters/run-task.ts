@@ -1,4 +1,4 @@
-import type { ShellSpec } from '@holdpoint/engine/domain/task';
+import type { ShellSpec } from '@holdpoint/contract';
 import type { TaskContext, TaskEnd } from '@holdpoint/engine/ports';
 import type { CommandEnd, Sandbox, WorkspaceMount } from '@holdpoint/sandbox/port';
 import { quotaText } from './quota-text.ts';

@@ -1,5 +1,4 @@
-import type { Validator } from '@holdpoint/engine/domain/run-spec';
-import type { ValidatorResult } from '@holdpoint/engine/domain/validation';
+import type { Validator, ValidatorResult } from '@holdpoint/contract';
 import type { CommandEnd, Limits, Sandbox, WorkspaceMount } from '@holdpoint/sandbox/port';
 import { z } from 'zod';
 import { quotaText } from './quota-text.ts';
@@ -26,7 +25,7 @@ export async function runValidator(
     stderr: stderr.text,
     stderr_bytes: stderr.bytes,
     duration_ms,
-    capabilities: z.json().parse(capabilities),
+    capabilities: capabilities,
   };
 }
 

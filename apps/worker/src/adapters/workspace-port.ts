@@ -1,22 +1,13 @@
-import { mostChangesNamed } from '@holdpoint/engine/domain/events';
+import { type FileDiff, isUnstorable, mostChangesNamed } from '@holdpoint/contract';
 import type { MadeWorkspace, PublishCall, WorkspacePort } from '@holdpoint/engine/ports';
 import type { Sandbox } from '@holdpoint/sandbox/port';
-import {
-  type FileDiff,
-  isUnstorable,
-  type Materialised,
-  type PublishRequest,
-  publishTargetSchema,
-  resolutionSchema,
-  sourceSchema,
-  type Workspaces,
-} from '@holdpoint/workspace/port';
+import type { Materialised, PublishRequest, Workspaces } from '@holdpoint/workspace/port';
 
 /** The engine's view of this host's workspaces. A workspace is quiet (nothing sandboxed runs on it) before it goes away. */
 export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): WorkspacePort {
   return {
-    async materialise({ source, ...making }) {
-      return toMade(await workspaces.materialise({ ...making, source: sourceSchema.parse(source) }));
+    async materialise(making) {
+      return toMade(await workspaces.materialise(making));
     },
     async fork(making) {
       return toMade(await workspaces.fork(making));
@@ -126,7 +117,7 @@ function toRequest({ runId, snapshot, target, resolutions }: PublishCall): Publi
   return {
     runId,
     snapshot,
-    target: publishTargetSchema.parse(target),
-    resolutions: resolutionSchema.array().parse(resolutions),
+    target: target,
+    resolutions: resolutions,
   };
 }

@@ -1,5 +1,5 @@
+import { isTerminal } from '@holdpoint/contract';
 import type { WorkerDeps } from '@holdpoint/engine/deps';
-import { isTerminal } from '@holdpoint/engine/domain/vocabulary';
 import { controlChannel } from '@holdpoint/engine/log/keys';
 import { readRun, readTask } from '@holdpoint/engine/log/read-state';
 import type { Redis } from 'ioredis';

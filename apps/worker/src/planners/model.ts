@@ -18,16 +18,16 @@ interface Deps {
 /** US dollars per million tokens, by `provider/model`. */
 type ModelPrices = Readonly<Record<string, { input: number; output: number }>>;
 
-/** A model decides the next turn from the task and everything that happened so far. Its whole answer goes into the log with the turn. */
+/** A model decides the next turn from the goal and everything that happened so far. Its whole answer goes into the log with the turn. */
 export function createModelPlanner({ model, registry, prices }: Deps): Planner {
   return {
     async next(input, signal) {
-      const { task, toolset } = input.spec;
-      if (task.planner !== 'model') throw new TypeError('the run has no prompt');
+      const { goal, toolset } = input.spec;
+      if (goal.planner !== 'model') throw new TypeError('the run has no prompt');
       const answer = await model.generate({
-        model: task.model,
+        model: goal.model,
         system: systemPrompt,
-        messages: conversation(task.prompt, await input.history()),
+        messages: conversation(goal.prompt, await input.history()),
         tools: registry.list(toolset, { unattended: input.unattended }).map(({ name, description, input_schema }) => ({
           name,
           description,

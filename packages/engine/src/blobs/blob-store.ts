@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { inlineLimit, type Payload } from '../domain/payload.ts';
+import { inlineLimit, type Payload } from '@holdpoint/contract';
 import { EngineError } from '../errors.ts';
 import { syncPath, writeDurably } from '../files/write-durably.ts';
 import { type Collected, collectBlobs, trash } from './collect-blobs.ts';

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { type DecisionKind, hasNetwork } from '@holdpoint/contract';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
-import { judgeCall } from '../domain/operator-policy.ts';
-import { hasNetwork } from '../domain/run-spec.ts';
+import { judgeCall } from '../domain/judge-call.ts';
 import { type Decision, decide, expire } from '../domain/transitions/decide.ts';
-import type { DecisionKind } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { untrackApproval } from '../log/indexes.ts';

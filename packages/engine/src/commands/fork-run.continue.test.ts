@@ -1,5 +1,5 @@
+import type { RunSpec } from '@holdpoint/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { RunSpec } from '../domain/run-spec.ts';
 import { readLog } from '../log/read-log.ts';
 import type { PastTurn, Planner } from '../ports.ts';
 import { listSteps } from '../queries/list-steps.ts';
@@ -98,8 +98,8 @@ test("a model's conversation goes on where the fork left it, over several genera
   };
   const { deps: plain } = bench(engine);
   const deps = { ...plain, planners: { ...plain.planners, model } };
-  const task = { planner: 'model', model: 'test/model', prompt: 'go' } as const;
-  const runId = await finished(deps, { ...specOf([[read('unused')]]), task });
+  const goal = { planner: 'model', model: 'test/model', prompt: 'go' } as const;
+  const runId = await finished(deps, { ...specOf([[read('unused')]]), goal });
   const said = (id: string) => seen.get(id)?.map(({ message, steps }) => `${message}: ${steps.length}`);
   expect(said(runId)).toEqual(['turn 1: 2', 'turn 2: 2', 'turn 3: 2', 'turn 4: 2']);
 
@@ -122,7 +122,7 @@ test('a fork may be given another plan, as long as what is kept stays the same',
   const { deps } = bench(engine);
   const runId = await finished(deps, specOf([[write('a')], [{ name: 'bad', args: { effect: 'read', fail: true } }]]));
   expect((await listSteps(deps, runId)).run.status).toBe('failed');
-  const planOf = (spec: RunSpec) => (spec.task.planner === 'scripted' ? spec.task.plan : { groups: [] });
+  const planOf = (spec: RunSpec) => (spec.goal.planner === 'scripted' ? spec.goal.plan : { groups: [] });
   const plan = planOf(specOf([[write('a')], [read('good')]]));
   const { runId: child } = await fork(deps, runId, 1, { plan, title: 'mended' });
   await deliverAll(deps);

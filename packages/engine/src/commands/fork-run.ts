@@ -1,11 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { ForkedFrom, Plan, RunSpec } from '@holdpoint/contract';
 import { toPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import { decisionsOf } from '../domain/decided.ts';
-import type { ForkedFrom } from '../domain/lineage.ts';
-import { boundBy } from '../domain/operator-policy.ts';
-import type { Plan } from '../domain/plan.ts';
-import type { RunSpec } from '../domain/run-spec.ts';
+import { boundBy } from '../domain/judge-call.ts';
 import type { ApprovalState, RunState } from '../domain/state.ts';
 import { createRun, type Fork, recordFork } from '../domain/transitions/create-run.ts';
 import { inheritTurn } from '../domain/transitions/rewind-run.ts';
@@ -128,16 +126,16 @@ function changed(spec: RunSpec, { plan, model, ...changes }: ForkChanges, point:
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
   const next = { ...spec, ...given };
   if (plan !== undefined) {
-    if (spec.task.planner !== 'scripted') throw new EngineError('invalid_fork', 'only a scripted run takes a plan');
-    const before = spec.task.plan.groups.slice(0, point.turn);
+    if (spec.goal.planner !== 'scripted') throw new EngineError('invalid_fork', 'only a scripted run takes a plan');
+    const before = spec.goal.plan.groups.slice(0, point.turn);
     if (!isDeepStrictEqual(plan.groups.slice(0, point.turn), before)) {
       throw new EngineError('invalid_fork', `the first ${point.turn} groups are kept and must be as they were`);
     }
-    return { ...next, task: { planner: 'scripted', plan } };
+    return { ...next, goal: { planner: 'scripted', plan } };
   }
   if (model !== undefined) {
-    if (spec.task.planner !== 'model') throw new EngineError('invalid_fork', 'only a run with a prompt takes a model');
-    return { ...next, task: { ...spec.task, model } };
+    if (spec.goal.planner !== 'model') throw new EngineError('invalid_fork', 'only a run with a prompt takes a model');
+    return { ...next, goal: { ...spec.goal, model } };
   }
   return next;
 }

@@ -1,6 +1,6 @@
+import { isTaskOver } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { requestKill } from '../domain/transitions/tasks.ts';
-import { isTaskOver } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { controlChannel } from '../log/keys.ts';

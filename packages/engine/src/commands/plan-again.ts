@@ -1,5 +1,5 @@
+import type { EventOf, RefusedCalls } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import type { EventOf, RefusedCalls } from '../domain/events.ts';
 import type { StepState } from '../domain/state.ts';
 import type { TurnStep } from '../domain/transitions/plan-turn.ts';
 import { EngineError } from '../errors.ts';

@@ -1,7 +1,7 @@
+import { isTerminal } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
 import { extendRun, resumeRun } from '../domain/transitions/run-life.ts';
-import { isTerminal } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 import { limitReachedAbove } from '../handlers/tree-limits.ts';
 import { append } from '../log/append.ts';

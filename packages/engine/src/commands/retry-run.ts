@@ -1,7 +1,7 @@
+import { isSettled } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
 import { resumed } from '../domain/transitions/run-life.ts';
-import { isSettled } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { notifyParent } from './notify-parent.ts';

@@ -1,5 +1,5 @@
+import { isSettled } from '@holdpoint/contract';
 import type { RunState, StepState } from '../domain/state.ts';
-import { isSettled } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 
 /** A moment in a run's past: everything up to and with one step. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isTerminal } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { runField } from '../domain/fields.ts';
 import { isAbandoned } from '../domain/id-time.ts';
@@ -6,7 +7,6 @@ import type { RunState } from '../domain/state.ts';
 import type { Transition } from '../domain/transition.ts';
 import { type PublishWish, requestDiscard, requestPublish } from '../domain/transitions/publication.ts';
 import { cancelRun, pauseByHand } from '../domain/transitions/run-life.ts';
-import { isTerminal } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { trackActive, untrackApproval } from '../log/indexes.ts';

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
+import type { RunSpec } from '@holdpoint/contract';
 import { toPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import { canonicalJson } from '../domain/digest.ts';
-import { boundBy } from '../domain/operator-policy.ts';
-import type { RunSpec } from '../domain/run-spec.ts';
+import { boundBy } from '../domain/judge-call.ts';
 import { createRun } from '../domain/transitions/create-run.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';

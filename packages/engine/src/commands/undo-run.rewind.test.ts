@@ -1,5 +1,5 @@
+import type { RunSpec } from '@holdpoint/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { RunSpec } from '../domain/run-spec.ts';
 import { readLog } from '../log/read-log.ts';
 import type { PastTurn, Planner } from '../ports.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
@@ -156,8 +156,8 @@ test('a model does not see what was undone', async () => {
     },
   };
   const deps = { ...plain, planners: { ...plain.planners, model } };
-  const task = { planner: 'model', model: 'test/model', prompt: 'go' } as const;
-  const { runId } = await submitRun(deps, { spec: { ...specOf([[write('unused')]]), task }, by: 'test' });
+  const goal = { planner: 'model', model: 'test/model', prompt: 'go' } as const;
+  const { runId } = await submitRun(deps, { spec: { ...specOf([[write('unused')]]), goal }, by: 'test' });
   await deliverAll(deps);
   pauseAt = 0;
   await undo(deps, runId, 1);

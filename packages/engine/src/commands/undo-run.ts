@@ -1,5 +1,5 @@
+import type { NewEvent } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import type { NewEvent } from '../domain/events.ts';
 import type { RunState, StepState, TaskState } from '../domain/state.ts';
 import { type Rewind, rewindRun } from '../domain/transitions/rewind-run.ts';
 import { EngineError } from '../errors.ts';

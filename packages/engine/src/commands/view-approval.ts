@@ -1,9 +1,8 @@
+import { type Effect, isIdOf } from '@holdpoint/contract';
 import { fromPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import { actionDigest } from '../domain/digest.ts';
-import { isIdOf } from '../domain/ids.ts';
 import type { ApprovalState, RunState, StepState } from '../domain/state.ts';
-import type { Effect } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 import { ownerOf } from '../log/indexes.ts';
 import { readApproval, readRun, readStep } from '../log/read-state.ts';

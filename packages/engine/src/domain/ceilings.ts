@@ -1,4 +1,4 @@
-import { type GivenLimits, type Limits, limitsSchema } from './run-spec.ts';
+import { type GivenLimits, type Limits, limitsSchema } from '@holdpoint/contract';
 
 /** What the operator lets no run pass, by the names of a run's limits. A limit without a ceiling is as the run says. */
 export type Ceilings = GivenLimits;

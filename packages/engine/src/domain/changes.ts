@@ -1,15 +1,15 @@
-import type { RunEvent } from './events.ts';
-import { approvalField, runField, stepField, taskField } from './fields.ts';
-import { heads } from './heads.ts';
-import type { ForkedFrom } from './lineage.ts';
 import type {
   ApprovalStatus,
   DecisionKind,
+  ForkedFrom,
   PublicationStatus,
+  RunEvent,
   RunStatus,
   StepStatus,
   TaskStatus,
-} from './vocabulary.ts';
+} from '@holdpoint/contract';
+import { approvalField, runField, stepField, taskField } from './fields.ts';
+import { heads } from './heads.ts';
 
 /** What events do to the state hash. `set` wins over what was there; `add` is an increment of an integer field, absent = 0. */
 export interface Changes {

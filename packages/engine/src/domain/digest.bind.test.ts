@@ -1,6 +1,6 @@
+import { resolvePointer, toPointer } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import { actionDigest } from './digest.ts';
-import { resolvePointer, toPointer } from './json-pointer.ts';
 
 const action = { toolset: 'holdpoint', tool: 'edit', args: { path: 'a', old: 'b' }, snapshot: 'f'.repeat(40) };
 

@@ -1,5 +1,5 @@
+import type { RunEvent } from '@holdpoint/contract';
 import { changesOf } from './changes.ts';
-import type { RunEvent } from './events.ts';
 
 /** The state hash that a log stands for: its fields and their values. */
 export function fold(events: Iterable<RunEvent>): Record<string, string> {

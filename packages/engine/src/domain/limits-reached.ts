@@ -1,8 +1,6 @@
-import { type AgentReport, noUsage, plus, type TreeUsage } from './agent-report.ts';
-import type { Usage } from './events.ts';
-import type { Limits, RunSpec } from './run-spec.ts';
+import type { AgentReport, Limits, Problem, RunSpec, TreeUsage, Usage } from '@holdpoint/contract';
+import { noUsage, plus } from './agent-report.ts';
 import type { RunState } from './state.ts';
-import type { Problem } from './vocabulary.ts';
 
 /**
  * The first of the run's limits that it has reached, counted from its last resume. Looked at before each turn: a turn that has begun is
@@ -10,9 +8,9 @@ import type { Problem } from './vocabulary.ts';
  * @param now milliseconds since the epoch
  * @param next calls of the turn, where a plan says so
  */
-export function limitReached(run: RunState, { limits, task }: RunSpec, now: number, next = 0): Problem | undefined {
+export function limitReached(run: RunState, { limits, goal }: RunSpec, now: number, next = 0): Problem | undefined {
   // A plan has as many turns as it has groups; only a model can go on for ever.
-  if (task.planner === 'model' && run.turn - run.budget_from.turn >= limits.max_turns) {
+  if (goal.planner === 'model' && run.turn - run.budget_from.turn >= limits.max_turns) {
     return reached('max_turns', `took ${limits.max_turns} turns`);
   }
   return budgetReached(run, limits, now, next);

@@ -1,7 +1,7 @@
+import { type OperatorPolicy, operatorPolicySchema, policySchema } from '@holdpoint/contract';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { boundBy, holdsPublish, judgeCall, type OperatorPolicy, operatorPolicySchema } from './operator-policy.ts';
-import { judge, policySchema } from './policy.ts';
+import { boundBy, holdsPublish, judge, judgeCall } from './judge-call.ts';
 
 const actions = ['allow', 'hold', 'deny'] as const;
 const strictness = (action: string) => actions.indexOf(action as never);

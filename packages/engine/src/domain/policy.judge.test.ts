@@ -1,5 +1,6 @@
+import { policySchema } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
-import { judge, policySchema } from './policy.ts';
+import { judge } from './judge-call.ts';
 
 const bash = { tool: 'bash', effect: 'workspace', risk: 'medium' } as const;
 

@@ -1,7 +1,32 @@
+import {
+  actionChangedSchema,
+  agentReportSchema,
+  agentsTotalSchema,
+  approvalKindSchema,
+  approvalStatusSchema,
+  beginsSchema,
+  conflictSummarySchema,
+  decidedSchema,
+  decisionKindSchema,
+  effectSchema,
+  forkedFromSchema,
+  parentSchema,
+  payloadSchema,
+  prioritySchema,
+  problemSchema,
+  publicationStatusSchema,
+  publishedSchema,
+  riskSchema,
+  runStatusSchema,
+  stepIdSchema,
+  stepStatusSchema,
+  taskAboutSchema,
+  taskOutcomeSchema,
+  taskStatusSchema,
+  usageSchema,
+  watchSchema,
+} from '@holdpoint/contract';
 import { z } from 'zod';
-import { agentReportSchema, agentsTotalSchema } from './agent-report.ts';
-import { decidedSchema } from './decided.ts';
-import { actionChangedSchema, usageSchema, watchSchema } from './events.ts';
 import {
   allApprovalFields,
   allStepFields,
@@ -11,23 +36,6 @@ import {
   stepField,
   taskField,
 } from './fields.ts';
-import { stepIdSchema } from './ids.ts';
-import { forkedFromSchema, parentSchema } from './lineage.ts';
-import { payloadSchema } from './payload.ts';
-import { beginsSchema, taskAboutSchema, taskOutcomeSchema } from './task.ts';
-import {
-  approvalKindSchema,
-  approvalStatusSchema,
-  decisionKindSchema,
-  effectSchema,
-  prioritySchema,
-  problemSchema,
-  publicationStatusSchema,
-  riskSchema,
-  runStatusSchema,
-  stepStatusSchema,
-  taskStatusSchema,
-} from './vocabulary.ts';
 
 type Fields = Readonly<Record<string, string | null | undefined>>;
 
@@ -104,7 +112,13 @@ const runSchema = z.object({
   validating: z.string().optional(),
   validated: json(z.strictObject({ snapshot: z.string(), passed: z.boolean(), results: payloadSchema })).optional(),
   publish_approval: z.string().optional(),
-  publication_detail: json(z.record(z.string(), z.json())).optional(),
+  publication_detail: json(
+    z.strictObject({
+      published: publishedSchema.optional(),
+      conflicts: z.array(conflictSummarySchema).optional(),
+      reason: problemSchema.optional(),
+    }),
+  ).optional(),
   forked_from: json(forkedFromSchema).optional(),
   parent: json(parentSchema).optional(),
   forks: count.default(0),

@@ -1,16 +1,15 @@
-import type { RunSpec } from './run-spec.ts';
+import type { Problem, RunSpec } from '@holdpoint/contract';
 import type { RunState } from './state.ts';
-import type { Problem } from './vocabulary.ts';
 
 /** Tools that the run depends on and that are not what they were when it began: those of a plan, and for a model all that it was shown. */
 export function changedTools(
   { tools }: RunState,
-  { task }: RunSpec,
+  { goal }: RunSpec,
   now: Record<string, string>,
 ): { changed: string[]; gone: string[] } {
   const planned =
-    task.planner === 'scripted'
-      ? new Set(task.plan.groups.flatMap(({ steps }) => steps.map(({ tool }) => tool)))
+    goal.planner === 'scripted'
+      ? new Set(goal.plan.groups.flatMap(({ steps }) => steps.map(({ tool }) => tool)))
       : undefined;
   const pinned = Object.entries(tools ?? {}).filter(([name]) => planned?.has(name) ?? true);
   return {

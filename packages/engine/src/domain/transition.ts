@@ -1,6 +1,5 @@
-import type { NewEvent } from './events.ts';
+import type { ApprovalStatus, NewEvent, RunStatus, StepStatus, TaskStatus } from '@holdpoint/contract';
 import { approvalField, runField, stepField, taskField } from './fields.ts';
-import type { ApprovalStatus, RunStatus, StepStatus, TaskStatus } from './vocabulary.ts';
 
 /** A field must have one of these values now. An absent field is the same as an empty one; an empty list: it must be absent. */
 export interface Condition {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Problem, Watch } from '@holdpoint/contract';
 import { canonicalJson } from './digest.ts';
-import type { Watch } from './events.ts';
-import type { Problem } from './vocabulary.ts';
 
 /** A settled step, as far as it tells whether a run gets anywhere. */
 interface Seen {

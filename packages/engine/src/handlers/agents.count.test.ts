@@ -1,8 +1,8 @@
+import { limitsSchema } from '@holdpoint/contract';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { forkRun } from '../commands/fork-run.ts';
 import { requestCancel } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
-import { limitsSchema } from '../domain/run-spec.ts';
 import type { RunState } from '../domain/state.ts';
 import { readRun, readStep } from '../log/read-state.ts';
 import { listRuns } from '../queries/list-runs.ts';
@@ -49,7 +49,7 @@ const stepOf = async (deps: Bench['deps'], run: RunState) => {
 async function beginAgent(deps: Bench['deps'], runId: string) {
   const run = await readRun(deps.redis, runId);
   if (!run) throw new Error('there is no such run');
-  const asked = { kind: 'agent' as const, title: 'one more', spec: { task: specOf([[held]]).task } };
+  const asked = { kind: 'agent' as const, title: 'one more', spec: { goal: specOf([[held]]).goal } };
   const created = await beginTask(deps, await stepOf(deps, run), deps.newId('task'), asked);
   return appendWithTask(deps, run, created, { if: [], events: [created] });
 }

@@ -1,7 +1,7 @@
+import { limitsSchema, type RunSpec } from '@holdpoint/contract';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
-import { limitsSchema, type RunSpec } from '../domain/run-spec.ts';
 import { readTasks } from '../log/read-state.ts';
 import type { Planner, PlannerDecision, PlannerInput } from '../ports.ts';
 import { listRuns } from '../queries/list-runs.ts';
@@ -37,14 +37,14 @@ async function modelRun(next: (input: PlannerInput) => PlannerDecision, limits: 
   const deps: Bench['deps'] = { ...made.deps, planners: { ...made.deps.planners, model: planner } };
   const spec: RunSpec = {
     ...specOf([[{ args: { effect: 'read' } }]]),
-    task: { planner: 'model', model, prompt: 'root' },
+    goal: { planner: 'model', model, prompt: 'root' },
     limits: limitsSchema.parse(limits),
     ...more,
   };
   return { ...made, deps, runId: (await submitRun(deps, { spec, by: 'test' })).runId };
 }
 
-const isRoot = ({ spec }: PlannerInput) => spec.task.planner === 'model' && spec.task.prompt === 'root';
+const isRoot = ({ spec }: PlannerInput) => spec.goal.planner === 'model' && spec.goal.prompt === 'root';
 const allRuns = async () => (await listRuns(engine.deps, {}, { limit: 200 })).items;
 const sumOf = async (of: (run: Awaited<ReturnType<typeof allRuns>>[number]) => number) =>
   (await allRuns()).reduce((sum, run) => sum + of(run), 0);
@@ -110,7 +110,7 @@ test('max_steps cuts a turn of a model', async () => {
 test('a sub-agent asks no model that its run does not name', async () => {
   const asked: string[] = [];
   const { deps, runId } = await modelRun((input) => {
-    if (input.spec.task.planner === 'model') asked.push(input.spec.task.model);
+    if (input.spec.goal.planner === 'model') asked.push(input.spec.goal.model);
     if (!isRoot(input) || input.turn > 1) return finish;
     return calls(asks, { ...asks, asks: 'other/model' });
   }, {});

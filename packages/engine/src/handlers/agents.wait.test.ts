@@ -1,9 +1,9 @@
+import { limitsSchema } from '@holdpoint/contract';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { decideApproval } from '../commands/decide-approval.ts';
 import { requestCancel, requestPause, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
-import { limitsSchema } from '../domain/run-spec.ts';
 import type { RunState } from '../domain/state.ts';
 import { repairsKey } from '../log/keys.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';

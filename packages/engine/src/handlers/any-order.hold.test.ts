@@ -1,3 +1,4 @@
+import { isTerminal } from '@holdpoint/contract';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { z } from 'zod';
@@ -10,7 +11,6 @@ import { submitRun } from '../commands/submit-run.ts';
 import { undoSteps } from '../commands/undo-run.ts';
 import { noUsage } from '../domain/agent-report.ts';
 import type { RunState } from '../domain/state.ts';
-import { isTerminal } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listRuns } from '../queries/list-runs.ts';

@@ -1,10 +1,9 @@
+import type { NewEvent, Problem } from '@holdpoint/contract';
 import { z } from 'zod';
 import type { WorkerDeps } from '../deps.ts';
-import type { NewEvent } from '../domain/events.ts';
 import type { RunState, StepState, TaskState } from '../domain/state.ts';
 import { type AttemptResult, deferAttempt, settleBegun } from '../domain/transitions/attempt.ts';
 import { endTask } from '../domain/transitions/tasks.ts';
-import type { Problem } from '../domain/vocabulary.ts';
 import { append } from '../log/append.ts';
 import { readStep } from '../log/read-state.ts';
 import { isBound } from './begin-approved.ts';
@@ -35,7 +34,7 @@ export function beginApprovedTask(
   const { attempt, value, capabilities, duration_ms, snapshot } = result;
   const begins = {
     ...(value === undefined ? {} : { value }),
-    ...(capabilities === undefined ? {} : { capabilities: z.json().parse(capabilities) }),
+    ...(capabilities === undefined ? {} : { capabilities }),
     ...{ duration_ms, skipped: snapshot?.skipped ?? 0 },
   };
   const until = new Date(deps.now() + longestWaitMs).toISOString();

@@ -1,26 +1,23 @@
+import { allowedModels, isTaskOver, type NewEvent, type NewTask, type Problem } from '@holdpoint/contract';
 import { toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
-import type { NewEvent } from '../domain/events.ts';
 import { runField } from '../domain/fields.ts';
-import { allowedModels } from '../domain/run-spec.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import type { Transition } from '../domain/transition.ts';
 import { agentsAre, openTasksAre } from '../domain/transitions/tasks.ts';
 import { totalIs } from '../domain/transitions/waiting.ts';
-import { isTaskOver, type Problem } from '../domain/vocabulary.ts';
 import { type Appended, append } from '../log/append.ts';
 import { claimOwner } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readRun, readTasks } from '../log/read-state.ts';
-import type { NewTask } from '../ports.ts';
 import { reportToAll } from './report-agent.ts';
 import { reserveAgent } from './reserve-agent.ts';
 import { agentRefused, agentsUsedUp } from './tree-limits.ts';
 
 /** A sub-agent asks only models that its run names. @returns the error for the planner */
 export async function modelRefused(deps: WorkerDeps, run: RunState, task: NewTask): Promise<Problem | undefined> {
-  if (task.kind !== 'agent' || task.spec.task.planner !== 'model') return undefined;
-  const { model } = task.spec.task;
+  if (task.kind !== 'agent' || task.spec.goal.planner !== 'model') return undefined;
+  const { model } = task.spec.goal;
   const allowed = allowedModels(await readSpec(deps, run));
   if (allowed.includes(model)) return undefined;
   return {

@@ -1,10 +1,9 @@
+import { type EventOf, isSettled, isTaskOver, isTerminal } from '@holdpoint/contract';
 import type { Job } from 'bullmq';
 import type { WorkerDeps } from '../deps.ts';
 import { isSameStandstill } from '../domain/agent-report.ts';
-import type { EventOf } from '../domain/events.ts';
 import { reportOf } from '../domain/limits-reached.ts';
 import type { RunState, StepState } from '../domain/state.ts';
-import { isSettled, isTaskOver, isTerminal } from '../domain/vocabulary.ts';
 import { isApprovalListed } from '../log/indexes.ts';
 import { lastEventAt } from '../log/read-log.ts';
 import { readApproval, readStep, readTask, readTasks, readTurnSteps } from '../log/read-state.ts';

@@ -1,3 +1,4 @@
+import type { Effect } from '@holdpoint/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { submitRun } from '../commands/submit-run.ts';
 import { runField, stepField } from '../domain/fields.ts';
@@ -10,7 +11,6 @@ import {
   startAttempt,
 } from '../domain/transitions/attempt.ts';
 import { captureTask, holdForCapture, loseTask, startTask } from '../domain/transitions/tasks.ts';
-import type { Effect } from '../domain/vocabulary.ts';
 import { append } from '../log/append.ts';
 import { readLog } from '../log/read-log.ts';
 import { readRun, readStep, readTasks } from '../log/read-state.ts';

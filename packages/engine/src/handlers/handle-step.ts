@@ -1,3 +1,4 @@
+import type { Problem } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { changedTools, toolsChanged } from '../domain/tool-versions.ts';
@@ -12,7 +13,6 @@ import {
 } from '../domain/transitions/attempt.ts';
 import { expire } from '../domain/transitions/decide.ts';
 import { pauseRun } from '../domain/transitions/run-life.ts';
-import type { Problem } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { untrackApproval } from '../log/indexes.ts';

@@ -1,8 +1,8 @@
+import { isTaskOver, isTerminal, shellSpecSchema } from '@holdpoint/contract';
 import { fromPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { heads } from '../domain/heads.ts';
 import type { RunState, TaskState } from '../domain/state.ts';
-import { shellSpecSchema } from '../domain/task.ts';
 import {
   captureTask,
   endTask,
@@ -14,7 +14,6 @@ import {
   startTask,
   type TaskResult,
 } from '../domain/transitions/tasks.ts';
-import { isTaskOver, isTerminal } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { readSpec } from '../log/read-spec.ts';

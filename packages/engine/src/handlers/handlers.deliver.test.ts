@@ -1,3 +1,4 @@
+import type { LoggedEvent } from '@holdpoint/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decideApproval } from '../commands/decide-approval.ts';
 import { sendMessage } from '../commands/send-message.ts';
@@ -9,7 +10,6 @@ import {
   requestResume,
 } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
-import type { LoggedEvent } from '../domain/events.ts';
 import { startAttempt } from '../domain/transitions/attempt.ts';
 import { append } from '../log/append.ts';
 import { readLog } from '../log/read-log.ts';

@@ -1,3 +1,4 @@
+import type { RunSpec } from '@holdpoint/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decideApproval } from '../commands/decide-approval.ts';
 import { forkRun } from '../commands/fork-run.ts';
@@ -5,7 +6,6 @@ import { requestPause, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { undoSteps } from '../commands/undo-run.ts';
 import { viewApproval } from '../commands/view-approval.ts';
-import type { RunSpec } from '../domain/run-spec.ts';
 import type { PlannerDecision, PlannerInput } from '../ports.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listSteps } from '../queries/list-steps.ts';
@@ -23,7 +23,7 @@ const asked = { effect: 'workspace', mark: 'asked' };
 const edited = { effect: 'workspace', mark: 'edited' };
 const spec: RunSpec = {
   ...specOf([[{ args: {} }]], { policy: { rules: [{ match: { effect: 'workspace' }, action: 'hold' }] } }),
-  task: { planner: 'model', model: 'test/model', prompt: 'Go.' },
+  goal: { planner: 'model', model: 'test/model', prompt: 'Go.' },
 };
 
 /** A model that makes two held calls, then one held call, then ends; and what it was told before each of these, by run. */

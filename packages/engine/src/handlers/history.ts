@@ -1,11 +1,9 @@
+import type { Decided, EventOf, LoggedEvent, RunSpec, StepStatus } from '@holdpoint/contract';
 import { fromPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
-import { type Decided, toDecided } from '../domain/decided.ts';
-import type { EventOf, LoggedEvent } from '../domain/events.ts';
+import { toDecided } from '../domain/decided.ts';
 import { runField } from '../domain/fields.ts';
-import type { RunSpec } from '../domain/run-spec.ts';
 import type { RunState, StepState } from '../domain/state.ts';
-import type { StepStatus } from '../domain/vocabulary.ts';
 import { ownerOf } from '../log/indexes.ts';
 import { readWholeLog } from '../log/read-log.ts';
 import { readFields, readStep, readTurnSteps } from '../log/read-state.ts';

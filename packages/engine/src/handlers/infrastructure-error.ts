@@ -1,4 +1,4 @@
-import type { Problem } from '../domain/vocabulary.ts';
+import type { Problem } from '@holdpoint/contract';
 import type { RetryHints } from '../ports.ts';
 
 /** Reads an exception of an adapter as a problem. An error that says nothing of itself may be retried. */

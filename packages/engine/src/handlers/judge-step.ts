@@ -1,7 +1,6 @@
+import type { RunSpec } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import { judgeCall } from '../domain/operator-policy.ts';
-import type { PolicyVerdict } from '../domain/policy.ts';
-import type { RunSpec } from '../domain/run-spec.ts';
+import { judgeCall, type PolicyVerdict } from '../domain/judge-call.ts';
 import type { StepState } from '../domain/state.ts';
 
 /** A question to a person parks whatever the policy says, unless the policy denies it. */

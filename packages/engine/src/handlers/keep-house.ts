@@ -1,8 +1,8 @@
+import { isTerminal } from '@holdpoint/contract';
 import { requestDiscarding } from '../commands/steer-run.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
 import { leaseToDrop } from '../domain/transitions/take-over.ts';
-import { isTerminal } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { ownerOf, trackActive } from '../log/indexes.ts';

@@ -1,10 +1,10 @@
+import { limitsSchema, type RunSpec } from '@holdpoint/contract';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { decideApproval } from '../commands/decide-approval.ts';
 import { retryRun } from '../commands/retry-run.ts';
 import { sendMessage } from '../commands/send-message.ts';
 import { requestCancel, requestPause, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
-import { limitsSchema, type RunSpec } from '../domain/run-spec.ts';
 import { repairsKey } from '../log/keys.ts';
 import { readLog } from '../log/read-log.ts';
 import type { PastTurn, Planner, PlannerDecision } from '../ports.ts';
@@ -38,7 +38,7 @@ async function modelRun(
   const deps: Bench['deps'] = { ...made.deps, planners: { ...made.deps.planners, model } };
   const spec: RunSpec = {
     ...specOf([[write]]),
-    task: { planner: 'model', model: 'test/model', prompt: 'go' },
+    goal: { planner: 'model', model: 'test/model', prompt: 'go' },
     limits: limitsSchema.parse(limits),
   };
   return { ...made, deps, runId: (await submitRun(deps, { spec, by: 'test' })).runId };

@@ -1,9 +1,9 @@
+import { type OperatorPolicy, operatorPolicySchema } from '@holdpoint/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decideApproval } from '../commands/decide-approval.ts';
 import { forkRun } from '../commands/fork-run.ts';
 import { requestPublication } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
-import { type OperatorPolicy, operatorPolicySchema } from '../domain/operator-policy.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listSteps } from '../queries/list-steps.ts';

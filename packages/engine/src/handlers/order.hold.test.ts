@@ -1,9 +1,9 @@
+import { isTerminal } from '@holdpoint/contract';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fromPayload } from '../blobs/blob-store.ts';
 import { decideApproval } from '../commands/decide-approval.ts';
 import { submitRun } from '../commands/submit-run.ts';
-import { isTerminal } from '../domain/vocabulary.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { type Bench, bench, Died, dyingAt, specOf, sweepOnce } from '../testing/drive.ts';

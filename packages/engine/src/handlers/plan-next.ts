@@ -1,16 +1,14 @@
+import { hasNetwork, type Problem, type RefusedCalls, type RunSpec } from '@holdpoint/contract';
 import { toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
-import type { RefusedCalls } from '../domain/events.ts';
+import { judgeCall } from '../domain/judge-call.ts';
 import { limitReached } from '../domain/limits-reached.ts';
-import { judgeCall } from '../domain/operator-policy.ts';
-import { hasNetwork, type RunSpec } from '../domain/run-spec.ts';
 import type { RunState } from '../domain/state.ts';
 import { changedTools, toolsChanged } from '../domain/tool-versions.ts';
 import type { Transition } from '../domain/transition.ts';
 import { planTurn, type TurnStep, type Word } from '../domain/transitions/plan-turn.ts';
 import { closeRun, endRun, pauseRun, type RunEnd } from '../domain/transitions/run-life.ts';
 import { unblocked } from '../domain/turn-order.ts';
-import type { Problem } from '../domain/vocabulary.ts';
 import { stuck, watchTurn } from '../domain/watch.ts';
 import { type Appended, append } from '../log/append.ts';
 import { claimOwner } from '../log/indexes.ts';
@@ -42,7 +40,7 @@ export async function planNext(
   input: PlannerInput,
   signal: AbortSignal,
 ): Promise<Planned> {
-  const isModel = spec.task.planner === 'model';
+  const isModel = spec.goal.planner === 'model';
   // A plan is asked first, for that costs nothing: one that is done ends, whatever limit it has reached with its last step.
   const scripted = isModel ? undefined : await deps.planners.scripted.next(input, signal);
   if (scripted === undefined || scripted.kind === 'calls') {
@@ -77,9 +75,9 @@ export async function planNext(
 const nothing = { steps: [], begin: [], isWhole: false };
 const pausing = (run: RunState, reason: Problem): Planned => ({ transition: pauseRun(run, reason), ...nothing });
 
-const costUnknown = ({ task }: RunSpec): Problem => ({
+const costUnknown = ({ goal }: RunSpec): Problem => ({
   code: 'cost_unknown',
-  message: `The run has a limit in dollars, but no price is known of ${task.planner === 'model' ? task.model : 'its model'}.`,
+  message: `The run has a limit in dollars, but no price is known of ${goal.planner === 'model' ? goal.model : 'its model'}.`,
   next: 'Have the operator set its price (HOLDPOINT_MODEL_PRICES), or fork the run with a limit in tokens.',
 });
 
@@ -117,9 +115,9 @@ async function withinRoom(
   deps: WorkerDeps,
   run: RunState,
   calls: PlannedCall[],
-  { task }: RunSpec,
+  { goal }: RunSpec,
 ): Promise<{ calls: PlannedCall[]; refused?: RefusedCalls }> {
-  if (task.planner !== 'model') return { calls };
+  if (goal.planner !== 'model') return { calls };
   const room = await roomForCalls(deps, run);
   const above = calls.length - room.calls;
   if (above <= 0) return { calls };

@@ -1,10 +1,10 @@
+import type { Payload } from '@holdpoint/contract';
 import { z } from 'zod';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
-import type { Payload } from '../domain/payload.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { readSpec } from '../log/read-spec.ts';
-import { previewMerge } from './task-door.ts';
+import { previewMerge } from './task-handle.ts';
 
 /** A preview of a call that uses what another run made: the call is bound to that as well. */
 const mergeSchema = z.object({ kind: z.literal('merge'), run_id: z.string(), snapshot: z.string() });

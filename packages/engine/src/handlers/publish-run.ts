@@ -1,6 +1,7 @@
+import { type ConflictSummary, resolutionSchema } from '@holdpoint/contract';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { holdsPublish } from '../domain/operator-policy.ts';
+import { holdsPublish } from '../domain/judge-call.ts';
 import type { RunState } from '../domain/state.ts';
 import {
   expirePublish,
@@ -73,7 +74,10 @@ async function callOf(deps: WorkerDeps, run: RunState): Promise<PublishCall> {
   const { publish_request: request, publish_release: release } = run;
   if (request === undefined) throw new TypeError(`the run ${run.id} has no publish request`);
   const { snapshot, ...target } = request;
-  const resolutions = release?.resolutions === undefined ? [] : await fromPayload(deps.blobs, release.resolutions);
+  const resolutions =
+    release?.resolutions === undefined
+      ? []
+      : resolutionSchema.array().parse(await fromPayload(deps.blobs, release.resolutions));
   return { runId: run.id, snapshot, target, resolutions };
 }
 
@@ -93,7 +97,7 @@ async function park(
   deps: WorkerDeps,
   run: RunState,
   planned: PlannedPublish,
-  hold: Pick<Hold, 'kind' | 'reason'> & { conflicts?: unknown },
+  hold: Pick<Hold, 'kind' | 'reason'> & { conflicts?: readonly ConflictSummary[] },
 ): Promise<void> {
   const { policy } = await readSpec(deps, run);
   const approvalId = deps.newId('approval');

@@ -1,9 +1,8 @@
+import type { DecisionKind, RunSpec } from '@holdpoint/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decideApproval } from '../commands/decide-approval.ts';
 import { requestDiscarding, requestPublication } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
-import type { RunSpec } from '../domain/run-spec.ts';
-import type { DecisionKind } from '../domain/vocabulary.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { type Bench, bench, deliverAll, dyingAt, specOf, sweepOnce } from '../testing/drive.ts';

@@ -1,5 +1,5 @@
+import type { NewEvent } from '@holdpoint/contract';
 import { expect, test, vi } from 'vitest';
-import type { NewEvent } from '../domain/events.ts';
 import type { Connection } from '../ports.ts';
 import { openConnectionRecorder } from './record-connections.ts';
 

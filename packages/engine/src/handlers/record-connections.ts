@@ -1,5 +1,5 @@
+import type { EventOf } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import type { EventOf } from '../domain/events.ts';
 import type { Transition } from '../domain/transition.ts';
 import { countConnections, recordConnection } from '../domain/transitions/attempt.ts';
 import { append } from '../log/append.ts';

@@ -1,8 +1,8 @@
+import type { Problem } from '@holdpoint/contract';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { doubtAttempt, retryAttempt } from '../domain/transitions/attempt.ts';
-import type { Problem } from '../domain/vocabulary.ts';
 import { append } from '../log/append.ts';
 import { trackApproval, untrackApproval } from '../log/indexes.ts';
 import { readWholeLog } from '../log/read-log.ts';

@@ -1,6 +1,6 @@
+import { isTerminal } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
-import { isTerminal } from '../domain/vocabulary.ts';
 import { trackActive, untrackActive } from '../log/indexes.ts';
 import { readRun } from '../log/read-state.ts';
 

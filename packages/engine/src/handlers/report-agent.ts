@@ -1,9 +1,9 @@
+import { isTaskOver, isTerminal } from '@holdpoint/contract';
 import { retryWhileContended } from '../commands/retry-while-contended.ts';
 import type { EngineDeps } from '../deps.ts';
 import { atLeast, isSameReport } from '../domain/agent-report.ts';
 import { reportOf } from '../domain/limits-reached.ts';
 import { reportAgent } from '../domain/transitions/tasks.ts';
-import { isTaskOver, isTerminal } from '../domain/vocabulary.ts';
 import { append } from '../log/append.ts';
 import { readRun, readTask } from '../log/read-state.ts';
 

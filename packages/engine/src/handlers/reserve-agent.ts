@@ -1,10 +1,10 @@
+import { isTaskOver, type Problem } from '@holdpoint/contract';
 import { retryWhileContended } from '../commands/retry-while-contended.ts';
 import type { EngineDeps } from '../deps.ts';
 import { atLeast } from '../domain/agent-report.ts';
 import { reportOf } from '../domain/limits-reached.ts';
 import type { RunState } from '../domain/state.ts';
 import { reserveAgentFor } from '../domain/transitions/tasks.ts';
-import { isTaskOver, type Problem } from '../domain/vocabulary.ts';
 import { ancestorsOf } from '../log/ancestors.ts';
 import { append } from '../log/append.ts';
 import { isReserved, readRun, readTask } from '../log/read-state.ts';

@@ -1,18 +1,18 @@
+import type { ToolOutcome } from '@holdpoint/contract';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { heads } from '../domain/heads.ts';
-import { judgeCall } from '../domain/operator-policy.ts';
+import { judgeCall } from '../domain/judge-call.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import type { AttemptResult } from '../domain/transitions/attempt.ts';
 import { EngineError } from '../errors.ts';
 import { readSpec } from '../log/read-spec.ts';
-import type { Outcome } from '../ports.ts';
 import { beginTask, modelRefused } from './begin-task.ts';
 import { readError } from './infrastructure-error.ts';
 import { abortReason, HandBack, type JobContext } from './job.ts';
 import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
 import type { Doubt } from './recover-attempt.ts';
-import { openTaskDoor } from './task-door.ts';
+import { openTaskHandle } from './task-handle.ts';
 
 /** What a call came to: an outcome with the snapshot that it left, a wait for a task, or nobody knows. */
 export type Executed =
@@ -28,7 +28,7 @@ async function refusal(
   deps: WorkerDeps,
   run: RunState,
   { call: { tool, risk }, effect, approval }: StepState,
-): Promise<Outcome | undefined> {
+): Promise<ToolOutcome | undefined> {
   const { operatorPolicy } = deps;
   if (operatorPolicy === undefined) return undefined;
   const spec = await readSpec(deps, run);
@@ -96,7 +96,7 @@ export async function runAttempt(
 }
 
 /** A call that begins a sub-agent with a model that the run does not name fails. */
-async function withAllowedModel(deps: WorkerDeps, run: RunState, outcome: Outcome): Promise<Outcome> {
+async function withAllowedModel(deps: WorkerDeps, run: RunState, outcome: ToolOutcome): Promise<ToolOutcome> {
   const task =
     outcome.status === 'succeeded'
       ? outcome.task
@@ -118,7 +118,7 @@ async function call(
   step: StepState,
   taskId: string,
   { signal }: JobContext,
-): Promise<Outcome> {
+): Promise<ToolOutcome> {
   const spec = await readSpec(deps, run);
   const args = await fromPayload(deps.blobs, step.args);
   await using connections = openConnectionRecorder({
@@ -134,7 +134,7 @@ async function call(
       attempt: step.attempt,
       epoch: run.lease,
       taskId,
-      tasks: openTaskDoor(deps, run, step, signal),
+      tasks: openTaskHandle(deps, run, step, signal),
       ...(step.deferred === undefined
         ? {}
         : { deferred: { task_id: step.deferred.task_id, until: Date.parse(step.deferred.until) } }),
@@ -154,7 +154,7 @@ const snapshotOf = (
   deps: WorkerDeps,
   run: RunState,
   step: StepState,
-  outcome: Exclude<Outcome, { status: 'deferred' }>,
+  outcome: Exclude<ToolOutcome, { status: 'deferred' }>,
 ) =>
   deps.workspaces.snapshot({
     runId: run.id,

@@ -1,11 +1,10 @@
+import { isSettled, isTerminal, type RunSpec } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import { isAbandoned } from '../domain/id-time.ts';
-import type { RunSpec } from '../domain/run-spec.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { cancelStep } from '../domain/transitions/attempt.ts';
 import { type Gate, gateSteps, releasable } from '../domain/transitions/gate-steps.ts';
 import { finishCancel, finishClosing, type RunEnd } from '../domain/transitions/run-life.ts';
-import { isSettled, isTerminal } from '../domain/vocabulary.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { claimOwner, trackApproval, untrackActive, untrackApproval } from '../log/indexes.ts';

@@ -1,7 +1,7 @@
+import { isSettled, isTaskOver } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { stopWaiting, waitForAgents } from '../domain/transitions/waiting.ts';
-import { isSettled, isTaskOver } from '../domain/vocabulary.ts';
 import { append } from '../log/append.ts';
 import { readTask } from '../log/read-state.ts';
 

@@ -1,14 +1,12 @@
+import { agentSpecSchema, allowedModels, isTerminal, type RunSpec } from '@holdpoint/contract';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import { requestCancel } from '../commands/steer-run.ts';
 import { wakeRun } from '../commands/submit-run.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { boundBy } from '../domain/operator-policy.ts';
-import { allowedModels, type RunSpec } from '../domain/run-spec.ts';
+import { boundBy } from '../domain/judge-call.ts';
 import type { RunState, TaskState } from '../domain/state.ts';
-import { agentSpecSchema } from '../domain/task.ts';
 import { createRun } from '../domain/transitions/create-run.ts';
 import { endTask, killedOutcome, startAgent } from '../domain/transitions/tasks.ts';
-import { isTerminal } from '../domain/vocabulary.ts';
 import { append } from '../log/append.ts';
 import { trackRun } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
@@ -46,13 +44,13 @@ export async function superviseAgent(
 }
 
 async function begin(deps: WorkerDeps, run: RunState, task: TaskState, childId: string): Promise<void> {
-  const { task: asked } = agentSpecSchema.parse(await fromPayload(deps.blobs, task.about.spec));
+  const { goal } = agentSpecSchema.parse(await fromPayload(deps.blobs, task.about.spec));
   const theirs = await readSpec(deps, run);
   const spec: RunSpec = {
     ...theirs,
     ...boundBy(deps.operatorPolicy, theirs),
     title: task.about.title,
-    task: asked,
+    goal,
     models: allowedModels(theirs),
     // Nothing of it is published by itself.
     validators: [],

@@ -1,3 +1,4 @@
+import { limitsSchema } from '@holdpoint/contract';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { decideApproval } from '../commands/decide-approval.ts';
@@ -5,7 +6,6 @@ import { requestTaskKill } from '../commands/kill-task.ts';
 import { requestCancel, requestPause, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { undoSteps } from '../commands/undo-run.ts';
-import { limitsSchema } from '../domain/run-spec.ts';
 import { readTasks } from '../log/read-state.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listRuns } from '../queries/list-runs.ts';

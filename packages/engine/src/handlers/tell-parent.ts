@@ -1,10 +1,10 @@
+import { isTaskOver } from '@holdpoint/contract';
 import { retryWhileContended } from '../commands/retry-while-contended.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { atLeast } from '../domain/agent-report.ts';
 import { reportOf } from '../domain/limits-reached.ts';
 import type { RunState } from '../domain/state.ts';
 import { endAgent, killedOutcome } from '../domain/transitions/tasks.ts';
-import { isTaskOver } from '../domain/vocabulary.ts';
 import { append } from '../log/append.ts';
 import { readRun, readTask } from '../log/read-state.ts';
 

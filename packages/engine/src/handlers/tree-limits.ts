@@ -1,8 +1,7 @@
+import { mostCalls, type Problem } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { budgetReached, usedSinceResume } from '../domain/limits-reached.ts';
-import { mostCalls } from '../domain/plan.ts';
 import type { RunState } from '../domain/state.ts';
-import type { Problem } from '../domain/vocabulary.ts';
 import { ancestorsOf } from '../log/ancestors.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { isReserved } from '../log/read-state.ts';

@@ -1,7 +1,7 @@
+import type { LoggedEvent } from '@holdpoint/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decideApproval } from '../commands/decide-approval.ts';
 import { submitRun } from '../commands/submit-run.ts';
-import type { LoggedEvent } from '../domain/events.ts';
 import { repairsKey } from '../log/keys.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listSteps } from '../queries/list-steps.ts';

@@ -1,10 +1,9 @@
+import type { Validator, ValidatorResult } from '@holdpoint/contract';
 import { toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { heads } from '../domain/heads.ts';
-import type { Validator } from '../domain/run-spec.ts';
 import type { RunState } from '../domain/state.ts';
 import { recordValidating, recordValidation } from '../domain/transitions/publication.ts';
-import type { ValidatorResult } from '../domain/validation.ts';
 import { append } from '../log/append.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { inspectTree } from './inspect-tree.ts';

@@ -1,6 +1,6 @@
+import { isTaskOver } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/state.ts';
-import { isTaskOver } from '../domain/vocabulary.ts';
 import { readTask } from '../log/read-state.ts';
 
 /** Whether a deferred step may go on: what it waits for is over, or its time has come. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { eventSchema, type NewEvent, type RunEvent } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { changesOf, mergeChanges } from '../domain/changes.ts';
-import { eventSchema, type NewEvent, type RunEvent } from '../domain/events.ts';
 import { runField } from '../domain/fields.ts';
-import type { NewId } from '../domain/ids.ts';
+import type { NewId } from '../domain/new-id.ts';
 import type { Transition } from '../domain/transition.ts';
 import { logKey, newsChannel, stateKey } from './keys.ts';
 import type { Fields } from './read-state.ts';

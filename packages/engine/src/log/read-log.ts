@@ -1,5 +1,5 @@
+import { eventSchema, type LoggedEvent } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
-import { eventSchema, type LoggedEvent } from '../domain/events.ts';
 import { logKey } from './keys.ts';
 
 /** The events after sequence number `after`, oldest first, at most `limit`. */

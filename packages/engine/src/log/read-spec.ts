@@ -1,9 +1,8 @@
+import { payloadSchema, type RunSpec, runSpecSchema } from '@holdpoint/contract';
 import { type BlobStore, fromPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import { cutAtCeilings } from '../domain/ceilings.ts';
 import { runField } from '../domain/fields.ts';
-import { payloadSchema } from '../domain/payload.ts';
-import { type RunSpec, runSpecSchema } from '../domain/run-spec.ts';
 import { stateKey } from './keys.ts';
 
 /** A spec is written once, and every step reads it: a plan of 500 groups is parsed once per process, not per step. */

@@ -2,23 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { OutputPage } from '@holdpoint/contract';
 import { syncPath } from '../files/write-durably.ts';
 import { readPage } from './read-page.ts';
 import { beginFolder, type OutputStream, writingMark } from './segments.ts';
 import { type Bounds, StreamWriter } from './stream-writer.ts';
-
-/** A part of what a task printed. Places count bytes from its beginning. */
-export interface OutputPage {
-  text: string;
-  /** Where `text` begins: later than asked when what was asked for is no longer kept. */
-  from: number;
-  /** Where to go on. */
-  next: number;
-  /** Bytes that were printed so far. */
-  total: number;
-  /** Bytes between what was asked for and `from`. */
-  omitted: number;
-}
 
 export interface OutputWriter {
   /** Synchronous: what it returned from survives the death of the process. Throws when it cannot be kept, or another writer has begun anew. */

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { OutputPage } from './output-store.ts';
+import type { OutputPage } from '@holdpoint/contract';
 import { currentFolder, type OutputStream, segmentName, startsIn, unlessMissing, writingMark } from './segments.ts';
 import { mostContinuations, openBytes } from './utf8.ts';
 

@@ -1,13 +1,18 @@
-import { resolvePointer } from '../domain/json-pointer.ts';
-import { asReference, type Plan, type PlanStep, type Reference } from '../domain/plan.ts';
-import type { Problem } from '../domain/vocabulary.ts';
+import {
+  asReference,
+  type Plan,
+  type PlanStep,
+  type Problem,
+  type Reference,
+  resolvePointer,
+} from '@holdpoint/contract';
 import type { PlannedCall, Planner, PlannerDecision, PlannerInput, SettledStep } from '../ports.ts';
 
 /** Turn n is group n of the plan. A group with a step that did not succeed ends the run, unless it says `on_error: continue`. */
 export const scriptedPlanner: Planner = {
   async next(input) {
-    if (input.spec.task.planner !== 'scripted') throw new TypeError('the run has no scripted plan');
-    const { plan } = input.spec.task;
+    if (input.spec.goal.planner !== 'scripted') throw new TypeError('the run has no scripted plan');
+    const { plan } = input.spec.goal;
     const stop = await failureOfLastGroup(plan, input);
     if (stop) return { kind: 'give_up', message: stop.message, reason: stop };
     const group = plan.groups[input.turn - 1];

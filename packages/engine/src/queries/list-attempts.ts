@@ -1,5 +1,5 @@
+import type { CapabilityReport, EventOf, LoggedEvent } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import type { EventOf, LoggedEvent } from '../domain/events.ts';
 import { readWholeLog } from '../log/read-log.ts';
 
 /** One try at a step, as the log tells it. */
@@ -12,7 +12,7 @@ export interface Attempt {
   end?: 'succeeded' | 'failed' | 'killed' | 'timed_out' | 'retried' | 'unknown';
   reason?: EventOf<'step.retried'>['data']['reason'];
   duration_ms?: number;
-  capabilities?: unknown;
+  capabilities?: CapabilityReport | undefined;
 }
 
 /** The attempts of one step, in order. Reads the run's whole log. */

@@ -1,6 +1,6 @@
+import type { RunStatus } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
-import type { RunStatus } from '../domain/vocabulary.ts';
 import { idsBefore } from '../log/indexes.ts';
 import { runIndex } from '../log/keys.ts';
 import { readRun } from '../log/read-state.ts';

@@ -1,5 +1,5 @@
+import { isIdOf } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import { isIdOf } from '../domain/ids.ts';
 import {
   type ApprovalState,
   parseAllApprovals,

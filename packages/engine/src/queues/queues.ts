@@ -1,6 +1,6 @@
+import type { Priority } from '@holdpoint/contract';
 import { type Job, type JobsOptions, Queue, type Telemetry } from 'bullmq';
 import type { Redis } from 'ioredis';
-import type { Priority } from '../domain/vocabulary.ts';
 
 /** Queues carry wake-ups, never truth: which run, and which of its steps. */
 export interface TurnJob {

@@ -1,12 +1,18 @@
 import { join } from 'node:path';
+import {
+  type AgentSpec,
+  type Effect,
+  limitsSchema,
+  nothingEnforced,
+  type Problem,
+  type PublishPlan,
+  planSchema,
+  policySchema,
+  type RunSpec,
+} from '@holdpoint/contract';
 import type { z } from 'zod';
 import type { WorkerDeps } from '../deps.ts';
-import { newId } from '../domain/ids.ts';
-import { planSchema } from '../domain/plan.ts';
-import { policySchema } from '../domain/policy.ts';
-import { limitsSchema, type RunSpec } from '../domain/run-spec.ts';
-import type { AgentSpec } from '../domain/task.ts';
-import type { Effect, Problem } from '../domain/vocabulary.ts';
+import { newId } from '../domain/new-id.ts';
 import { handleStep } from '../handlers/handle-step.ts';
 import { handleTask } from '../handlers/handle-task.ts';
 import { handleTurn } from '../handlers/handle-turn.ts';
@@ -108,10 +114,10 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
     executor: {
       async preview({ args }, { tasks }) {
         const { merges } = args as TestArgs;
-        if (merges === undefined) return { kind: 'command', command: 'count' };
+        if (merges === undefined) return { kind: 'command', command: 'count', cwd: '.', network: [] };
         const shown = await tasks.previewMerge(merges);
         return shown.status === 'ready'
-          ? { kind: 'merge', ...shown }
+          ? { kind: 'merge', task_id: merges, ...shown }
           : { kind: 'problem', message: shown.problem.message };
       },
       validate: async ({ name = 'validator', command }, { runId }) => ({
@@ -119,7 +125,7 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
         ...(treeOf(runId).length >= Number(command)
           ? { status: 'passed', exit_code: 0 }
           : { status: 'failed', exit_code: 1 }),
-        capabilities: null,
+        capabilities: nothingEnforced,
       }),
       async execute({ args }, context) {
         const { runId, stepId, attempt, epoch } = context;
@@ -142,11 +148,11 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
             const task = await context.tasks.get(context.deferred.task_id);
             return { status: 'succeeded', value: { task_id: task?.id, status: task?.status } };
           }
-          const asked: AgentSpec['task'] =
+          const goal: AgentSpec['goal'] =
             asks === undefined
               ? { planner: 'scripted', plan: planSchema.parse(agent) }
               : { planner: 'model', model: asks, prompt: 'sub' };
-          const task = { kind: 'agent' as const, title: 'sub-agent', spec: { task: asked } };
+          const task = { kind: 'agent' as const, title: 'sub-agent', spec: { goal } };
           if (beside) return { status: 'succeeded', value: { task_id: context.taskId }, task };
           return { status: 'deferred', until: engine.deps.now() + 3_600_000, on: { task } };
         }
@@ -247,12 +253,15 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
         const settled = Array.isArray(resolutions) && resolutions.length > 0;
         const conflicts = faults.conflict && !settled ? [conflict] : [];
         const { source = 0, unpublishable = [] } = faults;
-        return { candidate: snapshot, digest: `${source}`, conflicts, unpublishable, plan: { snapshot } };
+        return { candidate: snapshot, digest: `${source}`, conflicts, unpublishable, plan: planOf(snapshot) };
       },
       async publish({ snapshot, expect }) {
         if (expect !== `${faults.source ?? 0}`) return { status: 'moved' };
         published.push(snapshot);
-        return { status: 'published', published: {} };
+        return {
+          status: 'published',
+          published: { type: 'directory', path: '/source', files_written: 1, files_deleted: 0, left_out: [] },
+        };
       },
       discard: async () => {},
       hasTree: async (runId) => !dropped.has(runId),
@@ -267,7 +276,11 @@ export function bench(engine: TestEngine, faults: Faults = {}): Bench {
   return { deps, tree, treeOf, executions, published, dropped };
 }
 
-const conflict = { path: 'a', reason: 'changed_in_source', detail: 'The file changed.', resolvable: true };
+const planOf = (candidate: string): PublishPlan => ({
+  ...{ target: { type: 'directory', path: '/source' }, candidate, files: [], left_out: [], conflicts: [], digest: '' },
+});
+
+const conflict = { path: 'a', reason: 'changed_in_source' as const, detail: 'The file changed.', resolvable: true };
 
 const made = (snapshot: string) => ({
   ...{ snapshot, base: '0'.repeat(40), base_commit: null },
@@ -307,7 +320,7 @@ export function specOf(
 ): RunSpec {
   return {
     toolset: 'test',
-    task: {
+    goal: {
       planner: 'scripted',
       plan: planSchema.parse({
         groups: groups.map((steps) => ({

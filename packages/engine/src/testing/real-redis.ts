@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import pino from 'pino';
 import { openBlobStore } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
-import { newId } from '../domain/ids.ts';
+import { newId } from '../domain/new-id.ts';
 import { openQueues } from '../queues/queues.ts';
 import { connect } from '../redis/connect.ts';
 import { findRedisBinaries } from '../redis/embedded/find-redis-binaries.ts';

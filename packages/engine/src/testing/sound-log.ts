@@ -1,8 +1,7 @@
+import { isSettled, isTaskOver, isTerminal, type LoggedEvent } from '@holdpoint/contract';
 import { expect } from 'vitest';
 import type { EngineDeps } from '../deps.ts';
-import type { LoggedEvent } from '../domain/events.ts';
 import { fold } from '../domain/fold.ts';
-import { isSettled, isTaskOver, isTerminal } from '../domain/vocabulary.ts';
 import { readLog } from '../log/read-log.ts';
 import { readAll } from '../log/read-state.ts';
 import { listSteps } from '../queries/list-steps.ts';

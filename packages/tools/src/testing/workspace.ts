@@ -1,11 +1,12 @@
 import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { Preview, ToolOutcome } from '@holdpoint/contract';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox/port';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { createRegistry } from '../registry.ts';
 import { openTextThreads } from '../text-work/open-text-threads.ts';
-import type { Preview, ToolContext, ToolOutcome } from '../tool.ts';
+import type { ToolContext } from '../tool.ts';
 import { holdpoint } from '../toolsets/holdpoint/toolset.ts';
 import { noTasks } from './bare-context.ts';
 import { openTestSandbox } from './sandbox.ts';

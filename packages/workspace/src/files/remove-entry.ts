@@ -1,7 +1,6 @@
 import type { BigIntStats } from 'node:fs';
 import { rmdirSync, unlinkSync } from 'node:fs';
-import type { Directory } from './open-directory.ts';
-import { namesIn, openForOwner, statIn } from './open-directory.ts';
+import { type Directory, namesIn, openForOwner, statIn } from './open-directory.ts';
 import type { Pace } from './pace.ts';
 
 export interface EntryAt {

@@ -1,7 +1,6 @@
 import { rmdirSync } from 'node:fs';
 import { errnoOf } from '../errors.ts';
-import type { Directory } from './open-directory.ts';
-import { namesIn, openChain, statIn } from './open-directory.ts';
+import { type Directory, namesIn, openChain, statIn } from './open-directory.ts';
 
 /** Removes a folder that holds nothing but folders of the same kind. Returns whether it is gone. */
 export function removeHollow(parent: Directory, name: string): boolean {

@@ -1,6 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { PackedObject } from './pack.ts';
-import { packObject } from './pack.ts';
+import { type PackedObject, packObject } from './pack.ts';
 
 /** Blobs that are compressed in one go; their content lies in `content`, one after the other. Numbers are cheaper to send than objects. */
 export interface Batch {

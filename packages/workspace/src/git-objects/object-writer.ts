@@ -1,14 +1,11 @@
 import { createPace, type Pace } from '../files/pace.ts';
 import { readWhole } from '../files/read-whole.ts';
-import type { Folder } from '../tree/tree.ts';
-import { isFolder } from '../tree/tree.ts';
+import { type Folder, isFolder } from '../tree/tree.ts';
 import { commitContent } from './commit-object.ts';
 import type { Deflater } from './deflater.ts';
 import { appendLargeBlob, writeLargeBlob } from './large-blob.ts';
-import type { ObjectType } from './object-id.ts';
-import { emptyTreeId, objectId } from './object-id.ts';
-import type { PackedObject } from './pack.ts';
-import { packObject, writePack } from './pack.ts';
+import { emptyTreeId, type ObjectType, objectId } from './object-id.ts';
+import { type PackedObject, packObject, writePack } from './pack.ts';
 import type { PackStream } from './pack-stream.ts';
 import { treeContent } from './tree-object.ts';
 

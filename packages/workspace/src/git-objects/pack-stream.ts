@@ -1,8 +1,15 @@
 import { createHash } from 'node:crypto';
 import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { syncOpen, writeSynced } from '../files/write-durably.ts';
-import type { PackedObject, PackPlace } from './pack.ts';
-import { packHeader, packIndex, placeForPack, putInPlace, removeTemporary } from './pack.ts';
+import {
+  type PackedObject,
+  type PackPlace,
+  packHeader,
+  packIndex,
+  placeForPack,
+  putInPlace,
+  removeTemporary,
+} from './pack.ts';
 
 /** Offsets in the index have 31 bits. */
 const fullAt = 1024 * 1024 * 1024;

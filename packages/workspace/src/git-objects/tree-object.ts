@@ -1,5 +1,4 @@
-import type { Entry, Folder } from '../tree/tree.ts';
-import { isLeaf } from '../tree/tree.ts';
+import { type Entry, type Folder, isLeaf } from '../tree/tree.ts';
 
 /** Content of a tree object, or null when nothing in the folder is a file. Sub-folders must be sealed already. */
 export function treeContent(folder: Folder): Buffer | null {

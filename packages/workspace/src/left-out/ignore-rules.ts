@@ -12,8 +12,7 @@ import {
 import { join as joinPath } from 'node:path';
 import type { Deps } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
-import type { BytePath } from '../files/path-name.ts';
-import { join } from '../files/path-name.ts';
+import { type BytePath, join } from '../files/path-name.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
 import { createSelection, everything } from '../materialise/selection.ts';
 import type { RunFolder } from '../run/run-folder.ts';
@@ -21,8 +20,7 @@ import type { WorkspaceRecord } from '../run/workspace-record.ts';
 import { openOrigin } from '../source-repository/open-origin.ts';
 import { type Repository, readGit } from '../source-repository/repository.ts';
 import { loadTree } from '../tree/load-snapshot.ts';
-import type { Folder } from '../tree/tree.ts';
-import { find, isLeaf, modes } from '../tree/tree.ts';
+import { type Folder, find, isLeaf, modes } from '../tree/tree.ts';
 
 /** All rule files of one judgement together. */
 const mostBytes = 16 * 1024 * 1024;

@@ -1,11 +1,11 @@
 import { appendFileSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Source } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import { type FileTree, readTree, writeTree } from '../fixtures/file-tree.ts';
 import { publishNow } from '../fixtures/publish-now.ts';
 import { git, initRepository } from '../fixtures/real-git.ts';
 import { type Temporary, temporary } from '../fixtures/temporary-workspaces.ts';
-import type { Source } from '../port.ts';
 
 const runId = 'run_1';
 const target = { message: 'm' };

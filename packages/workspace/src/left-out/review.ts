@@ -1,11 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
+import type { LeftOut } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
 import { fromPlain, fromText, isWithin } from '../files/path-name.ts';
 import { createObjectWriter } from '../git-objects/object-writer.ts';
 import { changedPaths } from '../host-git/changed-paths.ts';
 import { createSelection } from '../materialise/selection.ts';
-import type { DiffRequest, LeftOut } from '../port.ts';
+import type { DiffRequest } from '../port.ts';
 import { isWithinAny } from '../publish/change-set.ts';
 import { overlay } from '../publish/overlay.ts';
 import { manifestOf } from '../read/list-unknown.ts';

@@ -1,13 +1,11 @@
+import { isUnstorable, type LeftOut } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
-import type { BytePath } from '../files/path-name.ts';
-import { toText } from '../files/path-name.ts';
+import { type BytePath, toText } from '../files/path-name.ts';
 import { blobSizes } from '../host-git/blob-sizes.ts';
-import { isUnstorable, type LeftOut } from '../port.ts';
 import { modifiedAt } from '../read/list-unknown.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import type { Skipped } from '../tree/manifest.ts';
-import type { Change, Folder } from '../tree/tree.ts';
-import { find, isFolder } from '../tree/tree.ts';
+import { type Change, type Folder, find, isFolder } from '../tree/tree.ts';
 
 /** Entries of a list; what is beyond is added up. */
 const mostEntries = 200;

@@ -1,9 +1,9 @@
 import { accessSync, constants, realpathSync, type Stats, statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
+import type { Source } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 import type { Git } from '../host-git/git.ts';
-import type { Source } from '../port.ts';
 import { gitDirectoryOf } from '../source-repository/layout.ts';
 import { linkedPart, openRepository, type Repository, readGit } from '../source-repository/repository.ts';
 import { detectFormat } from './archive/extract-archive.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import type { Source } from '@holdpoint/contract';
 import { WorkspaceError } from '../errors.ts';
 import type { Git } from '../host-git/git.ts';
-import type { Source } from '../port.ts';
 import { linkedPart, placeOf, type Repository, readGit } from '../source-repository/repository.ts';
 
 interface Input {

@@ -1,8 +1,15 @@
 import { fstatSync, mkdirSync, readlinkSync, rmdirSync, symlinkSync } from 'node:fs';
 import { errnoOf } from '../errors.ts';
 import { giveFolder, giveLink } from '../files/give-away.ts';
-import type { Directory, EntryKind } from '../files/open-directory.ts';
-import { entriesIn, namesIn, openChild, openTop, statIn } from '../files/open-directory.ts';
+import {
+  type Directory,
+  type EntryKind,
+  entriesIn,
+  namesIn,
+  openChild,
+  openTop,
+  statIn,
+} from '../files/open-directory.ts';
 import { isDotGit, join } from '../files/path-name.ts';
 import { specialKind } from '../tree/scan.ts';
 import { copyFile, type Means, openSource } from './copy-file.ts';

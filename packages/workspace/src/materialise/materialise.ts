@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Source } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
 import { openTree } from '../files/open-directory.ts';
 import { assertRoom } from '../files/room.ts';
@@ -8,25 +9,22 @@ import { Deflater } from '../git-objects/deflater.ts';
 import { createObjectWriter } from '../git-objects/object-writer.ts';
 import { PackStream } from '../git-objects/pack-stream.ts';
 import { createShadow, syncShadow } from '../host-git/shadow.ts';
-import type { Materialised, Owner, Progress, Source } from '../port.ts';
+import type { Materialised, Owner, Progress } from '../port.ts';
 import { baseCommitContent } from '../repository/base-commit.ts';
 import { makeBaseObjects } from '../repository/base-objects.ts';
 import { makeRepository } from '../repository/fresh-repository.ts';
 import { scanRepositories, storeRepositories } from '../repository/repositories.ts';
 import { placeRun } from '../run/place-run.ts';
-import type { RunFolder } from '../run/run-folder.ts';
-import { runFolder } from '../run/run-folder.ts';
+import { type RunFolder, runFolder } from '../run/run-folder.ts';
 import { startHead } from '../run/tree-head.ts';
-import type { WorkspaceRecord } from '../run/workspace-record.ts';
-import { readRecord, writeRecord } from '../run/workspace-record.ts';
+import { readRecord, type WorkspaceRecord, writeRecord } from '../run/workspace-record.ts';
 import { commitTree, startScan } from '../snapshot.ts';
 import { type LoadedSnapshot, loadSnapshot } from '../tree/load-snapshot.ts';
 import { skippedPaths, toSkips, withLeftOut } from '../tree/manifest.ts';
 import { compact } from '../tree/permissions.ts';
 import { scanChildren } from '../tree/scan.ts';
 import { countChanges, emptyFolders } from '../tree/tree.ts';
-import type { FoundSource } from './check-source.ts';
-import { findSource } from './check-source.ts';
+import { type FoundSource, findSource } from './check-source.ts';
 import { type Fill, type Filled, fillTree } from './fill-tree.ts';
 
 interface Input {

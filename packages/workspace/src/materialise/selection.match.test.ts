@@ -1,11 +1,12 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Source } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import { readTree, writeTree } from '../fixtures/file-tree.ts';
 import { publishNow } from '../fixtures/publish-now.ts';
 import { git, initRepository } from '../fixtures/real-git.ts';
 import { type Temporary, temporary } from '../fixtures/temporary-workspaces.ts';
-import type { Progress, Source } from '../port.ts';
+import type { Progress } from '../port.ts';
 import { createSelection } from './selection.ts';
 
 const runId = 'run_1';

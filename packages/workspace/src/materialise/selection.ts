@@ -1,6 +1,5 @@
 import type { BytePath } from '../files/path-name.ts';
-import type { Folder } from '../tree/tree.ts';
-import { isFolder } from '../tree/tree.ts';
+import { type Folder, isFolder } from '../tree/tree.ts';
 import { compileGlob } from './glob.ts';
 
 /** Which paths of a source come into the workspace. */

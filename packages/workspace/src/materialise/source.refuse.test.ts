@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Source } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import { readTree, writeTree } from '../fixtures/file-tree.ts';
 import { git, initRepository } from '../fixtures/real-git.ts';
 import { type Temporary, temporary } from '../fixtures/temporary-workspaces.ts';
-import type { Source } from '../port.ts';
 
 const runId = 'run_1';
 const files = { 'a/x.txt': 'x\n', 'b/y.txt': 'y\n', top: 'top\n' };

@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, lstatSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Source } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
 import { readTree, writeTree } from '../fixtures/file-tree.ts';
 import { git, gitBytes, initRepository } from '../fixtures/real-git.ts';
 import { runUntilKilled } from '../fixtures/run-until-killed.ts';
 import { stride, tried } from '../fixtures/stride.ts';
 import { owner, temporary } from '../fixtures/temporary-workspaces.ts';
-import type { Source } from '../port.ts';
 
 const runId = 'run_1';
 const isRoot = process.getuid?.() === 0;

@@ -1,7 +1,8 @@
+import type { LeftOut } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
 import { judgeChanges, type Scope } from '../left-out/judge-changes.ts';
 import { summarise } from '../left-out/summarise.ts';
-import type { LeftOut, SnapshotId } from '../port.ts';
+import type { SnapshotId } from '../port.ts';
 import { type LoadedSnapshot, loadSnapshot } from '../tree/load-snapshot.ts';
 import { isSameSkip, type Skipped } from '../tree/manifest.ts';
 import { type Change, changesBetween } from '../tree/tree.ts';

@@ -1,5 +1,4 @@
-import type { Change, Entry, Folder } from '../tree/tree.ts';
-import { isFolder } from '../tree/tree.ts';
+import { type Change, type Entry, type Folder, isFolder } from '../tree/tree.ts';
 
 /**
  * A tree with changes applied: what they do not name stays as it is. Folders are copied once each, so that many changes in one folder cost

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { PublishPlan } from '@holdpoint/contract';
 import { toText } from '../files/path-name.ts';
-import type { PublishPlan } from '../port.ts';
 import type { Change } from '../tree/tree.ts';
 
 /**

@@ -1,6 +1,7 @@
+import type { PublishPlan } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
-import type { PublishPlan, PublishRequest, PublishResult } from '../port.ts';
+import type { PublishRequest, PublishResult } from '../port.ts';
 import { runFolder } from '../run/run-folder.ts';
 import { requireRecord } from '../run/workspace-record.ts';
 import { openTarget } from './directory/open-target.ts';

@@ -1,5 +1,5 @@
+import type { Resolution } from '@holdpoint/contract';
 import type { ObjectWriter } from '../git-objects/object-writer.ts';
-import type { Resolution } from '../port.ts';
 import { type Leaf, type Mode, modes } from '../tree/tree.ts';
 
 interface Versions {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
+import type { FileVersion } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
-import type { FileVersion } from '../port.ts';
 import type { Leaf } from '../tree/tree.ts';
 
 /** Of one file, bytes. */

@@ -1,6 +1,7 @@
+import type { UnknownContent } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
 import { isWithin, toText } from '../files/path-name.ts';
-import type { SnapshotId, UnknownContent } from '../port.ts';
+import type { SnapshotId } from '../port.ts';
 import { runFolder } from '../run/run-folder.ts';
 import { requireRecord } from '../run/workspace-record.ts';
 import { assertSnapshot, readManifests } from '../tree/load-snapshot.ts';

@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
+import type { UnknownContent } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
 import { fromText, isWithin, toText } from '../files/path-name.ts';
-import type { FileEntry, SnapshotId, UnknownContent } from '../port.ts';
+import type { FileEntry, SnapshotId } from '../port.ts';
 import { runFolder } from '../run/run-folder.ts';
 import { checkedPath } from './checked-path.ts';
 import { listFiles } from './list-files.ts';

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Source } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import { writeTree } from '../fixtures/file-tree.ts';
 import { git, gitBytes, initRepository } from '../fixtures/real-git.ts';
 import { type Temporary, temporary } from '../fixtures/temporary-workspaces.ts';
-import type { Source } from '../port.ts';
 import { indexOf, withoutStatus } from './index-file.ts';
 
 const runId = 'run_1';

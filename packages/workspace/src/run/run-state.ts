@@ -2,8 +2,7 @@ import { statSync } from 'node:fs';
 import type { Repositories } from '../repository/repositories.ts';
 import type { LoadedSnapshot } from '../tree/load-snapshot.ts';
 import type { Manifest } from '../tree/manifest.ts';
-import type { StatCache } from '../tree/stat-cache.ts';
-import { openStatCache } from '../tree/stat-cache.ts';
+import { openStatCache, type StatCache } from '../tree/stat-cache.ts';
 import type { RunFolder } from './run-folder.ts';
 
 /** What is kept in memory of a run between calls. All of it can be read again from the run's folder. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { sourceSchema } from '@holdpoint/contract';
 import { z } from 'zod';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 import { writeDurably } from '../files/write-durably.ts';
-import { sourceSchema } from '../port.ts';
 import { skipsSchema } from '../tree/manifest.ts';
 import type { RunFolder } from './run-folder.ts';
 

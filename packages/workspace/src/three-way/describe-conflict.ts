@@ -1,6 +1,5 @@
 import { toText } from '../files/path-name.ts';
-import type { Folder, Leaf } from '../tree/tree.ts';
-import { find, isFolder, modes } from '../tree/tree.ts';
+import { type Folder, find, isFolder, type Leaf, modes } from '../tree/tree.ts';
 import type { MergeDriver } from './merge-drivers.ts';
 import type { Open, Three } from './merge-folders.ts';
 

@@ -1,5 +1,4 @@
-import type { Folder } from '../tree/tree.ts';
-import { emptyFolder, emptyFolders, find, isFolder, withEntry } from '../tree/tree.ts';
+import { emptyFolder, emptyFolders, type Folder, find, isFolder, withEntry } from '../tree/tree.ts';
 import { each, type Three } from './merge-folders.ts';
 
 /** A merged tree with the empty folders that both sides have or one side made, where files leave room for them, and without the others. */

@@ -6,8 +6,7 @@ import { removeFolder } from '../files/remove-folder.ts';
 import { writeAll } from '../files/write-durably.ts';
 import type { ObjectWriter } from '../git-objects/object-writer.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
-import type { Leaf } from '../tree/tree.ts';
-import { modes } from '../tree/tree.ts';
+import { type Leaf, modes } from '../tree/tree.ts';
 import type { MergeDriver } from './merge-drivers.ts';
 import type { BothChanged } from './merge-folders.ts';
 

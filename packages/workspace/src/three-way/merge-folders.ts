@@ -1,5 +1,4 @@
-import type { Entry, Folder, Leaf, Mode } from '../tree/tree.ts';
-import { isFolder, isLeaf, isSame, modes } from '../tree/tree.ts';
+import { type Entry, type Folder, isFolder, isLeaf, isSame, type Leaf, type Mode, modes } from '../tree/tree.ts';
 
 /** A path in three trees. */
 export interface Three<T> {

@@ -9,8 +9,7 @@ import { gitBytes } from '../fixtures/real-git.ts';
 import { createObjectWriter, type ObjectWriter } from '../git-objects/object-writer.ts';
 import { createGit } from '../host-git/git.ts';
 import { overlay } from '../publish/overlay.ts';
-import type { Folder, Leaf } from '../tree/tree.ts';
-import { emptyFolder, modes } from '../tree/tree.ts';
+import { emptyFolder, type Folder, type Leaf, modes } from '../tree/tree.ts';
 import { mergeContents } from './merge-contents.ts';
 import { each, mergeFolders, type Three } from './merge-folders.ts';
 

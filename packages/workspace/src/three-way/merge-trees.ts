@@ -1,13 +1,12 @@
+import type { Conflict, Resolution } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
 import { toText } from '../files/path-name.ts';
 import type { ObjectWriter } from '../git-objects/object-writer.ts';
-import type { Conflict, Resolution } from '../port.ts';
 import { overlay } from '../publish/overlay.ts';
 import { resolve } from '../publish/resolve.ts';
 import { createTextBudget, readVersions } from '../publish/versions.ts';
 import type { RunFolder } from '../run/run-folder.ts';
-import type { Change, Folder } from '../tree/tree.ts';
-import { find, isLeaf } from '../tree/tree.ts';
+import { type Change, type Folder, find, isLeaf } from '../tree/tree.ts';
 import { describeConflict, type Sides } from './describe-conflict.ts';
 import { mergeEmptyFolders } from './empty-folders.ts';
 import { findMoves } from './find-moves.ts';

@@ -1,20 +1,16 @@
 import type { BigIntStats } from 'node:fs';
 import { mkdirSync } from 'node:fs';
 import { giveFolder } from '../files/give-away.ts';
-import type { Directory } from '../files/open-directory.ts';
-import { namesIn, openForOwner, openTree, statIn } from '../files/open-directory.ts';
+import { type Directory, namesIn, openForOwner, openTree, statIn } from '../files/open-directory.ts';
 import { isDotGit, join } from '../files/path-name.ts';
-import type { EntryAt, Keep } from '../files/remove-entry.ts';
-import { removeEntry } from '../files/remove-entry.ts';
+import { type EntryAt, type Keep, removeEntry } from '../files/remove-entry.ts';
 import { hashLargeBlob } from '../git-objects/large-blob.ts';
 import { objectId } from '../git-objects/object-id.ts';
 import type { Git } from '../host-git/git.ts';
 import type { Owner } from '../port.ts';
 import { gitPermissions, keptBits, kindOf, type Permissions, permissionsAt } from './permissions.ts';
-import type { Scan } from './scan.ts';
-import { scanEntry } from './scan.ts';
-import type { Entry, Folder, Leaf } from './tree.ts';
-import { isFolder, isSame } from './tree.ts';
+import { type Scan, scanEntry } from './scan.ts';
+import { type Entry, type Folder, isFolder, isSame, type Leaf } from './tree.ts';
 import { writeLeaves } from './write-leaves.ts';
 
 export interface Bring {

@@ -6,12 +6,9 @@ import { readCommit } from '../git-objects/commit-object.ts';
 import type { Git } from '../host-git/git.ts';
 import type { SnapshotId } from '../port.ts';
 import type { RunFolder } from '../run/run-folder.ts';
-import type { RunState } from '../run/run-state.ts';
-import { remember } from '../run/run-state.ts';
-import type { Manifest } from './manifest.ts';
-import { readManifest } from './manifest.ts';
-import type { Folder } from './tree.ts';
-import { canonicalMode, emptyFolder, find, isFolder, withEntry } from './tree.ts';
+import { type RunState, remember } from '../run/run-state.ts';
+import { type Manifest, readManifest } from './manifest.ts';
+import { canonicalMode, emptyFolder, type Folder, find, isFolder, withEntry } from './tree.ts';
 
 /** A snapshot in memory. `root` holds the manifest's empty folders too. */
 export interface LoadedSnapshot {

@@ -3,8 +3,7 @@ import { WorkspaceError } from '../errors.ts';
 import { fromText, toText } from '../files/path-name.ts';
 import type { SkippedPath } from '../port.ts';
 import { gitPermissions, isSamePermissions, type Permissions } from './permissions.ts';
-import type { Folder } from './tree.ts';
-import { find } from './tree.ts';
+import { type Folder, find } from './tree.ts';
 
 /** What a git tree cannot hold: paths that were left out, folders without files, and permission bits. Kept in the snapshot's commit message. */
 export interface Manifest {

@@ -1,8 +1,8 @@
 import type { BigIntStats } from 'node:fs';
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readlinkSync } from 'node:fs';
 import { errnoOf, WorkspaceError } from '../errors.ts';
-import type { Directory } from '../files/open-directory.ts';
 import {
+  type Directory,
   isClosed,
   namesIn,
   openChain,
@@ -13,8 +13,7 @@ import {
   statIn,
 } from '../files/open-directory.ts';
 import type { Pace } from '../files/pace.ts';
-import type { BytePath } from '../files/path-name.ts';
-import { isAscii, join, toText } from '../files/path-name.ts';
+import { type BytePath, isAscii, join, toText } from '../files/path-name.ts';
 import { readWhole } from '../files/read-whole.ts';
 import { largeFrom } from '../git-objects/object-writer.ts';
 import type { SkippedPath } from '../port.ts';
@@ -22,8 +21,7 @@ import { stampOfFolder, stampOfLarge, stampOfStatus } from './content-stamp.ts';
 import type { Skipped } from './manifest.ts';
 import { keptBits, type Permissions } from './permissions.ts';
 import type { StatCache } from './stat-cache.ts';
-import type { Entry, Folder, Leaf, Mode } from './tree.ts';
-import { isFolder, isLeaf, modes, shared } from './tree.ts';
+import { type Entry, type Folder, isFolder, isLeaf, type Leaf, type Mode, modes, shared } from './tree.ts';
 
 /** What a scan needs, and what it finds out on the way. */
 export interface Scan {

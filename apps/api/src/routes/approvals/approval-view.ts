@@ -1,4 +1,4 @@
-import type { Approval } from '@holdpoint/client/wire/approval';
+import type { Approval } from '@holdpoint/contract/wire';
 import { fromPayload } from '@holdpoint/engine/blobs/blob-store';
 import type { ApprovalView, PublishApproval } from '@holdpoint/engine/commands/view-approval';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-import type { Approval } from '@holdpoint/client/wire/approval';
+import type { Approval } from '@holdpoint/contract/wire';
 import { readLog } from '@holdpoint/engine/log/read-log';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contentOf, problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';

@@ -1,4 +1,4 @@
-import type { Decide } from '@holdpoint/client/wire/approval';
+import type { Decide } from '@holdpoint/contract/wire';
 import { type StepApproval, viewApproval } from '@holdpoint/engine/commands/view-approval';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';

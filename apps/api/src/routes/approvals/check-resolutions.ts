@@ -1,6 +1,6 @@
-import type { PointerError } from '@holdpoint/client/wire/problem';
+import { type Conflict, type Resolution, resolutionSchema } from '@holdpoint/contract';
+import type { PointerError } from '@holdpoint/contract/wire';
 import type { PublishApproval } from '@holdpoint/engine/commands/view-approval';
-import { type Conflict, type Resolution, resolutionSchema } from '@holdpoint/workspace/port';
 import { z } from 'zod';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';

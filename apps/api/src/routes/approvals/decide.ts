@@ -1,5 +1,4 @@
-import { approvalSchema, decideSchema } from '@holdpoint/client/wire/approval';
-import { idParamsSchema } from '@holdpoint/client/wire/page';
+import { approvalSchema, decideSchema, idParamsSchema } from '@holdpoint/contract/wire';
 import { decideApproval } from '@holdpoint/engine/commands/decide-approval';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { toApproval } from './approval-view.ts';

@@ -1,6 +1,6 @@
+import { type PublishPlan, publishPlanSchema } from '@holdpoint/contract';
 import { fromPayload } from '@holdpoint/engine/blobs/blob-store';
 import type { ApprovalState } from '@holdpoint/engine/domain/state';
-import { type PublishPlan, publishPlanSchema } from '@holdpoint/workspace/port';
 import type { ApiDeps } from '../../deps.ts';
 
 /** What the publish that waits for this approval would do; undefined when it is not about a publish. */

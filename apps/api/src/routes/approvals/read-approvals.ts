@@ -1,7 +1,6 @@
-import { approvalPageSchema, approvalSchema, listApprovalsQuerySchema } from '@holdpoint/client/wire/approval';
-import { idParamsSchema } from '@holdpoint/client/wire/page';
+import type { ApprovalStatus } from '@holdpoint/contract';
+import { approvalPageSchema, approvalSchema, idParamsSchema, listApprovalsQuerySchema } from '@holdpoint/contract/wire';
 import { viewApproval } from '@holdpoint/engine/commands/view-approval';
-import type { ApprovalStatus } from '@holdpoint/engine/domain/vocabulary';
 import { listPendingApprovals } from '@holdpoint/engine/queries/list-approvals';
 import { listSteps } from '@holdpoint/engine/queries/list-steps';
 import { listAgents } from '@holdpoint/engine/queries/list-tree';

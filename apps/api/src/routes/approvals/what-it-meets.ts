@@ -1,8 +1,7 @@
-import type { Approval } from '@holdpoint/client/wire/approval';
+import { isTaskOver, shellSpecSchema } from '@holdpoint/contract';
+import type { Approval } from '@holdpoint/contract/wire';
 import { fromPayload } from '@holdpoint/engine/blobs/blob-store';
 import type { ApprovalView } from '@holdpoint/engine/commands/view-approval';
-import { shellSpecSchema } from '@holdpoint/engine/domain/task';
-import { isTaskOver } from '@holdpoint/engine/domain/vocabulary';
 import { readTasks } from '@holdpoint/engine/log/read-state';
 import { WorkspaceError } from '@holdpoint/workspace/errors';
 import type { ApiDeps } from '../../deps.ts';

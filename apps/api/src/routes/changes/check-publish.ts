@@ -1,10 +1,9 @@
-import type { DryRun } from '@holdpoint/client/wire/published';
+import { isTerminal, type PublishPlan, sourceSchema } from '@holdpoint/contract';
+import type { DryRun } from '@holdpoint/contract/wire';
 import type { RunState } from '@holdpoint/engine/domain/state';
-import { isTerminal } from '@holdpoint/engine/domain/vocabulary';
 import { EngineError } from '@holdpoint/engine/errors';
 import { readSpec } from '@holdpoint/engine/log/read-spec';
 import { WorkspaceError } from '@holdpoint/workspace/errors';
-import { type PublishPlan, sourceSchema } from '@holdpoint/workspace/port';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { PlacedError } from '../../errors/placed-error.ts';

@@ -1,5 +1,4 @@
-import { type Diff, diffQuerySchema, diffSchema } from '@holdpoint/client/wire/diff';
-import { idParamsSchema } from '@holdpoint/client/wire/page';
+import { type Diff, diffQuerySchema, diffSchema, idParamsSchema } from '@holdpoint/contract/wire';
 import { readSpec } from '@holdpoint/engine/log/read-spec';
 import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';

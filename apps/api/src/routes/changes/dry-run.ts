@@ -1,8 +1,7 @@
-import { idParamsSchema } from '@holdpoint/client/wire/page';
-import { dryRunSchema, publishPreviewSchema } from '@holdpoint/client/wire/published';
-import { holdsPublish } from '@holdpoint/engine/domain/operator-policy';
+import { isUnstorable } from '@holdpoint/contract';
+import { dryRunSchema, idParamsSchema, publishPreviewSchema } from '@holdpoint/contract/wire';
+import { holdsPublish } from '@holdpoint/engine/domain/judge-call';
 import { readSpec } from '@holdpoint/engine/log/read-spec';
-import { isUnstorable } from '@holdpoint/workspace/port';
 import type { ApiDeps, App } from '../../deps.ts';
 import { findRun } from '../runs/find-run.ts';
 import { assertSucceeded, checkTarget, planWish } from './check-publish.ts';

@@ -1,5 +1,4 @@
-import { idParamsSchema } from '@holdpoint/client/wire/page';
-import { type Publication, publicationSchema, publishSchema } from '@holdpoint/client/wire/published';
+import { idParamsSchema, type Publication, publicationSchema, publishSchema } from '@holdpoint/contract/wire';
 import { requestDiscarding, requestPublication } from '@holdpoint/engine/commands/steer-run';
 import type { RunState } from '@holdpoint/engine/domain/state';
 import { type ApiDeps, type App, operator } from '../../deps.ts';

@@ -1,7 +1,6 @@
-import { idParamsSchema } from '@holdpoint/client/wire/page';
-import { validationSchema } from '@holdpoint/client/wire/published';
+import { validatorResultSchema } from '@holdpoint/contract';
+import { idParamsSchema, validationSchema } from '@holdpoint/contract/wire';
 import { fromPayload } from '@holdpoint/engine/blobs/blob-store';
-import { validatorResultSchema } from '@holdpoint/engine/domain/validation';
 import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { findRun } from '../runs/find-run.ts';

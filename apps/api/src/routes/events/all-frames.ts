@@ -1,4 +1,4 @@
-import { runChanged } from '@holdpoint/client/wire/event';
+import { runChanged } from '@holdpoint/contract/wire';
 import { newsPattern } from '@holdpoint/engine/log/keys';
 import { readRun } from '@holdpoint/engine/log/read-state';
 import type { ApiDeps } from '../../deps.ts';

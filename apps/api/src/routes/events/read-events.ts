@@ -1,5 +1,4 @@
-import { eventPageSchema, listEventsQuerySchema } from '@holdpoint/client/wire/event';
-import { idParamsSchema } from '@holdpoint/client/wire/page';
+import { eventPageSchema, idParamsSchema, listEventsQuerySchema } from '@holdpoint/contract/wire';
 import { readLog } from '@holdpoint/engine/log/read-log';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';

@@ -1,6 +1,6 @@
-import { endOfStream } from '@holdpoint/client/wire/event';
+import { isTerminal } from '@holdpoint/contract';
+import { endOfStream } from '@holdpoint/contract/wire';
 import type { RunState } from '@holdpoint/engine/domain/state';
-import { isTerminal } from '@holdpoint/engine/domain/vocabulary';
 import { newsChannel } from '@holdpoint/engine/log/keys';
 import { readLog } from '@holdpoint/engine/log/read-log';
 import { readRun } from '@holdpoint/engine/log/read-state';

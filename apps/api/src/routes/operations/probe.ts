@@ -1,4 +1,4 @@
-import { healthSchema, readinessSchema } from '@holdpoint/client/wire/operation';
+import { healthSchema, readinessSchema } from '@holdpoint/contract/wire';
 import { probeWrite } from '@holdpoint/engine/redis/probe-write';
 import type { ApiDeps, App } from '../../deps.ts';
 import { checkSpace } from '../runs/check-space.ts';

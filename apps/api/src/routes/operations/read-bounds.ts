@@ -1,4 +1,4 @@
-import { apiBoundsSchema } from '@holdpoint/client/wire/operation';
+import { apiBoundsSchema } from '@holdpoint/contract/wire';
 import type { ApiDeps, App } from '../../deps.ts';
 
 export function readBoundsRoute(app: App, { bounds, ceilings = {} }: Pick<ApiDeps, 'bounds' | 'ceilings'>): void {

@@ -1,4 +1,4 @@
-import type { Periodic } from '@holdpoint/client/wire/operation';
+import type { Periodic } from '@holdpoint/contract/wire';
 import { isOverdue, lastDone, type PeriodicWork, timeOf } from '@holdpoint/engine/handlers/periodic-work';
 import type { ApiDeps } from '../../deps.ts';
 

@@ -1,4 +1,4 @@
-import { type Queue, queueListSchema } from '@holdpoint/client/wire/operation';
+import { type Queue, queueListSchema } from '@holdpoint/contract/wire';
 import { queueNames } from '@holdpoint/engine/queues/queues';
 import type { ApiDeps, App } from '../../deps.ts';
 

@@ -1,4 +1,4 @@
-import { stuckSchema } from '@holdpoint/client/wire/operation';
+import { stuckSchema } from '@holdpoint/contract/wire';
 import { activeIndex, repairsKey } from '@holdpoint/engine/log/keys';
 import { readRun } from '@holdpoint/engine/log/read-state';
 import type { ApiDeps, App } from '../../deps.ts';

@@ -1,5 +1,5 @@
-import { boundsSchema, type Worker, workerListSchema } from '@holdpoint/client/wire/operation';
-import { givenLimitsSchema } from '@holdpoint/engine/domain/run-spec';
+import { givenLimitsSchema } from '@holdpoint/contract';
+import { boundsSchema, type Worker, workerListSchema } from '@holdpoint/contract/wire';
 import { workerIndex, workerKey } from '@holdpoint/engine/log/keys';
 import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';

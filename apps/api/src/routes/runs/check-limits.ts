@@ -1,6 +1,5 @@
+import { type GivenLimits, toPointer } from '@holdpoint/contract';
 import { aboveCeilings } from '@holdpoint/engine/domain/ceilings';
-import { toPointer } from '@holdpoint/engine/domain/json-pointer';
-import type { GivenLimits } from '@holdpoint/engine/domain/run-spec';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 

@@ -1,6 +1,5 @@
-import type { PointerError } from '@holdpoint/client/wire/problem';
-import { toPointer } from '@holdpoint/engine/domain/json-pointer';
-import { type Plan, type PlanStep, references } from '@holdpoint/engine/domain/plan';
+import { type Plan, type PlanStep, references, toPointer } from '@holdpoint/contract';
+import type { PointerError } from '@holdpoint/contract/wire';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 

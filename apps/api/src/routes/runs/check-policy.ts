@@ -1,6 +1,5 @@
-import type { PointerError } from '@holdpoint/client/wire/problem';
-import { toPointer } from '@holdpoint/engine/domain/json-pointer';
-import type { Policy } from '@holdpoint/engine/domain/policy';
+import { type Policy, toPointer } from '@holdpoint/contract';
+import type { PointerError } from '@holdpoint/contract/wire';
 import { idleRules } from '@holdpoint/tools/idle-rules';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';

@@ -1,7 +1,5 @@
-import type { PointerError } from '@holdpoint/client/wire/problem';
-import type { CreateRunBody } from '@holdpoint/client/wire/run';
-import { toPointer } from '@holdpoint/engine/domain/json-pointer';
-import type { Network, Task } from '@holdpoint/engine/domain/run-spec';
+import { type Goal, type Network, toPointer } from '@holdpoint/contract';
+import type { CreateRunBody, PointerError } from '@holdpoint/contract/wire';
 import { EgressError } from '@holdpoint/sandbox/egress/errors';
 import { createGuard } from '@holdpoint/sandbox/egress/guard';
 import type { ApiDeps } from '../../deps.ts';
@@ -20,7 +18,7 @@ import { checkSource } from './check-source.ts';
 export async function checkRequest(
   deps: Pick<ApiDeps, 'catalog' | 'workspaces' | 'models' | 'allowAddresses' | 'ceilings'>,
   body: CreateRunBody,
-): Promise<Task> {
+): Promise<Goal> {
   checkToolset(deps, body.toolset);
   checkPolicy(deps, body.toolset, body.policy);
   checkNetwork(deps, body.network);
@@ -54,7 +52,7 @@ function checkToolset({ catalog }: Pick<ApiDeps, 'catalog'>, toolset: string): v
   throw new ApiProblem('unknown_toolset', detail, { errors: [{ pointer: '/toolset', detail }] });
 }
 
-function checkTask(deps: Pick<ApiDeps, 'catalog' | 'models'>, { toolset, plan, prompt, model }: CreateRunBody): Task {
+function checkTask(deps: Pick<ApiDeps, 'catalog' | 'models'>, { toolset, plan, prompt, model }: CreateRunBody): Goal {
   if (plan === undefined) return { planner: 'model', prompt: prompt ?? '', model: checkModel(deps, model) };
   checkPlan(deps, toolset, plan);
   return { planner: 'scripted', plan };

@@ -1,6 +1,5 @@
-import { toPointer } from '@holdpoint/engine/domain/json-pointer';
+import { type Source, toPointer } from '@holdpoint/contract';
 import { WorkspaceError, type WorkspaceErrorCode } from '@holdpoint/workspace/errors';
-import type { Source } from '@holdpoint/workspace/port';
 import type { ApiDeps } from '../../deps.ts';
 import { PlacedError } from '../../errors/placed-error.ts';
 

@@ -1,7 +1,7 @@
-import { type CreateRunBody, createRunSchema, runSchema } from '@holdpoint/client/wire/run';
+import type { Goal, RunSpec } from '@holdpoint/contract';
+import { type CreateRunBody, createRunSchema, runSchema } from '@holdpoint/contract/wire';
 import { findSubmitted, type Idempotency, submitRun } from '@holdpoint/engine/commands/submit-run';
 import { cutAtCeilings } from '@holdpoint/engine/domain/ceilings';
-import type { RunSpec, Task } from '@holdpoint/engine/domain/run-spec';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { checkRequest } from './check-request.ts';
 import { checkSpace } from './check-space.ts';
@@ -39,8 +39,8 @@ async function submit(deps: ApiDeps, body: CreateRunBody, idempotency: Idempoten
   const known = idempotency && (await findSubmitted(deps, { by: operator, idempotency }));
   if (known !== undefined) return { runId: known, created: false };
   checkSpace(deps);
-  const task = await checkRequest(deps, body);
-  return submitRun(deps, { spec: specOf(deps, body, task), by: operator, idempotency });
+  const goal = await checkRequest(deps, body);
+  return submitRun(deps, { spec: specOf(deps, body, goal), by: operator, idempotency });
 }
 
 const specOf = (
@@ -58,11 +58,11 @@ const specOf = (
     labels,
     priority,
   }: CreateRunBody,
-  task: Task,
+  goal: Goal,
 ): RunSpec => ({
   ...(title === undefined ? {} : { title }),
   toolset,
-  task,
+  goal,
   source: workspace.source,
   policy,
   limits: cutAtCeilings(limits, ceilings),

@@ -1,5 +1,5 @@
+import { runIdSchema } from '@holdpoint/contract';
 import { getRun } from '@holdpoint/engine/commands/steer-run';
-import { runIdSchema } from '@holdpoint/engine/domain/ids';
 import type { RunState } from '@holdpoint/engine/domain/state';
 import { EngineError } from '@holdpoint/engine/errors';
 import type { ApiDeps } from '../../deps.ts';

@@ -1,6 +1,4 @@
-import { type ForkRunBody, forkRunSchema } from '@holdpoint/client/wire/fork';
-import { idParamsSchema } from '@holdpoint/client/wire/page';
-import { runSchema } from '@holdpoint/client/wire/run';
+import { type ForkRunBody, forkRunSchema, idParamsSchema, runSchema } from '@holdpoint/contract/wire';
 import { forkRun } from '@holdpoint/engine/commands/fork-run';
 import { findSubmitted } from '@holdpoint/engine/commands/submit-run';
 import { cutAtCeilings } from '@holdpoint/engine/domain/ceilings';

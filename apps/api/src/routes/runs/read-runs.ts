@@ -1,5 +1,4 @@
-import { idParamsSchema } from '@holdpoint/client/wire/page';
-import { listRunsQuerySchema, runDetailSchema, runPageSchema } from '@holdpoint/client/wire/run';
+import { idParamsSchema, listRunsQuerySchema, runDetailSchema, runPageSchema } from '@holdpoint/contract/wire';
 import type { RunState } from '@holdpoint/engine/domain/state';
 import { readSpec } from '@holdpoint/engine/log/read-spec';
 import { listRuns } from '@holdpoint/engine/queries/list-runs';

@@ -1,5 +1,4 @@
-import { retryRunSchema, undoneSchema } from '@holdpoint/client/wire/fork';
-import { idParamsSchema } from '@holdpoint/client/wire/page';
+import { idParamsSchema, retryRunSchema, undoneSchema } from '@holdpoint/contract/wire';
 import { retryRun } from '@holdpoint/engine/commands/retry-run';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { placeEngineError } from '../../errors/place-engine-error.ts';

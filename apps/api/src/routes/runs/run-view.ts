@@ -1,13 +1,9 @@
-import { conflictSchema } from '@holdpoint/client/wire/problem';
-import { publishedSchema } from '@holdpoint/client/wire/published';
-import type { Run, RunDetail } from '@holdpoint/client/wire/run';
-import { noUsage, type TreeUsage } from '@holdpoint/engine/domain/agent-report';
+import { allowedModels, type OperatorPolicy, type RunSpec, type TreeUsage } from '@holdpoint/contract';
+import type { Run, RunDetail } from '@holdpoint/contract/wire';
+import { noUsage } from '@holdpoint/engine/domain/agent-report';
+import { operatorPolicyDigest, withCurrent } from '@holdpoint/engine/domain/judge-call';
 import { usedByTree } from '@holdpoint/engine/domain/limits-reached';
-import { type OperatorPolicy, operatorPolicyDigest, withCurrent } from '@holdpoint/engine/domain/operator-policy';
-import { allowedModels, type RunSpec } from '@holdpoint/engine/domain/run-spec';
 import type { RunState } from '@holdpoint/engine/domain/state';
-import { problemSchema } from '@holdpoint/engine/domain/vocabulary';
-import { sourceSchema } from '@holdpoint/workspace/port';
 
 /** A run as the API shows it. */
 export function toRun(run: RunState, now = Date.now()): Run {
@@ -48,14 +44,14 @@ export function toRunDetail(
   spec: RunSpec,
   { agents, current }: { agents: readonly RunState[]; current: OperatorPolicy | undefined },
 ): RunDetail {
-  const { task, source, policy, limits, network, validators, publish } = spec;
-  const prompt = task.planner === 'model' ? task.prompt : null;
+  const { goal, source, policy, limits, network, validators, publish } = spec;
+  const prompt = goal.planner === 'model' ? goal.prompt : null;
   const models = allowedModels(spec);
   const operator_policies = withCurrent(spec.operator, current).map((one) => {
     return { digest: operatorPolicyDigest(one), policy: one };
   });
   const bound = { policy, operator_policies, limits, models, network };
-  const request = { prompt, source: sourceSchema.parse(source), ...bound, validators, publish };
+  const request = { prompt, source, ...bound, validators, publish };
   return { ...toRun(run), waiting_for: agents.flatMap(waitingFor), request };
 }
 
@@ -81,20 +77,13 @@ const figures = ({ steps, input_tokens, output_tokens, cost_micros }: TreeUsage)
   cost_usd: cost_micros / 1e6,
 });
 
-/** The versions that are in conflict stand in the approval. */
-const toldConflicts = conflictSchema.strip().array();
-
-/** What a publication came to is JSON of the workspace room; what does not fit is left out. */
 function toPublication(run: RunState): Run['publication'] {
   const { publication: status, publication_detail: detail = {} } = run;
-  const published = publishedSchema.safeParse(detail.published);
-  const conflicts = toldConflicts.safeParse(detail.conflicts);
-  const reason = problemSchema.safeParse(detail.reason);
   return {
     status,
-    published: published.success ? published.data : null,
-    conflicts: conflicts.success ? conflicts.data : [],
-    reason: reason.success ? reason.data : null,
+    published: detail.published ?? null,
+    conflicts: detail.conflicts ?? [],
+    reason: detail.reason ?? null,
     approval_id: status === 'parked' ? (run.publish_approval ?? null) : null,
   };
 }

@@ -1,8 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CreateRun, Run } from '@holdpoint/client/wire/run';
-import type { Step } from '@holdpoint/client/wire/step';
+import type { CreateRun, Run, Step } from '@holdpoint/contract/wire';
 import { readSpec } from '@holdpoint/engine/log/read-spec';
 import { readRun } from '@holdpoint/engine/log/read-state';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -259,7 +258,7 @@ describe('a fork', () => {
     const { run } = await api.client.forkRun(id, { from_step: 0, model: 'ollama/other' });
     expect(run).toMatchObject({ planner: 'model', model: 'ollama/other' });
     const state = await readRun(api.engine.redis, run.id);
-    expect(state && (await readSpec(api.engine, state)).task).toMatchObject({ prompt: 'Write', model: 'ollama/other' });
+    expect(state && (await readSpec(api.engine, state)).goal).toMatchObject({ prompt: 'Write', model: 'ollama/other' });
   });
 
   test('with an Idempotency-Key is made once', async () => {

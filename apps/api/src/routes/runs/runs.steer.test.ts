@@ -1,8 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CreateRun } from '@holdpoint/client/wire/run';
-import type { Step } from '@holdpoint/client/wire/step';
+import type { CreateRun, Step } from '@holdpoint/contract/wire';
 import { submitRun } from '@holdpoint/engine/commands/submit-run';
 import { readWholeLog } from '@holdpoint/engine/log/read-log';
 import { readRun } from '@holdpoint/engine/log/read-state';
@@ -113,13 +112,13 @@ describe('a run whose tools have changed meanwhile', () => {
     const spec = {
       ...{
         toolset: 'holdpoint',
-        source: { type: 'empty' },
+        source: { type: 'empty' as const },
         validators: [],
         labels: {},
         network: { allow: [] },
         models: [],
       },
-      task: {
+      goal: {
         planner: 'scripted' as const,
         plan: { groups: [{ on_error: 'stop' as const, steps: [write('a', '1')] }] },
       },

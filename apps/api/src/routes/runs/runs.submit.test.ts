@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CreateRun } from '@holdpoint/client/wire/run';
+import type { CreateRun } from '@holdpoint/contract/wire';
 import { readLog } from '@holdpoint/engine/log/read-log';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contentOf, problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
@@ -341,7 +341,7 @@ describe('steps and attempts', () => {
       error: null,
     });
     expect(await api.client.listAttempts(step?.id ?? '')).toMatchObject([
-      { number: 1, worker: 'test-worker', end: 'succeeded', capabilities: { isolation: 'none' }, reason: null },
+      { number: 1, worker: 'test-worker', end: 'succeeded', capabilities: { driver: 'none' }, reason: null },
     ]);
   });
 

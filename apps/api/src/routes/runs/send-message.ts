@@ -1,5 +1,4 @@
-import { idParamsSchema } from '@holdpoint/client/wire/page';
-import { sendMessageSchema, sentMessageSchema } from '@holdpoint/client/wire/run';
+import { idParamsSchema, sendMessageSchema, sentMessageSchema } from '@holdpoint/contract/wire';
 import { sendMessage } from '@holdpoint/engine/commands/send-message';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { checkRunId } from './find-run.ts';

@@ -1,5 +1,4 @@
-import { idParamsSchema } from '@holdpoint/client/wire/page';
-import { cancelRunSchema, resumeRunSchema, runSchema } from '@holdpoint/client/wire/run';
+import { cancelRunSchema, idParamsSchema, resumeRunSchema, runSchema } from '@holdpoint/contract/wire';
 import { requestCancel, requestPause, requestResume } from '@holdpoint/engine/commands/steer-run';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { checkRunId, findRun } from './find-run.ts';

@@ -1,5 +1,4 @@
-import { undoneSchema, undoRunSchema } from '@holdpoint/client/wire/fork';
-import { idParamsSchema } from '@holdpoint/client/wire/page';
+import { idParamsSchema, undoneSchema, undoRunSchema } from '@holdpoint/contract/wire';
 import { undoSteps } from '@holdpoint/engine/commands/undo-run';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { placeEngineError } from '../../errors/place-engine-error.ts';

@@ -1,5 +1,4 @@
-import { idParamsSchema } from '@holdpoint/client/wire/page';
-import { archiveQuerySchema } from '@holdpoint/client/wire/snapshot';
+import { archiveQuerySchema, idParamsSchema } from '@holdpoint/contract/wire';
 import type { ApiDeps, App } from '../../deps.ts';
 import { binarySchema } from '../../schema/binary.ts';
 import { findRun } from '../runs/find-run.ts';

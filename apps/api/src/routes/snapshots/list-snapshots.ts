@@ -1,5 +1,4 @@
-import { idParamsSchema } from '@holdpoint/client/wire/page';
-import { type Snapshot, snapshotListSchema } from '@holdpoint/client/wire/snapshot';
+import { idParamsSchema, type Snapshot, snapshotListSchema } from '@holdpoint/contract/wire';
 import type { RunState } from '@holdpoint/engine/domain/state';
 import { readWholeLog } from '@holdpoint/engine/log/read-log';
 import { listSteps } from '@holdpoint/engine/queries/list-steps';

@@ -1,5 +1,4 @@
-import { idParamsSchema } from '@holdpoint/client/wire/page';
-import { fileListSchema, listFilesQuerySchema, readFileQuerySchema } from '@holdpoint/client/wire/snapshot';
+import { fileListSchema, idParamsSchema, listFilesQuerySchema, readFileQuerySchema } from '@holdpoint/contract/wire';
 import { WorkspaceError } from '@holdpoint/workspace/errors';
 import type { ApiDeps, App } from '../../deps.ts';
 import { PlacedError } from '../../errors/placed-error.ts';

@@ -1,5 +1,10 @@
-import { idParamsSchema } from '@holdpoint/client/wire/page';
-import { attemptListSchema, listStepsQuerySchema, stepDetailSchema, stepPageSchema } from '@holdpoint/client/wire/step';
+import {
+  attemptListSchema,
+  idParamsSchema,
+  listStepsQuerySchema,
+  stepDetailSchema,
+  stepPageSchema,
+} from '@holdpoint/contract/wire';
 import { fromPayload } from '@holdpoint/engine/blobs/blob-store';
 import { listAttempts } from '@holdpoint/engine/queries/list-attempts';
 import { getStep, listSteps } from '@holdpoint/engine/queries/list-steps';

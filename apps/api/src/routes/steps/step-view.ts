@@ -1,4 +1,4 @@
-import type { Attempt, Step, StepDetail } from '@holdpoint/client/wire/step';
+import type { Attempt, Step, StepDetail } from '@holdpoint/contract/wire';
 import type { StepState } from '@holdpoint/engine/domain/state';
 import type { Attempt as LoggedAttempt } from '@holdpoint/engine/queries/list-attempts';
 import { z } from 'zod';
@@ -51,5 +51,5 @@ export const toAttempt = (attempt: LoggedAttempt): Attempt => ({
   end: attempt.end ?? null,
   reason: attempt.reason ?? null,
   duration_ms: attempt.duration_ms ?? null,
-  capabilities: z.json().parse(attempt.capabilities ?? null),
+  capabilities: attempt.capabilities ?? null,
 });

@@ -1,4 +1,4 @@
-import { taskIdSchema } from '@holdpoint/engine/domain/ids';
+import { taskIdSchema } from '@holdpoint/contract';
 import type { TaskState } from '@holdpoint/engine/domain/state';
 import { EngineError } from '@holdpoint/engine/errors';
 import { ownerOf } from '@holdpoint/engine/log/indexes';

@@ -1,8 +1,13 @@
-import { idParamsSchema } from '@holdpoint/client/wire/page';
-import { taskListSchema, taskOutputQuerySchema, taskOutputSchema, taskSchema } from '@holdpoint/client/wire/task';
+import { isTaskOver } from '@holdpoint/contract';
+import {
+  idParamsSchema,
+  taskListSchema,
+  taskOutputQuerySchema,
+  taskOutputSchema,
+  taskSchema,
+} from '@holdpoint/contract/wire';
 import { requestTaskKill } from '@holdpoint/engine/commands/kill-task';
 import type { TaskState } from '@holdpoint/engine/domain/state';
-import { isTaskOver } from '@holdpoint/engine/domain/vocabulary';
 import { newsChannel } from '@holdpoint/engine/log/keys';
 import { readRun, readTasks } from '@holdpoint/engine/log/read-state';
 import { type ApiDeps, type App, operator } from '../../deps.ts';

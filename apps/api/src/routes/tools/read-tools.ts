@@ -6,7 +6,7 @@ import {
   toolsetParamsSchema,
   toolsetQuerySchema,
   toolsetSchema,
-} from '@holdpoint/client/wire/tool';
+} from '@holdpoint/contract/wire';
 import { formats } from '@holdpoint/tools/formats';
 import type { ToolDefinition } from '@holdpoint/tools/registry';
 import { z } from 'zod';

@@ -1,6 +1,6 @@
 import { confirm, isCancel } from '@clack/prompts';
 import type { Client } from '@holdpoint/client/client';
-import type { Approval, Decide } from '@holdpoint/client/wire/approval';
+import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { commandLine } from '../../command-name.ts';
 import { CliError } from '../../errors.ts';
 import { approvalText } from '../../output/approval-text.ts';

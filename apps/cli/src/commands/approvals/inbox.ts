@@ -1,7 +1,7 @@
 import { text as ask, cancel, isCancel, log, outro, select } from '@clack/prompts';
 import type { Client } from '@holdpoint/client/client';
 import { ApiError } from '@holdpoint/client/errors';
-import type { Approval, Decide } from '@holdpoint/client/wire/approval';
+import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { CliError } from '../../errors.ts';
 import { actionText, approvalText, isAboutPublish } from '../../output/approval-text.ts';
 import { cut, oneLine, plain, plainJson } from '../../output/plain.ts';

@@ -1,4 +1,4 @@
-import { approvalStatusSchema } from '@holdpoint/engine/domain/vocabulary';
+import { approvalStatusSchema } from '@holdpoint/contract';
 import { type Command, Option } from 'commander';
 import { approvalTable } from '../../output/approval-text.ts';
 import type { Shell } from '../../shell.ts';

@@ -1,4 +1,5 @@
-import type { Approval, Decide, Resolution } from '@holdpoint/client/wire/approval';
+import type { Resolution } from '@holdpoint/contract';
+import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { CliError } from '../../errors.ts';
 import { planOf } from '../../output/approval-text.ts';
 

@@ -1,4 +1,4 @@
-import type { Approval, Decide } from '@holdpoint/client/wire/approval';
+import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { CliError } from '../../errors.ts';
 import type { Shell } from '../../shell.ts';

@@ -1,5 +1,5 @@
 import { text as ask, isCancel, select } from '@clack/prompts';
-import type { Approval, Decide } from '@holdpoint/client/wire/approval';
+import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { nameText } from '../../output/name-text.ts';
 import type { Shell } from '../../shell.ts';
 import { readText } from './read-text.ts';

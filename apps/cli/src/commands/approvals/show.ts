@@ -1,4 +1,4 @@
-import type { Approval } from '@holdpoint/client/wire/approval';
+import type { Approval } from '@holdpoint/contract/wire';
 import type { Command } from 'commander';
 import { commandLine } from '../../command-name.ts';
 import { approvalText } from '../../output/approval-text.ts';

@@ -1,4 +1,4 @@
-import type { ForkRun } from '@holdpoint/client/wire/fork';
+import type { ForkRun } from '@holdpoint/contract/wire';
 import type { Command } from 'commander';
 import { defined } from '../../defined.ts';
 import { stepReference } from '../../find-snapshot.ts';

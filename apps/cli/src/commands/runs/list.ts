@@ -1,4 +1,4 @@
-import { runStatusSchema } from '@holdpoint/engine/domain/vocabulary';
+import { runStatusSchema } from '@holdpoint/contract';
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { runTable } from '../../output/run-text.ts';

@@ -1,6 +1,6 @@
 import type { Client } from '@holdpoint/client/client';
 import { ApiError } from '@holdpoint/client/errors';
-import type { Publication, Publish } from '@holdpoint/client/wire/published';
+import type { Publication, Publish } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError } from 'commander';
 import { commandLine } from '../../command-name.ts';
 import { defined } from '../../defined.ts';

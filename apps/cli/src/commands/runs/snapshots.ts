@@ -1,4 +1,4 @@
-import type { Snapshot } from '@holdpoint/client/wire/snapshot';
+import type { Snapshot } from '@holdpoint/contract/wire';
 import type { Command } from 'commander';
 import { nameText } from '../../output/name-text.ts';
 import { table } from '../../output/table.ts';

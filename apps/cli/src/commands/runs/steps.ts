@@ -1,4 +1,4 @@
-import type { Step } from '@holdpoint/client/wire/step';
+import type { Step } from '@holdpoint/contract/wire';
 import type { Command } from 'commander';
 import { allSteps } from '../../all-steps.ts';
 import { nameText } from '../../output/name-text.ts';

@@ -1,4 +1,4 @@
-import type { Task } from '@holdpoint/client/wire/task';
+import type { Task } from '@holdpoint/contract/wire';
 import type { Command } from 'commander';
 import { oneLine } from '../../output/plain.ts';
 import { table } from '../../output/table.ts';

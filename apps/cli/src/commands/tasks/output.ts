@@ -1,4 +1,4 @@
-import { isTaskOver } from '@holdpoint/engine/domain/vocabulary';
+import { isTaskOver } from '@holdpoint/contract';
 import { type Command, Option } from 'commander';
 import { plain } from '../../output/plain.ts';
 import type { Shell } from '../../shell.ts';

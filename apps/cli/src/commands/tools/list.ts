@@ -1,4 +1,4 @@
-import { toolFormatSchema } from '@holdpoint/client/wire/tool';
+import { toolFormatSchema } from '@holdpoint/contract/wire';
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
 import { oneLine, plainJson } from '../../output/plain.ts';

@@ -1,5 +1,4 @@
-import type { ActionChanged, NewEvent } from '../events.ts';
-import type { Payload } from '../payload.ts';
+import type { ActionChanged, NewEvent, Payload } from '@holdpoint/contract';
 import type { ApprovalState, RunState, StepState } from '../state.ts';
 import {
   attemptIs,

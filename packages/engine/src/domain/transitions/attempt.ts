@@ -1,8 +1,6 @@
+import type { Begins, CapabilityReport, EventOf, NewEvent, Payload, Problem } from '@holdpoint/contract';
 import { z } from 'zod';
-import type { EventOf, NewEvent } from '../events.ts';
-import type { Payload } from '../payload.ts';
 import type { RunState, StepState } from '../state.ts';
-import type { Begins } from '../task.ts';
 import {
   attemptIs,
   headIs,
@@ -14,7 +12,6 @@ import {
   type Transition,
   writerIs,
 } from '../transition.ts';
-import type { Problem } from '../vocabulary.ts';
 import { mayWrite } from './gate-steps.ts';
 import { parkedChange } from './waiting.ts';
 
@@ -85,7 +82,7 @@ export interface AttemptResult {
   value?: Payload;
   error?: Problem;
   duration_ms: number;
-  capabilities?: unknown;
+  capabilities?: CapabilityReport | undefined;
   snapshot?: { snapshot: string; parent: string; files_changed: number; skipped: number };
   /** `task.created`, of what begins with this outcome. */
   created?: NewEvent;
@@ -101,7 +98,7 @@ export function settleAttempt(stepId: string, result: AttemptResult): Transition
   const data = {
     attempt,
     ...rest,
-    ...(capabilities === undefined ? {} : { capabilities: z.json().parse(capabilities) }),
+    ...(capabilities === undefined ? {} : { capabilities }),
   };
   events.push({ type: `step.${status}`, step_id: stepId, data });
   return { if: [stepIs(stepId, 'running'), attemptIs(stepId, attempt)], events };

@@ -1,10 +1,6 @@
-import type { NewEvent } from '../events.ts';
+import type { ForkedFrom, NewEvent, Parent, Payload, PublicationStatus, RunSpec } from '@holdpoint/contract';
 import { runField } from '../fields.ts';
-import type { ForkedFrom, Parent } from '../lineage.ts';
-import type { Payload } from '../payload.ts';
-import type { RunSpec } from '../run-spec.ts';
 import type { Transition } from '../transition.ts';
-import type { PublicationStatus } from '../vocabulary.ts';
 
 /** Where a fork begins. */
 export interface Fork {
@@ -54,8 +50,8 @@ export function createRun(spec: RunSpec, { stored, by, tools, fork, parent }: Cr
           spec: stored,
           title: titleOf(spec),
           toolset: spec.toolset,
-          planner: spec.task.planner,
-          ...(spec.task.planner === 'model' ? { model: spec.task.model } : {}),
+          planner: spec.goal.planner,
+          ...(spec.goal.planner === 'model' ? { model: spec.goal.model } : {}),
           labels: spec.labels,
           created_by: by,
           ...(spec.priority === 'normal' ? {} : { priority: spec.priority }),
@@ -73,7 +69,7 @@ const titleLength = 80;
 
 function titleOf(spec: RunSpec): string {
   if (spec.title !== undefined) return spec.title;
-  if (spec.task.planner === 'scripted') return `${spec.task.plan.groups.length} groups of tool calls`;
-  const line = spec.task.prompt.trim().split('\n', 1)[0] ?? '';
+  if (spec.goal.planner === 'scripted') return `${spec.goal.plan.groups.length} groups of tool calls`;
+  const line = spec.goal.prompt.trim().split('\n', 1)[0] ?? '';
   return line.length > titleLength ? `${line.slice(0, titleLength - 1)}…` : line;
 }

@@ -1,8 +1,6 @@
-import type { NewEvent } from '../events.ts';
-import type { Payload } from '../payload.ts';
+import type { DecisionKind, Effect, NewEvent, Payload, Problem } from '@holdpoint/contract';
 import type { ApprovalState, RunState, StepState } from '../state.ts';
 import { approvalIs, snapshotIs, stepIs, type Transition } from '../transition.ts';
-import type { DecisionKind, Effect, Problem } from '../vocabulary.ts';
 import { parkedChange } from './waiting.ts';
 
 /** A person's decision, checked: the digest fits, edited arguments are valid and passed the policy. */

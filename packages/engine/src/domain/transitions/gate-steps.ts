@@ -1,10 +1,7 @@
-import type { NewEvent } from '../events.ts';
-import type { Payload } from '../payload.ts';
-import type { PolicyAction } from '../policy.ts';
+import { type DecisionKind, isSettled, type NewEvent, type Payload, type PolicyAction } from '@holdpoint/contract';
 import type { RunState, StepState } from '../state.ts';
 import { snapshotIs, stepIs, type Transition } from '../transition.ts';
 import { unblocked } from '../turn-order.ts';
-import { type DecisionKind, isSettled } from '../vocabulary.ts';
 import { parkedChange } from './waiting.ts';
 
 /** What becomes of a pending step: it runs, it parks, or it is refused. */

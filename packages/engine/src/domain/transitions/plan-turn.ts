@@ -1,8 +1,6 @@
-import type { EventOf, NewEvent } from '../events.ts';
-import type { Payload } from '../payload.ts';
+import type { Effect, EventOf, NewEvent, Payload, Problem, Risk } from '@holdpoint/contract';
 import type { RunState } from '../state.ts';
 import { openIs, runIs, type Transition, turnIs } from '../transition.ts';
-import type { Effect, Problem, Risk } from '../vocabulary.ts';
 
 /** A call of a turn that is about to be recorded. With `error` it settles at once and nothing runs. */
 export interface TurnStep {

@@ -1,6 +1,14 @@
+import type {
+  ApprovalKind,
+  ConflictSummary,
+  DecisionKind,
+  Payload,
+  Problem,
+  PublicationStatus,
+  Published,
+} from '@holdpoint/contract';
 import { z } from 'zod';
 import { runField } from '../fields.ts';
-import type { Payload } from '../payload.ts';
 import type { ApprovalState, RunState } from '../state.ts';
 import {
   approvalIs,
@@ -12,7 +20,6 @@ import {
   snapshotIs,
   type Transition,
 } from '../transition.ts';
-import type { ApprovalKind, DecisionKind, Problem, PublicationStatus } from '../vocabulary.ts';
 
 const publicationIs = (...status: PublicationStatus[]): Condition => ({ field: runField.publication, is: status });
 
@@ -59,18 +66,14 @@ export const recordValidation = (
   ],
 });
 
-export const recordPublished = (run: RunState, published: unknown): Transition => ({
+export const recordPublished = (run: RunState, published: Published): Transition => ({
   if: [publicationIs('requested')],
-  events: [
-    { type: 'workspace.published', data: { snapshot: run.snapshot ?? '', published: z.json().parse(published) } },
-  ],
+  events: [{ type: 'workspace.published', data: { snapshot: run.snapshot ?? '', published: published } }],
 });
 
-export const recordConflict = (run: RunState, conflicts: unknown): Transition => ({
+export const recordConflict = (run: RunState, conflicts: readonly ConflictSummary[]): Transition => ({
   if: [publicationIs('requested')],
-  events: [
-    { type: 'workspace.conflicted', data: { snapshot: run.snapshot ?? '', conflicts: z.json().parse(conflicts) } },
-  ],
+  events: [{ type: 'workspace.conflicted', data: { snapshot: run.snapshot ?? '', conflicts: [...conflicts] } }],
 });
 
 export const recordPublishFailed = (run: RunState, reason: Problem): Transition => ({
@@ -86,7 +89,7 @@ export interface Hold {
   reason: string;
   preview: Payload;
   expiresAt: string;
-  conflicts: unknown;
+  conflicts: readonly ConflictSummary[];
 }
 
 export function parkPublish(run: RunState, hold: Hold): Transition {

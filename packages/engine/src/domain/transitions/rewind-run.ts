@@ -1,6 +1,4 @@
-import type { Decided } from '../decided.ts';
-import type { NewEvent, RefusedCalls } from '../events.ts';
-import type { Payload } from '../payload.ts';
+import type { Decided, NewEvent, Payload, RefusedCalls } from '@holdpoint/contract';
 import type { RunState, StepState } from '../state.ts';
 import { parkedIs, runIs, seqIs, type Transition } from '../transition.ts';
 import type { TurnStep } from './plan-turn.ts';

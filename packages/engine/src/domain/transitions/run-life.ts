@@ -1,9 +1,8 @@
-import type { EventOf, NewEvent } from '../events.ts';
+import type { EventOf, NewEvent, Problem } from '@holdpoint/contract';
 import { runField } from '../fields.ts';
 import { usageOf } from '../limits-reached.ts';
 import type { RunState } from '../state.ts';
 import { type Condition, openIs, parkedIs, runIs, type Transition, turnIs } from '../transition.ts';
-import type { Problem } from '../vocabulary.ts';
 import type { Word } from './plan-turn.ts';
 import { noOpenTasks } from './tasks.ts';
 

@@ -1,4 +1,4 @@
-import type { EventOf } from '../events.ts';
+import type { EventOf } from '@holdpoint/contract';
 import { runField } from '../fields.ts';
 import type { RunState } from '../state.ts';
 import { headIs, isRestored, leaseIs, seqIs, snapshotIs, type Transition } from '../transition.ts';

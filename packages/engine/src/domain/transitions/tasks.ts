@@ -1,8 +1,7 @@
-import { type AgentReport, isSameStandstill, replaceReport } from '../agent-report.ts';
-import type { NewEvent } from '../events.ts';
+import type { AgentReport, NewEvent, Problem, TaskOutcome, TaskStatus } from '@holdpoint/contract';
+import { isSameStandstill, replaceReport } from '../agent-report.ts';
 import { runField } from '../fields.ts';
 import type { RunState, TaskState } from '../state.ts';
-import type { TaskOutcome } from '../task.ts';
 import {
   type Condition,
   headIs,
@@ -14,7 +13,6 @@ import {
   taskIs,
   writerIs,
 } from '../transition.ts';
-import type { Problem, TaskStatus } from '../vocabulary.ts';
 import { totalChange } from './waiting.ts';
 
 type Ended = Extract<TaskStatus, 'completed' | 'failed' | 'killed' | 'timed_out' | 'lost'>;

@@ -1,5 +1,4 @@
-import type { AgentsTotal } from '../agent-report.ts';
-import type { NewEvent } from '../events.ts';
+import type { AgentsTotal, NewEvent } from '@holdpoint/contract';
 import { runField } from '../fields.ts';
 import type { RunState } from '../state.ts';
 import { type Condition, parkedIs, runIs, seqIs, type Transition } from '../transition.ts';

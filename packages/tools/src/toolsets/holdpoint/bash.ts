@@ -1,7 +1,7 @@
+import type { ToolOutcome } from '@holdpoint/contract';
 import type { CommandResult } from '@holdpoint/sandbox/port';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
-import type { ToolOutcome } from '../../tool.ts';
 import { cutShort } from './cut-short.ts';
 import { failure } from './failure.ts';
 import { pathArgument, relativePath } from './path-argument.ts';

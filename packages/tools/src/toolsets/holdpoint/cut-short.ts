@@ -1,11 +1,11 @@
+import type { Problem } from '@holdpoint/contract';
 import type { CommandEnd } from '@holdpoint/sandbox/port';
-import type { ToolError } from '../../tool.ts';
 
 /** The status and error of a command that did not come to its own end. @param name how the command is called in messages */
 export function cutShort(
   end: Exclude<CommandEnd, { status: 'exited' }>,
   name: string,
-): { status: 'failed' | 'timed_out' | 'killed'; error: ToolError } {
+): { status: 'failed' | 'timed_out' | 'killed'; error: Problem } {
   switch (end.status) {
     case 'timed_out':
       return {

@@ -1,8 +1,9 @@
-import type { Task, ToolContext, ToolError } from '../../tool.ts';
+import type { Problem, TaskView } from '@holdpoint/contract';
+import type { ToolContext } from '../../tool.ts';
 import { type Failure, failure } from './failure.ts';
 
 /** A task as tools return it. */
-export function describeTask({ id, kind, title, status, outcome, child, started_at }: Task) {
+export function describeTask({ id, kind, title, status, outcome, child, started_at }: TaskView) {
   return {
     task_id: id,
     kind,
@@ -18,7 +19,7 @@ export function describeTask({ id, kind, title, status, outcome, child, started_
   };
 }
 
-export const isOver = ({ status }: Task): boolean =>
+export const isOver = ({ status }: TaskView): boolean =>
   status !== 'queued' && status !== 'running' && status !== 'capturing';
 
 /** What a planner is told that names a task which is none, with those that are. */
@@ -32,7 +33,7 @@ export async function noSuchTask({ tasks }: ToolContext, taskId: string): Promis
   );
 }
 
-export const tooDeep = (maxDepth: number): ToolError => ({
+export const tooDeep = (maxDepth: number): Problem => ({
   code: 'ETOODEEP',
   message:
     maxDepth === 0

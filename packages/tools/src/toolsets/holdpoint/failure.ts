@@ -1,4 +1,4 @@
-import type { ToolOutcome } from '../../tool.ts';
+import type { ToolOutcome } from '@holdpoint/contract';
 
 export type Failure = Extract<ToolOutcome, { status: 'failed' | 'timed_out' | 'killed' }>;
 

@@ -1,6 +1,6 @@
+import type { ToolOutcome } from '@holdpoint/contract';
 import type { CapturedStream, CommandResult } from '@holdpoint/sandbox/port';
 import { defineTool } from '../../define-tool.ts';
-import type { ToolOutcome } from '../../tool.ts';
 import { cutShort } from './cut-short.ts';
 import { type Failure, failure } from './failure.ts';
 import { type GrepOutput, parseCounts, parseFiles, parseMatches, parseStats } from './grep-output.ts';

@@ -1,6 +1,7 @@
+import type { ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
-import type { ToolContext, ToolOutcome } from '../../tool.ts';
+import type { ToolContext } from '../../tool.ts';
 import { failure } from './failure.ts';
 import { pathArgument, relativePath } from './path-argument.ts';
 import { readTextFile, type TextFile } from './read-text.ts';

@@ -1,6 +1,7 @@
+import type { OutputPage, TaskView } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
-import type { Task, TaskOutput, ToolContext } from '../../tool.ts';
+import type { ToolContext } from '../../tool.ts';
 import { describeTask, isOver, noSuchTask } from './describe-task.ts';
 
 const cursor = z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0);
@@ -34,7 +35,7 @@ interface Wanted {
   max_bytes: number;
 }
 
-async function read({ tasks }: ToolContext, { id }: Task, { stdout_cursor, stderr_cursor, max_bytes }: Wanted) {
+async function read({ tasks }: ToolContext, { id }: TaskView, { stdout_cursor, stderr_cursor, max_bytes }: Wanted) {
   const [stdout, stderr] = await Promise.all([
     tasks.output(id, { stream: 'stdout', from: stdout_cursor, maxBytes: max_bytes }),
     tasks.output(id, { stream: 'stderr', from: stderr_cursor, maxBytes: max_bytes }),
@@ -42,7 +43,7 @@ async function read({ tasks }: ToolContext, { id }: Task, { stdout_cursor, stder
   return { stdout: page(stdout), stderr: page(stderr) };
 }
 
-const page = ({ text, next, total, omitted }: TaskOutput) => ({
+const page = ({ text, next, total, omitted }: OutputPage) => ({
   text,
   next_cursor: next,
   total_bytes: total,

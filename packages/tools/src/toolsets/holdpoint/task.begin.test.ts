@@ -1,7 +1,8 @@
+import type { TaskView } from '@holdpoint/contract';
 import { describe, expect, it } from 'vitest';
 import { createRegistry } from '../../registry.ts';
 import { bareContext } from '../../testing/bare-context.ts';
-import type { Task, ToolContext } from '../../tool.ts';
+import type { ToolContext } from '../../tool.ts';
 import { holdpoint } from './toolset.ts';
 
 const registry = createRegistry([holdpoint]);
@@ -9,11 +10,11 @@ const now = 1_000_000;
 const call = (tool: string, args: object, more: Partial<ToolContext> = {}) =>
   registry.execute({ toolset: 'holdpoint', tool, args, context: { ...bareContext(), now: () => now, ...more } });
 
-const shell = (more: Partial<Task> = {}): Task => ({
+const shell = (more: Partial<TaskView> = {}): TaskView => ({
   ...{ id: 'task_1', kind: 'shell', title: 'make', status: 'running', created_at: '2026-01-01T00:00:00Z' },
   ...more,
 });
-const having = (task: Task): Pick<ToolContext, 'tasks'> => ({
+const having = (task: TaskView): Pick<ToolContext, 'tasks'> => ({
   tasks: {
     ...bareContext().tasks,
     list: async () => [task],

@@ -1,6 +1,7 @@
+import type { Goal, TaskView, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
-import type { AgentTask, Task, ToolContext, ToolOutcome } from '../../tool.ts';
+import type { ToolContext } from '../../tool.ts';
 import { describeTask, isOver, noSuchTask, tooDeep } from './describe-task.ts';
 import { failure } from './failure.ts';
 
@@ -58,11 +59,11 @@ Several calls in one turn run at the same time. With run_in_background the resul
   async execute(context, args): Promise<ToolOutcome> {
     if (context.deferred !== undefined) return result(context, context.deferred);
     if (context.depth >= context.maxDepth) return { status: 'failed', error: tooDeep(context.maxDepth) };
-    const asked = agentTask(context, args);
-    if (asked === undefined) {
+    const goal = agentGoal(context, args);
+    if (goal === undefined) {
       return failure('ENOMODEL', 'This run has no model that could read a prompt.', 'Name a model, or give a plan.');
     }
-    const begun = { kind: 'agent' as const, title: args.description, spec: { task: asked } };
+    const begun = { kind: 'agent' as const, title: args.description, spec: { goal } };
     if (args.run_in_background) {
       return { status: 'succeeded', value: { task_id: context.taskId, status: 'running' }, task: begun };
     }
@@ -70,14 +71,14 @@ Several calls in one turn run at the same time. With run_in_background the resul
   },
 });
 
-function agentTask(context: ToolContext, { prompt, plan, model = context.model }: Args): AgentTask | undefined {
+function agentGoal(context: ToolContext, { prompt, plan, model = context.model }: Args): Goal | undefined {
   if (plan !== undefined) return { planner: 'scripted', plan: { groups: plan } };
   if (prompt === undefined || model === undefined) return undefined;
   return { planner: 'model', model, prompt };
 }
 
 async function result(context: ToolContext, { task_id }: { task_id: string }): Promise<ToolOutcome> {
-  const found: Task | undefined = await context.tasks.get(task_id);
+  const found: TaskView | undefined = await context.tasks.get(task_id);
   if (!found) return noSuchTask(context, task_id);
   const value = describeTask(found);
   if (!isOver(found) || found.status === 'completed') return { status: 'succeeded', value };

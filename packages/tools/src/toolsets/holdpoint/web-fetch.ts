@@ -1,6 +1,7 @@
+import type { ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
-import type { NetworkResponse, ToolOutcome } from '../../tool.ts';
+import type { NetworkResponse } from '../../tool.ts';
 import { type ReadPage, readPage } from '../../web/read-page.ts';
 import { failure } from './failure.ts';
 import { networkFetch } from './network-fetch.ts';

@@ -1,6 +1,7 @@
+import type { ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
-import type { Tool, ToolOutcome } from '../../tool.ts';
+import type { Tool } from '../../tool.ts';
 import type { SearchAnswer, SearchPort } from '../../web/search/port.ts';
 import type { Failure } from './failure.ts';
 import { allowing, networkFailure, networkOff } from './network-fetch.ts';

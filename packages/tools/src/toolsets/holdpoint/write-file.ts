@@ -1,7 +1,8 @@
+import type { Preview } from '@holdpoint/contract';
 import { FileError } from '@holdpoint/sandbox/errors';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
-import type { Preview, ToolContext } from '../../tool.ts';
+import type { ToolContext } from '../../tool.ts';
 import { changedPaths } from './changed-paths.ts';
 import { pathArgument, relativePath } from './path-argument.ts';
 import { readTextFile } from './read-text.ts';

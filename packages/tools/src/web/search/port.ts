@@ -1,5 +1,6 @@
+import type { Problem } from '@holdpoint/contract';
 import type { TextWork } from '../../text-work/text-work.ts';
-import type { Network, ToolError } from '../../tool.ts';
+import type { Network } from '../../tool.ts';
 
 export interface SearchRequest {
   query: string;
@@ -16,7 +17,7 @@ export interface SearchResult {
 }
 
 /** An empty list says that the engine found nothing, never that its answer was not understood. */
-export type SearchAnswer = { ok: true; results: SearchResult[] } | { ok: false; error: ToolError };
+export type SearchAnswer = { ok: true; results: SearchResult[] } | { ok: false; error: Problem };
 
 /** A search engine. */
 export interface SearchPort {

@@ -1,13 +1,11 @@
+import type { Resolution } from '@holdpoint/contract';
 import { namesIn, openChain, openTop, statIn } from '../../files/open-directory.ts';
 import { isDotGit, toText } from '../../files/path-name.ts';
 import type { ObjectWriter } from '../../git-objects/object-writer.ts';
-import type { Resolution } from '../../port.ts';
-import type { Change, Leaf } from '../../tree/tree.ts';
-import { find, isFolder, isSame } from '../../tree/tree.ts';
+import { type Change, find, isFolder, isSame, type Leaf } from '../../tree/tree.ts';
 import type { ChangeSet } from '../change-set.ts';
 import { resolve } from '../resolve.ts';
-import type { Found } from './inspect-source.ts';
-import { inspect } from './inspect-source.ts';
+import { type Found, inspect } from './inspect-source.ts';
 
 /** What is to become of one path of the change set. */
 export interface Outcome {

@@ -1,14 +1,12 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync } from 'node:fs';
 import { errnoOf, WorkspaceError } from '../../errors.ts';
-import type { Directory } from '../../files/open-directory.ts';
-import { openChain, openChild, openTop, statIn } from '../../files/open-directory.ts';
+import { type Directory, openChain, openChild, openTop, statIn } from '../../files/open-directory.ts';
 import { toText } from '../../files/path-name.ts';
 import { hashLargeBlob } from '../../git-objects/large-blob.ts';
 import { objectId } from '../../git-objects/object-id.ts';
 import { largeFrom, type ObjectWriter } from '../../git-objects/object-writer.ts';
 import { modeOf } from '../../tree/scan.ts';
-import type { Leaf } from '../../tree/tree.ts';
-import { modes } from '../../tree/tree.ts';
+import { type Leaf, modes } from '../../tree/tree.ts';
 
 export interface Ownership {
   permissions: number;

@@ -1,5 +1,4 @@
-import type { Found } from './inspect-source.ts';
-import { inspect } from './inspect-source.ts';
+import { type Found, inspect } from './inspect-source.ts';
 import type { Aside } from './private-name.ts';
 import type { JournalEntry } from './publish-journal.ts';
 

@@ -1,8 +1,6 @@
 import { WorkspaceError } from '../../errors.ts';
-import type { Leaf } from '../../tree/tree.ts';
-import { modes } from '../../tree/tree.ts';
-import type { Ownership } from './inspect-source.ts';
-import { inspect } from './inspect-source.ts';
+import { type Leaf, modes } from '../../tree/tree.ts';
+import { inspect, type Ownership } from './inspect-source.ts';
 
 /** Owner and permissions of the nearest folder that exists, and the folders that are missing below it. */
 export async function parentOf(root: string, path: string): Promise<{ ownership: Ownership; missing: string[] }> {

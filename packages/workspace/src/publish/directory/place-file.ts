@@ -2,16 +2,14 @@ import { closeSync, constants, mkdirSync, openSync, symlinkSync } from 'node:fs'
 import type { Deps } from '../../deps.ts';
 import { errnoOf } from '../../errors.ts';
 import { giveFile, giveLink } from '../../files/give-away.ts';
-import type { Directory } from '../../files/open-directory.ts';
-import { openChild, openTop, statIn } from '../../files/open-directory.ts';
+import { type Directory, openChild, openTop, statIn } from '../../files/open-directory.ts';
 import { toText } from '../../files/path-name.ts';
 import { removeHollow } from '../../files/remove-hollow.ts';
 import { syncFolder, syncOpen, writeAll } from '../../files/write-durably.ts';
 import type { BlobReceiver } from '../../host-git/stream-blobs.ts';
 import { modes } from '../../tree/tree.ts';
 import { type AttributeCopier, createAttributeCopier } from './copy-attributes.ts';
-import type { Objection, Step, Way } from './journal-step.ts';
-import { judge, splitPath } from './journal-step.ts';
+import { judge, type Objection, type Step, splitPath, type Way } from './journal-step.ts';
 import { bringTo, findAside, privateName, putAside, removeName } from './private-name.ts';
 import type { JournalEntry } from './publish-journal.ts';
 

@@ -1,27 +1,25 @@
 import { createHash } from 'node:crypto';
+import type { Conflict, PublishPlan } from '@holdpoint/contract';
 import type { OpenPlace } from '../../bounds/bounds.ts';
 import type { Deps } from '../../deps.ts';
 import { toText } from '../../files/path-name.ts';
 import { createObjectWriter, type ObjectWriter } from '../../git-objects/object-writer.ts';
 import type { Scope } from '../../left-out/judge-changes.ts';
-import type { Conflict, PublishPlan, PublishRequest, SnapshotId } from '../../port.ts';
+import type { PublishRequest, SnapshotId } from '../../port.ts';
 import type { RunFolder } from '../../run/run-folder.ts';
 import type { WorkspaceRecord } from '../../run/workspace-record.ts';
 import { commitTree } from '../../snapshot.ts';
 import { isPrivate, kindOf, permissionsAt } from '../../tree/permissions.ts';
-import type { Change, Leaf } from '../../tree/tree.ts';
-import { emptyFolders, find, isFolder, isSame } from '../../tree/tree.ts';
+import { type Change, emptyFolders, find, isFolder, isSame, type Leaf } from '../../tree/tree.ts';
 import { type ChangeSet, changeSet, isWithinAny, leftOutOf } from '../change-set.ts';
 import { overlay } from '../overlay.ts';
 import { toPlanFiles, withDigest } from '../plan-digest.ts';
 import { createTextBudget, largestText, readVersions, textOf, versionOf } from '../versions.ts';
-import type { Outcome } from './compare-source.ts';
-import { compareSource } from './compare-source.ts';
+import { compareSource, type Outcome } from './compare-source.ts';
 import { readSource, storeSource } from './inspect-source.ts';
 import { assertOutsideData } from './open-target.ts';
 import { ownershipOf, parentOf, type RunBits, withOwnership } from './ownership.ts';
-import type { Journal, JournalEntry } from './publish-journal.ts';
-import { lastPublished } from './publish-journal.ts';
+import { type Journal, type JournalEntry, lastPublished } from './publish-journal.ts';
 
 export interface DirectoryInput extends PublishRequest {
   folder: RunFolder;

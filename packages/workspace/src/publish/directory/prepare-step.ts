@@ -1,7 +1,6 @@
 import { openChain, openTop, statIn } from '../../files/open-directory.ts';
 import { look } from './inspect-source.ts';
-import type { Objection, Step, Way } from './journal-step.ts';
-import { isState, splitPath } from './journal-step.ts';
+import { isState, type Objection, type Step, splitPath, type Way } from './journal-step.ts';
 import { findAside, privateName, removeName } from './private-name.ts';
 
 /** Puts in order what a process left of a step when it died in the middle of it. */

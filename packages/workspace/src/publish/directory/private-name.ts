@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { linkSync, readlinkSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { errnoOf } from '../../errors.ts';
 import { giveLink } from '../../files/give-away.ts';
-import type { Directory } from '../../files/open-directory.ts';
-import { openChain, openTop, statIn } from '../../files/open-directory.ts';
+import { type Directory, openChain, openTop, statIn } from '../../files/open-directory.ts';
 
 /** `tmp`: written and not yet in place. `old`, `new`: taken from its name on the way forward, and on the way back. */
 export type Role = 'tmp' | 'old' | 'new';

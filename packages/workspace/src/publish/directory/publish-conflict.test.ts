@@ -4,13 +4,14 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { Resolution } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
 import { readTree, writeTree } from '../../fixtures/file-tree.ts';
 import { publishNow } from '../../fixtures/publish-now.ts';
 import { runUntilKilled } from '../../fixtures/run-until-killed.ts';
 import { stride, tried } from '../../fixtures/stride.ts';
 import { owner, type Temporary, temporary } from '../../fixtures/temporary-workspaces.ts';
-import type { PublishRequest, Resolution } from '../../port.ts';
+import type { PublishRequest } from '../../port.ts';
 import { withSourceLock } from './source-lock.ts';
 
 const runId = 'run_1';

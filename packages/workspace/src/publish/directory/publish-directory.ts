@@ -1,14 +1,14 @@
+import type { Conflict } from '@holdpoint/contract';
 import type { Deps } from '../../deps.ts';
 import { toText } from '../../files/path-name.ts';
-import type { Conflict, PublishResult } from '../../port.ts';
+import type { PublishResult } from '../../port.ts';
 import type { RunFolder } from '../../run/run-folder.ts';
 import { changeSet, leftOutOf } from '../change-set.ts';
 import { applyJournal, stepsOf, wayOf } from './apply-journal.ts';
 import type { Objection } from './journal-step.ts';
 import { openTarget } from './open-target.ts';
 import { type DirectoryInput, isPublished, planDirectory, requestId, scopeOf } from './plan-directory.ts';
-import type { Journal } from './publish-journal.ts';
-import { readJournal, removeJournal, writeJournal, writeLastPublished } from './publish-journal.ts';
+import { type Journal, readJournal, removeJournal, writeJournal, writeLastPublished } from './publish-journal.ts';
 import { settleBack } from './settle-aside.ts';
 import { withSourceLock } from './source-lock.ts';
 

@@ -3,12 +3,10 @@ import type { Deps } from '../../deps.ts';
 import { openChain, openTop, statIn } from '../../files/open-directory.ts';
 import { syncFolder } from '../../files/write-durably.ts';
 import { look } from './inspect-source.ts';
-import type { Objection, Step, Way } from './journal-step.ts';
-import { isState, splitPath } from './journal-step.ts';
+import { isState, type Objection, type Step, splitPath, type Way } from './journal-step.ts';
 import { waitForWriters } from './open-writers.ts';
 import { changed } from './prepare-step.ts';
-import type { Aside, Put, Role } from './private-name.ts';
-import { bringTo, findAside, privateName, removeName } from './private-name.ts';
+import { type Aside, bringTo, findAside, type Put, privateName, type Role, removeName } from './private-name.ts';
 
 /** How long a publish waits for a program that has a replaced file open for writing. */
 const longestMs = 2000;

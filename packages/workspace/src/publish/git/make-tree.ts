@@ -1,15 +1,15 @@
+import type { Conflict, LeftOut } from '@holdpoint/contract';
 import type { Deps } from '../../deps.ts';
 import { toText } from '../../files/path-name.ts';
 import type { ObjectWriter } from '../../git-objects/object-writer.ts';
 import { createSelection } from '../../materialise/selection.ts';
-import type { Conflict, LeftOut, SnapshotId } from '../../port.ts';
+import type { SnapshotId } from '../../port.ts';
 import { commitTree } from '../../snapshot.ts';
 import { assertUnmoved } from '../../source-repository/repository.ts';
 import { takeCommit } from '../../source-repository/take-commit.ts';
 import { mergeTrees } from '../../three-way/merge-trees.ts';
 import { loadSnapshot, loadTree } from '../../tree/load-snapshot.ts';
-import type { Change, Folder } from '../../tree/tree.ts';
-import { changesBetween, emptyFolders, find, isLeaf, isSame } from '../../tree/tree.ts';
+import { type Change, changesBetween, emptyFolders, type Folder, find, isLeaf, isSame } from '../../tree/tree.ts';
 import { changeSet, isWithinAny, leftOutOf } from '../change-set.ts';
 import { overlay } from '../overlay.ts';
 import { type CleanedChanges, cleanChanges } from './attributes/clean-changes.ts';

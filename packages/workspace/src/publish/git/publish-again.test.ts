@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import type { Resolution } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
 import { writeTree } from '../../fixtures/file-tree.ts';
 import { publishNow } from '../../fixtures/publish-now.ts';
 import { git, initRepository } from '../../fixtures/real-git.ts';
 import { type Temporary, temporary } from '../../fixtures/temporary-workspaces.ts';
-import type { Resolution } from '../../port.ts';
 
 const runId = 'run_1';
 

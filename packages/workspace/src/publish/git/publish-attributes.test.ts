@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import type { PublishPlan, Resolution } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
 import { type FileTree, readTree, writeTree } from '../../fixtures/file-tree.ts';
 import { publishNow } from '../../fixtures/publish-now.ts';
@@ -19,7 +20,6 @@ import { git, gitBytes, initRepository } from '../../fixtures/real-git.ts';
 import { runUntilKilled } from '../../fixtures/run-until-killed.ts';
 import { stride } from '../../fixtures/stride.ts';
 import { type Temporary, temporary } from '../../fixtures/temporary-workspaces.ts';
-import type { PublishPlan, Resolution } from '../../port.ts';
 
 const runId = 'run_1';
 const branch = `refs/heads/holdpoint/${runId}`;

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { PublishPlan, Resolution } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
 import { readTree, writeTree } from '../../fixtures/file-tree.ts';
 import { publishNow } from '../../fixtures/publish-now.ts';
@@ -7,7 +8,7 @@ import { git, gitBytes, initRepository } from '../../fixtures/real-git.ts';
 import { runUntilKilled } from '../../fixtures/run-until-killed.ts';
 import { stride, tried } from '../../fixtures/stride.ts';
 import { type Temporary, temporary } from '../../fixtures/temporary-workspaces.ts';
-import type { PublishPlan, PublishRequest, Resolution } from '../../port.ts';
+import type { PublishRequest } from '../../port.ts';
 
 const runId = 'run_1';
 const lines = Array.from({ length: 20 }, (_, index) => `line ${index}\n`);

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { PublishPlan, Resolution, Source } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
 import { type FileTree, readTree, writeTree } from '../../fixtures/file-tree.ts';
 import { publishNow } from '../../fixtures/publish-now.ts';
 import { git, initRepository } from '../../fixtures/real-git.ts';
 import { type Temporary, temporary } from '../../fixtures/temporary-workspaces.ts';
-import type { PublishPlan, Resolution, Source } from '../../port.ts';
 
 const runId = 'run_1';
 const isRoot = process.getuid?.() === 0;

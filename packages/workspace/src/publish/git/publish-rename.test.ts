@@ -1,11 +1,11 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Conflict, Resolution } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
 import { readTree, writeTree } from '../../fixtures/file-tree.ts';
 import { publishNow } from '../../fixtures/publish-now.ts';
 import { git, initRepository } from '../../fixtures/real-git.ts';
 import { type Temporary, temporary } from '../../fixtures/temporary-workspaces.ts';
-import type { Conflict, Resolution } from '../../port.ts';
 
 const runId = 'run_1';
 

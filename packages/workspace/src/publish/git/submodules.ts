@@ -1,7 +1,6 @@
+import type { Conflict } from '@holdpoint/contract';
 import { toText } from '../../files/path-name.ts';
-import type { Conflict } from '../../port.ts';
-import type { Change, Folder } from '../../tree/tree.ts';
-import { find, isFolder, modes } from '../../tree/tree.ts';
+import { type Change, type Folder, find, isFolder, modes } from '../../tree/tree.ts';
 import { overlay } from '../overlay.ts';
 
 /** A tree of the source with its submodules, which are no part of a workspace. */

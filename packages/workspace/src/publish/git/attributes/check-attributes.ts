@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import type { Deps } from '../../../deps.ts';
 import { errnoOf } from '../../../errors.ts';
 import { removeFolder } from '../../../files/remove-folder.ts';
-import type { Folder } from '../../../tree/tree.ts';
-import { find, isLeaf, modes } from '../../../tree/tree.ts';
+import { type Folder, find, isLeaf, modes } from '../../../tree/tree.ts';
 
 export interface AttributeQuery {
   /** The run's repository, which holds the `.gitattributes` of the tree. */

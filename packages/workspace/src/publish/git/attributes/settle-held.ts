@@ -1,7 +1,7 @@
+import type { Conflict, Resolution } from '@holdpoint/contract';
 import type { Deps } from '../../../deps.ts';
 import { toText } from '../../../files/path-name.ts';
 import type { ObjectWriter } from '../../../git-objects/object-writer.ts';
-import type { Conflict, Resolution } from '../../../port.ts';
 import type { RunFolder } from '../../../run/run-folder.ts';
 import { type Change, type Folder, find, isLeaf } from '../../../tree/tree.ts';
 import { resolve } from '../../resolve.ts';

@@ -1,5 +1,5 @@
-import { givenLimitsSchema } from '@holdpoint/engine/domain/run-spec';
 import { z } from 'zod';
+import { givenLimitsSchema } from '../limits.ts';
 import { listOf } from './page.ts';
 
 /** What of the operator's binds every run, as a program was started with it. */

@@ -1,5 +1,5 @@
-import { problemSchema, taskKindSchema, taskStatusSchema } from '@holdpoint/engine/domain/vocabulary';
 import { z } from 'zod';
+import { problemSchema, taskKindSchema, taskStatusSchema } from '../vocabulary.ts';
 import { integerParameter, listOf } from './page.ts';
 
 const time = z.iso.datetime();

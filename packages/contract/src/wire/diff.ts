@@ -1,5 +1,5 @@
-import { fileDiffSchema, leftOutListSchema } from '@holdpoint/workspace/port';
 import { z } from 'zod';
+import { fileDiffSchema, leftOutListSchema } from '../diff.ts';
 import { pathParameter } from './path.ts';
 
 /** What changed between two snapshots of a run. */

@@ -1,5 +1,5 @@
-import { eventSchema, type LoggedEvent } from '@holdpoint/engine/domain/events';
 import { z } from 'zod';
+import { eventSchema, type LoggedEvent } from '../events.ts';
 import { integerParameter, pageOf } from './page.ts';
 
 const seq = z.int().min(1).describe('Dense, from 1, per run');
@@ -13,7 +13,7 @@ export const runEventSchema: z.ZodType<LoggedEvent, LoggedEvent> = z.discriminat
 /** The compiler cannot follow `extend` over a union of forty members; the schema is the engine's own, and one field. */
 type EventOption = z.ZodType<LoggedEvent, LoggedEvent> & z.core.$ZodTypeDiscriminable;
 
-export type { LoggedEvent as RunEvent } from '@holdpoint/engine/domain/events';
+export type { LoggedEvent as RunEvent } from '../events.ts';
 
 /** `next_cursor` is the value of `after` to go on with. */
 export const eventPageSchema = pageOf(runEventSchema);

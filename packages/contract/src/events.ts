@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentReportSchema, agentsTotalSchema } from './agent-report.ts';
+import { capabilityReportSchema } from './capabilities.ts';
 import { decidedSchema } from './decided.ts';
 import {
   approvalIdSchema,
@@ -11,6 +12,7 @@ import {
 } from './ids.ts';
 import { forkedFromSchema, parentSchema } from './lineage.ts';
 import { payloadSchema } from './payload.ts';
+import { conflictSummarySchema, publishedSchema } from './publish.ts';
 import { beginsSchema, taskAboutSchema, taskOutcomeSchema } from './task.ts';
 import {
   approvalKindSchema,
@@ -69,7 +71,7 @@ const settled = {
   value: payloadSchema.optional(),
   error: problemSchema.optional(),
   duration_ms: z.number().optional(),
-  capabilities: z.json().optional(),
+  capabilities: capabilityReportSchema.optional(),
   inherited_from: stepIdSchema.optional().describe('The step of the run it was forked from that came to this'),
   decided: z.array(decidedSchema).optional().describe('With inherited_from: the decisions that let it run there'),
   restore,
@@ -373,8 +375,8 @@ const workspaceEvents = [
   }),
   event('workspace.publish_rejected', { reason: problemSchema }),
   event('workspace.publish_failed', { snapshot: snapshotId, reason: problemSchema }),
-  event('workspace.published', { snapshot: snapshotId, published: z.json() }),
-  event('workspace.conflicted', { snapshot: snapshotId, conflicts: z.json() }),
+  event('workspace.published', { snapshot: snapshotId, published: publishedSchema }),
+  event('workspace.conflicted', { snapshot: snapshotId, conflicts: z.array(conflictSummarySchema) }),
   event('workspace.discard_requested', { by: z.string(), from: publicationStatusSchema }),
   event('workspace.discarded', {}),
 ] as const;

@@ -1,5 +1,5 @@
-import { unknownContentSchema } from '@holdpoint/workspace/port';
 import { z } from 'zod';
+import { unknownContentSchema } from '../diff.ts';
 import { listOf } from './page.ts';
 import { pathParameter } from './path.ts';
 
@@ -50,7 +50,6 @@ export const fileListSchema = listOf(fileEntrySchema).extend({
     .array(unknownContentSchema)
     .describe('What was there and no snapshot can hold: what is known of it. It is not among `data`'),
 });
-export type { UnknownContent } from '@holdpoint/workspace/port';
 
 /** GET /v1/runs/{id}/files/content: the bytes. */
 export const readFileQuerySchema = z.strictObject({ snapshot, path: pathParameter });

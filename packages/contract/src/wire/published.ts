@@ -1,7 +1,7 @@
-import { validatorResultSchema } from '@holdpoint/engine/domain/validation';
-import { problemSchema, publicationStatusSchema } from '@holdpoint/engine/domain/vocabulary';
-import { type PublishPlan, publishedSchema, publishPlanSchema, publishTargetSchema } from '@holdpoint/workspace/port';
 import { z } from 'zod';
+import { type PublishPlan, publishedSchema, publishPlanSchema, publishTargetSchema } from '../publish.ts';
+import { validatorResultSchema } from '../validation.ts';
+import { problemSchema, publicationStatusSchema } from '../vocabulary.ts';
 
 export { type PublishPlan, publishedSchema, publishPlanSchema };
 

@@ -1,5 +1,7 @@
-import { actionChangedSchema } from '@holdpoint/engine/domain/events';
-import { approvalIdSchema } from '@holdpoint/engine/domain/ids';
+import { z } from 'zod';
+import { changedRepositorySchema, unknownContentSchema } from '../diff.ts';
+import { actionChangedSchema } from '../events.ts';
+import { approvalIdSchema } from '../ids.ts';
 import {
   approvalKindSchema,
   approvalStatusSchema,
@@ -7,9 +9,7 @@ import {
   effectSchema,
   riskSchema,
   taskStatusSchema,
-} from '@holdpoint/engine/domain/vocabulary';
-import { changedRepositorySchema, unknownContentSchema } from '@holdpoint/workspace/port';
-import { z } from 'zod';
+} from '../vocabulary.ts';
 import { cursorOf, integerParameter, listParameter, pageOf } from './page.ts';
 
 const time = z.iso.datetime();
@@ -90,9 +90,6 @@ export const listApprovalsQuerySchema = z
     if (run_id !== undefined || status.every((one) => one === 'pending')) return;
     context.addIssue({ code: 'custom', path: ['status'], message: 'approvals which are not pending need run_id' });
   });
-
-/** Of a conflict, `args` of the decision edit: what becomes of each file. */
-export type { Resolution } from '@holdpoint/workspace/port';
 
 /** POST /v1/approvals/{id}/decision. */
 export const decideSchema = z.strictObject({

@@ -1,7 +1,8 @@
-import { stepIdSchema } from '@holdpoint/engine/domain/ids';
-import { payloadSchema } from '@holdpoint/engine/domain/payload';
-import { effectSchema, problemSchema, riskSchema, stepStatusSchema } from '@holdpoint/engine/domain/vocabulary';
 import { z } from 'zod';
+import { capabilityReportSchema } from '../capabilities.ts';
+import { stepIdSchema } from '../ids.ts';
+import { payloadSchema } from '../payload.ts';
+import { effectSchema, problemSchema, riskSchema, stepStatusSchema } from '../vocabulary.ts';
 import { cursorOf, integerParameter, listOf, pageOf } from './page.ts';
 
 const time = z.iso.datetime();
@@ -67,7 +68,9 @@ export const attemptSchema = z
       .describe('null while it runs'),
     reason: problemSchema.nullable(),
     duration_ms: z.number().nullable(),
-    capabilities: z.json().describe("The sandbox's report of what it enforced; null when nothing was reported"),
+    capabilities: capabilityReportSchema
+      .nullable()
+      .describe("The sandbox's report of what it enforced; null when nothing was reported"),
   })
   .meta({ id: 'Attempt' });
 export type Attempt = z.infer<typeof attemptSchema>;

@@ -1,17 +1,6 @@
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import type { Effect, OperatorPolicy, Policy, PolicyAction, Risk } from '@holdpoint/contract';
 import { canonicalJson } from './digest.ts';
-import { judge, matchingRule, type Policy, type PolicyAction, type PolicyVerdict, policySchema } from './policy.ts';
-import type { Effect, Risk } from './vocabulary.ts';
-
-/** What the operator holds or denies for every run, whatever its own policy says. */
-export const operatorPolicySchema = z.strictObject({
-  rules: policySchema.shape.rules.describe(
-    'The first rule that matches decides. No match: the policy of the run alone',
-  ),
-  publish: policySchema.shape.publish,
-});
-export type OperatorPolicy = z.infer<typeof operatorPolicySchema>;
 
 /** The policies that bind a run. `operator`: those in force when the run, or a run that it continues, was accepted. */
 interface Bound {
@@ -72,4 +61,36 @@ export function operatorPolicyDigest(policy: OperatorPolicy): string {
   const digest = `sha256:${createHash('sha256').update(canonicalJson(policy)).digest('hex')}`;
   digests.set(policy, digest);
   return digest;
+}
+
+export interface PolicyVerdict {
+  action: PolicyAction;
+  reason: string;
+}
+
+/** What the policy says of a call, before anything becomes runnable. Pure. */
+export function judge(policy: Policy, call: { tool: string; effect: Effect; risk: Risk }): PolicyVerdict {
+  const found = matchingRule(policy.rules, call);
+  if (found) {
+    const { action, reason } = found.rule;
+    return { action, reason: reason ?? `rule ${found.number} of the run's policy: ${action}` };
+  }
+  if (call.effect === 'external')
+    return { action: 'hold', reason: 'effects outside the workspace are held by default' };
+  return { action: 'allow', reason: 'nothing outside the staging workspace can change' };
+}
+
+/** The first rule that matches, and its number from 1. */
+export function matchingRule(
+  rules: Policy['rules'],
+  call: { tool: string; effect: Effect; risk: Risk },
+): { rule: Policy['rules'][number]; number: number } | undefined {
+  const index = rules.findIndex(
+    ({ match }) =>
+      (match.effect === undefined || match.effect === call.effect) &&
+      (match.risk === undefined || match.risk === call.risk) &&
+      (match.tool === undefined || match.tool === call.tool),
+  );
+  const rule = rules[index];
+  return rule && { rule, number: index + 1 };
 }

@@ -1,16 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import {
+  isTaskOver,
+  isTerminal,
+  type MergePreview,
+  type MergeResult,
+  type Problem,
+  type TaskHandle,
+  type TaskView,
+} from '@holdpoint/contract';
 import { requestTaskKill } from '../commands/kill-task.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState, TaskState } from '../domain/state.ts';
-import { isTaskOver, isTerminal, type Problem } from '../domain/vocabulary.ts';
 import { readRun, readTask, readTasks } from '../log/read-state.ts';
-import type { MergePreview, MergeResult, TaskDoor, TaskView } from '../ports.ts';
 
 const killPatienceMs = 10_000;
 const lookEveryMs = 20;
 
 /** The tasks of a run, for one call of it. */
-export function openTaskDoor(deps: WorkerDeps, run: RunState, step: StepState, signal: AbortSignal): TaskDoor {
+export function openTaskHandle(deps: WorkerDeps, run: RunState, step: StepState, signal: AbortSignal): TaskHandle {
   const get = async (taskId: string): Promise<TaskView | undefined> => {
     const task = await readTask(deps.redis, run.id, taskId);
     return task && viewTask(deps, task);

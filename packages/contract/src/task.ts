@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { capabilityReportSchema } from './capabilities.ts';
 import { runIdSchema, stepIdSchema } from './ids.ts';
 import { payloadSchema } from './payload.ts';
-import { taskSchema as planningSchema } from './run-spec.ts';
+import { goalSchema } from './run-spec.ts';
 import { problemSchema, taskKindSchema } from './vocabulary.ts';
 
 /** A command that runs beside the steps. */
@@ -14,7 +15,7 @@ export const shellSpecSchema = z.strictObject({
 export type ShellSpec = z.infer<typeof shellSpecSchema>;
 
 /** What a sub-agent is to do. It gets the policy, the network and the limits of the run it works for; what it uses counts there, too. */
-export const agentSpecSchema = z.strictObject({ task: planningSchema });
+export const agentSpecSchema = z.strictObject({ goal: goalSchema });
 export type AgentSpec = z.infer<typeof agentSpecSchema>;
 
 /** What is known of a task from its beginning. */
@@ -46,7 +47,7 @@ export type TaskOutcome = z.infer<typeof taskOutcomeSchema>;
  */
 export const beginsSchema = z.strictObject({
   value: payloadSchema.optional(),
-  capabilities: z.json().optional(),
+  capabilities: capabilityReportSchema.optional(),
   duration_ms: z.number(),
   skipped: z.int(),
 });

@@ -1,8 +1,4 @@
 import { z } from 'zod';
-import { operatorPolicySchema } from './operator-policy.ts';
-import { planSchema } from './plan.ts';
-import { policySchema } from './policy.ts';
-import { prioritySchema } from './vocabulary.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -80,77 +76,3 @@ export type Limits = z.infer<typeof limitsSchema>;
 /** Limits as they are given, nothing filled in. */
 export const givenLimitsSchema = z.strictObject({ ...bounds, command: commandLimitsSchema }).partial();
 export type GivenLimits = z.infer<typeof givenLimitsSchema>;
-
-/** What the run's tools may reach outside their sandbox. */
-export const networkSchema = z.strictObject({
-  allow: z
-    .array(z.string().min(1).max(300))
-    .max(100)
-    .default([])
-    .describe('`host`, `host:port` or `*.host:port`; without a port: 80 and 443. Empty: no network at all'),
-});
-export type Network = z.infer<typeof networkSchema>;
-
-export const hasNetwork = (network: Network): boolean => network.allow.length > 0;
-
-/** A command that must succeed, in the sandbox and without a network, on exactly what is to be published. */
-export const validatorSchema = z.strictObject({
-  name: z.string().min(1).max(100).optional(),
-  command: z
-    .string()
-    .min(1)
-    .max(100_000)
-    .regex(/^[^\0]*$/, 'expected no NUL')
-    .describe('For bash. Exit code 0: it passed'),
-  timeout_s: z.int().min(1).max(86_400).default(600),
-});
-export type Validator = z.infer<typeof validatorSchema>;
-export const validatorsSchema = z
-  .array(validatorSchema)
-  .max(50)
-  .describe('Run one after the other before a publish; the first that fails ends it, and the source is as it was');
-
-/** What its change set is, unless a publish asks for something else. */
-export const publishDefaultsSchema = z.strictObject({
-  include_ignored: z
-    .boolean()
-    .default(false)
-    .describe('With what the ignore rules of a git source match. Default: it is left out of diff and publish'),
-});
-
-/** What decides the run's turns. */
-export const taskSchema = z.discriminatedUnion('planner', [
-  z.strictObject({ planner: z.literal('scripted'), plan: planSchema }),
-  z.strictObject({ planner: z.literal('model'), model: z.string(), prompt: z.string().min(1).max(200_000) }),
-]);
-export type Task = z.infer<typeof taskSchema>;
-
-/** Models that its sub-agents may ask beside its own. */
-export const modelsSchema = z
-  .array(z.string().min(1).max(200))
-  .max(50)
-  .describe('provider/model, for the sub-agents of the run. The model of the run itself is always among them');
-
-/** The models that a sub-agent of a run may ask. A sub-agent hands on this list, so it never grows. */
-export const allowedModels = ({ task, models }: Pick<RunSpec, 'task' | 'models'>): string[] => [
-  ...new Set([...(task.planner === 'model' ? [task.model] : []), ...models]),
-];
-
-/** All that a run was asked to do. Written once, with `run.created`. `source` belongs to the workspace room; the engine only hands it on. */
-export const runSpecSchema = z.strictObject({
-  title: z.string().max(200).optional(),
-  toolset: z.string(),
-  task: taskSchema,
-  source: z.json(),
-  policy: policySchema,
-  /** The operator's policies in force when the run, or a run that it was forked from, was accepted. */
-  operator: z.array(operatorPolicySchema).max(1000).optional(),
-  limits: limitsSchema,
-  network: networkSchema,
-  models: modelsSchema.default([]),
-  validators: validatorsSchema.default([]),
-  publish: publishDefaultsSchema.prefault({}),
-  labels: z.record(z.string().min(1).max(63), z.string().max(255)),
-  priority: prioritySchema.default('normal'),
-});
-export type RunSpec = z.infer<typeof runSpecSchema>;

@@ -1,8 +1,9 @@
-import { planSchema } from '@holdpoint/engine/domain/plan';
-import { policySchema } from '@holdpoint/engine/domain/policy';
-import { givenLimitsSchema, validatorsSchema } from '@holdpoint/engine/domain/run-spec';
-import { prioritySchema } from '@holdpoint/engine/domain/vocabulary';
 import { z } from 'zod';
+import { givenLimitsSchema } from '../limits.ts';
+import { planSchema } from '../plan.ts';
+import { policySchema } from '../policy.ts';
+import { validatorsSchema } from '../run-spec.ts';
+import { prioritySchema } from '../vocabulary.ts';
 import { labelsSchema, runSchema } from './run.ts';
 
 const stepReference = z

@@ -1,5 +1,5 @@
-import { effectSchema, riskSchema } from '@holdpoint/engine/domain/vocabulary';
 import { z } from 'zod';
+import { effectSchema, riskSchema } from '../vocabulary.ts';
 import { listOf } from './page.ts';
 
 export const toolSchema = z

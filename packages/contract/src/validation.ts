@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { capabilityReportSchema } from './capabilities.ts';
 
 /** What became of one validator. Of long output the head and the tail are kept. */
 export const validatorResultSchema = z.strictObject({
@@ -12,6 +13,6 @@ export const validatorResultSchema = z.strictObject({
   stderr: z.string(),
   stderr_bytes: z.int(),
   duration_ms: z.number(),
-  capabilities: z.json().describe('What the sandbox enforced'),
+  capabilities: capabilityReportSchema.describe('What the sandbox enforced'),
 });
 export type ValidatorResult = z.infer<typeof validatorResultSchema>;

@@ -1,25 +1,13 @@
-import { runIdSchema } from '@holdpoint/engine/domain/ids';
-import { operatorPolicySchema } from '@holdpoint/engine/domain/operator-policy';
-import { planSchema } from '@holdpoint/engine/domain/plan';
-import { policySchema } from '@holdpoint/engine/domain/policy';
-import {
-  givenLimitsSchema,
-  limitsSchema,
-  modelsSchema,
-  networkSchema,
-  publishDefaultsSchema,
-  validatorsSchema,
-} from '@holdpoint/engine/domain/run-spec';
-import {
-  prioritySchema,
-  problemSchema,
-  publicationStatusSchema,
-  runStatusSchema,
-} from '@holdpoint/engine/domain/vocabulary';
-import { sourceSchema } from '@holdpoint/workspace/port';
 import { z } from 'zod';
+import { runIdSchema } from '../ids.ts';
+import { givenLimitsSchema, limitsSchema } from '../limits.ts';
+import { planSchema } from '../plan.ts';
+import { operatorPolicySchema, policySchema } from '../policy.ts';
+import { conflictSummarySchema } from '../publish.ts';
+import { modelsSchema, networkSchema, publishDefaultsSchema, validatorsSchema } from '../run-spec.ts';
+import { sourceSchema } from '../source.ts';
+import { prioritySchema, problemSchema, publicationStatusSchema, runStatusSchema } from '../vocabulary.ts';
 import { cursorOf, integerParameter, listParameter, pageOf } from './page.ts';
-import { conflictSchema } from './problem.ts';
 import { publishedSchema } from './published.ts';
 
 export const labelsSchema = z
@@ -119,7 +107,7 @@ const runShape = {
   publication: z.strictObject({
     status: publicationStatusSchema,
     published: publishedSchema.nullable(),
-    conflicts: z.array(conflictSchema),
+    conflicts: z.array(conflictSummarySchema),
     reason: problemSchema.nullable().describe('Why nothing was published, when it failed or was rejected'),
     approval_id: z.string().nullable().describe('The approval that it waits for'),
   }),

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+
+/** How far a promise holds on this host: by the kernel, in part, or not at all. */
+const enforcementSchema = z.enum(['enforced', 'partial', 'absent']);
+export type Enforcement = z.infer<typeof enforcementSchema>;
+
+/** What the sandbox enforced for an attempt. Kept with every attempt, shown by `holdpoint doctor`. */
+export const capabilityReportSchema = z.strictObject({
+  driver: z.enum(['bubblewrap', 'container', 'gvisor', 'none']),
+  fs: enforcementSchema,
+  net: enforcementSchema,
+  pids: enforcementSchema,
+  memory: enforcementSchema,
+  cpu: enforcementSchema,
+  disk: enforcementSchema,
+  seccomp: enforcementSchema,
+  uid_drop: enforcementSchema,
+  notes: z.array(z.string()).describe('One sentence per gap: what is missing and what would close it'),
+});
+export type CapabilityReport = z.infer<typeof capabilityReportSchema>;
+
+const absent = 'absent' as const;
+/** The report of a call that no isolation held. */
+export const nothingEnforced: CapabilityReport = {
+  ...{ driver: 'none', fs: absent, net: absent, pids: absent, memory: absent, cpu: absent },
+  ...{ disk: absent, seccomp: absent, uid_drop: absent, notes: [] },
+};

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+
+/** What the ids of each kind begin with, before an underscore and a UUIDv7. */
+export const idPrefixes = {
+  run: 'run',
+  step: 'step',
+  approval: 'apr',
+  task: 'task',
+  message: 'msg',
+  event: 'evt',
+} as const;
+export type IdKind = keyof typeof idPrefixes;
+
+/** Steps, approvals and tasks share one index of owners: the id says which of them is meant. */
+export const isIdOf = (kind: IdKind, id: string): boolean => id.startsWith(`${idPrefixes[kind]}_`);
+
+const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
+const idSchema = (prefix: string) =>
+  z.string().regex(new RegExp(`^${prefix}_${uuid}$`), `expected ${prefix}_ and a UUIDv7, as the API returned it`);
+
+export const runIdSchema = idSchema(idPrefixes.run);
+export const stepIdSchema = idSchema(idPrefixes.step);
+export const approvalIdSchema = idSchema(idPrefixes.approval);
+export const taskIdSchema = idSchema(idPrefixes.task);
+export const messageIdSchema = idSchema(idPrefixes.message);
+
+/** The hex SHA-1 of a commit in a run's shadow repository. */
+export const snapshotIdSchema = z.string().regex(/^[0-9a-f]{40}$/);

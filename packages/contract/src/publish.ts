@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import { leftOutListSchema } from './diff.ts';
+import { line } from './source.ts';
+
+export const publishedSchema = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('git'),
+    path: z.string(),
+    branch: z.string().describe('Full ref, e.g. refs/heads/holdpoint/run_…'),
+    commit: z.string(),
+    left_out: leftOutListSchema,
+  }),
+  z.strictObject({
+    type: z.literal('directory'),
+    path: z.string(),
+    files_written: z.int(),
+    files_deleted: z.int(),
+    left_out: leftOutListSchema,
+  }),
+]);
+export type Published = z.infer<typeof publishedSchema>;
+
+/** How a change set is to be published. */
+export const publishTargetSchema = z.strictObject({
+  branch: line
+    .min(1)
+    .max(250)
+    .optional()
+    .describe(
+      'Of a git source: made when it is missing, merged into when it has moved. Default: a new branch holdpoint/<run>',
+    ),
+  message: z.string().min(1).max(10_000).describe('Of the commit'),
+  author: z
+    .strictObject({ name: z.string().min(1).max(200), email: z.string().min(1).max(200) })
+    .optional()
+    .describe('Of the commit. Default: Holdpoint'),
+  include_ignored: z
+    .boolean()
+    .optional()
+    .describe('With what the ignore rules of a git source match. Default: without'),
+});
+export type PublishTarget = z.infer<typeof publishTargetSchema>;
+
+const oidSchema = z.string().regex(/^[0-9a-f]{40}$/);
+
+/** One version of a file that is in conflict. Null stands for: there is no file. */
+const versionSchema = z.strictObject({
+  mode: z.string(),
+  oid: oidSchema.describe('Hex SHA-1 of the content as a git blob'),
+  bytes: z.int(),
+  text: z.string().nullable().describe('null: not UTF-8 text, or larger than 64 KiB'),
+});
+export type FileVersion = z.infer<typeof versionSchema>;
+
+/**
+ * Why nothing was published; the source is as it was. A conflict with `versions` can be resolved by saying which one is to be taken;
+ * any other needs the source brought in order first.
+ */
+export const conflictSchema = z.strictObject({
+  path: z.string(),
+  reason: z.enum(['changed_in_source', 'merge', 'attributes', 'branch_exists', 'branch_checked_out', 'source_missing']),
+  detail: z.string(),
+  versions: z
+    .strictObject({
+      base: versionSchema.nullable().describe('What the run began with'),
+      source: versionSchema.nullable().describe('What the source has now'),
+      run: versionSchema.nullable().describe('What the run made of it'),
+    })
+    .optional(),
+});
+export type Conflict = z.infer<typeof conflictSchema>;
+
+/** A conflict as the log and a run name it: without the versions, which a publish plan shows. */
+export const conflictSummarySchema = conflictSchema.omit({ versions: true });
+export type ConflictSummary = z.infer<typeof conflictSummarySchema>;
+
+/** What becomes of a file in conflict: the run's version, the source's, or other text. Holds only while the source has what was seen. */
+export const resolutionSchema = z.discriminatedUnion('take', [
+  z.strictObject({ path: z.string(), take: z.enum(['run', 'source']), seen: oidSchema.nullable() }),
+  z.strictObject({
+    path: z.string(),
+    take: z.literal('text'),
+    text: z.string().max(1024 * 1024),
+    seen: oidSchema.nullable().describe("`oid` of the source's version as it was shown; null: there was none"),
+  }),
+]);
+export type Resolution = z.infer<typeof resolutionSchema>;
+
+/** What a publish would do now, to the byte: the dry run. */
+export const publishPlanSchema = z.strictObject({
+  target: z.discriminatedUnion('type', [
+    z.strictObject({
+      type: z.literal('git'),
+      path: z.string(),
+      branch: z.string().describe('Full ref'),
+      from: oidSchema.nullable().describe('The commit that the branch must still be at; null: it must not exist'),
+      commit: oidSchema.nullable().describe('The commit that it will be at; null: there are conflicts'),
+      how: z.enum(['create', 'fast_forward', 'merge', 'nothing']),
+      message: z.string(),
+      author: z.strictObject({ name: z.string(), email: z.string() }),
+    }),
+    z.strictObject({ type: z.literal('directory'), path: z.string() }),
+  ]),
+  candidate: oidSchema.describe('The snapshot with what would be published: what validators must pass on'),
+  files: z
+    .array(
+      z.strictObject({
+        path: z.string(),
+        status: z.enum(['added', 'modified', 'deleted']),
+        old_mode: z.string().nullable(),
+        new_mode: z.string().nullable(),
+      }),
+    )
+    .describe('What would change at the target'),
+  converted: z
+    .array(z.strictObject({ path: z.string(), how: z.enum(['line_endings', 'ident', 'lfs']) }))
+    .optional()
+    .describe(
+      "Files that the commit has otherwise than the run, by the source's .gitattributes. `lfs`: a pointer; the content goes to the source's LFS storage",
+    ),
+  left_out: leftOutListSchema,
+  conflicts: z.array(conflictSchema).describe('When there are any, nothing can be published'),
+  digest: z
+    .string()
+    .describe('Of all this: a publish that would do anything else has another one. `sha256:` and 64 hex digits'),
+});
+export type PublishPlan = z.infer<typeof publishPlanSchema>;

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { limitsSchema } from './limits.ts';
+import { planSchema } from './plan.ts';
+import { operatorPolicySchema, policySchema } from './policy.ts';
+import { sourceSchema } from './source.ts';
+import { prioritySchema } from './vocabulary.ts';
+
+/** What the run's tools may reach outside their sandbox. */
+export const networkSchema = z.strictObject({
+  allow: z
+    .array(z.string().min(1).max(300))
+    .max(100)
+    .default([])
+    .describe('`host`, `host:port` or `*.host:port`; without a port: 80 and 443. Empty: no network at all'),
+});
+export type Network = z.infer<typeof networkSchema>;
+
+export const hasNetwork = (network: Network): boolean => network.allow.length > 0;
+
+/** A command that must succeed, in the sandbox and without a network, on exactly what is to be published. */
+export const validatorSchema = z.strictObject({
+  name: z.string().min(1).max(100).optional(),
+  command: z
+    .string()
+    .min(1)
+    .max(100_000)
+    .regex(/^[^\0]*$/, 'expected no NUL')
+    .describe('For bash. Exit code 0: it passed'),
+  timeout_s: z.int().min(1).max(86_400).default(600),
+});
+export type Validator = z.infer<typeof validatorSchema>;
+export const validatorsSchema = z
+  .array(validatorSchema)
+  .max(50)
+  .describe('Run one after the other before a publish; the first that fails ends it, and the source is as it was');
+
+/** What its change set is, unless a publish asks for something else. */
+export const publishDefaultsSchema = z.strictObject({
+  include_ignored: z
+    .boolean()
+    .default(false)
+    .describe('With what the ignore rules of a git source match. Default: it is left out of diff and publish'),
+});
+
+/** What a run is to reach: a plan of tool calls, or a prompt for a model. It decides the turns. */
+export const goalSchema = z.discriminatedUnion('planner', [
+  z.strictObject({ planner: z.literal('scripted'), plan: planSchema }),
+  z.strictObject({ planner: z.literal('model'), model: z.string(), prompt: z.string().min(1).max(200_000) }),
+]);
+export type Goal = z.infer<typeof goalSchema>;
+
+/** Models that its sub-agents may ask beside its own. */
+export const modelsSchema = z
+  .array(z.string().min(1).max(200))
+  .max(50)
+  .describe('provider/model, for the sub-agents of the run. The model of the run itself is always among them');
+
+/** The models that a sub-agent of a run may ask. A sub-agent hands on this list, so it never grows. */
+export const allowedModels = ({ goal, models }: Pick<RunSpec, 'goal' | 'models'>): string[] => [
+  ...new Set([...(goal.planner === 'model' ? [goal.model] : []), ...models]),
+];
+
+/** All that a run was asked to do. Written once, with `run.created`. */
+export const runSpecSchema = z.strictObject({
+  title: z.string().max(200).optional(),
+  toolset: z.string(),
+  goal: goalSchema,
+  source: sourceSchema,
+  policy: policySchema,
+  /** The operator's policies in force when the run, or a run that it was forked from, was accepted. */
+  operator: z.array(operatorPolicySchema).max(1000).optional(),
+  limits: limitsSchema,
+  network: networkSchema,
+  models: modelsSchema.default([]),
+  validators: validatorsSchema.default([]),
+  publish: publishDefaultsSchema.prefault({}),
+  labels: z.record(z.string().min(1).max(63), z.string().max(255)),
+  priority: prioritySchema.default('normal'),
+});
+export type RunSpec = z.infer<typeof runSpecSchema>;

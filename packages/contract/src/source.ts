@@ -1,0 +1,38 @@
+import { z } from 'zod';
+
+/** No ref has any, and a command of git takes no NUL. */
+export const line = z.string().regex(/^[^\p{Cc}]*$/u, 'expected no control characters');
+/** File names may hold anything but this. */
+const withoutNul = z.string().regex(/^[^\0]*$/, 'expected no NUL');
+const path = withoutNul.min(1).max(4096);
+
+// Glob patterns of paths relative to the workspace, such as `src/**`. Dot files are like any other; see `compileGlob`.
+const selection = {
+  include: z.array(withoutNul.min(1).max(500)).max(200).optional().describe('Only what one of these globs matches'),
+  exclude: z.array(withoutNul.min(1).max(500)).max(200).optional().describe('Not what one of these globs matches'),
+};
+
+/**
+ * Where a run's files come from. Wire shape of `workspace.source`. What `include` and `exclude` leave out does not exist in the
+ * workspace, and a publish leaves it as it is at the source.
+ */
+export const sourceSchema = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('directory'),
+    path: path.describe('Absolute path of a directory on the worker host'),
+    ...selection,
+  }),
+  z.strictObject({
+    type: z.literal('git'),
+    path: path.describe('Absolute path of a git work tree or bare repository on the worker host'),
+    ref: line.min(1).max(1000).optional().describe('Branch, tag or commit. Default: HEAD'),
+    ...selection,
+  }),
+  z.strictObject({
+    type: z.literal('archive'),
+    path: path.describe('Absolute path of a .tar, .tar.gz or .zip file on the worker host'),
+    ...selection,
+  }),
+  z.strictObject({ type: z.literal('empty') }),
+]);
+export type Source = z.infer<typeof sourceSchema>;
