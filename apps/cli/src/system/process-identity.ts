@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** A process that cannot be mistaken for a later one with the same pid. */
+/** Identifies a process, also when its pid is used again later. */
 export interface ProcessIdentity {
   pid: number;
-  /** When it began, as this machine tells it: not a date, only good for comparing. */
+  /** An opaque start time, only for comparison. */
   began: string;
 }
 
-/** Undefined when there is no such process; a zombie counts as none, since it runs nothing and holds nothing. */
+/** Undefined when there is no such process. A zombie counts as none: it holds nothing. */
 export function identify(pid: number): ProcessIdentity | undefined {
   const began = process.platform === 'linux' ? beganOnLinux(pid) : beganByPs(pid);
   return began === undefined ? undefined : { pid, began };
@@ -18,7 +18,7 @@ export function isAlive({ pid, began }: ProcessIdentity): boolean {
   return identify(pid)?.began === began;
 }
 
-/** The boot and the clock ticks since then: field 22 of /proc/PID/stat. */
+/** The boot id and field 22 of /proc/PID/stat, the clock ticks since then. */
 function beganOnLinux(pid: number): string | undefined {
   let stat: string;
   try {

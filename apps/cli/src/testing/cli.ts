@@ -15,7 +15,7 @@ export interface Ended {
 
 export interface Running {
   child: ChildProcess & { pid: number };
-  /** The first line on stdout; rejects with what is on stderr when it ends without one. */
+  /** The first line on stdout. Rejects with stderr when the process ends without one. */
   firstLine: Promise<string>;
   ended: Promise<Ended>;
 }
@@ -28,7 +28,7 @@ function environment(env: Readonly<Record<string, string>>): Record<string, stri
   return { ...Object.fromEntries(inherited), ...env };
 }
 
-/** The command as a process of its own, without a terminal. */
+/** Starts the command as a process without a terminal. */
 export function start(args: readonly string[], env: Readonly<Record<string, string>>): Running {
   const child = spawn(process.execPath, [main, ...args], {
     env: environment(env),
@@ -45,14 +45,14 @@ export function start(args: readonly string[], env: Readonly<Record<string, stri
       stdout += text;
       if (stdout.includes('\n')) resolve(stdout.slice(0, stdout.indexOf('\n')));
     });
-    ended.then(() => reject(new Error(`it ended without a word on stdout: ${stderr}`)));
+    ended.then(() => reject(new Error(`it ended without a line on stdout: ${stderr}`)));
   });
   firstLine.catch(() => undefined);
   if (child.pid === undefined) throw new Error('it could not be started');
   return { child: Object.assign(child, { pid: child.pid }), firstLine, ended };
 }
 
-/** The command in this process, which is faster: for all that does not stay, or wait for a signal. */
+/** Runs the command in this process, which is faster than a new one. */
 export async function call(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ended> {
   const texts = { stdout: '', stderr: '' };
   const into = (name: 'stdout' | 'stderr') =>

@@ -34,7 +34,7 @@ async function up(...more: string[]) {
 
 function recorded(): SystemRecord {
   const record = readSystemRecord(join(root, 'data'));
-  if (record === undefined) throw new Error('nothing is recorded');
+  if (record === undefined) throw new Error('no system is recorded');
   return record;
 }
 
@@ -53,7 +53,7 @@ const answers = (address: string) =>
     () => false,
   );
 
-it('starts everything, refuses to start it twice, and leaves nothing behind', async () => {
+it('starts every part once and stops every part', async () => {
   const { ready, record, child, ended } = await up('--workers', '2');
   expect(await answers(ready.address)).toBe(true);
   expect(record).toMatchObject({ pid: child.pid, address: ready.address });
@@ -79,13 +79,13 @@ it('starts everything, refuses to start it twice, and leaves nothing behind', as
   expect(readFileSync(join(root, 'data/logs/worker-1.log'), 'utf8')).toContain('worker draining');
 });
 
-it('goes on when `up` or the API is killed, and never has a second set of processes', async () => {
+it('survives a killed `up` and API without a second set of processes', async () => {
   const first = await up();
   const redis = redisPid();
   first.child.kill('SIGKILL');
   await first.ended;
   expect(first.record.children.every(isAlive)).toBe(true);
-  // What goes on without it can be reached as before.
+  // The parts that are left still answer.
   expect((await call(['runs', 'list', '--json'], env)).code).toBe(0);
 
   const second = await up();
@@ -108,8 +108,8 @@ it('goes on when `up` or the API is killed, and never has a second set of proces
   await expect.poll(() => lives(redis), { timeout: 10_000 }).toBe(false);
 });
 
-it('`down` ends a running one, and is content with none', async () => {
-  // The key of another system is of no concern to the one that starts.
+it('`down` stops a running system, and succeeds without one', async () => {
+  // The key of another system must not matter here.
   env = { ...env, HOLDPOINT_KEY: 'hp_of_another_system' };
   const { ended, record } = await up();
   const down = await call(['down', '--json'], env);
@@ -122,7 +122,7 @@ it('`down` ends a running one, and is content with none', async () => {
   });
 });
 
-it('says what to do when the port is taken, and leaves nothing behind', async () => {
+it('says what to do when the port is taken', async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -141,14 +141,14 @@ it('says what to do when the port is taken, and leaves nothing behind', async ()
   }
 });
 
-it('says so when REDIS_URL does not answer, without its password', async () => {
+it('reports a REDIS_URL that does not answer without its password', async () => {
   const { code, stderr } = await call(['up'], { ...env, REDIS_URL: 'redis://me:secret@127.0.0.1:1' });
   expect(code).toBe(1);
   expect(stderr).toContain('Redis does not answer at redis://me:***@127.0.0.1:1');
   expect(stderr).not.toContain('secret');
 });
 
-it('refuses a Redis that would lose runs, and says what to set', async () => {
+it('rejects a Redis that would lose runs and says what to set', async () => {
   const redis = await startPlainRedis({ appendonly: 'no' });
   try {
     const { code, stdout } = await call(['up', '--json'], { ...env, REDIS_URL: redis.address });

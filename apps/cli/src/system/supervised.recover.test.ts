@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** A part whose program is given, and what it tells its supervisor. */
+/** A part with the given program, and what its supervisor reports. */
 function part(program: string, pause = realPause) {
   const script = join(directory, 'part.mjs');
   writeFileSync(script, program);
@@ -34,7 +34,7 @@ const ready = { find: ({ event }: { event?: string | undefined }) => event, time
 const never = new AbortController().signal;
 const stays = `process.on('SIGTERM', () => process.exit(0)); process.stdout.write('{"event":"ready"}\\n'); setInterval(() => {}, 1000);`;
 
-it('starts it again when it is killed, and ends what runs then', async () => {
+it('restarts a killed part and stops the new process', async () => {
   const { supervised, spawned } = part(stays);
   const first = supervised.start();
   await waitForLine(first, { ...ready, signal: never });
@@ -42,7 +42,7 @@ it('starts it again when it is killed, and ends what runs then', async () => {
   process.kill(first.identity.pid, 'SIGKILL');
   await expect.poll(() => spawned.length, { timeout: 20_000 }).toBe(2);
   const second = supervised.child;
-  if (second === undefined) throw new Error('there is none');
+  if (second === undefined) throw new Error('no child');
   await waitForLine(second, { ...ready, signal: never });
   expect(second.identity.pid).not.toBe(first.identity.pid);
   await supervised.stop({ graceMs: 20_000 });
@@ -50,7 +50,7 @@ it('starts it again when it is killed, and ends what runs then', async () => {
   expect(spawned).toHaveLength(2);
 });
 
-it('kills what does not end when it is told to', async () => {
+it('kills a part that ignores SIGTERM', async () => {
   const { supervised, reports } = part(stays.replace('process.exit(0)', 'undefined'));
   const child = supervised.start();
   await waitForLine(child, { ...ready, signal: never });
@@ -60,7 +60,7 @@ it('kills what does not end when it is told to', async () => {
   expect(reports).toContain('part had to be killed');
 });
 
-it('backs off from one that keeps ending, and says so', async () => {
+it('backs off when a part keeps ending, and reports it', async () => {
   const pauses: number[] = [];
   const enough = Promise.withResolvers<void>();
   const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
@@ -75,12 +75,12 @@ it('backs off from one that keeps ending, and says so', async () => {
   expect(pauses.slice(0, 4)).toEqual([250, 500, 1000, 2000]);
   expect(pauses.slice(-3)).toEqual([60_000, 60_000, 60_000]);
   expect(spawned).toHaveLength(12);
-  expect(reports.at(-1)).toContain('part ended 12 times in a row (at last: exit 3); starting it again in 60 s');
+  expect(reports.at(-1)).toContain('part ended 12 times in a row (last: exit 3); restart in 60 s');
   expect(reports.at(-1)).toContain('part.log');
   await supervised.stop({ graceMs: 1000 });
 });
 
-it('tells why one ended before it was ready', async () => {
+it('reports why a part ended before it was ready', async () => {
   const { supervised } = part(`process.stderr.write('part: the reason\\n'); process.exitCode = 1;`);
   const failed = waitForLine(supervised.start(), { ...ready, signal: never });
   await expect(failed).rejects.toMatchObject({

@@ -16,40 +16,40 @@ const approval = (given: object) =>
   }) as unknown as Approval;
 const shown = (given: object) => approvalText(approval(given), { colors: colorsFor(false), now }).join('\n');
 
-it('names every host that a command may reach, in full', () => {
+it('names every host that a command may reach', () => {
   const network = ['registry.npmjs.org', 'evil.example', 'x.y', 'ехample.org'];
   expect(shown({ preview: { ...command, network } })).toContain(
     'It would run in ., and may reach registry.npmjs.org, evil.example, x.y, <U+0435><U+0445>ample.org:',
   );
 });
 
-it('a title or a reason cannot look like a line of its own', () => {
+it('a title or a reason cannot imitate another line', () => {
   const text = shown({ run_title: 'x)\nstatus: approved', reason: 'because\nstatus  approved' });
   expect(text.match(/^status/gm)).toHaveLength(1);
   expect(text).toContain('run_1 (x) status: approved)');
 });
 
-it('says that there are characters which cannot be seen', () => {
+it('warns of invisible characters', () => {
   expect(shown({})).not.toContain('beware');
   const text = shown({ preview: { ...command, command: 'rm\u200b -rf' } });
   expect(text).toMatch(/^beware/m);
   expect(text).toContain('rm<U+200B> -rf');
 });
 
-it('warns of a nested repository whose configuration git commands follow, and shows it', () => {
+it('shows the configuration of a nested repository', () => {
   const nested = { path: 'sub/.git/', files: 1, bytes: 10, configuration: 'config:\n[alias]\n\tst = !evil\u200b' };
   const text = shown({ repositories: [{ path: '.git/', files: 2, bytes: 90, configuration: null }, nested] });
   expect(text).toContain('  .git/  2 files');
-  expect(text).toContain('git commands in sub/ run what its configuration says:');
+  expect(text).toContain('git commands in sub/ run programs that its configuration names:');
   expect(text).toContain('st = !evil<U+200B>');
 });
 
-it('says that a command would run in the background, beside later calls', () => {
+it('says that a command would run in the background', () => {
   expect(shown({ preview: { ...command, background: true } })).toContain('may change the files while it runs');
   expect(shown({})).not.toContain('may change the files while it runs');
 });
 
-it('shows what a merge would bring', () => {
+it('shows what a merge would change', () => {
   const merge = {
     kind: 'merge',
     task_id: 'task_1',

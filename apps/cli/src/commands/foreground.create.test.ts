@@ -31,7 +31,7 @@ function run(command: 'api' | 'worker', more: Record<string, string> = {}): Runn
   return running;
 }
 
-it('`api` and `worker` use the embedded Redis of the data directory, and end in good order', async () => {
+it('`api` and `worker` use the embedded Redis of the data directory', async () => {
   redis = await startEmbeddedRedis({ dataDir, binaries: await findRedisBinaries(process.env.PATH, projectDir) });
   const api = run('api');
   const { address } = JSON.parse(await api.firstLine) as { address: string };

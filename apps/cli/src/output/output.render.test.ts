@@ -10,8 +10,8 @@ import { shortArgs } from './short-args.ts';
 import { table } from './table.ts';
 import { ago, duration, until } from './time.ts';
 
-describe('text from outside', () => {
-  it('cannot steer the terminal', () => {
+describe('outside text', () => {
+  it('cannot control the terminal', () => {
     expect(plain('a\u001b[2Jb\rc\u009b1m\u202ed\u0000')).toBe('a<U+001B>[2Jb<U+000D>c<U+009B>1m<U+202E>d<U+0000>');
   });
 
@@ -19,7 +19,7 @@ describe('text from outside', () => {
     expect(plain('é\tß\n日本 😀')).toBe('é\tß\n日本 😀');
   });
 
-  it('as JSON says the same, and steers nothing', () => {
+  it('has the same value as JSON', () => {
     const value = { 'a\u200b': 'b\u009b2J\u202e\u{e0041}\u007f é\n' };
     const text = plainJson(value);
     expect(text).toBe('{"a\\u200b":"b\\u009b2J\\u202e\\udb40\\udc41\\u007f é\\n"}');
@@ -35,18 +35,18 @@ describe('text from outside', () => {
     ['--upload-pack=x', "'--upload-pack=x'"],
     ['ma\u200bin', "'ma<U+200B>in'"],
     ['mаin', "'m<U+0430>in'"],
-  ])('%s is one word of a command line', (name, word) => {
+  ])('%s becomes one shell word', (name, word) => {
     expect(shellWord(name)).toBe(word);
   });
 
-  it('on one line, cut with an ellipsis', () => {
+  it('fits on one line, cut with an ellipsis', () => {
     expect(oneLine(' a\n  b\tc ')).toBe('a b c');
     expect(oneLine('abcdef', 4)).toBe('abc…');
     expect(oneLine('abcd', 4)).toBe('abcd');
   });
 });
 
-it('a plan says which files the attributes of the source convert', () => {
+it('a plan lists converted files', () => {
   const file = (path: string) => ({ path, status: 'modified' as const, old_mode: '100644', new_mode: '100644' });
   const lines = publishPlanText(
     {
@@ -78,7 +78,7 @@ it.each([
   expect(duration(ms)).toBe(text);
 });
 
-it('tells how long ago, and how long still', () => {
+it('renders times relative to now', () => {
   const now = Date.parse('2026-01-02T00:00:00Z');
   expect(ago('2026-01-01T23:59:50Z', now)).toBe('10 s ago');
   expect(ago('2026-01-01T21:30:00Z', now)).toBe('2 h ago');
@@ -98,7 +98,7 @@ it.each([
   expect(bytes(count)).toBe(text);
 });
 
-it('a table has columns of one width, whatever colours they have', () => {
+it('aligns table columns with colours', () => {
   const { red } = colorsFor(true);
   const lines = table(
     ['A', 'B', 'C'],
@@ -120,21 +120,21 @@ it.each([
   [{ todos: [1] }, 'todos=[1]'],
   [{}, ''],
   ['{"cut', '{"cut'],
-])('arguments %j in few words', (args, text) => {
+])('shortens arguments %j', (args, text) => {
   expect(shortArgs(args)).toBe(text);
 });
 
-it('long arguments are cut', () => {
+it('cuts long arguments', () => {
   expect(shortArgs({ command: 'x'.repeat(100) })).toHaveLength(60);
 });
 
-it('a password is not shown', () => {
+it('hides a password', () => {
   expect(withoutPassword('redis://user:secret@host:6379/2')).toBe('redis://user:***@host:6379/2');
   expect(withoutPassword('redis://host/?password=secret')).not.toContain('secret');
   expect(withoutPassword('/data/redis.sock')).toBe('/data/redis.sock');
 });
 
-it('says what the sandbox enforces', () => {
+it('lists what the sandbox enforces', () => {
   const report = {
     driver: 'bubblewrap',
     fs: 'enforced',

@@ -21,7 +21,7 @@ afterEach(async () => {
 const find = (env: Record<string, string>, isUp = false): Promise<Finding[]> =>
   checkRedis(readConfig({ HOLDPOINT_DATA: dataDir, PATH: process.env.PATH, ...env }, '/'), isUp);
 
-it('a server that answers and refuses writes fails, with the reason', async () => {
+it('a server that refuses writes fails with the reason', async () => {
   redis = await startPlainRedis({ appendonly: 'yes', appendfsync: 'always' });
   const writes = async () =>
     (await find({ REDIS_URL: redis?.address ?? '' })).find(({ name }) => name === 'redis writes');
@@ -30,13 +30,13 @@ it('a server that answers and refuses writes fails, with the reason', async () =
   expect(await writes()).toMatchObject({ level: 'fail', text: expect.stringContaining('memory is full') });
 });
 
-it('the embedded server of a system that runs and does not answer: no word about REDIS_URL', async () => {
+it('advice on a silent embedded server does not name REDIS_URL', async () => {
   const [finding] = await find({}, true);
   expect(finding).toMatchObject({ level: 'fail', text: expect.stringContaining('no answer from') });
   expect(finding?.next).not.toContain('REDIS_URL');
   expect(finding?.next).toContain('server.log');
 });
 
-it('without a system that runs, the embedded server is started by `up`', async () => {
+it('without a running system, `up` will start the embedded server', async () => {
   expect((await find({}))[0]).toMatchObject({ level: 'ok', text: expect.stringContaining('`up`') });
 });

@@ -3,10 +3,9 @@ import { isAlive } from './process-identity.ts';
 import type { SystemRecord } from './system-record.ts';
 
 /**
- * Ends the children that an `up` left behind when it was killed: they went on without it. Workers first, so that they can still
- * write what they finish.
+ * Ends the children of an `up` that was killed. Workers end first, so that they can still record what they finish.
  *
- * @returns how many there were
+ * @returns the number of children
  */
 export async function endChildren(left: Pick<SystemRecord, 'children'>, options: EndOptions): Promise<number> {
   const alive = left.children.filter(isAlive);

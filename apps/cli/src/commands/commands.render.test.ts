@@ -47,7 +47,7 @@ async function waitingRun(): Promise<{ runId: string; approvalId: string; digest
 }
 
 describe('a held step', () => {
-  it('is decided on what was read, and the run is published', async () => {
+  it('runs after an approval with the digest that was shown', async () => {
     const { runId, approvalId, digest } = await waitingRun();
     const stale = await holdpoint('approvals', 'approve', approvalId, '--digest', `${digest.slice(0, -1)}x`, '--json');
     expect(stale.code).toBe(8);
@@ -68,12 +68,12 @@ describe('a held step', () => {
 
     const diff = await holdpoint('runs', 'diff', runId);
     expect(diff.stdout).toContain('\n+one\n');
-    // It began with nothing, so that there is no source to bring it to.
+    // An empty source is no target of a publish.
     expect((await holdpoint('runs', 'publish', runId)).code).toBe(8);
     expect((await holdpoint('runs', 'discard', runId)).stdout).toContain('discard');
   });
 
-  it('is decided on a terminal after the person has read it and said yes', async () => {
+  it('runs after a confirmation on a terminal', async () => {
     const { runId, approvalId } = await waitingRun();
     const onTerminal = (keys: string) =>
       callInTerminal(['approvals', 'approve', approvalId], env, { answer: 'approve exactly this?', keys });
@@ -86,7 +86,7 @@ describe('a held step', () => {
     expect((await holdpoint('watch', runId, '--exit-status', '--timeout', '60')).code).toBe(0);
   });
 
-  it('that is rejected fails the run of a plan', async () => {
+  it('fails the run of a plan when it is rejected', async () => {
     const { runId, approvalId } = await waitingRun();
     expect((await holdpoint('approvals', 'reject', approvalId, '--message', 'not today')).code).toBe(0);
     expect((await holdpoint('approvals', 'approve', approvalId)).code).toBe(8);
@@ -95,7 +95,7 @@ describe('a held step', () => {
     expect(watched.stdout).toContain('not today');
   });
 
-  it('runs with other arguments when it is edited', async () => {
+  it('runs with other arguments after an edit', async () => {
     const { runId, approvalId, digest } = await waitingRun();
     const edit = (text: string) => holdpoint('approvals', 'edit', approvalId, '--args', text, '--digest', digest);
     expect((await edit('{"path": 1}')).code).toBe(2);
@@ -105,7 +105,7 @@ describe('a held step', () => {
     expect((await holdpoint('runs', 'diff', runId, '--stat')).stdout).toMatch(/added +b\.txt/);
   });
 
-  it('waits no longer when its run is canceled', async () => {
+  it('ends with its run when that is canceled', async () => {
     const { runId } = await waitingRun();
     expect((await holdpoint('watch', runId, '--timeout', '0.5')).code).toBe(6);
     expect((await holdpoint('runs', 'cancel', runId)).code).toBe(0);
@@ -114,7 +114,7 @@ describe('a held step', () => {
 });
 
 describe('following', () => {
-  it('ends with Ctrl-C, and the run goes on', async () => {
+  it('ends at Ctrl-C while the run continues', async () => {
     const { runId, approvalId, digest } = await waitingRun();
     const following = start(['watch', runId], env);
     await following.firstLine;
@@ -127,8 +127,8 @@ describe('following', () => {
   });
 });
 
-describe('a request that cannot be met', () => {
-  it('a mistake in a plan is shown in its file, and nothing is submitted', async () => {
+describe('a request that fails', () => {
+  it('names the place of a mistake in a plan', async () => {
     const before = (await holdpoint('runs', 'list', '--json')).stdout;
     const broken = await holdpoint('run', '--plan', file('broken.yaml', 'groups:\n  - steps: 7\n'));
     expect(broken).toMatchObject({ code: 2, stderr: expect.stringContaining('broken.yaml:2:12: ') });
@@ -144,9 +144,9 @@ describe('a request that cannot be met', () => {
   it.each([
     [['runs', 'get', 'run_nope'], 7],
     [['approvals', 'show', 'apr_nope'], 7],
-    [['run', 'a task', '--plan', 'x'], 2],
+    [['run', 'a goal', '--plan', 'x'], 2],
     [['run', '--source', source], 2],
-    [['run', 'task', '--source', '/does/not/exist'], 2],
+    [['run', 'goal', '--source', '/does/not/exist'], 2],
     [['run', '--follow', '--detach', 'x'], 2],
     [['nope'], 2],
     [['runs', 'list', '--limit', 'x'], 2],
@@ -159,13 +159,24 @@ describe('a request that cannot be met', () => {
     expect(ended.stdout).toBe('');
   });
 
-  it('a wrong key, and a key for another machine', async () => {
+  it('exits 4 for a wrong key and for another machine', async () => {
     expect((await call(['runs', 'list'], { ...env, HOLDPOINT_KEY: 'hp_wrong' })).code).toBe(4);
     expect((await holdpoint('runs', 'list', '--url', 'http://192.0.2.1:4747')).code).toBe(4);
   });
 });
 
-it('the doctor finds this system sound', async () => {
+it('completes the ids of runs and approvals', async () => {
+  const { runId, approvalId } = await waitingRun();
+  expect((await holdpoint('__complete', '--', 'runs', 'get', 'run_')).stdout).toMatch(
+    new RegExp(`^${runId}\\twaiting: `, 'm'),
+  );
+  const approvals = await holdpoint('__complete', '--', 'approvals', 'approve', approvalId.slice(0, -2));
+  expect(approvals.stdout).toMatch(new RegExp(`^${approvalId}\\twrite_file: `, 'm'));
+  expect((await holdpoint('__complete', '--', 'approvals', 'list', '--run', runId)).stdout).toContain(runId);
+  await holdpoint('runs', 'cancel', runId);
+});
+
+it('doctor finds no fault', async () => {
   const { stdout, code } = await holdpoint('doctor', '--json');
   const { findings } = JSON.parse(stdout);
   const level = (name: string) => findings.find((finding: { name: string }) => finding.name === name)?.level;

@@ -17,17 +17,17 @@ const recordOf = (pid: number, began: string): SystemRecord => ({
   ...{ format: 1, pid, began, started_at: '2026-01-01T00:00:00Z', address: null, redis_socket: null, children: [] },
 });
 const own = (): SystemRecord => recordOf(process.pid, identify(process.pid)?.began ?? '');
-/** A process that ended: its pid may be anybody's by now, the moment it began is not. */
+/** An ended process: its pid may be in use again, but with another start time. */
 const dead = (): SystemRecord => recordOf(process.pid, 'another time');
 
-it('takes a free directory, and nobody else can', () => {
+it('claims a free directory once', () => {
   expect(claim(dataDir, own())).toEqual({ taken: true });
   expect(claim(dataDir, own())).toEqual({ taken: false, by: own() });
   release(dataDir, process.pid);
   expect(readSystemRecord(dataDir)).toBeUndefined();
 });
 
-it('takes over from a dead process, and hands on what it left', () => {
+it('claims the directory of a dead process and returns its record', () => {
   const children = [{ name: 'api', pid: 4, began: 'x' }];
   claim(dataDir, { ...dead(), children });
   expect(claim(dataDir, own())).toEqual({ taken: true, left: { ...dead(), children } });
@@ -38,7 +38,7 @@ it('takes over from a dead process, and hands on what it left', () => {
 it.each([
   ['empty', ''],
   ['full of zero bytes', '\0'.repeat(300)],
-])('takes a directory whose record a power failure left %s', (_, text) => {
+])('claims a directory whose record a power failure left %s', (_, text) => {
   writeFileSync(join(dataDir, 'up.json'), text);
   expect(readSystemRecord(dataDir)).toBeUndefined();
   expect(claim(dataDir, own())).toEqual({ taken: true });
@@ -46,24 +46,24 @@ it.each([
   expect(readdirSync(dataDir)).toEqual(['up.json']);
 });
 
-it('writes what changes, for this user alone', () => {
+it('updates the record', () => {
   claim(dataDir, own());
   updateSystemRecord(dataDir, { ...own(), address: 'http://127.0.0.1:1' });
   expect(readSystemRecord(dataDir)?.address).toBe('http://127.0.0.1:1');
 });
 
-it('does not release what another process has', () => {
+it('does not release the claim of another process', () => {
   claim(dataDir, recordOf(1, 'init'));
   release(dataDir, process.pid);
   expect(readSystemRecord(dataDir)?.pid).toBe(1);
 });
 
-it('refuses a file that is no record', () => {
+it('rejects a file that is no record', () => {
   writeFileSync(join(dataDir, 'up.json'), '{}');
   expect(() => readSystemRecord(dataDir)).toThrow(/not a record/);
 });
 
-it('tells a process from a later one with the same pid, and knows when it is gone', async () => {
+it('distinguishes a process from a later one with the same pid', async () => {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
   const identity = identify(child.pid ?? 0);
   expect(identity && isAlive(identity)).toBe(true);

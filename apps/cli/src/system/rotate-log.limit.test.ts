@@ -10,11 +10,11 @@ import { rotateLog } from './rotate-log.ts';
 
 const largest = 256 * 1024;
 
-it('cuts a log while its process writes to it; what follows the log reads on', async () => {
+it('truncates a log while its process writes and a reader follows', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'hp-rotate-'));
   const file = join(directory, 'part.log');
   const log = openSync(file, 'a');
-  // It writes without a pause until it is asked to end.
+  // Writes without a pause until a line on stdin asks it to stop.
   const program = `const { writeSync } = require('node:fs');
     let asked = false;
     process.stdin.once('data', () => { asked = true; });

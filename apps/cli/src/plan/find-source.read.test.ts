@@ -52,7 +52,7 @@ describe('a source', () => {
     ['a part of nothing', { include: ['src'] }, /need --source/],
     ['a ref of a directory', { source: plain, ref: 'main' }, /--ref needs a git repository/],
     ['a ref of nothing', { ref: 'main' }, /need --source/],
-  ])('%s is refused', async (_, options, message) => {
+  ])('rejects %s', async (_, options, message) => {
     await expect(findSource(root, options)).rejects.toMatchObject({
       code: 'usage',
       message: expect.stringMatching(message),

@@ -6,12 +6,12 @@ import type { SystemRecord } from './system-record.ts';
 const answerMs = 8000;
 const problemSchema = z.object({ detail: z.string(), next: z.string() });
 
-/** Why a system that runs cannot take requests; undefined when it can. */
-export async function whatIsWrong({
+/** Why a running system cannot take requests; undefined when it can. */
+export async function checkHealth({
   address,
   redis_socket: socket,
 }: Pick<SystemRecord, 'redis_socket'> & { address: string }): Promise<{ text: string; next: string } | undefined> {
-  const next = `\`up\` starts what ended by itself; read its log. If it stays like this: ${commandLine('down')}, and start it again.`;
+  const next = `\`up\` restarts parts that ended; read its log. If the fault stays: ${commandLine('down')}, then start again.`;
   if (socket !== null) {
     const answer = await askServer(socket, { timeoutMs: 2000 });
     if (answer === 'absent') return { text: 'its Redis does not run', next };

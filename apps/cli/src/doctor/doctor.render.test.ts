@@ -42,7 +42,7 @@ it.each([
   expect(judgeMemoryPolicy(policy).level).toBe(level);
 });
 
-it('work that the workers do again and again is a failure once it is overdue', () => {
+it('periodic work fails once it is overdue', () => {
   const last_at = '2026-01-01T00:00:00.000Z';
   expect(judgePeriodic('sweep', { last_at: null, overdue: false }).level).toBe('ok');
   expect(judgePeriodic('sweep', { last_at, overdue: false })).toMatchObject({
@@ -52,7 +52,7 @@ it('work that the workers do again and again is a failure once it is overdue', (
   expect(judgePeriodic('sweep', { last_at, overdue: true })).toMatchObject({ name: 'sweep', level: 'fail' });
 });
 
-it('the key belongs to its owner alone', async () => {
+it('only the owner may read the key', async () => {
   const file = join(root, 'api-key');
   expect((await checkKeyFile(file)).level).toBe('ok');
   writeFileSync(file, 'key', { mode: 0o600 });
@@ -61,7 +61,7 @@ it('the key belongs to its owner alone', async () => {
   expect(await checkKeyFile(file)).toMatchObject({ level: 'fail', next: `chmod 600 ${file}` });
 });
 
-it('so does the data directory', async () => {
+it('only the owner may read the data directory', async () => {
   const directory = join(root, 'data');
   expect((await checkDataDirectory(directory)).level).toBe('ok');
   mkdirSync(directory, { mode: 0o700 });
@@ -79,16 +79,16 @@ describe('storage', () => {
     writeFileSync(join(data, path), Buffer.alloc(kib * 1024, 1));
   };
 
-  it('is nothing before the first start', async () => {
+  it('is empty before the first start', async () => {
     expect(await checkStorage(data)).toMatchObject({ level: 'ok', text: 'nothing yet' });
   });
 
-  it('tells what takes how much, the largest runs first', async () => {
+  it('lists its parts, and the largest runs first', async () => {
     put('redis/appendonly.aof', 64);
     put('blobs/ab/cd', 32);
     put('trash/run_x/tree/a', 16);
     for (const [run, kib] of [16, 128, 64, 256, 32, 8].entries()) put(`runs/run_${run}/tree/sub/a`, kib);
-    // A fork shares what it did not change.
+    // A fork shares unchanged files.
     linkSync(join(data, 'runs/run_3/tree/sub/a'), join(data, 'runs/run_0/tree/b'));
     const kib = (space: unknown) => Math.floor(Number(space) / 1024);
     const { data: found, text } = await checkStorage(data);
@@ -102,18 +102,18 @@ describe('storage', () => {
     expect(text).toMatch(/^[\d.]+ KiB, .* free: workspaces of 6 runs /);
   });
 
-  it('that takes too long to look at says so', async () => {
+  it('reports lower bounds after the deadline', async () => {
     const { data: found, text } = await checkStorage(data, startWalk(0));
     expect(found).toMatchObject({ complete: false, runs: 6, largest: [] });
-    expect(text).toMatch(/^at least 0 bytes, .* workspaces of 6 runs, 0 of them looked at /);
+    expect(text).toMatch(/^at least 0 bytes, .* workspaces of 6 runs, 0 of them measured /);
   });
 });
 
-it('says whether workspaces go by themselves', () => {
+it('shows whether workers remove workspaces', () => {
   const none = { runs: [], sizes: new Map<string, number>() };
   const textOf = (...bounds: { days: number | null; runs: number | null }[]) =>
     checkRetention({ workers: bounds.map((retention) => ({ retention })), ...none });
-  expect(textOf().text).toMatch(/^not known/);
+  expect(textOf().text).toMatch(/^unknown/);
   expect(textOf({ days: null, runs: null }).text).toMatch(/^off/);
   expect(textOf({ days: 30, runs: null }).text).toContain('30 days after');
   expect(textOf({ days: 30, runs: null }, { days: null, runs: 5 })).toMatchObject({ level: 'warn' });
@@ -143,7 +143,7 @@ it('says whether workspaces go by themselves', () => {
   });
 });
 
-it('a sandbox with a gap is no sandbox', () => {
+it('a sandbox with a gap fails', () => {
   const all = { fs: 'enforced', net: 'enforced', pids: 'enforced', seccomp: 'enforced', uid_drop: 'enforced' } as const;
   const limits = { memory: 'partial', cpu: 'partial', disk: 'partial' } as const;
   const report = { driver: 'bubblewrap', ...all, ...limits, notes: [] };
@@ -152,7 +152,7 @@ it('a sandbox with a gap is no sandbox', () => {
   expect(judgeSandbox({ ...report, driver: 'none' })[0]?.level).toBe('fail');
 });
 
-it('never advises to show a directory with secrets to sandboxes', () => {
+it('never advises to mount a directory with secrets', () => {
   const home = join(root, 'home');
   for (const path of ['.cargo/bin', '.cargo/registry', '.local/bin', '.local/share/keyrings']) {
     mkdirSync(join(home, path), { recursive: true });
@@ -172,7 +172,7 @@ it('never advises to show a directory with secrets to sandboxes', () => {
   ]);
 });
 
-it('a bubblewrap of another owner than root is used, with the advice to install one of root', () => {
+it('advises to install a bubblewrap that root owns', () => {
   const projectDir = join(root, 'project');
   const bwrap = join(projectDir, '.cache/bubblewrap/bin/bwrap');
   mkdirSync(dirname(bwrap), { recursive: true });
@@ -184,13 +184,15 @@ it('a bubblewrap of another owner than root is used, with the advice to install 
   expect(checkBubblewrap({ path: '', projectDir: '/nowhere' })).toEqual([]);
 });
 
-it('a worker whose event loop was held up is named, with what to do about it', () => {
+it('names a worker with a blocked event loop', () => {
   const worker = (late_ms: number, busy_ms: number) => ({ ...aWorker, loop: { late_ms, busy_ms } });
   expect(checkLoops([aWorker, worker(900, 90)])).toEqual([]);
   expect(checkLoops([worker(5000, 4900)])).toMatchObject([
     { level: 'warn', next: expect.stringContaining('loop_late') },
   ]);
-  expect(checkLoops([worker(5000, 20)])).toMatchObject([{ level: 'warn', next: expect.stringContaining('machine') }]);
+  expect(checkLoops([worker(5000, 20)])).toMatchObject([
+    { level: 'warn', next: expect.stringContaining('Other programs') },
+  ]);
 });
 
 const aWorker = {

@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const holdpoint = (...args: string[]) => call(args, env);
 
-/** A run as the API shows it. */
+/** Submits a run and returns it as the API shows it. */
 async function submitted(...args: string[]): Promise<RunDetail> {
   const { stdout } = await holdpoint('run', '--json', '--detach', ...args);
   const shown = await holdpoint('runs', 'get', JSON.parse(stdout).id, '--json');
@@ -40,7 +40,7 @@ async function submitted(...args: string[]): Promise<RunDetail> {
   return runDetailSchema.parse(JSON.parse(shown.stdout));
 }
 
-it('a limit above the ceiling is refused, with the ceiling and the setting', async () => {
+it('rejects a limit above the ceiling and names the setting', async () => {
   const refused = await holdpoint('run', '--plan', plan, '--max-steps', '51');
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   expect(refused.stderr).toContain('max_steps is 51; the operator allows 50 at most (HOLDPOINT_LIMITS)');
@@ -54,14 +54,14 @@ it('doctor shows the ceilings', async () => {
   expect(stdout).toMatch(/at most max_steps 50, .*command\.processes 64 \(HOLDPOINT_LIMITS\)/);
 });
 
-it('--agent-model names what sub-agents may ask, each time that it is given', async () => {
+it('--agent-model may be repeated', async () => {
   const models = ['openai-compatible/small', 'openai-compatible/other'];
   const run = await submitted('go', ...models.flatMap((model) => ['--agent-model', model]));
   expect(run.request.models).toEqual(expect.arrayContaining(models));
   await holdpoint('runs', 'cancel', run.id);
 });
 
-it('a run that waits for a sub-agent says which, why, and what lets it go on', async () => {
+it('shows why a run waits for a sub-agent, and how to continue', async () => {
   const run = await submitted('--plan', plan);
   const beneath = { run_id: run.id, task_id: 'task_1', title: 'part\u001b[2J one', depth: 1, approvals: 0 };
   const reason = { code: 'max_tokens', message: 'It took 9 tokens.', next: 'Resume it, or cancel it.' };

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { CliError } from './errors.ts';
 import { exitCodeOf } from './follow-run.ts';
 import { Interrupted } from './interrupt.ts';
-import { tell } from './report-error.ts';
+import { describeError } from './report-error.ts';
 
 const api = (status: number, code = 'some_code') =>
   new ApiError({ code, status, detail: 'what happened', next: 'what to do' });
@@ -32,27 +32,27 @@ it.each([
   [new TypeError('a mistake'), 1],
   ['not even an error', 1],
 ])('%s ends with %d', (error, code) => {
-  expect(tell(error).exitCode).toBe(code);
+  expect(describeError(error).exitCode).toBe(code);
 });
 
-it('says what to do next, and what exactly is wrong', () => {
+it('renders the details and what to do next', () => {
   const error = new ApiError({
     ...{ code: 'publish_conflict', status: 409, detail: 'nothing was published', next: 'merge' },
     errors: [{ pointer: '/plan', detail: 'bad' }],
     conflicts: [{ path: 'a.js', reason: 'changed_in_source', detail: 'it differs' }],
   });
-  expect(tell(error)).toMatchObject({
+  expect(describeError(error)).toMatchObject({
     code: 'publish_conflict',
     message: 'nothing was published',
     details: ['/plan: bad', 'a.js: changed_in_source (it differs)'],
     next: 'merge',
   });
-  expect(tell(api(404, 'run_not_found')).next).toContain('runs list');
+  expect(describeError(api(404, 'run_not_found')).next).toContain('runs list');
 });
 
-it('keeps the stack of a mistake of its own, and of no other error', () => {
-  expect(tell(new TypeError('a mistake')).details.join()).toContain('report-error.map.test');
-  expect(tell(api(500)).details).toEqual([]);
+it('renders the stack of a bug in this program only', () => {
+  expect(describeError(new TypeError('a mistake')).details.join()).toContain('report-error.render.test');
+  expect(describeError(api(500)).details).toEqual([]);
 });
 
 it.each([
@@ -77,5 +77,5 @@ it.each([
   ['publish_failed', 1],
   ['publish_expired', 3],
 ])('%s ends with %d', (code, exitCode) => {
-  expect(tell(new ApiError({ code, status: 409, detail: '', next: '' })).exitCode).toBe(exitCode);
+  expect(describeError(new ApiError({ code, status: 409, detail: '', next: '' })).exitCode).toBe(exitCode);
 });

@@ -18,23 +18,23 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-it('a server that cannot be started again is tried with growing pauses, and each failure is reported', async () => {
+it('retries a failing restart with growing pauses and reports each failure', async () => {
   const binaries = await findRedisBinaries(process.env.PATH, projectDir);
   const first = await startEmbeddedRedis({ dataDir, binaries });
   const reports: string[] = [];
   let starts = 0;
   const end = superviseRedis(first, {
-    // Twice no program is found, as during an upgrade of the package.
+    // Twice the program is missing, as during an upgrade of the package.
     start: (signal) => startEmbeddedRedis({ dataDir, binaries: ++starts <= 2 ? [] : binaries, signal }),
     report: (text) => void reports.push(text),
     logFile: 'server.log',
   });
   process.kill(first.pid, 'SIGKILL');
-  await expect.poll(() => reports.at(-1), { timeout: 30_000 }).toMatch(/^redis {5}runs again/);
+  await expect.poll(() => reports.at(-1), { timeout: 30_000 }).toMatch(/^redis {5}restarted/);
   await end();
   expect(starts).toBe(3);
   expect(reports.slice(0, 3)).toEqual([
-    'redis: it ended; starting it again in 0.25 s',
+    'redis: the server ended; restart in 0.25 s',
     expect.stringMatching(
       /could not be started: No Redis to start.* \(2 times in a row; read server.log\); .* in 0.5 s$/,
     ),

@@ -40,7 +40,7 @@ it('names the call of every event of a step', () => {
   expect(words(line(failed))).toEqual(['step.failed tests: bash node --test<U+001B>[2J (1.2 s) EEXIT: exit code 1']);
 });
 
-it('says how to decide what is held', () => {
+it('adds how to decide a held call', () => {
   const line = open();
   line(created);
   const requested: RunEvent = {
@@ -60,7 +60,7 @@ it('says how to decide what is held', () => {
   expect(words(line(requested))[1]?.trim()).toBe(`approve ${approval_id}`);
 });
 
-it('tells of a publish that waits, and of what was undone', () => {
+it('shows a held publish and an undo', () => {
   const line = open();
   const request = { snapshot: 'a'.repeat(40), reason: 'held', risk: 'high', expires_at: base.time } as const;
   const requested: RunEvent = {
@@ -81,14 +81,14 @@ it('tells of a publish that waits, and of what was undone', () => {
   expect(words(line(rewound))).toEqual(['run.rewound one step undone by the operator: from its beginning']);
 });
 
-it('stays within the width', () => {
+it('fits the width', () => {
   const succeeded: RunEvent = { ...base, seq: 9, type: 'run.succeeded', data: { message: 'word '.repeat(100) } };
   const [text = ''] = open(100)(succeeded);
   expect(text.length).toBeLessThanOrEqual(100);
   expect(text.endsWith('…')).toBe(true);
 });
 
-it('names what was published', () => {
+it('names the target of a publish', () => {
   const published = { type: 'git' as const, path: '/r', branch: 'refs/heads/holdpoint/x', commit: 'c', left_out: [] };
   const event: RunEvent = {
     ...base,

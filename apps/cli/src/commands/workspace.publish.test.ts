@@ -9,7 +9,7 @@ const root = mkdtempSync(join(tmpdir(), 'hp-workspace-'));
 const env = { HOLDPOINT_DATA: join(root, 'data'), HOLDPOINT_PORT: '0' };
 let system: Running;
 let source: string;
-/** A run that several tests refuse things of. */
+/** A run that several tests send bad requests to. */
 let small: string | undefined;
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ const plan = (groups: string, head = ''): string => {
 };
 const two = write('kept.txt', 'two') + write('made.txt', 'new');
 
-/** A run on the source, to its end. */
+/** Runs a plan on the source to its end. */
 async function ended(file: string, ...more: string[]): Promise<string> {
   const { code, stdout, stderr } = await holdpoint(
     ...['run', '--plan', file, '--source', source, '--follow', '--json', '--timeout', '60', ...more],
@@ -55,8 +55,8 @@ function repository(): void {
 
 const digestIn = (shown: string): string => /^digest +(\S+)$/m.exec(shown)?.[1] ?? '';
 
-describe('what a run has made', () => {
-  it('is looked at as it was after any step, and downloaded', async () => {
+describe('the files of a run', () => {
+  it('are read and downloaded as they were after any step', async () => {
     const run = await ended(plan(two));
     const [began, first] = (await json('runs', 'snapshots', run)).data;
     const shown = (await holdpoint('runs', 'snapshots', run)).stdout;
@@ -90,7 +90,7 @@ describe('what a run has made', () => {
     [['files', 'RUN', '--at', 'zzz'], 2],
     [['undo', 'RUN'], 2],
     [['fork', 'RUN', '--from-step', '9'], 7],
-    [['publish', 'RUN', '--author', 'nobody'], 2],
+    [['publish', 'RUN', '--author', 'unnamed'], 2],
     [['publish', 'RUN', '--branch', 'x'], 2],
     [['validation', 'RUN'], 7],
   ] as const)('%j ends with %d', async (args, code) => {
@@ -101,7 +101,7 @@ describe('what a run has made', () => {
   });
 });
 
-it('a run begins with an archive, or with part of a directory', async () => {
+it('a run starts from an archive or a part of a directory', async () => {
   mkdirSync(join(source, 'sub'));
   writeFileSync(join(source, 'sub/log.txt'), 'log\n');
   const archive = join(source, 'all.tar.gz');
@@ -118,7 +118,7 @@ it('a run begins with an archive, or with part of a directory', async () => {
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('/workspace/source/include/0') });
 });
 
-it('a run is paused, its last steps are undone, and it goes on', async () => {
+it('a paused run continues after an undo', async () => {
   const hold = 'policy: { rules: [{ match: { tool: bash }, action: hold }] }\n';
   const file = plan(`${two}  - steps: [{ tool: bash, args: { command: "true" } }]\n`, hold);
   const waiting = await holdpoint('run', '--plan', file, '--source', source, '--follow', '--no-wait', '--json');
@@ -133,26 +133,26 @@ it('a run is paused, its last steps are undone, and it goes on', async () => {
   expect((await holdpoint('runs', 'resume', run)).code).toBe(0);
   expect((await holdpoint('watch', run, '--no-wait', '--timeout', '60')).code).toBe(5);
   expect((await json('runs', 'files', run)).data).toHaveLength(2);
-  const told = (await holdpoint('logs', run)).stdout;
-  expect(told).toMatch(/run\.rewound +2 steps undone by the operator: after step_/);
-  expect(told).toMatch(/workspace\.restored/);
+  const log = (await holdpoint('logs', run)).stdout;
+  expect(log).toMatch(/run\.rewound +2 steps undone by the operator: after step_/);
+  expect(log).toMatch(/workspace\.restored/);
   expect((await holdpoint('runs', 'cancel', run)).code).toBe(0);
 });
 
-it('a fork goes on with another plan', async () => {
+it('a fork continues with another plan', async () => {
   const run = await ended(plan(two, 'title: First try\n'));
   const other = plan(write('kept.txt', 'two') + write('other.txt', 'other'), 'toolset: holdpoint\n');
   const forked = await holdpoint(
     ...['runs', 'fork', run, '--from-step', '1', '--plan', other, '--title', 'Second', '--follow', '--timeout', '60'],
   );
-  expect(forked).toMatchObject({ code: 0, stderr: expect.stringContaining('Its toolset and its network stay') });
+  expect(forked).toMatchObject({ code: 0, stderr: expect.stringContaining('A fork keeps its toolset and network') });
   expect(forked.stdout).toContain(`Second (from ${run}, after step_`);
-  expect((await holdpoint('logs', run)).stdout).toMatch(/run\.forked +run_.* goes on after step_/);
+  expect((await holdpoint('logs', run)).stdout).toMatch(/run\.forked +run_.* continues after step_/);
   const wrong = await holdpoint('runs', 'fork', run, '--from-step', '1', '--plan', plan(write('else', 'x')));
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('plan.yaml:1:1') });
 });
 
-it('a rule of a plan that names no tool is shown where it stands', async () => {
+it('names the place of a rule for an unknown tool', async () => {
   const rules = 'policy:\n  rules:\n    - { match: { tool: Edit }, action: hold }\n';
   const wrong = await holdpoint('run', '--plan', plan(write('kept.txt', 'one'), rules));
   expect(wrong.code).toBe(2);
@@ -162,7 +162,7 @@ it('a rule of a plan that names no tool is shown where it stands', async () => {
 });
 
 describe('a publish', () => {
-  it('is shown first, and then goes to the branch that is named', async () => {
+  it('goes to the named branch after a dry run', async () => {
     repository();
     const run = await ended(plan(two));
     const dry = await holdpoint('runs', 'publish', run, '--branch', 'feature/x', '--dry-run');
@@ -191,7 +191,7 @@ describe('a publish', () => {
     expect((await holdpoint('runs', 'publish', run, '--branch', 'no..branch')).code).toBe(2);
   });
 
-  it('is without what the repository ignores, and says so', async () => {
+  it('leaves out ignored files and lists them', async () => {
     writeFileSync(join(source, '.gitignore'), 'dist/\n');
     repository();
     const run = await ended(plan(write('kept.txt', 'two') + write('dist/out.js', 'out')));
@@ -214,7 +214,7 @@ describe('a publish', () => {
     expect((await holdpoint('runs', 'get', run)).stdout).toContain('(1 left out)');
   });
 
-  it('has what a repository ignores when the plan says so', async () => {
+  it('includes ignored files when the plan says so', async () => {
     writeFileSync(join(source, '.gitignore'), 'dist/\n');
     repository();
     const run = await ended(plan(write('dist/out.js', 'out'), 'publish: { include_ignored: true }\n'));
@@ -222,7 +222,7 @@ describe('a publish', () => {
     expect([files.length, left_out]).toEqual([1, []]);
   });
 
-  it('that the policy holds waits for a person', async () => {
+  it('waits for an approval when the policy holds it', async () => {
     const run = await ended(plan(two, 'policy: { publish: hold }\n'));
     const held = await holdpoint('runs', 'publish', run, '--json');
     expect(held.code).toBe(5);
@@ -237,7 +237,7 @@ describe('a publish', () => {
     expect((await holdpoint('runs', 'get', run)).stdout).toMatch(/changes +published: /);
   });
 
-  it('over what somebody else changed is settled file by file', async () => {
+  it('resolves conflicts file by file', async () => {
     const run = await ended(plan(two));
     writeFileSync(join(source, 'kept.txt'), 'mine\n');
     expect((await holdpoint('runs', 'publish', run, '--dry-run')).code).toBe(8);
@@ -246,19 +246,19 @@ describe('a publish', () => {
     const approval = /approvals show (apr_\S+)/.exec(refused.stderr)?.[1] ?? '';
     const shown = (await holdpoint('approvals', 'show', approval)).stdout;
     for (const version of [
-      /as the run began .*\n {2}│ one/,
-      /in the source now .*\n {2}│ mine/,
-      /as the run made it .*\n {2}│ two/,
+      /at the start of the run .*\n {2}│ one/,
+      /now in the source .*\n {2}│ mine/,
+      /by the run .*\n {2}│ two/,
     ]) {
       expect(shown).toMatch(version);
     }
     const resolve = (...args: string[]) => holdpoint('approvals', 'resolve', approval, ...args);
-    expect((await resolve()).stderr).toContain('Nothing is said of kept.txt');
+    expect((await resolve()).stderr).toContain('No version is chosen for kept.txt');
     expect((await resolve('--run', 'made.txt')).code).toBe(2);
     expect((await resolve('--run', 'kept.txt', '--source', 'kept.txt')).code).toBe(2);
     const merged = join(root, 'merged.txt');
     writeFileSync(merged, 'mine and two\n');
-    expect((await resolve('--text', `kept.txt=${merged}`)).code).toBe(2); // no digest, no terminal
+    expect((await resolve('--text', `kept.txt=${merged}`)).code).toBe(2); // without a digest or a terminal
     expect((await resolve('--text', `kept.txt=${merged}`, '--digest', digestIn(shown))).stdout).toBe(
       `${approval} is edited\n`,
     );
@@ -266,14 +266,14 @@ describe('a publish', () => {
     expect(readFileSync(join(source, 'kept.txt'), 'utf8')).toBe('mine and two\n');
   });
 
-  it('whose validators fail says what they said', async () => {
+  it('prints the output of failed validators', async () => {
     const head = 'validators: [{ name: fine, command: "true" }, { name: tests, command: "echo broken >&2; exit 3" }]\n';
     const run = await ended(plan(two, head));
     const refused = await holdpoint('runs', 'publish', run);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(/failed {2}tests: echo broken .*\(exit code 3, .*\n {2}stderr \| broken/);
-    const told = await holdpoint('runs', 'validation', run);
-    expect(told).toMatchObject({ code: 1, stdout: expect.stringContaining('passed  fine: true (') });
+    const shown = await holdpoint('runs', 'validation', run);
+    expect(shown).toMatchObject({ code: 1, stdout: expect.stringContaining('passed  fine: true (') });
     expect((await json('runs', 'validation', run)).results[1].stderr).toBe('broken\n');
     expect(readFileSync(join(source, 'kept.txt'), 'utf8')).toBe('one\n');
     const { code } = await holdpoint(
@@ -292,7 +292,7 @@ describe('a publish', () => {
   });
 });
 
-it('the doctor tells what all of it takes', async () => {
+it('doctor measures the data directory', async () => {
   const run = await ended(plan(two));
   const { findings } = await json('doctor');
   const { data } = findings.find(({ name }: { name: string }) => name === 'storage');
@@ -301,8 +301,8 @@ it('the doctor tells what all of it takes', async () => {
   expect((await holdpoint('runs', 'discard', run)).code).toBe(0);
 });
 
-describe('what goes on beside a run, and after it', () => {
-  it('a background command is listed, read and ended', async () => {
+describe('beside and after a run', () => {
+  it('a background command is listed, read and killed', async () => {
     const file = plan(
       '  - steps: [{ name: bg, tool: bash, args: { command: "echo printed; sleep 600", run_in_background: true } }]\n' +
         '  - steps: [{ tool: task_output, args: { task_id: { $from: bg, pointer: /task_id }, wait_s: 60 } }]\n',
@@ -326,10 +326,10 @@ describe('what goes on beside a run, and after it', () => {
     expect((await holdpoint('tasks', 'kill', task)).code).toBe(0);
     expect((await holdpoint('watch', run.id, '--timeout', '60')).code).toBe(0);
     expect((await holdpoint('tasks', 'list', run.id)).stdout).toMatch(/killed/);
-    expect((await holdpoint('tasks', 'output', 'task_nobody')).code).toBe(7);
+    expect((await holdpoint('tasks', 'output', 'task_nope')).code).toBe(7);
   });
 
-  it('a run that failed is retried; one that is over hears nothing more', async () => {
+  it('a failed run is retried; an ended run takes no messages', async () => {
     const file = plan(
       '  - steps: [{ tool: bash, args: { command: "[ -e once ] || { touch ../tmp/x; exit 1; }" } }]\n' +
         write('a', 'a'),
@@ -337,7 +337,7 @@ describe('what goes on beside a run, and after it', () => {
     const { stdout } = await holdpoint('run', '--plan', file, '--follow', '--json', '--timeout', '60');
     const run = JSON.parse(stdout.split('\n')[0] ?? '').run_id;
     const again = await holdpoint('runs', 'retry', run);
-    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('made again: one step')]);
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('repeated: one step')]);
     expect((await holdpoint('watch', run, '--timeout', '60')).stdout).toContain('failed');
     expect((await json('runs', 'get', run)).status).toBe('failed');
     expect((await holdpoint('runs', 'say', run, 'hello')).code).toBe(8);
@@ -345,7 +345,7 @@ describe('what goes on beside a run, and after it', () => {
     expect((await holdpoint('run', '--plan', file, '--max-tokens', 'many')).code).toBe(2);
   });
 
-  it('doctor says how runs and queues stand', async () => {
+  it('doctor shows runs and queues', async () => {
     const { findings } = await json('doctor');
     const names = findings.map((finding: { name: string }) => finding.name);
     expect(names).toEqual(expect.arrayContaining(['runs', 'queues', 'paused runs', 'repairs']));

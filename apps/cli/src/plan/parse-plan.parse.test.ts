@@ -18,7 +18,7 @@ function mistakes(text: string): string[] {
 }
 
 describe('a plan file', () => {
-  it.each(['pagelist', 'cuelines'])('the example %s is one', (name) => {
+  it.each(['pagelist', 'cuelines'])('parses the example %s', (name) => {
     const { file } = parsePlan(example(name), `${name}.plan.yaml`);
     expect(file.plan.groups[0]).toMatchObject({
       on_error: 'continue',
@@ -47,7 +47,7 @@ describe('a plan file', () => {
   });
 });
 
-describe('a mistake is told with its place', () => {
+describe('names the place of a mistake', () => {
   it.each([
     ['broken YAML', 'groups:\n  - steps: [\n', /^p\.yaml:3:1: /],
     ['a key twice', 'title: a\ntitle: b\ngroups:\n', /^p\.yaml:2:1: .*unique/],
@@ -86,12 +86,12 @@ describe('a mistake is told with its place', () => {
     expect(mistakes(text)[0]).toMatch(expected);
   });
 
-  it('all of them at once', () => {
+  it('all mistakes at once', () => {
     const found = mistakes('titel: x\nlimits: { max_turns: 0 }\ngroups:\n  - steps:\n      - { tool: 7 }\n');
     expect(found.map((line) => line.split(': ')[0])).toEqual(['p.yaml:2:22', 'p.yaml:1:1', 'p.yaml:5:17']);
   });
 
-  it('an alias bomb is refused and not expanded', () => {
+  it('rejects an alias bomb without expanding it', () => {
     const bomb = [
       'a0: &a0 [x,x,x,x,x,x,x,x,x,x]',
       ...[1, 2, 3, 4, 5, 6, 7, 8].map((n) => `a${n}: &a${n} [${Array(10).fill(`*a${n - 1}`)}]`),

@@ -13,7 +13,7 @@ const connect = (url: string, env: Record<string, string> = {}) =>
   findConnection(readConfig({ HOLDPOINT_DATA: dataDir, ...env }, dataDir), url);
 
 it.each(['http://127.0.0.1:4747', 'http://127.9.9.9', 'http://localhost:1', 'http://[::1]:2', 'http://2130706433'])(
-  'the key of the data directory goes to this machine: %s',
+  'reads the key of the data directory for this machine: %s',
   (url) => {
     expect(connect(url).key).toBe('the-key');
   },
@@ -26,7 +26,7 @@ it.each([
   'http://127.0.0.1@evil.example',
   'http://[::ffff:127.0.0.1]',
   'https://10.0.0.1',
-])('and to no other: %s', (url) => {
+])('refuses that key for another machine: %s', (url) => {
   expect(() => connect(url)).toThrow(expect.objectContaining({ code: 'no_key' }));
   expect(connect(url, { HOLDPOINT_KEY: 'given' }).key).toBe('given');
 });

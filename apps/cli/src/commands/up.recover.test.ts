@@ -60,7 +60,7 @@ const childOf = (name: string): ProcessIdentity => {
 };
 const soon = { timeout: 30_000 };
 
-it('a Redis that is killed is started again: the API and the workers come back to it, and runs finish', async () => {
+it('restarts a killed Redis, and runs finish', async () => {
   const { client, child, said } = await up();
   const plan = {
     groups: ['sleep 1; echo a >> counter', 'cat counter'].map((command) => ({
@@ -85,12 +85,12 @@ it('a Redis that is killed is started again: the API and the workers come back t
   const done = await client.waitForRun(run.id, { signal: AbortSignal.timeout(60_000) });
   expect(done.status).toBe('succeeded');
   expect(JSON.stringify((await client.listSteps(run.id)).data.at(-1)?.result)).toContain('"a\\n"');
-  expect(said()).toContain('redis     runs again');
+  expect(said()).toContain('redis     restarted');
   expect(child.exitCode).toBeNull();
   await client.close();
 });
 
-it('a second start of a system whose Redis hangs says so, and so does doctor', async () => {
+it('a second start and doctor report a Redis that hangs', async () => {
   const { client, child } = await up();
   const pid = redisPid();
   process.kill(pid, 'SIGSTOP');
@@ -123,13 +123,13 @@ it('a second start of a system whose Redis hangs says so, and so does doctor', a
   await client.close();
 });
 
-it('a worker that keeps dying never ends the API', async () => {
+it('a worker that keeps dying does not stop the API', async () => {
   const { client, child, said } = await up();
   const api = childOf('api');
   for (let death = 1; death <= 5; death++) {
     const worker = childOf('worker-1');
     process.kill(worker.pid, 'SIGKILL');
-    // The pause after the last one is long: the test does not wait for its end.
+    // The pause after the last death is long: the test does not wait for it.
     if (death < 5) await expect.poll(() => childOf('worker-1').pid, soon).not.toBe(worker.pid);
   }
   await expect.poll(said, soon).toContain('worker-1 ended 5 times in a row');
@@ -139,8 +139,8 @@ it('a worker that keeps dying never ends the API', async () => {
   await client.close();
 });
 
-it('closing the terminal ends API, workers and Redis together', async () => {
-  // A session of its own with a terminal as its controlling one, as a terminal window has it. The first line on stdin closes the terminal.
+it('closing the terminal stops the API, the workers and Redis', async () => {
+  // A new session with a controlling terminal, as in a terminal window. The first line on stdin closes the terminal.
   const terminal = `
 import os, pty, sys, threading
 pid, master = pty.fork()
@@ -166,7 +166,7 @@ print(os.waitstatus_to_exitcode(status))
   await expect.poll(address, { timeout: 60_000 }).toBeDefined();
   const record = readSystemRecord(dataDir);
   const redis = identify(redisPid());
-  if (record === undefined || redis === undefined) throw new Error('it does not run');
+  if (record === undefined || redis === undefined) throw new Error('the system does not run');
   const ended = once(window.stdout, 'data');
   window.stdin.write('close\n');
   expect(Number(String((await ended)[0]))).toBe(0);
