@@ -1,7 +1,7 @@
 import { submitRun } from '@holdpoint/engine/commands/submit-run';
 import { logKey, stateKey } from '@holdpoint/engine/log/keys';
 import { readLog } from '@holdpoint/engine/log/read-log';
-import { connect } from '@holdpoint/engine/redis/connect';
+import { connect } from '@holdpoint/engine/redis';
 /**
  * What durability costs, against BullMQ alone on the same Redis (`appendfsync always`), in one run: one no-op step after the other against
  * one job after the other, steps against jobs per second at several concurrencies, and whether a step costs more late in a long run.
@@ -9,11 +9,11 @@ import { connect } from '@holdpoint/engine/redis/connect';
 import { Queue, Worker } from 'bullmq';
 import pino from 'pino';
 import { startWorkers } from '../apps/worker/src/jobs/start-workers.ts';
-import { bench, specOf } from '../packages/engine/src/testing/drive.ts';
+import { inMemoryWorker, specOf } from '../packages/engine/src/testing/drive.ts';
 import { startTestEngine } from '../packages/engine/src/testing/real-redis.ts';
 
 const engine = await startTestEngine();
-const { deps } = bench(engine);
+const { deps } = inMemoryWorker(engine);
 const connections = connect(engine.address, pino({ level: 'silent' }));
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const read = { args: { effect: 'read' } };

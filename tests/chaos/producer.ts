@@ -110,7 +110,7 @@ async function fork(deps: Deps, runId: string, made: Scenario): Promise<void> {
   if (steps instanceof ApiError) return;
   const alive = steps.data.filter((step) => step.number !== null);
   const settled = alive.findIndex((step) =>
-    ['pending', 'parked', 'queued', 'running', 'deferred', 'unknown'].includes(step.status),
+    ['pending', 'parked', 'queued', 'running', 'deferred', 'indeterminate'].includes(step.status),
   );
   const last = settled === -1 ? alive.length : settled;
   if (last === 0) return;
@@ -132,7 +132,7 @@ export async function decide(deps: Deps, options: { all: boolean; stop: AbortSig
   while (!options.stop.aborted) {
     const page = await client.listApprovals({ limit: 50 }).catch(() => undefined);
     for (const approval of page?.data ?? []) {
-      if (!options.all && approval.kind !== 'in_doubt' && random.chance(0.5)) continue;
+      if (!options.all && approval.kind !== 'indeterminate' && random.chance(0.5)) continue;
       const deciders = random.integer(1, 3);
       await Promise.all(
         Array.from({ length: deciders }, async (_, index) => {

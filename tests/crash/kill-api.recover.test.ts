@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
 import { decideApproval } from '@holdpoint/engine/commands/decide-approval';
+import { newId } from '@holdpoint/engine/domain/new-id';
 import { openQueues } from '@holdpoint/engine/queues/queues';
-import { connect } from '@holdpoint/engine/redis/connect';
+import { connect } from '@holdpoint/engine/redis';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newId } from '@holdpoint/engine/domain/new-id';
 import { bash, finished, nextApproval, plan } from '../harness/runs.ts';
 import { type System, startSystem } from '../harness/system.ts';
 

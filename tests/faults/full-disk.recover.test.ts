@@ -4,10 +4,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createClient } from '@holdpoint/client/client';
+import { startPlainRedis } from '@holdpoint/embedded-redis/testing';
 import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { startPlainRedis } from '../../packages/engine/src/testing/plain-redis.ts';
 import { type AppProcess, projectDir, startApp } from '../harness/processes.ts';
 import { bash, finished, nextApproval, plan } from '../harness/runs.ts';
 import { mountSmallDisk, type SmallDisk } from '../harness/small-disk.ts';
@@ -63,8 +63,8 @@ test('a full disk stops new work and ends nothing; with space again all of it co
   const { fillTo, empty, directory } = disk;
   const dataDir = join(directory, 'data');
   const { child, client } = await startUp(dataDir);
-  const ballast = join(dataDir, 'ballast');
-  await until('the reserve is there', () => existsSync(ballast));
+  const reserve = join(dataDir, 'reserve');
+  await until('the reserve is there', () => existsSync(reserve));
   const task = { ...plan([bash('echo once >> counter')], [bash('cat counter')]) };
   const policy = { rules: [{ match: { tool: 'bash' }, action: 'hold' as const }] };
   const { run } = await client.createRun({ plan: { groups: task.groups.slice(0, 1) }, policy });
@@ -84,12 +84,12 @@ test('a full disk stops new work and ends nothing; with space again all of it co
     status: 507,
     next: expect.stringContaining('Free space'),
   });
-  expect(existsSync(ballast)).toBe(true);
+  expect(existsSync(reserve)).toBe(true);
   await client.decideApproval(approval.id, { decision: 'approve', action_digest: approval.action_digest });
 
   // Twice: the first time it makes `up` give up the reserve, which is then filled, too.
   fillTo(0);
-  await until('the reserve is given up', () => !existsSync(ballast));
+  await until('the reserve is given up', () => !existsSync(reserve));
   await until('Redis is refused its writes, and gone', async () => {
     fillTo(0);
     return client.ready().then(
@@ -112,7 +112,7 @@ test('a full disk stops new work and ends nothing; with space again all of it co
       withinMs: 60_000,
     },
   );
-  await until('the reserve is there again', () => existsSync(ballast));
+  await until('the reserve is there again', () => existsSync(reserve));
   expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded' });
   const [step] = (await client.listSteps(run.id)).data;
   expect(Date.parse(step?.started_at ?? '')).toBeGreaterThanOrEqual(freed);

@@ -2,7 +2,7 @@ import type { CapabilityReport } from '@holdpoint/contract';
 import type { WorkerDeps } from '@holdpoint/engine/deps';
 import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
 import { workerIndex, workerKey } from '@holdpoint/engine/log/keys';
-import type { LoopWatch } from '@holdpoint/telemetry/watch-loop';
+import type { LoopWatch } from '@holdpoint/telemetry';
 import type { RunningWorkers } from './jobs/start-workers.ts';
 
 const every = 5000;

@@ -1,24 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
+import { findRunningRedis } from '@holdpoint/embedded-redis';
 import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
 import { openClock } from '@holdpoint/engine/clock';
 import type { WorkerDeps } from '@holdpoint/engine/deps';
 import { operatorPolicyDigest } from '@holdpoint/engine/domain/judge-call';
 import { newId } from '@holdpoint/engine/domain/new-id';
-import { bindInstallation } from '@holdpoint/engine/installation/installation';
-import { confirmInstallation } from '@holdpoint/engine/installation/watch-installation';
+import { bindInstallation, confirmInstallation } from '@holdpoint/engine/installation';
 import { openOutputStore } from '@holdpoint/engine/outputs/output-store';
 import { scriptedPlanner } from '@holdpoint/engine/planners/scripted';
 import { openQueues } from '@holdpoint/engine/queues/queues';
-import { openRedis } from '@holdpoint/engine/redis/open-redis';
-import { watchSpace } from '@holdpoint/engine/space/watch-space';
+import { openRedis } from '@holdpoint/engine/redis';
+import { watchSpace } from '@holdpoint/engine/space';
 import { openModels } from '@holdpoint/models/open-models';
 import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
-import { logOptions } from '@holdpoint/telemetry/log-options';
-import { openDestination } from '@holdpoint/telemetry/open-destination';
-import { startTelemetry } from '@holdpoint/telemetry/start-telemetry';
-import { watchLoop } from '@holdpoint/telemetry/watch-loop';
+import { logOptions, openDestination, startTelemetry, watchLoop } from '@holdpoint/telemetry';
 import { idleRules } from '@holdpoint/tools/idle-rules';
 import { createRegistry, type ToolDefinition } from '@holdpoint/tools/registry';
 import { duckDuckGoHtml } from '@holdpoint/tools/search/duckduckgo-html';
@@ -48,12 +45,12 @@ const commandMs = 60_000;
 
 /** Starts a worker and resolves to the function that ends it. */
 async function startWorker(config: Config, logger: pino.Logger): Promise<() => Promise<void>> {
-  const connections = await openRedis({ ...config, commandMs }, logger);
+  const connections = await openRedis({ address: await findRunningRedis(config), commandMs }, logger);
   const installation = await bindInstallation({ redis: connections.state, dataDir: config.dataDir });
   const telemetry = await startTelemetry({ service: 'holdpoint-worker', wanted: config.telemetry });
   const now = openClock();
   const queues = openQueues(connections.state, now, telemetry.queues);
-  let lookAtSpace = (): void => {};
+  let checkSpace = (): void => {};
   const sandbox = await openSandbox({
     policy: config.sandboxPolicy,
     allowUnsandboxed: config.allowUnsandboxed,
@@ -63,7 +60,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     toolchains: config.toolchains,
     driver: config.sandboxDriver,
     freeBytes: config.space.floor,
-    onLowSpace: () => lookAtSpace(),
+    onLowSpace: () => checkSpace(),
     limits: hostLimits(config.ceilings),
     ...(config.sandboxImage === undefined ? {} : { container: { image: config.sandboxImage } }),
     logger,
@@ -111,7 +108,7 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     { dataDir: config.dataDir, limits: config.space, onLow: workers.hold, onEnough: workers.release },
     logger,
   );
-  lookAtSpace = () => void space.look();
+  checkSpace = () => void space.check();
   const cancels = await watchCancels(deps, { subscriber: connections.subscriber, workers });
   const loop = watchLoop({ onLate: reportLate(logger, workers) });
   const heartbeat = await startHeartbeat(deps, {

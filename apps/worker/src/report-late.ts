@@ -1,4 +1,4 @@
-import type { LoopDelay } from '@holdpoint/telemetry/watch-loop';
+import type { LoopDelay } from '@holdpoint/telemetry';
 import type { Logger } from 'pino';
 import type { RunningWorkers } from './jobs/start-workers.ts';
 

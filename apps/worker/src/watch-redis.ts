@@ -1,6 +1,5 @@
 import type { WorkerDeps } from '@holdpoint/engine/deps';
-import { watchHistory } from '@holdpoint/engine/installation/watch-history';
-import { watchInstallation } from '@holdpoint/engine/installation/watch-installation';
+import { watchHistory, watchInstallation } from '@holdpoint/engine/installation';
 import { countRepair } from '@holdpoint/engine/log/count-repair';
 
 interface Watched {

@@ -7,6 +7,6 @@ export const decidedSchema = z.strictObject({
   decision: decisionKindSchema.extract(['approve', 'edit']),
   args: payloadSchema.optional().describe('With edit: the arguments that ran'),
   message: z.string().optional(),
-  in_doubt: z.literal(true).optional().describe('An earlier attempt may have taken effect, and it ran again'),
+  indeterminate: z.literal(true).optional().describe('An earlier attempt may have taken effect, and it ran again'),
 });
 export type Decided = z.infer<typeof decidedSchema>;

@@ -62,8 +62,8 @@ export const usageSchema = z.strictObject(usage);
 export type Usage = z.infer<typeof usageSchema>;
 
 /** How often the last turns were the same calls with the same results, and how often on end nothing succeeded. */
-export const watchSchema = z.strictObject({ digest: z.string(), same: z.int(), failed: z.int() });
-export type Watch = z.infer<typeof watchSchema>;
+export const repetitionSchema = z.strictObject({ digest: z.string(), same: z.int(), failed: z.int() });
+export type Repetition = z.infer<typeof repetitionSchema>;
 
 /** What an attempt came to, beside its status. `capabilities` is the sandbox's report of what was enforced. */
 const settled = {
@@ -145,7 +145,7 @@ const runEvents = [
       .strictObject({ input_tokens: z.int(), output_tokens: z.int(), cost_micros: z.int().optional() })
       .optional()
       .describe('What the model took; cost in millionths of a US dollar'),
-    watch: watchSchema.optional().describe('Of the turns before'),
+    repetition: repetitionSchema.optional().describe('Of the turns before'),
     messages_read: z.int().optional().describe('How many of the messages to the run the planner had read'),
     refused: refusedCallsSchema.optional(),
   }),
@@ -154,15 +154,15 @@ const runEvents = [
     class: z.enum([
       'queued_without_job',
       'decided_but_parked',
-      'asleep_without_need',
+      'orphaned_delayed_job',
       'turn_without_successor',
       'running_without_heartbeat',
       'expired',
       'workspace_without_job',
       'task_without_job',
-      'ended_untold',
-      'wait_untold',
-      'approval_unlisted',
+      'parent_not_notified',
+      'wait_not_reported',
+      'approval_not_indexed',
     ]),
     subject: z.string().optional().describe('The step or task it was about'),
   }),
@@ -195,7 +195,7 @@ const stepEvents = [
     begins: beginsSchema.optional(),
   }),
   stepEvent('step.retried', { attempt, reason: problemSchema, restore }),
-  stepEvent('step.unknown', { attempt, reason: problemSchema, restore }),
+  stepEvent('step.indeterminate', { attempt, reason: problemSchema, restore }),
   stepEvent('step.succeeded', settled),
   stepEvent('step.failed', settled),
   stepEvent('step.killed', settled),

@@ -37,7 +37,7 @@ const bounds = {
     .describe('Seconds the run may be running until it pauses; time in which it waits for a person does not count'),
   max_tokens: z.int().min(1).describe('Tokens, in and out, that models may take until the run pauses'),
   max_cost_usd: z.number().positive().describe('Of models whose prices the operator has set'),
-  stuck_after: z
+  loop_after: z
     .int()
     .min(2)
     .max(100)
@@ -63,7 +63,7 @@ export const limitsSchema = z.strictObject({
   wall_s: bounds.wall_s.optional(),
   max_tokens: bounds.max_tokens.optional(),
   max_cost_usd: bounds.max_cost_usd.optional(),
-  stuck_after: bounds.stuck_after.default(5),
+  loop_after: bounds.loop_after.default(5),
   max_tasks: bounds.max_tasks.default(8),
   max_agents: bounds.max_agents.default(64),
   max_depth: bounds.max_depth.default(2),

@@ -32,7 +32,7 @@ export const stepStatusSchema = z.enum([
   'rejected',
   'expired',
   'canceled',
-  'unknown',
+  'indeterminate',
   'undone',
 ]);
 export type StepStatus = z.infer<typeof stepStatusSchema>;
@@ -65,7 +65,7 @@ export const publicationStatusSchema = z.enum([
 export type PublicationStatus = z.infer<typeof publicationStatusSchema>;
 
 const terminalRuns: readonly RunStatus[] = ['canceled', 'succeeded', 'failed'];
-const unsettledSteps: readonly StepStatus[] = ['pending', 'parked', 'queued', 'running', 'deferred', 'unknown'];
+const unsettledSteps: readonly StepStatus[] = ['pending', 'parked', 'queued', 'running', 'deferred', 'indeterminate'];
 
 export const isTerminal = (status: RunStatus): boolean => terminalRuns.includes(status);
 /** A settled step has its outcome; nothing of it will run again. */
@@ -98,7 +98,7 @@ export const prioritySchema = z.enum(['high', 'normal', 'low']);
 /** Whose jobs go first when workers are short. */
 export type Priority = z.infer<typeof prioritySchema>;
 
-export const approvalKindSchema = z.enum(['action', 'input', 'in_doubt', 'publish', 'conflict']);
+export const approvalKindSchema = z.enum(['action', 'input', 'indeterminate', 'publish', 'conflict']);
 /**
  * What a decision is about: a call, a question to a person, a call of which nobody knows whether it took effect, a publish that the
  * policy holds, or one that met conflicts.

@@ -4,7 +4,7 @@ import { ceilingsFrom } from './ceilings-from.ts';
 import { submitRun } from './commands/submit-run.ts';
 import { aboveCeilings, cutAtCeilings } from './domain/ceilings.ts';
 import { listSteps } from './queries/list-steps.ts';
-import { bench, deliverAll, specOf } from './testing/drive.ts';
+import { deliverAll, inMemoryWorker, specOf } from './testing/drive.ts';
 import { startTestEngine, type TestEngine } from './testing/real-redis.ts';
 
 let engine: TestEngine;
@@ -34,7 +34,7 @@ test('what is above is named, and what is left out is cut, not raised', () => {
 });
 
 test('a ceiling that was lowered binds a run that was submitted before', async () => {
-  const { deps, executions } = bench(engine);
+  const { deps, executions } = inMemoryWorker(engine);
   const read = [{ args: { effect: 'read' } }];
   const { runId } = await submitRun(deps, { spec: specOf([read, read, read, read]), by: 'test' });
   await deliverAll({ ...deps, ceilings: { max_steps: 2 } });

@@ -22,7 +22,7 @@ import type {
   Validator,
   ValidatorResult,
 } from '@holdpoint/contract';
-import type { PublishWish } from './domain/transitions/publication.ts';
+import type { PublishOptions } from './domain/transitions/publication.ts';
 import type { OutputWriter } from './outputs/output-store.ts';
 
 /** The engine's doors: what it needs of tools, workspaces and planners, and nothing more. The worker brings the real ones. */
@@ -144,7 +144,7 @@ export interface PlannedPublish {
 export interface PublishCall {
   runId: string;
   snapshot: string;
-  target: PublishWish;
+  target: PublishOptions;
   resolutions: readonly Resolution[];
 }
 
@@ -277,7 +277,7 @@ export interface RunDecision {
   args?: unknown;
   message?: string;
   /** An earlier attempt may have taken effect, and it ran again. */
-  inDoubt: boolean;
+  isIndeterminate: boolean;
 }
 
 export interface SettledStep {

@@ -110,7 +110,7 @@ export function externalEffects({ runs }: Found, ledger: Ledger): Verdict {
       const [, mark] = /curl -sS http:\/\/[^/]+\/(m\d+-\d+)/.exec(JSON.stringify(args.get(step.id))) ?? [];
       if (mark === undefined || step.attempt === 0) continue;
       const asked = events.flatMap((event) =>
-        event.type === 'approval.requested' && event.step_id === step.id && event.data.kind === 'in_doubt'
+        event.type === 'approval.requested' && event.step_id === step.id && event.data.kind === 'indeterminate'
           ? [event.data.approval_id]
           : [],
       );

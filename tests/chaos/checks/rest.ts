@@ -12,7 +12,9 @@ export function atRest({ runs }: Found): Verdict {
     const isNamed =
       isTerminal(run.status) || run.status === 'paused' || approvals.some(({ status }) => status === 'pending');
     if (isNamed) continue;
-    const open = steps.filter(({ status }) => ['pending', 'queued', 'running', 'deferred', 'unknown'].includes(status));
+    const open = steps.filter(({ status }) =>
+      ['pending', 'queued', 'running', 'deferred', 'indeterminate'].includes(status),
+    );
     const what = open.map((step) => `${step.call.tool} ${step.status}`).join(', ');
     wrong.push(
       `${id} is ${run.status} (${what}; tasks: ${tasks.map(({ status }) => status).join(', ')}; restore: ${run.restore}; writer: ${run.writer})`,

@@ -144,9 +144,9 @@ describe('a request that fails', () => {
   it.each([
     [['runs', 'get', 'run_nope'], 7],
     [['approvals', 'show', 'apr_nope'], 7],
-    [['run', 'a goal', '--plan', 'x'], 2],
+    [['run', 'a prompt', '--plan', 'x'], 2],
     [['run', '--source', source], 2],
-    [['run', 'goal', '--source', '/does/not/exist'], 2],
+    [['run', 'prompt', '--source', '/does/not/exist'], 2],
     [['run', '--follow', '--detach', 'x'], 2],
     [['nope'], 2],
     [['runs', 'list', '--limit', 'x'], 2],

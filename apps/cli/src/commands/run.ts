@@ -29,8 +29,8 @@ interface RunOptions extends ApiOptions, SubmitOptions, SourceOptions {
 }
 
 export function runCommand(shell: Shell): Command {
-  const command = apiCommand('run', 'submit a run: a goal for a model, or a plan of tool calls')
-    .argument('[goal]', 'what the model should do')
+  const command = apiCommand('run', 'submit a run: a prompt for a model, or a plan of tool calls')
+    .argument('[prompt]', 'what the model should do')
     .option('--plan <file>', 'a scripted plan in YAML or JSON; - reads standard input')
     .option(
       '--source <path>',
@@ -43,7 +43,7 @@ export function runCommand(shell: Shell): Command {
     .option('--include <glob>', 'copy only matching files; may be repeated (default: all)', several)
     .option('--exclude <glob>', 'leave out matching files; may be repeated', several)
     .option('--toolset <name>', 'tools that the run may call (default: holdpoint)')
-    .option('--model <provider/model>', 'model for a goal (default: HOLDPOINT_MODEL of the server)')
+    .option('--model <provider/model>', 'model for a prompt (default: HOLDPOINT_MODEL of the server)')
     .option(
       '--agent-model <provider/model>',
       'another model that sub-agents may use; may be repeated (default: only the model of the run)',
@@ -64,8 +64,8 @@ export function runCommand(shell: Shell): Command {
     .option('--max-tokens <n>', 'pause after this many tokens, input and output', count)
     .option('--max-cost <usd>', "pause after this many US dollars, by the operator's prices", amount)
     .option('--max-agents <n>', 'start at most this many sub-agents', count);
-  return withSubmitOptions(command).action(async (goal: string | undefined, options: RunOptions) => {
-    const { body, plan } = await bodyOf(shell, goal, options);
+  return withSubmitOptions(command).action(async (prompt: string | undefined, options: RunOptions) => {
+    const { body, plan } = await bodyOf(shell, prompt, options);
     const client = await shell.connect(options.url);
     const { idempotencyKey } = options;
     const submitted = await client.createRun(body, { idempotencyKey }).catch((error: unknown) => {
@@ -82,11 +82,11 @@ async function bodyOf(
 ): Promise<{ body: CreateRun; plan?: ParsedPlan }> {
   const { title, toolset, model, label: labels, allow, validate, priority } = options;
   if ((prompt === undefined) === (options.plan === undefined)) {
-    throw new CliError('usage', 'Give either a goal in quotes or --plan with a file.');
+    throw new CliError('usage', 'Give either a prompt in quotes or --plan with a file.');
   }
-  if (prompt?.trim() === '') throw new CliError('usage', 'The goal is empty.');
+  if (prompt?.trim() === '') throw new CliError('usage', 'The prompt is empty.');
   if (options.plan !== undefined && model !== undefined)
-    throw new CliError('usage', '--model belongs to a goal, not to a plan.');
+    throw new CliError('usage', '--model belongs to a prompt, not to a plan.');
   const plan =
     options.plan === undefined
       ? undefined

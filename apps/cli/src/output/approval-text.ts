@@ -86,7 +86,7 @@ function kindText(kind: Approval['kind']): string {
       return 'whether this call may run';
     case 'input':
       return 'an answer (decide with respond)';
-    case 'in_doubt':
+    case 'indeterminate':
       return 'what became of this call: its worker was lost. approve runs it again; reject: it did not happen; respond: it did';
     case 'publish':
       return 'whether this may be published';

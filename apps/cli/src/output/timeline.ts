@@ -114,7 +114,7 @@ function detailOf(event: RunEvent, call: string): string {
     case 'step.started':
       return `${call}${event.data.attempt > 1 ? ` (attempt ${event.data.attempt})` : ''}`;
     case 'step.retried':
-    case 'step.unknown':
+    case 'step.indeterminate':
       return `${call} ${problemText(event.data.reason)}`;
     case 'step.succeeded':
     case 'step.failed':
@@ -228,7 +228,7 @@ function paintOf({ type }: RunEvent, colors: Colors): (text: string) => string {
     case 'step.rejected':
     case 'step.expired':
     case 'step.retried':
-    case 'step.unknown':
+    case 'step.indeterminate':
       return colors.yellow;
     case 'step.created':
     case 'step.queued':

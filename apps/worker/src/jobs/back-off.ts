@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { WorkerDeps } from '@holdpoint/engine/deps';
-import { probeWrite } from '@holdpoint/engine/redis/probe-write';
-import { isRefusal, redisTrouble } from '@holdpoint/engine/redis/trouble';
+import { isRefusal, probeWrite, redisTrouble } from '@holdpoint/engine/redis';
 
 const firstPauseMs = 250;
 const longestPauseMs = 5000;

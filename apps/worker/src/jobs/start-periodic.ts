@@ -1,5 +1,5 @@
 import type { WorkerDeps } from '@holdpoint/engine/deps';
-import { keepHouse } from '@holdpoint/engine/handlers/keep-house';
+import { collectGarbage } from '@holdpoint/engine/handlers/collect-garbage';
 import { openPeriodicWork, type PeriodicWork } from '@holdpoint/engine/handlers/periodic-work';
 import { sweep } from '@holdpoint/engine/handlers/sweep';
 import type { Config } from '../config.ts';
@@ -15,7 +15,7 @@ export function startPeriodic(
 ): { stop(): Promise<void> } {
   const parts = [
     repeat(deps, 'sweep', sweepMs, (signal) => sweep(deps, signal)),
-    repeat(deps, 'housekeeping', housekeepingMs, (signal) => keepHouse(deps, signal)),
+    repeat(deps, 'housekeeping', housekeepingMs, (signal) => collectGarbage(deps, signal)),
   ];
   return {
     async stop() {

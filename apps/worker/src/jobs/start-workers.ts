@@ -13,7 +13,7 @@ import {
   type TurnJob,
   type WorkspaceJob,
 } from '@holdpoint/engine/queues/queues';
-import type { Connections } from '@holdpoint/engine/redis/connect';
+import type { Connections } from '@holdpoint/engine/redis';
 import { type Job, type Telemetry, Worker, type WorkerOptions } from 'bullmq';
 import type { Config } from '../config.ts';
 import { backOffFromRefusals } from './back-off.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { decisionNote } from './decision-note.ts';
 
 const note = (...decided: Partial<RunDecision>[]) =>
-  decisionNote({ decided: decided.map((one) => ({ decision: 'approve', inDoubt: false, ...one })) });
+  decisionNote({ decided: decided.map((one) => ({ decision: 'approve', isIndeterminate: false, ...one })) });
 const ranAgain =
   'The worker was lost while this call ran, and it was not known whether it took effect. A person had it run again.';
 
@@ -17,11 +17,11 @@ test.for<[string, Partial<RunDecision>[], string]>([
     [{ decision: 'edit', args: { a: 'b"c' } }],
     'A person changed the arguments before it ran: {"a":"b\\"c"}.',
   ],
-  ['a call in doubt', [{ inDoubt: true }], ranAgain],
-  ['a call in doubt, with words', [{ inDoubt: true, message: 'once more' }], `${ranAgain} They say: once more`],
+  ['a call in doubt', [{ isIndeterminate: true }], ranAgain],
+  ['a call in doubt, with words', [{ isIndeterminate: true, message: 'once more' }], `${ranAgain} They say: once more`],
   [
     'an edit, and then a call in doubt',
-    [{ decision: 'edit', args: {}, message: 'so' }, { inDoubt: true }],
+    [{ decision: 'edit', args: {}, message: 'so' }, { isIndeterminate: true }],
     `A person changed the arguments before it ran: {}. They say: so\n${ranAgain}`,
   ],
 ])('%s', ([, decided, words]) => {

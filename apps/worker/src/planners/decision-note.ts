@@ -11,14 +11,14 @@ export function decisionNote({ decided = [] }: Pick<SettledStep, 'decided'>): st
   return decided.map(worded).filter(Boolean).join('\n');
 }
 
-function worded({ decision, args, message, inDoubt }: RunDecision): string {
+function worded({ decision, args, message, isIndeterminate }: RunDecision): string {
   const said = message === undefined || message.trim() === '' ? '' : `They say: ${message}`;
-  return [happened({ decision, args, inDoubt }, said !== ''), said].filter(Boolean).join(' ');
+  return [happened({ decision, args, isIndeterminate }, said !== ''), said].filter(Boolean).join(' ');
 }
 
-function happened({ decision, args, inDoubt }: Omit<RunDecision, 'message'>, hasWords: boolean): string {
+function happened({ decision, args, isIndeterminate }: Omit<RunDecision, 'message'>, hasWords: boolean): string {
   if (decision === 'edit') return `A person changed the arguments before it ran: ${shown(args)}.`;
-  if (inDoubt) {
+  if (isIndeterminate) {
     return 'The worker was lost while this call ran, and it was not known whether it took effect. A person had it run again.';
   }
   return hasWords ? 'A person approved this call.' : '';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readLog } from '../log/read-log.ts';
 import type { PastTurn, Planner } from '../ports.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { type Bench, bench, Died, deliverAll, dyingAt, specOf, sweepOnce } from '../testing/drive.ts';
+import { Died, deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { forkRun } from './fork-run.ts';
@@ -18,20 +18,20 @@ afterAll(() => engine.stop());
 
 const write = (name: string) => ({ name, args: { effect: 'workspace' } });
 const read = (name: string) => ({ name, args: { effect: 'read' } });
-const fork = (deps: Bench['deps'], runId: string, fromStep: string | number, changes = {}) =>
+const fork = (deps: InMemoryWorker['deps'], runId: string, fromStep: string | number, changes = {}) =>
   forkRun(deps, runId, { fromStep, changes, by: 'test' });
 
 const namesOf = async (runId: string) =>
   (await listSteps(engine.deps, runId)).steps.map(({ call, status }) => `${call.name} ${status}`);
 
-async function finished(deps: Bench['deps'], spec: RunSpec): Promise<string> {
+async function finished(deps: InMemoryWorker['deps'], spec: RunSpec): Promise<string> {
   const { runId } = await submitRun(deps, { spec, by: 'test' });
   await deliverAll(deps);
   return runId;
 }
 
 test('a fork begins with the files after its step, plans what comes next, and leaves the other run as it is', async () => {
-  const { deps, tree, treeOf } = bench(engine);
+  const { deps, tree, treeOf } = inMemoryWorker(engine);
   const runId = await finished(deps, specOf([[write('a')], [write('b')], [write('c')]]));
   const before = [...tree];
   const { runId: child, created } = await fork(deps, runId, 2);
@@ -48,7 +48,7 @@ test('a fork begins with the files after its step, plans what comes next, and le
 });
 
 test('a fork in the middle of a turn takes over what the kept steps came to, and runs the rest of the turn', async () => {
-  const { deps, tree, treeOf, executions } = bench(engine);
+  const { deps, tree, treeOf, executions } = inMemoryWorker(engine);
   const runId = await finished(deps, specOf([[write('a'), write('b'), read('r')], [write('c')]]));
   const ran = executions.length;
   const [first] = (await listSteps(deps, runId)).steps;
@@ -63,7 +63,7 @@ test('a fork in the middle of a turn takes over what the kept steps came to, and
 });
 
 test('a fork before the first step begins with the files that the run began with', async () => {
-  const { deps, treeOf } = bench(engine);
+  const { deps, treeOf } = inMemoryWorker(engine);
   const runId = await finished(deps, specOf([[write('a')], [write('b')]]));
   const { runId: child } = await fork(deps, runId, 0);
   await deliverAll(deps);
@@ -72,7 +72,7 @@ test('a fork before the first step begins with the files that the run began with
 });
 
 test('references of a fork, and of a fork of a fork, reach back to the steps that were kept', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const later = { name: 'c', args: { effect: 'read', wanted: { $from: 'a', pointer: '/count' } as never } };
   const runId = await finished(deps, specOf([[read('a')], [read('b')], [later]]));
   const { runId: child } = await fork(deps, runId, 1);
@@ -96,7 +96,7 @@ test("a model's conversation goes on where the fork left it, over several genera
       return { kind: 'calls', message: `turn ${input.turn}`, answer: { turn: input.turn }, calls };
     },
   };
-  const { deps: plain } = bench(engine);
+  const { deps: plain } = inMemoryWorker(engine);
   const deps = { ...plain, planners: { ...plain.planners, model } };
   const goal = { planner: 'model', model: 'test/model', prompt: 'go' } as const;
   const runId = await finished(deps, { ...specOf([[read('unused')]]), goal });
@@ -119,7 +119,7 @@ test("a model's conversation goes on where the fork left it, over several genera
 });
 
 test('a fork may be given another plan, as long as what is kept stays the same', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const runId = await finished(deps, specOf([[write('a')], [{ name: 'bad', args: { effect: 'read', fail: true } }]]));
   expect((await listSteps(deps, runId)).run.status).toBe('failed');
   const planOf = (spec: RunSpec) => (spec.goal.planner === 'scripted' ? spec.goal.plan : { groups: [] });
@@ -139,14 +139,14 @@ test('a fork may be given another plan, as long as what is kept stays the same',
 });
 
 test('a step that is not settled is no place to fork from', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const policy = { rules: [{ match: {}, action: 'hold' }] };
   const runId = await finished(deps, specOf([[write('a')]], { policy }));
   await expect(fork(deps, runId, 1)).rejects.toMatchObject({ code: 'step_not_settled' });
 });
 
 test('a workspace is not discarded before its forks have their copy, and nothing forks from a discarded one', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const runId = await finished(deps, specOf([[write('a')]]));
   const { runId: child } = await fork(deps, runId, 1);
   await expect(requestDiscarding(deps, runId, 'ann')).rejects.toMatchObject({ code: 'fork_pending' });
@@ -162,7 +162,7 @@ test('a workspace is not discarded before its forks have their copy, and nothing
 });
 
 test('the same fork asked for again, with its key, is the same run', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const runId = await finished(deps, specOf([[write('a')]]));
   const request = { fromStep: 1, changes: {}, by: 'ann', idempotency: { key: 'k', body: { from_step: 1 } } };
   const first = await forkRun(deps, runId, request);
@@ -176,7 +176,7 @@ test.each(['before', 'after'] as const)(
   async (when) => {
     let commands = 1;
     for (let faulted = true; faulted; commands++) {
-      const { deps, tree, treeOf } = bench(engine);
+      const { deps, tree, treeOf } = inMemoryWorker(engine);
       const runId = await finished(deps, specOf([[write('a'), write('b')], [write('c')]]));
       const request = {
         ...{ fromStep: 1, changes: {}, by: 'ann' },

@@ -5,7 +5,7 @@ import { runField } from '../domain/fields.ts';
 import { isAbandoned } from '../domain/id-time.ts';
 import type { RunState } from '../domain/state.ts';
 import type { Transition } from '../domain/transition.ts';
-import { type PublishWish, requestDiscard, requestPublish } from '../domain/transitions/publication.ts';
+import { type PublishOptions, requestDiscard, requestPublish } from '../domain/transitions/publication.ts';
 import { cancelRun, pauseByHand } from '../domain/transitions/run-life.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
@@ -90,7 +90,7 @@ export async function requestPublication(
     by,
     include_ignored: asked,
     ...wish
-  }: Omit<Partial<PublishWish>, 'include_ignored'> & { by: string; snapshot?: string; include_ignored?: boolean },
+  }: Omit<Partial<PublishOptions>, 'include_ignored'> & { by: string; snapshot?: string; include_ignored?: boolean },
 ): Promise<void> {
   const run = await getRun(deps, runId);
   if (!isTerminal(run.status)) throw new EngineError('run_not_finished', `the run ${runId} is ${run.status}`);
@@ -106,7 +106,7 @@ export async function requestPublication(
   const isUnderWay = publication === 'requested' || publication === 'parked';
   const isAlike = (before?.include_ignored === true) === includeIgnored;
   const isSame = Object.entries(wish).every(([field, value]) =>
-    isDeepStrictEqual(before?.[field as keyof PublishWish], value),
+    isDeepStrictEqual(before?.[field as keyof PublishOptions], value),
   );
   if (publication === 'published' && before?.branch === wish.branch && isAlike) return;
   if (isUnderWay && isSame && isAlike) return;

@@ -4,7 +4,7 @@ import { readLog } from '../log/read-log.ts';
 import type { PastTurn, Planner } from '../ports.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { type Bench, bench, Died, deliverAll, dyingAt, specOf, sweepOnce } from '../testing/drive.ts';
+import { Died, deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { requestPause, requestResume } from './steer-run.ts';
@@ -18,14 +18,14 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 
 const write = (name: string) => ({ name, args: { effect: 'workspace' } });
-const undo = (deps: Bench['deps'], runId: string, toStep: string | number, keepExternalEffects = false) =>
+const undo = (deps: InMemoryWorker['deps'], runId: string, toStep: string | number, keepExternalEffects = false) =>
   undoSteps(deps, runId, { toStep, keepExternalEffects, by: 'test' });
 
 const namesOf = async (runId: string) =>
   (await listSteps(engine.deps, runId)).steps.map(({ call, status }) => `${call.name} ${status}`);
 
 /** A run that stands paused before its group `at`, from 1. */
-async function pausedBefore(faults: Bench, spec: RunSpec, at: number): Promise<string> {
+async function pausedBefore(faults: InMemoryWorker, spec: RunSpec, at: number): Promise<string> {
   const { deps } = faults;
   const { scripted } = deps.planners;
   const planner: Planner = {
@@ -41,7 +41,7 @@ async function pausedBefore(faults: Bench, spec: RunSpec, at: number): Promise<s
 }
 
 test('undone steps are out of the files and out of the plan; resumed, the run does them anew', async () => {
-  const faults = bench(engine);
+  const faults = inMemoryWorker(engine);
   const { deps, tree } = faults;
   const runId = await pausedBefore(faults, specOf([[write('a')], [write('b')], [write('c')], [write('d')]]), 4);
   const [a] = tree;
@@ -63,7 +63,7 @@ test('undone steps are out of the files and out of the plan; resumed, the run do
 });
 
 test('within a turn the later calls are undone, and made again as they were planned', async () => {
-  const faults = bench(engine);
+  const faults = inMemoryWorker(engine);
   const { deps, tree } = faults;
   const wrong = { name: 'wrong', tool: 'none', args: {} };
   const spec = specOf([[write('a'), write('b'), wrong], [write('c')]], { onError: 'continue' });
@@ -79,7 +79,7 @@ test('within a turn the later calls are undone, and made again as they were plan
 });
 
 test('nothing of the run starts before its files are what the log says', async () => {
-  const faults = bench(engine);
+  const faults = inMemoryWorker(engine);
   const { deps, tree, executions } = faults;
   const runId = await pausedBefore(faults, specOf([[write('a')], [write('b')], [write('c')]]), 3);
   await undo(deps, runId, 1);
@@ -97,7 +97,7 @@ test('nothing of the run starts before its files are what the log says', async (
 });
 
 test('an approval of an undone step is closed, and a decision about it comes too late', async () => {
-  const faults = bench(engine);
+  const faults = inMemoryWorker(engine);
   const { deps } = faults;
   const policy = { rules: [{ match: { effect: 'workspace' }, action: 'hold' }] };
   const { runId } = await submitRun(deps, {
@@ -119,7 +119,7 @@ test('an approval of an undone step is closed, and a decision about it comes too
 });
 
 test('effects outside of the workspace are not undone silently', async () => {
-  const faults = bench(engine);
+  const faults = inMemoryWorker(engine);
   const { deps } = faults;
   const policy = { rules: [{ match: {}, action: 'allow' }] };
   const external = { name: 'sent', args: { effect: 'external' } };
@@ -132,7 +132,7 @@ test('effects outside of the workspace are not undone silently', async () => {
 });
 
 test('only a paused run is undone, to a step that it has', async () => {
-  const faults = bench(engine);
+  const faults = inMemoryWorker(engine);
   const { deps } = faults;
   const { runId } = await submitRun(deps, { spec: specOf([[write('a')]]), by: 'test' });
   await deliverAll(deps);
@@ -145,7 +145,7 @@ test('only a paused run is undone, to a step that it has', async () => {
 test('a model does not see what was undone', async () => {
   const seen: PastTurn[][] = [];
   let pauseAt = 3;
-  const { deps: plain } = bench(engine);
+  const { deps: plain } = inMemoryWorker(engine);
   const model: Planner = {
     async next(input) {
       if (input.turn === pauseAt) await requestPause(plain, input.runId, 'ann');
@@ -177,7 +177,7 @@ test.each(['before', 'after'] as const)(
   async (when) => {
     let commands = 1;
     for (let faulted = true; faulted; commands++) {
-      const faults = bench(engine);
+      const faults = inMemoryWorker(engine);
       const { deps, tree } = faults;
       const runId = await pausedBefore(faults, specOf([[write('a'), write('b')], [write('c')], [write('d')]]), 3);
       const dying = dyingAt(deps, commands, when);

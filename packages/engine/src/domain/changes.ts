@@ -77,7 +77,7 @@ function meaningOf(event: RunEvent): Changes {
       return {
         set: {
           [runField.status]: status(event.data.status),
-          ...(after === 'approval' || after === 'task' ? {} : { [runField.reason]: '', [runField.watch]: '' }),
+          ...(after === 'approval' || after === 'task' ? {} : { [runField.reason]: '', [runField.repetition]: '' }),
           ...(after === 'end' ? { [runField.endedAt]: '', [runField.message]: '' } : {}),
           ...(used === undefined ? {} : { [runField.budgetFrom]: JSON.stringify(used) }),
           ...(tools === undefined ? {} : { [runField.tools]: JSON.stringify(tools) }),
@@ -150,13 +150,13 @@ function meaningOf(event: RunEvent): Changes {
         add: clock('stops', event.time),
       };
     case 'turn.planned': {
-      const { turn, steps, usage, watch, messages_read } = event.data;
+      const { turn, steps, usage, repetition, messages_read } = event.data;
       return {
         set: {
           [runField.turn]: String(turn),
           [runField.turnSteps]: JSON.stringify(steps),
           [runField.open]: String(steps.length),
-          ...(watch === undefined ? {} : { [runField.watch]: JSON.stringify(watch) }),
+          ...(repetition === undefined ? {} : { [runField.repetition]: JSON.stringify(repetition) }),
           ...(messages_read === undefined ? {} : { [runField.messagesRead]: String(messages_read) }),
         },
         add:
@@ -214,10 +214,13 @@ function meaningOf(event: RunEvent): Changes {
     case 'step.retried':
       return {
         set: { [stepField(event.step_id, 'status')]: stepStatus('queued'), ...restoring(event.data.restore) },
-        add: { [stepField(event.step_id, 'doubts')]: 1 },
+        add: { [stepField(event.step_id, 'interruptions')]: 1 },
       };
-    case 'step.unknown':
-      return set({ [stepField(event.step_id, 'status')]: stepStatus('unknown'), ...restoring(event.data.restore) });
+    case 'step.indeterminate':
+      return set({
+        [stepField(event.step_id, 'status')]: stepStatus('indeterminate'),
+        ...restoring(event.data.restore),
+      });
     case 'step.succeeded':
     case 'step.failed':
     case 'step.killed':
@@ -247,7 +250,7 @@ function meaningOf(event: RunEvent): Changes {
           ? { [runField.publication]: publication('parked'), [runField.publishApproval]: approval_id }
           : {
               [stepField(step_id, 'approval')]: approval_id,
-              ...(request.kind === 'in_doubt' ? {} : { [stepField(step_id, 'status')]: stepStatus('parked') }),
+              ...(request.kind === 'indeterminate' ? {} : { [stepField(step_id, 'status')]: stepStatus('parked') }),
             };
       return {
         set: {

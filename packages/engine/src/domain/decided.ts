@@ -8,13 +8,13 @@ interface Decision {
 }
 
 /** `undefined`: the call did not run. */
-export function toDecided({ decision, args, message }: Decision, isInDoubt: boolean): Decided | undefined {
+export function toDecided({ decision, args, message }: Decision, isIndeterminate: boolean): Decided | undefined {
   if (decision !== 'approve' && decision !== 'edit') return undefined;
   return {
     decision,
     ...(args === undefined ? {} : { args }),
     ...(message === undefined ? {} : { message }),
-    ...(isInDoubt ? { in_doubt: true as const } : {}),
+    ...(isIndeterminate ? { indeterminate: true as const } : {}),
   };
 }
 
@@ -22,7 +22,7 @@ export function toDecided({ decision, args, message }: Decision, isInDoubt: bool
 export function decisionsOf(step: StepState, approvals: readonly ApprovalState[]): Decided[] {
   const own = approvals.flatMap(({ request, decision }) => {
     if (request.step_id !== step.id || decision === undefined) return [];
-    return toDecided(decision, request.kind === 'in_doubt') ?? [];
+    return toDecided(decision, request.kind === 'indeterminate') ?? [];
   });
   return [...(step.outcome?.decided ?? []), ...own];
 }

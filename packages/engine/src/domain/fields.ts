@@ -26,7 +26,7 @@ export const runField = {
   /** Millionths of a US dollar. */
   cost: 'cost_micros',
   /** JSON: how often the last turns were the same, or failed altogether. */
-  watch: 'watch',
+  repetition: 'repetition',
   /** JSON: the version of each tool that the run was begun with. */
   tools: 'tools',
   /** Messages that people sent, and how many of them the planner has read. */
@@ -86,7 +86,7 @@ export const runField = {
 const stepFields = [
   'status',
   'attempt',
-  'doubts',
+  'interruptions',
   'call',
   'args',
   'effect',

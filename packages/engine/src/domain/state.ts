@@ -16,6 +16,7 @@ import {
   problemSchema,
   publicationStatusSchema,
   publishedSchema,
+  repetitionSchema,
   riskSchema,
   runStatusSchema,
   stepIdSchema,
@@ -24,7 +25,6 @@ import {
   taskOutcomeSchema,
   taskStatusSchema,
   usageSchema,
-  watchSchema,
 } from '@holdpoint/contract';
 import { z } from 'zod';
 import {
@@ -73,7 +73,7 @@ const runSchema = z.object({
   input_tokens: count.default(0),
   output_tokens: count.default(0),
   cost_micros: count.default(0),
-  watch: json(watchSchema).optional(),
+  repetition: json(repetitionSchema).optional(),
   tools: json(z.record(z.string(), z.string())).optional(),
   messages: count.default(0),
   messages_read: count.default(0),
@@ -129,7 +129,7 @@ export type RunState = z.infer<typeof runSchema> & { id: string };
 const stepSchema = z.object({
   status: stepStatusSchema,
   attempt: count,
-  doubts: count.default(0).describe('Attempts that ended without an outcome'),
+  interruptions: count.default(0).describe('Attempts that ended without an outcome'),
   call: json(
     z.strictObject({
       turn: z.int(),

@@ -8,7 +8,7 @@ import { readRun, readStep } from '../log/read-state.ts';
 import { listRuns } from '../queries/list-runs.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { listAgents } from '../queries/list-tree.ts';
-import { type Bench, bench, deliverAll, specOf } from '../testing/drive.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { appendWithTask, beginTask } from './begin-task.ts';
@@ -31,7 +31,7 @@ const isSound = async () => {
 
 /** A run whose sub-agents all wait for a person. */
 async function waitingTree(agents: number, limits: object) {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const spec = { ...specOf([Array.from({ length: agents }, () => agent)]), limits: limitsSchema.parse(limits) };
   const { runId } = await submitRun(deps, { spec, by: 'test' });
   await deliverAll(deps);
@@ -39,14 +39,14 @@ async function waitingTree(agents: number, limits: object) {
 }
 
 /** The call of a run that waits for a person. */
-const stepOf = async (deps: Bench['deps'], run: RunState) => {
+const stepOf = async (deps: InMemoryWorker['deps'], run: RunState) => {
   const found = await readStep(deps.redis, run.id, run.turn_steps[0] ?? '');
   if (!found) throw new Error('the run has no step');
   return found.step;
 };
 
 /** A step of a run begins a sub-agent, as the handler of the step does it. */
-async function beginAgent(deps: Bench['deps'], runId: string) {
+async function beginAgent(deps: InMemoryWorker['deps'], runId: string) {
   const run = await readRun(deps.redis, runId);
   if (!run) throw new Error('there is no such run');
   const asked = { kind: 'agent' as const, title: 'one more', spec: { goal: specOf([[held]]).goal } };
@@ -69,7 +69,7 @@ test('of sub-agents that are reserved at the same moment, each twice, no more ar
 });
 
 /** The same deps, with something that happens right before their first append. */
-function withFirst(deps: Bench['deps'], first: () => Promise<unknown>): Bench['deps'] {
+function withFirst(deps: InMemoryWorker['deps'], first: () => Promise<unknown>): InMemoryWorker['deps'] {
   let isDone = false;
   const redis = new Proxy(deps.redis, {
     get(target, key) {

@@ -6,7 +6,7 @@ import { readTasks } from '../log/read-state.ts';
 import type { Planner, PlannerDecision, PlannerInput } from '../ports.ts';
 import { listRuns } from '../queries/list-runs.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { type Bench, bench, deliverAll, specOf } from '../testing/drive.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 
@@ -32,9 +32,9 @@ const work = ({ turn }: PlannerInput) => calls({ effect: 'workspace', turn });
 
 /** A run of a model whose sub-agents are asked by the same function. */
 async function modelRun(next: (input: PlannerInput) => PlannerDecision, limits: object, more: Partial<RunSpec> = {}) {
-  const made = bench(engine);
+  const made = inMemoryWorker(engine);
   const planner: Planner = { next: async (input) => next(input) };
-  const deps: Bench['deps'] = { ...made.deps, planners: { ...made.deps.planners, model: planner } };
+  const deps: InMemoryWorker['deps'] = { ...made.deps, planners: { ...made.deps.planners, model: planner } };
   const spec: RunSpec = {
     ...specOf([[{ args: { effect: 'read' } }]]),
     goal: { planner: 'model', model, prompt: 'root' },
@@ -158,7 +158,7 @@ test('time in which sub-agents work counts for a run that waits for a person its
     },
     { wall_s: 10 },
   );
-  const timed: Bench['deps'] = { ...deps, now: () => clock };
+  const timed: InMemoryWorker['deps'] = { ...deps, now: () => clock };
   await deliverAll(timed);
   // Alone, each of the two sub-agents could take three turns of four seconds; together they are stopped by the limit of the run above.
   expect(turns).toBeLessThanOrEqual(4);

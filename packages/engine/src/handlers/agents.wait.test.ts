@@ -10,7 +10,7 @@ import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listRuns } from '../queries/list-runs.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { listAgents } from '../queries/list-tree.ts';
-import { type Bench, bench, deliverAll, dyingAt, specOf, sweepOnce } from '../testing/drive.ts';
+import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 
@@ -33,7 +33,7 @@ const agent = (...groups: { args: Json }[][]) => ({
     agent: { groups: groups.map((steps) => ({ steps: steps.map((step) => ({ tool: 'count', ...step })) })) },
   } as Record<string, Json>,
 });
-const submit = async (deps: Bench['deps'], ...groups: Parameters<typeof specOf>[0]) =>
+const submit = async (deps: InMemoryWorker['deps'], ...groups: Parameters<typeof specOf>[0]) =>
   (await submitRun(deps, { spec: specOf(groups), by: 'test' })).runId;
 const runOf = async (runId: string) => (await listSteps(engine.deps, runId)).run;
 const typesOf = async (runId: string) => (await soundLog(engine.deps, runId)).map(({ type }) => type);
@@ -41,14 +41,14 @@ const agentsOf = async (runId: string) => listAgents(engine.deps, await runOf(ru
 const isSound = async () => {
   for (const { id } of (await listRuns(engine.deps, {}, { limit: 100 })).items) await soundLog(engine.deps, id);
 };
-const approveAll = async (deps: Bench['deps']) => {
+const approveAll = async (deps: InMemoryWorker['deps']) => {
   for (const { approval, digest } of (await listPendingApprovals(deps, {}, { limit: 50 })).items) {
     await decideApproval(deps, approval.id, { decision: 'approve', action_digest: digest, by: 'ann' });
   }
 };
 
 test('a run waits while all it does is wait for a sub-agent that waits, however deep, and goes on with it', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const runId = await submit(deps, [agent([agent([held])])], [{ args: { effect: 'workspace' } }]);
   await deliverAll(deps);
   const [child, grandchild] = await agentsOf(runId);
@@ -69,7 +69,7 @@ test('a run waits while all it does is wait for a sub-agent that waits, however 
 });
 
 test('a sub-agent that is paused is told with its reason, and a resume of the run above lets it go on', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const runId = await submit(deps, [agent([agent([held], [held])])]);
   await deliverAll(deps);
   const [, grandchild] = await agentsOf(runId);
@@ -94,7 +94,7 @@ test('a sub-agent that is paused is told with its reason, and a resume of the ru
 });
 
 test('a run that does something beside is not waiting; it shows what its sub-agents wait for all the same', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const runId = await submit(deps, [agent([held]), agent([{ args: { effect: 'read' } }], [held])]);
   await deliverAll(deps);
   expect(await runOf(runId)).toMatchObject({ status: 'waiting', agents_total: { waiting: 2, approvals: 2 } });
@@ -110,7 +110,7 @@ test('a run that does something beside is not waiting; it shows what its sub-age
 });
 
 test('a run that waits for a sub-agent can be canceled, and the sub-agent with it', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const runId = await submit(deps, [agent([agent([held])])]);
   await deliverAll(deps);
   await requestCancel(deps, runId, ann);
@@ -122,7 +122,7 @@ test('a run that waits for a sub-agent can be canceled, and the sub-agent with i
 });
 
 test('a notice that nobody sent is found by the sweeper, named, and repaired', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const runId = await submit(deps, [agent([held], [held])]);
   await deliverAll(deps);
   const [child] = await agentsOf(runId);
@@ -132,11 +132,11 @@ test('a notice that nobody sent is found by the sweeper, named, and repaired', a
   await requestPause(dying.deps, id, 'ann').catch(() => undefined);
   expect((await runOf(id)).status).toBe('paused');
   expect(await runOf(runId)).toMatchObject({ agents_total: { paused: 0 } });
-  const later: Bench['deps'] = { ...deps, now: () => Date.now() + 10_000 };
+  const later: InMemoryWorker['deps'] = { ...deps, now: () => Date.now() + 10_000 };
   await sweepOnce(later);
   expect(await runOf(runId)).toMatchObject({ agents_total: { paused: 1, blocker: { run_id: id } } });
   expect(await typesOf(id)).toContain('run.repaired');
-  expect(await engine.deps.redis.hget(repairsKey, 'wait_untold')).toBe('1');
+  expect(await engine.deps.redis.hget(repairsKey, 'wait_not_reported')).toBe('1');
   await isSound();
 });
 
@@ -146,7 +146,7 @@ test.each(['before', 'after'] as const)(
     let commands = 1;
     for (let faulted = true; faulted; commands += stride) {
       await engine.deps.redis.flushall();
-      const { deps } = bench(engine);
+      const { deps } = inMemoryWorker(engine);
       // Exactly as many sub-agents as it needs: a reservation that counted twice would leave none.
       const groups = [[agent([agent([held])], [{ args: { effect: 'read' } }])]];
       const spec = { ...specOf(groups), limits: limitsSchema.parse({ max_agents: 2 }) };
@@ -165,7 +165,7 @@ test.each(['before', 'after'] as const)(
       // A call whose worker died during it may have taken effect outside: a person says that it runs again.
       const again = (await listPendingApprovals(deps, {}, { limit: 5 })).items;
       expect(
-        again.every(({ approval }) => approval.request.kind === 'in_doubt'),
+        again.every(({ approval }) => approval.request.kind === 'indeterminate'),
         note,
       ).toBe(true);
       await approveAll(deps);

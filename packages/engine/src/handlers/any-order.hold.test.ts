@@ -16,7 +16,7 @@ import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listRuns } from '../queries/list-runs.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { listAgents } from '../queries/list-tree.ts';
-import { type Bench, bench, deliverAll, dyingAt, specOf, sweepOnce } from '../testing/drive.ts';
+import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 
@@ -102,7 +102,7 @@ test('whatever happens to a run and in whatever order, its log folds to its stat
   await fc.assert(
     fc.asyncProperty(groups, rules, happenings, fc.boolean(), async (plan, policy, all, cancel) => {
       await engine.deps.redis.flushall();
-      const { deps, treeOf } = bench(engine);
+      const { deps, treeOf } = inMemoryWorker(engine);
       const spec = specOf(plan, { policy: { rules: policy }, onError: 'continue' });
       const { runId } = await submitRun(deps, { spec, by: 'test' });
       for (const happening of all) {
@@ -135,7 +135,7 @@ test('whatever happens to a run and in whatever order, its log folds to its stat
 });
 
 /** What the log of a run says of its sub-agents is what theirs say. */
-async function countsItsAgents(deps: Bench['deps'], run: RunState): Promise<void> {
+async function countsItsAgents(deps: InMemoryWorker['deps'], run: RunState): Promise<void> {
   const all = await listAgents(deps, run);
   const { waiting = 0, approvals = 0, paused = 0, used = noUsage } = run.agents_total ?? {};
   expect([waiting, approvals, paused]).toEqual([0, 0, 0]);
@@ -143,7 +143,7 @@ async function countsItsAgents(deps: Bench['deps'], run: RunState): Promise<void
   expect(run.agents + used.agents).toBeGreaterThanOrEqual(all.length);
 }
 
-async function happen(deps: Bench['deps'], runId: string, happening: Happening): Promise<void> {
+async function happen(deps: InMemoryWorker['deps'], runId: string, happening: Happening): Promise<void> {
   switch (happening.kind) {
     case 'deliver':
       return deliverAll(deps);
@@ -203,12 +203,12 @@ async function happen(deps: Bench['deps'], runId: string, happening: Happening):
 }
 
 /** Of the tree that there is by now. */
-async function idOf(deps: Bench['deps'], runId: string, who: number): Promise<string> {
+async function idOf(deps: InMemoryWorker['deps'], runId: string, who: number): Promise<string> {
   const { run } = await listSteps(deps, runId);
   return [run, ...(await listAgents(deps, run))][who]?.id ?? runId;
 }
 
-async function bringToAnEnd(deps: Bench['deps'], runId: string): Promise<void> {
+async function bringToAnEnd(deps: InMemoryWorker['deps'], runId: string): Promise<void> {
   for (let round = 0; round < 60; round++) {
     await sweepOnce(deps);
     await deliverAll(deps);

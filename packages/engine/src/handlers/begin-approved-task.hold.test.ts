@@ -5,7 +5,7 @@ import { readLog } from '../log/read-log.ts';
 import { readRun, readTasks } from '../log/read-state.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { type Bench, bench, deliverAll, dyingAt, specOf, sweepOnce } from '../testing/drive.ts';
+import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { handleStep } from './handle-step.ts';
@@ -25,17 +25,17 @@ const allowed = { args: { effect: 'workspace', background: 'beside' } };
 const write = { args: { effect: 'workspace' } };
 const wait = { args: { effect: 'read', awaits: { $from: 'begun', pointer: '/task_id' } } };
 
-async function approve({ deps }: Bench, runId: string) {
+async function approve({ deps }: InMemoryWorker, runId: string) {
   const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 5 })).items;
   if (!view) throw new Error('nothing is held');
   await decideApproval(deps, view.approval.id, { decision: 'approve', action_digest: view.digest, by: 'ann' });
 }
 
-const typesOf = async ({ deps }: Bench, runId: string) =>
+const typesOf = async ({ deps }: InMemoryWorker, runId: string) =>
   (await readLog(deps.redis, runId, { limit: 1000 })).map(({ type }) => type);
 
 /** A run whose background command was approved, and whose call has asked for it. */
-async function asked(one: Bench, after: object = write) {
+async function asked(one: InMemoryWorker, after: object = write) {
   const { deps } = one;
   const { runId } = await submitRun(deps, {
     spec: specOf([[command], [after as typeof write]], { policy }),
@@ -51,7 +51,7 @@ async function asked(one: Bench, after: object = write) {
 
 test('the call of an approved background command keeps later calls away from the files until the command begins', async () => {
   const met: string[][] = [];
-  const one = bench(engine, { task: async () => void met.push([...one.tree]) });
+  const one = inMemoryWorker(engine, { task: async () => void met.push([...one.tree]) });
   const { runId, stepId, taskId } = await asked(one);
   expect((await listSteps(one.deps, runId)).steps.map(({ status }) => status)).toEqual(['deferred']);
   expect(await readRun(one.deps.redis, runId)).toMatchObject({ writer: stepId, turn: 1 });
@@ -65,7 +65,7 @@ test('the call of an approved background command keeps later calls away from the
 });
 
 test('it is not begun beside another background command that is open', async () => {
-  const one = bench(engine);
+  const one = inMemoryWorker(engine);
   const spec = specOf([[allowed], [command]], { policy, onError: 'continue' });
   const { runId } = await submitRun(one.deps, { spec, by: 'test' });
   await handleTurn(one.deps, { run_id: runId, turn: 1 }, calm());
@@ -84,7 +84,7 @@ test('it is not begun beside another background command that is open', async () 
 });
 
 test('it does not begin on files that a command which was lost has changed', async () => {
-  const one = bench(engine);
+  const one = inMemoryWorker(engine);
   const { runId, taskId } = await asked(one);
   // As when a command wrote after the look, and its worker ended it before the log was read.
   one.treeOf(runId).push('EVIL');
@@ -101,7 +101,7 @@ test.each(['before', 'after'] as const)(
     for (let n = 1; ; n++) {
       await engine.deps.redis.flushall();
       const met: string[][] = [];
-      const one = bench(engine, { task: async () => void met.push([...one.tree]) });
+      const one = inMemoryWorker(engine, { task: async () => void met.push([...one.tree]) });
       const { runId, stepId, taskId } = await asked(one, wait);
       const dying = dyingAt(one.deps, n, when);
       await deliverAll(one.deps, () => (dying.died() ? one.deps : dying.deps));
@@ -130,7 +130,7 @@ const holdMerges = {
 };
 
 test('a merge is bound to what the sub-agent made: an edit that merges another one asks again and shows that', async () => {
-  const one = bench(engine);
+  const one = inMemoryWorker(engine);
   const { deps } = one;
   const spec = specOf([[agent('a'), agent('b')], [merge('a')]], { policy: holdMerges });
   const { runId } = await submitRun(deps, { spec, by: 'test' });

@@ -6,7 +6,7 @@ import { readLog } from '../log/read-log.ts';
 import { readRun, readTasks } from '../log/read-state.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { type Bench, bench, deliverAll, dyingAt, specOf, sweepOnce } from '../testing/drive.ts';
+import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { handleStep } from './handle-step.ts';
@@ -24,7 +24,7 @@ const policy = { rules: [{ match: { effect: 'external' }, action: 'hold' }] };
 const held = { args: { effect: 'external' } };
 const shell = { args: { effect: 'read', background: 'beside' } };
 
-async function approve({ deps }: Bench, runId: string) {
+async function approve({ deps }: InMemoryWorker, runId: string) {
   const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 5 })).items;
   if (!view) throw new Error('nothing is held');
   await decideApproval(deps, view.approval.id, { decision: 'approve', action_digest: view.digest, by: 'ann' });
@@ -32,7 +32,7 @@ async function approve({ deps }: Bench, runId: string) {
 }
 
 /** A run whose held call was approved while a background command is queued. */
-async function approvedBeside(one: Bench) {
+async function approvedBeside(one: InMemoryWorker) {
   const { deps } = one;
   const { runId } = await submitRun(deps, { spec: specOf([[shell], [held]], { policy }), by: 'test' });
   await handleTurn(deps, { run_id: runId, turn: 1 }, calm());
@@ -44,11 +44,11 @@ async function approvedBeside(one: Bench) {
   return { runId, stepId: await step(1), taskId: task?.id ?? '', view };
 }
 
-const typesOf = async ({ deps }: Bench, runId: string) =>
+const typesOf = async ({ deps }: InMemoryWorker, runId: string) =>
   (await readLog(deps.redis, runId, { limit: 1000 })).map(({ type }) => type);
 
 test('a look at the files is taken only when a background command may have changed them', async () => {
-  const one = bench(engine);
+  const one = inMemoryWorker(engine);
   const looks: string[] = [];
   const { differenceFrom } = one.deps.workspaces;
   one.deps.workspaces.differenceFrom = (input) => {
@@ -74,7 +74,7 @@ test('a look at the files is taken only when a background command may have chang
 
 test('a command that was lost with its changes left in the tree is noticed although no task is open', async () => {
   const stop = new AbortController();
-  const one = bench(engine, { task: async () => stop.abort('shutdown') });
+  const one = inMemoryWorker(engine, { task: async () => stop.abort('shutdown') });
   const beside = await approvedBeside(one);
   const ending = { signal: stop.signal, lastTry: false };
   await handleTask(one.deps, { run_id: beside.runId, task_id: beside.taskId }, ending);
@@ -86,7 +86,7 @@ test('a command that was lost with its changes left in the tree is noticed altho
 });
 
 test('a command that begins after the look waits, or the attempt does not begin', async () => {
-  const one = bench(engine);
+  const one = inMemoryWorker(engine);
   const beside = await approvedBeside(one);
   // The log has it begin between the read of the run and the start of the attempt.
   const { inspect } = one.deps.workspaces;
@@ -105,7 +105,7 @@ test('a command that begins after the look waits, or the attempt does not begin'
 });
 
 test('what changed is told with both approvals, under another digest, and the first decision stays as it was', async () => {
-  const one = bench(engine);
+  const one = inMemoryWorker(engine);
   const beside = await approvedBeside(one);
   await handleTask(one.deps, { run_id: beside.runId, task_id: beside.taskId }, calm());
   await handleStep(one.deps, { run_id: beside.runId, step_id: beside.stepId }, calm());
@@ -130,7 +130,7 @@ test.each(['before', 'after'] as const)(
     for (let n = 1; ; n++) {
       await engine.deps.redis.flushall();
       const shown = new Map<string, string[]>();
-      const one = bench(engine, {
+      const one = inMemoryWorker(engine, {
         execute: ({ runId, stepId }) => {
           if (!shown.has(runId)) return;
           expect(one.treeOf(runId).filter((entry) => entry !== stepId)).toEqual(shown.get(runId));
@@ -147,7 +147,7 @@ test.each(['before', 'after'] as const)(
         shown.set(beside.runId, [...one.treeOf(beside.runId)]);
         // A call in doubt is asked about as well.
         for (const { approval, digest } of (await listPendingApprovals(one.deps, {}, { limit: 5 })).items) {
-          const decision = approval.request.kind === 'in_doubt' ? ('reject' as const) : ('approve' as const);
+          const decision = approval.request.kind === 'indeterminate' ? ('reject' as const) : ('approve' as const);
           await decideApproval(one.deps, approval.id, { decision, action_digest: digest, by: 'ann' });
         }
       }

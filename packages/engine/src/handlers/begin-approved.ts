@@ -84,7 +84,7 @@ async function confirmUse(
 ): Promise<'same' | 'again' | 'lost'> {
   if (run.agents === 0 || step.approval === undefined) return 'same';
   const approval = await readApproval(deps.redis, run.id, step.approval);
-  if (approval === undefined || approval.request.kind === 'in_doubt') return 'same';
+  if (approval === undefined || approval.request.kind === 'indeterminate') return 'same';
   const { snapshot = '' } = run;
   let uses: string | undefined;
   try {
@@ -110,7 +110,7 @@ async function parkAgain(
   const { policy } = await readSpec(deps, run);
   // What is known of an attempt in doubt does not depend on the files.
   const shown =
-    decided.request.kind === 'in_doubt'
+    decided.request.kind === 'indeterminate'
       ? { preview: decided.request.preview, uses: decided.request.uses }
       : await previewCall(deps, run, step, signal);
   const approvalId = deps.newId('approval');

@@ -41,12 +41,12 @@ export async function diagnose(deps: WorkerDeps, run: RunState): Promise<Finding
   }
   if (run.parent !== undefined && isTerminal(run.status)) {
     const task = await readTask(deps.redis, run.parent.run_id, run.parent.task_id);
-    if (task && !isTaskOver(task.status)) found.push({ class: 'ended_untold', subject: task.id });
+    if (task && !isTaskOver(task.status)) found.push({ class: 'parent_not_notified', subject: task.id });
   } else if (run.parent !== undefined) {
     const task = await readTask(deps.redis, run.parent.run_id, run.parent.task_id);
     const isTold =
       task === undefined || isTaskOver(task.status) || isSameStandstill(task.report, reportOf(run, deps.now()));
-    if (!isTold) found.push({ class: 'wait_untold', subject: task.id });
+    if (!isTold) found.push({ class: 'wait_not_reported', subject: task.id });
   }
   return found;
 }
@@ -69,11 +69,11 @@ async function lookAtStep(deps: WorkerDeps, run: RunState, step: StepState): Pro
         ? [{ class: 'decided_but_parked', subject }]
         : [];
     case 'parked':
-    case 'unknown': {
+    case 'indeterminate': {
       if (!job) return [{ class: 'queued_without_job', subject }];
       const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
       if (approval?.status !== 'pending') return [];
-      if (!(await isApprovalListed(deps.redis, approval.id))) return [{ class: 'approval_unlisted', subject }];
+      if (!(await isApprovalListed(deps.redis, approval.id))) return [{ class: 'approval_not_indexed', subject }];
       const expires = Date.parse(approval.request.expires_at);
       return expires < deps.now() - graceMs ? [{ class: 'expired', subject }] : [];
     }
@@ -91,7 +91,7 @@ const page = 200;
  * wake-up. Nothing depends on such a job, but it belongs to nothing. Whoever wakes one moves those behind it up, so that some are missed:
  * the next look finds them.
  */
-export async function* needlessSleepers(
+export async function* orphanedJobs(
   deps: WorkerDeps,
   signal: AbortSignal,
 ): AsyncGenerator<{ runId: string; stepId: string }> {

@@ -15,7 +15,7 @@ import { append } from '../log/append.ts';
 import { readLog } from '../log/read-log.ts';
 import { readRun, readStep, readTasks } from '../log/read-state.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { type Bench, bench, specOf } from '../testing/drive.ts';
+import { type InMemoryWorker, inMemoryWorker, specOf } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { handleStep } from './handle-step.ts';
@@ -25,10 +25,10 @@ import { handleWorkspace } from './handle-workspace.ts';
 // Whoever stood still and goes on with what it saw before must not get a word into the log. Each of these is one such word.
 
 let engine: TestEngine;
-let deps: Bench['deps'];
+let deps: InMemoryWorker['deps'];
 beforeAll(async () => {
   engine = await startTestEngine();
-  ({ deps } = bench(engine));
+  ({ deps } = inMemoryWorker(engine));
 });
 afterAll(() => engine.stop());
 

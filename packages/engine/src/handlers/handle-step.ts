@@ -16,21 +16,21 @@ import { pauseRun } from '../domain/transitions/run-life.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { untrackApproval } from '../log/indexes.ts';
+import { takePrimed } from '../log/primed-steps.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readApproval, readStep } from '../log/read-state.ts';
-import { recall } from '../log/recall.ts';
 import type { StepJob } from '../queues/queues.ts';
 import { confirmFiles, standingStill } from './begin-approved.ts';
 import { beginApprovedTask, bindTask } from './begin-approved-task.ts';
 import { appendWithTask } from './begin-task.ts';
 import { guardTree } from './inspect-tree.ts';
 import { done, type JobContext, type JobEnd } from './job.ts';
-import { planAhead, together } from './plan-ahead.ts';
+import { mergeTransitions, planAhead } from './plan-ahead.ts';
 import { recordPlan } from './plan-next.ts';
+import { reconcile } from './reconcile.ts';
 import { recoverAttempt } from './recover-attempt.ts';
 import { settleAndRelease } from './release-next.ts';
 import { type Executed, runAttempt } from './run-attempt.ts';
-import { settleForward } from './settle-forward.ts';
 import { isWaitOver } from './wait-over.ts';
 
 const mostRounds = 20;
@@ -43,7 +43,7 @@ type Again = 'not started' | 'again';
  */
 export async function handleStep(deps: WorkerDeps, job: StepJob, context: JobContext): Promise<JobEnd> {
   // The append that planned the step may have told here how it stands: when nothing came since, that saves the read.
-  const known = recall(deps.redis, job);
+  const known = takePrimed(deps.redis, job);
   const quick = known && (await attempt(deps, known.run, known.step, context, [seqIs(known.run.seq)]));
   if (quick !== undefined && quick !== 'again' && quick !== 'not started') return quick;
   for (let round = quick === 'again' ? 1 : 0; round < mostRounds; round++) {
@@ -63,14 +63,14 @@ export async function handleStep(deps: WorkerDeps, job: StepJob, context: JobCon
 export async function mayStillSleep(deps: WorkerDeps, job: StepJob): Promise<boolean> {
   const found = await readStep(deps.redis, job.run_id, job.step_id);
   if (found?.step.status === 'deferred') return !(await isWaitOver(deps, found.run, found.step));
-  return found !== undefined && (found.step.status === 'parked' || found.step.status === 'unknown');
+  return found !== undefined && (found.step.status === 'parked' || found.step.status === 'indeterminate');
 }
 
 async function move(deps: WorkerDeps, run: RunState, step: StepState, context: JobContext): Promise<JobEnd | Again> {
   const isOpen = run.status === 'running' || run.status === 'waiting';
   switch (step.status) {
     case 'parked':
-    case 'unknown':
+    case 'indeterminate':
       return sleepOrExpire(deps, run, step);
     case 'running':
       return lost(deps, run, step, context);
@@ -91,7 +91,7 @@ async function move(deps: WorkerDeps, run: RunState, step: StepState, context: J
 }
 
 async function forward(deps: WorkerDeps, run: RunState, { signal }: JobContext): Promise<JobEnd> {
-  await settleForward(deps, run.id, signal);
+  await reconcile(deps, run.id, signal);
   return done;
 }
 
@@ -116,7 +116,7 @@ async function lost(deps: WorkerDeps, run: RunState, step: StepState, context: J
   const message = `The worker ${step.worker ?? ''} was lost while it ran attempt ${step.attempt}.`;
   await recoverAttempt(deps, run, step, { reason: { code, message }, lastTry: context.lastTry });
   // The tree is to be made anew, whatever becomes of the step.
-  await settleForward(deps, run.id, context.signal);
+  await reconcile(deps, run.id, context.signal);
   return 'again';
 }
 
@@ -133,11 +133,11 @@ async function attempt(
   if (result === 'not started' || result === 'again') return result;
   const number = step.attempt + 1;
   switch (result.kind) {
-    case 'doubt': {
+    case 'indeterminate': {
       const running = { ...step, attempt: number, status: 'running' as const };
-      await recoverAttempt(deps, run, running, { ...result.doubt, lastTry: context.lastTry });
-      await settleForward(deps, run.id, context.signal);
-      if (result.doubt.retryable !== false && !context.lastTry) throw result.doubt.error;
+      await recoverAttempt(deps, run, running, { ...result.interruption, lastTry: context.lastTry });
+      await reconcile(deps, run.id, context.signal);
+      if (result.interruption.retryable !== false && !context.lastTry) throw result.interruption.error;
       return done;
     }
     case 'deferred': {
@@ -151,7 +151,7 @@ async function attempt(
       const begun = await appendWithTask(deps, run, created, transition);
       if ('full' in begun) return settle(deps, run, step, refused(number, begun.full), context);
       if (!begun.ok) return 'again';
-      await settleForward(deps, run.id, context.signal);
+      await reconcile(deps, run.id, context.signal);
       return { kind: 'sleep', until };
     }
     case 'result':
@@ -203,8 +203,8 @@ async function settle(
   }
   const ahead = await planAhead(deps, run, step, result, context);
   if (ahead !== undefined) {
-    const both = await recordPlan(deps, run, { ...ahead, transition: together(transition, ahead.transition) });
-    if (both.ok) return ahead.isWhole ? done : forward(deps, run, context);
+    const both = await recordPlan(deps, run, { ...ahead, transition: mergeTransitions(transition, ahead.transition) });
+    if (both.ok) return ahead.nothingElsePending ? done : forward(deps, run, context);
   }
   if (await settleAndRelease(deps, run, step, transition)) return done;
   const settled = await append(deps, run.id, transition);

@@ -23,8 +23,8 @@ import { meetsApproved, refuseChanged, settleCall } from './begin-approved-task.
 import { readError } from './infrastructure-error.ts';
 import { guardTree } from './inspect-tree.ts';
 import { abortReason, done, type JobContext, type JobEnd } from './job.ts';
+import { reconcile } from './reconcile.ts';
 import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
-import { settleForward } from './settle-forward.ts';
 import { superviseAgent } from './supervise-agent.ts';
 
 const mostRounds = 20;
@@ -43,7 +43,7 @@ export async function handleTask(deps: WorkerDeps, job: TaskJob, context: JobCon
     ]);
     if (!run || !task) return done;
     if (isTaskOver(task.status)) {
-      await settleForward(deps, run.id, context.signal);
+      await reconcile(deps, run.id, context.signal);
       return done;
     }
     if (task.about.kind === 'agent') return superviseAgent(deps, run, task, context);
@@ -83,7 +83,7 @@ async function start(deps: WorkerDeps, run: RunState, task: TaskState, context: 
   const tree = await guardTree(deps, run, task.id, context);
   if (tree === 'moved') return 'again';
   if (tree === 'lost') {
-    await settleForward(deps, run.id, context.signal);
+    await reconcile(deps, run.id, context.signal);
     return done;
   }
   if (!(await meetsApproved(deps, run, task))) {
@@ -152,7 +152,7 @@ async function tellBegun(deps: WorkerDeps, run: RunState, task: TaskState, signa
   if (task.about.approved_snapshot === undefined) return;
   try {
     await settleCall(deps, task, run.id);
-    await settleForward(deps, run.id, signal);
+    await reconcile(deps, run.id, signal);
   } catch (error) {
     deps.logger.warn({ run_id: run.id, task_id: task.id, err: error }, 'the call of a command that has begun is open');
   }

@@ -9,7 +9,7 @@ import { plannerInput } from './history.ts';
 import { readError } from './infrastructure-error.ts';
 import { abortReason, done, HandBack, type JobContext, type JobEnd } from './job.ts';
 import { planNext, recordPlan } from './plan-next.ts';
-import { settleForward } from './settle-forward.ts';
+import { reconcile } from './reconcile.ts';
 
 /**
  * Plans turn n of a run, once: makes the workspace if there is none, asks the planner, records its whole decision, and makes sure that
@@ -22,7 +22,7 @@ export async function handleTurn(deps: WorkerDeps, job: TurnJob, context: JobCon
   } catch (error) {
     await interrupted(deps, job.run_id, error, context);
   }
-  await settleForward(deps, job.run_id, context.signal);
+  await reconcile(deps, job.run_id, context.signal);
   return done;
 }
 
@@ -38,7 +38,7 @@ async function takeTurn(deps: WorkerDeps, job: TurnJob, { signal }: JobContext):
   const spec = await readSpec(deps, run);
   const planned = await planNext(deps, run, spec, plannerInput(deps, run, spec), signal);
   const appended = await recordPlan(deps, run, planned);
-  if (appended.ok) return planned.isWhole ? 'under way' : undefined;
+  if (appended.ok) return planned.nothingElsePending ? 'under way' : undefined;
   // A message that came while a model thought about its end is answered before anything ends.
   const now = await readRun(deps.redis, run.id);
   const { unlessHeard } = planned;

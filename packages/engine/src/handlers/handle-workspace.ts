@@ -9,8 +9,8 @@ import type { WorkspaceJob } from '../queues/queues.ts';
 import { readError } from './infrastructure-error.ts';
 import { abortReason, done, HandBack, type JobContext, type JobEnd } from './job.ts';
 import { publishRun, sleepOrExpirePublish } from './publish-run.ts';
+import { reconcile } from './reconcile.ts';
 import { releaseUnlessDue } from './release-run.ts';
-import { settleForward } from './settle-forward.ts';
 import { takeTree } from './take-tree.ts';
 
 /**
@@ -64,7 +64,7 @@ async function restore(deps: WorkerDeps, run: RunState, context: JobContext): Pr
     }
     throw error;
   }
-  await settleForward(deps, run.id, context.signal);
+  await reconcile(deps, run.id, context.signal);
 }
 
 async function takeOver(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<void> {

@@ -17,7 +17,7 @@ import { readStep } from '../log/read-state.ts';
 import type { Planner } from '../ports.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { type Bench, bench, Died, deliverAll, dyingAt, specOf, sweepOnce } from '../testing/drive.ts';
+import { Died, deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog as checkLog } from '../testing/sound-log.ts';
 import { handleStep } from './handle-step.ts';
@@ -36,7 +36,7 @@ const external = () => ({ args: { effect: 'external' } });
 const ask = () => ({ args: { effect: 'read', gate: 'input' } });
 const holdWrites = { policy: { rules: [{ match: { effect: 'workspace' }, action: 'hold' }] } };
 
-const submit = async (deps: Bench['deps'], spec: ReturnType<typeof specOf>) =>
+const submit = async (deps: InMemoryWorker['deps'], spec: ReturnType<typeof specOf>) =>
   (await submitRun(deps, { spec, by: 'test' })).runId;
 
 const soundLog = (runId: string) => checkLog(engine.deps, runId);
@@ -48,7 +48,7 @@ const pending = async (runId: string) =>
   );
 
 test('a run goes through its groups by its own wake-ups alone, and each step runs once', async () => {
-  const { deps, tree, executions } = bench(engine);
+  const { deps, tree, executions } = inMemoryWorker(engine);
   const runId = await submit(deps, specOf([[read('a'), write('b'), read()], [write('c')], [read()]]));
   await deliverAll(deps);
   expect(await statusOf(runId)).toBe('succeeded');
@@ -60,7 +60,7 @@ test('a run goes through its groups by its own wake-ups alone, and each step run
 });
 
 test('the calls of a group that write run in order, and no read overtakes them', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const runId = await submit(deps, specOf([[write('first'), read('free'), write('second')]]));
   await deliverAll(deps);
   const events = await soundLog(runId);
@@ -74,7 +74,7 @@ test('the calls of a group that write run in order, and no read overtakes them',
 });
 
 test('a failed group stops the plan, unless it says to continue', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const failing = { args: { effect: 'read', fail: true } };
   const stopped = await submit(deps, specOf([[failing], [read()]]));
   const going = await submit(deps, specOf([[failing], [read()]], { onError: 'continue' }));
@@ -84,7 +84,7 @@ test('a failed group stops the plan, unless it says to continue', async () => {
 });
 
 test('an unknown tool, or a reference to nothing, is an error for the planner, and nothing runs', async () => {
-  const { deps, executions } = bench(engine);
+  const { deps, executions } = inMemoryWorker(engine);
   const missing = { args: { effect: 'read', wanted: { $from: 'a', pointer: '/nowhere' } as never } };
   const runId = await submit(
     deps,
@@ -98,7 +98,7 @@ test('an unknown tool, or a reference to nothing, is an error for the planner, a
 });
 
 test('a parked step holds no wake-up that would run it, and nothing runs before its decision', async () => {
-  const { deps, executions } = bench(engine);
+  const { deps, executions } = inMemoryWorker(engine);
   const runId = await submit(deps, specOf([[write()]], holdWrites));
   await deliverAll(deps);
   expect(await statusOf(runId)).toBe('waiting');
@@ -118,7 +118,7 @@ test.each([
   { decision: 'respond', status: 'rejected', code: 'ERESPONDED', ran: 0 },
   { decision: 'edit', status: 'succeeded', code: undefined, ran: 1 },
 ] as const)('$decision → $status', async ({ decision, status, code, ran }) => {
-  const { deps, executions } = bench(engine);
+  const { deps, executions } = inMemoryWorker(engine);
   const runId = await submit(deps, specOf([[write()]], { ...holdWrites, onError: 'continue' }));
   await deliverAll(deps);
   const [view] = await pending(runId);
@@ -139,7 +139,7 @@ test.each([
 });
 
 test('the answer to a question is the result of its step', async () => {
-  const { deps, executions } = bench(engine);
+  const { deps, executions } = inMemoryWorker(engine);
   const runId = await submit(deps, specOf([[ask()]]));
   await deliverAll(deps);
   const [view] = await pending(runId);
@@ -161,7 +161,7 @@ test('the answer to a question is the result of its step', async () => {
 });
 
 test('of racing deciders exactly one wins; the others hear that it is decided', async () => {
-  const { deps, executions } = bench(engine);
+  const { deps, executions } = inMemoryWorker(engine);
   const runId = await submit(deps, specOf([[write()]], { ...holdWrites, onError: 'continue' }));
   await deliverAll(deps);
   const [view] = await pending(runId);
@@ -187,7 +187,7 @@ test('of racing deciders exactly one wins; the others hear that it is decided', 
 
 test('a stale digest is a conflict and changes nothing: a background command changed the files under a parked call', async () => {
   let parkedFirst: Awaited<ReturnType<typeof pending>>[number] | undefined;
-  const { deps } = bench(engine, {
+  const { deps } = inMemoryWorker(engine, {
     task: async () => {
       [parkedFirst] = await pending(runId);
     },
@@ -205,7 +205,7 @@ test('a stale digest is a conflict and changes nothing: a background command cha
   expect(await readLog(deps.redis, runId, { limit: 1000 })).toEqual(before);
 });
 
-async function deliverTurnOnly(deps: Bench['deps']): Promise<void> {
+async function deliverTurnOnly(deps: InMemoryWorker['deps']): Promise<void> {
   const [job] = await deps.queues.turns.getJobs(['waiting', 'prioritized']);
   if (!job) return;
   await handleTurn(deps, job.data, { signal: new AbortController().signal, lastTry: false });
@@ -213,7 +213,7 @@ async function deliverTurnOnly(deps: Bench['deps']): Promise<void> {
 }
 
 test('an approval that nobody decides expires, and the run goes on without the step', async () => {
-  const { deps, executions } = bench(engine);
+  const { deps, executions } = inMemoryWorker(engine);
   const policy = { ...holdWrites.policy, approval_timeout_s: 60 };
   const runId = await submit(deps, specOf([[write()], [read()]], { policy, onError: 'continue' }));
   await deliverAll(deps);
@@ -236,7 +236,7 @@ test('an approval that nobody decides expires, and the run goes on without the s
 });
 
 test('a cancel closes what is parked and what waits; nothing of the run starts any more', async () => {
-  const { deps, executions } = bench(engine);
+  const { deps, executions } = inMemoryWorker(engine);
   const runId = await submit(deps, specOf([[write(), write(), ask()]], holdWrites));
   await deliverAll(deps);
   await requestCancel(deps, runId, { by: 'ann' });
@@ -252,7 +252,7 @@ test('a cancel closes what is parked and what waits; nothing of the run starts a
 
 test('an infrastructure error that cannot be retried pauses the run; resumed, it goes on', async () => {
   let broken = true;
-  const { deps, executions } = bench(engine, {
+  const { deps, executions } = inMemoryWorker(engine, {
     execute: () => {
       if (broken) throw Object.assign(new Error('no sandbox'), { code: 'ENOSANDBOX', retryable: false });
     },
@@ -269,12 +269,12 @@ test('an infrastructure error that cannot be retried pauses the run; resumed, it
 });
 
 test('a model that never ends pauses at its limit of turns; each resume grants as many again', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const endless: Planner = {
     next: async () => ({ kind: 'calls', message: 'again', calls: [{ tool: 'count', args: { effect: 'read' } }] }),
   };
   const worker = { ...deps, planners: { ...deps.planners, model: endless } };
-  const spec = { ...specOf([[read()]]), task: { planner: 'model', model: 'test/endless', prompt: 'go on' } as const };
+  const spec = { ...specOf([[read()]]), goal: { planner: 'model', model: 'test/endless', prompt: 'go on' } as const };
   const runId = await submit(deps, { ...spec, limits: { ...spec.limits, max_turns: 3 } });
   for (const turns of [3, 6]) {
     await deliverAll(worker);
@@ -293,7 +293,7 @@ test('a model that never ends pauses at its limit of turns; each resume grants a
 
 test('an external effect in doubt is never run again by itself: a person decides', async () => {
   let dies = true;
-  const { deps, executions } = bench(engine, {
+  const { deps, executions } = inMemoryWorker(engine, {
     execute: () => {
       if (dies) throw new Died();
     },
@@ -303,7 +303,7 @@ test('an external effect in doubt is never run again by itself: a person decides
   await deliverAll(deps);
   await sweepOnce(deps);
   const [view] = await pending(runId);
-  expect(view?.step.status).toBe('unknown');
+  expect(view?.step.status).toBe('indeterminate');
   expect(executions).toHaveLength(1);
   dies = false;
   await decideApproval(deps, view?.approval.id ?? '', {
@@ -318,7 +318,7 @@ test('an external effect in doubt is never run again by itself: a person decides
 });
 
 test('what is asked for while a publication is just being finished is done, too', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const runId = await submit(deps, specOf([[read()]]));
   await deliverAll(deps);
   await requestPublication(deps, runId, { by: 'ann', message: 'first' });
@@ -346,8 +346,8 @@ const publicationOf = async (runId: string) => (await listSteps(engine.deps, run
 test('a worker that was taken for lost and comes back does not disturb the one that took over', async () => {
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const started = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const { deps, tree, executions } = bench(engine);
-  const execute: Bench['deps']['executor']['execute'] = async (call, context) => {
+  const { deps, tree, executions } = inMemoryWorker(engine);
+  const execute: InMemoryWorker['deps']['executor']['execute'] = async (call, context) => {
     const outcome = await deps.executor.execute(call, context);
     started[context.attempt - 1]?.resolve();
     await gates[context.attempt - 1]?.promise;
@@ -381,7 +381,7 @@ test('a worker that was taken for lost and comes back does not disturb the one t
 test.each(['a worker that died', 'a message'])(
   'what a worker remembers of a step is worth nothing after %s',
   async (what) => {
-    const { deps, executions } = bench(engine);
+    const { deps, executions } = inMemoryWorker(engine);
     const runId = await submit(deps, specOf([[read()], [read()]]));
     await deliverTurnOnly(deps);
     const stepOf = async (at: number) => (await listSteps(deps, runId)).steps[at]?.id ?? '';
@@ -401,7 +401,7 @@ test.each(['a worker that died', 'a message'])(
 );
 
 test('nor is it after a resume, which grants the limits anew', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const three = specOf([[read()], [read()], [read()]]);
   const runId = await submit(deps, { ...three, limits: { ...three.limits, max_steps: 2 } });
   await deliverTurnOnly(deps);
@@ -423,7 +423,7 @@ test.each(['before', 'after'] as const)(
     const groups = [[read('a'), write('b'), write('c')], [write('d')]];
     let commands = 1;
     for (let faulted = true; faulted; commands++) {
-      const { deps, tree } = bench(engine);
+      const { deps, tree } = inMemoryWorker(engine);
       const runId = await submit(deps, specOf(groups));
       const dying = dyingAt(deps, commands, when);
       // One process serves deliveries until it dies; another takes over.

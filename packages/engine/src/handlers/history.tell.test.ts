@@ -9,7 +9,7 @@ import { viewApproval } from '../commands/view-approval.ts';
 import type { PlannerDecision, PlannerInput } from '../ports.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { type Bench, bench, deliverAll, specOf } from '../testing/drive.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 
@@ -33,8 +33,8 @@ function listening() {
     ...{ kind: 'calls', message: 'go on', answer: {} },
     calls: ids.map((call_id) => ({ call_id, tool: 'count', args: asked })),
   });
-  const { deps: plain } = bench(engine);
-  const deps: Bench['deps'] = {
+  const { deps: plain } = inMemoryWorker(engine);
+  const deps: InMemoryWorker['deps'] = {
     ...plain,
     planners: {
       ...plain.planners,
@@ -56,7 +56,7 @@ function listening() {
   return { deps, last };
 }
 
-async function decideNext(deps: Bench['deps'], runId: string, decision: 'approve' | 'edit', message?: string) {
+async function decideNext(deps: InMemoryWorker['deps'], runId: string, decision: 'approve' | 'edit', message?: string) {
   await deliverAll(deps);
   const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
   await decideApproval(deps, view?.approval.id ?? '', {
@@ -68,8 +68,8 @@ async function decideNext(deps: Bench['deps'], runId: string, decision: 'approve
   return view?.approval.id ?? '';
 }
 
-const afterEdit = { decision: 'edit', args: edited, message: 'like this', inDoubt: false };
-const afterApproval = { decision: 'approve', message: 'hurry', inDoubt: false };
+const afterEdit = { decision: 'edit', args: edited, message: 'like this', isIndeterminate: false };
+const afterApproval = { decision: 'approve', message: 'hurry', isIndeterminate: false };
 
 test('the history tells of each call what was asked, what ran and what was said; the approval keeps what was asked', async () => {
   const { deps, last } = listening();
@@ -81,7 +81,7 @@ test('the history tells of each call what was asked, what ran and what was said;
     { call_id: 'b', args: asked, decided: [afterApproval] },
   ]);
   await decideNext(deps, runId, 'approve');
-  expect(last(runId)[2]).toMatchObject({ call_id: 'c', decided: [{ decision: 'approve', inDoubt: false }] });
+  expect(last(runId)[2]).toMatchObject({ call_id: 'c', decided: [{ decision: 'approve', isIndeterminate: false }] });
   expect((await listSteps(deps, runId)).run.status).toBe('succeeded');
   const view = await viewApproval(deps, first);
   expect(view).toMatchObject({ subject: 'step', args: asked, approval: { status: 'edited' } });
@@ -155,6 +155,6 @@ test('a call in doubt that a person had run again says so', async () => {
   await decideNext(all, runId, 'approve');
   expect(last(runId)[0]?.decided).toEqual([
     afterApproval,
-    { decision: 'approve', message: 'once more', inDoubt: true },
+    { decision: 'approve', message: 'once more', isIndeterminate: true },
   ]);
 });

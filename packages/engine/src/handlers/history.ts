@@ -76,7 +76,7 @@ interface Told {
 async function history(deps: Deps, run: Past): Promise<Told> {
   const turns: PastTurn[] = [];
   const steps = new Map<string, SettledStep>();
-  const inDoubt = new Set<string>();
+  const isIndeterminate = new Set<string>();
   const messages: string[] = [];
   let read = 0;
   // What was said before a turn that was undone is still said.
@@ -117,9 +117,9 @@ async function history(deps: Deps, run: Past): Promise<Told> {
       steps.set(step.id, step);
       turns.at(-1)?.steps.push(step);
     } else if (event.type === 'approval.requested') {
-      if (event.data.kind === 'in_doubt') inDoubt.add(event.data.approval_id);
+      if (event.data.kind === 'indeterminate') isIndeterminate.add(event.data.approval_id);
     } else if (event.type === 'approval.decided') {
-      const decided = toDecided(event.data, inDoubt.has(event.data.approval_id));
+      const decided = toDecided(event.data, isIndeterminate.has(event.data.approval_id));
       await addDecisions(
         deps,
         event.step_id === undefined ? undefined : steps.get(event.step_id),
@@ -143,12 +143,12 @@ async function addDecisions(
   decided: readonly Decided[] = [],
 ): Promise<void> {
   if (step === undefined) return;
-  for (const { decision, args, message, in_doubt } of decided) {
+  for (const { decision, args, message, indeterminate } of decided) {
     const known: RunDecision = {
       decision,
       ...(args === undefined ? {} : { args: await fromPayload(deps.blobs, args) }),
       ...(message === undefined ? {} : { message }),
-      inDoubt: in_doubt === true,
+      isIndeterminate: indeterminate === true,
     };
     step.decided = [...(step.decided ?? []), known];
   }

@@ -10,7 +10,7 @@ import { readLog } from '../log/read-log.ts';
 import type { PastTurn, Planner, PlannerDecision } from '../ports.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { type Bench, bench, deliverAll, specOf, sweepOnce } from '../testing/drive.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { handleStep } from './handle-step.ts';
@@ -33,9 +33,9 @@ async function modelRun(
   next: (turn: number, history: { turns: PastTurn[]; unread: string[] }) => PlannerDecision | Promise<PlannerDecision>,
   limits: object = {},
 ) {
-  const made = bench(engine);
+  const made = inMemoryWorker(engine);
   const model: Planner = { next: async (input) => next(input.turn, await input.history()) };
-  const deps: Bench['deps'] = { ...made.deps, planners: { ...made.deps.planners, model } };
+  const deps: InMemoryWorker['deps'] = { ...made.deps, planners: { ...made.deps.planners, model } };
   const spec: RunSpec = {
     ...specOf([[write]]),
     goal: { planner: 'model', model: 'test/model', prompt: 'go' },
@@ -79,7 +79,7 @@ test('wall time counts while the run is running, and not while it waits for a pe
   const { deps, runId } = await modelRun((turn) => (turn > 3 ? finish : calling({ effect: 'external' })), {
     wall_s: 10,
   });
-  const timed: Bench['deps'] = { ...deps, now: () => clock };
+  const timed: InMemoryWorker['deps'] = { ...deps, now: () => clock };
   await deliverAll(timed);
   expect(await runOf(runId)).toMatchObject({ status: 'waiting' });
   const waited = (await runOf(runId)).active_ms;
@@ -96,7 +96,7 @@ test('wall time counts while the run is running, and not while it waits for a pe
     },
     { wall_s: 10 },
   );
-  const ticking: Bench['deps'] = { ...other.deps, now: () => clock };
+  const ticking: InMemoryWorker['deps'] = { ...other.deps, now: () => clock };
   await deliverAll(ticking);
   expect(await runOf(other.runId)).toMatchObject({ status: 'paused', reason: { code: 'wall_s' }, turn: 3 });
   await requestResume(ticking, other.runId, ann);
@@ -114,14 +114,14 @@ test('a limit in dollars with a model whose price nobody knows pauses before any
 });
 
 test.each([
-  ['the same call with the same result', { effect: 'read' }, 'stuck_repeating'],
-  ['calls that only fail', { effect: 'read', fail: true }, 'stuck_failing'],
+  ['the same call with the same result', { effect: 'read' }, 'loop_repeated_calls'],
+  ['calls that only fail', { effect: 'read', fail: true }, 'loop_only_failures'],
 ])('a model that makes %s, again and again, is stuck: the run pauses and says so', async (_, args, code) => {
   const { deps, runId } = await modelRun(
-    (turn) => (turn > 30 ? finish : calling({ ...args, ...(code === 'stuck_failing' && { n: turn }) })),
-    { stuck_after: 4 },
+    (turn) => (turn > 30 ? finish : calling({ ...args, ...(code === 'loop_only_failures' && { n: turn }) })),
+    { loop_after: 4 },
   );
-  const constant: Bench['deps'] = {
+  const constant: InMemoryWorker['deps'] = {
     ...deps,
     executor: {
       ...deps.executor,
@@ -140,7 +140,7 @@ test.each([
 });
 
 test('a plan may say the same as often as it likes', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const { runId } = await submitRun(deps, { spec: specOf(Array.from({ length: 12 }, () => [write])), by: 'test' });
   await deliverAll(deps);
   expect(await runOf(runId)).toMatchObject({ status: 'succeeded' });
@@ -207,13 +207,13 @@ test('several questions at once each get their own answer', async () => {
 
 test('a failed run is retried from the step that failed, and what came before it is not made again', async () => {
   let broken = true;
-  const { deps, tree, executions } = bench(engine);
-  const execute: Bench['deps']['executor']['execute'] = async (call, context) => {
+  const { deps, tree, executions } = inMemoryWorker(engine);
+  const execute: InMemoryWorker['deps']['executor']['execute'] = async (call, context) => {
     const outcome = await deps.executor.execute(call, context);
     const isLast = (call.args as { last?: boolean }).last === true;
     return isLast && broken ? { status: 'failed', error: { code: 'EBROKEN', message: 'broken' } } : outcome;
   };
-  const failing: Bench['deps'] = { ...deps, executor: { ...deps.executor, execute } };
+  const failing: InMemoryWorker['deps'] = { ...deps, executor: { ...deps.executor, execute } };
   const { runId } = await submitRun(failing, {
     spec: specOf([[write], [write, { args: { effect: 'workspace', last: true } }], [write]]),
     by: 'test',
@@ -236,7 +236,7 @@ test('a failed run is retried from the step that failed, and what came before it
 });
 
 test('a canceled run can be retried from any of its steps', async () => {
-  const { deps, tree } = bench(engine);
+  const { deps, tree } = inMemoryWorker(engine);
   const { runId } = await submitRun(deps, {
     spec: specOf([[write], [{ args: { effect: 'external' } }], [write]]),
     by: 'test',
@@ -254,7 +254,7 @@ test('a canceled run can be retried from any of its steps', async () => {
 
 test('a run does not go on with tools that are not those it began with, unless somebody accepts them', async () => {
   const faults = { version: '1' };
-  const { deps, executions } = bench(engine, faults);
+  const { deps, executions } = inMemoryWorker(engine, faults);
   const { runId } = await submitRun(deps, { spec: specOf([[write], [write]]), by: 'test' });
   await handleTurn(deps, { run_id: runId, turn: 1 }, calm());
   faults.version = '2';
@@ -273,7 +273,7 @@ test('a run does not go on with tools that are not those it began with, unless s
 });
 
 test('an external call in doubt is shown with everything that is known of it', async () => {
-  const { deps, executions } = bench(engine);
+  const { deps, executions } = inMemoryWorker(engine);
   const policy = { rules: [{ match: {}, action: 'allow' }] };
   const { runId } = await submitRun(deps, {
     spec: specOf([[{ args: { effect: 'external' } }]], { policy }),
@@ -281,7 +281,7 @@ test('an external call in doubt is shown with everything that is known of it', a
   });
   await handleTurn(deps, { run_id: runId, turn: 1 }, calm());
   const stepId = (await listSteps(deps, runId)).steps[0]?.id ?? '';
-  const execute: Bench['deps']['executor']['execute'] = async (call, context) => {
+  const execute: InMemoryWorker['deps']['executor']['execute'] = async (call, context) => {
     await deps.executor.execute(call, context);
     context.onConnection({ host: 'a.test', port: 443, verdict: 'allowed', bytes_up: 7, bytes_down: 0, duration_ms: 1 });
     return new Promise(() => {});
@@ -293,7 +293,7 @@ test('an external call in doubt is shown with everything that is known of it', a
   await deliverAll(deps);
   const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
   expect(view?.approval.request).toMatchObject({
-    kind: 'in_doubt',
+    kind: 'indeterminate',
     preview: {
       json: {
         ...{ tool: 'count', attempt: 1, worker: 'test-worker', idempotency_key: stepId },
@@ -308,7 +308,7 @@ test('an external call in doubt is shown with everything that is known of it', a
 });
 
 test('what is stuck is found, named, told in the log and in the counts, and goes on', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const seen: string[] = [];
   const counted = { ...deps, metrics: { repaired: (what: string) => void seen.push(what) } };
   const later = { ...counted, now: () => Date.now() + 10_000 };
@@ -344,11 +344,11 @@ test('what is stuck is found, named, told in the log and in the counts, and goes
 });
 
 test('the job of a step that a decider settled just before it died does not sleep until its deadline', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const policy = { rules: [{ match: { effect: 'workspace' }, action: 'hold' }] };
   const { runId } = await submitRun(deps, { spec: specOf([[write], [write]], { policy }), by: 'test' });
   await deliverAll(deps);
-  const decide = async (dying: Bench['deps']) => {
+  const decide = async (dying: InMemoryWorker['deps']) => {
     const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
     const decision = { decision: 'reject', action_digest: view?.digest ?? '', by: 'ann' } as const;
     await decideApproval(dying, view?.approval.id ?? '', decision);
@@ -370,7 +370,7 @@ test('the job of a step that a decider settled just before it died does not slee
   const events = await soundLog(engine.deps, runId);
   expect(events.at(-1)).toMatchObject({
     type: 'run.repaired',
-    data: { class: 'asleep_without_need', subject: stepId },
+    data: { class: 'orphaned_delayed_job', subject: stepId },
   });
   // One that is to be tried again in a moment is not stuck.
   const job = { run_id: runId, step_id: stepId ?? '' };

@@ -7,7 +7,7 @@ import { submitRun } from '../commands/submit-run.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { type Bench, bench, deliverAll, specOf } from '../testing/drive.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 
@@ -22,11 +22,11 @@ const operator = (action: 'hold' | 'deny'): OperatorPolicy =>
   operatorPolicySchema.parse({ rules: [{ match: { effect: 'workspace' }, action }] });
 const writing = [[{ name: 'a', args: { effect: 'workspace' } }]];
 
-const under = (deps: Bench['deps'], operatorPolicy: OperatorPolicy | undefined): Bench['deps'] => ({
+const under = (deps: InMemoryWorker['deps'], operatorPolicy: OperatorPolicy | undefined): InMemoryWorker['deps'] => ({
   ...deps,
   operatorPolicy,
 });
-async function submit(deps: Bench['deps'], groups = writing): Promise<string> {
+async function submit(deps: InMemoryWorker['deps'], groups = writing): Promise<string> {
   const { runId } = await submitRun(deps, { spec: specOf(groups, { policy: allowAll }), by: 'test' });
   return runId;
 }
@@ -41,7 +41,7 @@ test.each([
   ['hold', { run: 'waiting', steps: ['parked'] }],
   ['deny', { run: 'failed', steps: ['rejected'] }],
 ] as const)('%s of the operator binds a run that allows everything', async (action, expected) => {
-  const { deps, executions } = bench(engine);
+  const { deps, executions } = inMemoryWorker(engine);
   const runId = await submit(under(deps, operator(action)));
   // The worker that judges knows nothing of it: the run has recorded it.
   await deliverAll(deps);
@@ -51,7 +51,7 @@ test.each([
 });
 
 test('of a worker alone it binds, too, and what it lets through it lets through', async () => {
-  const { deps, executions } = bench(engine);
+  const { deps, executions } = inMemoryWorker(engine);
   const runId = await submit(deps);
   await deliverAll(under(deps, operator('hold')));
   expect(await look(runId)).toMatchObject({ run: 'waiting', steps: ['parked'] });
@@ -64,7 +64,7 @@ test('of a worker alone it binds, too, and what it lets through it lets through'
 });
 
 test('a group that follows another is held like the first', async () => {
-  const { deps, executions } = bench(engine);
+  const { deps, executions } = inMemoryWorker(engine);
   const runId = await submit(deps, [[{ name: 'r', args: { effect: 'read' } }], ...writing]);
   await deliverAll(under(deps, operator('hold')));
   expect(await look(runId)).toMatchObject({ steps: ['succeeded', 'parked'] });
@@ -72,7 +72,7 @@ test('a group that follows another is held like the first', async () => {
 });
 
 test('a call that was approved before the operator denied it does not run', async () => {
-  const { deps, executions } = bench(engine);
+  const { deps, executions } = inMemoryWorker(engine);
   const runId = await submit(under(deps, operator('hold')));
   await deliverAll(deps);
   const [view] = await pending(runId);
@@ -85,7 +85,7 @@ test('a call that was approved before the operator denied it does not run', asyn
 });
 
 test('an edit to what the operator denies is refused', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const held = operatorPolicySchema.parse({
     rules: [
       { match: { effect: 'external' }, action: 'deny' },
@@ -101,7 +101,7 @@ test('an edit to what the operator denies is refused', async () => {
 });
 
 test('a sub-agent and a fork are bound by the policy of the run that they come from, and by the one of now', async () => {
-  const { deps, executions } = bench(engine);
+  const { deps, executions } = inMemoryWorker(engine);
   const [then, now] = [operator('hold'), operatorPolicySchema.parse({ publish: 'hold' })];
   const agent = {
     name: 's',
@@ -123,7 +123,7 @@ test('a sub-agent and a fork are bound by the policy of the run that they come f
 });
 
 test('a publish is held', async () => {
-  const { deps, published } = bench(engine);
+  const { deps, published } = inMemoryWorker(engine);
   const runId = await submit(deps);
   await deliverAll(deps);
   await requestPublication(deps, runId, { by: 'ann', message: 'm' });

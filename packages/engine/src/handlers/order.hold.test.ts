@@ -6,7 +6,7 @@ import { decideApproval } from '../commands/decide-approval.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { type Bench, bench, Died, dyingAt, specOf, sweepOnce } from '../testing/drive.ts';
+import { Died, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { handleStep } from './handle-step.ts';
@@ -19,12 +19,12 @@ beforeAll(async () => {
 });
 afterAll(() => engine.stop());
 
-type Deps = Bench['deps'];
+type Deps = InMemoryWorker['deps'];
 const call = (effect: 'read' | 'workspace' | 'external', more = {}) => ({ args: { effect, looks: true, ...more } });
 const allow = { rules: [{ match: {}, action: 'allow' }] };
 
 test('a read after a write of its turn sees what was written, and one before it does not', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const group = [call('read'), call('workspace'), call('read'), call('read'), call('external'), call('read')];
   const { runId } = await submitRun(deps, { spec: specOf([group], { policy: allow }), by: 'test' });
   await deliver(deps);
@@ -33,7 +33,7 @@ test('a read after a write of its turn sees what was written, and one before it 
 });
 
 test('neighbouring reads begin at once, a write when both are settled, a read after it when it is', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const { runId } = await submitRun(deps, {
     spec: specOf([[call('read'), call('read'), call('workspace'), call('read')]]),
     by: 'test',
@@ -49,7 +49,7 @@ test('neighbouring reads begin at once, a write when both are settled, a read af
 });
 
 test('a call that only reads cannot be edited into one that writes: the calls beside it have begun', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const policy = { rules: [{ match: { effect: 'read' }, action: 'hold' }] };
   const { runId } = await submitRun(deps, { spec: specOf([[call('read'), call('read')]], { policy }), by: 'test' });
   await deliver(deps);
@@ -63,7 +63,7 @@ test('a call that only reads cannot be edited into one that writes: the calls be
 });
 
 test('what waits for a person holds up what may not overtake it, and nothing else', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const statuses = async (group: object[], rules: object[]) => {
     const spec = specOf([group.map((one) => ({ args: { looks: true, ...one } }))], { policy: { rules } });
     const { runId } = await submitRun(deps, { spec, by: 'test' });
@@ -114,7 +114,7 @@ test('whatever is delivered first and wherever a worker dies, each call sees wha
       fc.array(fc.record({ at: fc.integer({ min: 1, max: 12 }), after: fc.boolean() }), { maxLength: 2 }),
       async (plan, policy, choices, deaths) => {
         await engine.deps.redis.flushall();
-        const { deps } = bench(engine);
+        const { deps } = inMemoryWorker(engine);
         const spec = specOf(plan, { policy: { rules: policy }, onError: 'continue' });
         const { runId } = await submitRun(deps, { spec, by: 'test' });
         const pick = async () => choices.next().value;

@@ -43,7 +43,7 @@ export async function planAhead(
 }
 
 /** The outcome of the last open step, and what follows from it, as one entry. */
-export const together = (outcome: Transition, next: Transition): Transition => ({
+export const mergeTransitions = (outcome: Transition, next: Transition): Transition => ({
   if: [...outcome.if, ...next.if.filter(({ field }) => field !== runField.open), openIs(1)],
   events: [...outcome.events, ...next.events],
 });

@@ -3,17 +3,17 @@ import { toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { judgeCall } from '../domain/judge-call.ts';
 import { limitReached } from '../domain/limits-reached.ts';
+import { isLooping, trackRepetition } from '../domain/loop-detection.ts';
 import type { RunState } from '../domain/state.ts';
 import { changedTools, toolsChanged } from '../domain/tool-versions.ts';
 import type { Transition } from '../domain/transition.ts';
-import { planTurn, type TurnStep, type Word } from '../domain/transitions/plan-turn.ts';
+import { type PlannerOutput, planTurn, type TurnStep } from '../domain/transitions/plan-turn.ts';
 import { closeRun, endRun, pauseRun, type RunEnd } from '../domain/transitions/run-life.ts';
 import { unblocked } from '../domain/turn-order.ts';
-import { stuck, watchTurn } from '../domain/watch.ts';
 import { type Appended, append } from '../log/append.ts';
 import { claimOwner } from '../log/indexes.ts';
+import { prime } from '../log/primed-steps.ts';
 import { fieldsOfStep } from '../log/read-state.ts';
-import { remember } from '../log/recall.ts';
 import type { PlannedCall, PlannerDecision, PlannerInput } from '../ports.ts';
 import type { JobOwner } from '../queues/queues.ts';
 import { reportToAll } from './report-agent.ts';
@@ -27,7 +27,7 @@ export interface Planned {
   /** Those that pass the gate with it. */
   begin: string[];
   /** They are all that can begin now: nothing else of the run needs a wake-up. */
-  isWhole: boolean;
+  nothingElsePending: boolean;
   /** Of an end: recorded instead when somebody said something meanwhile. */
   unlessHeard?: Transition;
 }
@@ -54,25 +54,25 @@ export async function planNext(
     if (reason !== undefined) return pausing(run, reason);
   }
   // A plan may well say the same again and again; only a model can be lost in it.
-  const watch = isModel ? watchTurn(run.watch, await input.previous()) : undefined;
-  const lost = stuck(watch, spec.limits.stuck_after);
+  const repetition = isModel ? trackRepetition(run.repetition, await input.previous()) : undefined;
+  const lost = isLooping(repetition, spec.limits.loop_after);
   if (lost !== undefined) return pausing(run, lost);
   const decision = scripted ?? (await deps.planners.model.next(input, signal));
   const { usage } = decision;
   if (spec.limits.max_cost_usd !== undefined && usage !== undefined && usage.cost_micros === undefined) {
     return pausing(run, costUnknown(spec));
   }
-  const word = {
+  const output = {
     message: decision.message,
     ...(decision.answer === undefined ? {} : { answer: await toPayload(deps.blobs, decision.answer) }),
     ...(usage === undefined ? {} : { usage }),
-    ...(watch === undefined ? {} : { watch }),
+    ...(repetition === undefined ? {} : { repetition }),
     ...(isModel ? { messages_read: run.messages } : {}),
   };
-  return planned(deps, run, spec, decision, word);
+  return planned(deps, run, spec, decision, output);
 }
 
-const nothing = { steps: [], begin: [], isWhole: false };
+const nothing = { steps: [], begin: [], nothingElsePending: false };
 const pausing = (run: RunState, reason: Problem): Planned => ({ transition: pauseRun(run, reason), ...nothing });
 
 const costUnknown = ({ goal }: RunSpec): Problem => ({
@@ -86,23 +86,23 @@ async function planned(
   run: RunState,
   spec: RunSpec,
   decision: PlannerDecision,
-  word: Word,
+  output: PlannerOutput,
 ): Promise<Planned> {
   switch (decision.kind) {
     case 'finish':
-      return ending(run, { as: 'succeeded', message: decision.message }, word);
+      return ending(run, { as: 'succeeded', message: decision.message }, output);
     case 'give_up':
-      return ending(run, { as: 'failed', message: decision.message, reason: decision.reason }, word);
+      return ending(run, { as: 'failed', message: decision.message, reason: decision.reason }, output);
     case 'calls': {
       const { calls, refused } = await withinRoom(deps, run, decision.calls, spec);
       const all = await Promise.all(calls.map((call) => turnStep(deps, run, spec, call)));
-      const { steps, isWhole } = passAtOnce(deps, all, spec);
+      const { steps, nothingElsePending } = autoApprove(deps, all, spec);
       const hasTasks = run.open_tasks > 0;
       return {
-        transition: planTurn(run, { ...word, ...(refused && { refused }), steps }),
+        transition: planTurn(run, { ...output, ...(refused && { refused }), steps }),
         steps: steps.map(({ id }) => id),
         begin: steps.flatMap(({ id, passes }) => (passes === undefined ? [] : [id])),
-        isWhole: isWhole && !hasTasks,
+        nothingElsePending: nothingElsePending && !hasTasks,
       };
     }
     default:
@@ -125,10 +125,10 @@ async function withinRoom(
 }
 
 /** Tasks that are not over end first. */
-const ending = (run: RunState, end: RunEnd, word: Word): Planned => ({
-  transition: run.open_tasks > 0 ? closeRun(run, end, word) : endRun(run, end, word),
+const ending = (run: RunState, end: RunEnd, output: PlannerOutput): Planned => ({
+  transition: run.open_tasks > 0 ? closeRun(run, end, output) : endRun(run, end, output),
   ...nothing,
-  ...(word.answer === undefined ? {} : { unlessHeard: planTurn(run, { ...word, steps: [] }) }),
+  ...(output.answer === undefined ? {} : { unlessHeard: planTurn(run, { ...output, steps: [] }) }),
 });
 
 /** A call as it enters the log: with validated arguments, or with the error it settles with. */
@@ -161,11 +161,11 @@ async function turnStep(deps: WorkerDeps, run: RunState, spec: RunSpec, call: Pl
  * Lets through what the policy simply allows, in the entry that records the turn, as far as the order of its calls lets them begin. What
  * is held or denied, and whatever waits for another call, is for the gate.
  */
-function passAtOnce(
+function autoApprove(
   { operatorPolicy }: WorkerDeps,
   all: readonly TurnStep[],
   spec: RunSpec,
-): { steps: TurnStep[]; isWhole: boolean } {
+): { steps: TurnStep[]; nothingElsePending: boolean } {
   const verdictOf = (step: TurnStep) => judgeCall(spec, operatorPolicy, step);
   const ready = new Set(
     unblocked(all, (step) => ({
@@ -174,15 +174,15 @@ function passAtOnce(
       isDenied: verdictOf(step).action === 'deny',
     })),
   );
-  let isWhole = true;
+  let nothingElsePending = true;
   const steps = all.map((step) => {
     if (!ready.has(step)) return step;
     const { action, reason } = verdictOf(step);
     if (action === 'allow' && step.gate === undefined) return { ...step, passes: reason };
-    isWhole = false;
+    nothingElsePending = false;
     return step;
   });
-  return { steps, isWhole: isWhole && steps.some(({ passes }) => passes !== undefined) };
+  return { steps, nothingElsePending: nothingElsePending && steps.some(({ passes }) => passes !== undefined) };
 }
 
 /**
@@ -192,20 +192,20 @@ function passAtOnce(
 export async function recordPlan(
   deps: WorkerDeps,
   run: JobOwner & Pick<RunState, 'parent'>,
-  { steps, begin, isWhole, transition }: Planned,
+  { steps, begin, nothingElsePending, transition }: Planned,
 ): Promise<Appended> {
   const addJobs = () => Promise.all(begin.map((id) => deps.queues.addStep(run, id)));
-  const [only, ...others] = isWhole ? begin : [];
+  const [only, ...others] = nothingElsePending ? begin : [];
   const next = others.length === 0 ? only : undefined;
-  const tell = next === undefined ? [] : fieldsOfStep(next);
+  const returning = next === undefined ? [] : fieldsOfStep(next);
   const [, appended] = await Promise.all([
     claimOwner(deps.redis, run.id, steps),
-    append(deps, run.id, transition, { tell }),
-    ...(isWhole ? [addJobs()] : []),
+    append(deps, run.id, transition, { returning }),
+    ...(nothingElsePending ? [addJobs()] : []),
   ]);
-  if (appended.ok && next !== undefined) remember(deps.redis, next, appended.told);
+  if (appended.ok && next !== undefined) prime(deps.redis, next, appended.returned);
   // The server did not know the script, and the jobs were there before their steps.
-  if (appended.ok && appended.late && isWhole) await addJobs();
+  if (appended.ok && appended.late && nothingElsePending) await addJobs();
   // What a turn took counts for the runs above before any of them begins another.
   if (appended.ok && run.parent !== undefined) await reportToAll(deps, run.id);
   return appended;

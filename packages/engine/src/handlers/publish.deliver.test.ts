@@ -5,7 +5,7 @@ import { requestDiscarding, requestPublication } from '../commands/steer-run.ts'
 import { submitRun } from '../commands/submit-run.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { type Bench, bench, deliverAll, dyingAt, specOf, sweepOnce } from '../testing/drive.ts';
+import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 
@@ -17,19 +17,24 @@ afterAll(() => engine.stop());
 
 const groups = [[{ name: 'a', args: { effect: 'workspace' } }]];
 
-async function finished(deps: Bench['deps'], spec: RunSpec): Promise<string> {
+async function finished(deps: InMemoryWorker['deps'], spec: RunSpec): Promise<string> {
   const { runId } = await submitRun(deps, { spec, by: 'test' });
   await deliverAll(deps);
   return runId;
 }
 
-const publish = (deps: Bench['deps'], runId: string, branch?: string) =>
+const publish = (deps: InMemoryWorker['deps'], runId: string, branch?: string) =>
   requestPublication(deps, runId, { by: 'ann', message: 'm', ...(branch === undefined ? {} : { branch }) });
 const runOf = async (runId: string) => (await listSteps(engine.deps, runId)).run;
 const pending = async (runId: string) =>
   (await listPendingApprovals(engine.deps, { run_id: runId }, { limit: 5 })).items;
 
-async function decide(deps: Bench['deps'], runId: string, decision: DecisionKind, args?: Record<string, unknown>) {
+async function decide(
+  deps: InMemoryWorker['deps'],
+  runId: string,
+  decision: DecisionKind,
+  args?: Record<string, unknown>,
+) {
   const [view] = await pending(runId);
   if (!view) throw new Error('nothing is parked');
   const request = { decision, action_digest: view.digest, by: 'ann', ...(args === undefined ? {} : { args }) };
@@ -38,7 +43,7 @@ async function decide(deps: Bench['deps'], runId: string, decision: DecisionKind
 }
 
 test('a validator that fails keeps everything from the source, and its output is kept', async () => {
-  const { deps, published } = bench(engine);
+  const { deps, published } = inMemoryWorker(engine);
   const runId = await finished(deps, specOf(groups, { validators: ['1', '2', '0'] }));
   await publish(deps, runId);
   await deliverAll(deps);
@@ -51,7 +56,7 @@ test('a validator that fails keeps everything from the source, and its output is
 });
 
 test('a validator has no more time than the operator gives a command', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const given: number[] = [];
   const validate: typeof deps.executor.validate = (validator, context) => {
     given.push(validator.timeout_s);
@@ -67,7 +72,7 @@ test('a validator has no more time than the operator gives a command', async () 
 });
 
 test('validators leave nothing in the files, and run once for the same candidate', async () => {
-  const { deps, tree, treeOf, published } = bench(engine);
+  const { deps, tree, treeOf, published } = inMemoryWorker(engine);
   const ran: string[] = [];
   const validate: typeof deps.executor.validate = (validator, context) => {
     ran.push(validator.command);
@@ -87,7 +92,7 @@ test('validators leave nothing in the files, and run once for the same candidate
 });
 
 test('a publish that the policy holds waits for a decision, holding no worker', async () => {
-  const { deps, published } = bench(engine);
+  const { deps, published } = inMemoryWorker(engine);
   const runId = await finished(deps, specOf(groups, { policy: { publish: 'hold' } }));
   await publish(deps, runId);
   await deliverAll(deps);
@@ -108,7 +113,7 @@ test('a publish that the policy holds waits for a decision, holding no worker', 
 
 test('an approval holds only for what it showed: a source that moved is shown again', async () => {
   const faults = { source: 1 };
-  const { deps, published } = bench(engine, faults);
+  const { deps, published } = inMemoryWorker(engine, faults);
   const runId = await finished(deps, specOf(groups, { policy: { publish: 'hold' } }));
   await publish(deps, runId);
   await deliverAll(deps);
@@ -124,7 +129,7 @@ test('an approval holds only for what it showed: a source that moved is shown ag
 
 test('a source that moves between plan and publish is planned anew', async () => {
   const faults = { source: 1 };
-  const { deps, published } = bench(engine, faults);
+  const { deps, published } = inMemoryWorker(engine, faults);
   const planPublish: typeof deps.workspaces.planPublish = async (call) => {
     const planned = await deps.workspaces.planPublish(call);
     if (faults.source < 3) faults.source += 1;
@@ -140,7 +145,7 @@ test('a source that moves between plan and publish is planned anew', async () =>
 
 test('a conflict waits for a person, who settles it, tries again, or lets it be', async () => {
   const faults = { conflict: true };
-  const { deps, published } = bench(engine, faults);
+  const { deps, published } = inMemoryWorker(engine, faults);
   const settle = { resolutions: [{ path: 'a', take: 'run', seen: null }] };
 
   const settled = await finished(deps, specOf(groups));
@@ -182,7 +187,7 @@ test('a conflict waits for a person, who settles it, tries again, or lets it be'
 });
 
 test('what was settled stays settled when the policy holds the publish afterwards', async () => {
-  const { deps, published } = bench(engine, { conflict: true });
+  const { deps, published } = inMemoryWorker(engine, { conflict: true });
   const runId = await finished(deps, specOf(groups, { policy: { publish: 'hold' } }));
   await publish(deps, runId);
   await deliverAll(deps);
@@ -195,7 +200,7 @@ test('what was settled stays settled when the policy holds the publish afterward
 });
 
 test('of many who decide about a publish at once the first wins, and nothing is published twice', async () => {
-  const { deps, published } = bench(engine);
+  const { deps, published } = inMemoryWorker(engine);
   const runId = await finished(deps, specOf(groups, { policy: { publish: 'hold' } }));
   await publish(deps, runId);
   await deliverAll(deps);
@@ -218,7 +223,7 @@ test('of many who decide about a publish at once the first wins, and nothing is 
 });
 
 test('a parked publish expires, and ends when its workspace is discarded', async () => {
-  const { deps, published } = bench(engine);
+  const { deps, published } = inMemoryWorker(engine);
   const expired = await finished(deps, specOf(groups, { policy: { publish: 'hold' } }));
   await publish(deps, expired);
   await deliverAll(deps);
@@ -238,7 +243,7 @@ test('a parked publish expires, and ends when its workspace is discarded', async
 });
 
 test('a published change set may go to another branch, too; a publish under way may not be changed', async () => {
-  const { deps, published } = bench(engine);
+  const { deps, published } = inMemoryWorker(engine);
   const runId = await finished(deps, specOf(groups));
   await publish(deps, runId);
   await expect(publish(deps, runId, 'other')).rejects.toMatchObject({ code: 'publication_pending' });
@@ -259,7 +264,7 @@ test.each(['before', 'after'] as const)(
   async (when) => {
     let commands = 1;
     for (let faulted = true; faulted; commands++) {
-      const { deps, published, tree } = bench(engine, { conflict: true });
+      const { deps, published, tree } = inMemoryWorker(engine, { conflict: true });
       const runId = await finished(deps, specOf(groups, { policy: { publish: 'hold' }, validators: ['1'] }));
       const before = [...tree];
       const dying = dyingAt(deps, commands, when);
@@ -287,7 +292,7 @@ test.each(['before', 'after'] as const)(
 );
 
 test('a publish that cannot bring all that the run made waits for a person, who accepts that or not', async () => {
-  const { deps, published } = bench(engine, { unpublishable: ['run/socket', 'disk.img'] });
+  const { deps, published } = inMemoryWorker(engine, { unpublishable: ['run/socket', 'disk.img'] });
   const runId = await finished(deps, specOf(groups));
   await publish(deps, runId);
   await deliverAll(deps);
@@ -308,7 +313,7 @@ test('a publish that cannot bring all that the run made waits for a person, who 
 });
 
 test('what is to be published, ignored files included or not, is part of the request', async () => {
-  const { deps, published } = bench(engine);
+  const { deps, published } = inMemoryWorker(engine);
   const runId = await finished(deps, specOf(groups));
   await publish(deps, runId);
   await deliverAll(deps);

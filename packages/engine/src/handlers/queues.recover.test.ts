@@ -5,7 +5,7 @@ import { approvalIndex, repairsKey } from '../log/keys.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { queuePrefix } from '../queues/queues.ts';
-import { type Bench, bench, deliverAll, specOf, sweepOnce } from '../testing/drive.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 
@@ -20,19 +20,19 @@ const hour = 3_600_000;
 const write = { args: { effect: 'workspace' } };
 const holdWrites = { policy: { rules: [{ match: { effect: 'workspace' }, action: 'hold' }] } };
 /** A sweep so many milliseconds from now: what has just moved is left alone. */
-const sweepIn = (deps: Bench['deps'], ms: number) => sweepOnce({ ...deps, now: () => Date.now() + ms });
-const submit = async (deps: Bench['deps'], more = {}) =>
+const sweepIn = (deps: InMemoryWorker['deps'], ms: number) => sweepOnce({ ...deps, now: () => Date.now() + ms });
+const submit = async (deps: InMemoryWorker['deps'], more = {}) =>
   (await submitRun(deps, { spec: specOf([[write], [write]], more), by: 'test' })).runId;
 const statusOf = async (runId: string) => (await listSteps(engine.deps, runId)).run.status;
 
-async function approve(deps: Bench['deps'], runId: string): Promise<void> {
+async function approve(deps: InMemoryWorker['deps'], runId: string): Promise<void> {
   const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
   const decision = { decision: 'approve', action_digest: view?.digest ?? '', by: 'ann' } as const;
   await decideApproval(deps, view?.approval.id ?? '', decision);
 }
 
 test('Redis loses every queue: the next sweep brings queued, parked and running runs on', async () => {
-  const { deps, treeOf } = bench(engine);
+  const { deps, treeOf } = inMemoryWorker(engine);
   const queued = await submit(deps);
   const parked = await submit(deps, holdWrites);
   await deliverAll(deps);
@@ -57,7 +57,7 @@ test('Redis loses every queue: the next sweep brings queued, parked and running 
 });
 
 test('a retry that a clock which was an hour ahead put off is woken, and what is parked sleeps on', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const parked = await submit(deps, holdWrites);
   await deliverAll(deps);
   const queue = deps.queues.turns;
@@ -71,7 +71,7 @@ test('a retry that a clock which was an hour ahead put off is woken, and what is
 });
 
 test('an approval that fell out of its list is listed again', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const runId = await submit(deps, holdWrites);
   await deliverAll(deps);
   const [id = ''] = await deps.redis.zrange(approvalIndex, '0', '-1');
@@ -79,12 +79,12 @@ test('an approval that fell out of its list is listed again', async () => {
   await sweepIn(deps, 10_000);
   expect(await deps.redis.zrange(approvalIndex, '0', '-1')).toEqual([id]);
   const events = await soundLog(deps, runId);
-  expect(events.at(-1)).toMatchObject({ type: 'run.repaired', data: { class: 'approval_unlisted' } });
+  expect(events.at(-1)).toMatchObject({ type: 'run.repaired', data: { class: 'approval_not_indexed' } });
   await approve(deps, runId);
 });
 
 test('a parked step whose deadline is over expires, although its job sleeps on', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const runId = await submit(deps, { policy: { ...holdWrites.policy, approval_timeout_s: 60 } });
   await deliverAll(deps);
   const later = { ...deps, now: () => Date.now() + hour };

@@ -2,14 +2,14 @@ import type { Problem } from '@holdpoint/contract';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/state.ts';
-import { doubtAttempt, retryAttempt } from '../domain/transitions/attempt.ts';
+import { recordIndeterminate, retryAttempt } from '../domain/transitions/attempt.ts';
 import { append } from '../log/append.ts';
 import { trackApproval, untrackApproval } from '../log/indexes.ts';
 import { readWholeLog } from '../log/read-log.ts';
 import { readSpec } from '../log/read-spec.ts';
 
 /** An attempt that ended without an outcome, and why. */
-export interface Doubt {
+export interface Interruption {
   reason: Problem;
   /** @default true */
   retryable?: boolean;
@@ -27,16 +27,17 @@ export async function recoverAttempt(
   deps: WorkerDeps,
   run: RunState,
   step: StepState,
-  doubt: Doubt & { lastTry: boolean },
+  interruption: Interruption & { lastTry: boolean },
 ): Promise<void> {
   deps.logger.warn(
-    { run_id: run.id, step_id: step.id, attempt: step.attempt, reason: doubt.reason, err: doubt.error },
+    { run_id: run.id, step_id: step.id, attempt: step.attempt, reason: interruption.reason, err: interruption.error },
     'an attempt ended without an outcome',
   );
-  if (step.effect === 'external') return park(deps, run, step, doubt.reason);
-  const exhausted = doubt.lastTry || doubt.retryable === false || (step.doubts + 1) % attemptsPerRound === 0;
+  if (step.effect === 'external') return park(deps, run, step, interruption.reason);
+  const exhausted =
+    interruption.lastTry || interruption.retryable === false || (step.interruptions + 1) % attemptsPerRound === 0;
   const pause = exhausted && (run.status === 'running' || run.status === 'waiting');
-  await append(deps, run.id, retryAttempt(run, step, doubt.reason, { pause }));
+  await append(deps, run.id, retryAttempt(run, step, interruption.reason, { pause }));
 }
 
 async function park(deps: WorkerDeps, run: RunState, step: StepState, reason: Problem): Promise<void> {
@@ -45,7 +46,7 @@ async function park(deps: WorkerDeps, run: RunState, step: StepState, reason: Pr
   await trackApproval(deps.redis, id, run.id);
   const expiresAt = new Date(deps.now() + policy.approval_timeout_s * 1000).toISOString();
   const preview = await toPayload(deps.blobs, await everythingKnown(deps, run, step, reason));
-  const appended = await append(deps, run.id, doubtAttempt(run, step, { id, expiresAt, reason, preview }));
+  const appended = await append(deps, run.id, recordIndeterminate(run, step, { id, expiresAt, reason, preview }));
   if (!appended.ok) await untrackApproval(deps.redis, id);
 }
 
@@ -67,7 +68,7 @@ async function everythingKnown(deps: WorkerDeps, run: RunState, step: StepState,
     }
   }
   return {
-    kind: 'in_doubt',
+    kind: 'indeterminate',
     tool: step.call.tool,
     args: await fromPayload(deps.blobs, step.args),
     attempt: step.attempt,

@@ -3,9 +3,9 @@ import type { RunState, StepState } from '../domain/state.ts';
 import type { Transition } from '../domain/transition.ts';
 import { gateSteps, mayWrite, releasable } from '../domain/transitions/gate-steps.ts';
 import { append } from '../log/append.ts';
+import { prime } from '../log/primed-steps.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { fieldsOfStep, readTurnSteps } from '../log/read-state.ts';
-import { remember } from '../log/recall.ts';
 import { judgeStep } from './judge-step.ts';
 
 /**
@@ -37,11 +37,11 @@ export async function settleAndRelease(
   const addJobs = () => Promise.all(ids.map((id) => deps.queues.addStep(run, id)));
   const both = { if: [...outcome.if, ...gate.if], events: [...outcome.events, ...gate.events] };
   const [appended] = await Promise.all([
-    append(deps, run.id, both, { tell: only === undefined ? [] : fieldsOfStep(only) }),
+    append(deps, run.id, both, { returning: only === undefined ? [] : fieldsOfStep(only) }),
     addJobs(),
   ]);
   if (!appended.ok) return false;
-  if (only !== undefined) remember(deps.redis, only, appended.told);
+  if (only !== undefined) prime(deps.redis, only, appended.returned);
   // The server did not know the script, and the jobs were there before their steps.
   if (appended.late) await addJobs();
   return true;

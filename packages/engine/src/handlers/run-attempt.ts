@@ -11,14 +11,14 @@ import { beginTask, modelRefused } from './begin-task.ts';
 import { readError } from './infrastructure-error.ts';
 import { abortReason, HandBack, type JobContext } from './job.ts';
 import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
-import type { Doubt } from './recover-attempt.ts';
+import type { Interruption } from './recover-attempt.ts';
 import { openTaskHandle } from './task-handle.ts';
 
 /** What a call came to: an outcome with the snapshot that it left, a wait for a task, or nobody knows. */
 export type Executed =
   | { kind: 'result'; result: AttemptResult }
   | { kind: 'deferred'; until: number; taskId: string; created?: AttemptResult['created'] }
-  | { kind: 'doubt'; doubt: Doubt };
+  | { kind: 'indeterminate'; interruption: Interruption };
 
 /**
  * A call that passed the gate before the operator's policy became stricter, or whose edited arguments were judged by a process with an older
@@ -91,7 +91,7 @@ export async function runAttempt(
     if (reason === 'lock-lost') throw error;
     if (reason === 'shutdown') throw new HandBack();
     const { problem, retryable } = readError(error);
-    return { kind: 'doubt', doubt: { reason: problem, retryable, error } };
+    return { kind: 'indeterminate', interruption: { reason: problem, retryable, error } };
   }
 }
 

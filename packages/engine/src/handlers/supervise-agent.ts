@@ -12,8 +12,8 @@ import { trackRun } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readRun } from '../log/read-state.ts';
 import { done, type JobContext, type JobEnd } from './job.ts';
+import { reconcile } from './reconcile.ts';
 import { reportToParent } from './report-agent.ts';
-import { settleForward } from './settle-forward.ts';
 import { tellParent } from './tell-parent.ts';
 
 /** Makes the run of a sub-agent, cancels it when its end is asked for, and tells the run that it works for when it is over. */
@@ -39,7 +39,7 @@ export async function superviseAgent(
     else await reportToParent(deps, childId);
     if (isUnwanted && !isTerminal(child.status)) await requestCancel(deps, childId, { by: task.kill ?? run.id });
   }
-  await settleForward(deps, run.id, signal);
+  await reconcile(deps, run.id, signal);
   return done;
 }
 

@@ -6,8 +6,8 @@ import { countRepair } from '../log/count-repair.ts';
 import { idsAfter, ownerOf, trackApproval, untrackApproval } from '../log/indexes.ts';
 import { activeIndex, approvalIndex } from '../log/keys.ts';
 import { readApproval, readRun, readStep } from '../log/read-state.ts';
-import { diagnose, type Finding, needlessSleepers } from './diagnose.ts';
-import { settleForward } from './settle-forward.ts';
+import { diagnose, type Finding, orphanedJobs } from './diagnose.ts';
+import { reconcile } from './reconcile.ts';
 
 const page = 200;
 
@@ -32,8 +32,8 @@ export async function sweep(deps: WorkerDeps, signal: AbortSignal): Promise<void
     if (approval ? approval.status !== 'pending' : isAbandoned(approvalId, deps.now()))
       await untrackApproval(deps.redis, approvalId);
   }
-  for await (const { runId, stepId } of needlessSleepers(deps, signal)) {
-    await tell(deps, runId, { class: 'asleep_without_need', subject: stepId });
+  for await (const { runId, stepId } of orphanedJobs(deps, signal)) {
+    await tell(deps, runId, { class: 'orphaned_delayed_job', subject: stepId });
     await deps.queues.releaseStep(stepId);
   }
   const woken = await deps.queues.wakeOversleeping();
@@ -49,9 +49,9 @@ async function mend(deps: WorkerDeps, runId: string, signal: AbortSignal): Promi
   const findings = run ? await diagnose(deps, run) : [];
   for (const finding of findings) {
     await tell(deps, runId, finding);
-    if (finding.class === 'approval_unlisted') await listApproval(deps, runId, finding.subject);
+    if (finding.class === 'approval_not_indexed') await listApproval(deps, runId, finding.subject);
   }
-  await settleForward(deps, runId, signal);
+  await reconcile(deps, runId, signal);
 }
 
 /** An approval that a sweeper took for abandoned: its clock was ahead of the one that made the id. */

@@ -10,7 +10,7 @@ import { readTasks } from '../log/read-state.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listRuns } from '../queries/list-runs.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { type Bench, bench, deliverAll, dyingAt, specOf, sweepOnce } from '../testing/drive.ts';
+import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { handleStep } from './handle-step.ts';
@@ -31,7 +31,7 @@ type Json = z.core.util.JSONType;
 const agent = (groups: Json[], name = 'sub') => ({ name, args: { effect: 'read', agent: { groups } } });
 const calm = () => ({ signal: new AbortController().signal, lastTry: false });
 
-const submit = async (deps: Bench['deps'], groups: Parameters<typeof specOf>[0], more = {}) =>
+const submit = async (deps: InMemoryWorker['deps'], groups: Parameters<typeof specOf>[0], more = {}) =>
   (await submitRun(deps, { spec: { ...specOf(groups), ...more }, by: 'test' })).runId;
 const runOf = async (runId: string) => (await listSteps(engine.deps, runId)).run;
 const valuesOf = async (runId: string) =>
@@ -41,7 +41,7 @@ const valuesOf = async (runId: string) =>
 const tasksOf = (runId: string) => readTasks(engine.deps.redis, runId);
 
 test('a background command begins with the outcome of its step, and what it wrote is in a snapshot when it is over', async () => {
-  const { deps, treeOf } = bench(engine);
+  const { deps, treeOf } = inMemoryWorker(engine);
   const runId = await submit(deps, [[shell()], [wait], [write()]]);
   await deliverAll(deps);
   expect(await runOf(runId)).toMatchObject({ status: 'succeeded', open_tasks: 0 });
@@ -58,7 +58,7 @@ test('a background command begins with the outcome of its step, and what it wrot
 });
 
 test('the end of the run ends what still runs beside it, and waits for that', async () => {
-  const { deps } = bench(engine, {
+  const { deps } = inMemoryWorker(engine, {
     task: (signal) => new Promise((end) => signal.addEventListener('abort', () => end())),
   });
   const runId = await submit(deps, [[shell()]]);
@@ -81,7 +81,7 @@ test('the end of the run ends what still runs beside it, and waits for that', as
 
 test('a command whose worker was lost is lost, not completed, and its tree is made anew', async () => {
   const never = { task: () => new Promise<void>(() => {}) };
-  const { deps, treeOf } = bench(engine, never);
+  const { deps, treeOf } = inMemoryWorker(engine, never);
   const runId = await submit(deps, [[write(), shell()], [wait], [write()]]);
   await handleTurn(deps, { run_id: runId, turn: 1 }, calm());
   const step = async (at: number) =>
@@ -104,7 +104,7 @@ test('a command whose worker was lost is lost, not completed, and its tree is ma
 });
 
 test('a task that was killed before it began never runs; a canceled run ends its tasks', async () => {
-  const { deps, treeOf } = bench(engine);
+  const { deps, treeOf } = inMemoryWorker(engine);
   const runId = await submit(deps, [[shell()], [wait]]);
   await handleTurn(deps, { run_id: runId, turn: 1 }, calm());
   await handleStep(deps, { run_id: runId, step_id: (await listSteps(deps, runId)).steps[0]?.id ?? '' }, calm());
@@ -127,7 +127,7 @@ test('a task that was killed before it began never runs; a canceled run ends its
 });
 
 test('a command that ends while an approved call has the workspace waits with its snapshot; the call asks again, and neither is lost', async () => {
-  const { deps, treeOf } = bench(engine);
+  const { deps, treeOf } = inMemoryWorker(engine);
   const policy = { rules: [{ match: { effect: 'external' }, action: 'hold' }] };
   const groups = [[shell()], [{ args: { effect: 'external' } }], [wait]];
   const runId = (await submitRun(deps, { spec: specOf(groups, { policy }), by: 'test' })).runId;
@@ -165,7 +165,7 @@ test('a command that ends while an approved call has the workspace waits with it
 });
 
 test('a sub-agent works on a copy, its end wakes the step that waits, and its changes come in by a step of their own', async () => {
-  const { deps, treeOf } = bench(engine);
+  const { deps, treeOf } = inMemoryWorker(engine);
   const sub = agent([{ steps: [{ tool: 'count', args: { effect: 'workspace' } }] }]);
   const merge = { args: { effect: 'workspace', merges: { $from: 'sub', pointer: '/task_id' } } };
   const runId = await submit(deps, [[write()], [sub, { ...sub, name: 'other' }], [merge]]);
@@ -183,7 +183,7 @@ test('a sub-agent works on a copy, its end wakes the step that waits, and its ch
 });
 
 test('no more tasks are open at once than the run may have', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const limits = limitsSchema.parse({ max_tasks: 2 });
   const groups = [[1, 2, 3].map((n) => ({ args: { effect: 'read', background: `${n}` } }))];
   const runId = (await submitRun(deps, { spec: { ...specOf(groups, { onError: 'continue' }), limits }, by: 'test' }))
@@ -200,7 +200,7 @@ test('no more tasks are open at once than the run may have', async () => {
 });
 
 test('a paused run begins no task; resumed, it does', async () => {
-  const { deps } = bench(engine);
+  const { deps } = inMemoryWorker(engine);
   const runId = await submit(deps, [[shell()], [wait]]);
   await handleTurn(deps, { run_id: runId, turn: 1 }, calm());
   await handleStep(deps, { run_id: runId, step_id: (await listSteps(deps, runId)).steps[0]?.id ?? '' }, calm());
@@ -221,7 +221,7 @@ test.each(['before', 'after'] as const)(
     let commands = 1;
     for (let faulted = true; faulted; commands += 3) {
       await engine.deps.redis.flushall();
-      const { deps, treeOf } = bench(engine);
+      const { deps, treeOf } = inMemoryWorker(engine);
       const runId = await submit(deps, [[shell()], [wait, sub], [merge], [write()]]);
       const dying = dyingAt(deps, commands, when);
       await deliverAll(deps, () => (dying.died() ? deps : dying.deps));
@@ -250,7 +250,7 @@ test.each(['before', 'after'] as const)(
 );
 
 test('an undo takes back what a background command changed after that moment, and says so of it', async () => {
-  const { deps, treeOf } = bench(engine);
+  const { deps, treeOf } = inMemoryWorker(engine);
   const runId = await submit(deps, [[shell()], [write()], [wait], [write()], [{ args: { effect: 'external' } }]]);
   await handleTurn(deps, { run_id: runId, turn: 1 }, calm());
   const step = async (at: number) =>

@@ -5,7 +5,7 @@ import { submitRun } from '../commands/submit-run.ts';
 import { repairsKey } from '../log/keys.ts';
 import { listPendingApprovals } from '../queries/list-approvals.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { type Bench, bench, deliverAll, specOf, sweepOnce } from '../testing/drive.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
 import { copyingAt } from '../testing/lagging-copy.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
@@ -18,7 +18,7 @@ afterAll(() => engine.stop());
 
 const write = () => ({ args: { effect: 'workspace' } });
 const read = () => ({ args: { effect: 'read' } });
-const submit = async (deps: Bench['deps'], spec: ReturnType<typeof specOf>) =>
+const submit = async (deps: InMemoryWorker['deps'], spec: ReturnType<typeof specOf>) =>
   (await submitRun(deps, { spec, by: 'test' })).runId;
 const dataOf = (events: LoggedEvent[], type: LoggedEvent['type']) =>
   events.flatMap((event) => (event.type === type ? [event.data] : []));
@@ -26,8 +26,8 @@ const dataOf = (events: LoggedEvent[], type: LoggedEvent['type']) =>
 test.each(['other_boot', 'tree_changed'] as const)(
   '%s: a decided step runs on a new tree, and the log says why',
   async (reason) => {
-    const faults: NonNullable<Parameters<typeof bench>[1]> = {};
-    const { deps, treeOf } = bench(engine, faults);
+    const faults: NonNullable<Parameters<typeof inMemoryWorker>[1]> = {};
+    const { deps, treeOf } = inMemoryWorker(engine, faults);
     const policy = { rules: [{ match: { effect: 'workspace' }, action: 'hold' }] };
     const runId = await submit(deps, specOf([[write()], [write()]], { policy }));
     const approve = async () => {
@@ -57,7 +57,7 @@ test.each(['other_boot', 'tree_changed'] as const)(
 );
 
 test('a held call is shown only on a tree that is right', async () => {
-  const { deps } = bench(engine, { tree: 'tree_changed' });
+  const { deps } = inMemoryWorker(engine, { tree: 'tree_changed' });
   const policy = { rules: [{ match: { effect: 'workspace' }, action: 'hold' }] };
   const runId = await submit(deps, specOf([[write()]], { policy }));
   await deliverAll(deps);
@@ -69,7 +69,7 @@ test('a held call is shown only on a tree that is right', async () => {
 test('Redis goes back to before any one append: every step is in the files exactly once, and the log says it', async () => {
   const seen = new Set<unknown>();
   for (let n = 2; ; n++) {
-    const { deps, treeOf } = bench(engine);
+    const { deps, treeOf } = inMemoryWorker(engine);
     await deps.redis.flushdb();
     const { redis, copy } = copyingAt(deps.redis, n);
     const runId = await submit({ ...deps, redis }, specOf([[write(), read()], [write()], [read(), write()]]));
@@ -95,7 +95,7 @@ test('Redis goes back while a background command waits for its snapshot: the sna
   const wait = { args: { effect: 'read', awaits: { $from: 'bg', pointer: '/task_id' } } };
   const ends = new Set<unknown>();
   for (let n = 2; ; n++) {
-    const { deps, treeOf } = bench(engine);
+    const { deps, treeOf } = inMemoryWorker(engine);
     await deps.redis.flushdb();
     const { redis, copy } = copyingAt(deps.redis, n);
     const runId = await submit({ ...deps, redis }, specOf([[shell], [write()], [wait], [write()]]));

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { GenericContainer } from 'testcontainers';
 import { describe, expect, test } from 'vitest';
 import { submitRun } from '../commands/submit-run.ts';
-import { bench, deliverAll, specOf } from '../testing/drive.ts';
+import { deliverAll, inMemoryWorker, specOf } from '../testing/drive.ts';
 import { startTestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { readRun } from './read-state.ts';
@@ -16,7 +16,7 @@ describe.skipIf(!engineRuns())('on other servers, in containers', () => {
       const path = `redis://${container.getHost()}:${container.getMappedPort(6379)}`;
       const engine = await startTestEngine({ path, stop: () => container.stop() });
       try {
-        const { deps, tree } = bench(engine);
+        const { deps, tree } = inMemoryWorker(engine);
         const step = { args: { effect: 'workspace' } };
         const { runId } = await submitRun(deps, { spec: specOf([[step, step], [step]]), by: 'test' });
         await deliverAll(deps);

@@ -24,7 +24,7 @@ export type Appended =
       parked: number;
       status: string;
       /** The fields that were asked for, as they are now. */
-      told: Fields;
+      returned: Fields;
       /** It was sent a second time, after what followed it on the connection. */
       late: boolean;
     }
@@ -43,7 +43,7 @@ export async function append(
   deps: AppendDeps,
   runId: string,
   transition: Transition,
-  { tell = [] }: { tell?: readonly string[] } = {},
+  { returning = [] }: { returning?: readonly string[] } = {},
 ): Promise<Appended> {
   const events = transition.events.map((draft) => stamp(deps, runId, draft));
   const { set, add } = mergeChanges(events.map(changesOf));
@@ -53,11 +53,11 @@ export async function append(
     ...transition.if.flatMap(({ field, is }) => [field, is.length, ...is]),
     ...listOf(Object.entries(set)),
     ...listOf(Object.entries(add)),
-    3 + tell.length,
+    3 + returning.length,
     runField.open,
     runField.parked,
     runField.status,
-    ...tell,
+    ...returning,
     events.length,
     ...events.map((event) => JSON.stringify(event)),
   ];
@@ -65,8 +65,16 @@ export async function append(
   if (reply[0] === 0)
     return { ok: false, field: String(reply[1]), actual: reply[2] === null ? null : String(reply[2]) };
   const [, seq, open, parked, status, ...values] = reply;
-  const told = Object.fromEntries(tell.map((field, index) => [field, textOf(values[index])]));
-  return { ok: true, seq: Number(seq), open: Number(open), parked: Number(parked), status: String(status), told, late };
+  const returned = Object.fromEntries(returning.map((field, index) => [field, textOf(values[index])]));
+  return {
+    ok: true,
+    seq: Number(seq),
+    open: Number(open),
+    parked: Number(parked),
+    status: String(status),
+    returned,
+    late,
+  };
 }
 
 function stamp(deps: AppendDeps, runId: string, draft: NewEvent): RunEvent {

@@ -45,8 +45,8 @@ function look(deps: { folder: string; now(): number }, request: PageRequest): Ou
   const run = readRun({ ...deps, starts, total }, { ...request, limit });
   if (run === undefined) return undefined;
   const { from, data, end } = run;
-  const isWhole = end === 'gap' || (end === 'total' && !mayGoOn(deps, newest.mtimeMs));
-  const text = isWhole ? data : data.subarray(0, data.length - openBytes(data));
+  const nothingElsePending = end === 'gap' || (end === 'total' && !mayGoOn(deps, newest.mtimeMs));
+  const text = nothingElsePending ? data : data.subarray(0, data.length - openBytes(data));
   return { text: text.toString('utf8'), from, next: from + text.length, total, omitted: from - request.from };
 }
 

@@ -9,7 +9,7 @@ export interface Attempt {
   started_at: string;
   ended_at?: string;
   /** Absent while it runs. */
-  end?: 'succeeded' | 'failed' | 'killed' | 'timed_out' | 'retried' | 'unknown';
+  end?: 'succeeded' | 'failed' | 'killed' | 'timed_out' | 'retried' | 'indeterminate';
   reason?: EventOf<'step.retried'>['data']['reason'];
   duration_ms?: number;
   capabilities?: CapabilityReport | undefined;
@@ -32,11 +32,11 @@ function note(attempts: Map<number, Attempt>, event: LoggedEvent): void {
       return;
     }
     case 'step.retried':
-    case 'step.unknown': {
+    case 'step.indeterminate': {
       const { attempt, reason } = event.data;
       end(attempts, attempt, {
         ended_at: event.time,
-        end: event.type === 'step.retried' ? 'retried' : 'unknown',
+        end: event.type === 'step.retried' ? 'retried' : 'indeterminate',
         reason,
       });
       return;

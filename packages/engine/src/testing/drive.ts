@@ -25,7 +25,7 @@ import type { ExecutionContext } from '../ports.ts';
 import type { TestEngine } from './real-redis.ts';
 
 /** Tools whose effects can be counted: `args.effect` says what a call may change, `args.do` what it does. */
-export interface Bench {
+export interface InMemoryWorker {
   deps: WorkerDeps;
   /** Runs without a tree. */
   dropped: Set<string>;
@@ -61,9 +61,9 @@ interface Faults {
 const noProblem: Problem[] = [];
 
 /** The engine with an executor and a workspace that live in memory: for tests of the engine itself. */
-export function bench(engine: TestEngine, faults: Faults = {}): Bench {
+export function inMemoryWorker(engine: TestEngine, faults: Faults = {}): InMemoryWorker {
   const tree: string[] = [];
-  const executions: Bench['executions'] = [];
+  const executions: InMemoryWorker['executions'] = [];
   const published: string[] = [];
   const snapshots = new Map<string, string[]>([['0'.repeat(40), []]]);
   const trees = new Map<string, string[]>();

@@ -40,7 +40,7 @@ export async function checkTarget(deps: Deps, run: RunState, body: DryRun): Prom
 }
 
 /** What publishing would do now. The source stays as it is. @throws WorkspaceError, with its place */
-export async function planWish(deps: Deps, run: RunState, body: DryRun): Promise<PublishPlan> {
+export async function previewPublish(deps: Deps, run: RunState, body: DryRun): Promise<PublishPlan> {
   const { snapshot } = workspaceOf(run);
   try {
     const target = await wishOf(deps, run, body);

@@ -4,7 +4,7 @@ import { holdsPublish } from '@holdpoint/engine/domain/judge-call';
 import { readSpec } from '@holdpoint/engine/log/read-spec';
 import type { ApiDeps, App } from '../../deps.ts';
 import { findRun } from '../runs/find-run.ts';
-import { assertSucceeded, checkTarget, planWish } from './check-publish.ts';
+import { assertSucceeded, checkTarget, previewPublish } from './check-publish.ts';
 
 /** POST /v1/runs/{id}/publish/dry-run: what a publish would do now. */
 export function dryRunRoute(app: App, deps: ApiDeps): void {
@@ -28,7 +28,7 @@ export function dryRunRoute(app: App, deps: ApiDeps): void {
       assertSucceeded(run);
       const spec = await readSpec(deps, run);
       await checkTarget(deps, run, wish);
-      const plan = await planWish(deps, run, wish);
+      const plan = await previewPublish(deps, run, wish);
       return {
         run_id: run.id,
         ...plan,

@@ -6,7 +6,7 @@ import { awaitRun } from '../../live/await-run.ts';
 import { given } from '../../schema/given.ts';
 import { findRun } from '../runs/find-run.ts';
 import { toRun } from '../runs/run-view.ts';
-import { assertSucceeded, checkTarget, planWish } from './check-publish.ts';
+import { assertSucceeded, checkTarget, previewPublish } from './check-publish.ts';
 import { refusalOf } from './publish-refusal.ts';
 
 export function publishRoutes(app: App, deps: ApiDeps): void {
@@ -32,7 +32,7 @@ export function publishRoutes(app: App, deps: ApiDeps): void {
       assertSucceeded(before);
       await checkTarget(deps, before, wish);
       // Only git knows what it takes for the name of a branch.
-      if (wish.branch !== undefined && isOpen(before)) await planWish(deps, before, wish);
+      if (wish.branch !== undefined && isOpen(before)) await previewPublish(deps, before, wish);
       const run = await awaitRun(deps, reply, {
         runId: before.id,
         ask: () => requestPublication(deps, before.id, { by: operator, ...given({ ...wish, snapshot }) }),

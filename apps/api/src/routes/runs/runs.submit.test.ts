@@ -59,7 +59,7 @@ describe('a run that is submitted', () => {
         network: { allow: [] },
         operator_policies: [],
         limits: {
-          ...{ max_turns: 200, step_wall_s: 600, stuck_after: 5 },
+          ...{ max_turns: 200, step_wall_s: 600, loop_after: 5 },
           ...{ max_tasks: 8, max_agents: 64, max_depth: 2, task_wall_s: 3600 },
         },
         models: [],

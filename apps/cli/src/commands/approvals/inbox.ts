@@ -109,7 +109,7 @@ const ofCall = {
 const hints: Record<Approval['kind'], Partial<Record<Decision, string>>> = {
   action: ofCall,
   input: ofCall,
-  in_doubt: { approve: 'run it again', reject: 'it did not take effect', respond: 'it did take effect' },
+  indeterminate: { approve: 'run it again', reject: 'it did not take effect', respond: 'it did take effect' },
   publish: { approve: 'publish exactly this', reject: 'publish nothing' },
   conflict: {
     approve: 'try again with the current source',

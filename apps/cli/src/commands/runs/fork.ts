@@ -25,7 +25,7 @@ export function forkRunCommand(shell: Shell): Command {
       '--plan <file>',
       'another plan for a scripted run; its kept groups must be unchanged; - reads standard input',
     )
-    .option('--model <provider/model>', 'another model for a goal')
+    .option('--model <provider/model>', 'another model for a prompt')
     .option(
       '--validate <command>',
       'validator: a command that must pass before a publish; may be repeated (default: unchanged)',

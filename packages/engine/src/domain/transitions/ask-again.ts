@@ -43,8 +43,8 @@ export function askAgain(
   const { kind, allowed_decisions } = decided.request;
   // An earlier attempt is in doubt: the new question is the same as the one before.
   const doubted: NewEvent[] =
-    kind === 'in_doubt'
-      ? [{ type: 'step.unknown', step_id: step.id, data: { attempt: step.attempt, reason: changedSince } }]
+    kind === 'indeterminate'
+      ? [{ type: 'step.indeterminate', step_id: step.id, data: { attempt: step.attempt, reason: changedSince } }]
       : [];
   return {
     if: [

@@ -132,7 +132,7 @@ export function retryAttempt(run: RunState, step: StepState, reason: Problem, op
 }
 
 /** Nobody knows whether an external effect happened: a person decides. It is never run again by itself. */
-export function doubtAttempt(
+export function recordIndeterminate(
   run: RunState,
   step: StepState,
   approval: { id: string; expiresAt: string; reason: Problem; preview: Payload },
@@ -142,7 +142,7 @@ export function doubtAttempt(
     if: [...waiting.if, stepIs(step.id, 'running'), attemptIs(step.id, step.attempt)],
     events: [
       {
-        type: 'step.unknown',
+        type: 'step.indeterminate',
         step_id: step.id,
         data: { attempt: step.attempt, reason: approval.reason, ...restoreAfter(step) },
       },
@@ -151,7 +151,7 @@ export function doubtAttempt(
         step_id: step.id,
         data: {
           approval_id: approval.id,
-          kind: 'in_doubt',
+          kind: 'indeterminate',
           snapshot: run.snapshot ?? '',
           reason: approval.reason.message,
           risk: 'high',

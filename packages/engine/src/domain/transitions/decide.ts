@@ -56,12 +56,12 @@ export function expire(run: RunState, step: StepState, approval: ApprovalState):
     message: `Not run: nobody decided before ${approval.request.expires_at}.`,
     next: 'Go on without this call, or ask again.',
   };
-  const inDoubt = approval.request.kind === 'in_doubt';
+  const isIndeterminate = approval.request.kind === 'indeterminate';
   return {
     if: [...waiting.if, approvalIs(approval.id, 'pending'), stepIs(step.id, step.status)],
     events: [
       { type: 'approval.expired', step_id: step.id, data: { approval_id: approval.id } },
-      inDoubt
+      isIndeterminate
         ? { type: 'step.failed', step_id: step.id, data: { attempt: step.attempt, error: unknownOutcome } }
         : { type: 'step.expired', step_id: step.id, data: { attempt: null, error } },
       ...waiting.events,
@@ -78,14 +78,14 @@ const unknownOutcome: Problem = {
 function consequence(step: StepState, approval: ApprovalState, decision: Decision): NewEvent {
   const step_id = step.id;
   const says = decision.message === undefined ? '' : ` They say: ${decision.message}`;
-  const inDoubt = approval.request.kind === 'in_doubt';
-  const attempt = inDoubt ? step.attempt : null;
+  const isIndeterminate = approval.request.kind === 'indeterminate';
+  const attempt = isIndeterminate ? step.attempt : null;
   switch (decision.kind) {
     case 'approve':
       return {
         type: 'step.queued',
         step_id,
-        data: { reason: inDoubt ? `run again on the word of ${decision.by}` : `approved by ${decision.by}` },
+        data: { reason: isIndeterminate ? `run again on the word of ${decision.by}` : `approved by ${decision.by}` },
       };
     case 'edit':
       return {
@@ -97,7 +97,7 @@ function consequence(step: StepState, approval: ApprovalState, decision: Decisio
         },
       };
     case 'reject':
-      if (inDoubt) {
+      if (isIndeterminate) {
         const error = { code: 'EDIDNOTHAPPEN', message: `A person found that this call did not take effect.${says}` };
         return { type: 'step.failed', step_id, data: { attempt, error } };
       }
@@ -121,7 +121,7 @@ function consequence(step: StepState, approval: ApprovalState, decision: Decisio
           data: { attempt, value: { json: { answer: decision.message ?? '' } } },
         };
       }
-      if (inDoubt) {
+      if (isIndeterminate) {
         const value = { json: { confirmed_by: decision.by, message: decision.message ?? '' } };
         return { type: 'step.succeeded', step_id, data: { attempt, value } };
       }

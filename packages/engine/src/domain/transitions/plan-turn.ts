@@ -19,10 +19,10 @@ export interface TurnStep {
 }
 
 /** What a planner said, what it took, and what it knew. */
-export type Word = Omit<EventOf<'turn.planned'>['data'], 'turn' | 'steps'>;
+export type PlannerOutput = Omit<EventOf<'turn.planned'>['data'], 'turn' | 'steps'>;
 
 /** A planner's whole decision becomes one entry in the log: the turn and all of its steps, or nothing. */
-export function planTurn(run: RunState, { steps, ...word }: Word & { steps: TurnStep[] }): Transition {
+export function planTurn(run: RunState, { steps, ...output }: PlannerOutput & { steps: TurnStep[] }): Transition {
   const number = run.turn + 1;
   return {
     if: [runIs('running'), turnIs(run.turn), openIs(0)],
@@ -32,7 +32,7 @@ export function planTurn(run: RunState, { steps, ...word }: Word & { steps: Turn
         data: {
           turn: number,
           steps: steps.map((step) => step.id),
-          ...word,
+          ...output,
         },
       },
       ...steps.flatMap((step, index) => created(step, number, index)),

@@ -24,7 +24,7 @@ import {
 const publicationIs = (...status: PublicationStatus[]): Condition => ({ field: runField.publication, is: status });
 
 /** What a publish is asked to do. */
-export interface PublishWish {
+export interface PublishOptions {
   message: string;
   branch?: string;
   author?: { name: string; email: string };
@@ -33,7 +33,7 @@ export interface PublishWish {
 }
 
 /** Publishing is asked for: recorded first, done by a worker, so that a crash in between is made good. */
-export const requestPublish = (run: RunState, wish: PublishWish & { by: string }): Transition => ({
+export const requestPublish = (run: RunState, wish: PublishOptions & { by: string }): Transition => ({
   if: [
     runIs('succeeded'),
     publicationIs('none', 'conflicted', 'failed', 'rejected', 'published'),

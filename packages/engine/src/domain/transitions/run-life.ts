@@ -3,7 +3,7 @@ import { runField } from '../fields.ts';
 import { usageOf } from '../limits-reached.ts';
 import type { RunState } from '../state.ts';
 import { type Condition, openIs, parkedIs, runIs, type Transition, turnIs } from '../transition.ts';
-import type { Word } from './plan-turn.ts';
+import type { PlannerOutput } from './plan-turn.ts';
 import { noOpenTasks } from './tasks.ts';
 
 type MadeWorkspace = EventOf<'workspace.materialised'>['data'];
@@ -24,15 +24,15 @@ export const recordProgress = (progress: { files: number; bytes: number }): Tran
 });
 
 /** The planner is done, with every step settled. A message that a model has not read keeps the run going. */
-export const endRun = (run: RunState, end: RunEnd, word: Word): Transition => ({
-  if: [runIs('running'), turnIs(run.turn), openIs(0), noOpenTasks, ...allRead(run, word)],
-  events: [...lastTurn(run, word), ending(end)],
+export const endRun = (run: RunState, end: RunEnd, output: PlannerOutput): Transition => ({
+  if: [runIs('running'), turnIs(run.turn), openIs(0), noOpenTasks, ...allRead(run, output)],
+  events: [...lastTurn(run, output), ending(end)],
 });
 
 /** The same while tasks are running: they are ended first. */
-export const closeRun = (run: RunState, end: RunEnd, word: Word): Transition => ({
-  if: [runIs('running'), turnIs(run.turn), openIs(0), ...allRead(run, word)],
-  events: [...lastTurn(run, word), { type: 'run.closing', data: end }],
+export const closeRun = (run: RunState, end: RunEnd, output: PlannerOutput): Transition => ({
+  if: [runIs('running'), turnIs(run.turn), openIs(0), ...allRead(run, output)],
+  events: [...lastTurn(run, output), { type: 'run.closing', data: end }],
 });
 
 /** The last of them is over. */
@@ -53,15 +53,15 @@ function ending({ as, message, reason }: RunEnd): NewEvent {
 }
 
 /** A plan reads no messages; a model's answer says how many it had read. */
-function allRead(run: RunState, { answer }: Word): Condition[] {
+function allRead(run: RunState, { answer }: PlannerOutput): Condition[] {
   if (answer === undefined) return [];
   return [{ field: runField.messages, is: run.messages === 0 ? ['', '0'] : [String(run.messages)] }];
 }
 
-/** A model's last word is a turn without steps, with the answer it gave. */
-function lastTurn(run: RunState, word: Word): NewEvent[] {
-  if (word.answer === undefined) return [];
-  return [{ type: 'turn.planned', data: { turn: run.turn + 1, steps: [], ...word } }];
+/** A model's last output is a turn without steps, with the answer it gave. */
+function lastTurn(run: RunState, output: PlannerOutput): NewEvent[] {
+  if (output.answer === undefined) return [];
+  return [{ type: 'turn.planned', data: { turn: run.turn + 1, steps: [], ...output } }];
 }
 
 /** The run stops where it is, and can be resumed. Approvals stay open; decisions are kept. */

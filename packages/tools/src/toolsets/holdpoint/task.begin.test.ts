@@ -45,7 +45,7 @@ describe('task', () => {
     expect(await call('task', { description: 'look', plan, timeout_s: 60 })).toMatchObject({
       status: 'deferred',
       until: now + 60_000,
-      on: { task: { kind: 'agent', title: 'look', spec: { task: { planner: 'scripted' } } } },
+      on: { task: { kind: 'agent', title: 'look', spec: { goal: { planner: 'scripted' } } } },
     });
   });
 
@@ -59,7 +59,7 @@ describe('task', () => {
 
   it('asks the model of the run, unless told another', async () => {
     const asked = { description: 'look', prompt: 'Look.', run_in_background: true };
-    const task = { spec: { task: { planner: 'model', model: 'a/b', prompt: 'Look.' } } };
+    const task = { spec: { goal: { planner: 'model', model: 'a/b', prompt: 'Look.' } } };
     expect(await call('task', asked, { model: 'a/b' })).toMatchObject({ task });
     expect(await call('task', { ...asked, model: 'a/b' })).toMatchObject({ task });
     expect(await call('task', asked)).toMatchObject({ status: 'failed', error: { code: 'ENOMODEL' } });

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import type { Problem, Repetition } from '@holdpoint/contract';
+import { canonicalJson } from './digest.ts';
+
+/** A settled step, as far as it tells whether a run gets anywhere. */
+interface Seen {
+  tool: string;
+  args: unknown;
+  status: string;
+  value?: unknown;
+  error?: unknown;
+}
+
+/** What is known of the last turns once one more of them is settled. */
+export function trackRepetition(before: Repetition | undefined, steps: readonly Seen[]): Repetition | undefined {
+  if (steps.length === 0) return before;
+  const calls = steps.map(({ tool, args, status, value, error }) => ({ tool, args, status, value, error }));
+  // How long something took is never the same.
+  const text = JSON.stringify(calls, (key, value: unknown) => (key.endsWith('_ms') ? undefined : value));
+  const digest = createHash('sha256')
+    .update(canonicalJson(JSON.parse(text)))
+    .digest('hex')
+    .slice(0, 16);
+  const failed = steps.every(({ status }) => status !== 'succeeded');
+  return {
+    digest,
+    same: before?.digest === digest ? before.same + 1 : 1,
+    failed: failed ? (before?.failed ?? 0) + 1 : 0,
+  };
+}
+
+/** Why a model that goes on like this gets nowhere. @param after turns on end */
+export function isLooping(repetition: Repetition | undefined, after: number): Problem | undefined {
+  const next = 'Send it a message and resume it, undo its last steps, or cancel it.';
+  if (repetition === undefined) return undefined;
+  if (repetition.same >= after) {
+    return {
+      code: 'loop_repeated_calls',
+      message: `The last ${repetition.same} turns made the same calls and had the same results.`,
+      next,
+    };
+  }
+  if (repetition.failed >= after) {
+    return {
+      code: 'loop_only_failures',
+      message: `Nothing that the last ${repetition.failed} turns called succeeded.`,
+      next,
+    };
+  }
+  return undefined;
+}

@@ -1,0 +1,115 @@
+import { isTerminal } from '@holdpoint/contract';
+import { requestDiscarding } from '../commands/steer-run.ts';
+import type { WorkerDeps } from '../deps.ts';
+import type { RunState } from '../domain/state.ts';
+import { leaseToDrop } from '../domain/transitions/take-over.ts';
+import { EngineError } from '../errors.ts';
+import { append } from '../log/append.ts';
+import { ownerOf, trackActive } from '../log/indexes.ts';
+import { runIndex } from '../log/keys.ts';
+import { readRawLog } from '../log/read-log.ts';
+import { readRun } from '../log/read-state.ts';
+import { walkBack } from '../queries/list-runs.ts';
+
+const day = 24 * 3_600_000;
+/** What no log refers to is kept for a week: a log that Redis lost may come back from a backup. */
+const trashMs = 7 * day;
+/** Whoever puts a blob refers to it at once. A day is for a process that was frozen in between. */
+const blobIdleMs = day;
+
+/**
+ * Now and then: discards workspaces that are past retention, or drops only their trees where a change set is not published, brings the
+ * objects of ended runs together, and removes what nothing refers to. It never touches what a run that has not ended, an unpublished change set, a fork or a log needs.
+ */
+export async function collectGarbage(deps: WorkerDeps, signal: AbortSignal): Promise<void> {
+  await deps.confirmInstallation();
+  const needed = new Set<string>();
+  let ended = 0;
+  for await (const runId of walkBack(deps, runIndex)) {
+    if (signal.aborted) return;
+    for await (const text of readRawLog(deps.redis, runId)) {
+      for (const [, sha256 = ''] of text.matchAll(/"sha256":"([0-9a-f]{64})"/g)) needed.add(sha256);
+    }
+    const run = await readRun(deps.redis, runId);
+    // One that a sweeper took for abandoned, because its clock was wrong, comes back into its sight.
+    if (run && !isTerminal(run.status)) await trackActive(deps.redis, runId);
+    if (!run || !isTerminal(run.status) || !hasWorkspace(run)) continue;
+    ended += 1;
+    const isDue = isPast(deps, run, ended);
+    if (isDue && !isUnpublished(run)) {
+      await discard(deps, run);
+      continue;
+    }
+    if (isDue || run.publication === 'published') await dropTree(deps, run);
+    await collect(deps, run);
+  }
+  await deps.confirmInstallation();
+  const trashed = await deps.workspaces.tidy({ isKnown: (id) => mayHaveWorkspace(deps, id) });
+  const blobs = await deps.blobs.collect({ needed, idleMs: blobIdleMs, trashMs, now: deps.now() });
+  const outputs = await removeOutputs(deps);
+  deps.logger.info({ ended, trashed, blobs, outputs }, 'housekeeping done');
+}
+
+/** What background commands of a run printed goes with its workspace. */
+async function removeOutputs(deps: WorkerDeps): Promise<number> {
+  let removed = 0;
+  for (const taskId of await deps.outputs.list()) {
+    const runId = await ownerOf(deps.redis, taskId);
+    if (runId === null) {
+      await deps.confirmInstallation();
+      await deps.outputs.moveToTrash(taskId);
+    } else if (!(await mayHaveWorkspace(deps, runId))) {
+      await deps.outputs.remove(taskId);
+      removed += 1;
+    }
+  }
+  await deps.outputs.emptyTrash({ trashMs, now: deps.now() });
+  return removed;
+}
+
+/** Of a discarded run a folder may be left that a frozen worker made too late. */
+async function mayHaveWorkspace(deps: WorkerDeps, runId: string): Promise<boolean> {
+  const run = await readRun(deps.redis, runId);
+  // Redis may have been emptied or replaced since the last look: then no run is known, and each of them may be needed.
+  if (run === undefined) await deps.confirmInstallation();
+  return run !== undefined && run.publication !== 'discarded';
+}
+
+const hasWorkspace = ({ base, publication }: RunState): boolean =>
+  base !== undefined && publication !== 'discarding' && publication !== 'discarded';
+
+/** @param place of the run among the ended ones that have a workspace, the latest is 1 */
+function isPast({ retention: { days, runs }, now }: WorkerDeps, run: RunState, place: number): boolean {
+  const age = now() - Date.parse(run.ended_at ?? '');
+  return (days !== undefined && age > days * day) || (runs !== undefined && place > runs);
+}
+
+/** A change set that somebody may still want. */
+const isUnpublished = ({ status, publication, base, snapshot }: RunState): boolean =>
+  status === 'succeeded' && publication !== 'published' && base !== snapshot;
+
+async function discard(deps: WorkerDeps, run: RunState): Promise<void> {
+  await requestDiscarding(deps, run.id, 'retention').catch((error: unknown) => {
+    // A fork that has no copy yet, or somebody was faster: the next round looks again.
+    if (!(error instanceof EngineError)) throw error;
+  });
+}
+
+/** Most of what a run takes. Its snapshots stay, so whatever may still be asked for is possible; what needs a tree makes it again. */
+async function dropTree(deps: WorkerDeps, run: RunState): Promise<void> {
+  if (run.publication === 'requested') return;
+  try {
+    if (!(await deps.workspaces.hasTree(run.id))) return;
+    const epoch = Math.max(run.lease, await deps.workspaces.newestEpoch(run.id)) + 1;
+    const leased = await append(deps, run.id, leaseToDrop(run, deps.workerId, epoch));
+    if (leased.ok) await deps.workspaces.dropTree({ runId: run.id, epoch });
+  } catch (error) {
+    deps.logger.warn({ run_id: run.id, err: error }, 'the tree of an ended run could not be dropped');
+  }
+}
+
+async function collect(deps: WorkerDeps, run: RunState): Promise<void> {
+  await deps.workspaces.collect(run.id).catch((error: unknown) => {
+    deps.logger.warn({ run_id: run.id, err: error }, 'the objects of a run could not be brought together');
+  });
+}
