@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from './shell.ts';
 
-export interface ThrowAway {
+export interface Temporary {
   root: string;
   /** Data directory of the system. */
   data: string;
@@ -15,8 +15,8 @@ export interface ThrowAway {
   remove(): Promise<void>;
 }
 
-/** Copies of the example repositories, one of them under git, in a new temporary directory. */
-export async function makeThrowAway(examples: string, signal: AbortSignal): Promise<ThrowAway> {
+/** Copies the example repositories to a new temporary directory, one of them as a git repository. */
+export async function createTemporary(examples: string, signal: AbortSignal): Promise<Temporary> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'holdpoint-demo-')));
   const place = { root, data: join(root, 'data'), pagelist: join(root, 'pagelist'), cuelines: join(root, 'cuelines') };
   await mkdir(place.data, { mode: 0o700 });
@@ -33,7 +33,7 @@ export async function makeThrowAway(examples: string, signal: AbortSignal): Prom
   return { ...place, remove: () => rm(root, { recursive: true, force: true }) };
 }
 
-/** The content of every file of a directory, by its path: to see what has changed, and what has not. */
+/** A hash of every file in a directory, by path. */
 export async function digestsOf(directory: string): Promise<Map<string, string>> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
@@ -47,7 +47,7 @@ export async function digestsOf(directory: string): Promise<Map<string, string>>
   return new Map(files.map((file, i) => [file.slice(directory.length + 1), digests[i] ?? '']));
 }
 
-/** Paths that are different, or only in one of them. */
+/** Paths whose hashes differ, or that only one side has. */
 export function differences(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
   const all = new Set([...before.keys(), ...after.keys()]);
   return [...all].filter((path) => before.get(path) !== after.get(path)).sort();
