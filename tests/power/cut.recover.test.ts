@@ -112,10 +112,10 @@ async function boot({ env }: Disk, dataDir: string): Promise<Up> {
 /** All processes stand still, the disk is copied at one instant, and the machine is gone. */
 async function cutPower(disk: Disk, pid: number): Promise<void> {
   const frozen = freeze(pid);
-  await disk.photograph();
+  await disk.capture();
   await killAll(frozen);
   alive = undefined;
-  await disk.becomePhotograph();
+  await disk.restoreCapture();
 }
 
 function expectAll(cut: Cut): void {

@@ -49,8 +49,6 @@ const environmentSchema = z.object({
   HOLDPOINT_RETAIN_DAYS: z.coerce.number().min(0).optional(),
   HOLDPOINT_RETAIN_RUNS: z.coerce.number().int().min(0).optional(),
   HOLDPOINT_SANDBOX: z.enum(['require', 'best-effort']).default('require'),
-  HOLDPOINT_SANDBOX_DRIVER: z.enum(['auto', 'bubblewrap', 'container', 'gvisor']).default('auto'),
-  HOLDPOINT_SANDBOX_IMAGE: z.string().min(1).optional(),
   HOLDPOINT_ALLOW_UNSANDBOXED: z
     .enum(['true', 'false'])
     .default('false')
@@ -89,10 +87,6 @@ export interface Config {
   /** Without bounds no workspace is discarded by itself. */
   retention: Retention;
   sandboxPolicy: 'require' | 'best-effort';
-  /** `auto`: bubblewrap. */
-  sandboxDriver: 'auto' | 'bubblewrap' | 'container' | 'gvisor';
-  /** For the drivers container and gvisor. */
-  sandboxImage: string | undefined;
   allowUnsandboxed: boolean;
   /** Directories outside /usr that are mounted read-only into every sandbox; `<dir>/bin` goes on PATH. */
   toolchains: string[];
@@ -147,8 +141,6 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       ...(of.HOLDPOINT_RETAIN_RUNS === undefined ? {} : { runs: of.HOLDPOINT_RETAIN_RUNS }),
     },
     sandboxPolicy: of.HOLDPOINT_SANDBOX,
-    sandboxDriver: of.HOLDPOINT_SANDBOX_DRIVER,
-    sandboxImage: of.HOLDPOINT_SANDBOX_IMAGE,
     allowUnsandboxed: of.HOLDPOINT_ALLOW_UNSANDBOXED,
     toolchains: of.HOLDPOINT_TOOLCHAINS.split(':').filter((path) => path !== ''),
     allowAddresses: of.HOLDPOINT_ALLOW_ADDRESSES.split(',').filter((range) => range !== ''),

@@ -58,11 +58,9 @@ async function startWorker(config: Config, logger: pino.Logger): Promise<() => P
     unpackedBwrap: join(config.projectDir, '.cache/bubblewrap'),
     path: config.path,
     toolchains: config.toolchains,
-    driver: config.sandboxDriver,
     freeBytes: config.space.floor,
     onLowSpace: () => checkSpace(),
     limits: hostLimits(config.ceilings),
-    ...(config.sandboxImage === undefined ? {} : { container: { image: config.sandboxImage } }),
     logger,
   });
   const workspaces = openWorkspaces({

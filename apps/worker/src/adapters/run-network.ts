@@ -1,9 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { createGuard, type EgressConnection, EgressProxy, openGuardedFetch } from '@holdpoint/egress';
 import type { Connection, ExecutionContext } from '@holdpoint/engine/ports';
-import type { EgressConnection } from '@holdpoint/sandbox/egress/connection-report';
-import { EgressProxy } from '@holdpoint/sandbox/egress/egress-proxy';
-import { createGuard } from '@holdpoint/sandbox/egress/guard';
-import { openGuardedFetch } from '@holdpoint/sandbox/egress/guarded-fetch';
 import type { Network } from '@holdpoint/tools/tool';
 
 /** One call's way out: for the tools that fetch, and for the commands they run. */

@@ -2,11 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { identify, pidScope } from '@holdpoint/process';
 import type { Deps } from '../deps.ts';
 import { errnoOf } from '../errors.ts';
 import { removeFolder } from '../files/remove-folder.ts';
 import { syncFolder } from '../files/write-durably.ts';
-import { here, startOf } from './process-life.ts';
 import { folderAt, type RunFolder, runFolder } from './run-folder.ts';
 import { readRecord, type WorkspaceRecord } from './workspace-record.ts';
 
@@ -58,7 +58,7 @@ async function removeInVain(deps: Deps, path: string): Promise<void> {
 
 /** Names a process of this host for as long as it runs, and afterwards. */
 const owner = (pid: number): string =>
-  `${createHash('sha256').update(here()).digest('hex').slice(0, 8)}-${pid}-${startOf(pid) ?? ''}`;
+  `${createHash('sha256').update(pidScope()).digest('hex').slice(0, 8)}-${pid}-${identify(pid)?.start ?? ''}`;
 
 function isOfDead(name: string): boolean {
   const [place = '', pid = '', start = ''] = name.slice(name.lastIndexOf('.') + 1).split('-');

@@ -71,7 +71,7 @@ test.runIf(process.platform === 'linux')('a process with the id of the dead one 
 
 test.runIf(process.platform === 'linux')('a lock of another container holds while it is touched', async () => {
   using t = temporary();
-  const lock = await leaveLock(t.dataDir, (target) => target.replace(/^\S+/, 'elsewhere:pid:[1]'));
+  const lock = await leaveLock(t.dataDir, (target) => target.replace(/^\S+/, 'elsewhere:1'));
   const waiting = withSourceLock(
     quiet(t.dataDir, () => {
       // Only when it has been seen to hold is it made to look left behind.
