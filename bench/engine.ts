@@ -2,13 +2,13 @@ import { submitRun } from '@holdpoint/engine/commands/submit-run';
 import { logKey, stateKey } from '@holdpoint/engine/log/keys';
 import { readLog } from '@holdpoint/engine/log/read-log';
 import { connect } from '@holdpoint/engine/redis';
+import { startQueueWorkers } from '@holdpoint/runtime';
 /**
  * What durability costs against BullMQ alone on the same Redis (`appendfsync always`), in one run: sequential no-op steps against sequential
  * jobs, steps against jobs per second at several concurrencies, and whether a step costs more late in a long run.
  */
 import { Queue, Worker } from 'bullmq';
 import pino from 'pino';
-import { startWorkers } from '../apps/worker/src/jobs/start-workers.ts';
 import { inMemoryWorker, specOf } from '../packages/engine/src/testing/drive.ts';
 import { startTestEngine } from '../packages/engine/src/testing/real-redis.ts';
 
@@ -20,9 +20,9 @@ const read = { args: { effect: 'read' } };
 
 const config = {
   ...{ steps: 40, turns: 40, tasks: 1, lockMs: 13_000, stalledMs: 5000, sweepMs: 5000, drainMs: 1000 },
-  housekeepingMs: 86_400_000,
+  maintenanceMs: 86_400_000,
 };
-const workers = await startWorkers({ deps, connections, config });
+const workers = await startQueueWorkers({ deps, connections, config });
 
 const done = new Map<string, () => void>();
 const queue = new Queue('floor', { connection: connections.state, prefix: '{floor}' });

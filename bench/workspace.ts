@@ -20,8 +20,7 @@ import {
 } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
-import type { Workspaces } from '@holdpoint/workspace/port';
+import { openWorkspaces, type Workspaces } from '@holdpoint/workspace';
 
 interface Size {
   files: number;

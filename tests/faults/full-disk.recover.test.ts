@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '@holdpoint/client/client';
 import { startPlainRedis } from '@holdpoint/embedded-redis/testing';
-import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
+import { openWorkspaces } from '@holdpoint/workspace';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type AppProcess, startApp } from '../harness/processes.ts';

@@ -4,7 +4,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type EmbeddedRedis, findRedisBinaries, startEmbeddedRedis } from '@holdpoint/embedded-redis';
+import type { EmbeddedRedis } from '@holdpoint/embedded-redis';
+import { startTestRedis } from '@holdpoint/embedded-redis/testing';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { projectDir } from '../harness/processes.ts';
@@ -14,15 +15,12 @@ import { useSystem } from '../harness/use-system.ts';
 
 const execute = promisify(execFile);
 
-const system = useSystem({ env: () => ({ HOLDPOINT_HOUSEKEEPING_MS: '1000' }), workers: 0 });
+const system = useSystem({ env: () => ({ HOLDPOINT_MAINTENANCE_MS: '1000' }), workers: 0 });
 let directory: string;
 let other: EmbeddedRedis;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'hp-other-'));
-  other = await startEmbeddedRedis({
-    dataDir: directory,
-    binaries: await findRedisBinaries(process.env.PATH, projectDir),
-  });
+  other = await startTestRedis(directory);
 });
 afterAll(async () => {
   await other.stop();

@@ -5,12 +5,12 @@ import { chmodSync, readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { findRedisBinaries } from '@holdpoint/embedded-redis';
+import { installedBinaries } from '@holdpoint/embedded-redis/testing';
 import type { WorkspaceMount } from '@holdpoint/sandbox/port';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../harness/until.ts';
 import { openScene, type Scene } from './host/scene.ts';
-import { projectDir, users } from './host/users.ts';
+import { users } from './host/users.ts';
 
 const [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_ALG, AF_VSOCK] = [1, 2, 10, 16, 17, 38, 40];
 const [STREAM, DATAGRAM, RAW] = [1, 2, 3];
@@ -197,7 +197,7 @@ describe.each(users)('the network, with a worker of $name', (user) => {
 
 /** The queue's own server, with a TCP port on loopback beside its socket. */
 async function startRedis(directory: string) {
-  const [binary] = await findRedisBinaries(process.env.PATH, projectDir);
+  const [binary] = await installedBinaries();
   if (!binary) throw new Error('there is no Redis; run npm run setup');
   const reserved = createServer().listen(0, '127.0.0.1');
   await once(reserved, 'listening');

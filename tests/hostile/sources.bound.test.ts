@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { openWorkspaces, type WorkspacesOptions } from '@holdpoint/workspace/open-workspaces';
+import { openWorkspaces, type WorkspacesOptions } from '@holdpoint/workspace';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 const isRoot = process.getuid?.() === 0;

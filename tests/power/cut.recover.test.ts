@@ -6,76 +6,76 @@ import { type Disk, openDisk, whyNoDisk } from '../harness/disk.ts';
 import { openForgetful, whyNotForgetful } from '../harness/forgetful/open-forgetful.ts';
 import { bash, plan } from '../harness/runs.ts';
 import type { Verdict } from '../harness/verdict.ts';
-import { acknowledgedEvents, nextStepSees, publishedResults, recordedSnapshots, results } from './checks/kept.ts';
+import { acknowledgedEvents, nextStepSees, publishedResults, recordedSnapshots, results } from './checks/durability.ts';
+import type { Cut } from './cut.ts';
 import { freeze, killAll } from './freeze.ts';
 import { recover } from './recover.ts';
 import { makeSources } from './sources.ts';
-import { bringToStages, firstRun } from './stages.ts';
+import { firstRun, reachStages } from './stages.ts';
 import { type Starting, startUp, type Up } from './up.ts';
-import type { Cut } from './witness.ts';
 
 const isFull = process.env.HOLDPOINT_POWER === 'full';
 
 interface Machine {
   name: string;
   open(): Promise<Disk>;
-  /** Why this machine cannot have it. */
+  /** Why this machine cannot run it; undefined when it can. */
   why: string | undefined;
 }
 
 const possible: Machine[] = [
-  { name: 'a disk of its own', open: openDisk, why: await whyNoDisk() },
-  { name: 'what was not fsynced is forgotten', open: openForgetful, why: await whyNotForgetful() },
+  { name: 'a separate disk', open: openDisk, why: await whyNoDisk() },
+  { name: 'writes without fsync are lost', open: openForgetful, why: await whyNotForgetful() },
 ];
-const able = possible.filter(({ why }) => why === undefined);
-const machines = isFull ? able : able.slice(0, 1);
+const available = possible.filter(({ why }) => why === undefined);
+const machines = isFull ? available : available.slice(0, 1);
 
 for (const { name, why } of possible) {
   if (why !== undefined) test.skip(`power cuts with ${name} [not run: ${why}]`, () => undefined);
 }
 
 describe.each(machines)('$name', ({ open }) => {
-  test('the power is cut while runs are at every stage: nothing acknowledged is lost, and each finishes right', {
+  test('a power cut with runs at every stage loses nothing acknowledged', {
     timeout: isFull ? 600_000 : 240_000,
   }, async () => {
     const { disk, dataDir } = await openMachine(open);
     const sources = await makeSources(join(disk.path, 'user'));
     await disk.sync();
     let up = await boot(disk, dataDir);
-    // A later cut meets a system that has recovered from the one before.
+    // Each later cut hits a system that has recovered from the previous one.
     for (let round = 1; round <= (isFull ? 4 : 1); round++) {
       const made = round === 1 ? sources : await makeSources(join(disk.path, `user-${round}`));
       if (round > 1) await disk.sync();
       const stop = new AbortController();
       const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(120_000)]);
-      const witnesses = await bringToStages({ client: up.client, sources: made, dataDir, signal });
+      const expectedRuns = await reachStages({ client: up.client, sources: made, dataDir, signal });
       await cutPower(disk, up.pid);
       stop.abort();
       await up.client.close();
       up = await boot(disk, dataDir);
-      expectAll({ witnesses, after: await recover(up.client, witnesses) });
+      expectAll({ expectedRuns, after: await recover(up.client, expectedRuns) });
     }
     await up.stop();
   });
 
-  test('the power is cut within a second of the very first start: the system starts, and its first run finishes', async () => {
+  test('after a power cut within a second of the first start the first run finishes', async () => {
     const { disk, dataDir } = await openMachine(open);
     const sources = await makeSources(join(disk.path, 'user'));
     await disk.sync();
     const first = await boot(disk, dataDir);
     const stop = new AbortController();
     const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(60_000)]);
-    const witness = await firstRun({ client: first.client, sources, dataDir, signal });
+    const expectedRun = await firstRun({ client: first.client, sources, dataDir, signal });
     await cutPower(disk, first.pid);
     stop.abort();
     await first.client.close();
     const up = await boot(disk, dataDir);
-    expectAll({ witnesses: [witness], after: await recover(up.client, [witness]) });
+    expectAll({ expectedRuns: [expectedRun], after: await recover(up.client, [expectedRun]) });
     await up.stop();
   });
 
   test.each(isFull ? [100, 200, 300, 400, 600, 800, 1000, 1300, 1600, 2000, 2500] : [700])(
-    'the power is cut %i ms into the very first start: the next start succeeds',
+    'after a power cut %i ms into the first start the next start succeeds',
     async (ms) => {
       const { disk, dataDir } = await openMachine(open);
       await disk.sync();
@@ -91,7 +91,7 @@ describe.each(machines)('$name', ({ open }) => {
   );
 });
 
-/** What must be ended when a test ends early. */
+/** Killed when a test ends early. */
 let alive: Starting | undefined;
 
 async function openMachine(open: Machine['open']): Promise<{ disk: Disk; dataDir: string }> {
@@ -109,7 +109,7 @@ async function boot({ env }: Disk, dataDir: string): Promise<Up> {
   return alive.ready;
 }
 
-/** All processes stand still, the disk is copied at one instant, and the machine is gone. */
+/** Freezes all processes, copies the disk at one instant, and kills the processes. */
 async function cutPower(disk: Disk, pid: number): Promise<void> {
   const frozen = freeze(pid);
   await disk.capture();

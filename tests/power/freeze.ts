@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { until } from '../harness/until.ts';
 
-/** Stops a process and all that descend from it. @returns their ids, the first is the ancestor */
+/** Stops a process and all its descendants. @returns their ids, the ancestor first */
 export function freeze(ancestor: number): number[] {
   const frozen = new Set<number>();
   for (;;) {
@@ -14,7 +14,7 @@ export function freeze(ancestor: number): number[] {
   }
 }
 
-/** Ends frozen processes; resolves when none is left. */
+/** Kills frozen processes; resolves when all are gone. */
 export async function killAll(pids: readonly number[]): Promise<void> {
   for (const pid of pids) send(pid, 'SIGKILL');
   await until('the processes are gone', () => pids.every((pid) => hasEnded(pid)));

@@ -1,10 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { git } from '../harness/repositories.ts';
-import type { Files, Witness } from './witness.ts';
+import type { ExpectedRun, Files } from './cut.ts';
 
-/** What a publish left at the source. Of a repository: the branch of the run, after git has checked every object. */
-export async function readPublished(runId: string, { type, path }: NonNullable<Witness['published']>): Promise<Files> {
+/** The published files at the source. For a repository, the run's branch, after `git fsck`. */
+export async function readPublished(
+  runId: string,
+  { type, path }: NonNullable<ExpectedRun['published']>,
+): Promise<Files> {
   if (type === 'directory') return readDirectory(path);
   await git(path, 'fsck', '--strict');
   const branch = `holdpoint/${runId}`;

@@ -2,40 +2,46 @@ import type { Client } from '@holdpoint/client/client';
 import { isTerminal } from '@holdpoint/contract';
 import type { Run, RunEvent } from '@holdpoint/contract/wire';
 import { until } from '../harness/until.ts';
+import { type ExpectedRun, type Files, parseFileList, type RecoveredRun } from './cut.ts';
 import { readPublished } from './read-published.ts';
-import { type Aftermath, type Files, parseLook, type Witness } from './witness.ts';
 
-/** Looks at every run as it is after the cut, decides what is parked, waits for the ends and reads the results. */
-export async function recover(client: Client, witnesses: readonly Witness[]): Promise<Map<string, Aftermath>> {
+/** Reads every run after the cut, decides pending approvals, waits until all runs end, and reads their results. */
+export async function recover(
+  client: Client,
+  expectedRuns: readonly ExpectedRun[],
+): Promise<Map<string, RecoveredRun>> {
   const published = new Map<string, Files | string | undefined>();
   const events = new Map<string, RunEvent[] | string>();
   const recorded = new Map<string, Files | string | undefined>();
-  for (const witness of witnesses) {
-    const { runId } = witness;
-    published.set(runId, witness.published && (await orProblem(readPublished(runId, witness.published))));
+  for (const expectedRun of expectedRuns) {
+    const { runId } = expectedRun;
+    published.set(runId, expectedRun.published && (await orProblem(readPublished(runId, expectedRun.published))));
     events.set(runId, await orProblem(allEvents(client, runId)));
-    recorded.set(runId, witness.recorded && (await orProblem(readSnapshot(client, runId))));
+    recorded.set(runId, expectedRun.recorded && (await orProblem(readSnapshot(client, runId))));
   }
-  const ends = await decideUntilEnded(client, witnesses);
-  const after = new Map<string, Aftermath>();
-  for (const { runId } of witnesses) {
+  const ends = await decideUntilEnded(client, expectedRuns);
+  const after = new Map<string, RecoveredRun>();
+  for (const { runId } of expectedRuns) {
     const end = ends.get(runId);
     after.set(runId, {
       events: events.get(runId) ?? 'not read',
-      seen: await orProblem(readLook(client, runId)).then((seen) => (typeof seen === 'string' ? undefined : seen)),
+      seen: await orProblem(readListedFiles(client, runId)).then((seen) =>
+        typeof seen === 'string' ? undefined : seen,
+      ),
       status: end?.status ?? 'unknown',
       reason: end?.reason?.message,
       result: await orProblem(readSnapshot(client, runId)),
-      ...withDefined({ recorded: recorded.get(runId), published: published.get(runId) }),
+      recorded: recorded.get(runId),
+      published: published.get(runId),
     });
   }
   return after;
 }
 
-/** Answers every question and approves every call. @returns the runs as they are when none moves any more */
-async function decideUntilEnded(client: Client, witnesses: readonly Witness[]): Promise<Map<string, Run>> {
+/** Answers every question and approves every call. @returns the runs after all have ended or paused */
+async function decideUntilEnded(client: Client, expectedRuns: readonly ExpectedRun[]): Promise<Map<string, Run>> {
   const runs = new Map<string, Run>();
-  const isOver = ({ runId }: Witness): boolean => {
+  const isOver = ({ runId }: ExpectedRun): boolean => {
     const status = runs.get(runId)?.status;
     return status !== undefined && (isTerminal(status) || status === 'paused');
   };
@@ -44,13 +50,13 @@ async function decideUntilEnded(client: Client, witnesses: readonly Witness[]): 
     async () => {
       for (const { action_digest, id, allowed_decisions } of (await client.listApprovals({ limit: 50 })).data) {
         const decision = allowed_decisions.includes('approve') ? 'approve' : 'respond';
-        await client.decideApproval(id, { decision, action_digest, message: 'go on' }).catch(() => undefined);
+        await client.decideApproval(id, { decision, action_digest, message: 'continue' }).catch(() => undefined);
       }
-      for (const { runId } of witnesses) {
+      for (const { runId } of expectedRuns) {
         const run = await client.getRun(runId).catch(() => undefined);
         if (run !== undefined) runs.set(runId, run);
       }
-      return witnesses.every(isOver);
+      return expectedRuns.every(isOver);
     },
     { withinMs: 60_000 },
   ).catch(() => undefined);
@@ -76,21 +82,13 @@ async function readSnapshot(client: Client, runId: string): Promise<Files> {
   return files;
 }
 
-async function readLook(client: Client, runId: string): Promise<Map<string, string>> {
+async function readListedFiles(client: Client, runId: string): Promise<Map<string, string>> {
   const step = (await client.listSteps(runId)).data.find(({ name }) => name === 'look');
-  if (step === undefined) throw new Error('the run has no step that looks');
+  if (step === undefined) throw new Error('the run has no step that lists files');
   const { result } = await client.getStep(step.id);
   const { stdout } = result as { stdout: string };
-  return parseLook(stdout);
+  return parseFileList(stdout);
 }
 
 const orProblem = <Value>(work: Promise<Value>): Promise<Value | string> =>
-  work.catch((error: unknown) => `it cannot be read: ${error instanceof Error ? error.message : error}`);
-
-function withDefined<Fields extends object>(
-  fields: Fields,
-): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as ReturnType<
-    typeof withDefined<Fields>
-  >;
-}
+  work.catch((error: unknown) => `unreadable: ${error instanceof Error ? error.message : error}`);

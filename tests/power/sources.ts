@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { git } from '../harness/repositories.ts';
+import type { Files } from './cut.ts';
 import type { Sources } from './stages.ts';
-import type { Files } from './witness.ts';
 
-/** Makes a user's directories and a repository. */
+/** Creates a user's directories and a repository. */
 export async function makeSources(root: string): Promise<Sources> {
   const small = new Map([
     ['README.md', 'read me\n'],

@@ -4,15 +4,15 @@ import type { Client } from '@holdpoint/client/client';
 import type { CreateRun } from '@holdpoint/contract/wire';
 import { bash, plan } from '../harness/runs.ts';
 import { until } from '../harness/until.ts';
-import { type Files, lookAround, type Witness } from './witness.ts';
+import { type ExpectedRun, type Files, listFiles } from './cut.ts';
 
-/** Directories and a repository of a user, on the disk whose power is cut. */
+/** A user's directories and repository, on the disk whose power is cut. */
 export interface Sources {
   small: { path: string; files: Files };
   /** Takes a while to copy. */
   large: { path: string; files: Files };
   repository: { path: string; files: Files };
-  /** Of its own, because a publish changes it. */
+  /** A separate directory, because a publish changes it. */
   published: { path: string; files: Files };
 }
 
@@ -23,8 +23,8 @@ interface Deps {
   signal: AbortSignal;
 }
 
-/** Brings one run to each stage. When it resolves, each is at its stage, and the power is to be cut at once. */
-export async function bringToStages(deps: Deps): Promise<Witness[]> {
+/** Brings one run to each stage. The caller cuts the power as soon as this resolves. */
+export async function reachStages(deps: Deps): Promise<ExpectedRun[]> {
   const [atQuestion, atApproval, background, git, directory, between] = await Promise.all([
     parkedAtQuestion(deps),
     parkedAtApproval(deps),
@@ -33,7 +33,7 @@ export async function bringToStages(deps: Deps): Promise<Witness[]> {
     succeeded(deps, 'directory'),
     betweenGroups(deps),
   ]);
-  const inStep = await inTheMiddleOfAStep(deps);
+  const inStep = await duringStep(deps);
   await Promise.all([git, directory].map(({ runId }) => deps.client.publish(runId)));
   const materialising = await submitted(deps, 'large', 'materialising');
   const justStarted = await submitted(deps, 'small', 'just started');
@@ -41,33 +41,33 @@ export async function bringToStages(deps: Deps): Promise<Witness[]> {
 }
 
 /** The first run of a new system: parked after one step. */
-export const firstRun = (deps: Deps): Promise<Witness> => parkedAtQuestion(deps);
+export const firstRun = (deps: Deps): Promise<ExpectedRun> => parkedAtQuestion(deps);
 
-/** Submits a run and collects the events that the API sends of it. */
+/** Submits a run and collects its events from the API. */
 async function submit(
   deps: Deps,
   stage: string,
   body: CreateRun,
-): Promise<Pick<Witness, 'stage' | 'runId' | 'events'>> {
+): Promise<Pick<ExpectedRun, 'stage' | 'runId' | 'events'>> {
   const { client, signal } = deps;
   const { run } = await client.createRun({ title: stage, ...body });
-  const events: Witness['events'] = [];
+  const events: ExpectedRun['events'] = [];
   const follow = async (): Promise<void> => {
     for await (const event of client.events(run.id, { signal })) events.push(event);
   };
-  // The stream ends with the power.
+  // The power cut ends the stream.
   follow().catch(() => undefined);
   return { stage, runId: run.id, events };
 }
 
 const parked = (deps: Deps, runId: string) =>
   deps.client.waitForRun(runId, { until: (run) => run.pending_approvals > 0, signal: deps.signal });
-const ask = { tool: 'ask_user', args: { question: 'May it go on?' } };
-const look = bash(lookAround, 'look');
+const ask = { tool: 'ask_user', args: { question: 'Continue?' } };
+const look = bash(listFiles, 'look');
 const from = (path: string): CreateRun['workspace'] => ({ source: { type: 'directory', path } });
 
-/** Several steps are done, one of them made many files. */
-async function parkedAtQuestion(deps: Deps): Promise<Witness> {
+/** Several steps are done, and one of them created many files. */
+async function parkedAtQuestion(deps: Deps): Promise<ExpectedRun> {
   const { small } = deps.sources;
   const made = Array.from({ length: 20 }, (_, index) => [`made/${index}.txt`, `made ${index}\n`] as const);
   const make = 'mkdir made; for i in $(seq 0 19); do echo "made $i" > made/$i.txt; done';
@@ -79,8 +79,8 @@ async function parkedAtQuestion(deps: Deps): Promise<Witness> {
   return { ...about, recorded, result: new Map([...recorded, ['counter', 'one\ntwo\n']]) };
 }
 
-/** Files that the tool host wrote, and a command that is held. */
-async function parkedAtApproval(deps: Deps): Promise<Witness> {
+/** The tool host has written files, and a command is held. */
+async function parkedAtApproval(deps: Deps): Promise<ExpectedRun> {
   const { small } = deps.sources;
   const write = (path: string) => ({ tool: 'write_file', args: { path, content: `${path}, written\n` } });
   const edit = { tool: 'edit', args: { path: 'lib/a.txt', old_string: 'two', new_string: 'zwei' } };
@@ -95,8 +95,8 @@ async function parkedAtApproval(deps: Deps): Promise<Witness> {
   return { ...about, recorded, result: recorded };
 }
 
-/** A background command runs and has written, while its run is parked. */
-async function withBackground(deps: Deps): Promise<Witness> {
+/** A background command has written a file and still runs, while its run is parked. */
+async function withBackground(deps: Deps): Promise<ExpectedRun> {
   const command = 'echo background > background; sleep 600';
   const groups = [
     [{ tool: 'bash', args: { command, run_in_background: true } }],
@@ -110,7 +110,7 @@ async function withBackground(deps: Deps): Promise<Witness> {
   return { ...about, result: new Map([...files, ['background', 'background\n']]), optional: ['background'] };
 }
 
-async function inTheMiddleOfAStep(deps: Deps): Promise<Witness> {
+async function duringStep(deps: Deps): Promise<ExpectedRun> {
   const files = [0, 1, 2, 3].map((index) => [`before/${index}`, `before ${index}\n`] as const);
   const groups = [
     [bash('mkdir before; for i in 0 1 2 3; do echo "before $i" > before/$i; done; echo first >> counter')],
@@ -123,8 +123,8 @@ async function inTheMiddleOfAStep(deps: Deps): Promise<Witness> {
   return { ...about, result: new Map([...files, ['counter', 'first\nhalf\nwhole\n'], ['half', 'half\n']]) };
 }
 
-/** Many short groups, some of them done. */
-async function betweenGroups(deps: Deps): Promise<Witness> {
+/** Some of many short groups are done. */
+async function betweenGroups(deps: Deps): Promise<ExpectedRun> {
   const marks = Array.from({ length: 60 }, (_, index) => `m${index}\n`);
   const groups = marks.map((mark) => [bash(`printf '%s\\n' ${mark.trim()} >> counter`)]);
   const about = await submit(deps, 'between groups', { plan: plan(...groups) });
@@ -134,7 +134,7 @@ async function betweenGroups(deps: Deps): Promise<Witness> {
 }
 
 /** Ready to be published. */
-async function succeeded(deps: Deps, type: 'git' | 'directory'): Promise<Witness> {
+async function succeeded(deps: Deps, type: 'git' | 'directory'): Promise<ExpectedRun> {
   const { path, files } = deps.sources[type === 'git' ? 'repository' : 'published'];
   const groups = [
     [bash('for i in 1 2 3; do echo "new $i" > new_$i; done; rm lib/a.txt')],
@@ -145,15 +145,15 @@ async function succeeded(deps: Deps, type: 'git' | 'directory'): Promise<Witness
     workspace: { source: { type, path } },
   });
   const { status } = await deps.client.waitForRun(about.runId, { signal: deps.signal });
-  if (status !== 'succeeded') throw new Error(`the run that is to be published is ${status}`);
+  if (status !== 'succeeded') throw new Error(`the run to publish is ${status}`);
   const made = [1, 2, 3].map((index) => [`new_${index}`, `new ${index}\n`] as const);
   const result = new Map([...files, ...made, ['README.md', `${files.get('README.md')}end\n`] as const]);
   result.delete('lib/a.txt');
   return { ...about, result, published: { type, path } };
 }
 
-/** Acknowledged, and nothing more was waited for. */
-async function submitted(deps: Deps, name: 'small' | 'large', stage: string): Promise<Witness> {
+/** Acknowledged, without waiting for anything else. */
+async function submitted(deps: Deps, name: 'small' | 'large', stage: string): Promise<ExpectedRun> {
   const { path, files } = deps.sources[name];
   const groups = [[bash('echo made > made')], [look]];
   const about = await submit(deps, stage, { plan: plan(...groups), workspace: from(path) });

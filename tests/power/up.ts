@@ -9,18 +9,18 @@ import { projectDir } from '../harness/processes.ts';
 export interface Up {
   pid: number;
   client: Client;
-  /** Ends the system in good order. */
+  /** Shuts the system down. */
   stop(): Promise<void>;
 }
 
-/** `up` that was started and is not known to be ready. */
+/** A started `up` that may not be ready yet. */
 export interface Starting {
   pid: number;
-  /** Rejects with what `up` wrote when it ends before it is ready. */
+  /** Rejects with the output of `up` when it exits before it is ready. */
   ready: Promise<Up>;
 }
 
-/** Short times, so that a test does not wait for what a user may wait for. */
+/** Shorter than the defaults, so that tests wait less. */
 const times = {
   HOLDPOINT_LOCK_MS: '2000',
   HOLDPOINT_STALLED_MS: '1000',
@@ -28,7 +28,7 @@ const times = {
   HOLDPOINT_DRAIN_MS: '500',
 };
 
-/** @param bootId what stands for /proc/sys/kernel/random/boot_id: each power cut is followed by another boot */
+/** @param bootId replaces /proc/sys/kernel/random/boot_id: every power cut is followed by another boot */
 export function startUp({
   dataDir,
   bootId,
@@ -79,7 +79,7 @@ export function startUp({
       reject(new Error(`up ended before it was ready (${signal ?? `exit ${code}`}): ${written.stderr}`)),
     );
   });
-  // A start that the test cuts is not awaited.
+  // Not awaited when the test cuts the power during the start.
   ready.catch(() => undefined);
   return { pid, ready };
 }

@@ -2,26 +2,26 @@ import type { Client } from '@holdpoint/client/client';
 import { expect } from 'vitest';
 import { nextApproval } from '../harness/runs.ts';
 import { difference } from './difference.ts';
-import { cloneOrdinarily } from './ordinary-clone.ts';
+import { bytesOf, publishNow } from './drive-run.ts';
 import { git, gitCode, treeEntries } from './real-git.ts';
-import type { Made } from './scenario.ts';
-import { bytesOf, publishNow } from './try-run.ts';
+import { cloneReference } from './reference-clone.ts';
+import type { TestRepository } from './scenario.ts';
 
 interface Input {
   client: Client;
   runId: string;
-  made: Made;
+  made: TestRepository;
   folder: string;
-  /** What the run published to a branch of its own. */
+  /** The commit that the run published to its own branch. */
   commit: string;
-  /** What another person commits to another branch. */
+  /** The changes that another person commits to another branch. */
   script: string;
   branch: string;
 }
 
-/** A publish to a branch that has moved is what `git merge` makes of the two, or a conflict at the paths where git has one. */
+/** A publish to a branch that has moved gives the same tree as `git merge`, or conflicts at the same paths. */
 export async function checkMerge({ client, runId, made, folder, commit, script, branch }: Input): Promise<void> {
-  const clone = cloneOrdinarily(made, `${folder}-${branch}`);
+  const clone = cloneReference(made, `${folder}-${branch}`);
   clone.edit(script);
   const tree = clone.addedTree();
   const tip = git(clone.folder, ['commit-tree', tree, '-p', clone.base, '-m', branch]).trim();
@@ -29,14 +29,14 @@ export async function checkMerge({ client, runId, made, folder, commit, script, 
 
   git(clone.folder, ['checkout', '-q', '--force', '--detach', tip]);
   git(clone.folder, ['fetch', '-q', 'origin', commit]);
-  // Before git 2.50 only this strategy can be kept from following renames.
+  // Before git 2.50 only this strategy can ignore renames.
   const code = gitCode(clone.folder, ['merge', '-q', '-s', 'recursive', '-X', 'no-renames', '-m', 'merged', commit]);
   if (code === 0) {
     const { published } = await publishNow(client, runId, { branch });
     if (published?.type !== 'git') throw new Error('the publish has no commit');
     expect(git(made.path, ['rev-parse', branch, `${branch}^@`]).split('\n')).toEqual([published.commit, tip, '']);
     const [found, expected] = [treeEntries(made.path, branch), treeEntries(clone.folder, 'HEAD')];
-    expect(difference(found, expected), 'the published tree beside that of git merge').toEqual([]);
+    expect(difference(found, expected), 'the published tree against git merge').toEqual([]);
     return;
   }
   const unmerged = git(clone.folder, ['diff', '-z', '--name-only', '--diff-filter=U']).split('\0').filter(Boolean);

@@ -1,4 +1,4 @@
-/** What two maps do not agree on, for a reader: empty when they are equal. A whole map of thousands of entries would be unreadable. */
+/** The differences of two maps as readable lines; empty when they are equal. Assertion output with thousands of entries is unreadable. */
 export function difference(found: ReadonlyMap<string, string>, expected: ReadonlyMap<string, string>): string[] {
   const paths = new Set([...found.keys(), ...expected.keys()]);
   return [...paths]

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 interface Options {
-  /** Names are left out for which it says so; a folder with all that is in it. Paths are Latin-1. */
+  /** Excludes a path; for a folder, everything in it. Paths are Latin-1. */
   without?: (path: string) => boolean;
-  /** With times and all permission bits: what must not have been touched. */
+  /** Includes times and all permission bits. */
   exactly?: boolean;
 }
 
-/** Every file and link below a folder: kind, mode and content. Paths are Latin-1: they need not be UTF-8. */
+/** Every file and link below a folder: kind, mode and content. Paths are Latin-1, because they need not be UTF-8. */
 export function filesOnDisk(
   folder: string,
   { without = () => false, exactly = false }: Options = {},

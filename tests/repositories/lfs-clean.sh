@@ -1,4 +1,4 @@
-# What the clean filter of git-lfs does, as its specification says: a pointer in place of the content. A pointer, or nothing, stays.
+# The clean filter of git-lfs, after its specification: replaces content with a pointer. Keeps a pointer and an empty file.
 set -eu
 content=$(mktemp)
 trap 'rm -f "$content"' EXIT

@@ -6,16 +6,16 @@ interface Options {
   env?: Record<string, string>;
 }
 
-/** Names need not be UTF-8: what git says is read, and written, as Latin-1, a character for each byte. */
+/** Names need not be UTF-8: git's input and output are Latin-1, one character per byte. */
 const options = (cwd: string, { input, env }: Options) => ({
   cwd,
   encoding: 'latin1' as const,
   maxBuffer: 1024 * 1024 * 1024,
-  ...(input === undefined ? {} : { input: Buffer.from(input, 'latin1') }),
+  input: input === undefined ? undefined : Buffer.from(input, 'latin1'),
   env: { ...environment(cwd), ...env },
 });
 
-/** No configuration of the machine or its user takes part. */
+/** Excludes the configuration of the machine and its user. */
 const environment = (home: string): Record<string, string> => ({
   PATH: process.env.PATH ?? '',
   HOME: home,
@@ -27,16 +27,16 @@ const environment = (home: string): Record<string, string> => ({
   GIT_COMMITTER_NAME: 'Test',
   GIT_COMMITTER_EMAIL: 'test@localhost',
   GIT_ALLOW_PROTOCOL: 'file',
-  // A clone does not have them, and a commit is made of what is there.
+  // A clone has no replacements, and a commit ignores them.
   GIT_NO_REPLACE_OBJECTS: '1',
 });
 
-/** @throws with what git wrote to stderr */
+/** @throws an error with git's stderr */
 export function git(cwd: string, args: readonly string[], more: Options = {}): string {
   return execFileSync('git', args, { ...options(cwd, more), stdio: 'pipe' });
 }
 
-/** What `git fsck` complains about. Trees of old repositories are among it. */
+/** The complaints of `git fsck`, which include trees of old repositories. */
 export function fsck(cwd: string): string {
   const { stdout, stderr } = spawnSync('git', ['fsck', '--strict', '--full', '--no-dangling'], options(cwd, {}));
   return stdout + stderr;
@@ -47,12 +47,12 @@ export function gitCode(cwd: string, args: readonly string[]): number | null {
   return spawnSync('git', args, options(cwd, {})).status;
 }
 
-/** Runs a script as a step of a run does: in bash, ended by the first command that fails. */
+/** Runs a script as a run's step does: in bash, which exits at the first failing command. */
 export function runScript(cwd: string, script: string): void {
   execFileSync('bash', ['--norc', '-euo', 'pipefail', '-c', script], { ...options(cwd, {}), stdio: 'pipe' });
 }
 
-/** Entries of a tree by path, as `mode oid`. Submodules, which are no part of a workspace, are left out where asked. */
+/** Entries of a tree by path, as `mode oid`. @param options.submodules whether to include them; a workspace does not */
 export function treeEntries(cwd: string, treeish: string, { submodules = true } = {}): Map<string, string> {
   const rows = git(cwd, ['ls-tree', '-r', '-z', '--full-tree', treeish]).split('\0').filter(Boolean);
   const parsed = rows.map((row): [string, string] => {
@@ -63,7 +63,7 @@ export function treeEntries(cwd: string, treeish: string, { submodules = true } 
   return new Map(parsed.filter(([, entry]) => submodules || !entry.startsWith('160000')));
 }
 
-/** Paths that differ between two trees, a rename being a deletion and an addition. */
+/** Paths that differ between two trees. A rename counts as a deletion and an addition. */
 export function changedPaths(cwd: string, from: string, to: string): string[] {
   const rows = git(cwd, ['diff-tree', '-r', '-z', '--no-renames', '--name-only', from, to]);
   return rows.split('\0').filter(Boolean).sort();

@@ -1,24 +1,24 @@
-/** A repository, and what a run and other people do to it. Scripts are bash, and the same for the run and for git. */
+/** A repository with the changes of a run and of other people. The run and the reference clone execute the same bash scripts. */
 export interface Scenario {
   name: string;
   /** Part of the bounded form, which `npm test` runs. */
   isBounded?: true;
-  /** Its work tree is also tried as a directory: in both forms, or in the full one. */
+  /** Whether its work tree is also tested as a directory source: in both forms, or only in the full one. */
   asDirectory?: 'bounded' | 'full';
-  /** Makes the repository below an empty folder. */
-  make(folder: string): Made;
+  /** Creates the repository below an empty folder. */
+  make(folder: string): TestRepository;
   /** Steps of the run, one script each. */
   edits: readonly string[];
   /** Another person's commit that git merges with the run's without a conflict. */
   theirs?: string;
   /** Another person's commit that git cannot merge with the run's. */
-  clash?: string;
+  conflicting?: string;
   /** Commands that must pass before the publish. */
   validators?: readonly string[];
 }
 
-export interface Made {
-  /** What the run is given. */
+export interface TestRepository {
+  /** The source of the run. */
   path: string;
   /** @default HEAD */
   ref?: string;

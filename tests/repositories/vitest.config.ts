@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The full form: every repository. The bounded one is part of the root's tests. */
+/** The full form: every repository. The root's tests include the bounded one. */
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,

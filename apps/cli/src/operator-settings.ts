@@ -3,9 +3,7 @@ import type { OperatorPolicy } from '@holdpoint/contract';
 import { ceilingsFrom } from '@holdpoint/engine/ceilings-from';
 import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
 import { operatorPolicyFrom } from '@holdpoint/engine/operator-policy';
-import { idleRules } from '@holdpoint/tools/idle-rules';
-import { createRegistry } from '@holdpoint/tools/registry';
-import { holdpoint } from '@holdpoint/tools/toolsets/holdpoint';
+import { createRegistry, holdpoint, idleRules } from '@holdpoint/tools';
 import { rootsFrom } from '@holdpoint/workspace/roots';
 import { CliError } from './errors.ts';
 

@@ -56,9 +56,9 @@ test('a command reaches a listed host through the proxy, and nothing else', asyn
   ]);
   expect(end).toEqual({ status: 'exited', exit_code: 0, signal: null });
   expect(processesWith(word)).toEqual([]);
-  // Each is told when it ends, which for one that is kept alive may be after the next has begun: put them in the order they began.
+  // A kept-alive connection may end after the next one begins, so compare them in the order in which they began.
   const begun = connections.toSorted((a, b) => a.at - b.at);
-  expect(begun.map(({ verdict, code }) => code ?? verdict)).toEqual([
+  expect(begun.map(({ verdict, reason }) => reason ?? verdict)).toEqual([
     ...['allowed', 'allowed', 'EPROXYAUTH', 'EHOSTNOTALLOWED', 'EHOSTNOTALLOWED'],
   ]);
   expect(canary.connections()).toBe(0);

@@ -9,7 +9,7 @@ import { isSameSkip } from './tree/manifest.ts';
 import { kindOf, permissionsAt } from './tree/permissions.ts';
 import { changesBetween, emptyFolder, find } from './tree/tree.ts';
 
-/** Everything that makes one snapshot another one than the other, by path: files, permission bits, empty folders, `.git` entries, and what no snapshot holds. */
+/** All differences of two snapshots by path: files, permission bits, empty folders, `.git` entries, and files that no snapshot holds. */
 export async function compareSnapshots(
   deps: Deps,
   { runId, from, to, most }: { runId: string; from: SnapshotId; to: SnapshotId; most: number },
@@ -39,7 +39,7 @@ export async function compareSnapshots(
   };
 }
 
-/** Paths whose permission bits differ, and that both have. */
+/** Paths in both snapshots with different permission bits. */
 function shapeChanges(before: LoadedSnapshot, after: LoadedSnapshot): string[] {
   const [old, now] = [before.manifest.permissions, after.manifest.permissions];
   return [...new Set([...old.others.keys(), ...now.others.keys()])].filter((path) => {

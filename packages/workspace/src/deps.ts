@@ -1,35 +1,35 @@
 import type { Bounds } from './bounds/bounds.ts';
+import type { DiffProcesses } from './host-git/diff-processes.ts';
 import type { Git } from './host-git/git.ts';
-import type { KeptDiffs } from './host-git/kept-diffs.ts';
 import type { Owner } from './port.ts';
 import type { RunStates } from './run/run-state.ts';
 import type { Holder } from './run/tree-head.ts';
 import type { ScanLimits } from './tree/scan.ts';
 
-/** What every verb of this package works with. */
+/** The dependencies of every operation of this package. */
 export interface Deps {
   /** Real path of the data directory. */
   readonly dataDir: string;
   readonly git: Git;
   /** Where sources may lie and where a publish may write. */
   readonly bounds: Bounds;
-  readonly keptDiffs: KeptDiffs;
+  readonly diffProcesses: DiffProcesses;
   readonly states: RunStates;
   readonly limits: Limits;
   readonly logger: Logger;
-  /** This process, as the heads of trees name it. */
+  /** This process, as tree heads name it. */
   readonly holder: Holder;
   readonly allocateOwner: (runId: string) => Promise<Owner> | Owner;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Whether files can be given to another user. */
+  /** Whether this process can change the owner of files. */
   readonly isRoot: boolean;
-  /** Named moments between durable steps. */
+  /** Called at named points between durable steps; see `WorkspacesOptions`. */
   readonly onPoint: (point: string) => void;
 }
 
 export interface Limits extends ScanLimits {
-  /** Free space of the disk below which no new work starts, bytes. Snapshots and copies use at most half of it. 0: all of the disk. */
+  /** No new work starts below this much free disk space, bytes. Snapshots and copies use at most half of it. 0: no limit. */
   freeBytes: number;
   /** All files of a source together, bytes. */
   sourceBytes: number;
@@ -37,11 +37,11 @@ export interface Limits extends ScanLimits {
   trashMs: number;
   /** Output of one diff or patch, bytes. */
   diffBytes: number;
-  /** Text files larger than this are shown as binary in `diff`; patches hold them whole. Bytes. */
+  /** `diff` shows larger text files as binary; patches contain them in full. Bytes. */
   hunkBytes: number;
 }
 
-/** The part of a pino logger that is used. */
+/** The part of a pino logger that this package uses. */
 export interface Logger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

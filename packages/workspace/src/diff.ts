@@ -1,15 +1,15 @@
 import type { FileDiff, LeftOut } from '@holdpoint/contract';
 import type { Deps } from './deps.ts';
-import { createPace, type Pace } from './files/pace.ts';
 import { toText } from './files/path-name.ts';
+import { createYielder, type Yielder } from './files/yielder.ts';
 import { diffTree, type RawDiff } from './host-git/diff-tree.ts';
 import { reviewChanges } from './left-out/review.ts';
 import type { DiffRequest } from './port.ts';
 import { type HunkBudget, readHunks } from './read-hunks.ts';
 
 /**
- * What differs between two snapshots, for reading: text that is not UTF-8 is shown with replacement characters, and files above
- * `limits.hunkBytes` as binary; of a very large change set only the first hunks. `patch` is exact.
+ * The differences of two snapshots, for reading. Text that is not UTF-8 has replacement characters, a file above `limits.hunkBytes` is shown
+ * as binary, and a very large change set has only its first hunks. `patch` is exact.
  */
 export async function diffSnapshots(
   deps: Deps,
@@ -21,21 +21,21 @@ export async function diffSnapshots(
     { ...review, path: request.path },
     { flags: [], config: [`core.bigFileThreshold=${deps.limits.hunkBytes}`], maxBytes: deps.limits.diffBytes },
   );
-  const pace = createPace();
+  const maybeYield = createYielder();
   const budget = { ...mostShown };
   const shown: FileDiff[] = [];
   for (const file of files) {
-    shown.push(await toFileDiff(file, budget, pace));
-    await pace();
+    shown.push(await toFileDiff(file, budget, maybeYield));
+    await maybeYield();
   }
   return { files: shown, left_out: review.left_out };
 }
 
-/** More is not read by a person. The rest of a change set is there by path, and as a patch. */
+/** A person does not read more. The rest of a change set is available by path, and as a patch. */
 const mostShown: HunkBudget = { lines: 100_000, bytes: 8 * 1024 * 1024 };
 
-async function toFileDiff(file: RawDiff, budget: HunkBudget, pace: Pace): Promise<FileDiff> {
-  const { omitted, ...read } = await readHunks(file.sections, budget, pace);
+async function toFileDiff(file: RawDiff, budget: HunkBudget, maybeYield: Yielder): Promise<FileDiff> {
+  const { omitted, ...read } = await readHunks(file.sections, budget, maybeYield);
   return {
     path: toText(file.path),
     status: file.status,
@@ -43,7 +43,7 @@ async function toFileDiff(file: RawDiff, budget: HunkBudget, pace: Pace): Promis
     new_mode: file.newMode,
     binary: file.sections.some((section) => /^Binary files /m.test(headOf(section))),
     ...read,
-    ...(omitted && { omitted }),
+    omitted: omitted || undefined,
   };
 }
 
@@ -52,5 +52,5 @@ function headOf(section: Buffer): string {
   return section.toString('utf8', 0, start === -1 ? longestHead : start);
 }
 
-/** Two quoted paths of 4096 bytes, and more lines. */
+/** Room for two quoted paths of 4096 bytes and more lines. */
 const longestHead = 64 * 1024;

@@ -5,28 +5,25 @@ import { errnoOf } from './errors.ts';
 import { removeFolder } from './files/remove-folder.ts';
 import { syncFolder } from './files/write-durably.ts';
 import { recoverPublish } from './publish/directory/publish-directory.ts';
-import { forgetPublish } from './publish/git/publish-git.ts';
+import { removePublishRef } from './publish/git/publish-git.ts';
 import { runFolder } from './run/run-folder.ts';
 import { readRecord } from './run/workspace-record.ts';
 
-/** Where runs lie while they are removed. */
-export const discardingIn = (dataDir: string): string => join(dataDir, 'discarding');
+/** Holds run folders while they are removed. */
+export const discardingFolder = (dataDir: string): string => join(dataDir, 'discarding');
 
-/**
- * Removes the run's tree and shadow repository. One rename takes the run away as a whole; what it moved is removed afterwards,
- * and a call that died in between is finished by the next one.
- */
+/** Removes the run's tree and shadow repository. One rename moves the whole folder away; a call that dies after it is finished by the next. */
 export async function discard(deps: Deps, runId: string): Promise<void> {
   const folder = runFolder(deps.dataDir, runId);
-  const discarding = discardingIn(deps.dataDir);
+  const discarding = discardingFolder(deps.dataDir);
   const moved = join(discarding, runId);
   mkdirSync(discarding, { recursive: true, mode: 0o700 });
   await removeFolder(moved);
   const record = readRecord(folder);
-  // Its journal goes too, and with it the only way to make a half-published source whole.
+  // The journal is removed too, and only the journal can complete a half-published source.
   if (record !== undefined) {
     await recoverPublish(deps, { folder, record });
-    await forgetPublish(deps, { folder, record });
+    await removePublishRef(deps, { folder, record });
   }
   deps.states.drop(runId);
   try {

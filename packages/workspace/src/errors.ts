@@ -1,4 +1,4 @@
-/** Every way a workspace can fail: stable code → may the same call succeed later, and what to do next. */
+/** Every way a workspace can fail: the stable code, whether the same call may succeed later, and what to do next. */
 const registry = {
   ESOURCEMISSING: { retryable: false, next: 'Check the path; it must exist on the host of the worker.' },
   ESOURCENOTDIRECTORY: { retryable: false, next: 'Give the absolute path of a directory.' },
@@ -9,31 +9,31 @@ const registry = {
   ESOURCEFORMAT: { retryable: false, next: 'Use a repository with SHA-1 object ids, or a source of type directory.' },
   ESOURCEPARTIAL: {
     retryable: false,
-    next: 'Bring the missing objects: git fetch --refetch --no-filter (git 2.36 or newer), or clone without --filter.',
+    next: 'Fetch the missing objects: git fetch --refetch --no-filter (git 2.36 or newer), or clone without --filter.',
   },
   ESOURCESPARSE: {
     retryable: false,
-    next: 'Say what the run is to have, such as include: ["src"], or end it with git sparse-checkout disable.',
+    next: 'Name what the run needs, such as include: ["src"], or run git sparse-checkout disable.',
   },
   ESOURCENOTARCHIVE: { retryable: false, next: 'Give the absolute path of a .tar, .tar.gz or .zip file.' },
   EARCHIVE: {
     retryable: false,
-    next: 'Make the archive anew, with paths relative to its top, and submit the run again.',
+    next: 'Create the archive again, with paths relative to its top, and submit the run again.',
   },
   EGLOBINVALID: { retryable: false, next: 'Write globs relative to the workspace, such as src/** or *.log.' },
   ESOURCETOOLARGE: {
     retryable: false,
-    next: 'Leave out what is not needed (exclude, or include only what is), or raise HOLDPOINT_SOURCE_BYTES.',
+    next: 'Select fewer files with include or exclude, or raise HOLDPOINT_SOURCE_BYTES.',
   },
   ESOURCEUNREADABLE: { retryable: false, next: 'Let the user that runs the worker read the source.' },
-  ESOURCEINDATADIR: { retryable: false, next: 'Use a source outside of the data directory.' },
+  ESOURCEINDATADIR: { retryable: false, next: 'Use a source outside the data directory.' },
   ESOURCEFORBIDDEN: {
     retryable: false,
     next: 'Use a directory of a project: below a home, /srv, /opt, /workspaces or a temporary directory, and within HOLDPOINT_SOURCE_ROOTS where the operator has set it.',
   },
   ESOURCEBROKEN: {
     retryable: false,
-    next: 'Check the repository with git fsck, bring back what it lacks (git fetch --refetch), and submit the run again.',
+    next: 'Check the repository with git fsck, restore missing objects (git fetch --refetch), and submit the run again.',
   },
   EPUBLISHFORBIDDEN: {
     retryable: false,
@@ -46,11 +46,14 @@ const registry = {
   EPATHMISSING: { retryable: false, next: 'List the files of the snapshot, and name one of them.' },
   ECONTENTUNKNOWN: {
     retryable: false,
-    next: 'Look at it in the run itself (bash), have the run replace it by something smaller that can be read, or name another file.',
+    next: 'Read the file inside the run (bash), let the run replace it with a smaller readable one, or name another file.',
   },
-  EWORKSPACEMISSING: { retryable: false, next: 'Materialise the run first; a discarded workspace does not come back.' },
-  ELEASESTALE: { retryable: false, next: 'Nothing: whoever took the workspace over goes on with it.' },
-  EHEADMOVED: { retryable: true, next: 'Nothing: the call is tried again on a tree that is known to be right.' },
+  EWORKSPACEMISSING: {
+    retryable: false,
+    next: 'Materialise the run first. A discarded workspace cannot be restored.',
+  },
+  ELEASESTALE: { retryable: false, next: 'Do nothing: another worker took the workspace over and continues the run.' },
+  EHEADMOVED: { retryable: true, next: 'Do nothing: the call is retried on a tree that was verified.' },
   EWORKSPACEBUSY: { retryable: true, next: 'Stop the processes that write to the workspace, then try again.' },
   EWORKSPACECORRUPT: { retryable: false, next: 'Restore the folder of the run from a backup, or discard the run.' },
   ESNAPSHOTUNKNOWN: { retryable: false, next: 'Use the id of a snapshot that was taken in this run.' },
@@ -60,21 +63,21 @@ const registry = {
     next: 'Ask for one path at a time, or for the JSON form, which shows large files as binary.',
   },
   ENOTPUBLISHABLE: { retryable: false, next: 'Download the patch, or the files as an archive.' },
-  EGITMISSING: { retryable: false, next: 'Install git 2.34 or newer, or configure the path of the executable.' },
+  EGITMISSING: { retryable: false, next: 'Install git 2.34 or newer, or configure the path to the executable.' },
   EGITREFUSED: {
     retryable: false,
-    next: 'Change the content that git refuses (often a .gitmodules with commands in it) in a fork of the run, and publish that.',
+    next: 'In a fork of the run, change the content that git refuses (often a .gitmodules with commands), and publish the fork.',
   },
   EIGNORERULES: {
     retryable: false,
-    next: 'Make the .gitignore files of the run shorter and simpler in a fork, or publish with include_ignored.',
+    next: 'Simplify the .gitignore files in a fork of the run, or publish with include_ignored.',
   },
   EBRANCHINVALID: { retryable: false, next: 'Give the short name of a branch, such as feature/x.' },
-  ESOURCEBUSY: { retryable: true, next: 'Wait until nobody else writes to the source, then try again.' },
-  EGITFAILED: { retryable: true, next: 'Read the message of git, mend the repository and try again.' },
+  ESOURCEBUSY: { retryable: true, next: 'Wait until no other program writes to the source, then try again.' },
+  EGITFAILED: { retryable: true, next: 'Read the message from git, repair the repository and try again.' },
   ENOSPC: {
     retryable: true,
-    next: 'Free space on the disk of the data directory: discard runs, or remove other files. Then resume the run.',
+    next: 'Free space on the disk of the data directory by discarding runs or removing other files. Then resume the run.',
   },
   EIO: { retryable: true, next: 'Check free space and permissions of the data directory, then try again.' },
 } as const satisfies Record<string, { retryable: boolean; next: string }>;
@@ -85,7 +88,7 @@ export type WorkspaceErrorCode = keyof typeof registry;
 export class WorkspaceError extends Error {
   override readonly name = 'WorkspaceError';
   readonly code: WorkspaceErrorCode;
-  /** Whether the same call may succeed later without anybody changing anything. */
+  /** Whether the same call may succeed later without any change. */
   readonly retryable: boolean;
   readonly next: string;
 
@@ -103,3 +106,11 @@ export function errnoOf(error: unknown): string | undefined {
   const { code } = error as NodeJS.ErrnoException;
   return typeof code === 'string' ? code : undefined;
 }
+
+/** For `catch` of a promise: a fallback for these errors, ENOENT by default; any other error is thrown. */
+export const unlessMissing =
+  <T>(fallback: T, errnos: readonly string[] = ['ENOENT']) =>
+  (error: unknown): T => {
+    if (errnos.includes(errnoOf(error) ?? '')) return fallback;
+    throw error;
+  };

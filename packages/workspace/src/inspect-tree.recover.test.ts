@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { writeTree } from './fixtures/file-tree.ts';
-import { git } from './fixtures/real-git.ts';
-import { type Temporary, temporary } from './fixtures/temporary-workspaces.ts';
+import { writeTree } from './testing/file-tree.ts';
+import { git } from './testing/real-git.ts';
+import { type Temporary, temporary } from './testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const source = { 'a.txt': 'a\n', 'lib/b.txt': 'b\n', 'lib/empty': null };
@@ -19,21 +19,21 @@ async function start(t: Temporary) {
   return { snapshot, path, head, input };
 }
 
-/** Makes it look as if the process that is responsible for the tree had ended: a process id that no process has any more. */
+/** Pretends that the guarding process has ended: writes the id of a process that no longer exists. */
 function endHolder(head: string): void {
   const pid = execFileSync('/bin/sh', ['-c', 'echo $$'], { encoding: 'utf8' }).trim();
   const [name = ''] = readdirSync(head);
   renameSync(join(head, name), join(head, name.replace(/-\d+-\d*$/, `-${pid}-1`)));
 }
 
-test('a tree is sound for the process that made it, and for others while that one lives', async () => {
+test('a tree is sound while the process that guards it is alive', async () => {
   using t = temporary();
   const { input } = await start(t);
   expect(await t.workspaces.inspect(input)).toEqual({ status: 'sound' });
   expect(await t.reopen().inspect(input)).toEqual({ status: 'sound' });
 });
 
-test('after another boot of the machine the tree is lost, whatever its files look like', async () => {
+test('a tree is lost after a reboot', async () => {
   using t = temporary();
   const { input, snapshot } = await start(t);
   const rebooted = t.reopen({ bootId: 'another' });
@@ -51,7 +51,7 @@ test('a log that names another writer than the tree went back', async () => {
   expect(await t.workspaces.inspect({ ...input, writer: 'step_1.2' })).toMatchObject({ reason: 'log_went_back' });
 });
 
-test('a log that knows of an older tree than there is went back', async () => {
+test('a log with an older epoch than the tree went back', async () => {
   using t = temporary();
   const { input, snapshot } = await start(t);
   await t.workspaces.takeOver({ runId, epoch: 4, snapshot });
@@ -59,7 +59,7 @@ test('a log that knows of an older tree than there is went back', async () => {
   expect(await t.workspaces.newestEpoch(runId)).toBe(4);
 });
 
-test('of two writers that come after the same one only the first is let in', async () => {
+test('only the first of two writers after the same one is admitted', async () => {
   using t = temporary();
   await start(t);
   await t.workspaces.admit({ runId, epoch: 1, after: '', writer: 'step_1.1' });
@@ -80,7 +80,7 @@ const damages: Record<string, (path: string) => void> = {
   'a missing tree': (path) => rmSync(path, { recursive: true }),
 };
 
-test.each(Object.keys(damages))('%s is found once the process that was responsible is gone', async (name) => {
+test.each(Object.keys(damages))('%s is detected once the guarding process is gone', async (name) => {
   using t = temporary();
   const { input, path, head } = await start(t);
   endHolder(head);
@@ -88,7 +88,7 @@ test.each(Object.keys(damages))('%s is found once the process that was responsib
   expect(await t.reopen().inspect(input)).toMatchObject({ status: 'lost', reason: 'tree_changed' });
 });
 
-test('a tree that is as its snapshot is taken by the next process, which compares the files once', async () => {
+test('the next process adopts an unchanged tree after one comparison', async () => {
   using t = temporary();
   const { input, path, head } = await start(t);
   endHolder(head);
@@ -98,7 +98,7 @@ test('a tree that is as its snapshot is taken by the next process, which compare
   expect(await later.inspect(input)).toEqual({ status: 'sound' });
 });
 
-test('while a background command may write, the files are not compared', async () => {
+test('files are not compared while a background command may write', async () => {
   using t = temporary();
   const { input, path, head } = await start(t);
   endHolder(head);
@@ -106,7 +106,7 @@ test('while a background command may write, the files are not compared', async (
   expect(await t.reopen().inspect({ ...input, isShared: true })).toEqual({ status: 'sound' });
 });
 
-test('a head that cannot be read is no proof', async () => {
+test('a tree with an unreadable head is lost', async () => {
   using t = temporary();
   const { input, head } = await start(t);
   writeFileSync(join(head, 'something else'), '');
@@ -115,14 +115,14 @@ test('a head that cannot be read is no proof', async () => {
   expect(await t.workspaces.inspect(input)).toMatchObject({ status: 'lost' });
 });
 
-test('a workspace that is gone altogether is an error, because no tree could be made of it', async () => {
+test('inspecting a missing workspace is an error', async () => {
   using t = temporary();
   const { input } = await start(t);
   await t.workspaces.discard(runId);
   await expect(t.workspaces.inspect(input)).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
 });
 
-test('a repository that was changed while no process guarded it is noticed; one that was only looked at is not', async () => {
+test('a change in a nested repository is detected, a git status is not', async () => {
   using t = temporary();
   const { input, path, head } = await start(t);
   git(path, 'status');

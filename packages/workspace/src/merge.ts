@@ -1,7 +1,7 @@
 import type { Deps } from './deps.ts';
 import { errnoOf } from './errors.ts';
+import { assertFreeSpace } from './files/free-space.ts';
 import { toText } from './files/path-name.ts';
-import { assertRoom } from './files/room.ts';
 import { linkObjects } from './fork/link-objects.ts';
 import { createObjectWriter } from './git-objects/object-writer.ts';
 import type { MergeResult, SnapshotId } from './port.ts';
@@ -10,7 +10,7 @@ import { restoreSnapshot } from './restore.ts';
 import { assertCurrent, runFolder } from './run/run-folder.ts';
 import { requireRecord } from './run/workspace-record.ts';
 import { commitTree } from './snapshot.ts';
-import { openOrigin } from './source-repository/open-origin.ts';
+import { openOrigin } from './source-repository/repository.ts';
 import { mergeTrees } from './three-way/merge-trees.ts';
 import { type LoadedSnapshot, loadSnapshot } from './tree/load-snapshot.ts';
 import { kindOf, type Permissions, permissionsAt } from './tree/permissions.ts';
@@ -26,8 +26,8 @@ interface Input {
 }
 
 /**
- * Brings what another run changed since `from.base`, a snapshot of this one, into this one: a three-way merge, and then the tree is
- * brought to what came of it. The other run's objects are shared through hard links; its workspace stays as it is.
+ * Merges the changes of another run since `from.base`, a snapshot of this run, into this run: a three-way merge, then a restore of the tree to
+ * the merged snapshot. The other run's objects are hard-linked; its workspace is not changed.
  */
 export async function mergeRun(deps: Deps, input: Input): Promise<MergeResult> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
@@ -40,7 +40,11 @@ export async function mergeRun(deps: Deps, input: Input): Promise<MergeResult> {
   const base = await loadSnapshot(deps, { folder, state, id: input.from.base });
   const ours = await loadSnapshot(deps, { folder, state, id: input.parent });
   await takeObjects(other.shadow, folder.shadow);
-  const writer = createObjectWriter({ gitDir: folder.shadow, known: state.known, room: () => assertRoom(deps) });
+  const writer = createObjectWriter({
+    gitDir: folder.shadow,
+    known: state.known,
+    assertSpace: () => assertFreeSpace(deps),
+  });
   const isMoved = changesBetween(base.root, ours.root).length > 0;
   const sides = { source: 'this run', run: 'the other run' };
   const sourceGitDir = (await openOrigin(deps, record))?.gitDir;
@@ -69,7 +73,7 @@ export async function mergeRun(deps: Deps, input: Input): Promise<MergeResult> {
   return { status: 'merged', snapshot, paths, left_out };
 }
 
-/** Those of this run, and of the other one where its files came in or its folders are new. */
+/** The permissions of this run, and of the other run for its merged files and new folders. */
 function mergePermissions(root: Folder, ours: LoadedSnapshot, theirs: LoadedSnapshot): Permissions {
   const { usual, others } = ours.manifest.permissions;
   const merged = new Map(others);
@@ -93,7 +97,7 @@ function mergePermissions(root: Folder, ours: LoadedSnapshot, theirs: LoadedSnap
   return { usual, others: merged };
 }
 
-/** How often a collection of the other repository may come in between. */
+/** How often a garbage collection of the other repository may interrupt. */
 const mostRounds = 10;
 
 async function takeObjects(from: string, to: string): Promise<void> {

@@ -7,14 +7,14 @@ import { diffSnapshots } from './diff.ts';
 import { discard } from './discard.ts';
 import { errnoOf, WorkspaceError } from './errors.ts';
 import { forkWorkspace } from './fork/fork-workspace.ts';
+import { createDiffProcesses } from './host-git/diff-processes.ts';
 import { createGit } from './host-git/git.ts';
-import { keepDiffs } from './host-git/kept-diffs.ts';
-import { collectObjects } from './housekeeping/collect-objects.ts';
-import { dropTree, hasTree, restoreTree } from './housekeeping/drop-tree.ts';
-import { measureRuns } from './housekeeping/measure-runs.ts';
-import { tidyFolders } from './housekeeping/tidy-folders.ts';
 import { admitWriter, inspectFiles, inspectHead } from './inspect-tree.ts';
 import { configuredRepositories } from './left-out/changed-repositories.ts';
+import { collectObjects } from './maintenance/collect-objects.ts';
+import { dropTree, hasTree, restoreTree } from './maintenance/drop-tree.ts';
+import { measureRuns } from './maintenance/measure-runs.ts';
+import { tidyFolders } from './maintenance/tidy-folders.ts';
 import { findSource } from './materialise/check-source.ts';
 import { materialise } from './materialise/materialise.ts';
 import { mergeRun } from './merge.ts';
@@ -25,9 +25,9 @@ import { archiveFiles } from './read/archive-files.ts';
 import { listFiles } from './read/list-files.ts';
 import { listUnknown } from './read/list-unknown.ts';
 import { readSnapshotFile } from './read/read-file.ts';
-import { repositoryOf } from './repository/base-objects.ts';
-import { removeDeadMakers } from './run/place-run.ts';
-import { assertCurrent, latestEpoch, runFolder } from './run/run-folder.ts';
+import { repositoryMounts } from './repository/base-objects.ts';
+import { removeAbandonedBuilds } from './run/create-run-folder.ts';
+import { assertCurrent, highestEpoch, runFolder } from './run/run-folder.ts';
 import { createRunStates } from './run/run-state.ts';
 import { createSerial } from './run/serial.ts';
 import { thisProcess } from './run/tree-head.ts';
@@ -36,26 +36,26 @@ import { takeSnapshot } from './snapshot.ts';
 import { takeOver } from './take-over.ts';
 
 export interface WorkspacesOptions {
-  /** Where runs are kept: `<dataDir>/runs/<runId>/…`. Made if missing. A local file system. */
+  /** Runs are stored in `<dataDir>/runs/<runId>/…`. Created when missing. A local file system. */
   dataDir: string;
   /** @default 'git', looked up in the usual places */
   gitPath?: string;
-  /** Gives a run the uid and gid that its tree belongs to. Only a root host changes owners. */
+  /** Chooses the uid and gid that own a run's tree. Only a root host changes owners. */
   allocateOwner: (runId: string) => Promise<Owner> | Owner;
   limits?: Partial<Limits>;
-  /** Where sources may lie and where a publish may write, besides what is never open. @default everywhere else */
+  /** Where sources may lie and where a publish may write; some places are never allowed. @default everywhere else */
   roots?: Roots;
-  /** A pino logger or anything like it. @default silent */
+  /** A pino logger or a compatible one. @default silent */
   logger?: Logger;
   /** Milliseconds since 1970. @default Date.now */
   now?: () => number;
-  /** Tells one boot of this machine from another. @default the kernel's id of this boot */
+  /** Identifies the boot of this machine. @default the kernel's boot id */
   bootId?: string;
-  /** Called at named moments between durable steps; fault injection stops the process there. */
+  /** Called at named points between durable steps; fault injection stops the process there. */
   onPoint?: (point: string) => void;
 }
 
-/** What `limits` is when not given. One file may be as large as all of a source. */
+/** A single file may be as large as the whole source. */
 const defaultLimits: Omit<Limits, 'fileBytes'> = {
   freeBytes: 0,
   sourceBytes: 10 * 1024 ** 3,
@@ -65,19 +65,17 @@ const defaultLimits: Omit<Limits, 'fileBytes'> = {
   hunkBytes: 1024 * 1024,
 };
 
-/**
- * Opens the staging workspaces of this host. Calls for one run are taken one after the other, calls for different runs at once.
- */
+/** Opens the staging workspaces of this host. Writing calls for the same run are serialised; other calls run concurrently. */
 export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   mkdirSync(join(options.dataDir, 'runs'), { recursive: true, mode: 0o711 });
   const dataDir = realpathSync(options.dataDir);
   mkdirSync(join(dataDir, 'git'), { recursive: true, mode: 0o711 });
-  const git = createGit(options.gitPath === undefined ? {} : { gitPath: options.gitPath });
+  const git = createGit({ gitPath: options.gitPath });
   const deps: Deps = {
     dataDir,
     git,
     bounds: createBounds({ dataDir, ...options.roots }),
-    keptDiffs: keepDiffs(git),
+    diffProcesses: createDiffProcesses(git),
     states: createRunStates(),
     limits: {
       ...defaultLimits,
@@ -92,29 +90,30 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     onPoint: options.onPoint ?? (() => {}),
   };
   const serial = createSerial();
-  const verb = <T>(runId: string, act: () => Promise<T>): Promise<T> => serial(runId, () => asWorkspaceError(act));
+  const serialised = <T>(runId: string, act: () => Promise<T>): Promise<T> =>
+    serial(runId, () => asWorkspaceError(act));
   return {
     check: (source) => asWorkspaceError(async () => void (await findSource(deps, source))),
-    materialise: (input) => verb(input.runId, () => materialise(deps, input)),
-    fork: (input) => verb(input.runId, () => forkWorkspace(deps, input)),
+    materialise: (input) => serialised(input.runId, () => materialise(deps, input)),
+    fork: (input) => serialised(input.runId, () => forkWorkspace(deps, input)),
     locate: ({ runId, epoch }) =>
       asWorkspaceError(async () => {
         const folder = runFolder(dataDir, runId, epoch);
         requireRecord(folder);
         assertCurrent(folder);
-        return { path: folder.tree, owner: requireRecord(folder).owner, repository: repositoryOf(folder) };
+        return { path: folder.tree, owner: requireRecord(folder).owner, repository: repositoryMounts(folder) };
       }),
     inspect: (input) =>
       asWorkspaceError(async () => {
         return inspectHead(deps, input) ?? (await serial(input.runId, () => inspectFiles(deps, input)));
       }),
     admit: (input) => asWorkspaceError(async () => admitWriter(deps, input)),
-    newestEpoch: async (runId) => latestEpoch(runFolder(dataDir, runId).path),
-    snapshot: (input) => verb(input.runId, () => takeSnapshot(deps, input)),
-    compare: (input) => verb(input.runId, () => compareSnapshots(deps, input)),
-    restore: (input) => verb(input.runId, () => restoreTree(deps, input)),
-    takeOver: (input) => verb(input.runId, () => takeOver(deps, input)),
-    merge: (input) => verb(input.runId, () => mergeRun(deps, input)),
+    newestEpoch: async (runId) => highestEpoch(runFolder(dataDir, runId).path),
+    snapshot: (input) => serialised(input.runId, () => takeSnapshot(deps, input)),
+    compare: (input) => serialised(input.runId, () => compareSnapshots(deps, input)),
+    restore: (input) => serialised(input.runId, () => restoreTree(deps, input)),
+    takeOver: (input) => serialised(input.runId, () => takeOver(deps, input)),
+    merge: (input) => serialised(input.runId, () => mergeRun(deps, input)),
     diff: (input) => asWorkspaceError(() => diffSnapshots(deps, input)),
     patch: (input) => asWorkspaceError(() => patchSnapshots(deps, input)),
     files: (input) => asWorkspaceError(() => listFiles(deps, input)),
@@ -127,19 +126,19 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       }),
     read: (input) => asWorkspaceError(() => readSnapshotFile(deps, input)),
     archive: (input) => asWorkspaceError(() => archiveFiles(deps, input)),
-    planPublish: (request) => verb(request.runId, () => planPublish(deps, request)),
-    publish: (request) => verb(request.runId, () => publish(deps, request)),
-    discard: (runId) => verb(runId, () => discard(deps, runId)),
+    planPublish: (request) => serialised(request.runId, () => planPublish(deps, request)),
+    publish: (request) => serialised(request.runId, () => publish(deps, request)),
+    discard: (runId) => serialised(runId, () => discard(deps, runId)),
     hasTree: async (runId) => hasTree(deps, runId),
-    dropTree: (input) => verb(input.runId, () => dropTree(deps, input)),
+    dropTree: (input) => serialised(input.runId, () => dropTree(deps, input)),
     sizes: () => asWorkspaceError(() => measureRuns(deps)),
-    collect: (runId) => verb(runId, () => collectObjects(deps, runId)),
-    removeDeadMakers: () => asWorkspaceError(() => removeDeadMakers(deps)),
-    tidy: ({ isKnown }) => asWorkspaceError(() => tidyFolders(deps, { isKnown, alone: serial })),
+    collect: (runId) => serialised(runId, () => collectObjects(deps, runId)),
+    removeAbandonedBuilds: () => asWorkspaceError(() => removeAbandonedBuilds(deps)),
+    tidy: ({ isKnown }) => asWorkspaceError(() => tidyFolders(deps, { isKnown, serial })),
   };
 }
 
-/** System errors become `ENOSPC` or `EIO`; an abort and everything else passes through. */
+/** Turns system errors into `ENOSPC` or `EIO`; rethrows an abort and any other error. */
 async function asWorkspaceError<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();

@@ -12,8 +12,8 @@ import type { DiffRequest } from './port.ts';
 import type { Change } from './tree/tree.ts';
 
 /**
- * A patch that `git apply` accepts. It is UTF-8, so a file whose lines are not UTF-8 is given as a binary patch, which is plain
- * ASCII and exact, instead of text that decoding would spoil.
+ * A patch that `git apply` accepts. It is UTF-8, so a file whose lines are not UTF-8 becomes a binary patch, which is exact ASCII instead of
+ * text that decoding would corrupt.
  */
 export async function patchSnapshots(deps: Deps, request: DiffRequest): Promise<Buffer> {
   using review = await reviewChanges(deps, request);
@@ -31,7 +31,7 @@ export async function patchSnapshots(deps: Deps, request: DiffRequest): Promise<
   return Buffer.concat(sections);
 }
 
-/** git reads a whole file for a binary patch: one that is larger than any patch may be is refused before it fills the memory. */
+/** git reads a whole file for a binary patch, so a file larger than the limit of a patch is refused first. */
 async function refuseLarge(deps: Deps, { folder, changes }: Review): Promise<void> {
   const leaves = changes.flatMap(({ old, new: now }) => [old, now]).filter((leaf) => leaf !== null);
   const sizes = await blobSizes(deps, { gitDir: folder.shadow, oids: leaves.map(({ oid }) => oid) });
@@ -43,8 +43,8 @@ async function refuseLarge(deps: Deps, { folder, changes }: Review): Promise<voi
 }
 
 /**
- * A repository without objects whose attributes call every file binary. Lent the objects of a run, it makes git write binary
- * patches; `core.bigFileThreshold=1` does not, because `--binary` reads the files before it looks at their size.
+ * A repository without objects whose attributes mark every file as binary. With the objects of a run as alternates, git writes binary patches
+ * in it. `core.bigFileThreshold=1` does not work, because `--binary` reads the files before it checks their size.
  */
 async function binaryView(deps: Deps): Promise<string> {
   const path = join(deps.dataDir, 'git', 'as-binary.git');

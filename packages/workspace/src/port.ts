@@ -22,8 +22,8 @@ export interface Owner {
 }
 
 /**
- * A path that a snapshot left out; restore and publish leave it alone. Here and in diffs a path is relative to the workspace; one
- * that is not UTF-8 is quoted as git does: `"caf\\351"`.
+ * A path that a snapshot skipped; restore and publish keep it as it is. Paths are relative to the workspace, here and in diffs. A path
+ * that is not UTF-8 is quoted as in git: `"caf\\351"`.
  */
 export interface SkippedPath {
   path: string;
@@ -38,14 +38,14 @@ export interface Snapshot {
   skipped: SkippedPath[];
 }
 
-/** How far a copy has come. */
+/** What a running copy has copied. */
 export interface Progress {
   files: number;
   bytes: number;
 }
 
 export interface Materialised extends Snapshot {
-  /** The snapshot that the change set is counted from: `id` itself, or of a fork the base of the run it was forked from. */
+  /** The snapshot that the change set is relative to: `id` itself; for a fork, the base of the run that it was forked from. */
   base: SnapshotId;
   owner: Owner;
   /** Regular files of the copy, and their bytes. */
@@ -67,14 +67,14 @@ export interface FileEntry {
   bytes: number;
 }
 
-/** `moved`: the source is no longer as the plan with that digest saw it; nothing was changed. */
+/** `moved`: the source has changed since the plan with that digest; nothing was published. */
 export type PublishResult =
   | { status: 'published'; published: Published }
   | { status: 'conflict'; conflicts: Conflict[] }
   | { status: 'moved' };
 
 export type MergeResult =
-  /** `left_out`: paths of what the other run made or changed and no snapshot can hold. */
+  /** `left_out`: paths that the other run created or changed and no snapshot can hold. */
   | { status: 'merged'; snapshot: Snapshot; paths: string[]; left_out: string[] }
   | { status: 'conflict'; conflicts: { path: string; reason: string }[] };
 
@@ -87,8 +87,8 @@ export interface PublishRequest {
 }
 
 /**
- * Whether a tree is what the log says. `other_boot`: the machine was started again, so what was written last may be lost. `log_went_back`:
- * the tree was written by a later step than the log knows of. `tree_changed`: the files are not those of the snapshot.
+ * Whether a tree matches the log. `other_boot`: the machine was rebooted, so the last writes may be lost. `log_went_back`: a step that the
+ * log does not have wrote to the tree. `tree_changed`: the files differ from the snapshot.
  */
 export type TreeState =
   | { status: 'sound' }
@@ -100,17 +100,17 @@ export interface DiffRequest {
   to: SnapshotId;
   /** A file or a folder. */
   path?: string;
-  /** With what the ignore rules of a git source match. @default false */
+  /** Whether to include files that the ignore rules of a git source match. @default false */
   includeIgnored?: boolean;
 }
 
 export interface Compared {
-  /** Sorted by path. `unknown`: at least one of the two does not hold the content. */
+  /** Sorted by path. `unknown`: at least one snapshot does not hold the content. */
   changes: { path: string; change: 'added' | 'modified' | 'deleted' | 'unknown' }[];
   total: number;
 }
 
-/** Bytes on disk. Files that several runs share (forks) are counted once per run. */
+/** Bytes on disk. Files that several runs share (forks) count once per run. */
 export interface RunSize {
   run_id: string;
   tree_bytes: number;
@@ -119,19 +119,20 @@ export interface RunSize {
 }
 
 /**
- * Staging workspaces of this host. Every method is idempotent and safe to call again after the process died in the middle of it.
- * Failures are `WorkspaceError`s with a stable code and `retryable`.
+ * Staging workspaces of this host. Every method is idempotent and can be called again after the process died during a call. Failures are
+ * `WorkspaceError`s with a stable code and `retryable`.
  */
 export interface Workspaces {
   /**
-   * Refuses a source that cannot be used, without side effects: missing, not a directory, not a repository, unknown ref, inside the
-   * data directory.
+   * Rejects an unusable source without side effects: missing, not a directory, not a repository, unknown ref, inside the data
+   * directory.
    */
   check(source: Source): Promise<void>;
   /**
-   * Copies the source into the run's private tree and takes the first snapshot. Never touches the source. The source's `.git` entries are
-   * not copied; the tree gets a repository of ours. Snapshots hold `.git` entries beside the files; no publish brings them. A submodule is an empty folder.
-   * @param input.onProgress called now and then while files are copied; never after the promise has settled
+   * Copies the source into the run's private tree and takes the first snapshot. Never changes the source. `.git` entries of the source are
+   * not copied; the tree gets Holdpoint's own repository. Snapshots hold `.git` entries, and no publish includes them. A submodule becomes
+   * an empty folder.
+   * @param input.onProgress called at intervals during the copy, never after the promise has settled
    */
   materialise(input: {
     runId: string;
@@ -140,8 +141,8 @@ export interface Workspaces {
     signal?: AbortSignal;
   }): Promise<Materialised>;
   /**
-   * Makes a run's workspace out of a snapshot of another run: same source, same base, so that it can be published just the same.
-   * The other run may go on or be discarded afterwards. What no snapshot can hold (`skipped`) is not there.
+   * Creates a run's workspace from a snapshot of another run, with the same source and base, so that it can be published in the same way.
+   * The other run can continue or be discarded afterwards. Skipped paths are absent.
    * Throws `EWORKSPACEMISSING` or `ESNAPSHOTUNKNOWN` about the other run.
    */
   fork(input: {
@@ -151,20 +152,20 @@ export interface Workspaces {
     signal?: AbortSignal;
   }): Promise<Materialised>;
   /**
-   * The tree's host path and owner. Throws `EWORKSPACEMISSING` when the run was never materialised, or was discarded, and `ELEASESTALE`
-   * when the tree of that epoch is not the newest, as do all that take an epoch.
+   * The tree's host path and owner. Throws `EWORKSPACEMISSING` when the run was never materialised or was discarded, and `ELEASESTALE` when
+   * the tree of that epoch is not the newest, as do all methods with an epoch.
    */
   locate(input: { runId: string; epoch: number }): Promise<{
     path: string;
     owner: Owner;
-    /** Of the repository at `.git` in the tree: host folders of what no command may change, and of the base commit's objects. */
+    /** Host folders for the repository at `.git` in the tree: files that commands cannot change, and the base commit's objects. */
     repository: { fixed: string; objects: string };
   }>;
   /**
-   * Whether the tree may be used: it is the one that the log names, and what the log says of it is true. Cheap while the process that
-   * last wrote to it is alive; the first look of another process compares every file with the snapshot.
-   * @param input.writer the writer that the log names last; empty: none since the tree was made
-   * @param input.isShared a background command may be changing the files now: they are not compared
+   * Whether the tree is the one that the log names and matches what the log says. Cheap while the process that last admitted a writer is
+   * alive; the first call of another process compares every file with the snapshot.
+   * @param input.writer the last writer in the log; empty when none was admitted since the tree was created
+   * @param input.isShared a background command may be changing the files, so they are not compared
    */
   inspect(input: {
     runId: string;
@@ -174,19 +175,19 @@ export interface Workspaces {
     isShared: boolean;
   }): Promise<TreeState>;
   /**
-   * Lets a writer (an attempt, a background command) at the tree, once the log has recorded it and before it changes anything.
-   * Throws `EHEADMOVED` when the tree was given to any other writer than `after` names.
+   * Admits a writer (an attempt, a background command) to the tree, after the log has recorded it and before it changes anything.
+   * Throws `EHEADMOVED` when the last admitted writer is not `after`.
    */
   admit(input: { runId: string; epoch: number; after: string; writer: string }): Promise<void>;
-  /** The highest epoch that a tree of the run has or had; 0: there never was one. */
+  /** The highest epoch that a tree of the run has or had; 0 when there never was one. */
   newestEpoch(runId: string): Promise<number>;
   /**
-   * Commits the tree as it is. No process may be writing to it. Nothing changed → the parent itself, with `files_changed: 0`; when
-   * only empty folders or skipped paths changed it is a new snapshot with `files_changed: 0`. Taken again after a crash it has the
-   * same id. Somebody writing → `EWORKSPACEBUSY`.
-   * @param input.paths known changed paths (file tools); absent → walk the tree (commands)
-   * @param input.isShared background commands stand still meanwhile and will continue: they may have files mapped, and change them without a
-   * trace in their time stamps. @default false
+   * Commits the current tree. No process may be writing to it, else it throws `EWORKSPACEBUSY`. Without a change it returns the parent with
+   * `files_changed: 0`; when only empty folders or skipped paths changed, a new snapshot with `files_changed: 0`. Taken again after a crash
+   * it has the same id.
+   * @param input.paths known changed paths (file tools). @default the whole tree is walked (commands)
+   * @param input.isShared background commands are frozen during the call and continue afterwards: they may have files mapped, and change
+   * them without a trace in the times. @default false
    */
   snapshot(input: {
     runId: string;
@@ -196,23 +197,23 @@ export interface Workspaces {
     paths?: readonly string[];
     isShared?: boolean;
   }): Promise<Snapshot>;
-  /** What differs between two snapshots of a run, by path, what no snapshot holds included. @param input.most how many changes are named */
+  /** The paths that differ between two snapshots of a run, skipped ones included. @param input.most the maximum number of named changes */
   compare(input: { runId: string; from: SnapshotId; to: SnapshotId; most: number }): Promise<Compared>;
   /**
-   * Brings the tree to a snapshot, empty folders included; what no snapshot knows is removed. Paths that a snapshot of the run
-   * noted as skipped are left alone. A tree that was dropped is made again, under the same epoch.
+   * Restores the tree to a snapshot, empty folders included, and removes everything else except paths that a snapshot of the run skipped. A
+   * dropped tree is built again under the same epoch.
    */
   restore(input: { runId: string; epoch: number; snapshot: SnapshotId }): Promise<void>;
   /**
-   * Makes a new tree at a snapshot, with a higher epoch than any before, and retires the older ones: whoever still works on one of them,
-   * or is frozen in the middle of that, changes nothing of the new one. What no snapshot can hold is moved over.
-   * After a crash it is called again with a higher epoch yet.
+   * Builds a new tree at a snapshot, with a higher epoch than any before, and retires the older ones: a process that still writes to one of
+   * them, or is frozen in a write, cannot change the new tree. Skipped paths are moved over. After a crash, call it again with a still
+   * higher epoch.
    */
   takeOver(input: { runId: string; epoch: number; snapshot: SnapshotId; signal?: AbortSignal }): Promise<void>;
   /**
-   * Brings what another run changed since `from.base`, a snapshot of this run that it began with, into this run, whose tree is at
-   * `parent`: all of it as one snapshot, or nothing.
-   * @param input.isShared as of `snapshot`
+   * Merges the changes of another run since `from.base`, the snapshot of this run that it started from, into this run, whose tree is at
+   * `parent`: either all of them as one snapshot, or none.
+   * @param input.isShared as in `snapshot`
    */
   merge(input: {
     runId: string;
@@ -224,22 +225,22 @@ export interface Workspaces {
   }): Promise<MergeResult>;
   /** For reading: text that is not UTF-8 has replacement characters, large text is shown as binary. */
   diff(input: DiffRequest): Promise<{ files: FileDiff[]; left_out: LeftOut[] }>;
-  /** A patch that `git apply` accepts, binary files and mode changes included; UTF-8. Without what is left out of a publish. */
+  /** A patch that `git apply` accepts, with binary files and mode changes; UTF-8. Omits what a publish leaves out. */
   patch(input: DiffRequest): Promise<Buffer>;
-  /** What no snapshot can hold, as it was at a snapshot. @param input.since only what was not the same at that one */
+  /** The skipped paths of a snapshot, in their state at that time. @param input.since only those that differed at that snapshot */
   unknown(input: { runId: string; snapshot: SnapshotId; since?: SnapshotId; path?: string }): Promise<UnknownContent[]>;
   /** The `.git` entries that differ between two snapshots, with their configurations. */
   repositories(input: { runId: string; snapshot: SnapshotId; since: SnapshotId }): Promise<ChangedRepository[]>;
   /** The files of a snapshot whose content it holds, in byte order of their paths. `path`: a file or a folder. */
   files(input: { runId: string; snapshot: SnapshotId; path?: string }): Promise<FileEntry[]>;
   /**
-   * The content of one file; of a link, its target. Throws `EPATHMISSING` when the snapshot has no file there, and `ECONTENTUNKNOWN` when there
-   * was one that no snapshot can hold.
+   * The content of one file; for a link, its target. Throws `EPATHMISSING` when the snapshot has no file there, and `ECONTENTUNKNOWN` when
+   * the snapshot skipped it.
    */
   read(input: { runId: string; snapshot: SnapshotId; path: string }): Promise<FileEntry & { content: Readable }>;
   /**
-   * The files of a snapshot as an archive, byte for byte as they are.
-   * @param input.paths only these files; absent: all of them
+   * The files of a snapshot as an archive, with unchanged bytes.
+   * @param input.paths only these files. @default all of them
    */
   archive(input: {
     runId: string;
@@ -248,38 +249,37 @@ export interface Workspaces {
     paths?: readonly string[];
   }): Promise<Readable>;
   /**
-   * What publishing base..snapshot would do now. Leaves the source as it is, but for a publish that died half-way, which is finished. An empty or archive source → `ENOTPUBLISHABLE`;
-   * a branch name that git refuses → `EBRANCHINVALID`.
+   * What publishing base..snapshot would do now. Does not change the source, except that it finishes an interrupted publish. Throws
+   * `ENOTPUBLISHABLE` for an empty or archive source, and `EBRANCHINVALID` for a branch name that git rejects.
    */
   planPublish(request: PublishRequest): Promise<PublishPlan>;
   /**
-   * Does what the plan said, all or nothing: a compare-and-set on a branch of a git source, or a journaled roll-forward of a
-   * directory. A conflict leaves the source as it was, also one that is met half-way. A call after a crash first finishes what was begun,
-   * and tells what was published when it was.
+   * Does all of the plan or nothing: a compare-and-set on a branch of a git source, or a journaled roll-forward of a directory. A conflict,
+   * even one found half-way, leaves the source as it was. A call after a crash first finishes the interrupted publish and returns its
+   * result.
    * @param request.expect digest of the plan
    */
   publish(request: PublishRequest & { expect: string }): Promise<PublishResult>;
-  /** Removes the run's tree and shadow repository. A publish that was interrupted is finished first. */
+  /** Removes the run's tree and shadow repository. Finishes an interrupted publish first. */
   discard(runId: string): Promise<void>;
-  /** Whether the run's tree is there: not before it is materialised, and not after it was dropped. */
+  /** Whether the run has a tree: it was materialised, and the tree was not dropped. */
   hasTree(runId: string): Promise<boolean>;
   /**
-   * Removes the tree of an ended run. Its snapshots stay, so it can still be read, compared, forked and published. What no snapshot holds
-   * (skipped paths) is gone.
-   * @param input.epoch not lower than the tree's: older ones are stale from then on
+   * Removes the tree of an ended run. Its snapshots stay, so it can still be read, compared, forked and published. Skipped paths are lost.
+   * @param input.epoch not lower than the tree's: lower epochs are stale from then on
    */
   dropTree(input: { runId: string; epoch: number }): Promise<void>;
-  /** What every run's workspace takes, largest first. */
+  /** Disk use of every run's workspace, largest first. */
   sizes(): Promise<RunSize[]>;
-  /** Brings a run's objects together in one pack and removes what no snapshot needs. Never a snapshot. */
+  /** Merges a run's objects into one pack and removes objects that no snapshot needs. Never removes a snapshot. */
   collect(runId: string): Promise<void>;
   /**
-   * Finishes discards and take-overs that were interrupted, removes folders that were made in vain, moves folders of unknown runs to
-   * `<dataDir>/trash`, and removes what has been there for `limits.trashMs`.
-   * @param input.isKnown asked about a run whose folder is older than an hour: whether it has, or may get, a workspace
+   * Finishes interrupted discards and take-overs, removes unfinished folders, moves folders of unknown runs to `<dataDir>/trash`, and empties
+   * the trash after `limits.trashMs`.
+   * @param input.isKnown whether a run, whose folder is older than an hour, has or may get a workspace
    * @returns run ids whose folders were moved to the trash
    */
   tidy(input: { isKnown: (runId: string) => Promise<boolean> }): Promise<string[]>;
-  /** Removes what processes of this host were making when they died. Cheap; for a process that starts. */
-  removeDeadMakers(): Promise<void>;
+  /** Removes unfinished folders of dead processes of this host. Cheap; called when a process starts. */
+  removeAbandonedBuilds(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { FileDiff } from '@holdpoint/contract';
-import type { Pace } from './files/pace.ts';
+import type { Yielder } from './files/yielder.ts';
 
-/** Lines and bytes of hunks that one answer still has room for. */
+/** Remaining lines and bytes of hunks for one answer. */
 export interface HunkBudget {
   lines: number;
   bytes: number;
@@ -9,14 +9,13 @@ export interface HunkBudget {
 
 type Hunks = Pick<FileDiff, 'additions' | 'deletions' | 'hunks'> & { omitted: boolean };
 
-const NEWLINE = 0x0a;
-const [AT, PLUS, MINUS] = [...Buffer.from('@+-')];
+const [newlineByte = 0, atByte, plusByte, minusByte] = [...Buffer.from('\n@+-')];
 
 /**
- * Reads the hunks of a file's sections and counts their lines. The hunks of a file for which there is no room are counted and left out.
- * Gives way now and then: 5,000,000 lines are a second of work.
+ * Reads the hunks of a file's sections and counts their lines. Hunks beyond the budget are counted and omitted. It yields to the event loop
+ * now and then: 5,000,000 lines are a second of work.
  */
-export async function readHunks(sections: readonly Buffer[], budget: HunkBudget, pace: Pace): Promise<Hunks> {
+export async function readHunks(sections: readonly Buffer[], budget: HunkBudget, maybeYield: Yielder): Promise<Hunks> {
   const left = { ...budget };
   const hunks: FileDiff['hunks'] = [];
   let [additions, deletions, looked] = [0, 0, 0];
@@ -25,28 +24,28 @@ export async function readHunks(sections: readonly Buffer[], budget: HunkBudget,
     const start = section.indexOf('\n@@ ');
     if (start === -1) continue;
     for (let at = start + 1; at < section.length; ) {
-      const newline = section.indexOf(NEWLINE, at);
+      const newline = section.indexOf(newlineByte, at);
       const end = newline === -1 ? section.length : newline;
       const mark = section[at];
-      if (mark === PLUS) additions += 1;
-      if (mark === MINUS) deletions += 1;
+      if (mark === plusByte) additions += 1;
+      if (mark === minusByte) deletions += 1;
       left.lines -= 1;
       left.bytes -= end - at;
       if (left.lines < 0 || left.bytes < 0) omitted = true;
       if (!omitted) {
         const line = section.toString('utf8', at, end);
-        if (mark === AT) hunks.push(headerOf(line));
+        if (mark === atByte) hunks.push(headerOf(line));
         else hunks.at(-1)?.lines.push(line);
       }
       at = end + 1;
-      if (++looked % 1000 === 0) await pace();
+      if (++looked % 1000 === 0) await maybeYield();
     }
   }
   if (!omitted) Object.assign(budget, left);
   return { additions, deletions, hunks: omitted ? [] : hunks, omitted };
 }
 
-/** `@@ -1,2 +3,4 @@`; a count of one is left out. */
+/** `@@ -1,2 +3,4 @@`; git omits a count of one. */
 function headerOf(line: string): FileDiff['hunks'][number] {
   const [, oldStart = '0', oldLines = '1', newStart = '0', newLines = '1'] =
     /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line) ?? [];

@@ -1,15 +1,15 @@
-import type { BigIntStats } from 'node:fs';
-import { readdirSync } from 'node:fs';
+import { type BigIntStats, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deps } from './deps.ts';
 import { fromText } from './files/path-name.ts';
 import { readCommit } from './git-objects/commit-object.ts';
 import type { SkippedPath, SnapshotId } from './port.ts';
-import { bringSnapshot } from './repository/bring-snapshot.ts';
+import { checkoutSnapshot } from './repository/checkout-snapshot.ts';
 import { assertCurrent, type RunFolder, runFolder } from './run/run-folder.ts';
 import { requireRecord, type WorkspaceRecord } from './run/workspace-record.ts';
 import { startScan } from './snapshot.ts';
-import { type Bring, hashOnly } from './tree/bring-tree.ts';
+import type { Checkout } from './tree/checkout.ts';
+import { hashOnly } from './tree/checkout-tree.ts';
 import { type LoadedSnapshot, loadSnapshot } from './tree/load-snapshot.ts';
 import { readManifest } from './tree/manifest.ts';
 import { specialKind } from './tree/scan.ts';
@@ -17,9 +17,9 @@ import { fileSystemClock } from './tree/stat-cache.ts';
 import { find } from './tree/tree.ts';
 
 /**
- * Brings the tree to a snapshot: files, links, modes and empty folders become as they were, and what no snapshot knows is
- * removed, `.git` entries included. Left alone: paths that were skipped — in this snapshot, or in any other of the run as long as they
- * still are what could not be stored.
+ * Restores the tree to a snapshot: files, links, modes and empty folders become what they were, and everything else is removed, including
+ * `.git` entries. Keeps paths that this snapshot skipped, and paths that any other snapshot of the run skipped as long as they still
+ * cannot be stored.
  */
 export async function restoreSnapshot(
   deps: Deps,
@@ -30,10 +30,10 @@ export async function restoreSnapshot(
   assertCurrent(folder);
   const state = deps.states.of(folder);
   const target = await loadSnapshot(deps, { folder, state, id: input.snapshot });
-  const { keep } = await leftAlone(deps, { folder, record, target });
-  const bring = {
+  const { keep } = await preservedPaths(deps, { folder, record, target });
+  const checkout = {
     git: deps.git,
-    scan: startScan(deps, { folder, state, content: hashOnly, learns: input.isShared !== true }),
+    scan: startScan(deps, { folder, state, content: hashOnly, learn: input.isShared !== true }),
     gitDir: folder.shadow,
     tree: folder.tree,
     clock: () => fileSystemClock(folder),
@@ -41,23 +41,23 @@ export async function restoreSnapshot(
     keep,
   };
   deps.onPoint('restore.begin');
-  await bringSnapshot(deps, { bring, folder, state, target });
+  await checkoutSnapshot(deps, { checkout, folder, state, target });
   deps.onPoint('restore.end');
   assertCurrent(folder);
 }
 
-/** What a snapshot cannot bring back, and nobody may take away: paths that may be so, and whether an entry is. */
-export async function leftAlone(
+/** The paths that a snapshot cannot restore and that must be kept: candidates, and a check of the actual entry. */
+export async function preservedPaths(
   deps: Deps,
   { folder, record, target }: { folder: RunFolder; record: WorkspaceRecord; target: LoadedSnapshot },
-): Promise<{ paths: string[]; keep: Bring['keep'] }> {
-  const skipped = await everSkipped(deps, folder);
+): Promise<{ paths: string[]; keep: Checkout['keep'] }> {
+  const skipped = await allSkippedPaths(deps, folder);
   const leftOut = new Set(record.left_out.map(({ path }) => fromText(path)));
   return {
     paths: [...new Set([...target.manifest.skipped.keys(), ...skipped.keys()])].sort(),
     keep: (path, status) => {
       const left = target.manifest.skipped.get(path);
-      // What never was in the tree is made by the run, unless it could not be stored either.
+      // A path that the copy left out was created by the run, so it goes, unless it cannot be stored either.
       if (left !== undefined) return !leftOut.has(path) || isStillSkipped(deps.limits.fileBytes, 'too_large', status);
       if (find(target.root, path.split('/')) !== undefined) return false;
       return isStillSkipped(deps.limits.fileBytes, skipped.get(path), status);
@@ -70,8 +70,8 @@ function isStillSkipped(fileBytes: number, reason: SkippedPath['reason'] | undef
   return reason === 'unreadable' || specialKind(status) !== undefined || status.size > fileBytes;
 }
 
-/** Every path that some snapshot of the run left out. */
-async function everSkipped(deps: Deps, folder: RunFolder): Promise<Map<string, SkippedPath['reason']>> {
+/** Every path that any snapshot of the run skipped. */
+async function allSkippedPaths(deps: Deps, folder: RunFolder): Promise<Map<string, SkippedPath['reason']>> {
   const ids = readdirSync(join(folder.shadow, 'refs', 'snapshots')).filter((name) => /^[0-9a-f]{40}$/.test(name));
   const { stdout } = await deps.git.run([`--git-dir=${folder.shadow}`, 'cat-file', '--batch', '--buffer'], {
     input: `${ids.join('\n')}\n`,

@@ -1,27 +1,27 @@
 import type { Deps } from './deps.ts';
 import { WorkspaceError } from './errors.ts';
+import { assertFreeSpace } from './files/free-space.ts';
 import { type Directory, openTop, openTree, statIn } from './files/open-directory.ts';
-import { createPace } from './files/pace.ts';
 import { fromPlain, isDotGit, isWithin, join } from './files/path-name.ts';
-import { assertRoom } from './files/room.ts';
+import { createYielder } from './files/yielder.ts';
 import { createObjectWriter, type ObjectWriter } from './git-objects/object-writer.ts';
-import { prepareRef } from './git-objects/ref-file.ts';
+import { stageRef } from './git-objects/ref-file.ts';
 import type { Snapshot, SnapshotId } from './port.ts';
 import { loadRepositories, scanRepositories, storeRepositories } from './repository/repositories.ts';
 import { assertCurrent, type RunFolder, runFolder } from './run/run-folder.ts';
-import { type RunState, remember } from './run/run-state.ts';
+import type { RunState } from './run/run-state.ts';
 import { requireRecord } from './run/workspace-record.ts';
-import { type LoadedSnapshot, loadSnapshot, snapshotRef } from './tree/load-snapshot.ts';
+import { cacheSnapshot, type LoadedSnapshot, loadSnapshot, snapshotRef } from './tree/load-snapshot.ts';
 import { isSameManifest, type Manifest, skippedPaths, snapshotMessage, withLeftOut } from './tree/manifest.ts';
 import { gitPermissions, isSamePermissions, type Permissions } from './tree/permissions.ts';
 import { openReadable, type Scan, scanChildren, scanEntry } from './tree/scan.ts';
 import { fileSystemClock } from './tree/stat-cache.ts';
 import { countChanges, type Entry, emptyFolders, type Folder, isFolder, withEntry } from './tree/tree.ts';
-import { factsFor } from './tree/trusted-facts.ts';
+import { trustedStats } from './tree/trusted-stats.ts';
 
 /**
- * Commits the tree as it is. Order: objects, fsync, ref, and only then the answer. Fails closed: whatever cannot be read for a
- * reason that is not a skip fails the whole snapshot.
+ * Commits the current tree. Order: objects, fsync, ref, and only then the return. Fails closed: a read error that is no reason to skip the
+ * path fails the whole snapshot.
  */
 export async function takeSnapshot(
   deps: Deps,
@@ -40,10 +40,14 @@ export async function takeSnapshot(
   const paths = input.paths?.map(bytePath);
   const state = deps.states.of(folder);
   const parent = await loadSnapshot(deps, { folder, state, id: input.parent });
-  const writer = createObjectWriter({ gitDir: folder.shadow, known: state.known, room: () => assertRoom(deps) });
+  const writer = createObjectWriter({
+    gitDir: folder.shadow,
+    known: state.known,
+    assertSpace: () => assertFreeSpace(deps),
+  });
   const { usual } = parent.manifest.permissions;
-  const learns = input.isShared !== true;
-  const scan = startScan(deps, { folder, state, content: writer, usual, learns });
+  const learn = input.isShared !== true;
+  const scan = startScan(deps, { folder, state, content: writer, usual, learn });
 
   using top = openTree(folder.tree);
   const root =
@@ -74,7 +78,7 @@ export async function takeSnapshot(
     seconds: record.created_at,
   });
   if (paths === undefined) {
-    state.stats.keepOnly(scan.seen);
+    state.stats.retain(scan.seen);
     await state.stats.save(state.known);
   }
   return taken;
@@ -106,15 +110,15 @@ export function startScan(
     state: RunState;
     content: Scan['content'];
     usual?: Permissions['usual'];
-    /** False while anything may have files of the tree mapped, now or later. @default true */
-    learns?: boolean;
+    /** Whether the stat cache is updated; false while a process may have files mapped, now or later. @default true */
+    learn?: boolean;
     signal?: AbortSignal;
   },
 ): Scan {
   return {
     content: input.content,
-    stats: factsFor(input.folder, input.state.stats, input.learns !== false),
-    pace: createPace(input.signal),
+    stats: trustedStats(input.folder, input.state.stats, input.learn !== false),
+    maybeYield: createYielder(input.signal),
     clock: fileSystemClock(input.folder),
     top: fromPlain(input.folder.tree),
     limits: deps.limits,
@@ -129,7 +133,7 @@ export function startScan(
   };
 }
 
-/** Writes tree, commit and ref; the parent itself is the answer when nothing at all differs from it. */
+/** Writes tree, commit and ref. Returns the parent when nothing differs from it. */
 export async function commitTree(
   deps: Pick<Deps, 'onPoint'>,
   input: {
@@ -151,26 +155,26 @@ export async function commitTree(
   }
   const tree = await writer.root(root);
   const message = snapshotMessage(input.message, manifest);
-  const keeps = manifest.repositories;
-  const id = writer.commit({ tree, parent: parent?.id ?? null, keeps, seconds: input.seconds, message });
-  const preparing = prepareRef(folder.shadow, snapshotRef(id), id);
-  // It is waited for below, and must not count as unheard until then.
+  const secondParent = manifest.repositories;
+  const id = writer.commit({ tree, parent: parent?.id ?? null, secondParent, seconds: input.seconds, message });
+  const preparing = stageRef(folder.shadow, snapshotRef(id), id);
+  // Awaited below; without this a failure before then would be an unhandled rejection.
   preparing.catch(() => {});
   try {
     await writer.flush();
     deps.onPoint('snapshot.objects');
   } catch (error) {
-    await preparing.then(({ drop }) => drop()).catch(() => {});
+    await preparing.then((staged) => staged.discard()).catch(() => {});
     throw error;
   }
-  await (await preparing).put();
-  writer.held();
+  await (await preparing).commit();
+  writer.markReferenced();
   deps.onPoint('snapshot.ref');
-  remember(state, { id, parent: parent?.id ?? null, tree, root, manifest });
+  cacheSnapshot(state, { id, parent: parent?.id ?? null, tree, root, manifest });
   return { id, parent: parent?.id ?? null, files_changed: changed, skipped };
 }
 
-/** Reads only the given paths anew. */
+/** Scans only the given paths. */
 async function rescan(scan: Scan, input: { top: Directory; root: Folder; paths: readonly string[] }): Promise<Folder> {
   let root = input.root;
   for (const path of input.paths) {
@@ -185,7 +189,7 @@ async function rescan(scan: Scan, input: { top: Directory; root: Folder; paths: 
   return root;
 }
 
-/** The folder with one path below it read anew. Closes the directory it was given. */
+/** Scans one path below a folder and returns the new folder. Closes `at.directory`. */
 async function rescanPath(
   scan: Scan,
   at: { directory: Directory; folder: Entry | undefined; path: string },
@@ -198,7 +202,7 @@ async function rescanPath(
   const before = isFolder(at.folder) ? at.folder.entries.get(name) : undefined;
   const below = { directory, name, path };
   const isDirectory = rest.length > 0 && statIn(directory, name)?.isDirectory() === true;
-  // A folder that may not be read is noted by scanEntry.
+  // scanEntry notes a folder that cannot be read.
   const opened = isDirectory ? openReadable(below) : undefined;
   const entry =
     opened === undefined
@@ -208,13 +212,13 @@ async function rescanPath(
   return withEntry(isFolder(at.folder) ? at.folder : { entries: new Map() }, [name], entry);
 }
 
-/** What the parent skipped elsewhere, and what was skipped now. */
+/** The parent's skipped paths outside `paths`, and those of this scan. */
 function mergeSkipped(parent: Manifest, scan: Scan, paths: readonly string[]): Manifest['skipped'] {
   const elsewhere = [...parent.skipped].filter(([path]) => !paths.some((known) => isWithin(path, known)));
   return new Map([...elsewhere, ...scan.skipped]);
 }
 
-/** The parent's elsewhere, and those of what was looked at now. */
+/** The parent's permissions outside `paths`, and those of this scan. */
 function mergePermissions(parent: Permissions, scan: Scan, paths: readonly string[] | undefined): Permissions {
   const { usual } = parent;
   const elsewhere =

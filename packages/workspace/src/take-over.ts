@@ -3,19 +3,20 @@ import { mkdirSync, renameSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
 import type { Deps } from './deps.ts';
 import { errnoOf } from './errors.ts';
-import { giveFolder } from './files/give-away.ts';
 import { type Directory, openChain, openTop, openTree, statIn } from './files/open-directory.ts';
 import { removeFolder } from './files/remove-folder.ts';
+import { setFolderOwner } from './files/set-owner.ts';
 import type { SnapshotId } from './port.ts';
-import { makeBaseObjects } from './repository/base-objects.ts';
-import { bringSnapshot } from './repository/bring-snapshot.ts';
+import { createBaseObjects } from './repository/base-objects.ts';
+import { checkoutSnapshot } from './repository/checkout-snapshot.ts';
 import { loadRepositories } from './repository/repositories.ts';
-import { leftAlone } from './restore.ts';
-import { assertCurrent, epochsIn, latestEpoch, type RunFolder, runFolder, stale } from './run/run-folder.ts';
-import { startHead } from './run/tree-head.ts';
+import { preservedPaths } from './restore.ts';
+import { assertCurrent, epochsIn, highestEpoch, type RunFolder, runFolder, staleLease } from './run/run-folder.ts';
+import { createHead } from './run/tree-head.ts';
 import { requireRecord, type WorkspaceRecord } from './run/workspace-record.ts';
 import { startScan } from './snapshot.ts';
-import { type Bring, hashOnly } from './tree/bring-tree.ts';
+import type { Checkout } from './tree/checkout.ts';
+import { hashOnly } from './tree/checkout-tree.ts';
 import { loadSnapshot } from './tree/load-snapshot.ts';
 import { fileSystemClock } from './tree/stat-cache.ts';
 
@@ -27,47 +28,47 @@ interface Input {
 }
 
 /**
- * Gives the run a new tree, as a snapshot says. Whoever worked on an older one may only be frozen, with its descriptors and paths in its
- * hands: so the older ones are moved away first, which keeps anything from being started in them, and the new one shares nothing with
- * them. What no snapshot holds (skipped paths) is moved over from the tree before.
+ * Gives the run a new tree at a snapshot. The previous worker may only be frozen and still hold descriptors and paths of an older tree. So
+ * older trees are moved away first, which keeps the worker from starting anything in them, and the new tree shares nothing with them.
+ * Skipped paths, which no snapshot holds, are moved over from the previous tree.
  */
 export async function takeOver(deps: Deps, input: Input): Promise<void> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
-  refuseLate(folder);
+  assertNewer(folder);
   const retired = retire(folder);
   deps.onPoint('take-over.retired');
-  await growTree(deps, { ...input, folder, record, before: retired.at(-1), check: () => refuseLate(folder) });
+  await buildTree(deps, { ...input, folder, record, before: retired.at(-1), check: () => assertNewer(folder) });
   assertCurrent(folder);
   await removeRetired(deps, folder);
 }
 
-/** Makes the folder's tree at a snapshot: aside, and then by one rename. */
-export async function growTree(
+/** Builds the folder's tree at a snapshot aside, and renames it into place. */
+export async function buildTree(
   deps: Deps,
-  input: Input & { folder: RunFolder; record: WorkspaceRecord; before?: string | undefined; check?: () => void },
+  input: Input & { folder: RunFolder; record: WorkspaceRecord; before?: string; check?: () => void },
 ): Promise<void> {
   const { folder, record, before } = input;
   const aside = joinPath(folder.path, 'retired', `${input.epoch}.new-${nonce()}`);
   mkdirSync(aside, { recursive: true, mode: 0o700 });
   deps.states.drop(input.runId);
-  await grow(deps, { ...input, folder: { ...folder, tree: aside }, record, before });
+  await fillTree(deps, { ...input, folder: { ...folder, tree: aside }, record, before });
   deps.onPoint('take-over.grown');
   input.check?.();
   renameSync(aside, folder.tree);
-  startHead(folder, deps.holder);
+  createHead(folder, deps.holder);
   deps.states.drop(input.runId);
   deps.onPoint('take-over.placed');
 }
 
 const nonce = (): string => `${process.pid}-${randomBytes(6).toString('hex')}`;
 
-/** Epochs only rise: who comes with an old one was frozen, or is lost. */
-function refuseLate(folder: RunFolder): void {
-  if (latestEpoch(folder.path) >= folder.epoch) throw stale(folder);
+/** Epochs only rise: a caller with an old one was frozen, or has lost the race. */
+function assertNewer(folder: RunFolder): void {
+  if (highestEpoch(folder.path) >= folder.epoch) throw staleLease(folder);
 }
 
-/** Moves every older tree away. @returns where they are now, the newest last */
+/** Moves every older tree away. @returns their new paths, the newest last */
 function retire(folder: RunFolder): string[] {
   const away = joinPath(folder.path, 'retired');
   mkdirSync(away, { recursive: true, mode: 0o700 });
@@ -77,48 +78,43 @@ function retire(folder: RunFolder): string[] {
       renameSync(joinPath(folder.path, 'trees', String(epoch)), to);
       return [to];
     } catch (error) {
-      // Somebody else is taking over, too: the higher epoch wins.
+      // Another process is taking over, too: the higher epoch wins.
       if (errnoOf(error) === 'ENOENT') return [];
       throw error;
     }
   });
 }
 
-async function grow(
+async function fillTree(
   deps: Deps,
-  {
-    folder,
-    record,
-    snapshot,
-    before,
-    signal,
-  }: Input & { folder: RunFolder; record: WorkspaceRecord; before: string | undefined },
+  input: Input & { folder: RunFolder; record: WorkspaceRecord; before?: string },
 ): Promise<void> {
+  const { folder, record, snapshot, before, signal } = input;
   const owner = deps.isRoot ? record.owner : undefined;
   using top = openTop(folder.tree);
-  giveFolder(top.fd, owner, 0o700);
+  setFolderOwner(top.fd, owner, 0o700);
   const state = deps.states.of(folder);
   const target = await loadSnapshot(deps, { folder, state, id: snapshot });
-  const bring = {
-    ...{ git: deps.git, scan: startScan(deps, { folder, state, content: hashOnly, ...(signal && { signal }) }) },
+  const checkout = {
+    ...{ git: deps.git, scan: startScan(deps, { folder, state, content: hashOnly, signal }) },
     ...{ gitDir: folder.shadow, tree: folder.tree, owner, keep: () => false },
     clock: () => fileSystemClock(folder),
-    ...(signal && { signal }),
+    signal,
   };
-  await bringSnapshot(deps, { bring, folder, state, target });
+  await checkoutSnapshot(deps, { checkout, folder, state, target });
   const repositories = await loadRepositories(deps, { folder, state, snapshot: target });
   if (repositories !== undefined) {
-    await makeBaseObjects(deps, { folder, owner: record.owner, baseCommit: repositories.baseCommit, signal });
+    await createBaseObjects(deps, { folder, owner: record.owner, baseCommit: repositories.baseCommit, signal });
   }
   await state.stats.save(state.known);
   if (before === undefined) return;
-  const { paths, keep } = await leftAlone(deps, { folder, record, target });
+  const { paths, keep } = await preservedPaths(deps, { folder, record, target });
   using old = openTree(before);
-  for (const path of paths) moveOver(old, top, path, keep);
+  for (const path of paths) moveEntry(old, top, path, keep);
 }
 
-/** An entry of the old tree goes where the new one has a folder for it; else it stays behind, because what was around it is gone. */
-function moveOver(from: Directory, to: Directory, path: string, keep: Bring['keep']): void {
+/** Moves an entry of the old tree if its folder exists in the new tree and the path is free there. */
+function moveEntry(from: Directory, to: Directory, path: string, keep: Checkout['keep']): void {
   const names = path.split('/');
   const name = names.pop() ?? '';
   using source = openChain(from, names);
@@ -128,11 +124,11 @@ function moveOver(from: Directory, to: Directory, path: string, keep: Bring['kee
   if (statIn(target, name) === undefined) renameSync(source.at(name), target.at(name));
 }
 
-/** Whoever is frozen may still write there, and so make a removal fail: the next one, or the end of the run, removes the rest. */
+/** A frozen worker may still write there and make the removal fail: the next take-over, or the end of the run, removes the rest. */
 async function removeRetired(deps: Deps, folder: RunFolder): Promise<void> {
   try {
     await removeFolder(joinPath(folder.path, 'retired'));
   } catch (error) {
-    deps.logger.warn({ runId: folder.runId, err: error }, 'trees that were taken over could not be removed yet');
+    deps.logger.warn({ runId: folder.runId, err: error }, 'failed to remove retired trees, will retry');
   }
 }

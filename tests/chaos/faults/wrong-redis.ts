@@ -2,8 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { findRedisBinaries, startEmbeddedRedis } from '@holdpoint/embedded-redis';
-import { projectDir } from '../../harness/processes.ts';
+import { startTestRedis } from '@holdpoint/embedded-redis/testing';
 import type { Fault } from './fault.ts';
 
 /** How long a worker that starts with the wrong Redis may do harm. Its first maintenance takes less. */
@@ -13,13 +12,12 @@ const settledMs = 5000;
 /** A worker is started once on the data directory with another, empty Redis. It must refuse, and remove nothing. */
 export const startOnWrongRedis: Fault = async ({ system, ledger }) => {
   const elsewhere = mkdtempSync(join(tmpdir(), 'hp-wrong-'));
-  const binaries = await findRedisBinaries(process.env.PATH, projectDir);
-  const redis = await startEmbeddedRedis({ dataDir: elsewhere, binaries });
+  const redis = await startTestRedis(elsewhere);
   try {
     ageAll(system.dataDir);
     const before = durableFiles(system.dataDir);
     const worker = await system
-      .startWorker({ REDIS_URL: redis.path, HOLDPOINT_HOUSEKEEPING_MS: '1000' })
+      .startWorker({ REDIS_URL: redis.path, HOLDPOINT_MAINTENANCE_MS: '1000' })
       .catch(() => undefined);
     if (worker === undefined) ledger.wrongRedis.refused += 1;
     else {

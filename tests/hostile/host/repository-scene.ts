@@ -2,8 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { WorkspaceMount } from '@holdpoint/sandbox/port';
-import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
-import type { Snapshot, Workspaces } from '@holdpoint/workspace/port';
+import { openWorkspaces, type Snapshot, type Workspaces } from '@holdpoint/workspace';
 import { expect } from 'vitest';
 import { openScene, type Scene } from './scene.ts';
 import { firstFreeUid, type User } from './users.ts';

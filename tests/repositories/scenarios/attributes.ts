@@ -5,7 +5,7 @@ import { commitFolder } from './commit-folder.ts';
 const pointer = (content: string) =>
   `printf 'version https://git-lfs.github.com/spec/v1\\noid sha256:%s\\nsize %s\\n' "$(printf '${content}' | sha256sum | cut -d ' ' -f 1)" ${content.length}`;
 
-/** CRLF came into the repository before its attributes did; LFS content lies where git-lfs keeps it. */
+/** The repository had CRLF before it had attributes. LFS content is where git-lfs stores it. */
 export const attributes: Scenario = {
   name: 'line endings and LFS',
   isBounded: true,
@@ -33,10 +33,10 @@ printf 'bin\0ary\r\n' | tee binary.auto binary.dat > /dev/null; printf '$Id$\nx\
     String.raw`mkdir sub && printf '*.txt -text\n*.late text\n' > sub/.gitattributes && printf 'x\r\ny\r\n' | tee sub/a.txt sub/b.late > /dev/null; mv mixed.txt sub/; mv was-crlf.auto moved.auto`,
   ],
   theirs: String.raw`printf 'theirs\r\n' > theirs.txt; echo theirs >> union.md; sed -i '1s/one/ONE/' lf.auto lf.sh`,
-  clash: String.raw`printf 'other\r\n' >> lf.txt; printf 'other\r\n' >> raw.dat; echo other > model.bin`,
+  conflicting: String.raw`printf 'other\r\n' >> lf.txt; printf 'other\r\n' >> raw.dat; echo other > model.bin`,
 };
 
-/** Bytes as they are, whatever the attributes of the tree say. */
+/** Commits unconverted bytes, despite the attributes of the tree. */
 function commitMore(path: string, script: string): void {
   const raw = ['-c', 'filter.lfs.clean=cat', '-c', 'filter.lfs.required=false'];
   runScript(path, script);

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { git, runScript } from '../real-git.ts';
 
-/** A repository with one commit of what a script makes. */
+/** Creates a repository with one commit of the files that a script creates. */
 export function commitFolder(folder: string, script: string, name = 'repo'): string {
   const path = join(folder, name);
   mkdirSync(path, { recursive: true });

@@ -2,7 +2,7 @@ import { runScript } from '../real-git.ts';
 import type { Scenario } from '../scenario.ts';
 import { commitFolder } from './commit-folder.ts';
 
-/** Rules in nested folders, with negation, of the repository's own, changed by the run, and of files that are tracked all the same. */
+/** Rules in nested folders, with negation, in the repository's own exclude file, changed by the run, and for tracked files. */
 export const ignoreRules: Scenario = {
   name: 'nested ignore rules',
   asDirectory: 'full',

@@ -3,14 +3,14 @@ import { projectDir } from '../../harness/processes.ts';
 import type { Scenario } from '../scenario.ts';
 import { commitFolder } from './commit-folder.ts';
 
-/** The files of a package that the set-up has installed: a real tree of hundreds of files. */
+/** The files of an installed dependency: a real tree of hundreds of files. */
 export function installedPackage(name: string, { isBounded }: { isBounded?: true } = {}): Scenario {
-  /** Not `head`: it ends early, and what writes to it dies. */
+  /** Not `head`: it exits early, and SIGPIPE kills the writer. */
   const some = (which: 'head' | 'tail', count: number) =>
     `find . -path ./.git -prune -o -type f -name '*.[jt]s' -size +1k -print | LC_ALL=C sort | ${which === 'head' ? `sed -n '1,${count}p'` : `tail -n ${count}`}`;
   return {
     name: `the package ${name}`,
-    ...(isBounded && { isBounded }),
+    isBounded,
     asDirectory: 'full',
     make(folder) {
       const from = join(projectDir, 'node_modules', name);
@@ -25,6 +25,6 @@ export function installedPackage(name: string, { isBounded }: { isBounded?: true
       'mkdir -p node_modules/left-pad built deep/new && echo 1 | tee node_modules/left-pad/index.js built/out.js built/kept.txt deep/new/x.log deep/new/y.txt > /dev/null',
     ],
     theirs: `${some('head', 20)} | while read -r file; do echo '// theirs' >> "$file"; done; echo theirs > theirs.txt`,
-    clash: `${some('head', 3)} | while read -r file; do sed -i '1i // other' "$file"; done; ${some('tail', 2)} | while read -r file; do echo '// changed' >> "$file"; done`,
+    conflicting: `${some('head', 3)} | while read -r file; do sed -i '1i // other' "$file"; done; ${some('tail', 2)} | while read -r file; do echo '// changed' >> "$file"; done`,
   };
 }

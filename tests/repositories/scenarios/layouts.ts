@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { git, runScript } from '../real-git.ts';
 import type { Scenario } from '../scenario.ts';
 import { commitFolder } from './commit-folder.ts';
-import { files, work } from './small-work.ts';
+import { files, work } from './small-files.ts';
 
 const bare: Scenario = {
   name: 'a bare repository',
@@ -14,7 +14,7 @@ const bare: Scenario = {
   ...work,
 };
 
-/** What lies in `info/` and in `lfs/` belongs to the repository, not to the work tree. */
+/** `info/` and `lfs/` belong to the repository, not to the work tree. */
 const linkedWorkTree: Scenario = {
   name: 'a linked work tree',
   asDirectory: 'full',

@@ -1,9 +1,9 @@
 import type { Scenario } from '../scenario.ts';
 import { commitFolder } from './commit-folder.ts';
 
-/** Both sides change other lines of the same files, which `.gitattributes` keep git from merging, or have it merge by union. */
+/** Both sides change different lines of the same files, for which `.gitattributes` disables merging or selects union. */
 export const mergeDrivers: Scenario = {
-  name: 'files that are merged in another way',
+  name: 'files with merge attributes',
   make: (folder) => ({
     path: commitFolder(
       folder,
@@ -13,5 +13,5 @@ for name in a.lock a.bin a.log a.set a.txt; do seq 30 > "$name"; done`,
   }),
   edits: [`sed -i '2s/$/ run/' a.txt a.set`, `echo mine >> a.log`, `sed -i '2s/$/ run/' a.lock a.bin`],
   theirs: `sed -i '28s/$/ theirs/' a.txt a.set; echo theirs >> a.log`,
-  clash: `sed -i '28s/$/ theirs/' a.lock a.bin a.txt; echo theirs >> a.log`,
+  conflicting: `sed -i '28s/$/ theirs/' a.lock a.bin a.txt; echo theirs >> a.log`,
 };

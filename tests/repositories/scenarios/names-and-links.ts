@@ -34,5 +34,5 @@ printf 'caf\xe9 in Latin-1\n' > latin-1.txt`,
     `ln -sf elsewhere dangling; rm to-folder && mkdir to-folder && echo now > to-folder/file; rm -r target; ln -s dangling target; rm to-file; echo file > to-file; ln -s /proc/self/environ new-link; rm absolute; : > new-empty`,
   ],
   theirs: String.raw`echo theirs > $'new\nname'; echo theirs > $'a\x01b'; ln -sf other escapes; git mv "it's" 'it is'`,
-  clash: String.raw`echo other >> '"begins'; echo other >> "$(printf 'latin-\xe9-\xff.txt')"; ln -sf third dangling`,
+  conflicting: String.raw`echo other >> '"begins'; echo other >> "$(printf 'latin-\xe9-\xff.txt')"; ln -sf third dangling`,
 };

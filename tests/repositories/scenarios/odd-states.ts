@@ -1,9 +1,9 @@
 import { git, runScript } from '../real-git.ts';
 import type { Scenario } from '../scenario.ts';
 import { commitFolder } from './commit-folder.ts';
-import { files, work } from './small-work.ts';
+import { files, work } from './small-files.ts';
 
-/** A blob and a commit stand for others where git looks at them, and nowhere else. */
+/** Replace refs: git shows another blob and another commit in place of the original ones. */
 const replaced: Scenario = {
   name: 'replaced objects',
   make(folder) {
@@ -24,10 +24,10 @@ const everythingGone: Scenario = {
   make: (folder) => ({ path: commitFolder(folder, `${files}; ln -s nowhere link; : > empty`) }),
   edits: ['rm -r src docs', 'rm link empty'],
   theirs: 'echo theirs > theirs.txt',
-  clash: 'echo more >> src/a.txt',
+  conflicting: 'echo more >> src/a.txt',
 };
 
-/** Modes with a zero before them, as very old programs wrote them, and a file mode that git no longer writes. */
+/** Modes with a leading zero, as very old programs wrote them, and a file mode that git no longer writes. */
 const oldTrees: Scenario = {
   name: 'trees of an old program',
   make(folder) {
@@ -49,7 +49,7 @@ const oldTrees: Scenario = {
   ...work,
 };
 
-/** Everything that a user may be in the middle of, and hooks that would leave a trace. */
+/** Unfinished work of a user in every form, and hooks that would leave a trace. */
 const inUse: Scenario = {
   name: 'a repository in use',
   asDirectory: 'full',

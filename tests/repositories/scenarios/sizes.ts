@@ -1,7 +1,7 @@
 import type { Scenario } from '../scenario.ts';
 import { commitFolder } from './commit-folder.ts';
 
-/** More than git or a snapshot keeps in memory. */
+/** Larger than what git or a snapshot holds in memory. */
 const large: Scenario = {
   name: 'files of 80 MB',
   asDirectory: 'full',
@@ -14,7 +14,7 @@ const large: Scenario = {
     'mkdir moved; mv new.bin moved/',
   ],
   theirs: 'echo theirs >> same.txt',
-  clash: 'printf other >> large.bin',
+  conflicting: 'printf other >> large.bin',
 };
 
 const many: Scenario = {
@@ -32,7 +32,7 @@ const many: Scenario = {
     'mkdir -p out/deep new; for file in $(seq 3000); do echo "$file" > "out/deep/$file"; echo "$file" > "new/$file"; done',
   ],
   theirs: 'for folder in $(seq 30 40); do for file in $(seq 50); do echo theirs >> "d$folder/f$file"; done; done',
-  clash: 'echo other >> d1/f1; echo other >> d90/f1; echo other >> d93/f7',
+  conflicting: 'echo other >> d1/f1; echo other >> d90/f1; echo other >> d93/f7',
 };
 
 export const sizes: readonly Scenario[] = [large, many];

@@ -2,7 +2,7 @@ import { git, runScript } from '../real-git.ts';
 import type { Scenario } from '../scenario.ts';
 import { commitFolder } from './commit-folder.ts';
 
-/** Submodules that are checked out, nested ones too; in a workspace they are empty folders. */
+/** Checked-out submodules, including nested ones. In a workspace they are empty folders. */
 export const submodules: Scenario = {
   name: 'submodules',
   make(folder) {
@@ -25,5 +25,5 @@ export const submodules: Scenario = {
     `printf '\\tbranch = main\\n' >> .gitmodules`,
   ],
   theirs: 'git update-index --cacheinfo "160000,$(git rev-parse HEAD),vendor/library"; echo theirs > vendor/theirs.txt',
-  clash: 'echo other >> src/a.txt',
+  conflicting: 'echo other >> src/a.txt',
 };

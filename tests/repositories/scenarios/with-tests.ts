@@ -3,7 +3,7 @@ import { projectDir } from '../../harness/processes.ts';
 import type { Scenario } from '../scenario.ts';
 import { commitFolder } from './commit-folder.ts';
 
-/** Small libraries and their tests, which run in the sandbox: as a step, and before the publish. */
+/** A small library whose tests run in the sandbox: as a step, and as a validator. */
 export const withTests: Scenario = {
   name: 'a package with its tests',
   isBounded: true,

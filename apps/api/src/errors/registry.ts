@@ -1,6 +1,6 @@
 import type { EngineErrorCode } from '@holdpoint/engine/errors';
 import type { RedisTroubleCode } from '@holdpoint/engine/redis';
-import type { WorkspaceErrorCode } from '@holdpoint/workspace/errors';
+import type { WorkspaceErrorCode } from '@holdpoint/workspace';
 
 /** HTTP status and title of a problem. */
 export interface ProblemKind {

@@ -1,7 +1,7 @@
 import type { ProblemDetails } from '@holdpoint/contract/wire';
 import { EngineError } from '@holdpoint/engine/errors';
 import { redisTrouble } from '@holdpoint/engine/redis';
-import { WorkspaceError } from '@holdpoint/workspace/errors';
+import { WorkspaceError } from '@holdpoint/workspace';
 import { ApiProblem } from './api-problem.ts';
 import { PlacedError } from './placed-error.ts';
 import {

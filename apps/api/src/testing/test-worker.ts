@@ -1,13 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import {
-  isUnstorable,
-  nothingEnforced,
-  publishTargetSchema,
-  resolutionSchema,
-  sourceSchema,
-} from '@holdpoint/contract';
+import { isUnstorable, nothingEnforced } from '@holdpoint/contract';
 import type { EngineDeps, WorkerDeps } from '@holdpoint/engine/deps';
 import { handleStep } from '@holdpoint/engine/handlers/handle-step';
 import { handleTask } from '@holdpoint/engine/handlers/handle-task';
@@ -17,8 +11,7 @@ import { readTasks } from '@holdpoint/engine/log/read-state';
 import { openOutputStore } from '@holdpoint/engine/outputs/output-store';
 import { scriptedPlanner } from '@holdpoint/engine/planners/scripted';
 import { listSteps } from '@holdpoint/engine/queries/list-steps';
-import { openWorkspaces } from '@holdpoint/workspace/open-workspaces';
-import type { Materialised, Workspaces } from '@holdpoint/workspace/port';
+import { type Materialised, openWorkspaces, type Workspaces } from '@holdpoint/workspace';
 
 /** Moves runs on when a test says so, with the engine's own handlers on real workspaces. */
 export interface TestWorker {

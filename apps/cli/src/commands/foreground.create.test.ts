@@ -1,14 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createClient } from '@holdpoint/client/client';
-import { type EmbeddedRedis, findRedisBinaries, startEmbeddedRedis } from '@holdpoint/embedded-redis';
+import type { EmbeddedRedis } from '@holdpoint/embedded-redis';
+import { startTestRedis } from '@holdpoint/embedded-redis/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { keyFileOf, readKey } from '../connection.ts';
 import { type Running, start } from '../testing/cli.ts';
-
-const projectDir = fileURLToPath(new URL('../../../..', import.meta.url));
 
 let dataDir: string;
 let redis: EmbeddedRedis | undefined;
@@ -31,7 +29,7 @@ function run(command: 'api' | 'worker', more: Record<string, string> = {}): Runn
 }
 
 it('`api` and `worker` use the embedded Redis of the data directory', async () => {
-  redis = await startEmbeddedRedis({ dataDir, binaries: await findRedisBinaries(process.env.PATH, projectDir) });
+  redis = await startTestRedis(dataDir);
   const api = run('api');
   const { address } = JSON.parse(await api.firstLine) as { address: string };
   const worker = run('worker');

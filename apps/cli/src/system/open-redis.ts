@@ -8,7 +8,7 @@ import { superviseRedis } from './supervised-redis.ts';
 export interface OpenedRedis {
   /** A URL, or the absolute path of a socket. */
   address: string;
-  /** The socket of the embedded server; null for any other. */
+  /** The socket of the embedded server; null for any other server. */
   socket: string | null;
   /** A short description without a password. */
   label: string;

@@ -1,12 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { findRedisBinaries, startEmbeddedRedis, stopEmbeddedRedis } from '@holdpoint/embedded-redis';
+import { startEmbeddedRedis, stopEmbeddedRedis } from '@holdpoint/embedded-redis';
+import { installedBinaries } from '@holdpoint/embedded-redis/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { superviseRedis } from './supervised-redis.ts';
-
-const projectDir = fileURLToPath(new URL('../../../..', import.meta.url));
 
 let dataDir: string;
 beforeEach(() => {
@@ -18,7 +16,7 @@ afterEach(async () => {
 });
 
 it('retries a failing restart with growing pauses and reports each failure', async () => {
-  const binaries = await findRedisBinaries(process.env.PATH, projectDir);
+  const binaries = await installedBinaries();
   const first = await startEmbeddedRedis({ dataDir, binaries });
   const reports: string[] = [];
   let starts = 0;

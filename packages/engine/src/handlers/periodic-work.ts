@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { healthKey, lockKey } from '../log/keys.ts';
 import { openRedisLock } from '../redis/redis-lock.ts';
 
-/** Work that one worker of all does again and again: the sweep, and housekeeping. */
-export type PeriodicWork = 'sweep' | 'housekeeping';
+/** Work that one worker of all does again and again: the sweep, and maintenance. */
+export type PeriodicWork = 'sweep' | 'maintenance';
 
 interface Options {
   name: PeriodicWork;

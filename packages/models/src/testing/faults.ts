@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { asking, failure, openProviderMock } from './ask.ts';
 import { openWireServer } from './wire-server.ts';
 
-/** The faults that read the same in every format. `whole` is a valid answer of the format, as JSON. */
+/** Tests of the faults that are equal in every format. `whole` is a valid answer of the format, as JSON. */
 export function testFaults(model: string, whole: unknown): void {
   const body = JSON.stringify(whole);
 
@@ -24,7 +24,7 @@ export function testFaults(model: string, whole: unknown): void {
     }
   });
 
-  // aimock breaks an answer off before its first byte or replaces it, but never sends half of it.
+  // aimock ends an answer before its first byte or replaces it, but never sends half of it.
   test.for(['dropped', 'ended'] as const)('an answer cut off in the middle (%s) is retryable', async (cut) => {
     await using server = await openWireServer({ body: body.slice(0, body.length / 2), cut });
     const error = await failure(asking(model, server.url)());

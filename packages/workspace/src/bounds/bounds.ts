@@ -1,33 +1,33 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errnoOf, WorkspaceError } from '../errors.ts';
-import { isWithin, judgePath, listPlaces, type Place } from './closed-places.ts';
-import { graft, otherSpellings } from './mounts.ts';
+import { mountAliases, rebasePath } from './mounts.ts';
+import { isWithin, listPathRules, type PathRule, reasonClosed } from './path-rules.ts';
 
-/** Where sources may lie and where a publish may write, for every submitter. */
+/** Limits the paths of sources and publishes, for every submitter. */
 export interface Bounds {
   /**
-   * Throws when a place is out of bounds, whatever its spelling: links, mounts and `/proc` are resolved first.
-   * @param path of something that exists, absolute
-   * @param use `publish`: what is published is also read, so both bounds hold
+   * Throws when a path is out of bounds. Links, mounts and `/proc` are resolved first.
+   * @param path absolute, must exist
+   * @param use a publish also reads, so `publish` checks both bounds
    */
   assert(path: string, use: Use): void;
-  /** Opens a directory or file and checks what was opened, so that nothing can be put in its place afterwards. */
-  open(path: string, use: Use): OpenPlace;
+  /** Opens a directory or file and checks the opened one, so that it cannot be replaced after the check. */
+  open(path: string, use: Use): OpenPath;
 }
 
 export type Use = 'source' | 'publish';
 
-/** A directory or file that stays the same one, whatever becomes of its path. */
-export interface OpenPlace {
-  /** Leads to it for this process and its children, as long as it is open. */
+/** An open directory or file. It stays the same one when its path is replaced. */
+export interface OpenPath {
+  /** A path that works for this process and its children while it is open. */
   readonly path: string;
-  /** Where it lay when it was opened. */
+  /** Its real path when it was opened. */
   readonly real: string;
   [Symbol.dispose](): void;
 }
 
-/** The operator's settings. Undefined: everything but what is never open. */
+/** The operator's settings. When undefined, every path is allowed that no path rule closes. */
 export interface Roots {
   sourceRoots?: readonly string[] | undefined;
   publishRoots?: readonly string[] | undefined;
@@ -36,19 +36,19 @@ export interface Roots {
 /** @param input.dataDir real path */
 export function createBounds({ dataDir, sourceRoots, publishRoots }: Roots & { dataDir: string }): Bounds {
   const assertReal = (real: string, use: Use, asked: string): void => {
-    const look = lookAt(real, asked);
-    if (isBelow(look, dataDir)) {
-      throw new WorkspaceError('ESOURCEINDATADIR', `${asked} lies in the data directory.`);
+    const resolved = resolvePath(real, asked);
+    if (isBelow(resolved, dataDir)) {
+      throw new WorkspaceError('ESOURCEINDATADIR', `${asked} is in the data directory.`);
     }
-    const reason = reasonAgainst(look);
-    if (reason !== undefined) throw refusal(use, `${place(look)} is never open to runs: ${reason}.`);
-    assertRoots(look, use, sourceRoots, 'HOLDPOINT_SOURCE_ROOTS');
-    if (use === 'publish') assertRoots(look, use, publishRoots, 'HOLDPOINT_PUBLISH_ROOTS');
+    const reason = reasonAgainst(resolved);
+    if (reason !== undefined) throw refusal(use, `${describePath(resolved)} is never open to runs: ${reason}.`);
+    assertRoots(resolved, use, sourceRoots, 'HOLDPOINT_SOURCE_ROOTS');
+    if (use === 'publish') assertRoots(resolved, use, publishRoots, 'HOLDPOINT_PUBLISH_ROOTS');
   };
   return {
     assert: (path, use) => assertReal(realpathSync(path), use, path),
     open: (path, use) => {
-      const opened = openPlace(path);
+      const opened = openPath(path);
       try {
         assertReal(opened.real, use, path);
         return opened;
@@ -60,63 +60,62 @@ export function createBounds({ dataDir, sourceRoots, publishRoots }: Roots & { d
   };
 }
 
-interface Look {
+interface ResolvedPath {
   real: string;
-  /** The real path, and the same place by other mounts. */
-  spellings: readonly string[];
-  /** Device and inode of the place and of every directory above it. */
+  /** The real path and its other paths through mounts. */
+  aliases: readonly string[];
+  /** Device and inode of the path and of every directory above it. */
   above: readonly string[];
   asked: string;
 }
 
-const place = ({ real, asked }: Look): string => (real === asked ? asked : `${asked} (${real})`);
+const describePath = ({ real, asked }: ResolvedPath): string => (real === asked ? asked : `${asked} (${real})`);
 
 const refusal = (use: Use, message: string): WorkspaceError =>
   new WorkspaceError(use === 'source' ? 'ESOURCEFORBIDDEN' : 'EPUBLISHFORBIDDEN', message);
 
-function lookAt(real: string, asked: string): Look {
+function resolvePath(real: string, asked: string): ResolvedPath {
   const above = foldersAbove(real);
-  return { real, asked, spellings: [real, ...otherSpellings(real)], above: above.map(({ identity }) => identity) };
+  return { real, asked, aliases: [real, ...mountAliases(real)], above: above.map(({ identity }) => identity) };
 }
 
-function reasonAgainst({ real, spellings }: Look): string | undefined {
-  const places = withRealPaths(listPlaces());
-  for (const path of [...spellings, ...spellingsByIdentity(places, real)]) {
-    const reason = judgePath(places, path);
+function reasonAgainst({ real, aliases }: ResolvedPath): string | undefined {
+  const rules = withRealPaths(listPathRules());
+  for (const path of [...aliases, ...aliasesByIdentity(rules, real)]) {
+    const reason = reasonClosed(rules, path);
     if (reason !== undefined) return reason;
   }
   return undefined;
 }
 
-/** A rule that a link names holds for what the link leads to, too: `/var/roothome` for `/root`, `/usr/lib` for `/lib`. */
-function withRealPaths(places: readonly Place[]): Place[] {
-  return places.flatMap((one) => {
+/** A rule for a link also applies to its target: `/root` and `/var/roothome`, `/lib` and `/usr/lib`. */
+function withRealPaths(rules: readonly PathRule[]): PathRule[] {
+  return rules.flatMap((one) => {
     const real = realOf(one.path);
     return real === undefined || real === one.path ? [one] : [one, { ...one, path: real }];
   });
 }
 
-/** A directory above that is one with a rule, whatever its name, gives the path that the rule is for. */
-function spellingsByIdentity(places: readonly Place[], real: string): string[] {
-  const byIdentity = new Map(places.map(({ path }) => [identityOf(path), path]));
+/** Compares the parents of a path with the rules by device and inode, so that a rule also matches under another name. */
+function aliasesByIdentity(rules: readonly PathRule[], real: string): string[] {
+  const byIdentity = new Map(rules.map(({ path }) => [identityOf(path), path]));
   return foldersAbove(real).flatMap(({ path, identity }) => {
     const named = byIdentity.get(identity);
-    return named === undefined || named === path ? [] : [graft(named, real, path)];
+    return named === undefined || named === path ? [] : [rebasePath(named, real, path)];
   });
 }
 
-function assertRoots(look: Look, use: Use, roots: readonly string[] | undefined, setting: string): void {
-  if (roots === undefined || roots.some((root) => isBelow(look, realOf(root) ?? root))) return;
-  throw refusal(use, `${place(look)} is outside of ${setting} (${roots.join(':')}).`);
+function assertRoots(resolved: ResolvedPath, use: Use, roots: readonly string[] | undefined, setting: string): void {
+  if (roots === undefined || roots.some((root) => isBelow(resolved, realOf(root) ?? root))) return;
+  throw refusal(use, `${describePath(resolved)} is outside ${setting} (${roots.join(':')}).`);
 }
 
-/** Whether a place is a directory or lies in it. */
-function isBelow({ spellings, above }: Look, folder: string): boolean {
+function isBelow({ aliases, above }: ResolvedPath, folder: string): boolean {
   const identity = identityOf(folder);
-  return spellings.some((path) => isWithin(path, folder)) || (identity !== undefined && above.includes(identity));
+  return aliases.some((path) => isWithin(path, folder)) || (identity !== undefined && above.includes(identity));
 }
 
-/** The place itself first, then every directory above it. */
+/** The path itself first, then every directory above it. */
 function foldersAbove(real: string): { path: string; identity: string }[] {
   const folders: { path: string; identity: string }[] = [];
   for (let path = real; ; path = dirname(path)) {
@@ -143,16 +142,16 @@ function realOf(path: string): string | undefined {
   }
 }
 
-function openPlace(path: string): OpenPlace {
+function openPath(path: string): OpenPath {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const close = { [Symbol.dispose]: () => closeSync(fd) };
   try {
-    // By pid, not `self`: children are given the path, too.
+    // By pid, not `self`: children get the path, too.
     const own = `/proc/${process.pid}/fd/${fd}`;
     const real = realOfOpen(own) ?? realpathSync(path);
     const [seen, opened] = [statSync(real, { bigint: true }), fstatSync(fd, { bigint: true })];
     if (seen.dev !== opened.dev || seen.ino !== opened.ino) {
-      throw new WorkspaceError('ESOURCEBUSY', `${path} was moved while it was looked at.`);
+      throw new WorkspaceError('ESOURCEBUSY', `${path} was moved during the check.`);
     }
     return { path: process.platform === 'linux' ? own : real, real, ...close };
   } catch (error) {

@@ -1,32 +1,32 @@
 import { readFileSync } from 'node:fs';
-import { isWithin } from './closed-places.ts';
+import { isWithin } from './path-rules.ts';
 
 interface Mount {
   device: string;
-  /** What of its file system is mounted. */
+  /** The mounted directory of the file system. */
   root: string;
   at: string;
 }
 
 /**
- * Every other path by which the same directory can be reached in this process's mounts: `/mnt/x` is `/etc/cron.d` when that is mounted
- * there. Empty where the kernel does not tell.
+ * Every other path of the same directory in the mounts of this process: `/mnt/x` is `/etc/cron.d` when that is mounted there. Empty without
+ * `/proc/self/mountinfo`.
  */
-export function otherSpellings(path: string): string[] {
+export function mountAliases(path: string): string[] {
   const mounts = readMounts();
   const own = mountOf(mounts, path);
   if (own === undefined) return [];
-  const inside = graft(own.root, path, own.at);
+  const inside = rebasePath(own.root, path, own.at);
   const spellings = mounts
     .filter((mount) => mount.device === own.device && isWithin(inside, mount.root))
-    .map((mount) => ({ mount, path: graft(mount.at, inside, mount.root) }))
-    // Another mount may cover that path.
+    .map((mount) => ({ mount, path: rebasePath(mount.at, inside, mount.root) }))
+    // Another mount may hide that path.
     .filter((one) => mountOf(mounts, one.path) === one.mount);
   return spellings.map((one) => one.path).filter((one) => one !== path);
 }
 
-/** The path below `from`, put below `to`. */
-export function graft(to: string, path: string, from: string): string {
+/** Replaces the prefix `from` of a path by `to`. */
+export function rebasePath(to: string, path: string, from: string): string {
   const rest = from === '/' ? path : path.slice(from.length);
   return `${to === '/' ? '' : to}${rest === '/' ? '' : rest}` || '/';
 }
@@ -39,7 +39,7 @@ function mountOf(mounts: readonly Mount[], path: string): Mount | undefined {
   return found;
 }
 
-/** The last mount at a path covers the earlier ones. */
+/** In mount order: the last mount at a path hides the earlier ones. */
 function readMounts(): Mount[] {
   let text: string;
   try {

@@ -1,10 +1,7 @@
 import { isAbsolute, normalize } from 'node:path';
 import type { Roots } from './bounds.ts';
 
-/**
- * HOLDPOINT_SOURCE_ROOTS and HOLDPOINT_PUBLISH_ROOTS: absolute paths, divided by colons. Empty counts as not set.
- * @throws an error naming the variable
- */
+/** Reads HOLDPOINT_SOURCE_ROOTS and HOLDPOINT_PUBLISH_ROOTS: absolute paths, separated by colons. Empty counts as not set. */
 export function rootsFrom(env: Readonly<Record<string, string | undefined>>): Roots {
   return {
     sourceRoots: read(env, 'HOLDPOINT_SOURCE_ROOTS'),

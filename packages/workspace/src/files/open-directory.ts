@@ -1,8 +1,9 @@
-import type { BigIntStats, Dirent } from 'node:fs';
 import {
+  type BigIntStats,
   chmodSync,
   closeSync,
   constants,
+  type Dirent,
   existsSync,
   fchmodSync,
   fstatSync,
@@ -14,9 +15,9 @@ import {
 import { errnoOf } from '../errors.ts';
 
 /**
- * An open directory of a tree that other processes may rearrange. On Linux children are reached through `/proc/self/fd/N/name`,
- * so that neither a planted symbolic link nor a swapped parent leads out of the tree: realpath + O_NOFOLLOW on plain paths lost
- * such a race 18,538 times in 3 s. Elsewhere plain paths are used.
+ * An open directory of a tree that other processes may rearrange. On Linux, paths of children are `/proc/self/fd/N/name`, so that
+ * neither a planted symbolic link nor a swapped parent leads out of the tree: realpath + O_NOFOLLOW on plain paths lost such a race
+ * 18,538 times in 3 s. Other systems use plain paths.
  */
 export interface Directory {
   readonly fd: number;
@@ -32,12 +33,12 @@ const throughDescriptors = process.platform === 'linux' && existsSync('/proc/sel
 const O_PATH = 0o10000000;
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-/** Opens the top of a tree. The path itself is the host's own and is followed. */
+/** Opens the top of a tree. Follows links in the path, which belongs to the host. */
 export function openTop(path: string | Buffer): Directory {
   return wrap(openSync(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK), Buffer.from(path));
 }
 
-/** Opens the top of a run's tree, which its owner may have closed to itself. */
+/** Opens the top of a run's tree, whose owner may have denied itself access. */
 export function openTree(path: string): Directory {
   const mode = statSync(path).mode & 0o777;
   if ((mode & 0o700) !== 0o700) chmodSync(path, mode | 0o700);
@@ -51,8 +52,8 @@ export function openChild(parent: Directory, name: string): Directory {
 }
 
 /**
- * Opens a child directory so that entries can be read, made and removed in it. One that denies this to its own owner is opened
- * up first; the mode is changed through a descriptor, so that a swapped link is not followed.
+ * Opens a child directory so that entries can be read, created and removed in it. Grants its owner access first when the mode denies
+ * it; the mode is changed through a descriptor, so that a swapped link is not followed.
  */
 export function openForOwner(parent: Directory, name: string): Directory {
   const mode = statIn(parent, name)?.mode ?? 0n;
@@ -66,16 +67,16 @@ export function openForOwner(parent: Directory, name: string): Directory {
   return openChild(parent, name);
 }
 
-/** Whether a mode keeps the owner from reading; root reads everything. */
-export const isClosed = (mode: bigint, needed: bigint): boolean =>
+/** Whether a mode denies the owner the needed bits; root needs none. */
+export const deniesOwner = (mode: bigint, needed: bigint): boolean =>
   (mode & needed) !== needed && process.getuid?.() !== 0;
 
 /**
- * Opens a child that denies access to its own owner, who is this process. The mode is changed through a descriptor, so that a swapped link
- * is not followed. A file gets its mode back at once, a folder when it is closed.
- * @returns undefined when it is not ours to open
+ * Opens a child that denies access to its owner, which is the user of this process. The mode is changed through a descriptor, so that a
+ * swapped link is not followed. The mode of a file is restored at once, the mode of a folder when it is closed.
+ * @returns undefined when the child belongs to another user
  */
-export function openClosedFile(parent: Directory, name: string): number | undefined {
+export function openDeniedFile(parent: Directory, name: string): number | undefined {
   return withOwn(parent, name, (path, { mode, isFile }) => {
     if (!isFile) return undefined;
     chmodSync(path, mode | 0o400);
@@ -87,7 +88,7 @@ export function openClosedFile(parent: Directory, name: string): number | undefi
   });
 }
 
-export function openClosedFolder(parent: Directory, name: string): Directory | undefined {
+export function openDeniedFolder(parent: Directory, name: string): Directory | undefined {
   return withOwn(parent, name, (path, { mode, isFolder }) => {
     if (!isFolder) return undefined;
     chmodSync(path, mode | 0o500);
@@ -146,7 +147,7 @@ export function namesIn(directory: Directory): string[] {
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other';
 
-/** Names and kinds of the children, all at once: a look at each of 10,000 takes 50 ms. */
+/** Names and kinds of the children, read together: a `stat` of each of 10,000 takes 50 ms. */
 export function entriesIn(directory: Directory): { name: string; kind: EntryKind }[] {
   const options = { encoding: 'latin1' as BufferEncoding, withFileTypes: true } as const;
   return readdirSync(directory.self, options).map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
@@ -158,7 +159,7 @@ function kindOf(entry: Dirent): EntryKind {
   return entry.isSymbolicLink() ? 'link' : 'other';
 }
 
-/** Status of a child, not following links; undefined when there is none. */
+/** Status of a child, not following links; undefined when it does not exist. */
 export function statIn(directory: Directory, name: string): BigIntStats | undefined {
   return lstatSync(directory.at(name), { bigint: true, throwIfNoEntry: false });
 }

@@ -1,7 +1,7 @@
 /**
- * Names are bytes. Inside this package a name or path is a `latin1` string, one character per byte, so that every name of a
- * file system has exactly one representation, maps work and comparison is byte order. At the port a path is text: UTF-8 as it
- * is, everything else quoted as git does (`"caf\351"`), which keeps two different names different.
+ * Names are bytes. Inside this package a name or path is a `latin1` string, one character per byte, so that every name of a file system
+ * has exactly one representation, can be a map key, and compares in byte order. Callers of the package see text: UTF-8 as it is, any
+ * other bytes quoted as git does (`"caf\351"`), so that different names stay different.
  */
 export type BytePath = string;
 
@@ -47,7 +47,7 @@ export function fromText(text: string): BytePath {
   });
 }
 
-/** Bytes of plain text that was never quoted, e.g. a path given by a file tool. */
+/** The bytes of text that was never quoted, such as a path from a file tool. */
 export function fromPlain(text: string): BytePath {
   return Buffer.from(text, 'utf8').toString('latin1');
 }
@@ -56,8 +56,8 @@ export function fromPlain(text: string): BytePath {
 const ignoredByHfs = /\xe2\x80[\x8c-\x8f\xaa-\xae]|\xe2\x81[\xaa-\xaf]|\xef\xbb\xbf/g;
 
 /**
- * Whether some file system would take the name for `.git`: another case, characters HFS+ ignores, trailing dots and spaces,
- * NTFS streams and the short name. Such an entry must never reach a source: it would be the user's repository.
+ * Whether some file system resolves the name to `.git`: another case, characters HFS+ ignores, trailing dots and spaces, NTFS streams
+ * and the short name. Such an entry must never reach a source, where it would be the user's repository.
  */
 export function isDotGit(name: string): boolean {
   if (!mayBeDotGit.test(name)) return false;
@@ -65,7 +65,7 @@ export function isDotGit(name: string): boolean {
   return /^(\.git|git~1)([ .]*(:.*)?)?$/s.test(folded) || /^(\.git|git~1)[ .]*\\/s.test(folded);
 }
 
-/** A first look that is cheap: the characters that such a name can begin with. */
+/** A cheap pre-check: the characters that such a name can begin with. */
 const mayBeDotGit = /^[.gG\xe2\xef]/;
 
 export function isAscii(path: BytePath): boolean {
@@ -73,7 +73,7 @@ export function isAscii(path: BytePath): boolean {
   return /^[\x00-\x7f]*$/.test(path);
 }
 
-/** Whether a name of a foreign tree object may become a file at all. */
+/** Whether a name in a foreign tree object is a safe file name. */
 export function isPlainName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !name.includes('/') && !name.includes('\0') && !isDotGit(name);
 }

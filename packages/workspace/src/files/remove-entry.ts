@@ -1,7 +1,6 @@
-import type { BigIntStats } from 'node:fs';
-import { rmdirSync, unlinkSync } from 'node:fs';
+import { type BigIntStats, rmdirSync, unlinkSync } from 'node:fs';
 import { type Directory, namesIn, openForOwner, statIn } from './open-directory.ts';
-import type { Pace } from './pace.ts';
+import type { Yielder } from './yielder.ts';
 
 export interface EntryAt {
   directory: Directory;
@@ -10,17 +9,17 @@ export interface EntryAt {
   path: string;
 }
 
-/** Whether an entry stays, with the folders that lead to it. */
+/** Whether an entry stays, together with the folders above it. */
 export type Keep = (at: EntryAt, status: BigIntStats) => boolean;
 
-/** Removes an entry and everything below it, following no link. Answers with whether it is gone. */
-export async function removeEntry(deps: { pace: Pace; keep?: Keep }, at: EntryAt): Promise<boolean> {
+/** Removes an entry and everything below it without following links. Returns whether it is gone. */
+export async function removeEntry(deps: { maybeYield: Yielder; keep?: Keep }, at: EntryAt): Promise<boolean> {
   const status = statIn(at.directory, at.name);
   if (status === undefined) return true;
   if (deps.keep?.(at, status) === true) return false;
   if (!status.isDirectory()) {
     unlinkSync(at.directory.at(at.name));
-    const pause = deps.pace();
+    const pause = deps.maybeYield();
     if (pause !== undefined) await pause;
     return true;
   }
@@ -29,7 +28,7 @@ export async function removeEntry(deps: { pace: Pace; keep?: Keep }, at: EntryAt
   return true;
 }
 
-async function removeChildren(deps: { pace: Pace; keep?: Keep }, at: EntryAt): Promise<boolean> {
+async function removeChildren(deps: { maybeYield: Yielder; keep?: Keep }, at: EntryAt): Promise<boolean> {
   using directory = openForOwner(at.directory, at.name);
   let gone = true;
   for (const name of namesIn(directory)) {

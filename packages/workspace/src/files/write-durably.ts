@@ -6,37 +6,36 @@ import { promisify } from 'node:util';
 const fsyncAsync = promisify(fsync);
 const closeAsync = promisify(close);
 
-/** Replaces a file so that after any crash it is wholly the old or wholly the new one: tmp, fsync, rename, fsync of the folder. */
+/** Replaces a file so that any crash leaves either all of the old content or all of the new: tmp, fsync, rename, fsync of the folder. */
 export async function writeDurably(path: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
-  const prepared = await prepareDurably(path, content, mode);
-  await prepared.put();
+  const staged = await stageFile(path, content, mode);
+  await staged.commit();
 }
 
 /** A file that is on disk under a temporary name. */
-export interface Prepared {
-  /** Gives it its name; on disk when it returns. */
-  put(): Promise<void>;
-  /** Takes it back. */
-  drop(): void;
+export interface StagedFile {
+  /** Renames it to its own name; on disk when it returns. */
+  commit(): Promise<void>;
+  discard(): void;
 }
 
-/** The first half of `writeDurably`, for whoever has to wait for something else at the same time. */
-export async function prepareDurably(path: string, content: string | Uint8Array, mode = 0o600): Promise<Prepared> {
+/** The first half of `writeDurably`, for callers that wait for other writes at the same time. */
+export async function stageFile(path: string, content: string | Uint8Array, mode = 0o600): Promise<StagedFile> {
   const temporary = join(dirname(path), `.${randomBytes(6).toString('hex')}.tmp`);
-  const drop = () => rmSync(temporary, { force: true });
+  const discard = () => rmSync(temporary, { force: true });
   try {
     await writeSynced(temporary, content, mode);
   } catch (error) {
-    drop();
+    discard();
     throw error;
   }
   return {
-    drop,
-    put: async () => {
+    discard,
+    commit: async () => {
       try {
         renameSync(temporary, path);
       } catch (error) {
-        drop();
+        discard();
         throw error;
       }
       await syncFolder(dirname(path));
@@ -65,7 +64,7 @@ export async function syncFolder(path: string | Buffer): Promise<void> {
   }
 }
 
-/** Waits until the bytes of a file that somebody else has written are on disk. */
+/** Waits until the bytes of a file that another process wrote are on disk. */
 export const syncFile = (path: string): Promise<void> => syncFolder(path);
 
 /** Waits until the bytes of an open file are on disk. */
@@ -73,8 +72,11 @@ export async function syncOpen(fd: number): Promise<void> {
   await fsyncAsync(fd);
 }
 
-/** Writes all bytes; a single `write` may take fewer. */
-export function writeAll(fd: number, bytes: Uint8Array): void {
+/** Writes all bytes; a single `write` may take fewer. @param position @default where the last write ended */
+export function writeAll(fd: number, bytes: Uint8Array, position?: number): void {
   let offset = 0;
-  while (offset < bytes.length) offset += writeSync(fd, bytes, offset);
+  while (offset < bytes.length) {
+    const at = position === undefined ? null : position + offset;
+    offset += writeSync(fd, bytes, offset, bytes.length - offset, at);
+  }
 }

@@ -4,11 +4,11 @@ import { errnoOf } from '../errors.ts';
 import { syncFile, syncFolder } from '../files/write-durably.ts';
 
 /**
- * Gives one bare repository the objects of another, by hard links where the file system can. Objects never change, so they can be shared;
- * each repository removes its own names only. What it writes is on disk when it returns.
+ * Links the objects of one bare repository into another, or copies them where the file system has no hard links. Objects never change, so
+ * they can be shared; each repository removes only its own names. The links are on disk when this returns.
  *
- * A collection of the other repository may be under way: then a name may vanish under our hands, which is ENOENT, or none of the old and
- * the new pack may be in the list. Whether everything is there is for the caller to see; called again, it adds what there is by then.
+ * While the other repository is being collected, a name may vanish (ENOENT), or the listing may miss both the old and the new pack. The
+ * caller checks for completeness and calls again, which adds the objects that exist by then.
  */
 export async function linkObjects(from: string, to: string): Promise<void> {
   const [source, target] = [join(from, 'objects'), join(to, 'objects')];
@@ -22,20 +22,20 @@ export async function linkObjects(from: string, to: string): Promise<void> {
     }
     await syncFolder(folder);
   }
-  // Tells where the history was cut off that was not fetched.
+  // Lists the commits whose parents were not fetched.
   if (existsSync(join(from, 'shallow'))) await linkFile(join(from, 'shallow'), join(to, 'shallow'));
   await syncFolder(target);
   await syncFolder(to);
 }
 
-/** A loose object, or one of the files of a pack that is complete. */
+/** Whether the file is a loose object or belongs to a complete pack. */
 function isObject(name: string, all: readonly string[]): boolean {
   if (/^[0-9a-f]{38}$/.test(name)) return true;
   const pack = /^(pack-[0-9a-f]{40})\.(pack|idx)$/.exec(name)?.[1];
   return pack !== undefined && all.includes(`${pack}.pack`) && all.includes(`${pack}.idx`);
 }
 
-/** Links a file that never changes, or copies it where that cannot be. The folder is the caller's to fsync. */
+/** Links a file that never changes, or copies it where links are impossible. The caller fsyncs the folder. */
 export async function linkFile(source: string, target: string): Promise<void> {
   if (existsSync(target)) return;
   mkdirSync(dirname(target), { recursive: true });

@@ -3,22 +3,22 @@ interface Signature {
   email: string;
 }
 
-/** Who Holdpoint's commits are by. */
+/** The author and committer of Holdpoint's commits. */
 export const signature: Signature = { name: 'Holdpoint', email: 'holdpoint@localhost' };
 
-/** Without what would end a name in a commit's header, or begin another line of it. */
+/** Removes characters that would end a name in a commit header or begin another line. */
 const plain = (text: string): string => text.replaceAll(/[<>\p{Cc}]/gu, '').trim();
 
 /**
- * Content of a commit object. The date is given, not taken from the clock: the same inputs make the same id, which is how a
- * repeated call after a crash finds its own work.
+ * Content of a commit object. The date is an input and not read from the clock: the same inputs give the same id, so a repeated call
+ * after a crash finds its own work.
  * @param input.seconds date, seconds since 1970
  */
 export function commitContent(input: {
   tree: string;
   parent: string | null;
-  /** A second parent: a commit that is to be kept as long as this one. */
-  keeps?: string | undefined;
+  /** A commit that must be stored as long as this one. */
+  secondParent?: string;
   seconds: number;
   message: string;
   author?: Signature;
@@ -26,7 +26,7 @@ export function commitContent(input: {
   const by = ({ name, email }: Signature) => `${plain(name)} <${plain(email)}> ${input.seconds} +0000`;
   const lines = [`tree ${input.tree}`];
   if (input.parent !== null) lines.push(`parent ${input.parent}`);
-  if (input.keeps !== undefined) lines.push(`parent ${input.keeps}`);
+  if (input.secondParent !== undefined) lines.push(`parent ${input.secondParent}`);
   lines.push(
     `author ${by(input.author ?? signature)}`,
     `committer ${by(signature)}`,

@@ -6,56 +6,56 @@ import { WorkspaceError } from '../errors.ts';
 import { syncOpen, writeAll, writeSynced } from '../files/write-durably.ts';
 import { startObject } from './object-id.ts';
 import {
+  commitPack,
   compressionFor,
   entryHeader,
+  newPackPaths,
   packHeader,
   packIndex,
-  placeForPack,
-  putInPlace,
-  removeTemporary,
+  removeTemporaryPack,
 } from './pack.ts';
 import type { PackStream } from './pack-stream.ts';
 
 const readAsync = promisify(read);
 
 /**
- * Writes a large file as a pack of one blob, in pieces of 1 MiB, compressed on the thread pool, so that neither memory nor the event
- * loop pays for its size. On disk when it returns. Content that is there already is written and thrown away again.
+ * Writes a large file as a pack of one blob, in pieces of 1 MiB compressed on the thread pool, so that its size costs neither memory nor
+ * event-loop time. On disk when it returns. When the content is stored already, the pack is removed again.
  */
 export async function writeLargeBlob(
   gitDir: string,
-  input: { fd: number; size: number; has: (oid: string) => boolean; room: () => void },
+  input: { fd: number; size: number; has: (oid: string) => boolean; assertSpace: () => void },
 ): Promise<string> {
-  const place = placeForPack(gitDir);
-  const target = openSync(place.tmpPack, 'wx', 0o444);
+  const paths = newPackPaths(gitDir);
+  const target = openSync(paths.tmpPack, 'wx', 0o444);
   try {
     const { oid, crc, trailer } = await deflateInto(target, input);
     if (input.has(oid)) {
-      removeTemporary(place);
+      removeTemporaryPack(paths);
       return oid;
     }
     await syncOpen(target);
-    await writeSynced(place.tmpIndex, packIndex([{ oid, crc, at: packHeader(1).length }], trailer), 0o444);
-    await putInPlace(place);
+    await writeSynced(paths.tmpIndex, packIndex([{ oid, crc, at: packHeader(1).length }], trailer), 0o444);
+    await commitPack(paths);
     return oid;
   } catch (error) {
-    removeTemporary(place);
+    removeTemporaryPack(paths);
     throw error;
   } finally {
     closeSync(target);
   }
 }
 
-/** The same into a pack that holds others, too. One at a time. */
+/** Writes a large file to a pack with other objects. One call at a time per pack. */
 export async function appendLargeBlob(
   pack: PackStream,
-  input: { fd: number; size: number; has: (oid: string) => boolean; room: () => void },
+  input: { fd: number; size: number; has: (oid: string) => boolean; assertSpace: () => void },
 ): Promise<string> {
   const { write, end } = pack.start();
   let object: { oid: string; crc: number } | undefined;
   try {
     const deflated = await deflateEntry(input.fd, input.size, (bytes) => {
-      input.room();
+      input.assertSpace();
       write(bytes);
     });
     if (!input.has(deflated.oid)) object = deflated;
@@ -65,17 +65,20 @@ export async function appendLargeBlob(
   }
 }
 
-/** The id of a large file without storing it. */
+/** Computes the id of a large file without storing it. */
 export async function hashLargeBlob(source: number, size: number): Promise<string> {
   const hash = startObject('blob', size);
   for await (const piece of pieces(source, size)) hash.update(piece);
   return hash.digest('hex');
 }
 
-async function deflateInto(target: number, { fd, size, room }: { fd: number; size: number; room: () => void }) {
+async function deflateInto(
+  target: number,
+  { fd, size, assertSpace }: { fd: number; size: number; assertSpace: () => void },
+) {
   const whole = createHash('sha1');
   const write = (bytes: Buffer) => {
-    room();
+    assertSpace();
     whole.update(bytes);
     writeAll(target, bytes);
   };
@@ -86,7 +89,7 @@ async function deflateInto(target: number, { fd, size, room }: { fd: number; siz
   return { oid, crc, trailer };
 }
 
-/** What a pack holds of a blob: header and content. */
+/** Writes the pack entry of a blob: header and content. */
 async function deflateEntry(source: number, size: number, write: (bytes: Buffer) => void) {
   const blob = startObject('blob', size);
   let crc = 0;
@@ -116,7 +119,7 @@ async function deflateEntry(source: number, size: number, write: (bytes: Buffer)
   return { oid: blob.digest('hex'), crc };
 }
 
-/** The same memory each time: a piece holds until the next one is asked for. */
+/** Reuses one buffer: a piece is valid until the next one is requested. */
 async function* pieces(fd: number, size: number): AsyncGenerator<Buffer> {
   let position = 0;
   const buffer = Buffer.allocUnsafeSlow(Math.min(1024 * 1024, size));

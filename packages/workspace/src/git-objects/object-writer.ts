@@ -1,5 +1,5 @@
-import { createPace, type Pace } from '../files/pace.ts';
-import { readWhole } from '../files/read-whole.ts';
+import { readFully } from '../files/read-fully.ts';
+import { createYielder, type Yielder } from '../files/yielder.ts';
 import { type Folder, isFolder } from '../tree/tree.ts';
 import { commitContent } from './commit-object.ts';
 import type { Deflater } from './deflater.ts';
@@ -9,16 +9,16 @@ import { type PackedObject, packObject, writePack } from './pack.ts';
 import type { PackStream } from './pack-stream.ts';
 import { treeContent } from './tree-object.ts';
 
-/** Compressed bytes kept in memory before a pack is written. */
-const flushAt = 32 * 1024 * 1024;
-/** Files from this size on are read in pieces, so that the many of a large copy need no memory. */
-export const largeFrom = 1024 * 1024;
-/** Where there is no pack that is written as a stream, files from this size on get a pack of their own. */
-const ownPackFrom = 4 * 1024 * 1024;
-/** In any case. */
-const alwaysOwnPackFrom = 64 * 1024 * 1024;
+/** Compressed bytes held in memory before a pack is written. */
+const flushBytes = 32 * 1024 * 1024;
+/** Files of at least this size are read in pieces, so that a copy of many large files needs little memory. */
+export const largeBlobBytes = 1024 * 1024;
+/** Without `packs`, files of at least this size get a pack of their own. */
+const ownPackBytes = 4 * 1024 * 1024;
+/** With `packs`, files of at least this size get a pack of their own. */
+const ownPackBytesWithPacks = 64 * 1024 * 1024;
 
-/** A large blob comes in pieces while small ones are added, so it goes to another pack. */
+/** A large blob arrives in pieces while small ones are added, so it goes to another pack. */
 interface Packs {
   small: PackStream;
   large: PackStream;
@@ -29,16 +29,16 @@ interface ObjectWriterDeps {
   known: Set<string>;
   deflater?: Deflater;
   packs?: Packs;
-  /** Throws when the disk has too little room for more. */
-  room?: () => void;
+  /** Throws when the disk has too little free space. */
+  assertSpace?: () => void;
 }
 
 /**
- * Collects objects and brings them to disk together. Nothing is known to git before `flush` has returned.
- * @param deps.known ids of objects that some ref needs already, and that are not written again
- * @param deps.deflater compresses the blobs. @default they are compressed at once, here
- * @param deps.packs take the objects as they come, so that memory holds none of them; for the copy of a whole tree. @default they are kept,
- * and written together
+ * Collects objects and writes them together. git sees no object before `flush` has returned.
+ * @param deps.known ids of objects that some ref needs already; they are not written again
+ * @param deps.deflater compresses the blobs on another thread. @default this thread compresses them at once
+ * @param deps.packs receive the objects as they arrive, so that the copy of a whole tree needs little memory. @default objects stay in
+ * memory until they are written together
  */
 export interface ObjectWriter {
   blob(content: Uint8Array): string;
@@ -48,15 +48,15 @@ export interface ObjectWriter {
   /** Gives the folder and everything below it an object id. The root of an empty tree gets git's empty tree. */
   root(folder: Folder): Promise<string>;
   commit(input: Parameters<typeof commitContent>[0] | Buffer): string;
-  /** Writes a pack when enough has come together; keeps memory bounded on long walks. */
-  relieve(): Promise<void> | undefined;
+  /** Writes a pack when enough objects have been collected; bounds memory on long walks. */
+  backpressure(): Promise<void> | undefined;
   flush(): Promise<void>;
-  /** To be called when a ref holds what was written: only now may others rely on it, for a collection removes what no ref needs. */
-  held(): void;
+  /** Called when a ref refers to the written objects: only then can others rely on them, because a collection removes unreferenced objects. */
+  markReferenced(): void;
 }
 
 export function createObjectWriter(deps: ObjectWriterDeps): ObjectWriter {
-  const { packs, deflater, room = () => {} } = deps;
+  const { packs, deflater, assertSpace = () => {} } = deps;
   let pending = new Map<string, PackedObject>();
   let bytes = 0;
   const written = new Set<string>();
@@ -79,7 +79,7 @@ export function createObjectWriter(deps: ObjectWriterDeps): ObjectWriter {
   };
 
   const flush = async () => {
-    room();
+    assertSpace();
     const drained = (await deflater?.drain()) ?? [];
     if (packs !== undefined) {
       for (const packed of [...drained, ...pending.values()]) packs.small.append(packed);
@@ -94,32 +94,32 @@ export function createObjectWriter(deps: ObjectWriterDeps): ObjectWriter {
     bytes = 0;
   };
 
-  const relieve = (): Promise<void> | undefined => {
+  const backpressure = (): Promise<void> | undefined => {
     if (packs !== undefined && deflater !== undefined && deflater.bytes > 0)
       deflater.take((one) => packs.small.append(one));
     const isDue =
-      packs === undefined ? bytes + (deflater?.bytes ?? 0) >= flushAt : packs.small.isFull || packs.large.isFull;
-    return isDue ? flush() : deflater?.relieve();
+      packs === undefined ? bytes + (deflater?.bytes ?? 0) >= flushBytes : packs.small.isFull || packs.large.isFull;
+    return isDue ? flush() : deflater?.backpressure();
   };
 
   const largeBlob = async (fd: number, size: number): Promise<string> => {
-    if (packs !== undefined && size < alwaysOwnPackFrom) {
-      const oid = await appendLargeBlob(packs.large, { fd, size, has, room });
+    if (packs !== undefined && size < ownPackBytesWithPacks) {
+      const oid = await appendLargeBlob(packs.large, { fd, size, has, assertSpace });
       deflating.add(oid);
       return oid;
     }
-    if (size < ownPackFrom) return add('blob', readWhole(fd, size));
-    const oid = await writeLargeBlob(deps.gitDir, { fd, size, has, room });
+    if (size < ownPackBytes) return add('blob', readFully(fd, size));
+    const oid = await writeLargeBlob(deps.gitDir, { fd, size, has, assertSpace });
     written.add(oid);
     return oid;
   };
 
-  const seal = async (folder: Folder, pace: Pace): Promise<string | null> => {
+  const seal = async (folder: Folder, maybeYield: Yielder): Promise<string | null> => {
     if (folder.oid !== undefined) return folder.oid;
     for (const entry of folder.entries.values())
-      if (isFolder(entry) && entry.oid === undefined) await seal(entry, pace);
+      if (isFolder(entry) && entry.oid === undefined) await seal(entry, maybeYield);
     const content = treeContent(folder);
-    const pause = pace();
+    const pause = maybeYield();
     if (pause !== undefined) await pause;
     folder.oid = content === null ? null : add('tree', content);
     return folder.oid;
@@ -130,15 +130,15 @@ export function createObjectWriter(deps: ObjectWriterDeps): ObjectWriter {
     largeBlob,
     has,
     root: async (folder) => {
-      const oid = await seal(folder, createPace());
+      const oid = await seal(folder, createYielder());
       if (oid !== null) return oid;
       add('tree', Buffer.alloc(0));
       return emptyTreeId;
     },
     commit: (input) => add('commit', Buffer.isBuffer(input) ? input : commitContent(input)),
-    relieve,
+    backpressure,
     flush,
-    held: () => {
+    markReferenced: () => {
       for (const oid of written) deps.known.add(oid);
       written.clear();
     },

@@ -1,37 +1,37 @@
 import { createHash } from 'node:crypto';
-import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
-import { syncOpen, writeSynced } from '../files/write-durably.ts';
+import { closeSync, ftruncateSync, openSync, readSync } from 'node:fs';
+import { syncOpen, writeAll, writeSynced } from '../files/write-durably.ts';
 import {
+  commitPack,
+  newPackPaths,
   type PackedObject,
-  type PackPlace,
+  type PackPaths,
   packHeader,
   packIndex,
-  placeForPack,
-  putInPlace,
-  removeTemporary,
+  removeTemporaryPack,
 } from './pack.ts';
 
 /** Offsets in the index have 31 bits. */
-const fullAt = 1024 * 1024 * 1024;
+const fullBytes = 1024 * 1024 * 1024;
 const pieceBytes = 1024 * 1024;
 const blockBytes = 256 * 1024;
 
 interface Open {
-  readonly place: PackPlace;
+  readonly paths: PackPaths;
   readonly fd: number;
   readonly objects: { oid: string; crc: number; at: number }[];
-  /** Of all that came; the last `waiting` bytes lie in the block and are not written yet. */
+  /** Total bytes; the last `waiting` bytes are in the block and not yet written. */
   size: number;
   waiting: number;
 }
 
 /**
- * A pack that is written as its objects come, so that memory holds none of them. Nothing is known to git before `finish` has returned; then
- * the next object begins another pack. Closing it throws away what was not finished.
+ * Writes a pack as its objects arrive, so that memory holds none of them. git sees no object before `finish` has returned; after that the
+ * next object starts another pack. Disposal removes an unfinished pack.
  */
 export class PackStream {
   readonly #gitDir: string;
-  /** Small objects are written together: 10,000 writes take 30 ms. */
+  /** Buffers small objects: 10,000 writes take 30 ms. */
   readonly #block = Buffer.allocUnsafeSlow(blockBytes);
   #open: Open | undefined;
 
@@ -40,45 +40,45 @@ export class PackStream {
   }
 
   get isFull(): boolean {
-    return (this.#open?.size ?? 0) >= fullAt;
+    return (this.#open?.size ?? 0) >= fullBytes;
   }
 
-  /** Synchronous. The bytes may be used again afterwards. */
+  /** Synchronous: the caller may reuse `bytes` afterwards. */
   append({ oid, bytes, crc }: PackedObject): void {
     const open = this.#begin();
     open.objects.push({ oid, crc, at: open.size });
-    this.#put(open, bytes);
+    this.#write(open, bytes);
   }
 
-  /** An object in pieces. `end` names it, or throws it away; nothing else may be appended before. */
+  /** Begins an object that arrives in pieces. `end` adds or drops it; no other object may be appended before. */
   start(): { write: (bytes: Buffer) => void; end: (object: { oid: string; crc: number } | undefined) => void } {
     const open = this.#begin();
     const at = open.size;
     return {
-      write: (bytes) => this.#put(open, bytes),
+      write: (bytes) => this.#write(open, bytes),
       end: (object) => {
-        this.#writeBlock(open);
+        this.#flushBlock(open);
         if (object === undefined) open.size = at;
         else open.objects.push({ ...object, at });
       },
     };
   }
 
-  /** On disk when it returns. Answers with the ids of its objects. */
+  /** The pack is on disk when this returns. Returns the ids of its objects. */
   async finish(): Promise<string[]> {
     const open = this.#open;
     if (open === undefined) return [];
-    const { place, fd, objects } = open;
+    const { paths, fd, objects } = open;
     if (objects.length > 0) {
-      this.#writeBlock(open);
-      writeAt(fd, packHeader(objects.length), 0);
+      this.#flushBlock(open);
+      writeAll(fd, packHeader(objects.length), 0);
       const trailer = hashOf(fd, open.size);
-      writeAt(fd, trailer, open.size);
-      // An object that was thrown away may have been longer.
+      writeAll(fd, trailer, open.size);
+      // The last object may have been dropped, and bytes of it remain.
       ftruncateSync(fd, open.size + trailer.length);
       await syncOpen(fd);
-      await writeSynced(place.tmpIndex, packIndex(objects, trailer), 0o444);
-      await putInPlace(place);
+      await writeSynced(paths.tmpIndex, packIndex(objects, trailer), 0o444);
+      await commitPack(paths);
     }
     this[Symbol.dispose]();
     return objects.map(({ oid }) => oid);
@@ -87,24 +87,24 @@ export class PackStream {
   [Symbol.dispose](): void {
     if (this.#open === undefined) return;
     closeSync(this.#open.fd);
-    removeTemporary(this.#open.place);
+    removeTemporaryPack(this.#open.paths);
     this.#open = undefined;
   }
 
   #begin(): Open {
     if (this.#open !== undefined) return this.#open;
-    const place = placeForPack(this.#gitDir);
-    const fd = openSync(place.tmpPack, 'wx+', 0o444);
+    const paths = newPackPaths(this.#gitDir);
+    const fd = openSync(paths.tmpPack, 'wx+', 0o444);
     const head = packHeader(0);
-    writeAt(fd, head, 0);
-    this.#open = { place, fd, objects: [], size: head.length, waiting: 0 };
+    writeAll(fd, head, 0);
+    this.#open = { paths, fd, objects: [], size: head.length, waiting: 0 };
     return this.#open;
   }
 
-  #put(open: Open, bytes: Uint8Array): void {
-    if (open.waiting + bytes.length > this.#block.length) this.#writeBlock(open);
+  #write(open: Open, bytes: Uint8Array): void {
+    if (open.waiting + bytes.length > this.#block.length) this.#flushBlock(open);
     if (bytes.length > this.#block.length) {
-      writeAt(open.fd, bytes, open.size);
+      writeAll(open.fd, bytes, open.size);
     } else {
       this.#block.set(bytes, open.waiting);
       open.waiting += bytes.length;
@@ -112,13 +112,13 @@ export class PackStream {
     open.size += bytes.length;
   }
 
-  #writeBlock(open: Open): void {
-    writeAt(open.fd, this.#block.subarray(0, open.waiting), open.size - open.waiting);
+  #flushBlock(open: Open): void {
+    writeAll(open.fd, this.#block.subarray(0, open.waiting), open.size - open.waiting);
     open.waiting = 0;
   }
 }
 
-/** The number of objects stands at the beginning and is known at the end: the pack is read again, out of the page cache. */
+/** The header contains the number of objects, which is known only at the end: so the pack is read again, from the page cache. */
 function hashOf(fd: number, size: number): Buffer {
   const hash = createHash('sha1');
   const piece = Buffer.allocUnsafeSlow(Math.min(pieceBytes, size));
@@ -129,9 +129,4 @@ function hashOf(fd: number, size: number): Buffer {
     position += read;
   }
   return hash.digest();
-}
-
-function writeAt(fd: number, bytes: Uint8Array, position: number): void {
-  let offset = 0;
-  while (offset < bytes.length) offset += writeSync(fd, bytes, offset, bytes.length - offset, position + offset);
 }

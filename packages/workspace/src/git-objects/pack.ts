@@ -13,24 +13,24 @@ export interface PackedObject {
 }
 
 /**
- * Writes objects as one pack with its index; when it returns they are on disk. The pack comes before the index, because git takes
- * the index for the sign that a pack is there.
+ * Writes objects as one pack with its index; when it returns they are on disk. The pack is renamed before the index, because git looks
+ * for the index to find a pack.
  *
- * A pack costs two file fsyncs and one folder fsync whatever the number of objects; loose objects cost two each.
+ * A pack costs two file fsyncs and one folder fsync for any number of objects; loose objects cost two each.
  */
 export async function writePack(gitDir: string, objects: readonly PackedObject[]): Promise<void> {
   const { pack, index } = layOut(objects);
-  const place = placeForPack(gitDir);
+  const paths = newPackPaths(gitDir);
   try {
-    await Promise.all([writeSynced(place.tmpPack, pack, 0o444), writeSynced(place.tmpIndex, index, 0o444)]);
-    await putInPlace(place);
+    await Promise.all([writeSynced(paths.tmpPack, pack, 0o444), writeSynced(paths.tmpIndex, index, 0o444)]);
+    await commitPack(paths);
   } catch (error) {
-    removeTemporary(place);
+    removeTemporaryPack(paths);
     throw error;
   }
 }
 
-export interface PackPlace {
+export interface PackPaths {
   readonly name: string;
   readonly folder: string;
   readonly tmpPack: string;
@@ -40,13 +40,13 @@ export interface PackPlace {
 }
 
 /**
- * Names for a new pack. They are drawn by lot and not taken from the content: whoever removes a pack removes that very one, and
- * not another with the same objects that was written a moment ago.
+ * Paths for a new pack. The name is random and not a hash of the content: a process that removes a pack removes that one, and not another
+ * one with the same objects that was written a moment ago.
  */
-export function placeForPack(gitDir: string): PackPlace {
+export function newPackPaths(gitDir: string): PackPaths {
   const folder = join(gitDir, 'objects', 'pack');
   const name = randomBytes(20).toString('hex');
-  // Not `….pack` and `….idx`, which git would take for a pack that is there.
+  // Not `….pack` and `….idx`, which git would read as a complete pack.
   const [tmpPack, tmpIndex] = [join(folder, `tmp_pack_${name}`), join(folder, `tmp_idx_${name}`)];
   return {
     name,
@@ -58,33 +58,33 @@ export function placeForPack(gitDir: string): PackPlace {
   };
 }
 
-/** Gives a pack and its index, which are on disk already, their names for good. */
-export async function putInPlace(place: PackPlace): Promise<void> {
-  renameSync(place.tmpPack, place.pack);
-  renameSync(place.tmpIndex, place.index);
-  await syncFolder(place.folder);
+/** Renames a pack and its index, which are on disk already, to their final names. */
+export async function commitPack(paths: PackPaths): Promise<void> {
+  renameSync(paths.tmpPack, paths.pack);
+  renameSync(paths.tmpIndex, paths.index);
+  await syncFolder(paths.folder);
 }
 
-export function removeTemporary(place: PackPlace): void {
-  rmSync(place.tmpPack, { force: true });
-  rmSync(place.tmpIndex, { force: true });
+export function removeTemporaryPack(paths: PackPaths): void {
+  rmSync(paths.tmpPack, { force: true });
+  rmSync(paths.tmpIndex, { force: true });
 }
 
 /** Level 1: 11 MB of scripts deflate to 1.14 times the size of level 6 (git's default) in half the time. */
 const fast = { level: 1 } as const;
-/** 43 MB/s are lost on images, archives and other noise: 400 such files of 3 MB took 42 s of a core, stored they take 8 s. */
+/** Images and archives do not compress, at 43 MB/s: 400 such files of 3 MB took 42 s of a core deflated, and take 8 s stored. */
 const stored = { level: 0 } as const;
 
 const sampleBytes = 16 * 1024;
-/** Smaller content is deflated in less time than it takes to find out. */
-const sampledFrom = 64 * 1024;
+/** Smaller content takes less time to deflate than to sample. */
+const minSampledBytes = 64 * 1024;
 
-/** Content whose middle does not become smaller is stored as it is. */
+/** Content whose middle does not compress is stored uncompressed. */
 export function compressionFor(
   size: number,
   sampleAt: (position: number, length: number) => Uint8Array,
 ): { level: 0 | 1 } {
-  if (size < sampledFrom) return fast;
+  if (size < minSampledBytes) return fast;
   const sample = sampleAt(Math.floor((size - sampleBytes) / 2), sampleBytes);
   return deflateSync(sample, fast).length > sample.length * 0.97 ? stored : fast;
 }
@@ -93,7 +93,7 @@ const typeNumbers: Record<ObjectType, number> = { commit: 1, tree: 2, blob: 3 };
 
 export function packObject(oid: string, type: ObjectType, content: Uint8Array): PackedObject {
   const sampleAt = (position: number, length: number) => content.subarray(position, position + length);
-  // By default each result keeps 16 KiB until it is collected, however small it is.
+  // By default each result holds a buffer of 16 KiB until it is collected, even a tiny one.
   const chunkSize = Math.min(16 * 1024, content.length + 64);
   const deflated = deflateSync(content, { ...compressionFor(content.length, sampleAt), chunkSize });
   const bytes = Buffer.concat([entryHeader(type, content.length), deflated]);
@@ -114,7 +114,7 @@ export function entryHeader(type: ObjectType, size: number): Buffer {
   return Buffer.from(bytes);
 }
 
-/** Pack version 2 and index version 2, as in git's `gitformat-pack`. Packs stay below 2 GiB: the writer flushes long before. */
+/** Pack version 2 and index version 2, as in git's `gitformat-pack`. Packs stay far below 2 GiB, because the writer flushes earlier. */
 function layOut(objects: readonly PackedObject[]): { pack: Buffer; index: Buffer } {
   const head = packHeader(objects.length);
   let offset = head.length;
@@ -136,7 +136,7 @@ export function packHeader(objects: number): Buffer {
   return head;
 }
 
-/** The index of a pack: where each object begins, and the CRC of its bytes. */
+/** The index of a pack: the offset of each object, and the CRC of its bytes. */
 export function packIndex(objects: readonly { oid: string; crc: number; at: number }[], trailer: Buffer): Buffer {
   const sorted = objects.toSorted((a, b) => (a.oid < b.oid ? -1 : 1));
   const fanout = Buffer.alloc(256 * 4);

@@ -1,28 +1,28 @@
 import type { Deps } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
-import { createPace } from '../files/pace.ts';
+import { createYielder } from '../files/yielder.ts';
 import type { SnapshotId } from '../port.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import { type Change, canonicalMode, type Leaf } from '../tree/tree.ts';
 
 const shape = ['-r', '--raw', '-z', '--no-abbrev', '--no-renames', '--stdin', '--no-commit-id'];
 
-/** Which files differ between two snapshots, without a look at what is in them. */
+/** Which files differ between two snapshots, without reading their content. */
 export async function changedPaths(
-  deps: Pick<Deps, 'keptDiffs'>,
+  deps: Pick<Deps, 'diffProcesses'>,
   { folder, from, to }: { folder: RunFolder; from: SnapshotId; to: SnapshotId },
 ): Promise<Change[]> {
   const args = [`--git-dir=${folder.shadow}`, 'diff-tree', ...shape];
-  const output = await deps.keptDiffs.diff({ args, from, to, maxBytes: 1024 * 1024 * 1024 });
+  const output = await deps.diffProcesses.diff({ args, from, to, maxBytes: 1024 * 1024 * 1024 });
   const changes: Change[] = [];
-  const pace = createPace();
+  const maybeYield = createYielder();
   for (let at = 0; at < output.length; ) {
     const meta = output.indexOf(0, at);
     const path = output.indexOf(0, meta + 1);
     if (meta === -1 || path === -1) break;
     changes.push(changeOf(output.toString('latin1', at, meta), output.toString('latin1', meta + 1, path)));
     at = path + 1;
-    const pause = pace();
+    const pause = maybeYield();
     if (pause !== undefined) await pause;
   }
   return changes;
@@ -30,7 +30,7 @@ export async function changedPaths(
 
 function changeOf(meta: string, path: string): Change {
   const match = /^:(\d{6}) (\d{6}) ([0-9a-f]{40}) ([0-9a-f]{40}) [AMDT]$/.exec(meta);
-  if (match === null) throw new WorkspaceError('EGITFAILED', `git wrote a diff that cannot be read: ${meta}`);
+  if (match === null) throw new WorkspaceError('EGITFAILED', `git wrote a malformed diff: ${meta}`);
   const [, oldMode = '', newMode = '', oldId = '', newId = ''] = match;
   return { path, old: leafOf(oldMode, oldId), new: leafOf(newMode, newId) };
 }

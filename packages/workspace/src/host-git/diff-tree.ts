@@ -1,38 +1,38 @@
 import { WorkspaceError } from '../errors.ts';
-import { createPace, type Pace } from '../files/pace.ts';
 import { fromPlain, fromText, isWithin } from '../files/path-name.ts';
+import { createYielder, type Yielder } from '../files/yielder.ts';
 import type { SnapshotId } from '../port.ts';
 import type { RunFolder } from '../run/run-folder.ts';
+import type { DiffProcesses } from './diff-processes.ts';
 import type { Git, GitOptions } from './git.ts';
-import type { KeptDiffs } from './kept-diffs.ts';
 
-/** One file of git's diff of two snapshots. */
+/** One file in git's diff of two snapshots. */
 export interface RawDiff {
   /** Byte path. */
   path: string;
   status: 'added' | 'modified' | 'deleted';
   oldMode: string | null;
   newMode: string | null;
-  /** The file's part of the patch: one section, or two when its kind changed (git writes a deletion and a creation). */
+  /** The file's sections of the patch: one, or two when its kind changed (git writes a deletion and a creation). */
   sections: Buffer[];
 }
 
 export interface DiffTreeInput {
   folder: RunFolder;
   from: SnapshotId;
-  /** A snapshot, or a tree whose objects lie in `objects`. */
+  /** A snapshot, or a tree whose objects are in `objects`. */
   to: string;
-  /** A folder of objects beside the run's own. */
+  /** An additional folder of objects. */
   objects: string | undefined;
   path?: string | undefined;
 }
 
 /**
  * `git diff-tree` of two snapshots. Names come from the raw part, which is exact; the patch quotes them.
- * @param options.gitDir another repository whose attributes apply, its objects being the run's
+ * @param options.attributesFrom a repository whose attributes apply to the run's objects
  */
 export async function diffTree(
-  deps: { git: Git; keptDiffs: KeptDiffs },
+  deps: { git: Git; diffProcesses: DiffProcesses },
   input: DiffTreeInput,
   options: { flags: readonly string[]; config?: readonly string[]; maxBytes: number; attributesFrom?: string },
 ): Promise<RawDiff[]> {
@@ -49,7 +49,7 @@ export async function diffTree(
     '--no-textconv',
     '--no-color',
   ];
-  // A quoted path stands for bytes that no argument can hold: everything is compared, and the rest left out below.
+  // A quoted path stands for bytes that no argument can hold: everything is compared, and other paths are filtered out below.
   const pathspec = path === undefined || path === '' || path.startsWith('"') ? [] : ['--', path];
   const gitDir = `--git-dir=${options.attributesFrom ?? input.folder.shadow}`;
   const args = [...settings, gitDir, 'diff-tree', ...shape, ...options.flags];
@@ -57,28 +57,28 @@ export async function diffTree(
   const { maxBytes } = options;
   const isPlain = pathspec.length === 0 && options.attributesFrom === undefined && input.objects === undefined;
   const output = isPlain
-    ? await deps.keptDiffs.diff({ args: [...args, '--stdin', '--no-commit-id'], from, to, maxBytes })
+    ? await deps.diffProcesses.diff({ args: [...args, '--stdin', '--no-commit-id'], from, to, maxBytes })
     : (
         await deps.git.run([...args, from, to, ...pathspec], {
           maxBytes,
           ...objectsOf(input, options.attributesFrom),
         })
       ).stdout;
-  const files = await split(output, createPace());
+  const files = await split(output, createYielder());
   if (path === undefined || path === '') return files;
   return files.filter((file) => isWithin(file.path, fromText(path)) || isWithin(file.path, fromPlain(path)));
 }
 
 function objectsOf({ folder, objects }: DiffTreeInput, attributesFrom: string | undefined): GitOptions {
   const own = `${folder.shadow}/objects`;
-  // Quoted, because a colon would divide two paths.
+  // Quoted, because a colon separates paths.
   const alternate = `"${own.replaceAll(/["\\]/g, '\\$&')}"`;
   if (objects !== undefined)
     return { env: { GIT_OBJECT_DIRECTORY: objects, GIT_ALTERNATE_OBJECT_DIRECTORIES: alternate } };
   return attributesFrom === undefined ? {} : { env: { GIT_OBJECT_DIRECTORY: own } };
 }
 
-async function split(output: Buffer, pace: Pace): Promise<RawDiff[]> {
+async function split(output: Buffer, maybeYield: Yielder): Promise<RawDiff[]> {
   const files: (RawDiff & { parts: number })[] = [];
   let position = 0;
   while (output[position] === 0x3a) {
@@ -86,10 +86,10 @@ async function split(output: Buffer, pace: Pace): Promise<RawDiff[]> {
     const [path, afterPath] = field(output, afterMeta);
     files.push(describe(meta, path));
     position = afterPath;
-    const pause = pace();
+    const pause = maybeYield();
     if (pause !== undefined) await pause;
   }
-  const sections = await splitSections(output.subarray(output[position] === 0 ? position + 1 : position), pace);
+  const sections = await splitSections(output.subarray(output[position] === 0 ? position + 1 : position), maybeYield);
   let next = 0;
   for (const file of files) {
     file.sections = sections.slice(next, next + file.parts);
@@ -108,7 +108,7 @@ function field(output: Buffer, from: number): [string, number] {
 
 function describe(meta: string, path: string): RawDiff & { parts: number } {
   const match = /^:(\d{6}) (\d{6}) [0-9a-f]+ [0-9a-f]+ ([AMDT])$/.exec(meta);
-  if (match === null) throw new WorkspaceError('EGITFAILED', `git wrote a diff that cannot be read: ${meta}`);
+  if (match === null) throw new WorkspaceError('EGITFAILED', `git wrote a malformed diff: ${meta}`);
   const [, oldMode = '', newMode = '', letter = ''] = match;
   return {
     path,
@@ -120,8 +120,8 @@ function describe(meta: string, path: string): RawDiff & { parts: number } {
   };
 }
 
-/** Content lines begin with a space, `+`, `-` or a backslash and binary lines hold no space, so a header cannot be forged. */
-async function splitSections(patch: Buffer, pace: Pace): Promise<Buffer[]> {
+/** Content lines begin with a space, `+`, `-` or a backslash, and binary lines contain no space, so content cannot forge a header. */
+async function splitSections(patch: Buffer, maybeYield: Yielder): Promise<Buffer[]> {
   const sections: Buffer[] = [];
   let start = 0;
   while (start < patch.length) {
@@ -129,7 +129,7 @@ async function splitSections(patch: Buffer, pace: Pace): Promise<Buffer[]> {
     const end = next === -1 ? patch.length : next + 1;
     sections.push(patch.subarray(start, end));
     start = end;
-    const pause = pace();
+    const pause = maybeYield();
     if (pause !== undefined) await pause;
   }
   return sections;

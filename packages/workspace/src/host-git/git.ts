@@ -4,7 +4,7 @@ import { errnoOf, WorkspaceError } from '../errors.ts';
 import { signature } from '../git-objects/commit-object.ts';
 
 /**
- * git of the host, run on bare repositories and on sources, never inside a tree that an agent writes: opening one runs its
+ * The host's git. It runs on bare repositories and on sources, never inside a tree that an agent writes: opening such a tree runs its
  * fsmonitor, filters and hooks, and hardening flags do not stop `filter.clean`.
  */
 export interface Git {
@@ -17,9 +17,9 @@ export interface Git {
 export interface GitOptions {
   signal?: AbortSignal;
   input?: Uint8Array | string;
-  /** Exit codes that are answers and not failures. @default [0] */
+  /** Exit codes that are no failures. @default [0] */
   accept?: readonly number[];
-  /** Output beyond this many bytes is EDIFFTOOLARGE. @default 64 MiB */
+  /** Throws EDIFFTOOLARGE for more output than this. @default 64 MiB */
   maxBytes?: number;
   /** User to run as; only a root host can change it. */
   as?: { uid: number; gid: number };
@@ -45,8 +45,8 @@ const flags = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'core.sshComm
   .concat(['protocol.allow=never'])
   .flatMap((setting) => ['-c', setting]);
 
-/** Files from 4 MiB on are neither held in memory nor searched for differences. */
-export const largeAsTheyAre = ['-c', `core.bigFileThreshold=${4 * 1024 * 1024}`];
+/** git neither loads files of at least 4 MiB into memory nor deltifies or diffs them. Its own limit is 512 MiB. */
+export const bigFileFlags = ['-c', `core.bigFileThreshold=${4 * 1024 * 1024}`];
 
 export function createGit(deps: { gitPath?: string }): Git {
   const launch = { file: deps.gitPath ?? 'git', env: environment(deps.gitPath) };
@@ -56,7 +56,7 @@ export function createGit(deps: { gitPath?: string }): Git {
   };
 }
 
-/** The whole environment of git: nothing of the worker's own, no user or system configuration. */
+/** The complete environment of git: no variable of the worker, no user or system configuration. */
 function environment(gitPath: string | undefined): Record<string, string> {
   const path = ['/usr/local/bin', '/usr/bin', '/bin', '/opt/homebrew/bin'];
   if (gitPath !== undefined && isAbsolute(gitPath)) path.unshift(dirname(gitPath));
@@ -69,8 +69,8 @@ function environment(gitPath: string | undefined): Record<string, string> {
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_ATTR_NOSYSTEM: '1',
     GIT_TERMINAL_PROMPT: '0',
-    // Overrules the configuration of a repository, whose partial clone could name a program to fetch missing objects with. git before
-    // 2.39.4 does not know the second variable.
+    // Override the configuration of a repository, where a partial clone can name a program that fetches missing objects. git before
+    // 2.39.4 ignores the second variable.
     GIT_ALLOW_PROTOCOL: 'none',
     GIT_NO_LAZY_FETCH: '1',
     GIT_NO_REPLACE_OBJECTS: '1',
@@ -125,13 +125,13 @@ function common(launch: Launch, options: GitOptions) {
     extendEnv: false,
     cwd: options.cwd ?? '/',
     killSignal: 'SIGKILL',
-    ...(options.signal && { cancelSignal: options.signal }),
-    ...(options.as && { uid: options.as.uid, gid: options.as.gid }),
+    cancelSignal: options.signal,
+    ...options.as,
   } as const;
 }
 
 function failure(args: readonly string[], stderr: string, cause: unknown): WorkspaceError {
-  if (errnoOf(cause) === 'ENOENT') return new WorkspaceError('EGITMISSING', 'git could not be started.', { cause });
+  if (errnoOf(cause) === 'ENOENT') return new WorkspaceError('EGITMISSING', 'git was not found.', { cause });
   const verb = args.find((arg) => !arg.startsWith('-')) ?? '';
   const code = /No space left on device|Disk quota exceeded/.test(stderr) ? 'ENOSPC' : 'EGITFAILED';
   return new WorkspaceError(code, `git ${verb} failed: ${stderr.trim().slice(0, 2000)}`, { cause });

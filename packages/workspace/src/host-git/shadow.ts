@@ -4,11 +4,11 @@ import { syncFile, writeDurably } from '../files/write-durably.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import type { Git } from './git.ts';
 
-/** Turns every attribute off: content is bytes, whatever `.gitattributes` a tree or a user has. */
+/** Turns every attribute off: content is bytes, for any `.gitattributes` of a tree or a user. */
 export const shadowAttributes =
   '* -text !eol -ident -filter !working-tree-encoding !diff !merge !export-ignore !export-subst\n';
 
-/** Makes the run's bare repository. It lies outside of every sandbox mount and borrows no objects from anywhere. */
+/** Creates the run's bare repository. It lies outside every sandbox mount and has no alternates. */
 export async function createShadow(git: Git, folder: RunFolder): Promise<void> {
   mkdirSync(folder.shadow, { mode: 0o700 });
   await git.run([
@@ -25,15 +25,15 @@ export async function createShadow(git: Git, folder: RunFolder): Promise<void> {
 }
 
 /**
- * Waits until everything that git wrote into the repository is on disk. git syncs packs and refs, and neither HEAD nor its configuration:
- * a power cut within half a minute left them empty, and the repository unreadable.
+ * Waits until everything that git wrote into the repository is on disk. git syncs packs and refs, but neither HEAD nor its configuration:
+ * a power cut within half a minute left those empty and the repository unreadable.
  */
 export async function syncShadow(folder: RunFolder): Promise<void> {
-  // At once: the file system brings them to the disk together, in one or two writes of its journal.
+  // Concurrently: the file system writes them together, in one or two commits of its journal.
   await Promise.all(pathsBelow(folder.shadow).map(syncFile));
 }
 
-/** Objects and refs were synced by what wrote them: git, and this package. There may be thousands of them. */
+/** Their writers, git and this package, have synced objects and refs. There may be thousands. */
 const isSynced = (path: string): boolean => /\/shadow\.git\/(objects|refs)\//.test(path);
 
 /** Every folder, and every file that is not synced yet. */

@@ -1,7 +1,7 @@
 import { WorkspaceError } from '../errors.ts';
-import type { Git } from './git.ts';
+import { bigFileFlags, type Git } from './git.ts';
 
-/** Receives the content of blobs, one after the other, in the order they were asked for. */
+/** Receives the content of blobs one after the other, in the order of `oids`. */
 export interface BlobReceiver {
   /** A blob begins; `size` in bytes. */
   begin(index: number, size: number): void;
@@ -10,11 +10,8 @@ export interface BlobReceiver {
   end(): Promise<void> | void;
 }
 
-/** git holds what is smaller as a whole. Its own setting is 512 MiB. */
-const largest = 4 * 1024 * 1024;
-
 /**
- * Reads blobs of a bare repository through one `git cat-file --batch`, in pieces: memory does not grow with the size of a file.
+ * Reads blobs of a bare repository through one `git cat-file --batch`, in pieces, so that memory does not grow with file size.
  * No attribute, filter or replacement applies.
  */
 export async function streamBlobs(
@@ -24,8 +21,8 @@ export async function streamBlobs(
 ): Promise<void> {
   if (input.oids.length === 0) return;
   const { stdin, stdout, done, kill } = deps.git.stream(
-    ['-c', `core.bigFileThreshold=${largest}`, `--git-dir=${input.gitDir}`, 'cat-file', '--batch', '--buffer'],
-    input.signal === undefined ? {} : { signal: input.signal },
+    [...bigFileFlags, `--git-dir=${input.gitDir}`, 'cat-file', '--batch', '--buffer'],
+    { signal: input.signal },
   );
   stdin.on('error', () => {});
   stdin.end(`${input.oids.join('\n')}\n`);
@@ -70,7 +67,7 @@ async function parse(stdout: AsyncIterable<unknown>, oids: readonly string[], re
     }
   }
   if (index === oids.length) return;
-  throw new WorkspaceError('EWORKSPACECORRUPT', `git ended before blob ${oids[index]} of the shadow repository.`);
+  throw new WorkspaceError('EWORKSPACECORRUPT', `git exited before blob ${oids[index]} of the shadow repository.`);
 }
 
 function sizeIn(header: string, oid: string | undefined): number {

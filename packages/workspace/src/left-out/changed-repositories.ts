@@ -7,21 +7,21 @@ import { loadRepositories } from '../repository/repositories.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import { loadSnapshot, readManifests } from '../tree/load-snapshot.ts';
 import { changesBetween, emptyFolder, type Folder, find, isFolder, isLeaf, modes } from '../tree/tree.ts';
-import { fold } from './summarise.ts';
+import { limitEntries } from './summarise.ts';
 
 /**
- * The `.git` entries that differ between two snapshots. A person sees that there are some: a repository that a command made has a
- * configuration of its own, which can run programs in it.
+ * The `.git` entries that differ between two snapshots. They are shown to a person, because the configuration of a repository that a command
+ * created can run programs.
  */
 export async function changedRepositories(
   deps: Deps,
   input: { folder: RunFolder; from: SnapshotId; to: SnapshotId },
 ): Promise<LeftOut[]> {
   const { found } = await findChanged(deps, input);
-  return fold([...found.values()]);
+  return limitEntries([...found.values()]);
 }
 
-/** The same, each with the configuration that git commands in it follow. A later command runs what it says. */
+/** The same, with the configuration of each repository: a later git command runs the programs that it names. */
 export async function configuredRepositories(
   deps: Deps,
   input: { folder: RunFolder; from: SnapshotId; to: SnapshotId },
@@ -35,15 +35,15 @@ export async function configuredRepositories(
   }
   if (rest.length === 0) return list;
   const sum = (of: 'files' | 'bytes') => rest.reduce((total, one) => total + one[of], 0);
-  const configuration = `of ${rest.length} more repositories is not shown here`;
+  const configuration = `not shown (${rest.length} more repositories)`;
   return [...list, { path: null, files: sum('files'), bytes: sum('bytes'), configuration }];
 }
 
 const mostShown = 20;
-/** Bytes of each file. */
+/** Bytes per file. */
 const longestConfiguration = 4096;
 
-/** The configuration of our own repository is fixed. */
+/** Null for the workspace's own repository, whose configuration is fixed. */
 async function configurationOf(deps: Deps, folder: RunFolder, root: Folder, at: BytePath): Promise<string | null> {
   const names = at.replace(/\/$/, '').split('/');
   if (names.length === 1) return null;
@@ -66,7 +66,7 @@ async function configurationOf(deps: Deps, folder: RunFolder, root: Folder, at: 
   return texts.length === 0 ? null : texts.join('\n');
 }
 
-/** `commondir` leads git to another configuration. */
+/** `commondir` points git to another configuration. */
 const controlFiles = ['config', 'config.worktree', 'commondir'];
 
 async function findChanged(
@@ -98,7 +98,7 @@ async function rootOf(deps: Deps, folder: RunFolder, id: SnapshotId): Promise<Fo
   return (await loadRepositories(deps, { folder, state, snapshot }))?.root ?? emptyFolder();
 }
 
-/** The `.git` entry that a path belongs to, with a slash at its end where it is a folder. */
+/** The `.git` entry that a path belongs to, with a trailing slash for a folder. */
 function nameOf(path: string, roots: readonly Folder[]): string {
   let at = '';
   let folders = [...roots];

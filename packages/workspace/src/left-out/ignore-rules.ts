@@ -14,37 +14,36 @@ import type { Deps } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
 import { type BytePath, join } from '../files/path-name.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
-import { createSelection, everything } from '../materialise/selection.ts';
+import { createSelection, selectAll } from '../materialise/selection.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import type { WorkspaceRecord } from '../run/workspace-record.ts';
-import { openOrigin } from '../source-repository/open-origin.ts';
-import { type Repository, readGit } from '../source-repository/repository.ts';
+import { openOrigin, type Repository, readGit } from '../source-repository/repository.ts';
 import { loadTree } from '../tree/load-snapshot.ts';
 import { type Folder, find, isLeaf, modes } from '../tree/tree.ts';
 
-/** All rule files of one judgement together. */
+/** All rule files of one query together, bytes. */
 const mostBytes = 16 * 1024 * 1024;
 
-export interface Asked {
+export interface PathQuery {
   path: BytePath;
   isFolder: boolean;
 }
 
-/** The ignore rules of a git source, in a work tree of our own that holds nothing else. Removed at the end of the scope. */
+/** The ignore rules of a git source, in a temporary work tree that holds nothing else. Removed at the end of the scope. */
 export interface IgnoreRules {
-  /** Those of the paths that git ignores. */
-  match(asked: readonly Asked[], signal: AbortSignal): Promise<Set<BytePath>>;
+  /** Returns the paths that git ignores. */
+  match(asked: readonly PathQuery[], signal: AbortSignal): Promise<Set<BytePath>>;
   [Symbol.dispose](): void;
 }
 
-type Judging = Pick<Deps, 'git' | 'dataDir' | 'states' | 'bounds' | 'isRoot'>;
+type RuleDeps = Pick<Deps, 'git' | 'dataDir' | 'states' | 'bounds' | 'isRoot'>;
 
 /**
- * The user's own excludes file is not among the rules: what is published must not depend on who runs the worker. A `.gitignore` that the
- * source's globs leave out of the workspace is taken from the commit that the run began with.
+ * The user's global excludes file is not used: a publish must not depend on the user that runs the worker. A `.gitignore` that the source's
+ * globs exclude from the workspace is read from the base commit.
  */
 export async function openIgnoreRules(
-  deps: Judging,
+  deps: RuleDeps,
   input: { folder: RunFolder; record: WorkspaceRecord; root: Folder },
 ): Promise<IgnoreRules> {
   const { folder, record } = input;
@@ -74,11 +73,11 @@ export async function openIgnoreRules(
       hasRules ||= rules.length > 0;
       if (!hasRules) return new Set();
       await placeRules(deps, { work, gitDir: folder.shadow, rules, take, signal });
-      // A pattern such as `dist/` fits folders only, and git looks at what is there.
+      // A pattern such as `dist/` matches folders only, and git checks the work tree for them.
       for (const { path, isFolder } of asked) if (isFolder) makeFolder(work, path);
       ignoreCase ??= await isCaseIgnored(deps, origin);
       const args = [...at, '-c', `core.ignoreCase=${ignoreCase}`, 'check-ignore', '--no-index', '--stdin', '-z'];
-      // `./` keeps a name that begins with a colon from being read as one of git's path patterns.
+      // Without `./`, git reads a name that begins with a colon as a pathspec.
       const { stdout } = await deps.git.run(args, {
         ...{ cwd: work, accept: [0, 1], maxBytes: 1024 * 1024 * 1024, signal },
         env: { GIT_LITERAL_PATHSPECS: '0' },
@@ -100,14 +99,14 @@ async function ruleFinder(
   deps: Pick<Deps, 'git' | 'states'>,
   { folder, record, root }: { folder: RunFolder; record: WorkspaceRecord; root: Folder },
 ): Promise<(path: BytePath) => Rule | undefined> {
-  const selection = record.source.type === 'empty' ? everything : createSelection(record.source);
+  const selection = record.source.type === 'empty' ? selectAll : createSelection(record.source);
   const state = deps.states.of(folder);
   const treeish = `${record.base_commit}^{tree}`;
-  const commit = selection === everything ? root : (await loadTree(deps, { folder, state, treeish })).root;
+  const commit = selection === selectAll ? root : (await loadTree(deps, { folder, state, treeish })).root;
   return (path) => {
     const rules = join(path, '.gitignore');
     const entry = find(selection.has(rules) ? root : commit, rules.split('/'));
-    // git follows no link to its rules.
+    // git does not follow a `.gitignore` that is a link.
     return isLeaf(entry) && entry.mode !== modes.symlink ? { folder: path, oid: entry.oid } : undefined;
   };
 }
@@ -157,16 +156,16 @@ function placeRule(work: string, folder: BytePath, content: Buffer): void {
   if (at !== undefined) writeFileSync(Buffer.concat([at, Buffer.from('/.gitignore')]), content);
 }
 
-/** Undefined where a path is too long to be used: git cannot read rules there either. */
+/** Undefined when the path is too long; git cannot read rules there either. */
 function makeFolder(work: string, folder: BytePath): Buffer | undefined {
   const at = Buffer.concat([Buffer.from(`${work}/`), Buffer.from(folder, 'latin1')]);
-  // PATH_MAX, less the name of a rule file.
+  // PATH_MAX, minus the name of a rule file.
   if (at.length > 4080) return undefined;
   mkdirSync(at, { recursive: true });
   return at;
 }
 
-/** `info/exclude` of the repository, which its work trees share. It is no link, as of a pipe the reader would wait for ever. */
+/** The `info/exclude` that all work trees share. O_NOFOLLOW and O_NONBLOCK: a pipe would block the reader for ever. */
 function sharedRules(repository: Repository | undefined): Buffer {
   if (repository === undefined) return Buffer.alloc(0);
   let fd: number;
@@ -184,7 +183,7 @@ function sharedRules(repository: Repository | undefined): Buffer {
   }
 }
 
-async function isCaseIgnored(deps: Judging, repository: Repository | undefined): Promise<boolean> {
+async function isCaseIgnored(deps: RuleDeps, repository: Repository | undefined): Promise<boolean> {
   if (repository === undefined) return false;
   const args = ['config', '--type=bool', '--get', 'core.ignoreCase'];
   const { code, stdout } = await readGit(deps.git, repository, args, { accept: [0, 1, 128] });

@@ -4,11 +4,11 @@ import { type BytePath, join } from '../files/path-name.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import type { WorkspaceRecord } from '../run/workspace-record.ts';
 import type { Folder } from '../tree/tree.ts';
-import { type Asked, openIgnoreRules } from './ignore-rules.ts';
+import { openIgnoreRules, type PathQuery } from './ignore-rules.ts';
 
-/** Subtrees with at most so many paths are asked about path by path: one process answers, however deep they are. */
-const askedAtOnce = 1000;
-/** Patterns come from the run. git backtracks over them, so a hostile one could take hours. */
+/** A subtree with at most this many paths is asked path by path: one process answers at any depth. */
+const largestBatch = 1000;
+/** Patterns come from the run, and git backtracks: a hostile pattern could take hours. */
 const longestMs = 60_000;
 
 interface Branch {
@@ -20,11 +20,11 @@ interface Branch {
 }
 
 /**
- * Which of some paths git would ignore, by the `.gitignore` files of a tree and the `info/exclude` of the source. `git check-ignore`
- * judges them in a folder of our own that holds nothing but the rules, so nothing of the run's tree is opened.
+ * Finds the paths that git ignores, by the `.gitignore` files of a tree and the `info/exclude` of the source. `git check-ignore` runs in a
+ * temporary folder that holds only the rules, so git opens nothing in the run's tree.
  *
- * A large new folder is asked about before what is in it: of 58,000 files below `node_modules/` git sees one path, and none of
- * their `.gitignore` files is read.
+ * A large new folder is asked before its content: for 58,000 files below `node_modules/` git gets one path and reads none of their
+ * `.gitignore` files.
  * @param input.isTracked whether the source has a file or a folder at a path
  */
 export async function ignoredPaths(
@@ -54,12 +54,12 @@ export async function ignoredPaths(
     }
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw new WorkspaceError('EIGNORERULES', `git took more than ${longestMs / 1000} s over the ignore rules.`);
+    throw new WorkspaceError('EIGNORERULES', `git took more than ${longestMs / 1000} s for the ignore rules.`);
   }
   return ignored;
 }
 
-interface Question extends Asked {
+interface Question extends PathQuery {
   branch: Branch;
 }
 
@@ -81,7 +81,7 @@ function branchOf(paths: readonly BytePath[]): Branch {
 
 const leaf = (): Branch => ({ isPath: false, paths: 0, children: new Map() });
 
-/** What to ask about the entries of a folder. Folders of the source are walked through: git judges what is in them one by one. */
+/** Questions about the entries of a folder. A folder of the source is always entered: git decides for each path in it. */
 function questionsOf(branch: Branch, path: BytePath, isTracked: (path: BytePath) => boolean): Question[] {
   const questions: Question[] = [];
   for (const [name, child] of branch.children) {
@@ -89,7 +89,7 @@ function questionsOf(branch: Branch, path: BytePath, isTracked: (path: BytePath)
     if (child.isPath) questions.push({ path: below, isFolder: false, branch: leaf() });
     if (child.children.size === 0) continue;
     if (isTracked(below)) questions.push(...questionsOf(child, below, isTracked));
-    else if (child.paths > askedAtOnce) questions.push({ path: below, isFolder: true, branch: child });
+    else if (child.paths > largestBatch) questions.push({ path: below, isFolder: true, branch: child });
     else {
       const within = pathsOf(child, below).filter((one) => one !== below);
       questions.push(...within.map((one) => ({ path: one, isFolder: false, branch: leaf() })));
@@ -98,7 +98,7 @@ function questionsOf(branch: Branch, path: BytePath, isTracked: (path: BytePath)
   return questions;
 }
 
-/** Every path of the list at and below a place. A question about one file has a branch of its own, which holds none. */
+/** Every path of the list at or below `path`. A question about one file has an empty branch of its own. */
 function pathsOf(branch: Branch, path: BytePath): BytePath[] {
   const found = branch.isPath || branch.children.size === 0 ? [path] : [];
   for (const [name, child] of branch.children) for (const one of pathsOf(child, join(path, name))) found.push(one);

@@ -2,10 +2,10 @@ import { appendFileSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
-import { type FileTree, readTree, writeTree } from '../fixtures/file-tree.ts';
-import { publishNow } from '../fixtures/publish-now.ts';
-import { git, initRepository } from '../fixtures/real-git.ts';
-import { type Temporary, temporary } from '../fixtures/temporary-workspaces.ts';
+import { type FileTree, readTree, writeTree } from '../testing/file-tree.ts';
+import { publishNow } from '../testing/publish-now.ts';
+import { git, initRepository } from '../testing/real-git.ts';
+import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const target = { message: 'm' };
@@ -16,7 +16,7 @@ const files: FileTree = {
   'src/kept.log': 'tracked, though ignored\n',
 };
 
-/** A run on a source of these files, which then makes others. */
+/** A run on a source with `files` that makes other files. */
 async function run(t: Temporary, made: FileTree, given: Partial<Source> & { type: 'git' | 'directory' }) {
   const path = join(t.path, 'source');
   if (!existsSync(path)) {
@@ -29,9 +29,9 @@ async function run(t: Temporary, made: FileTree, given: Partial<Source> & { type
   }
   const source = { ...given, path } as Source;
   const base = await t.workspaces.materialise({ runId, source });
-  const { path: tree } = await t.workspaces.locate({ runId, epoch: 1 });
+  const tree = await t.tree();
   writeTree(tree, made);
-  const { id } = await t.workspaces.snapshot({ runId, epoch: 1, parent: base.id, message: 'made' });
+  const { id } = await t.snapshot(base.id);
   return { base: base.id, id, source: path, tree };
 }
 
@@ -50,7 +50,7 @@ const leftOut = [
 ];
 const published = ['src/a.ts', 'src/kept.log'];
 
-test('what a git source ignores is in no diff, patch, plan or commit, and is shown as left out', async () => {
+test('ignored files are in no diff, patch, plan or commit, and listed as left out', async () => {
   using t = temporary();
   const { base, id, source } = await run(t, made, { type: 'git' });
 
@@ -75,14 +75,14 @@ test('what a git source ignores is in no diff, patch, plan or commit, and is sho
   const changed = git(source, 'diff', '--name-only', 'main', `holdpoint/${runId}`).split('\n');
   expect(changed).toEqual(published);
 
-  // Asked again, the publish that is done says the same.
+  // A repeated publish answers the same.
   expect(await publishNow(t.workspaces, { runId, snapshot: id })).toMatchObject({ published: { left_out: leftOut } });
   const all = (await t.workspaces.files({ runId, snapshot: id })).map(({ path }) => path);
   expect(all).toContain('node_modules/left-pad/index.js');
   expect(readdirSync(join(t.dataDir, 'git'))).toEqual([]);
 });
 
-test('ignored files are published for a caller that wants them, also after a publish without them', async () => {
+test('include_ignored publishes ignored files, also after a publish without', async () => {
   using t = temporary();
   const { base, id, source } = await run(t, made, { type: 'git' });
   expect(await publishNow(t.workspaces, { runId, snapshot: id })).toMatchObject({ status: 'published' });
@@ -103,11 +103,11 @@ test('ignored files are published for a caller that wants them, also after a pub
   expect(git(source, 'rev-list', '--count', `main..holdpoint/${runId}`)).toBe('2');
 });
 
-test('between two steps, ignored files are left out whether they come, change or go', async () => {
+test('a diff of two steps leaves out ignored files that are added or changed', async () => {
   using t = temporary();
   const { id, tree } = await run(t, made, { type: 'git' });
   writeTree(tree, { 'src/a.ts': 'three\n', 'dist/out.js': 'other\n' });
-  const next = await t.workspaces.snapshot({ runId, epoch: 1, parent: id, message: 'next' });
+  const next = await t.snapshot(id);
   const { files: changed, left_out } = await t.workspaces.diff({ runId, from: id, to: next.id });
   expect(changed.map(({ path }) => path)).toEqual(['src/a.ts']);
   expect(left_out).toEqual([{ path: 'dist/', reason: 'ignored', files: 1, bytes: 6 }]);
@@ -115,7 +115,7 @@ test('between two steps, ignored files are left out whether they come, change or
   expect(readTree(tree)['dist/out.js']).toBe('file out\n');
 });
 
-test('info/exclude of the repository counts, and the rules that the run itself writes', async () => {
+test('info/exclude and the .gitignore files of the run apply', async () => {
   using t = temporary();
   const path = join(t.path, 'source');
   writeTree(path, files);
@@ -131,32 +131,29 @@ test('info/exclude of the repository counts, and the rules that the run itself w
   ]);
 });
 
-test.each(['git', 'directory'] as const)(
-  'what a run makes where exclude or include leave out does not reach a %s',
-  async (type) => {
-    using t = temporary();
-    const outside = { 'src/a.ts': 'two\n', 'build/x/1': '1\n', 'build/2': '2\n', 'src/secret': 's\n' };
-    const { base, id, source } = await run(t, outside, { type, include: ['src'], exclude: ['secret'] });
-    const expected = [
-      { path: 'build/', reason: 'excluded', files: 2, bytes: 4 },
-      { path: 'src/secret', reason: 'excluded', files: 1, bytes: 2 },
-    ];
-    const diff = await t.workspaces.diff({ runId, from: base, to: id });
-    expect(diff.files.map(({ path }) => path)).toEqual(['src/a.ts']);
-    expect(diff.left_out).toEqual(expected);
-    expect(await publishNow(t.workspaces, { runId, snapshot: id })).toMatchObject({
-      status: 'published',
-      published: { left_out: expected },
-    });
-    if (type === 'git') {
-      expect(git(source, 'diff', '--name-only', 'main', `holdpoint/${runId}`)).toBe('src/a.ts');
-    } else {
-      expect(Object.keys(readTree(source)).sort()).toEqual(['.gitignore', 'src', 'src/a.ts', 'src/kept.log']);
-    }
-  },
-);
+test.each(['git', 'directory'] as const)('files outside include and exclude do not reach a %s source', async (type) => {
+  using t = temporary();
+  const outside = { 'src/a.ts': 'two\n', 'build/x/1': '1\n', 'build/2': '2\n', 'src/secret': 's\n' };
+  const { base, id, source } = await run(t, outside, { type, include: ['src'], exclude: ['secret'] });
+  const expected = [
+    { path: 'build/', reason: 'excluded', files: 2, bytes: 4 },
+    { path: 'src/secret', reason: 'excluded', files: 1, bytes: 2 },
+  ];
+  const diff = await t.workspaces.diff({ runId, from: base, to: id });
+  expect(diff.files.map(({ path }) => path)).toEqual(['src/a.ts']);
+  expect(diff.left_out).toEqual(expected);
+  expect(await publishNow(t.workspaces, { runId, snapshot: id })).toMatchObject({
+    status: 'published',
+    published: { left_out: expected },
+  });
+  if (type === 'git') {
+    expect(git(source, 'diff', '--name-only', 'main', `holdpoint/${runId}`)).toBe('src/a.ts');
+  } else {
+    expect(Object.keys(readTree(source)).sort()).toEqual(['.gitignore', 'src', 'src/a.ts', 'src/kept.log']);
+  }
+});
 
-test('rules that include leaves out of the workspace still hold', async () => {
+test('a .gitignore outside include still applies', async () => {
   using t = temporary();
   const { base, id } = await run(t, { 'src/dist/x': 'x\n', 'src/b.ts': 'b\n' }, { type: 'git', include: ['src'] });
   const { files: changed, left_out } = await t.workspaces.diff({ runId, from: base, to: id });
@@ -164,7 +161,7 @@ test('rules that include leaves out of the workspace still hold', async () => {
   expect(left_out).toEqual([{ path: 'src/dist/', reason: 'ignored', files: 1, bytes: 2 }]);
 });
 
-test('a directory has no ignore rules, also when it lies in a repository', async () => {
+test('a directory source has no ignore rules, even inside a repository', async () => {
   using t = temporary();
   const path = join(t.path, 'source');
   writeTree(path, files);
@@ -176,7 +173,7 @@ test('a directory has no ignore rules, also when it lies in a repository', async
   expect(readTree(source, { ignore: ['.git'] })['dist/out.js']).toBe('file out\n');
 });
 
-test('a long list of what is left out is added up at its end', async () => {
+test('a long list of left out files is summed up at its end', async () => {
   using t = temporary();
   const logs = Object.fromEntries(
     Array.from({ length: 230 }, (_, n) => [`src/${String(n).padStart(3, '0')}.log`, 'x']),
@@ -188,7 +185,7 @@ test('a long list of what is left out is added up at its end', async () => {
   expect(left_out.at(-1)).toEqual({ path: null, reason: 'ignored', files: 30, bytes: 30 });
 });
 
-test('a file that grows beyond what a snapshot holds is left out by name, and changes the digest of the plan', async () => {
+test('a file that grows too large is left out by name and changes the digest', async () => {
   using t = temporary({ limits: { fileBytes: 1000 } });
   const { base, id, tree } = await run(t, { 'src/a.ts': 'x'.repeat(2000), 'src/b.ts': 'b\n' }, { type: 'git' });
   const modified_at = expect.stringMatching(/^20.*Z$/);
@@ -197,14 +194,14 @@ test('a file that grows beyond what a snapshot holds is left out by name, and ch
   const plan = await t.workspaces.planPublish({ runId, snapshot: id, target });
   expect(plan.left_out).toEqual([large]);
   writeFileSync(join(tree, 'src/a.ts'), 'y'.repeat(2000));
-  const other = await t.workspaces.snapshot({ runId, epoch: 1, parent: id, message: 'other' });
+  const other = await t.snapshot(id);
   expect(other).toMatchObject({ files_changed: 0 });
   const again = await t.workspaces.planPublish({ runId, snapshot: other.id, target });
   expect(again.left_out).toEqual([large]);
   expect(again.digest).not.toBe(plan.digest);
 });
 
-test('what was too large from the beginning and is as it was is not left out', async () => {
+test('an unchanged file that was always too large is not listed as left out', async () => {
   using t = temporary({ limits: { fileBytes: 1000 } });
   writeTree(join(t.path, 'source'), { ...files, big: 'x'.repeat(2000) });
   const { base, id } = await run(t, { 'src/a.ts': 'two\n' }, { type: 'directory' });

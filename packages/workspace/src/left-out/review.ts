@@ -7,8 +7,8 @@ import { createObjectWriter } from '../git-objects/object-writer.ts';
 import { changedPaths } from '../host-git/changed-paths.ts';
 import { createSelection } from '../materialise/selection.ts';
 import type { DiffRequest } from '../port.ts';
+import { applyChanges } from '../publish/apply-changes.ts';
 import { isWithinAny } from '../publish/change-set.ts';
-import { overlay } from '../publish/overlay.ts';
 import { manifestOf } from '../read/list-unknown.ts';
 import { type RunFolder, runFolder } from '../run/run-folder.ts';
 import { requireRecord, type WorkspaceRecord } from '../run/workspace-record.ts';
@@ -16,26 +16,26 @@ import { assertSnapshot, loadSnapshot, readManifests } from '../tree/load-snapsh
 import { isSameSkip, type Skipped } from '../tree/manifest.ts';
 import type { Change, Folder } from '../tree/tree.ts';
 import { changedRepositories } from './changed-repositories.ts';
-import { judgeChanges } from './judge-changes.ts';
+import { findLeftOut } from './find-left-out.ts';
 import { summarise } from './summarise.ts';
 
-/** Two snapshots as they are compared for a person: without what a publish leaves out. */
+/** A comparison of two snapshots for a person, without the changes that a publish leaves out. */
 export interface Review {
   folder: RunFolder;
   from: string;
-  /** The newer snapshot, or a tree that is without what is left out. */
+  /** The newer snapshot, or a copy of its tree without the left out changes. */
   to: string;
   /** Objects of that tree, in a repository of their own. */
   objects: string | undefined;
-  /** What differs, without what is left out. */
+  /** Differences, without the left out changes. */
   changes: Change[];
   left_out: LeftOut[];
   [Symbol.dispose](): void;
 }
 
 /**
- * Compares by names first, which takes a millisecond: where the run only edited files of the source, nothing can be left out, and no tree
- * is loaded. Otherwise git compares with a tree of ours, so that 58,000 files below `node_modules/` are not read.
+ * Compares names first, which takes a millisecond: when the run only edited files of the source, nothing can be left out and no tree is
+ * loaded. Otherwise git compares with a temporary tree, so that 58,000 files below `node_modules/` are not read.
  */
 export async function reviewChanges(deps: Deps, request: DiffRequest): Promise<Review> {
   const folder = runFolder(deps.dataDir, request.runId);
@@ -64,17 +64,17 @@ export async function reviewChanges(deps: Deps, request: DiffRequest): Promise<R
   const { root } = await loadSnapshot(deps, { folder, state, id: to });
   const scope = { folder, record, tracked: [base], includeIgnored: request.includeIgnored === true };
   const asked = [...changes, ...[...skipped.keys()].map((path) => ({ path }))];
-  const judged = await judgeChanges(deps, scope, { root, changes: asked });
-  const left_out = [...whole.left_out, ...(await summarise(deps, { folder, changes, judged, skipped, base }))];
-  // What the snapshot has in place of unknown content is older: shown, it would be taken for what is there.
-  const isOut = (change: Change) => judged.has(change.path) || isUnknown(change);
+  const reasons = await findLeftOut(deps, scope, { root, changes: asked });
+  const left_out = [...whole.left_out, ...(await summarise(deps, { folder, changes, reasons, skipped, base }))];
+  // For a path with unknown content, the snapshot has an older version, which must not be shown as the current one.
+  const isOut = (change: Change) => reasons.has(change.path) || isUnknown(change);
   const out = changes.filter(isOut);
   if (out.length === 0) return { ...whole, left_out };
   const kept = changes.filter((change) => !isOut(change));
   return { ...whole, ...(await writeWithout(deps, root, out)), changes: kept, left_out };
 }
 
-/** A path at the port may be given as text or quoted. */
+/** A path at the port is plain or quoted text. */
 function within(path: string | undefined): (path: string) => boolean {
   if (path === undefined || path === '') return () => true;
   const [text, plain] = [fromText(path), fromPlain(path)];
@@ -86,7 +86,7 @@ async function newlySkipped(deps: Deps, folder: RunFolder, { from, to }: DiffReq
   return new Map([...(after?.skipped ?? [])].filter(([path, skip]) => !isSameSkip(before?.skipped.get(path), skip)));
 }
 
-/** Whether a change is at a path that the source does not have, or that its globs leave out. */
+/** Whether a changed path is new to the source or excluded by its globs. */
 async function mayLeaveOut(
   deps: Deps,
   input: { folder: RunFolder; record: WorkspaceRecord; request: DiffRequest; changes: readonly Change[] },
@@ -106,7 +106,7 @@ async function mayLeaveOut(
   return changes.some(({ path }) => made.has(path));
 }
 
-/** Writes the trees that differ into a repository of their own: reading a run leaves nothing in the run's. */
+/** Writes the changed trees into a temporary repository, because a read must leave nothing in the run's repository. */
 async function writeWithout(
   deps: Deps,
   root: Folder,
@@ -118,7 +118,7 @@ async function writeWithout(
     mkdirSync(joinPath(scratch, 'objects', 'pack'), { recursive: true });
     const writer = createObjectWriter({ gitDir: scratch, known: new Set() });
     const to = await writer.root(
-      overlay(
+      applyChanges(
         root,
         out.map((change) => ({ ...change, new: change.old })),
       ).root,

@@ -7,67 +7,66 @@ import type { RunFolder } from '../run/run-folder.ts';
 import type { Skipped } from '../tree/manifest.ts';
 import { type Change, type Folder, find, isFolder } from '../tree/tree.ts';
 
-/** Entries of a list; what is beyond is added up. */
+/** Entries of a list; further entries are summed up per reason. */
 const mostEntries = 200;
 
 /**
- * What is left out, as a person wants to see it: `node_modules/` in place of its 58,000 files. A folder stands for its files when the
- * run did not begin with it, and everything that changed in it is left out for the same reason.
+ * Groups the left out paths for a person: `node_modules/` in place of its 58,000 files. A folder stands for its files when the run created it
+ * and all changes in it are left out for the same reason.
  */
 export async function summarise(
   deps: Pick<Deps, 'git'>,
   input: {
     folder: RunFolder;
     changes: readonly Change[];
-    judged: ReadonlyMap<BytePath, LeftOut['reason']>;
+    reasons: ReadonlyMap<BytePath, LeftOut['reason']>;
     skipped: ReadonlyMap<BytePath, Skipped>;
-    /** What the run began with. */
+    /** The tree that the run started from. */
     base: Folder;
   },
 ): Promise<LeftOut[]> {
-  const { changes, judged, skipped } = input;
-  const left = changes.filter(({ path }) => judged.has(path));
+  const { changes, reasons, skipped } = input;
+  const left = changes.filter(({ path }) => reasons.has(path));
   const oids = left.flatMap(({ new: leaf }) => (leaf === null ? [] : [leaf.oid]));
   const sizes = await blobSizes(deps, { gitDir: input.folder.shadow, oids });
   const top = topOf(input);
   const groups = new Map<string, LeftOut>();
   const add = (at: string, reason: LeftOut['reason'], bytes: number, mtime?: string) => {
     const modified_at = mtime === undefined ? undefined : modifiedAt(mtime);
-    const more = modified_at === undefined ? {} : { modified_at };
-    const group = groups.get(at) ?? { path: toText(at), reason, files: 0, bytes: 0, ...more };
+    const group = groups.get(at) ?? { path: toText(at), reason, files: 0, bytes: 0, modified_at };
     groups.set(at, { ...group, files: group.files + 1, bytes: group.bytes + bytes });
   };
   for (const { path, new: leaf } of left) {
-    add(top(path), judged.get(path) ?? 'ignored', sizes.get(leaf?.oid ?? '') ?? 0);
+    add(top(path), reasons.get(path) ?? 'ignored', sizes.get(leaf?.oid ?? '') ?? 0);
   }
   for (const [path, { reason, bytes, mtime }] of skipped) {
-    const other = judged.get(path);
+    const other = reasons.get(path);
     if (other === undefined) add(path, reason, bytes, mtime);
     else add(top(path), other, bytes);
   }
   const list = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
-  return fold(list);
+  return limitEntries(list);
 }
 
-/** The topmost folder that can stand for a path, with a slash at its end; the path itself when there is none. */
+/** The topmost folder that can stand for a path, with a trailing slash; the path itself when there is none. */
 function topOf(input: {
   changes: readonly Change[];
-  judged: ReadonlyMap<BytePath, LeftOut['reason']>;
+  reasons: ReadonlyMap<BytePath, LeftOut['reason']>;
   base: Folder;
 }): (path: BytePath) => string {
-  const reasons = new Map<BytePath, LeftOut['reason'] | 'mixed'>();
+  const folderReasons = new Map<BytePath, LeftOut['reason'] | 'mixed'>();
   for (const { path } of input.changes) {
-    const reason = input.judged.get(path) ?? 'mixed';
+    const reason = input.reasons.get(path) ?? 'mixed';
     for (const above of foldersAbove(path)) {
-      const known = reasons.get(above);
-      if (known === undefined) reasons.set(above, reason);
-      else if (known !== reason) reasons.set(above, 'mixed');
+      const known = folderReasons.get(above);
+      if (known === undefined) folderReasons.set(above, reason);
+      else if (known !== reason) folderReasons.set(above, 'mixed');
     }
   }
   const standsFor = new Map<BytePath, boolean>();
   const canStand = (above: BytePath) => {
     const known =
-      standsFor.get(above) ?? (reasons.get(above) !== 'mixed' && !isFolder(find(input.base, above.split('/'))));
+      standsFor.get(above) ?? (folderReasons.get(above) !== 'mixed' && !isFolder(find(input.base, above.split('/'))));
     standsFor.set(above, known);
     return known;
   };
@@ -84,8 +83,8 @@ function foldersAbove(path: BytePath): BytePath[] {
   return folders;
 }
 
-/** What no publish can hold is named first. The rest of each reason becomes one entry. */
-export function fold(list: LeftOut[]): LeftOut[] {
+/** Files that no snapshot can hold come first. The overflow becomes one entry per reason. */
+export function limitEntries(list: LeftOut[]): LeftOut[] {
   if (list.length <= mostEntries) return list;
   const byNeed = [...list].sort((a, b) => Number(isUnstorable(b)) - Number(isUnstorable(a)));
   const rest = new Map<LeftOut['reason'], LeftOut>();

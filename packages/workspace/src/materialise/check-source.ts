@@ -5,12 +5,12 @@ import type { Deps } from '../deps.ts';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 import type { Git } from '../host-git/git.ts';
 import { gitDirectoryOf } from '../source-repository/layout.ts';
-import { linkedPart, openRepository, type Repository, readGit } from '../source-repository/repository.ts';
+import { linkedWorkTree, openRepository, type Repository, readGit } from '../source-repository/repository.ts';
 import { detectFormat } from './archive/extract-archive.ts';
 import { assertComplete } from './complete-source.ts';
 import { createSelection } from './selection.ts';
 
-/** A source as it was found: where it really lies, and the commit of a git source. */
+/** A source that was found: its real path, and the commit of a git source. */
 export type FoundSource =
   | { type: 'empty' }
   | { type: 'directory'; path: string }
@@ -84,7 +84,7 @@ function assertReadable(path: string): void {
   }
 }
 
-/** The repository of a work tree's top folder, or a bare one: a run on a sub-folder must not silently take the whole repository. */
+/** The repository of a work tree's top folder, or a bare one: a run on a subfolder must not silently copy the whole repository. */
 async function findRepository(deps: Pick<Deps, 'git' | 'bounds' | 'isRoot'>, path: string): Promise<Repository> {
   const gitDir = await gitDirectoryOf(path);
   const repository = gitDir === undefined ? undefined : await openRepository(deps, { path, gitDir, use: 'source' });
@@ -98,7 +98,7 @@ async function findRepository(deps: Pick<Deps, 'git' | 'bounds' | 'isRoot'>, pat
 }
 
 async function resolveCommit(git: Git, repository: Repository, ref: string): Promise<string> {
-  const own = linkedPart(repository);
+  const own = linkedWorkTree(repository);
   const asked = own === undefined ? ref : ref.replace(/^(HEAD|@)(?=$|[~^:]|@\{)/, `${own}/HEAD`);
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${asked}^{commit}`];
   const found = await readGit(git, repository, args, { accept: [0, 1, 128] });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { WorkspaceError } from '../errors.ts';
 import type { Git } from '../host-git/git.ts';
-import { linkedPart, placeOf, type Repository, readGit } from '../source-repository/repository.ts';
+import { gitDirName, linkedWorkTree, type Repository, readGit } from '../source-repository/repository.ts';
 
 interface Input {
   source: Extract<Source, { type: 'git' }>;
@@ -10,18 +10,18 @@ interface Input {
   commit: string;
 }
 
-/** Refuses a repository that has less than the commit, and a work tree that shows less of it than a run would get. */
+/** Refuses a partial clone that lacks objects of the commit, and a sparse checkout without `include`. */
 export async function assertComplete(git: Git, input: Input): Promise<void> {
   if ((await isPartial(git, input)) && (await lacksObjects(git, input))) {
     throw new WorkspaceError(
       'ESOURCEPARTIAL',
-      `${input.source.path} is a partial clone, and does not have every file of ${input.commit}.`,
+      `${input.source.path} is a partial clone and lacks files of ${input.commit}.`,
     );
   }
   if (input.source.include !== undefined || !(await isSparse(git, input))) return;
   throw new WorkspaceError(
     'ESOURCESPARSE',
-    `The work tree ${input.source.path} is a sparse checkout. A run begins with the whole commit, so it would get files that are not checked out.`,
+    `The work tree ${input.source.path} is a sparse checkout. A run starts from the whole commit, so it would get files that are not checked out.`,
   );
 }
 
@@ -31,7 +31,7 @@ async function isPartial(git: Git, { repository }: Input): Promise<boolean> {
   return (await readGit(git, repository, args, { accept: [0, 1] })).code === 0;
 }
 
-/** Whether any object of the commit's tree is missing, also outside of `include`: git sends a commit as a whole or not at all. */
+/** Whether any object of the commit's tree is missing, also outside `include`: git sends a commit as a whole or not at all. */
 async function lacksObjects(git: Git, { repository, commit }: Input): Promise<boolean> {
   const walk = ['rev-list', '--objects', '--missing=print', '--end-of-options', `${commit}^{tree}`];
   // git ends with 128 when the tree itself is missing.
@@ -40,10 +40,10 @@ async function lacksObjects(git: Git, { repository, commit }: Input): Promise<bo
   return code !== 0 || stdout[0] === 0x3f || stdout.includes('\n?');
 }
 
-/** Each linked work tree has a setting of its own, in its own git directory. */
+/** Each linked work tree has its own setting in its own git directory. */
 async function isSparse(git: Git, { repository }: Input): Promise<boolean> {
-  const own = linkedPart(repository);
-  const file = own === undefined ? [] : [`--file=${join(placeOf(repository), own, 'config.worktree')}`];
+  const own = linkedWorkTree(repository);
+  const file = own === undefined ? [] : [`--file=${join(gitDirName(repository), own, 'config.worktree')}`];
   const args = ['config', ...file, '--type=bool', '--get', 'core.sparseCheckout'];
   const { code, stdout } = await readGit(git, repository, args, { accept: [0, 1] });
   return code === 0 && stdout.toString('latin1').trim() === 'true';

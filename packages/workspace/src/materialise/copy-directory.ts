@@ -1,6 +1,5 @@
 import { fstatSync, mkdirSync, readlinkSync, rmdirSync, symlinkSync } from 'node:fs';
 import { errnoOf } from '../errors.ts';
-import { giveFolder, giveLink } from '../files/give-away.ts';
 import {
   type Directory,
   type EntryKind,
@@ -11,19 +10,20 @@ import {
   statIn,
 } from '../files/open-directory.ts';
 import { isDotGit, join } from '../files/path-name.ts';
+import { setFolderOwner, setLinkOwner } from '../files/set-owner.ts';
 import { specialKind } from '../tree/scan.ts';
-import { copyFile, type Means, openSource } from './copy-file.ts';
-import { countEntry, fileIsIn, type Intake } from './intake.ts';
+import { type CopyState, copyFile, openSource } from './copy-file.ts';
+import { countEntry, fileDone, type ImportContext } from './import-context.ts';
 
-export interface Copy extends Intake {
-  /** Device and inode of a directory that is left out: the data directory, should the source contain it. */
+export interface Copy extends ImportContext {
+  /** Device and inode of a directory to leave out: the data directory, in case the source contains it. */
   readonly without: { dev: bigint; ino: bigint };
-  readonly means: Means;
+  readonly state: CopyState;
 }
 
 /**
- * Copies the content of a directory into an empty one: files, links as they are, modes,
- * and times of files. `.git` entries are left out; sockets, FIFOs, devices and what cannot be read are left out and noted. Links are never followed.
+ * Copies the content of a directory into an empty one: files with their times, links, and modes. `.git` entries are left out. Sockets, FIFOs,
+ * devices and unreadable files are left out and recorded. Links are never followed.
  */
 export async function copyDirectory(copy: Copy, input: { from: string; to: string }): Promise<void> {
   using from = openTop(input.from);
@@ -40,7 +40,7 @@ interface Pair {
 async function copyChildren(copy: Copy, pair: Pair): Promise<void> {
   for (const { name, kind } of entriesIn(pair.from)) {
     if (!isDotGit(name)) await copyEntry(copy, pair, name, kind);
-    const pause = copy.pace() ?? copy.content.relieve();
+    const pause = copy.maybeYield() ?? copy.content.backpressure();
     if (pause !== undefined) await pause;
   }
 }
@@ -64,12 +64,12 @@ async function copyEntry(copy: Copy, pair: Pair, name: string, kind: EntryKind):
 }
 
 /**
- * Looks at the source. What may not be read is noted; what vanished or became something else between two system calls is passed
- * over: the copy is of no single moment anyway. Everything else fails.
+ * Reads from the source. An unreadable path is recorded. A path that vanished or changed its kind between two system calls is skipped: the copy
+ * shows no single moment anyway. Any other error is thrown.
  */
-function fromSource<T>(copy: Copy, path: string, look: () => T): T | undefined {
+function fromSource<T>(copy: Copy, path: string, read: () => T): T | undefined {
   try {
-    return look();
+    return read();
   } catch (error) {
     const errno = errnoOf(error) ?? '';
     if (errno === 'EACCES' || errno === 'EPERM') copy.skipped.set(path, 'unreadable');
@@ -87,9 +87,9 @@ async function copyFolder(copy: Copy, pair: Pair, name: string): Promise<void> {
   mkdirSync(pair.to.at(name), 0o700);
   using to = openChild(pair.to, name);
   await copyChildren(copy, { from, to, path });
-  // It was made for what might have been wanted in it.
+  // The folder was made in case the selection includes something in it.
   if (!copy.selection.has(path) && namesIn(to).length === 0) rmdirSync(pair.to.at(name));
-  else giveFolder(to.fd, copy.owner, Number(status.mode & 0o777n) | 0o700);
+  else setFolderOwner(to.fd, copy.owner, Number(status.mode & 0o777n) | 0o700);
 }
 
 function copyLink(copy: Copy, pair: Pair, name: string): void {
@@ -97,8 +97,8 @@ function copyLink(copy: Copy, pair: Pair, name: string): void {
   const target = fromSource(copy, join(pair.path, name), read);
   if (target === undefined) return;
   symlinkSync(target, pair.to.at(name));
-  giveLink(pair.to.at(name), copy.owner);
-  fileIsIn(copy);
+  setLinkOwner(pair.to.at(name), copy.owner);
+  fileDone(copy);
 }
 
 function copyRegular(copy: Copy, pair: Pair, name: string): void {
@@ -106,7 +106,7 @@ function copyRegular(copy: Copy, pair: Pair, name: string): void {
   using source = fromSource(copy, path, () => openSource(pair.from, name));
   if (source === undefined) return;
   copyFile(copy, { source, directory: pair.to, name, path });
-  fileIsIn(copy);
+  fileDone(copy);
 }
 
 function noteSpecial(copy: Copy, pair: Pair, name: string): void {

@@ -1,27 +1,26 @@
-import type { BigIntStats } from 'node:fs';
-import { statSync } from 'node:fs';
+import { type BigIntStats, statSync } from 'node:fs';
 import type { Source } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
-import { giveFolder } from '../files/give-away.ts';
 import { openTop } from '../files/open-directory.ts';
-import { createPace } from '../files/pace.ts';
 import { toText } from '../files/path-name.ts';
+import { setFolderOwner } from '../files/set-owner.ts';
+import { createYielder } from '../files/yielder.ts';
 import type { ObjectWriter } from '../git-objects/object-writer.ts';
 import type { Materialised, Owner, Progress, SkippedPath } from '../port.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import { startScan } from '../snapshot.ts';
-import { assertUnmoved, readGit } from '../source-repository/repository.ts';
+import { assertUnchanged, readGit } from '../source-repository/repository.ts';
 import { takeCommit } from '../source-repository/take-commit.ts';
-import { bringTree, hashOnly } from '../tree/bring-tree.ts';
+import { checkoutTree, hashOnly } from '../tree/checkout-tree.ts';
 import { loadTree } from '../tree/load-snapshot.ts';
 import { fileSystemClock, type StatCache } from '../tree/stat-cache.ts';
 import { emptyFolder, type Folder } from '../tree/tree.ts';
 import { extractArchive } from './archive/extract-archive.ts';
 import type { FoundSource } from './check-source.ts';
 import { copyDirectory } from './copy-directory.ts';
-import { freshMeans } from './copy-file.ts';
-import { bytesAreIn, countBytes, countEntry, fileIsIn, type Intake } from './intake.ts';
-import { createSelection, everything, selectTree } from './selection.ts';
+import { newCopyState } from './copy-file.ts';
+import { bytesDone, countBytes, countEntry, fileDone, type ImportContext } from './import-context.ts';
+import { createSelection, selectAll, selectTree } from './selection.ts';
 
 type Found<Type extends FoundSource['type']> = Extract<FoundSource, { type: Type }>;
 
@@ -37,28 +36,28 @@ export interface Fill {
 }
 
 export interface Filled {
-  /** The tree as git knew it before, which keeps its object ids. */
+  /** The tree of the source's commit with its object ids; empty for other sources. */
   before: Folder;
   submodules: Materialised['submodules'];
-  /** Content of the source's commit, of a git source. */
+  /** Content of the commit of a git source. */
   commit?: Buffer;
 }
 
-/** Brings the source's files into the tree. */
+/** Copies the source's files into the tree. */
 export async function fillTree(deps: Deps, fill: Fill): Promise<Filled> {
   const { folder, found, signal } = fill;
   const owner = deps.isRoot ? fill.owner : undefined;
   using tree = openTop(folder.tree);
-  giveFolder(tree.fd, owner, 0o700);
-  const memory = createMemory(folder, deps.states.of(folder).stats);
-  const intake: Intake = {
+  setFolderOwner(tree.fd, owner, 0o700);
+  const learner = createLearner(folder, deps.states.of(folder).stats);
+  const context: ImportContext = {
     owner,
-    pace: createPace(signal),
+    maybeYield: createYielder(signal),
     limits: deps.limits,
-    selection: fill.source.type === 'empty' ? everything : createSelection(fill.source),
+    selection: fill.source.type === 'empty' ? selectAll : createSelection(fill.source),
     skipped: fill.skipped,
     content: fill.writer,
-    remember: memory.add,
+    learn: learner.add,
     onProgress: fill.onProgress ?? (() => {}),
     onPoint: deps.onPoint,
     entries: 0,
@@ -71,36 +70,36 @@ export async function fillTree(deps: Deps, fill: Fill): Promise<Filled> {
       break;
     case 'directory': {
       const { dev, ino } = statSync(deps.dataDir, { bigint: true });
-      const copy = { ...intake, without: { dev, ino }, means: freshMeans() };
+      const copy = { ...context, without: { dev, ino }, state: newCopyState() };
       using from = deps.bounds.open(found.path, 'source');
       await copyDirectory(copy, { from: from.path, to: folder.tree });
       break;
     }
     case 'archive': {
       using from = deps.bounds.open(found.path, 'source');
-      await extractArchive(intake, { from: from.path, to: folder.tree, ...(signal && { signal }) });
+      await extractArchive(context, { from: from.path, to: folder.tree, signal });
       break;
     }
     case 'git':
-      return checkOut(deps, { folder, found, intake, ...(signal && { signal }) });
+      return checkOut(deps, { folder, found, context, signal });
     default:
       throw found satisfies never;
   }
-  memory.settle();
+  learner.settle();
   return { before: emptyFolder(), submodules: [] };
 }
 
-/** Files that wait until the clock has left the tick in which they were written; see `StatCache.learn`. */
-function createMemory(folder: RunFolder, stats: StatCache) {
+/** Delays `StatCache.set` until the clock has left the tick in which a file was written. */
+function createLearner(folder: RunFolder, stats: StatCache) {
   const settleAt = 1000;
   let waiting: { path: string; status: BigIntStats; oid: string }[] = [];
   const settle = () => {
     const clock = fileSystemClock(folder);
     const young = waiting.filter(({ status }) => status.ctimeNs >= clock);
-    for (const { path, status, oid } of waiting) if (status.ctimeNs < clock) stats.learn(path, status, oid, clock);
+    for (const { path, status, oid } of waiting) if (status.ctimeNs < clock) stats.set(path, status, oid, clock);
     waiting = young;
   };
-  const add: Intake['remember'] = (path, status, oid) => {
+  const add: ImportContext['learn'] = (path, status, oid) => {
     waiting.push({ path, status, oid });
     if (waiting.length % settleAt === 0) settle();
   };
@@ -109,57 +108,48 @@ function createMemory(folder: RunFolder, stats: StatCache) {
 
 async function checkOut(
   deps: Deps,
-  input: { folder: RunFolder; found: Found<'git'>; intake: Intake; signal?: AbortSignal },
+  input: { folder: RunFolder; found: Found<'git'>; context: ImportContext; signal?: AbortSignal },
 ): Promise<Filled> {
-  const { folder, found, intake } = input;
-  const signal = input.signal && { signal: input.signal };
-  const reading = readSourceCommit(deps, { found, ...signal });
-  // It is waited for below.
-  reading.catch(() => {});
-  await measureCommit(deps, { found, intake, ...signal });
+  const { folder, found, context, signal } = input;
   const { repository, commit } = found;
-  await takeCommit(deps.git, { folder, repository, commit, ref: 'refs/holdpoint/base', ...signal });
-  await assertUnmoved(deps, repository);
+  const reading = readGit(deps.git, repository, ['cat-file', 'commit', commit], { signal });
+  // Awaited below.
+  reading.catch(() => {});
+  await measureCommit(deps, { found, context, signal });
+  await takeCommit(deps.git, { folder, repository, commit, ref: 'refs/holdpoint/base', signal });
+  await assertUnchanged(deps, repository);
   deps.onPoint('materialise.fetched');
   const state = deps.states.of(folder);
   const loaded = await loadTree(deps, { folder, state, treeish: `${found.commit}^{tree}` });
-  const root = selectTree(loaded.root, intake.selection);
-  const scan = startScan(deps, { folder, state, content: hashOnly, ...signal });
+  const root = selectTree(loaded.root, context.selection);
+  const scan = startScan(deps, { folder, state, content: hashOnly, signal });
   const clock = () => fileSystemClock(folder);
-  const where = { gitDir: folder.shadow, tree: folder.tree, clock, owner: intake.owner, keep: () => false };
+  const where = { gitDir: folder.shadow, tree: folder.tree, clock, owner: context.owner, keep: () => false };
   const onWritten = (bytes: number) => {
-    bytesAreIn(intake, bytes);
-    fileIsIn(intake);
+    bytesDone(context, bytes);
+    fileDone(context);
   };
-  await bringTree({ git: deps.git, scan, ...where, onWritten, ...signal }, root);
-  const wanted = loaded.submodules.filter(({ path }) => intake.selection.has(path));
+  await checkoutTree({ git: deps.git, scan, ...where, onWritten, signal }, root);
+  const wanted = loaded.submodules.filter(({ path }) => context.selection.has(path));
   const submodules = wanted.map(({ path, oid }) => ({ path: toText(path), commit: oid }));
-  return { before: root, submodules, commit: await reading };
+  return { before: root, submodules, commit: (await reading).stdout };
 }
 
-async function readSourceCommit(
-  deps: Pick<Deps, 'git'>,
-  { found, signal }: { found: Found<'git'>; signal?: AbortSignal },
-): Promise<Buffer> {
-  const args = ['cat-file', 'commit', found.commit];
-  return (await readGit(deps.git, found.repository, args, signal ? { signal } : {})).stdout;
-}
-
-/** Fails before anything is fetched when there is too much of it. */
+/** Throws before the fetch when the commit is too large. */
 async function measureCommit(
   deps: Pick<Deps, 'git'>,
-  input: { found: Found<'git'>; intake: Intake; signal?: AbortSignal },
+  input: { found: Found<'git'>; context: ImportContext; signal?: AbortSignal },
 ): Promise<void> {
-  const { found, intake, signal } = input;
+  const { found, context, signal } = input;
   const list = ['ls-tree', '-r', '-l', '-z', '--full-tree', `${found.commit}^{tree}`];
-  const options = { maxBytes: 1024 * 1024 * 1024, ...(signal && { signal }) };
+  const options = { maxBytes: 1024 * 1024 * 1024, signal };
   const { stdout } = await readGit(deps.git, found.repository, list, options);
   for (const row of stdout.toString('latin1').split('\0').slice(0, -1)) {
     const [facts = '', path = ''] = splitAt(row, row.indexOf('\t'));
-    if (!intake.selection.has(path)) continue;
-    countEntry(intake);
-    // Of a submodule it is "-".
-    countBytes(intake, Number.parseInt(facts.split(/ +/)[3] ?? '', 10) || 0);
+    if (!context.selection.has(path)) continue;
+    countEntry(context);
+    // The size of a submodule is "-".
+    countBytes(context, Number.parseInt(facts.split(/ +/)[3] ?? '', 10) || 0);
   }
 }
 

@@ -1,19 +1,19 @@
 import picomatch from 'picomatch';
 import { WorkspaceError } from '../errors.ts';
 
-/** Alternatives that the braces of one glob may stand for. */
+/** Alternatives that the braces of one glob may expand to. */
 const mostAlternatives = 100;
-/** `*` in one name. */
+/** Number of `*` in one name. */
 const mostStars = 2;
 
 type Name = '**' | ((name: string) => boolean);
 
 /**
- * Whether a path matches a glob: `*`, `**`, `?`, `[abc]` and `{a,b}`; everything else means itself. A glob without a slash is one of names
- * at any depth, as in a `.gitignore`. Names that start with a dot are like any other.
+ * Compiles a glob with `*`, `**`, `?`, `[abc]` and `{a,b}`; everything else is literal. A glob without a slash matches names at any depth, as
+ * in a `.gitignore`. Names that start with a dot are not special.
  *
- * Globs come from users and run on the host, so what they cost is bounded: as one regular expression for the whole path, `*a*a*a*b`
- * takes 2.5 s for a single file whose name was chosen for it. Name by name, with two `*` in each, it is 0.3 ms.
+ * Globs come from users and run on the host, so their cost is bounded. As one regular expression for the whole path, `*a*a*a*b` takes 2.5 s
+ * for a single hostile file name. Matched name by name, with at most two `*` per name, it takes 0.3 ms.
  *
  * @throws WorkspaceError EGLOBINVALID
  */
@@ -23,19 +23,19 @@ export function compileGlob(glob: string): (path: string) => boolean {
   };
   const names = glob.split('/');
   if (glob.startsWith('/') || names.includes('..') || names.every((name) => name === '' || name === '.')) {
-    return refuse('does not lie in the workspace');
+    return refuse('is not inside the workspace');
   }
   if (glob.startsWith('!')) return refuse('begins with "!"; use include or exclude');
-  if (/[@?*+!]\(/.test(glob)) return refuse('has a "(" that would stand for more than itself; use braces');
-  if (/\{[^{},]*\.\.[^{},]*\}/.test(glob)) return refuse('has a range in braces; name the alternatives');
+  if (/[@?*+!]\(/.test(glob)) return refuse('has an extended pattern such as "+(a|b)"; use braces');
+  if (/\{[^{},]*\.\.[^{},]*\}/.test(glob)) return refuse('has a range in braces; list the alternatives');
   const alternatives = expand(glob);
-  if (alternatives === undefined) return refuse(`stands for more than ${mostAlternatives} others`);
+  if (alternatives === undefined) return refuse(`expands to more than ${mostAlternatives} alternatives`);
   try {
     const compiled = alternatives.map((plain) => namesOf(plain).map((name) => compileName(name, refuse)));
     return (path) => compiled.some((pattern) => matches(pattern, path.split('/')));
   } catch (cause) {
     if (cause instanceof WorkspaceError) throw cause;
-    return refuse('cannot be read', cause);
+    return refuse('cannot be parsed', cause);
   }
 }
 
@@ -48,12 +48,12 @@ function compileName(name: string, refuse: (why: string) => never): Name {
   if (name === '**') return name;
   if (!/[*?[\\]/.test(name)) return (other) => other === name;
   if ((name.match(/\*+/g)?.length ?? 0) > mostStars) return refuse(`has more than ${mostStars} "*" in one name`);
-  // These would be parts of a regular expression, though names such as `app/(shop)` are common.
+  // picomatch reads these as parts of a regular expression, but names such as `app/(shop)` are common.
   const literal = name.replace(/\\.|[()|+]/gs, (found) => (found.length > 1 ? found : `\\${found}`));
   return picomatch(literal, { dot: true, nonegate: true, nobrace: true, strictBrackets: true });
 }
 
-/** Goes through the names once, with every place of the pattern that they may have come to. */
+/** Walks the names once and tracks every position of the pattern that can be reached. */
 function matches(pattern: readonly Name[], names: readonly string[]): boolean {
   let places = withSkipped(pattern, [0]);
   for (const name of names) {
@@ -69,14 +69,14 @@ function matches(pattern: readonly Name[], names: readonly string[]): boolean {
   return places.has(pattern.length);
 }
 
-/** A `**` also stands for no name at all. */
+/** A `**` also matches zero names. */
 function withSkipped(pattern: readonly Name[], places: readonly number[]): Set<number> {
   const all = new Set(places);
   for (const place of all) if (pattern[place] === '**') all.add(place + 1);
   return all;
 }
 
-/** What the braces of a glob stand for; undefined when that is too much. */
+/** Expands the braces of a glob; undefined when there are too many alternatives. */
 function expand(glob: string): string[] | undefined {
   const found: string[] = [];
   const waiting = [glob];

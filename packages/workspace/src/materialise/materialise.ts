@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
+import { assertFreeSpace } from '../files/free-space.ts';
 import { openTree } from '../files/open-directory.ts';
-import { assertRoom } from '../files/room.ts';
 import { syncFolder } from '../files/write-durably.ts';
 import { Deflater } from '../git-objects/deflater.ts';
 import { createObjectWriter } from '../git-objects/object-writer.ts';
@@ -11,12 +11,12 @@ import { PackStream } from '../git-objects/pack-stream.ts';
 import { createShadow, syncShadow } from '../host-git/shadow.ts';
 import type { Materialised, Owner, Progress } from '../port.ts';
 import { baseCommitContent } from '../repository/base-commit.ts';
-import { makeBaseObjects } from '../repository/base-objects.ts';
-import { makeRepository } from '../repository/fresh-repository.ts';
+import { createBaseObjects } from '../repository/base-objects.ts';
+import { createRepository } from '../repository/create-repository.ts';
 import { scanRepositories, storeRepositories } from '../repository/repositories.ts';
-import { placeRun } from '../run/place-run.ts';
+import { createRunFolder } from '../run/create-run-folder.ts';
 import { type RunFolder, runFolder } from '../run/run-folder.ts';
-import { startHead } from '../run/tree-head.ts';
+import { createHead } from '../run/tree-head.ts';
 import { readRecord, type WorkspaceRecord, writeRecord } from '../run/workspace-record.ts';
 import { commitTree, startScan } from '../snapshot.ts';
 import { type LoadedSnapshot, loadSnapshot } from '../tree/load-snapshot.ts';
@@ -35,11 +35,11 @@ interface Input {
 }
 
 /**
- * Makes the run's private copy and its first snapshot, aside; a rename is the commit point. When the run has its folder already, the call
- * only answers what that says.
+ * Makes the run's private copy and its first snapshot in a temporary folder; a rename is the commit point. When the run already has its
+ * folder, the call only returns its record.
  *
- * The tree itself is not fsynced: the snapshot is, and after a power cut the head of the tree names another boot, so that a new tree is
- * made from the snapshot before anything runs.
+ * The snapshot is fsynced, the tree is not. After a power failure the head of the tree names another boot, so the tree is rebuilt from the
+ * snapshot before anything runs.
  */
 export async function materialise(deps: Deps, input: Input): Promise<Materialised> {
   const folder = runFolder(deps.dataDir, input.runId);
@@ -49,22 +49,22 @@ export async function materialise(deps: Deps, input: Input): Promise<Materialise
   const found = await findSource(deps, input.source);
   const owner = await deps.allocateOwner(input.runId);
   let first: LoadedSnapshot | undefined;
-  const placed = await placeRun(deps, input.runId, async (aside) => {
+  const placed = await createRunFolder(deps, input.runId, async (aside) => {
     const record = await make(deps, { ...input, folder: aside, found, owner });
     first = deps.states.of(aside).snapshots.find(({ id }) => id === record.base);
     return record;
   });
   const { files, bytes } = placed.record;
   deps.logger.info({ runId: input.runId, files, bytes }, 'workspace materialised');
-  // Git would list 100,000 files in 70 MB.
+  // Reuse the loaded snapshot: git lists 100,000 files in 70 MB.
   const isOurs = first?.id === placed.record.base;
-  return isOurs && first ? answerOf(placed.record, first) : describe(deps, placed.folder, placed.record);
+  return isOurs && first ? toMaterialised(placed.record, first) : describe(deps, placed.folder, placed.record);
 }
 
-type Place = Input & { folder: RunFolder; found: FoundSource; owner: Owner };
+type MakeInput = Input & { folder: RunFolder; found: FoundSource; owner: Owner };
 
-/** Makes everything, and waits until it is on disk. */
-async function make(deps: Deps, place: Place): Promise<WorkspaceRecord> {
+/** Makes the folder of the run and waits until it is on disk. */
+async function make(deps: Deps, place: MakeInput): Promise<WorkspaceRecord> {
   const { folder } = place;
   mkdirSync(folder.path, { recursive: true, mode: 0o711 });
   await createShadow(deps.git, folder);
@@ -79,15 +79,18 @@ async function make(deps: Deps, place: Place): Promise<WorkspaceRecord> {
     known,
     deflater,
     packs: { small, large },
-    room: () => assertRoom(deps),
+    assertSpace: () => assertFreeSpace(deps),
   });
   const fill: Fill = { ...place, writer, skipped: new Map() };
   const filled = await fillTree(deps, fill);
   deps.onPoint('materialise.filled');
-  const { record, baseCommit } = await takeFirst(deps, fill, filled);
+  const { record, baseCommit } = await takeFirstSnapshot(deps, fill, filled);
   const objects = { folder, owner: fill.owner, baseCommit, signal: fill.signal };
-  // Of a selection the shadow repository holds more than the workspace.
-  await makeBaseObjects(deps, { ...objects, share: isWhole(fill.source) ? join(folder.shadow, 'objects') : undefined });
+  // With a selection, the shadow repository holds more than the workspace and cannot be shared.
+  await createBaseObjects(deps, {
+    ...objects,
+    share: isWhole(fill.source) ? join(folder.shadow, 'objects') : undefined,
+  });
   place.signal?.throwIfAborted();
   await syncShadow(folder);
   await writeRecord(folder, record);
@@ -96,17 +99,17 @@ async function make(deps: Deps, place: Place): Promise<WorkspaceRecord> {
   return record;
 }
 
-/** Whether everything that was fetched is in the workspace. */
+/** Whether the workspace contains everything that was fetched. */
 const isWhole = (source: Source): boolean => source.type !== 'git' || (!source.include && !source.exclude);
 
-async function takeFirst(
+async function takeFirstSnapshot(
   deps: Deps,
   fill: Fill,
   filled: Filled,
 ): Promise<{ record: WorkspaceRecord; baseCommit: string }> {
   const { folder, found, writer, signal } = fill;
   const state = deps.states.of(folder);
-  const scan = startScan(deps, { folder, state, content: writer, ...(signal && { signal }) });
+  const scan = startScan(deps, { folder, state, content: writer, signal });
   using top = openTree(folder.tree);
   const root = await scanChildren(scan, top, '', filled.before);
   const leftOut = toSkips(new Map([...fill.skipped].map(([path, reason]) => [path, { reason, bytes: 0, mtime: '0' }])));
@@ -114,7 +117,7 @@ async function takeFirst(
   const source = filled.commit;
   const baseCommit = writer.commit(baseCommitContent({ tree: await writer.root(root), seconds, source }));
   const counted = { files: scan.seen.size, bytes: scan.bytes };
-  makeRepository({ tree: folder.tree, root, baseCommit, owner: deps.isRoot ? fill.owner : undefined });
+  createRepository({ tree: folder.tree, root, baseCommit, owner: deps.isRoot ? fill.owner : undefined });
   scan.hidden.add('.git');
   const repositoriesFound = await scanRepositories(scan, { top, previous: undefined });
   const repositories = await storeRepositories(state, {
@@ -150,19 +153,19 @@ async function takeFirst(
   return { record, baseCommit };
 }
 
-/** Others may pass the folder of trees, and not look into it. */
+/** Other users may traverse the folder of trees but not list it. */
 export function makeTree(deps: Pick<Deps, 'holder'>, folder: RunFolder): void {
   mkdirSync(`${folder.path}/trees`, { mode: 0o711 });
   mkdirSync(folder.tree, { mode: 0o700 });
-  startHead(folder, deps.holder);
+  createHead(folder, deps.holder);
 }
 
 export async function describe(deps: Deps, folder: RunFolder, record: WorkspaceRecord): Promise<Materialised> {
   const state = deps.states.of(folder);
-  return answerOf(record, await loadSnapshot(deps, { folder, state, id: record.start ?? record.base }));
+  return toMaterialised(record, await loadSnapshot(deps, { folder, state, id: record.start ?? record.base }));
 }
 
-function answerOf(record: WorkspaceRecord, first: LoadedSnapshot): Materialised {
+function toMaterialised(record: WorkspaceRecord, first: LoadedSnapshot): Materialised {
   return {
     id: first.id,
     base: record.base,

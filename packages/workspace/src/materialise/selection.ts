@@ -2,11 +2,11 @@ import type { BytePath } from '../files/path-name.ts';
 import { type Folder, isFolder } from '../tree/tree.ts';
 import { compileGlob } from './glob.ts';
 
-/** Which paths of a source come into the workspace. */
+/** Decides which paths of a source are copied into the workspace. */
 export interface Selection {
-  /** Whether a folder need not be looked into. */
+  /** Whether a folder and everything in it is excluded. */
   excludes(path: BytePath): boolean;
-  /** Whether a file, a link or a folder by itself is wanted. */
+  /** Whether a file, link or folder is selected. */
   has(path: BytePath): boolean;
 }
 
@@ -15,15 +15,14 @@ interface Globs {
   exclude?: readonly string[] | undefined;
 }
 
-/** Everything, without asking. */
-export const everything: Selection = { excludes: () => false, has: () => true };
+export const selectAll: Selection = { excludes: () => false, has: () => true };
 
 /**
- * A glob that matches a folder matches everything below it; see `compileGlob`. What both lists match is left out.
+ * A glob that matches a folder matches everything below it; see `compileGlob`. `exclude` wins over `include`.
  * @throws WorkspaceError EGLOBINVALID
  */
 export function createSelection({ include, exclude }: Globs): Selection {
-  if (include === undefined && exclude === undefined) return everything;
+  if (include === undefined && exclude === undefined) return selectAll;
   const wanted = include === undefined ? () => true : matcher(include);
   const unwanted = matcher(exclude ?? []);
   return {
@@ -47,9 +46,9 @@ function matcher(globs: readonly string[]): (path: BytePath) => boolean {
   return (path) => isWithin(Buffer.from(path, 'latin1').toString('utf8'));
 }
 
-/** The part of a tree that is wanted. What lies in it is shared; folders that lose something get a new object id. */
+/** The selected part of a tree. Unchanged folders are shared; a folder that loses an entry gets a new object id. */
 export function selectTree(root: Folder, selection: Selection): Folder {
-  if (selection === everything) return root;
+  if (selection === selectAll) return root;
   const visit = (folder: Folder, path: string): Folder => {
     const entries: Folder['entries'] = new Map();
     for (const [name, entry] of folder.entries) {

@@ -1,25 +1,22 @@
 import type { LeftOut } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
-import { judgeChanges, type Scope } from '../left-out/judge-changes.ts';
+import { findLeftOut, type Scope } from '../left-out/find-left-out.ts';
 import { summarise } from '../left-out/summarise.ts';
 import type { SnapshotId } from '../port.ts';
 import { type LoadedSnapshot, loadSnapshot } from '../tree/load-snapshot.ts';
 import { isSameSkip, type Skipped } from '../tree/manifest.ts';
 import { type Change, changesBetween } from '../tree/tree.ts';
 
-/**
- * What a publish brings to the source: files that differ between two snapshots, without the paths that the newer one skipped, and
- * without what is left out.
- */
+/** The changes that a publish brings to the source: the difference of two snapshots, without skipped paths and left out paths. */
 export interface ChangeSet {
   before: LoadedSnapshot;
   after: LoadedSnapshot;
   changes: Change[];
-  /** All that differs, and what of it is left out. */
+  /** All differences, and which of them are left out. */
   found: Found;
 }
 
-type Found = Pick<Parameters<typeof summarise>[1], 'changes' | 'judged' | 'skipped' | 'base'>;
+type Found = Pick<Parameters<typeof summarise>[1], 'changes' | 'reasons' | 'skipped' | 'base'>;
 
 export async function changeSet(deps: Deps, input: Scope & { from: SnapshotId; to: SnapshotId }): Promise<ChangeSet> {
   const { folder, record } = input;
@@ -31,15 +28,15 @@ export async function changeSet(deps: Deps, input: Scope & { from: SnapshotId; t
   const changes = changesBetween(before.root, after.root);
   const skipped = newlySkipped(before, after);
   const asked = [...changes, ...[...skipped.keys()].map((path) => ({ path }))];
-  const judged = await judgeChanges(deps, { ...input, tracked }, { root: after.root, changes: asked });
-  const isOut = ({ path }: Change) => judged.has(path) || isWithinAny(after.manifest.skipped, path);
-  const found = { changes, judged, skipped, base: base.root };
+  const reasons = await findLeftOut(deps, { ...input, tracked }, { root: after.root, changes: asked });
+  const isOut = ({ path }: Change) => reasons.has(path) || isWithinAny(after.manifest.skipped, path);
+  const found = { changes, reasons, skipped, base: base.root };
   return { before, after, changes: changes.filter((change) => !isOut(change)), found };
 }
 
 /**
- * What the run made or changed since its beginning and is not published.
- * @param input.set what was found already, for when it was counted from there
+ * Lists what the run made or changed since its start and does not publish.
+ * @param input.set a change set to reuse, if it counts from the start of the run
  */
 export async function leftOutOf(deps: Deps, input: Scope & { to: SnapshotId; set?: ChangeSet }): Promise<LeftOut[]> {
   const { folder, record, set } = input;
@@ -48,14 +45,14 @@ export async function leftOutOf(deps: Deps, input: Scope & { to: SnapshotId; set
   return summarise(deps, { ...found, folder });
 }
 
-/** What no snapshot holds and the run made or changed, by its size or time. */
+/** Skipped paths that the run made or changed, reasons by size and time. */
 export function newlySkipped(before: LoadedSnapshot, after: LoadedSnapshot): Map<string, Skipped> {
   return new Map(
     [...after.manifest.skipped].filter(([path, skip]) => !isSameSkip(before.manifest.skipped.get(path), skip)),
   );
 }
 
-/** Whether a path or a folder above it is among some. */
+/** Whether `paths` has the path or a folder above it. */
 export function isWithinAny(paths: ReadonlyMap<string, unknown>, path: string): boolean {
   if (paths.size === 0) return false;
   const names = path.split('/');

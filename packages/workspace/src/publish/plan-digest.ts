@@ -4,9 +4,9 @@ import { toText } from '../files/path-name.ts';
 import type { Change } from '../tree/tree.ts';
 
 /**
- * Names a plan: one that would do anything else has another digest. What no snapshot holds is covered, too: the manifest of the
- * candidate has its size and time.
- * @param exact what the plan itself does not tell
+ * Adds the digest: a plan that would do anything else has another digest. It also covers files that no snapshot holds: the manifest of the
+ * candidate has their size and time.
+ * @param exact inputs that the plan itself does not contain
  */
 export function withDigest(plan: Omit<PublishPlan, 'digest'>, exact: unknown): PublishPlan {
   const digest = createHash('sha256')
@@ -15,7 +15,6 @@ export function withDigest(plan: Omit<PublishPlan, 'digest'>, exact: unknown): P
   return { ...plan, digest: `sha256:${digest}` };
 }
 
-/** Changes as a plan tells them. */
 export function toPlanFiles(changes: readonly Change[]): PublishPlan['files'] {
   return changes.map(({ path, old, new: now }) => ({
     path: toText(path),

@@ -10,7 +10,7 @@ import { publishDirectory, recoverPublish } from './directory/publish-directory.
 import { planGit } from './git/plan-git.ts';
 import { publishGit } from './git/publish-git.ts';
 
-/** What bringing the change set base..snapshot to where the workspace came from would do now. */
+/** Dry run: plans the publish of the changes base..snapshot to the source, without writing to the source. */
 export async function planPublish(deps: Deps, request: PublishRequest): Promise<PublishPlan> {
   const folder = runFolder(deps.dataDir, request.runId);
   const record = requireRecord(folder);
@@ -18,17 +18,17 @@ export async function planPublish(deps: Deps, request: PublishRequest): Promise<
     case 'git':
       return (await planGit(deps, { folder, record, ...request })).plan;
     case 'directory': {
-      // A publish that died half-way was decided: it is brought to its end before the source is looked at.
+      // A publish that crashed after its commit point is finished before the source is inspected.
       await recoverPublish(deps, { folder, record });
-      using place = openTarget(deps, record);
-      return (await planDirectory(deps, { folder, record, place, ...request })).plan;
+      using opened = openTarget(deps, record);
+      return (await planDirectory(deps, { folder, record, opened, ...request })).plan;
     }
     default:
       throw notPublishable(record.source.type);
   }
 }
 
-/** Does that, when it is what the caller expects. */
+/** Publishes, if the current plan has the digest that the caller expects. */
 export async function publish(deps: Deps, request: PublishRequest & { expect: string }): Promise<PublishResult> {
   const folder = runFolder(deps.dataDir, request.runId);
   const record = requireRecord(folder);
@@ -46,6 +46,6 @@ const notPublishable = (source: 'empty' | 'archive'): WorkspaceError =>
   new WorkspaceError(
     'ENOTPUBLISHABLE',
     source === 'empty'
-      ? 'The workspace began empty: there is nowhere to publish to.'
-      : 'The workspace began with an archive, and archives are not rewritten.',
+      ? 'The workspace has no source to publish to: it started empty.'
+      : 'The workspace started from an archive, and archives are not rewritten.',
   );

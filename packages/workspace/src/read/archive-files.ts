@@ -16,8 +16,8 @@ import { assertSnapshot, knownRoot, loadSnapshot } from '../tree/load-snapshot.t
 import { emptyFolder, type Folder, find, isLeaf, withEntry } from '../tree/tree.ts';
 import { assertPortable } from './assert-portable.ts';
 import { checkedPath } from './checked-path.ts';
+import { lazyOutput, type Producer } from './lazy-output.ts';
 import { manifestOf } from './list-unknown.ts';
-import { outputOf, type Source } from './output-of.ts';
 
 interface Request {
   runId: string;
@@ -26,7 +26,7 @@ interface Request {
   paths?: readonly string[];
 }
 
-/** Files of a snapshot as an archive, dated as the snapshot is. git makes it while it is read. */
+/** Files of a snapshot as an archive, with the date of the snapshot. git produces it while it is read. */
 export async function archiveFiles(deps: Deps, input: Request): Promise<Readable> {
   const folder = runFolder(deps.dataDir, input.runId);
   const { created_at: seconds } = requireRecord(folder);
@@ -35,17 +35,17 @@ export async function archiveFiles(deps: Deps, input: Request): Promise<Readable
   const { skipped } = await manifestOf(deps, input);
   const isWhole = input.paths === undefined && skipped.size === 0;
   if (isWhole && input.format !== 'zip') {
-    return outputOf(() => start(deps, { folder, input, commit: input.snapshot }));
+    return lazyOutput(() => start(deps, { folder, input, commit: input.snapshot }));
   }
   const state = deps.states.of(folder);
   const known = knownRoot(await loadSnapshot(deps, { folder, state, id: input.snapshot }));
   const part = input.paths === undefined ? known : onlyPaths(known, input.paths);
   if (input.format === 'zip') await assertPortable(deps, folder, part);
-  if (isWhole) return outputOf(() => start(deps, { folder, input, commit: input.snapshot }));
-  return outputOf(() => startPart(deps, { folder, input, part, seconds }));
+  if (isWhole) return lazyOutput(() => start(deps, { folder, input, commit: input.snapshot }));
+  return lazyOutput(() => startPart(deps, { folder, input, part, seconds }));
 }
 
-/** Attributes of the tree could leave files out or change their content. A repository that was made before this was known has no word of it. */
+/** Attributes of the tree could leave files out or change their content. Repositories of earlier versions lack this file. */
 async function switchAttributesOff(folder: RunFolder): Promise<void> {
   const path = join(folder.shadow, 'info', 'attributes');
   if (readFileSync(path, 'utf8') !== shadowAttributes) await writeDurably(path, shadowAttributes, 0o644);
@@ -65,12 +65,12 @@ function onlyPaths(root: Folder, paths: readonly string[]): Folder {
 function start(
   deps: Deps,
   { folder, input, commit, objects }: { folder: RunFolder; input: Request; commit: string; objects?: string },
-): Source {
+): Producer {
   const format = input.format === 'zip' ? 'zip' : 'tar';
   const shadow = join(folder.shadow, 'objects');
   const git = deps.git.stream(
     [`--git-dir=${folder.shadow}`, '-c', 'tar.umask=0022', 'archive', `--format=${format}`, commit],
-    objects === undefined ? {} : { env: { GIT_OBJECT_DIRECTORY: objects, GIT_ALTERNATE_OBJECT_DIRECTORIES: shadow } },
+    { env: objects === undefined ? {} : { GIT_OBJECT_DIRECTORY: objects, GIT_ALTERNATE_OBJECT_DIRECTORIES: shadow } },
   );
   git.stdin.on('error', () => {});
   git.stdin.end();
@@ -84,11 +84,11 @@ function start(
   return { stdout: git.stdout.pipe(packed), done: git.done, kill };
 }
 
-/** The tree and commit of a part belong to nobody: they lie in a folder of their own for as long as the archive is read. */
+/** The tree and commit of a part are temporary: they are in their own folder while the archive is read. */
 async function startPart(
   deps: Deps,
   { folder, input, part, seconds }: { folder: RunFolder; input: Request; part: Folder; seconds: number },
-): Promise<Source> {
+): Promise<Producer> {
   const temporary = join(deps.dataDir, 'git', `tmp-${randomBytes(8).toString('hex')}`);
   const objects = join(temporary, 'objects');
   const remove = () => removeFolder(temporary);

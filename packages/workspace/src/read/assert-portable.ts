@@ -7,13 +7,13 @@ import type { RunFolder } from '../run/run-folder.ts';
 import { changesBetween, type Folder, modes } from '../tree/tree.ts';
 
 /**
- * Refuses a ZIP whose files would land elsewhere when it is unpacked: a backslash divides folders on Windows, so `..\\..\\x` leads out, and
- * so does a link by an absolute path or by `..`. The `tar` of every system keeps both where they belong.
+ * Refuses a ZIP whose files could be unpacked outside its folder: a backslash separates folders on Windows, so `..\\..\\x` leads out, and so
+ * does a link with an absolute path or `..`. The `tar` of every system keeps both inside.
  */
 export async function assertPortable(deps: Pick<Deps, 'git'>, folder: RunFolder, root: Folder): Promise<void> {
   const files = changesBetween(undefined, root);
   const named = files.find(({ path }) => /[\\]|^[A-Za-z]:/.test(path));
-  if (named !== undefined) throw refusal(named.path, 'its name would lead elsewhere on Windows');
+  if (named !== undefined) throw refusal(named.path, 'its name is another path on Windows');
   const links = files.flatMap((file) =>
     file.new?.mode === modes.symlink ? [{ path: file.path, oid: file.new.oid }] : [],
   );
@@ -32,7 +32,7 @@ export async function assertPortable(deps: Pick<Deps, 'git'>, folder: RunFolder,
       },
       end: async () => {
         const path = links[at]?.path ?? '';
-        if (leadsOut(path, target)) throw refusal(path, 'it is a link that leads out of the archive');
+        if (leadsOut(path, target)) throw refusal(path, 'the link leads out of the archive');
       },
     },
   );

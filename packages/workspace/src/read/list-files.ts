@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts';
-import { createPace } from '../files/pace.ts';
 import { isWithin, toText } from '../files/path-name.ts';
+import { createYielder } from '../files/yielder.ts';
 import type { FileEntry, SnapshotId } from '../port.ts';
 import { isWithinAny } from '../publish/change-set.ts';
 import { runFolder } from '../run/run-folder.ts';
@@ -15,7 +15,7 @@ interface Query {
   path?: string;
 }
 
-/** The files of a snapshot that it holds, in byte order of their paths; those at or below a path only, if one is given. */
+/** The files whose content a snapshot holds, in byte order of their paths, at or below `path` if given. */
 export async function listFiles(deps: Deps, { runId, snapshot, path }: Query): Promise<FileEntry[]> {
   const folder = runFolder(deps.dataDir, runId);
   requireRecord(folder);
@@ -23,10 +23,10 @@ export async function listFiles(deps: Deps, { runId, snapshot, path }: Query): P
   const at = path === undefined ? '' : checkedPath(path);
   const args = [`--git-dir=${folder.shadow}`, 'ls-tree', '-r', '-l', '-z', '--full-tree', snapshot];
   const { stdout } = await deps.git.run(args, { maxBytes: 1024 * 1024 * 1024 });
-  // A path whose content is unknown may still have the entry that it had before.
+  // A path with unknown content may still have an older entry in the tree.
   const { skipped } = await manifestOf(deps, { runId, snapshot });
   const files: FileEntry[] = [];
-  const pace = createPace();
+  const maybeYield = createYielder();
   for (let from = 0; from < stdout.length; ) {
     const end = stdout.indexOf(0, from);
     const row = stdout.toString('latin1', from, end === -1 ? stdout.length : end);
@@ -38,9 +38,9 @@ export async function listFiles(deps: Deps, { runId, snapshot, path }: Query): P
     }
     if (end === -1) break;
     from = end + 1;
-    const pause = pace();
+    const pause = maybeYield();
     if (pause !== undefined) await pause;
   }
-  // git's order is that of the bytes.
+  // git lists in byte order.
   return files;
 }

@@ -8,7 +8,7 @@ import { assertSnapshot, readManifests } from '../tree/load-snapshot.ts';
 import { isSameSkip, type Manifest, type Skipped } from '../tree/manifest.ts';
 import { checkedPath } from './checked-path.ts';
 
-/** What no snapshot can hold, as it was at one, in byte order of the paths. */
+/** The paths whose content a snapshot could not hold, in byte order. */
 export async function listUnknown(
   deps: Deps,
   input: { runId: string; snapshot: SnapshotId; since?: SnapshotId; path?: string },
@@ -42,7 +42,7 @@ const unknownAt = (path: string, { reason, bytes, mtime }: Skipped): UnknownCont
   modified_at: modifiedAt(mtime) ?? null,
 });
 
-/** Undefined: it is not known. A command may set any time, also one that has no date. */
+/** Undefined when unknown, or when a command set a time outside the range of dates. */
 export function modifiedAt(mtime: string): string | undefined {
   const milliseconds = Number(BigInt(mtime) / 1_000_000n);
   const date = new Date(milliseconds);

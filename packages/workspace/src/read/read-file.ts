@@ -6,11 +6,11 @@ import { fromText, isWithin, toText } from '../files/path-name.ts';
 import type { FileEntry, SnapshotId } from '../port.ts';
 import { runFolder } from '../run/run-folder.ts';
 import { checkedPath } from './checked-path.ts';
+import { lazyOutput } from './lazy-output.ts';
 import { listFiles } from './list-files.ts';
 import { listUnknown } from './list-unknown.ts';
-import { outputOf } from './output-of.ts';
 
-/** One file of a snapshot, as it is; of a link, its target. */
+/** Reads a file of a snapshot; for a link, its target. */
 export async function readSnapshotFile(
   deps: Deps,
   input: { runId: string; snapshot: SnapshotId; path: string },
@@ -31,7 +31,7 @@ export async function readSnapshotFile(
     git.stdin.end();
     return git;
   };
-  return { ...found, content: outputOf(start) };
+  return { ...found, content: lazyOutput(start) };
 }
 
 function unknownContent({ path, reason, bytes, modified_at }: UnknownContent): WorkspaceError {

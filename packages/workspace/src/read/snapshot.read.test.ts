@@ -4,14 +4,14 @@ import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { readTree, writeTree } from '../fixtures/file-tree.ts';
-import { type Temporary, temporary } from '../fixtures/temporary-workspaces.ts';
+import { readTree, writeTree } from '../testing/file-tree.ts';
+import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 
 async function start(t: Temporary) {
   const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+  const path = await t.tree();
   writeTree(path, {
     'a.txt': 'a\r\n',
     'dir/run.sh': { executable: 'x' },
@@ -21,13 +21,13 @@ async function start(t: Temporary) {
     '.gitattributes': '*.txt export-subst text eol=crlf\ndir export-ignore\nlarge.bin export-ignore filter=evil\n',
   });
   writeFileSync(Buffer.from(`${path}/caf\xe9`, 'latin1'), 'bytes');
-  const { id } = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'x' });
+  const { id } = await t.snapshot(base.id);
   return { path, id };
 }
 
 const bytesOf = async (stream: Readable) => Buffer.concat(await stream.toArray());
 
-test('the files of a snapshot, all or below a folder, with mode and size', async () => {
+test('lists the files of a snapshot or a folder, with mode and size', async () => {
   using t = temporary();
   const { id } = await start(t);
   const files = await t.workspaces.files({ runId, snapshot: id });
@@ -50,7 +50,7 @@ test('the files of a snapshot, all or below a folder, with mode and size', async
   });
 });
 
-test('a file is read as it is, whatever the tree is at now', async () => {
+test('reads a file of the snapshot although the tree has changed', async () => {
   using t = temporary();
   const { id, path } = await start(t);
   writeFileSync(join(path, 'a.txt'), 'changed since');
@@ -63,7 +63,7 @@ test('a file is read as it is, whatever the tree is at now', async () => {
   await expect(read('none')).rejects.toMatchObject({ code: 'EPATHMISSING' });
 });
 
-test('a reader that goes away ends the program that reads for it', async () => {
+test('destroying the stream ends git', async () => {
   using t = temporary();
   const { id } = await start(t);
   const { content } = await t.workspaces.read({ runId, snapshot: id, path: 'large.bin' });
@@ -74,44 +74,41 @@ test('a reader that goes away ends the program that reads for it', async () => {
   expect(execFileSync('ps', ['-eo', 'args']).toString()).not.toContain(`${t.shadow(runId)} cat-file`);
 });
 
-test.each(['tar.gz', 'zip'] as const)(
-  'an archive (%s) holds the very bytes, whatever attributes say',
-  async (format) => {
-    using t = temporary();
-    const { id, path } = await start(t);
-    const file = join(t.path, `archive.${format}`);
-    const out = join(t.path, 'out');
-    mkdirSync(out);
-    writeFileSync(file, await bytesOf(await t.workspaces.archive({ runId, snapshot: id, format })));
-    if (format === 'tar.gz') {
-      execFileSync('tar', ['-C', out, '-xzf', file]);
-      expect(readTree(out)).toEqual(readTree(path));
-    } else {
-      execFileSync('python3', [
-        '-c',
-        `import zipfile; zipfile.ZipFile(${JSON.stringify(file)}).extractall(${JSON.stringify(out)})`,
-      ]);
-      chmodSync(out, 0o755);
-      expect(readTree(out)).toMatchObject({
-        'a.txt': 'file a\r\n',
-        'version.txt': 'file commit $Format:%H$\n',
-        dir: 'folder',
-      });
-    }
-    const some = join(t.path, 'some.tar.gz');
-    const paths = ['dir/run.sh', 'a.txt'];
-    writeFileSync(some, await bytesOf(await t.workspaces.archive({ runId, snapshot: id, format: 'tar.gz', paths })));
-    expect(execFileSync('tar', ['-tzf', some]).toString().split('\n').filter(Boolean)).toEqual([
-      'a.txt',
-      'dir/',
-      'dir/run.sh',
+test.each(['tar.gz', 'zip'] as const)('an archive (%s) has the exact bytes despite attributes', async (format) => {
+  using t = temporary();
+  const { id, path } = await start(t);
+  const file = join(t.path, `archive.${format}`);
+  const out = join(t.path, 'out');
+  mkdirSync(out);
+  writeFileSync(file, await bytesOf(await t.workspaces.archive({ runId, snapshot: id, format })));
+  if (format === 'tar.gz') {
+    execFileSync('tar', ['-C', out, '-xzf', file]);
+    expect(readTree(out)).toEqual(readTree(path));
+  } else {
+    execFileSync('python3', [
+      '-c',
+      `import zipfile; zipfile.ZipFile(${JSON.stringify(file)}).extractall(${JSON.stringify(out)})`,
     ]);
-    const missing = t.workspaces.archive({ runId, snapshot: id, format, paths: ['none'] });
-    await expect(missing).rejects.toMatchObject({ code: 'EPATHMISSING' });
-  },
-);
+    chmodSync(out, 0o755);
+    expect(readTree(out)).toMatchObject({
+      'a.txt': 'file a\r\n',
+      'version.txt': 'file commit $Format:%H$\n',
+      dir: 'folder',
+    });
+  }
+  const some = join(t.path, 'some.tar.gz');
+  const paths = ['dir/run.sh', 'a.txt'];
+  writeFileSync(some, await bytesOf(await t.workspaces.archive({ runId, snapshot: id, format: 'tar.gz', paths })));
+  expect(execFileSync('tar', ['-tzf', some]).toString().split('\n').filter(Boolean)).toEqual([
+    'a.txt',
+    'dir/',
+    'dir/run.sh',
+  ]);
+  const missing = t.workspaces.archive({ runId, snapshot: id, format, paths: ['none'] });
+  await expect(missing).rejects.toMatchObject({ code: 'EPATHMISSING' });
+});
 
-test('an archive is the same whenever it is made, holds names that are not UTF-8, and leaves no trace', async () => {
+test('archives are reproducible, keep names that are not UTF-8, and leave no trace', async () => {
   using t = temporary();
   const { id } = await start(t);
   const before = readTree(t.shadow(runId));
@@ -135,7 +132,7 @@ print(z.testzip(), [(i.filename.encode('cp437').hex(), oct(i.external_attr >> 16
   expect(readdirSync(join(t.dataDir, 'git')).filter((name) => name.startsWith('tmp-'))).toEqual([]);
 });
 
-test('an archive of nothing can be opened', async () => {
+test('an empty archive can be opened', async () => {
   using t = temporary();
   const { id } = await start(t);
   const file = join(t.path, 'empty.tar.gz');
@@ -143,7 +140,7 @@ test('an archive of nothing can be opened', async () => {
   expect(execFileSync('tar', ['-tzf', file]).toString()).toBe('');
 });
 
-test('a download that nobody begins, or that is given up, leaves nothing running and nothing behind', async () => {
+test('an unread or aborted download leaves no process and no file', async () => {
   using t = temporary();
   const { id } = await start(t);
   const running = () => execFileSync('ps', ['-eo', 'args']).toString().includes(t.shadow(runId));
@@ -165,7 +162,7 @@ test('a download that nobody begins, or that is given up, leaves nothing running
   await expect.poll(() => readdirSync(join(t.dataDir, 'git')).filter((name) => name.startsWith('tmp-'))).toEqual([]);
 });
 
-test('a program that fails is a download that fails', async () => {
+test('a download fails when git fails', async () => {
   using t = temporary();
   const { id } = await start(t);
   const { content } = await t.workspaces.read({ runId, snapshot: id, path: 'large.bin' });

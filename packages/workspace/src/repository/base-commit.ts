@@ -1,8 +1,8 @@
 import { commitContent, signature } from '../git-objects/commit-object.ts';
 
 /**
- * The commit that a workspace's repository begins with. It holds the files of the first snapshot, and has no parent: of a git source it
- * has the message, author and dates of the commit that the run began with.
+ * The first commit of a workspace's repository. It holds the files of the first snapshot and has no parent. For a git source it has the
+ * message, author and dates of the source's commit.
  * @param input.source content of that commit
  */
 export function baseCommitContent(input: { tree: string; seconds: number; source: Buffer | undefined }): Buffer {

@@ -2,17 +2,17 @@ import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import type { Deps } from '../deps.ts';
 import { errnoOf } from '../errors.ts';
-import { giveFolder } from '../files/give-away.ts';
 import { openTop } from '../files/open-directory.ts';
 import { removeFolder } from '../files/remove-folder.ts';
+import { setFolderOwner } from '../files/set-owner.ts';
 import { syncFile } from '../files/write-durably.ts';
 import { linkFile } from '../fork/link-objects.ts';
 import type { Owner } from '../port.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import { fixedFiles, fixedFolders, repositoryFolder } from './repository-files.ts';
 
-/** Host paths of what the sandbox mounts read-only for the repository in the tree. */
-export function repositoryOf(folder: RunFolder): { fixed: string; objects: string } {
+/** Host paths that the sandbox mounts read-only for the repository in the tree. */
+export function repositoryMounts(folder: RunFolder): { fixed: string; objects: string } {
   const path = pathOf(folder);
   return { fixed: join(path, 'fixed'), objects: join(path, 'objects') };
 }
@@ -22,18 +22,18 @@ const pathOf = (folder: RunFolder): string => join(folder.path, 'trees', reposit
 interface Input {
   folder: RunFolder;
   owner: Owner;
-  /** The commit that the repository begins with. */
+  /** The first commit of the repository. */
   baseCommit: string;
-  /** A folder of objects, all of which commands may see. Absent: the commit's objects are copied out of the shadow repository. */
-  share?: string | undefined;
-  signal?: AbortSignal | undefined;
+  /** A folder of objects that commands may see. @default the commit's objects are copied from the shadow repository */
+  share?: string;
+  signal?: AbortSignal;
 }
 
 /**
- * Makes what the repositories in a run's trees share, unless it is there. The shadow repository itself is never shown: it holds files that
- * were excluded from the workspace, and what a publish fetched.
+ * Creates the objects that the repositories in a run's trees share, unless they exist. Commands never see the shadow repository itself: it
+ * holds files that were excluded from the workspace, and objects that a publish fetched.
  */
-export async function makeBaseObjects(deps: Pick<Deps, 'git' | 'isRoot'>, input: Input): Promise<void> {
+export async function createBaseObjects(deps: Pick<Deps, 'git' | 'isRoot'>, input: Input): Promise<void> {
   const path = pathOf(input.folder);
   if (existsSync(path)) return;
   const aside = `${path}.${process.pid}`;
@@ -45,9 +45,9 @@ export async function makeBaseObjects(deps: Pick<Deps, 'git' | 'isRoot'>, input:
   for (const name of fixedFolders) mkdirSync(join(aside, 'fixed', name), { recursive: true });
   for (const [name, content] of Object.entries(fixedFiles)) writeFileSync(join(aside, 'fixed', name), content);
   await Promise.all(below(aside).map(syncFile));
-  // Its objects can be read by everyone who can pass this folder: the run's own user.
+  // The objects are world-readable; only the run's user can enter this folder.
   using opened = openTop(aside);
-  giveFolder(opened.fd, deps.isRoot ? input.owner : undefined, 0o700);
+  setFolderOwner(opened.fd, deps.isRoot ? input.owner : undefined, 0o700);
   try {
     renameSync(aside, path);
   } catch (error) {
@@ -65,13 +65,12 @@ async function linkPacks(from: string, to: string): Promise<void> {
 
 async function copyObjects(deps: Pick<Deps, 'git'>, input: Input & { pack: string }): Promise<void> {
   const args = [`--git-dir=${input.folder.shadow}`, 'pack-objects', '-q', '--revs', join(input.pack, 'pack')];
-  await deps.git.run(args, { input: `${input.baseCommit}\n`, ...(input.signal && { signal: input.signal }) });
+  await deps.git.run(args, { input: `${input.baseCommit}\n`, signal: input.signal });
 }
 
-/** Removes it; the next tree makes it again. */
+/** The next tree creates them again. */
 export const removeBaseObjects = (folder: RunFolder): Promise<void> => removeFolder(pathOf(folder));
 
-/** Folders, and files that are not linked: those are on disk already. */
 function below(path: string): string[] {
   const inside = readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
     const at = join(path, entry.name);

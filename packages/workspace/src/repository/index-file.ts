@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { type Folder, isFolder } from '../tree/tree.ts';
 
-/** Bytes of an entry before its path: ten numbers of the file's status, the object id, the flags. */
+/** Bytes of an entry before its path: ten status fields, the object id, the flags. */
 const fixedBytes = 62;
 const signature = Buffer.from('DIRC');
 
 /** git's index (version 2) for a tree. Its status fields are zero, so the first `git status` compares contents and fills them in. */
-export function indexOf(root: Folder): Buffer {
+export function buildIndex(root: Folder): Buffer {
   const entries: Buffer[] = [];
   const visit = (folder: Folder, above: string) => {
     for (const [name, entry] of folder.entries) {
@@ -33,14 +33,14 @@ function entryOf(path: string, { mode, oid }: { mode: number; oid: string }): Bu
   return entry;
 }
 
-/** At least one NUL ends the path. */
+/** At least one NUL follows the path. */
 const paddedLength = (length: number): number => (length + 8) & ~7;
 
 /**
- * The index with every status field set to zero, or undefined when the bytes are no index of version 2 or 3. `git status` alone refreshes
- * those fields; without them, reading changes no snapshot. They say only which files git need not compare.
+ * Sets every status field of an index to zero; undefined when the bytes are no index of version 2 or 3. The fields only tell git which files
+ * to compare. A plain `git status` refreshes them, and must not change the snapshot.
  */
-export function withoutStatus(bytes: Buffer): Buffer | undefined {
+export function clearStatFields(bytes: Buffer): Buffer | undefined {
   if (bytes.length < 32 || !bytes.subarray(0, 4).equals(signature)) return undefined;
   const version = bytes.readUInt32BE(4);
   const end = bytes.length - 20;

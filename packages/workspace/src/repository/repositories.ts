@@ -1,24 +1,23 @@
 import { readSync } from 'node:fs';
 import { type Directory, openChain } from '../files/open-directory.ts';
 import { isDotGit } from '../files/path-name.ts';
-import { readWhole } from '../files/read-whole.ts';
+import { readFully } from '../files/read-fully.ts';
 import { readCommit } from '../git-objects/commit-object.ts';
 import type { ObjectWriter } from '../git-objects/object-writer.ts';
 import type { Git } from '../host-git/git.ts';
 import type { RunFolder } from '../run/run-folder.ts';
-import type { RunState } from '../run/run-state.ts';
-import { addEmptyFolder, type LoadedSnapshot, loadTree } from '../tree/load-snapshot.ts';
+import { addEmptyFolder, type LoadedSnapshot, loadTree, type SnapshotCache } from '../tree/load-snapshot.ts';
 import { isSameManifest, type Manifest, readManifest, snapshotMessage } from '../tree/manifest.ts';
 import { gitPermissions } from '../tree/permissions.ts';
 import { type Scan, scanEntry } from '../tree/scan.ts';
 import { changesBetween, type Entry, emptyFolder, emptyFolders, type Folder, find, isFolder } from '../tree/tree.ts';
-import { escaped, unescaped } from './escaped-names.ts';
-import { withoutStatus } from './index-file.ts';
+import { escapeNames, unescapeNames } from './escaped-names.ts';
+import { clearStatFields } from './index-file.ts';
 
 /**
- * The `.git` entries of a tree: Holdpoint's own repository at the top, and those that commands made below it. A snapshot holds them as a commit
- * of their own, its second parent: so they are part of the snapshot's id, which an approval is bound to, and come back with the files,
- * while a diff or a publish never sees them. They are data here; git is never run on them outside of a sandbox.
+ * The `.git` entries of a tree: Holdpoint's own repository at the top, and those that commands created below it. A snapshot stores them in
+ * a separate commit, its second parent. So they are part of the snapshot's id, to which approvals are bound, and are restored with the
+ * files, while a diff or a publish never sees them. Here they are data: git never runs on them outside a sandbox.
  */
 export interface Repositories extends FoundRepositories {
   /** The commit, whose parent is the base commit of the repository at the top. */
@@ -27,9 +26,14 @@ export interface Repositories extends FoundRepositories {
 }
 
 export interface FoundRepositories {
-  /** The tree with nothing but `.git` entries, and the folders on the way to them. */
+  /** The tree of `.git` entries and the folders above them. */
   readonly root: Folder;
   readonly manifest: Manifest;
+}
+
+export interface RepositoriesCache extends SnapshotCache {
+  /** Latest first, at most two. */
+  readonly repositories: Repositories[];
 }
 
 /** Reads the `.git` entries that a walk met. */
@@ -37,7 +41,7 @@ export async function scanRepositories(
   scan: Scan,
   input: { top: Directory; previous: Folder | undefined },
 ): Promise<FoundRepositories> {
-  const own = insideRepositories(scan);
+  const own = repositoryScan(scan);
   const root = emptyFolder();
   for (const path of scan.hidden) {
     const names = path.split('/');
@@ -46,18 +50,18 @@ export async function scanRepositories(
     if (directory === undefined) continue;
     const before = input.previous && find(input.previous, names);
     const entry = await scanEntry(own, { directory, name, path }, before);
-    if (entry !== undefined) put(root, names, entry);
-    const pause = scan.pace();
+    if (entry !== undefined) addEntry(root, names, entry);
+    const pause = scan.maybeYield();
     if (pause !== undefined) await pause;
   }
   const { skipped } = own;
-  // Only the run's user comes here, so permissions beside git's two modes say nothing.
+  // Only the run's user has access, so permissions beyond git's two modes do not matter.
   const manifest = { skipped, empty: emptyFolders(root), permissions: gitPermissions, repositories: undefined };
   return { root, manifest };
 }
 
-/** Not `withEntry`, which copies folders: there may be very many of these entries. */
-function put(root: Folder, names: readonly string[], entry: Entry): void {
+/** Not `withEntry`, which copies folders: there may be very many entries. */
+function addEntry(root: Folder, names: readonly string[], entry: Entry): void {
   let folder = root;
   for (const name of names.slice(0, -1)) {
     const child = folder.entries.get(name);
@@ -68,8 +72,8 @@ function put(root: Folder, names: readonly string[], entry: Entry): void {
   folder.entries.set(names.at(-1) ?? '', entry);
 }
 
-/** A scan for which no name is hidden, and an index is the same whatever status fields it has. */
-export function insideRepositories(scan: Scan): Scan {
+/** A scan that hides no name and ignores the status fields of an index. */
+export function repositoryScan(scan: Scan): Scan {
   const { content } = scan;
   return {
     ...scan,
@@ -79,19 +83,20 @@ export function insideRepositories(scan: Scan): Scan {
     permissions: new Map(),
     entries: 0,
     content: {
-      blob: (bytes) => content.blob(withoutStatus(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)) ?? bytes),
+      blob: (bytes) =>
+        content.blob(clearStatFields(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)) ?? bytes),
       largeBlob: (fd, size) => {
-        const index = size <= largestIndex && isIndex(fd) ? withoutStatus(readWhole(fd, size)) : undefined;
+        const index = size <= maxIndexBytes && isIndex(fd) ? clearStatFields(readFully(fd, size)) : undefined;
         return index === undefined ? content.largeBlob(fd, size) : Promise.resolve(content.blob(index));
       },
       has: (oid) => content.has(oid),
-      relieve: () => content.relieve(),
+      backpressure: () => content.backpressure(),
     },
   };
 }
 
-/** Of 500,000 files. A larger one is kept as it is. */
-const largestIndex = 64 * 1024 * 1024;
+/** The index of 500,000 files. A larger one is stored as it is. */
+const maxIndexBytes = 64 * 1024 * 1024;
 
 function isIndex(fd: number): boolean {
   const start = Buffer.alloc(4);
@@ -99,9 +104,9 @@ function isIndex(fd: number): boolean {
   return start.toString('latin1') === 'DIRC';
 }
 
-/** Adds what was found to the objects that are written, and answers with its commit: the one before when nothing differs. */
+/** Adds the entries to the written objects and returns their commit: the previous one when nothing differs. */
 export async function storeRepositories(
-  state: RunState,
+  state: RepositoriesCache,
   input: {
     writer: ObjectWriter;
     found: FoundRepositories;
@@ -111,21 +116,21 @@ export async function storeRepositories(
   },
 ): Promise<string> {
   const { writer, found, previous, baseCommit } = input;
-  if (previous !== undefined && isSameAs(previous, found)) return previous.id;
-  const tree = await writer.root(escaped(found.root));
+  if (previous !== undefined && isSameRepositories(previous, found)) return previous.id;
+  const tree = await writer.root(escapeNames(found.root));
   const message = snapshotMessage('repositories', found.manifest);
   const id = writer.commit({ tree, parent: baseCommit, seconds: input.seconds, message });
-  keep(state, { ...found, id, baseCommit });
+  cacheRepositories(state, { ...found, id, baseCommit });
   return id;
 }
 
-export const isSameAs = (a: FoundRepositories, b: FoundRepositories): boolean =>
+export const isSameRepositories = (a: FoundRepositories, b: FoundRepositories): boolean =>
   changesBetween(a.root, b.root).length === 0 && isSameManifest(a.manifest, b.manifest);
 
-/** Those of a snapshot; undefined when it was taken without. */
+/** The `.git` entries of a snapshot; undefined when the snapshot has none. */
 export async function loadRepositories(
   deps: { git: Git },
-  input: { folder: RunFolder; state: RunState; snapshot: Pick<LoadedSnapshot, 'manifest'> },
+  input: { folder: RunFolder; state: RepositoriesCache; snapshot: Pick<LoadedSnapshot, 'manifest'> },
 ): Promise<Repositories | undefined> {
   const { folder, state, snapshot } = input;
   const id = snapshot.manifest.repositories;
@@ -136,21 +141,21 @@ export async function loadRepositories(
   const { tree, parent, message } = readCommit(stdout);
   const manifest = readManifest(message);
   const stored = await loadTree(deps, { folder, state, treeish: tree, isName: isFileName });
-  const root = unescaped(stored.root);
+  const root = unescapeNames(stored.root);
   for (const path of manifest.empty) addEmptyFolder(root, path.split('/'));
   const loaded = { id, baseCommit: parent ?? '', root, manifest };
-  keep(state, loaded);
+  cacheRepositories(state, loaded);
   return loaded;
 }
 
 const isFileName = (name: string): boolean => name !== '' && name !== '.' && name !== '..';
 
-function keep(state: RunState, repositories: Repositories): void {
+function cacheRepositories(state: RepositoriesCache, repositories: Repositories): void {
   const others = state.repositories.filter(({ id }) => id !== repositories.id);
   state.repositories.splice(0, state.repositories.length, repositories, ...others.slice(0, 1));
 }
 
-/** The files of a snapshot together with its `.git` entries. */
+/** Merges the files of a snapshot with its `.git` entries. */
 export function wholeTree(root: Folder, repositories: Folder): Folder {
   const entries = new Map(root.entries);
   for (const [name, entry] of repositories.entries) {

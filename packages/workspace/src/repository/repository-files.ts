@@ -1,7 +1,7 @@
 /**
- * What Holdpoint's own repository in a workspace consists of. `fixed` files are mounted read-only over those in the tree while commands run:
- * they decide what git runs and where it reads its configuration. `commondir` is among them because any other content would lead git to
- * another configuration.
+ * Files of Holdpoint's own repository in a workspace that are mounted read-only over those in the tree while commands run: they decide which
+ * programs git runs and where it reads its configuration. `commondir` is one of them, because other content would lead git to another
+ * configuration.
  */
 export const fixedFiles: Readonly<Record<string, string>> = {
   config: [
@@ -22,10 +22,10 @@ export const fixedFiles: Readonly<Record<string, string>> = {
     '\tauto = false',
     '[repack]',
     '\tupdateServerInfo = false',
-    // With threads git adds an extension to a large index, so that the first `git status` would change the snapshot.
+    // With threads, git adds an extension to a large index, so the first `git status` would change the snapshot.
     '[index]',
     '\tthreads = 1',
-    // Otherwise `git status` runs git in the repository of a submodule, which a command may have made.
+    // Otherwise `git status` runs git in the repository of a submodule, which a command may have created.
     '[diff]',
     '\tignoreSubmodules = dirty',
     '[submodule]',
@@ -40,17 +40,17 @@ export const fixedFiles: Readonly<Record<string, string>> = {
 
 export const fixedFolders = ['hooks', 'info'] as const;
 
-/** Folder beside a run's trees: `objects` of the base commit, and `fixed`. Relative to `.git/objects` it has the same path inside the sandbox. */
+/** Folder beside a run's trees with the `objects` of the base commit and `fixed`. Inside the sandbox it has the same path relative to `.git/objects`. */
 export const repositoryFolder = 'holdpoint';
 
-export const freshFiles = (baseCommit: string): Readonly<Record<string, string>> => ({
+export const initialFiles = (baseCommit: string): Readonly<Record<string, string>> => ({
   ...fixedFiles,
   HEAD: 'ref: refs/heads/main\n',
   'refs/heads/main': `${baseCommit}\n`,
   'objects/info/alternates': `../../../${repositoryFolder}/objects\n`,
 });
 
-export const freshFolders = [
+export const initialFolders = [
   ...fixedFolders,
   'objects',
   'objects/info',

@@ -2,15 +2,15 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 
-/** Where the parts of a run's workspace lie. Only `tree` is ever mounted into a sandbox. */
+/** Paths of a run's workspace. Only `tree` is ever mounted into a sandbox. */
 export interface RunFolder {
   readonly runId: string;
   readonly path: string;
-  /** Of which tree `tree` and `statCache` are. */
+  /** The epoch of `tree` and `statCache`. */
   readonly epoch: number;
   readonly tree: string;
   readonly shadow: string;
-  /** Written last: a folder without it is half made. */
+  /** Written last: a folder without it is incomplete. */
   readonly record: string;
   readonly statCache: string;
   readonly clock: string;
@@ -21,13 +21,13 @@ export interface RunFolder {
 
 export const isRunId = (name: string): boolean => /^[A-Za-z0-9_-]{1,128}$/.test(name);
 
-/** @param epoch default: that of the newest tree */
+/** @param epoch @default the epoch of the newest tree */
 export function runFolder(dataDir: string, runId: string, epoch?: number): RunFolder {
   if (!isRunId(runId)) {
     throw new WorkspaceError('ERUNIDINVALID', `${JSON.stringify(runId)} is not a run id.`);
   }
   const path = join(dataDir, 'runs', runId);
-  return folderAt(path, runId, epoch ?? newestEpoch(path) ?? 1);
+  return folderAt(path, runId, epoch ?? currentEpoch(path) ?? 1);
 }
 
 export function folderAt(path: string, runId: string, epoch: number): RunFolder {
@@ -45,7 +45,7 @@ export function folderAt(path: string, runId: string, epoch: number): RunFolder 
   };
 }
 
-/** Epochs of which there is a tree, in ascending order. */
+/** Epochs with a tree, in ascending order. */
 export function epochsIn(path: string): number[] {
   try {
     return readdirSync(join(path, 'trees'))
@@ -58,14 +58,14 @@ export function epochsIn(path: string): number[] {
   }
 }
 
-/** Says that the tree of this epoch was dropped, and may be made again. */
+/** Marks that the tree of this epoch was dropped and can be rebuilt. */
 export const dropMark = ({ path, epoch }: RunFolder): string => join(path, 'trees', `${epoch}.dropped`);
 
 export const isDropped = (folder: RunFolder): boolean =>
   epochsIn(folder.path).length === 0 && existsSync(dropMark(folder));
 
-/** Epochs only rise, also beyond a tree that was dropped. */
-export function latestEpoch(path: string): number {
+/** Includes dropped trees, because epochs never go back. */
+export function highestEpoch(path: string): number {
   try {
     return Math.max(0, ...readdirSync(join(path, 'trees')).map((name) => Number.parseInt(name, 10) || 0));
   } catch (error) {
@@ -74,15 +74,15 @@ export function latestEpoch(path: string): number {
   }
 }
 
-export const newestEpoch = (path: string): number | undefined => epochsIn(path).at(-1);
+export const currentEpoch = (path: string): number | undefined => epochsIn(path).at(-1);
 
-/** Throws ELEASESTALE when the folder's tree is not the newest: somebody took the workspace over. */
+/** Throws ELEASESTALE when the folder's tree is not the newest: another worker took the workspace over. */
 export function assertCurrent(folder: RunFolder): void {
-  if (newestEpoch(folder.path) !== folder.epoch) throw stale(folder);
+  if (currentEpoch(folder.path) !== folder.epoch) throw staleLease(folder);
 }
 
-export const stale = ({ runId, epoch }: RunFolder): WorkspaceError =>
+export const staleLease = ({ runId, epoch }: RunFolder): WorkspaceError =>
   new WorkspaceError(
     'ELEASESTALE',
-    `Another worker took over the workspace of ${runId}: its tree ${epoch} is nobody's any more.`,
+    `Another worker took over the workspace of ${runId}: its tree ${epoch} is no longer used.`,
   );

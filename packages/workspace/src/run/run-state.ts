@@ -1,20 +1,11 @@
 import { statSync } from 'node:fs';
-import type { Repositories } from '../repository/repositories.ts';
-import type { LoadedSnapshot } from '../tree/load-snapshot.ts';
-import type { Manifest } from '../tree/manifest.ts';
+import type { RepositoriesCache } from '../repository/repositories.ts';
 import { openStatCache, type StatCache } from '../tree/stat-cache.ts';
 import type { RunFolder } from './run-folder.ts';
 
-/** What is kept in memory of a run between calls. All of it can be read again from the run's folder. */
-export interface RunState {
+/** The in-memory state of a run between calls. All of it can be read again from the run's folder. */
+export interface RunState extends RepositoriesCache {
   readonly stats: StatCache;
-  /** Ids of objects that some ref of the shadow repository needs, so that no collection removes them; not all of them. */
-  readonly known: Set<string>;
-  /** Latest first, at most two: the parent of the next snapshot and the one before. */
-  readonly snapshots: LoadedSnapshot[];
-  readonly manifests: Map<string, Manifest>;
-  /** Latest first, at most two. */
-  readonly repositories: Repositories[];
 }
 
 export interface RunStates {
@@ -22,23 +13,23 @@ export interface RunStates {
   drop(runId: string): void;
 }
 
-/** Runs kept in memory; 10,000 files take about 10 MB. */
-const runsKept = 16;
+/** A run of 10,000 files takes about 10 MB. */
+const maxRuns = 16;
 
 export function createRunStates(): RunStates {
   const states = new Map<string, { identity: string; state: RunState }>();
   return {
     of: (folder) => {
-      // Another process may have discarded the run and made it anew: the identity of the shadow repository tells.
+      // Another process may have discarded the run and materialised it again: then the shadow repository has another identity.
       const { ino, birthtimeNs } = statSync(folder.shadow, { bigint: true });
-      // What is known of the files of one tree says nothing of another's.
+      // The stat cache of one tree is wrong for another tree.
       const identity = `${ino} ${birthtimeNs} ${folder.epoch} ${folder.path}`;
       const kept = states.get(folder.runId);
-      const state = kept?.identity === identity ? kept.state : fresh(folder);
+      const state = kept?.identity === identity ? kept.state : newState(folder);
       states.delete(folder.runId);
       states.set(folder.runId, { identity, state });
       for (const oldest of states.keys()) {
-        if (states.size <= runsKept) break;
+        if (states.size <= maxRuns) break;
         states.delete(oldest);
       }
       return state;
@@ -49,13 +40,8 @@ export function createRunStates(): RunStates {
   };
 }
 
-export function remember(state: RunState, snapshot: LoadedSnapshot): void {
-  const others = state.snapshots.filter((kept) => kept.id !== snapshot.id);
-  state.snapshots.splice(0, state.snapshots.length, snapshot, ...others.slice(0, 1));
-}
-
-/** The status cache is read when it is asked for: one of 100,000 files takes 200 ms, and a process that only reads snapshots needs none of it. */
-function fresh(folder: RunFolder): RunState {
+/** Reads the stat cache on first use: 100,000 files take 200 ms, and a process that only reads snapshots does not need them. */
+function newState(folder: RunFolder): RunState {
   let stats: StatCache | undefined;
   let known: Set<string> | undefined;
   const opened = () => {
@@ -70,6 +56,8 @@ function fresh(folder: RunFolder): RunState {
       known ??= new Set(opened().oids());
       return known;
     },
-    ...{ snapshots: [], manifests: new Map(), repositories: [] },
+    snapshots: [],
+    manifests: new Map(),
+    repositories: [],
   };
 }

@@ -1,4 +1,4 @@
-/** Runs tasks of one key one after the other, tasks of different keys at once. */
+/** Runs tasks of the same key one after the other, tasks of different keys concurrently. */
 export type Serial = <T>(key: string, task: () => Promise<T>) => Promise<T>;
 
 export function createSerial(): Serial {

@@ -6,33 +6,33 @@ import { errnoOf, WorkspaceError } from '../errors.ts';
 import type { RunFolder } from './run-folder.ts';
 
 /**
- * Which writer was last let at a tree, during which boot of the machine, and by which process. The log records the same writer, so a
- * difference between the two shows that the log or the tree went back to an earlier time.
+ * The last writer that was admitted to a tree, the boot of the machine, and the process that admitted it. The log records the same
+ * writer, so a difference shows that the log or the tree went back to an earlier time.
  *
- * It is the name of the only entry in `<run>/head/`: a rename replaces it as a whole, and of two processes that replace the same one only
- * the first succeeds. It is not fsynced: after a power cut the boot is another one, and that alone makes the tree suspect.
+ * The head is the name of the only entry in `<run>/head/`: a rename replaces it atomically, and when two processes replace the same head
+ * only the first succeeds. It is not fsynced: after a power cut the boot id differs, and that alone makes the tree suspect.
  */
 export interface TreeHead {
   readonly epoch: number;
-  /** As the log names it; empty: no writer since the tree was made. */
+  /** As the log names it; empty when no writer was admitted since the tree was created. */
   readonly writer: string;
   readonly boot: string;
   readonly process: string;
 }
 
-/** Tells one boot of the machine from another, and one process of it from another. */
+/** Identifies a boot of the machine and a process. */
 export interface Holder {
   readonly boot: string;
   readonly process: string;
 }
 
-/** @param bootId what is compared in place of the kernel's own id */
+/** @param bootId replaces the kernel's boot id */
 export function thisProcess(bootId?: string): Holder {
   const start = identify(process.pid)?.start;
   return { boot: short(bootId ?? kernelBootId()), process: `${short(pidNamespace())}-${process.pid}-${start}` };
 }
 
-/** Whether a process of this boot still runs; undefined where its id means nothing here (another container). */
+/** Whether a process of this boot still runs; undefined when it belongs to another container, whose process ids differ. */
 export function isRunning(holder: string): boolean | undefined {
   const [space, pid, start] = holder.split('-');
   if (space !== thisProcess().process.split('-')[0]) return undefined;
@@ -41,14 +41,14 @@ export function isRunning(holder: string): boolean | undefined {
 
 const short = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
 
-/** Undefined when there is none, or more than one: then nothing is known of the tree. */
+/** Undefined when there is no head or more than one: then the state of the tree is unknown. */
 export function readHead({ head }: RunFolder): TreeHead | undefined {
   const names = namesIn(head);
   return names.length === 1 && names[0] !== undefined ? parse(names[0]) : undefined;
 }
 
-/** For a tree that was just made: no writer yet. Replaces the heads of older trees. */
-export function startHead(folder: RunFolder, holder: Holder): void {
+/** Creates the head of a new tree, without a writer. Replaces the heads of older trees. */
+export function createHead(folder: RunFolder, holder: Holder): void {
   mkdirSync(folder.head, { recursive: true, mode: 0o700 });
   const name = format({ epoch: folder.epoch, writer: '', ...holder });
   closeSync(openSync(join(folder.head, name), 'w', 0o600));

@@ -12,28 +12,28 @@ const recordSchema = z.strictObject({
   format: z.literal(1),
   run_id: z.string(),
   source: sourceSchema,
-  /** Real path of the source: of the directory, or of the git directory. */
+  /** Real path of the source directory, or of the git directory. */
   origin: z.string().nullable(),
   owner: z.strictObject({ uid: z.int(), gid: z.int() }),
   /** Seconds since 1970; the date of every commit of the run. */
   created_at: z.int(),
   base: oid,
   base_commit: oid.nullable(),
-  /** Paths of the source that were not copied. */
+  /** Paths of the source that the copy left out. */
   left_out: skipsSchema,
-  /** Of a git source. */
+  /** Empty unless the source is a git repository. */
   submodules: z.array(z.strictObject({ path: z.string(), commit: oid })).default([]),
-  /** Of a fork: the snapshot that its tree began with. */
+  /** For a fork, the snapshot that its tree started from. */
   start: oid.optional(),
   files: z.int(),
   bytes: z.int(),
   finished: z.literal(true),
 });
 
-/** What is known of a run's workspace since it was made. Never changes. */
+/** The facts about a workspace that never change after it was created. */
 export type WorkspaceRecord = z.infer<typeof recordSchema>;
 
-/** The record, or undefined when the run was never (or only half) materialised, or was discarded. */
+/** The record; undefined when materialising never finished, or when the run was discarded. */
 export function readRecord(folder: RunFolder): WorkspaceRecord | undefined {
   let text: string;
   try {

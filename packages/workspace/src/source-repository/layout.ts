@@ -2,18 +2,18 @@ import { constants } from 'node:fs';
 import { lstat, open, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Bounds, Use } from '../bounds/bounds.ts';
-import { isWithin } from '../bounds/closed-places.ts';
+import { isWithin } from '../bounds/path-rules.ts';
 import { errnoOf, WorkspaceError } from '../errors.ts';
-import { checkLinks } from './links.ts';
+import { checkLinks } from './check-links.ts';
 
-/** Where a repository really lies, every directory of it within bounds. */
+/** The real paths of a repository, all within bounds. */
 export interface Layout {
-  /** Real path; of a linked work tree its own, below `common`. */
+  /** Real path. A linked work tree has its own, below `common`. */
   gitDir: string;
-  /** The git directory that all work trees share: objects and branches. */
+  /** The git directory that all work trees share, with objects and branches. */
   common: string;
-  /** What led here. The same again means that nothing was exchanged while git read. */
-  marks: readonly string[];
+  /** Identity of every path that git follows. Equal before and after a read: no path was replaced. */
+  fingerprints: readonly string[];
 }
 
 /** git follows alternates of alternates to this depth. */
@@ -22,38 +22,38 @@ const mostAlternates = 100;
 const largestFile = 1024 * 1024;
 
 /**
- * Finds out where git would read and write, as git does, and checks each of these places: the git directory, the one that work trees
- * share, the object directories of all alternates, and every symbolic link in them. git itself would follow all of it without a word.
- * Undefined when it is no repository.
+ * Finds every path that git would read or write and checks it against the bounds: the git directory, the common directory, the object
+ * directories of all alternates, and every symbolic link in them. git itself follows them all without a check.
+ * @returns undefined when the path is not a repository
  */
 export async function findLayout(bounds: Bounds, input: { gitDir: string; use: Use }): Promise<Layout | undefined> {
   const gitDir = await realpath(input.gitDir).catch(() => undefined);
   if (gitDir === undefined) return undefined;
-  const marks: string[] = [];
+  const fingerprints: string[] = [];
   const check = async (path: string): Promise<void> => {
     bounds.assert(path, input.use);
     const { dev, ino } = await stat(path, { bigint: true });
-    marks.push(`${path} ${dev}:${ino}`);
+    fingerprints.push(`${path} ${dev}:${ino}`);
   };
   await check(gitDir);
-  const pointer = await readControl(join(gitDir, 'commondir'), marks);
+  const pointer = await readPointerFile(join(gitDir, 'commondir'), fingerprints);
   const common = pointer === undefined ? gitDir : await realpath(resolve(gitDir, trimmed(pointer))).catch(() => '');
   if (common === '' || !(await looksLikeGit(gitDir, common))) return undefined;
-  // A linked work tree has its part below the repository that it belongs to.
+  // A linked work tree has its git directory below the common directory.
   if (!isWithin(gitDir, common)) return undefined;
   if (common !== gitDir) await check(common);
-  await checkAlternates({ check, marks }, await realpath(join(common, 'objects')));
+  await checkAlternates({ check, fingerprints }, await realpath(join(common, 'objects')));
   for (const folder of new Set([gitDir, common])) await checkLinks(folder, check);
-  return { gitDir, common, marks };
+  return { gitDir, common, fingerprints };
 }
 
-/** The git directory of a work tree's top folder, or a bare repository itself. Undefined when it is neither. Parents are not looked at. */
+/** The git directory of a work tree's top folder, or a bare repository itself; undefined for anything else. Parents are not searched. */
 export async function gitDirectoryOf(path: string): Promise<string | undefined> {
   const at = join(path, '.git');
   const found = await stat(at).catch(() => undefined);
   if (found === undefined) return path;
   if (found.isDirectory()) return at;
-  const text = found.isFile() ? await readControl(at, []) : undefined;
+  const text = found.isFile() ? await readPointerFile(at, []) : undefined;
   if (text?.startsWith('gitdir: ') !== true) return undefined;
   return resolve(dirname(at), trimmed(text.slice('gitdir: '.length)));
 }
@@ -68,12 +68,12 @@ async function looksLikeGit(gitDir: string, common: string): Promise<boolean> {
   return head !== undefined && objects?.isDirectory() === true && refs?.isDirectory() === true;
 }
 
-interface Checking {
+interface LayoutCheck {
   check(path: string): Promise<void>;
-  marks: string[];
+  fingerprints: string[];
 }
 
-async function checkAlternates({ check, marks }: Checking, objects: string): Promise<void> {
+async function checkAlternates({ check, fingerprints }: LayoutCheck, objects: string): Promise<void> {
   const seen = new Set<string>();
   let level = [objects];
   for (let depth = 0; level.length > 0; depth++) {
@@ -82,14 +82,14 @@ async function checkAlternates({ check, marks }: Checking, objects: string): Pro
       if (seen.has(folder)) continue;
       seen.add(folder);
       if (seen.size > mostAlternates || depth > deepest + 1) {
-        throw new WorkspaceError('ESOURCEUNREADABLE', `The repository has alternates without end, at ${folder}.`);
+        throw new WorkspaceError('ESOURCEUNREADABLE', `The repository has too many alternates, at ${folder}.`);
       }
       await check(folder);
-      // Only where it stands can one be put there and taken away again.
-      await markChange(join(folder, 'info'), marks);
+      // Detects an alternates file that is added and removed again during the read.
+      await recordChange(join(folder, 'info'), fingerprints);
       await checkLinks(folder, check);
       for (const file of ['alternates', 'http-alternates']) {
-        const text = await readControl(join(folder, 'info', file), marks);
+        const text = await readPointerFile(join(folder, 'info', file), fingerprints);
         for (const path of pathsIn(text ?? '')) {
           const real = await realpath(resolve(folder, path)).catch(() => undefined);
           if (real !== undefined) next.push(real);
@@ -100,7 +100,7 @@ async function checkAlternates({ check, marks }: Checking, objects: string): Pro
   }
 }
 
-/** git unquotes a line that begins with a quote, and takes any other as it is. */
+/** git unquotes a line that begins with a quote. Such lines are refused. */
 function pathsIn(text: string): string[] {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#') && !/^\w+:\/\//.test(line));
   const odd = lines.find((line) => line.startsWith('"') || line.includes('\0') || line.includes('\ufffd'));
@@ -108,8 +108,8 @@ function pathsIn(text: string): string[] {
   throw new WorkspaceError('ESOURCEUNREADABLE', `The repository has an alternate that is not a plain path: ${odd}`);
 }
 
-/** A small file that tells git where to look. No link, pipe or device is opened for it. */
-async function readControl(path: string, marks: string[]): Promise<string | undefined> {
+/** Reads a small file that points git to another path. A pipe or device is not opened. */
+async function readPointerFile(path: string, fingerprints: string[]): Promise<string | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return undefined;
   if (!found.isFile() || found.size > largestFile) {
@@ -118,20 +118,20 @@ async function readControl(path: string, marks: string[]): Promise<string | unde
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const { dev, ino, size, mtimeNs, ctimeNs } = await file.stat({ bigint: true });
-    marks.push(`${path} ${dev}:${ino} ${size} ${mtimeNs} ${ctimeNs}`);
+    fingerprints.push(`${path} ${dev}:${ino} ${size} ${mtimeNs} ${ctimeNs}`);
     return await file.readFile('utf8');
   } finally {
     await file.close();
   }
 }
 
-async function markChange(path: string, marks: string[]): Promise<void> {
+async function recordChange(path: string, fingerprints: string[]): Promise<void> {
   try {
     const { dev, ino, ctimeNs } = await stat(path, { bigint: true });
-    marks.push(`${path} ${dev}:${ino} ${ctimeNs}`);
+    fingerprints.push(`${path} ${dev}:${ino} ${ctimeNs}`);
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
-    marks.push(`${path} absent`);
+    fingerprints.push(`${path} absent`);
   }
 }
 

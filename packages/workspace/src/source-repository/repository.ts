@@ -3,18 +3,20 @@ import type { Use } from '../bounds/bounds.ts';
 import type { Deps } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
 import type { Git, GitOptions } from '../host-git/git.ts';
+import type { WorkspaceRecord } from '../run/workspace-record.ts';
 import { findLayout, type Layout } from './layout.ts';
 
-/** A user's repository, and the user that git acts as in it. */
+/** A user's repository, and the user that git runs as in it. */
 export interface Repository extends Layout {
+  /** Undefined: as this process. */
   as: { uid: number; gid: number } | undefined;
   use: Use;
 }
 
 /**
- * On a root host git acts as the owner of the work tree, else of the repository: so it reads nothing that this user could not read, whatever
- * the repository leads to, and leaves no root-owned files in a user's `.git`.
- * @param input.path the source as it was asked for
+ * On a root host git runs as the owner of the work tree, else of the repository. So it reads only what that user may read, wherever the
+ * repository's links lead, and leaves no root-owned files in a user's `.git`.
+ * @param input.path the path in the request
  */
 export async function openRepository(
   deps: Pick<Deps, 'bounds' | 'isRoot'>,
@@ -27,45 +29,59 @@ export async function openRepository(
   return { ...layout, as: owner && { uid: owner.uid, gid: owner.gid }, use: input.use };
 }
 
-/** Throws when anything on the way into the repository is not what it was when it was checked. Call it when git has read. */
-export async function assertUnmoved(deps: Pick<Deps, 'bounds'>, repository: Repository): Promise<void> {
+/** Throws when the layout of the repository changed since it was checked. Call it after git has read. */
+export async function assertUnchanged(deps: Pick<Deps, 'bounds'>, repository: Repository): Promise<void> {
   const now = await findLayout(deps.bounds, repository);
-  if (now !== undefined && now.marks.join('\n') === repository.marks.join('\n')) return;
-  throw new WorkspaceError('ESOURCEBUSY', `The repository ${repository.common} changed while it was read.`);
+  if (now !== undefined && now.fingerprints.join('\n') === repository.fingerprints.join('\n')) return;
+  throw new WorkspaceError('ESOURCEBUSY', `The repository ${repository.common} changed during the read.`);
 }
 
+type Owned = Pick<Repository, 'common' | 'as'>;
+
 /**
- * git as the owner of the repository. It enters the directory before it changes its user and then names it by `/proc/self/cwd`, so that
- * folders above it which the owner may not enter (a root home) do not matter; a plain `.` does not do, because git writes refs by
+ * Arguments and options that run git as the owner of the repository. git enters the directory before it changes its user and then names it
+ * `/proc/self/cwd`, so the owner need not be able to enter the folders above (a root home). A plain `.` fails, because git writes refs by
  * absolute path.
  */
-export function inside(gitDir: string, as: Repository['as']): { at: string[]; options: GitOptions } {
-  const at = [`--git-dir=${placeOf({ common: gitDir, as })}`];
-  return { at, options: as === undefined ? {} : { as, cwd: gitDir } };
+export function asOwner(repository: Owned): { at: string[]; options: GitOptions } {
+  const { common, as } = repository;
+  return { at: [`--git-dir=${gitDirName(repository)}`], options: as === undefined ? {} : { as, cwd: common } };
 }
 
-/** What the git of `inside` calls the directory. */
-export const placeOf = ({ common, as }: Pick<Repository, 'common' | 'as'>): string =>
+/** The name that git uses for the directory when it runs with `asOwner`. */
+export const gitDirName = ({ common, as }: Owned): string =>
   as !== undefined && process.platform === 'linux' ? '/proc/self/cwd' : common;
 
-/** Runs a command that only reads the repository. What git cannot read is a fault of the repository, which no retry repairs. */
+/** Runs a command that only reads the repository. When git cannot read it, the repository is broken and a retry does not help. */
 export async function readGit(git: Git, repository: Repository, args: readonly string[], options: GitOptions = {}) {
-  const { at, options: as } = inside(repository.common, repository.as);
-  return git.run([...at, ...args], { ...options, ...as }).catch(broken(repository));
+  const { at, options: as } = asOwner(repository);
+  return git.run([...at, ...args], { ...options, ...as }).catch(rethrowBroken(repository));
 }
 
 /**
- * Below the common directory, the place of what a linked work tree has by itself, such as its HEAD; undefined when it is none. git is never
- * started in it: it would go to the common directory by absolute path, and the owner may be kept from entering the folders above.
+ * Path of a linked work tree's own files, such as its HEAD, below the common directory; undefined for a main work tree. git never starts
+ * there: it would open the common directory by absolute path, and the owner may not be allowed to enter the folders above.
  */
-export const linkedPart = ({ gitDir, common }: Layout): string | undefined =>
+export const linkedWorkTree = ({ gitDir, common }: Layout): string | undefined =>
   gitDir.startsWith(`${common}/`) ? gitDir.slice(common.length + 1) : undefined;
 
 const transient = /no space left|resource temporarily|too many open files|cannot allocate|out of memory/i;
 
-export function broken({ common }: Pick<Repository, 'common'>): (cause: unknown) => never {
+export function rethrowBroken({ common }: Pick<Repository, 'common'>): (cause: unknown) => never {
   return (cause) => {
     if (!(cause instanceof WorkspaceError) || cause.code !== 'EGITFAILED' || transient.test(cause.message)) throw cause;
     throw new WorkspaceError('ESOURCEBROKEN', `git cannot read ${common}. ${cause.message}`, { cause });
   };
+}
+
+/** The git source of a run, for its ignore rules and attributes; undefined for other sources, and when it is gone or out of bounds. */
+export async function openOrigin(
+  deps: Pick<Deps, 'bounds' | 'isRoot'>,
+  { origin, source }: WorkspaceRecord,
+): Promise<Repository | undefined> {
+  if (source.type !== 'git') return undefined;
+  return openRepository(deps, { path: source.path, gitDir: origin ?? '', use: 'source' }).catch((error: unknown) => {
+    if (error instanceof WorkspaceError) return undefined;
+    throw error;
+  });
 }

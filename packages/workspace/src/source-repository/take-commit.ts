@@ -1,53 +1,34 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errnoOf, WorkspaceError } from '../errors.ts';
+import { errnoOf } from '../errors.ts';
 import { writeDurably } from '../files/write-durably.ts';
 import { writeRef } from '../git-objects/ref-file.ts';
-import { type Git, largeAsTheyAre } from '../host-git/git.ts';
+import type { Git } from '../host-git/git.ts';
 import type { RunFolder } from '../run/run-folder.ts';
-import { broken, inside, type Repository } from './repository.ts';
+import { pipePack } from './pipe-pack.ts';
+import { asOwner, type Repository, rethrowBroken } from './repository.ts';
 
 /**
- * Takes one commit of the source into the run's repository, without its history: the history is not needed to publish, and can be a
+ * Copies one commit of the source into the run's repository, without its history: a publish does not need the history, which can be a
  * thousand times as large. The source is only read.
- *
- * Through a pipe (`pack-objects` there, `index-pack` here) and not by `fetch`: the reading half runs as the owner of the source, who cannot
- * read the data directory, and no transport has to be allowed.
  */
 export async function takeCommit(
   git: Git,
   input: { folder: RunFolder; repository: Repository; commit: string; ref: string; signal?: AbortSignal },
 ): Promise<void> {
-  const { folder, repository, commit } = input;
-  const signal = input.signal && { signal: input.signal };
-  const { at, options } = inside(repository.common, repository.as);
+  const { folder, repository, commit, signal } = input;
+  const { at, options } = asOwner(repository);
   const packing = ['pack-objects', '--revs', '--stdout', '--delta-base-offset', '--shallow', '-q'];
-  const pack = git.stream([...largeAsTheyAre, ...at, ...packing], { ...options, ...signal });
-  pack.stdin.on('error', () => {});
-  pack.stdin.end(`--shallow ${commit}\n${commit}\n`);
-  const to = `--git-dir=${folder.shadow}`;
-  const index = git.stream([...largeAsTheyAre, to, 'index-pack', '--stdin'], { ...signal });
-  index.stdin.on('error', () => {});
-  index.stdout.resume();
-  pack.stdout.pipe(index.stdin);
-  try {
-    const [packed, indexed] = await Promise.allSettled([pack.done, index.done]);
-    // The one without space is the reader; else the writer's own complaint says more than the pack that ended too early.
-    if (indexed.status === 'rejected' && isOutOfSpace(indexed.reason)) throw indexed.reason;
-    if (packed.status === 'rejected') broken(repository)(packed.reason);
-    if (indexed.status === 'rejected') broken(repository)(indexed.reason);
-  } finally {
-    // Either would wait for the other for ever.
-    pack.kill();
-    index.kill();
-  }
+  await pipePack(git, {
+    pack: { args: [...at, ...packing], options: { ...options, signal } },
+    index: { args: [`--git-dir=${folder.shadow}`, 'index-pack', '--stdin'], options: { signal } },
+    revs: `--shallow ${commit}\n${commit}\n`,
+  }).catch(rethrowBroken(repository));
   await markShallow(folder.shadow, commit);
   await writeRef(folder.shadow, input.ref, commit);
 }
 
-const isOutOfSpace = (error: unknown): boolean => error instanceof WorkspaceError && error.code === 'ENOSPC';
-
-/** Lets git end at the commit, whose parents are not there. */
+/** Tells git that the parents of the commit are missing. */
 async function markShallow(shadow: string, commit: string): Promise<void> {
   const path = join(shadow, 'shallow');
   const known = readLines(path);

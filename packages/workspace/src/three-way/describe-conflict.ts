@@ -1,26 +1,28 @@
+import type { Deps } from '../deps.ts';
 import { toText } from '../files/path-name.ts';
+import type { ObjectWriter } from '../git-objects/object-writer.ts';
 import { type Folder, find, isFolder, type Leaf, modes } from '../tree/tree.ts';
 import type { MergeDriver } from './merge-drivers.ts';
-import type { Open, Three } from './merge-folders.ts';
+import type { ThreeWay, UnmergedPath } from './merge-folders.ts';
 
-/** What the two sides are called in the middle of a sentence. */
+/** Names of the two sides in the middle of a sentence. */
 export type Sides = Record<'source' | 'run', string>;
 
-interface Context extends Three<Folder> {
+interface Context extends ThreeWay<Folder> {
   sides: Sides;
-  /** Where files of a side went to, new path by old path. */
+  /** New path by old path, for files that a side moved. */
   moves: Record<keyof Sides, ReadonlyMap<string, string>>;
   /** By path. */
   drivers: ReadonlyMap<string, MergeDriver>;
 }
 
-/** Why a path is in conflict: which side deleted, changed or added what. */
-export function describeConflict(context: Context, open: Open): string {
+/** Explains a conflict: which side deleted, changed or added the file. */
+export function describeConflict(context: Context, open: UnmergedPath): string {
   const sentence = reasonOf(context, open);
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
 
-function reasonOf({ sides, moves, drivers, ...trees }: Context, { path, base, source, run }: Open): string {
+function reasonOf({ sides, moves, drivers, ...trees }: Context, { path, base, source, run }: UnmergedPath): string {
   const isFolderIn = (root: Folder) => isFolder(find(root, path.split('/')));
   const movedBy = (side: keyof Sides) => {
     const to = moves[side].get(path);
@@ -30,12 +32,35 @@ function reasonOf({ sides, moves, drivers, ...trees }: Context, { path, base, so
   if (isFolderIn(trees.run)) return `${sides.run} has a folder here, and ${sides.source} a file.`;
   if (source === null) return `${sides.source} deleted this file, and ${sides.run} changed it.${movedBy('source')}`;
   if (run === null) return `${sides.source} changed this file, and ${sides.run} deleted it.${movedBy('run')}`;
-  if (base === null) return `${sides.source} has a file here that ${sides.run} did not begin with.`;
+  if (base === null) return `${sides.source} has a file here that ${sides.run} did not start from.`;
   const isLink = (leaf: Leaf) => leaf.mode === modes.symlink;
   if (isLink(source) !== isLink(run)) {
-    return `one of ${sides.source} and ${sides.run} has a symbolic link here, the other a file.`;
+    return `one side (${sides.source} or ${sides.run}) has a symbolic link here, the other a file.`;
   }
   const driver = drivers.get(path);
   if (driver?.kind === 'none') return `${sides.source} and ${sides.run} changed this file. ${driver.detail}`;
-  return `${sides.source} and ${sides.run} changed this file in ways that do not fit together.`;
+  return `${sides.source} and ${sides.run} changed this file in conflicting ways.`;
+}
+
+/** git compares at most 1,000 deleted files with 1,000 added files per side. */
+const mostCompared = 1000;
+
+/**
+ * Asks git where the deleted files of one side were moved. This is only a hint for the person who resolves a conflict; no merge uses it.
+ * @returns new path by old path
+ */
+export async function findMoves(
+  deps: Pick<Deps, 'git'>,
+  input: { gitDir: string; writer: ObjectWriter; from: Folder; to: Folder },
+): Promise<ReadonlyMap<string, string>> {
+  const trees = [await input.writer.root(input.from), await input.writer.root(input.to)];
+  await input.writer.flush();
+  const shape = ['-r', '-z', '--name-status', '--diff-filter=R', '-M50%', `-l${mostCompared}`, '--no-ext-diff'];
+  const { stdout } = await deps.git.run([`--git-dir=${input.gitDir}`, 'diff-tree', ...shape, ...trees], {
+    maxBytes: 256 * 1024 * 1024,
+  });
+  const fields = stdout.toString('latin1').split('\0').slice(0, -1);
+  const moves = new Map<string, string>();
+  for (let at = 0; at + 2 < fields.length; at += 3) moves.set(fields[at + 1] ?? '', fields[at + 2] ?? '');
+  return moves;
 }

@@ -1,9 +1,9 @@
 import { emptyFolder, emptyFolders, type Folder, find, isFolder, withEntry } from '../tree/tree.ts';
-import { each, type Three } from './merge-folders.ts';
+import { mapThree, type ThreeWay } from './merge-folders.ts';
 
-/** A merged tree with the empty folders that both sides have or one side made, where files leave room for them, and without the others. */
-export function mergeEmptyFolders(root: Folder, three: Three<Folder>): Folder {
-  const { base, source, run } = each(three, (of) => new Set(emptyFolders(of)));
+/** Adds the empty folders that both sides have or one side made, unless a file is in the way, and removes the others. */
+export function mergeEmptyFolders(root: Folder, three: ThreeWay<Folder>): Folder {
+  const { base, source, run } = mapThree(three, (of) => new Set(emptyFolders(of)));
   const isKept = (path: string) => (source.has(path) && run.has(path)) || (!base.has(path) && isIn(path));
   const isIn = (path: string) => source.has(path) || run.has(path);
   let result = root;
@@ -13,7 +13,7 @@ export function mergeEmptyFolders(root: Folder, three: Three<Folder>): Folder {
       if (isFree(result, names)) result = withEntry(result, names, emptyFolder());
       continue;
     }
-    // A folder goes with the last one in it, unless a side has it as an empty one.
+    // A folder without entries is removed, unless a side has it as an empty folder.
     for (; names.length > 0 && isEmpty(result, names) && !isKept(names.join('/')); names.pop()) {
       result = withEntry(result, names, undefined);
     }
@@ -26,7 +26,7 @@ function isEmpty(root: Folder, names: readonly string[]): boolean {
   return isFolder(entry) && entry.entries.size === 0;
 }
 
-/** Whether nothing is at the path, and no file on the way to it. */
+/** Whether the path is free, and no file is at a folder above it. */
 function isFree(root: Folder, names: readonly string[]): boolean {
   const isBlocked = names.slice(0, -1).some((_, index) => {
     const entry = find(root, names.slice(0, index + 1));

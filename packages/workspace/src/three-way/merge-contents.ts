@@ -10,19 +10,19 @@ import { type Leaf, modes } from '../tree/tree.ts';
 import type { MergeDriver } from './merge-drivers.ts';
 import type { BothChanged } from './merge-folders.ts';
 
-/** A larger file that both sides changed is a conflict: git would hold three versions of it in memory. Bytes. */
+/** A larger file that both sides changed is a conflict, because git would hold three versions of it in memory. Bytes. */
 const largestMerged = 64 * 1024 * 1024;
-/** As many bytes as git itself looks at to tell a binary file. */
-const lookedAt = 8000;
-/** How many processes of git run at once. */
-const together = 4;
-/** `git merge-file` ends with the number of conflicts, at most this. */
+/** git inspects as many bytes to detect a binary file. */
+const inspectedBytes = 8000;
+/** Number of git processes at once. */
+const mostProcesses = 4;
+/** The exit code of `git merge-file` is the number of conflicts, at most this. */
 const mostConflicts = 127;
 
 /**
- * Merges the contents of files by `git merge-file`. Contents go through a private folder under names of our own, so that nothing of a user
- * is on a command line. A process that dies leaves the folder; `collect` removes it from the shadow repository.
- * @returns the merged file for each that could be merged; the others are in conflict
+ * Merges file contents with `git merge-file`. The contents are in a private folder and named by object id, so no user path is on a command
+ * line. A crash leaves the folder behind; `collect` removes it from the shadow repository.
+ * @returns the merged files; a file that is missing here is in conflict
  */
 export async function mergeContents(
   deps: Pick<Deps, 'git'>,
@@ -30,7 +30,7 @@ export async function mergeContents(
     gitDir: string;
     writer: ObjectWriter;
     files: readonly BothChanged[];
-    /** By path; `text` where there is none. */
+    /** By path. @default text */
     drivers: ReadonlyMap<string, MergeDriver>;
   },
 ): Promise<Map<BothChanged, Leaf>> {
@@ -39,7 +39,7 @@ export async function mergeContents(
   if (files.length === 0) return merged;
   const folder = await mkdtemp(join(input.gitDir, 'tmp_merge-'));
   try {
-    const binary = await layOut(deps, { ...input, files, folder });
+    const binary = await writeVersions(deps, { ...input, files, folder });
     const waiting = files.filter((file) => !versionsOf(file).some((oid) => oid !== undefined && binary.has(oid)));
     const work = async () => {
       for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
@@ -48,7 +48,7 @@ export async function mergeContents(
         if (content !== undefined) merged.set(file, { mode: file.mode, oid: input.writer.blob(content) });
       }
     };
-    await Promise.all(Array.from({ length: together }, work));
+    await Promise.all(Array.from({ length: mostProcesses }, work));
   } finally {
     await removeFolder(folder);
   }
@@ -58,13 +58,13 @@ export async function mergeContents(
 const driverAt = ({ drivers }: { drivers: ReadonlyMap<string, MergeDriver> }, path: string): MergeDriver =>
   drivers.get(path) ?? { kind: 'text' };
 
-/** Contents to merge: source, base, run. A base that is no regular file counts as an empty one. */
+/** Contents to merge: source, base, run. A base that is not a regular file counts as empty. */
 function versionsOf({ base, source, run }: BothChanged): [string, string | undefined, string] {
   return [source.oid, base === null || base.mode === modes.symlink ? undefined : base.oid, run.oid];
 }
 
-/** Writes every version to a file that is named by its object id. @returns the ids of those that cannot be merged */
-async function layOut(
+/** Writes every version to a file named by its object id. @returns ids of the versions that cannot be merged (binary or too large) */
+async function writeVersions(
   deps: Pick<Deps, 'git'>,
   input: { gitDir: string; folder: string; files: readonly BothChanged[] },
 ): Promise<Set<string>> {
@@ -84,7 +84,7 @@ async function layOut(
         },
         piece: (bytes) => {
           if (open === undefined) return;
-          if (bytes.subarray(0, Math.max(lookedAt - open.bytes, 0)).includes(0)) unfit.add(open.oid);
+          if (bytes.subarray(0, Math.max(inspectedBytes - open.bytes, 0)).includes(0)) unfit.add(open.oid);
           open.bytes += bytes.length;
           if (!unfit.has(open.oid)) writeAll(open.fd, bytes);
         },

@@ -1,13 +1,13 @@
 import type { Deps } from '../deps.ts';
 import { type AttributeQuery, checkAttributes } from '../publish/git/attributes/check-attributes.ts';
 
-/** How a file is merged that both sides changed. */
+/** How to merge a file that both sides changed. */
 export type MergeDriver =
   | { kind: 'text' | 'union' }
-  /** Not at all: a person says what becomes of it. */
+  /** Not merged: a person decides. */
   | { kind: 'none'; detail: string };
 
-/** What the attribute `merge` says, by path, where that is not the usual merge of text. */
+/** The merge drivers by path, from the attribute `merge`. Paths with the default text merge are omitted. */
 export async function readMergeDrivers(
   deps: Pick<Deps, 'git'>,
   query: Omit<AttributeQuery, 'names'>,
@@ -28,12 +28,12 @@ function toDriver(value: string): MergeDriver {
       return { kind: 'union' };
     case 'unset':
     case 'binary':
-      return { kind: 'none', detail: '.gitattributes keep it from being merged (-merge, or binary).' };
+      return { kind: 'none', detail: '.gitattributes exclude it from merges (-merge or binary).' };
     default: {
       const name = JSON.stringify(value);
       return {
         kind: 'none',
-        detail: `.gitattributes have it merged by the driver ${name}, and no driver of the host is run.`,
+        detail: `.gitattributes set the merge driver ${name}, and drivers of the host are not run.`,
       };
     }
   }

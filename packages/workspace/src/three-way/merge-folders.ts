@@ -1,19 +1,19 @@
 import { type Entry, type Folder, isFolder, isLeaf, isSame, type Leaf, type Mode, modes } from '../tree/tree.ts';
 
-/** A path in three trees. */
-export interface Three<T> {
+/** A value for each of three trees. */
+export interface ThreeWay<T> {
   readonly base: T;
   readonly source: T;
   readonly run: T;
 }
 
-/** A path without an answer yet, and its file in each tree. Null: there is no file. */
-export interface Open extends Three<Leaf | null> {
+/** An undecided path and its file in each tree; null where the tree has no file. */
+export interface UnmergedPath extends ThreeWay<Leaf | null> {
   readonly path: string;
 }
 
-/** A file of which both sides changed the content. */
-export interface BothChanged extends Open {
+/** A file whose content both sides changed. */
+export interface BothChanged extends UnmergedPath {
   readonly source: Leaf;
   readonly run: Leaf;
   /** The mode of the merged file. */
@@ -21,17 +21,17 @@ export interface BothChanged extends Open {
 }
 
 export interface MergedFolders {
-  /** Everything that is decided. The paths in `contents` and `conflicts` hold no file. */
+  /** The decided part of the tree, without the paths in `contents` and `conflicts`. */
   root: Folder;
   contents: BothChanged[];
-  conflicts: Open[];
+  conflicts: UnmergedPath[];
 }
 
 /**
- * Merges three trees path by path: a path that one side left as it was is taken from the other side. Renames are not guessed, so a moved file
- * is a deletion and an addition. Folders with the same object id are not entered. Empty folders are not looked at.
+ * Merges three trees path by path: when one side left a path unchanged, the other side's version wins. Renames are not detected, so a moved
+ * file is a deletion and an addition. Folders with equal object ids are not entered. Empty folders are ignored.
  */
-export function mergeFolders(roots: Three<Folder>): MergedFolders {
+export function mergeFolders(roots: ThreeWay<Folder>): MergedFolders {
   const result: Omit<MergedFolders, 'root'> = { contents: [], conflicts: [] };
   const { entry } = mergeEntry(result, '', roots);
   return { root: isFolder(entry) ? entry : { entries: new Map() }, ...result };
@@ -39,15 +39,15 @@ export function mergeFolders(roots: Three<Folder>): MergedFolders {
 
 interface Outcome {
   entry: Entry | undefined;
-  /** Whether a file is here or below, or may be once everything is decided. */
+  /** Whether a file is here or below, or may be here after the contents are merged and conflicts resolved. */
   holdsFile: boolean;
 }
 
-function mergeEntry(result: Omit<MergedFolders, 'root'>, path: string, at: Three<Entry | undefined>): Outcome {
+function mergeEntry(result: Omit<MergedFolders, 'root'>, path: string, at: ThreeWay<Entry | undefined>): Outcome {
   const { base, source, run } = at;
   if (isEqual(source, run) || isEqual(base, run)) return { entry: source, holdsFile: holdsFile(source) };
   if (isEqual(base, source)) return { entry: run, holdsFile: holdsFile(run) };
-  const files = each(at, (entry) => (isLeaf(entry) ? entry : null));
+  const files = mapThree(at, (entry) => (isLeaf(entry) ? entry : null));
   const decided = decide(files);
   const below = mergeChildren(result, path, at);
   const open = { path, ...files };
@@ -57,8 +57,8 @@ function mergeEntry(result: Omit<MergedFolders, 'root'>, path: string, at: Three
   return decided === null ? below : { ...below, holdsFile: true };
 }
 
-function mergeChildren(result: Omit<MergedFolders, 'root'>, path: string, at: Three<Entry | undefined>): Outcome {
-  const children = each(at, (entry) => (isFolder(entry) ? entry.entries : none));
+function mergeChildren(result: Omit<MergedFolders, 'root'>, path: string, at: ThreeWay<Entry | undefined>): Outcome {
+  const children = mapThree(at, (entry) => (isFolder(entry) ? entry.entries : none));
   const entries = new Map<string, Entry>();
   let isHeld = false;
   for (const name of new Set([...children.base.keys(), ...children.source.keys(), ...children.run.keys()])) {
@@ -66,7 +66,7 @@ function mergeChildren(result: Omit<MergedFolders, 'root'>, path: string, at: Th
     const merged = mergeEntry(
       result,
       below,
-      each(children, (of) => of.get(name)),
+      mapThree(children, (of) => of.get(name)),
     );
     if (merged.holdsFile) isHeld = true;
     if (merged.entry !== undefined && holdsFile(merged.entry)) entries.set(name, merged.entry);
@@ -79,7 +79,7 @@ function decide({
   base,
   source,
   run,
-}: Three<Leaf | null>): Leaf | null | 'conflict' | { contents: Omit<BothChanged, 'path'> } {
+}: ThreeWay<Leaf | null>): Leaf | null | 'conflict' | { contents: Omit<BothChanged, 'path'> } {
   if (isSameFile(source, run) || isSameFile(base, run)) return source;
   if (isSameFile(base, source)) return run;
   if (source === null || run === null || source.mode === modes.symlink || run.mode === modes.symlink) return 'conflict';
@@ -90,7 +90,7 @@ function decide({
   return oid === undefined ? { contents: { base, source, run, mode } } : { mode, oid };
 }
 
-/** The value of the side that changed it; undefined when both did. */
+/** The value of the side that changed it; undefined when both sides did. */
 function pick<T>(base: T | undefined, source: T, run: T): T | undefined {
   if (source === run || run === base) return source;
   return source === base ? run : undefined;
@@ -108,7 +108,7 @@ function holdsFile(entry: Entry | undefined): boolean {
   return entry.entries.values().some(holdsFile);
 }
 
-export function each<T, R>(three: Three<T>, map: (value: T) => R): Three<R> {
+export function mapThree<T, R>(three: ThreeWay<T>, map: (value: T) => R): ThreeWay<R> {
   return { base: map(three.base), source: map(three.source), run: map(three.run) };
 }
 

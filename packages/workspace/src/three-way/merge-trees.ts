@@ -2,30 +2,28 @@ import type { Conflict, Resolution } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
 import { toText } from '../files/path-name.ts';
 import type { ObjectWriter } from '../git-objects/object-writer.ts';
-import { overlay } from '../publish/overlay.ts';
-import { resolve } from '../publish/resolve.ts';
-import { createTextBudget, readVersions } from '../publish/versions.ts';
+import { applyChanges } from '../publish/apply-changes.ts';
+import { createTextBudget, readVersions, resolveConflict } from '../publish/conflict-versions.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 import { type Change, type Folder, find, isLeaf } from '../tree/tree.ts';
-import { describeConflict, type Sides } from './describe-conflict.ts';
+import { describeConflict, findMoves, type Sides } from './describe-conflict.ts';
 import { mergeEmptyFolders } from './empty-folders.ts';
-import { findMoves } from './find-moves.ts';
 import { mergeContents } from './merge-contents.ts';
 import { type MergeDriver, readMergeDrivers } from './merge-drivers.ts';
-import { each, mergeFolders, type Open, type Three } from './merge-folders.ts';
+import { mapThree, mergeFolders, type ThreeWay, type UnmergedPath } from './merge-folders.ts';
 
-export interface MergeInput extends Three<Folder> {
+export interface MergeInput extends ThreeWay<Folder> {
   folder: RunFolder;
   writer: ObjectWriter;
   resolutions: readonly Resolution[];
   sides: Sides;
-  /** The user's git directory, if there is one: its `info/attributes` count. */
-  sourceGitDir?: string | undefined;
+  /** The user's git directory, for its `info/attributes`. */
+  sourceGitDir?: string;
 }
 
 /**
- * Three-way merge of trees in memory, path by path, with contents merged by git. A conflict is about one path and three versions of it; what
- * a person takes of them becomes the state of that path, and every other path keeps what the merge made of it.
+ * Three-way merge of trees in memory, path by path, with contents merged by git. A conflict is one path with three versions. A person's
+ * resolution sets the state of that path; every other path keeps its merge result.
  */
 export async function mergeTrees(deps: Deps, input: MergeInput): Promise<{ root: Folder; conflicts: Conflict[] }> {
   const { folder, writer } = input;
@@ -36,33 +34,33 @@ export async function mergeTrees(deps: Deps, input: MergeInput): Promise<{ root:
   const drivers = await readMergeDrivers(deps, query);
   const contents = await mergeContents(deps, { gitDir: folder.shadow, writer, files: merged.contents, drivers });
   const settled: Change[] = [];
-  const unsettled: Open[] = [];
+  const unsettled: UnmergedPath[] = [];
   for (const [file, leaf] of contents) settled.push({ path: file.path, old: null, new: leaf });
   for (const one of [...merged.conflicts, ...merged.contents.filter((file) => !contents.has(file))]) {
     const resolution = input.resolutions.find(({ path }) => path === toText(one.path));
-    const resolved = resolve(resolution, one, writer);
+    const resolved = resolveConflict(resolution, one, writer);
     if (resolved === undefined) unsettled.push(one);
     else settled.push({ path: one.path, old: null, new: resolved.leaf });
   }
-  const result = overlay(merged.root, settled);
+  const result = applyChanges(merged.root, settled);
   const open = unsettled.length > 0 ? unsettled : result.blocked.map((path) => versionsAt(input, path));
   const root = mergeEmptyFolders(result.root, input);
-  return { root, conflicts: open.length === 0 ? [] : await show(deps, { ...input, drivers }, open) };
+  return { root, conflicts: open.length === 0 ? [] : await toConflicts(deps, { ...input, drivers }, open) };
 }
 
-function versionsAt(input: Three<Folder>, path: string): Open {
+function versionsAt(input: ThreeWay<Folder>, path: string): UnmergedPath {
   const names = path.split('/');
   const leafAt = (root: Folder) => {
     const entry = find(root, names);
     return isLeaf(entry) ? entry : null;
   };
-  return { path, ...each(input, leafAt) };
+  return { path, ...mapThree(input, leafAt) };
 }
 
-async function show(
+async function toConflicts(
   deps: Deps,
   input: MergeInput & { drivers: ReadonlyMap<string, MergeDriver> },
-  unsorted: readonly Open[],
+  unsorted: readonly UnmergedPath[],
 ): Promise<Conflict[]> {
   const { writer } = input;
   const gitDir = input.folder.shadow;
@@ -79,6 +77,6 @@ async function show(
     path: toText(one.path),
     reason: 'merge',
     detail: describeConflict({ ...input, moves }, one),
-    versions: each<Open['base'], ReturnType<typeof version>>(one, version),
+    versions: mapThree<UnmergedPath['base'], ReturnType<typeof version>>(one, version),
   }));
 }

@@ -6,7 +6,6 @@ import { readCommit } from '../git-objects/commit-object.ts';
 import type { Git } from '../host-git/git.ts';
 import type { SnapshotId } from '../port.ts';
 import type { RunFolder } from '../run/run-folder.ts';
-import { type RunState, remember } from '../run/run-state.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 import { canonicalMode, emptyFolder, type Folder, find, isFolder, withEntry } from './tree.ts';
 
@@ -19,7 +18,21 @@ export interface LoadedSnapshot {
   readonly manifest: Manifest;
 }
 
-/** The files whose content the snapshot holds: `root` without the entries that skipped paths had before. */
+/** The latest snapshots of a run in memory. Everything in it can be read again from the shadow repository. */
+export interface SnapshotCache {
+  /** Ids of objects that some ref of the shadow repository needs, so that no collection removes them; not all of them. */
+  readonly known: Set<string>;
+  /** Latest first, at most two: the parent of the next snapshot and the one before. */
+  readonly snapshots: LoadedSnapshot[];
+  readonly manifests: Map<string, Manifest>;
+}
+
+export function cacheSnapshot({ snapshots }: SnapshotCache, snapshot: LoadedSnapshot): void {
+  const others = snapshots.filter(({ id }) => id !== snapshot.id);
+  snapshots.splice(0, snapshots.length, snapshot, ...others.slice(0, 1));
+}
+
+/** The files whose content the snapshot holds: `root` without the earlier entries of skipped paths. */
 export function knownRoot({ root, manifest }: Pick<LoadedSnapshot, 'root' | 'manifest'>): Folder {
   let known = root;
   for (const path of manifest.skipped.keys()) {
@@ -42,7 +55,7 @@ export function assertSnapshot(folder: RunFolder, id: SnapshotId): void {
 /** Reads a snapshot from memory or from the shadow repository. */
 export async function loadSnapshot(
   deps: { git: Git },
-  input: { folder: RunFolder; state: RunState; id: SnapshotId },
+  input: { folder: RunFolder; state: SnapshotCache; id: SnapshotId },
 ): Promise<LoadedSnapshot> {
   const { folder, state, id } = input;
   assertSnapshot(folder, id);
@@ -56,14 +69,14 @@ export async function loadSnapshot(
   const { root } = await loadTree(deps, { folder, state, treeish: tree });
   for (const path of manifest.empty) addEmptyFolder(root, path.split('/'));
   const loaded = { id, parent, tree, root, manifest };
-  remember(state, loaded);
+  cacheSnapshot(state, loaded);
   return loaded;
 }
 
-/** Only the manifests of snapshots: their trees are not read. */
+/** Reads the manifests of snapshots without their trees. */
 export async function readManifests(
   deps: { git: Git },
-  input: { folder: RunFolder; state: RunState; ids: readonly SnapshotId[] },
+  input: { folder: RunFolder; state: SnapshotCache; ids: readonly SnapshotId[] },
 ): Promise<(Manifest | undefined)[]> {
   const { manifests, snapshots } = input.state;
   for (const { id, manifest } of snapshots) manifests.set(id, manifest);
@@ -82,13 +95,10 @@ export async function readManifests(
   return input.ids.map((id) => manifests.get(id));
 }
 
-/**
- * Reads a tree of the shadow repository. Names that must never become files are left out; submodules become empty folders and
- * are listed.
- */
+/** Reads a tree of the shadow repository. Omits names that must never become files. Submodules become empty folders and are listed. */
 export async function loadTree(
   deps: { git: Git },
-  input: { folder: RunFolder; state: RunState; treeish: string; isName?: (name: string) => boolean },
+  input: { folder: RunFolder; state: SnapshotCache; treeish: string; isName?: (name: string) => boolean },
 ): Promise<{ root: Folder; submodules: { path: string; oid: string }[] }> {
   const args = [`--git-dir=${input.folder.shadow}`, 'ls-tree', '-r', '-t', '-z', '--full-tree', input.treeish];
   const { stdout } = await deps.git.run(args, { maxBytes: 1024 * 1024 * 1024 });
@@ -127,7 +137,7 @@ export async function loadTree(
   return { root, submodules };
 }
 
-/** Forgets the ids of a folder and everything above it. */
+/** Clears the ids of a folder and of every folder above it. */
 function unseal(root: Folder, path: string): void {
   let current: Folder = root;
   delete current.oid;
@@ -139,7 +149,7 @@ function unseal(root: Folder, path: string): void {
   }
 }
 
-/** Adds a folder without entries; ids above stay valid, since git does not see it. */
+/** Adds an empty folder. The ids of the folders above stay valid, because git does not store it. */
 export function addEmptyFolder(root: Folder, names: readonly string[]): void {
   let current = root;
   for (const name of names) {

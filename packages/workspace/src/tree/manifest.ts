@@ -5,7 +5,7 @@ import type { SkippedPath } from '../port.ts';
 import { gitPermissions, isSamePermissions, type Permissions } from './permissions.ts';
 import { type Folder, find } from './tree.ts';
 
-/** What a git tree cannot hold: paths that were left out, folders without files, and permission bits. Kept in the snapshot's commit message. */
+/** What a git tree cannot hold: skipped paths, empty folders and permission bits. Stored in the snapshot's commit message. */
 export interface Manifest {
   /** By byte path. */
   readonly skipped: ReadonlyMap<string, Skipped>;
@@ -16,13 +16,13 @@ export interface Manifest {
   readonly repositories: string | undefined;
 }
 
-/** An entry that a snapshot left out, as it was then: another size or time means that the run changed it since. */
+/** The state of an entry when a snapshot skipped it: another size or time means that the run has changed it since. */
 export interface Skipped {
   readonly reason: SkippedPath['reason'];
   readonly bytes: number;
-  /** Nanoseconds since 1970. `0`: it was left out of the copy already, and is not in the tree. */
+  /** Nanoseconds since 1970. `0`: the copy left it out, so it is not in the tree. */
   readonly mtime: string;
-  /** What tells its content from any other, as far as it can be told: see `content-stamp.ts`. */
+  /** Identifies the content: see `content-stamp.ts`. */
   readonly stamp?: string;
 }
 
@@ -42,7 +42,7 @@ const bits = z.int().min(0).max(0o777);
 const manifestSchema = z.strictObject({
   skipped: skipsSchema,
   empty: z.array(z.string()),
-  /** Absent: git's own. */
+  /** When absent, git's own. */
   permissions: z
     .strictObject({
       usual: z.strictObject({ file: bits, executable: bits, folder: bits }),
@@ -58,14 +58,14 @@ const manifestSchema = z.strictObject({
 
 const label = 'Holdpoint-Manifest: ';
 
-/** The commit message of a snapshot. The last line is always ours, whatever the given message contains. */
+/** The commit message of a snapshot. The last line is always the manifest, whatever the given message contains. */
 export function snapshotMessage(message: string, manifest: Manifest): string {
   const { permissions, repositories } = manifest;
   const line = JSON.stringify({
     skipped: toSkips(manifest.skipped),
     empty: manifest.empty.map(toText),
-    ...(permissions !== gitPermissions && { permissions: permissionsToJson(permissions) }),
-    ...(repositories !== undefined && { repositories }),
+    permissions: permissions === gitPermissions ? undefined : permissionsToJson(permissions),
+    repositories,
   });
   return `${message.trim() || 'snapshot'}\n\n${label}${line}`;
 }
@@ -99,7 +99,7 @@ function permissionsFromJson({
   return { usual, others: new Map(entries) };
 }
 
-/** What was skipped in a tree, and what was left out of the copy and still has nothing in its place. */
+/** The skipped paths of a tree, and the paths that the copy left out and that are still absent. */
 export function withLeftOut(
   skipped: Manifest['skipped'],
   input: { root: Folder; leftOut: Skips },
@@ -113,16 +113,13 @@ export function toSkips(skipped: Manifest['skipped']): Skips {
 }
 
 export function fromSkips(skips: Skips): Map<string, Skipped> {
-  return new Map(
-    skips.map(({ path, stamp, ...skip }) => [fromText(path), stamp === undefined ? skip : { ...skip, stamp }]),
-  );
+  return new Map(skips.map(({ path, ...skip }) => [fromText(path), skip]));
 }
 
-/** The port's form. */
 export const skippedPaths = ({ skipped }: Pick<Manifest, 'skipped'>): SkippedPath[] =>
   toSkips(skipped).map(({ path, reason }) => ({ path, reason }));
 
-/** Whether two snapshots left out the same entry as it was. */
+/** Whether two snapshots skipped the same entry in the same state. */
 export function isSameSkip(a: Skipped | undefined, b: Skipped | undefined): boolean {
   return a?.reason === b?.reason && a?.bytes === b?.bytes && a?.mtime === b?.mtime && a?.stamp === b?.stamp;
 }

@@ -1,44 +1,52 @@
-import type { BigIntStats } from 'node:fs';
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readlinkSync } from 'node:fs';
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+} from 'node:fs';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 import {
   type Directory,
-  isClosed,
+  deniesOwner,
   namesIn,
   openChain,
   openChild,
-  openClosedFile,
-  openClosedFolder,
+  openDeniedFile,
+  openDeniedFolder,
   openTop,
   statIn,
 } from '../files/open-directory.ts';
-import type { Pace } from '../files/pace.ts';
 import { type BytePath, isAscii, join, toText } from '../files/path-name.ts';
-import { readWhole } from '../files/read-whole.ts';
-import { largeFrom } from '../git-objects/object-writer.ts';
+import { readFully } from '../files/read-fully.ts';
+import type { Yielder } from '../files/yielder.ts';
+import { largeBlobBytes } from '../git-objects/object-writer.ts';
 import type { SkippedPath } from '../port.ts';
 import { stampOfFolder, stampOfLarge, stampOfStatus } from './content-stamp.ts';
 import type { Skipped } from './manifest.ts';
 import { keptBits, type Permissions } from './permissions.ts';
 import type { StatCache } from './stat-cache.ts';
-import { type Entry, type Folder, isFolder, isLeaf, type Leaf, type Mode, modes, shared } from './tree.ts';
+import { type Entry, type Folder, isFolder, isLeaf, type Leaf, type Mode, modes, reuseIfSame } from './tree.ts';
 
-/** What a scan needs, and what it finds out on the way. */
+/** The inputs of a scan, and its results. */
 export interface Scan {
   readonly content: ContentSink;
   readonly stats: StatCache;
-  readonly pace: Pace;
+  readonly maybeYield: Yielder;
   /** The file system's time before the scan began, ns. */
   readonly clock: bigint;
   /** Host path of the tree, as bytes. */
   readonly top: BytePath;
   readonly limits: ScanLimits;
-  /** Names that are no part of the tree: `.git` entries, which are read by themselves. */
+  /** Names that are no part of the tree: `.git` entries, which are read separately. */
   readonly hides: (name: string) => boolean;
-  /** Paths of the hidden entries that a walk met. */
+  /** Paths of the hidden entries that the walk met. */
   readonly hidden: Set<string>;
   readonly skipped: Map<string, Skipped>;
-  /** What counts as usual; other permission bits are noted. */
+  /** Permission bits that are not noted in `permissions`. */
   readonly usual: Permissions['usual'];
   readonly permissions: Map<string, number>;
   /** Paths of the regular files seen. */
@@ -55,24 +63,24 @@ export interface ScanLimits {
   entries: number;
 }
 
-/** Takes content and answers with its object id; stores it or only hashes it. */
+/** Returns the object id of content; stores the content or only hashes it. */
 interface ContentSink {
   blob(content: Uint8Array): string;
   largeBlob(fd: number, size: number): Promise<string>;
-  /** Whether content that was read earlier needs no second reading: a scan that failed may have left facts without objects. */
+  /** Whether the content of a cached id is stored: a failed scan may have cached ids without writing objects. */
   has(oid: string): boolean;
-  relieve(): Promise<void> | undefined;
+  backpressure(): Promise<void> | undefined;
 }
 
 /** Folders nested deeper than this are skipped as unreadable: each level holds a descriptor open. */
-const deepest = 200;
+const maxDepth = 200;
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
 
 /**
  * Reads one entry of a directory as git would store it; undefined when there is none (or it is a `.git`).
  *
- * What cannot be stored is noted in `scan.skipped` and keeps the entry it had before, so that a publish or a merge does not take it for
- * removed. That entry is not its content: whoever shows, compares or brings back files uses `knownRoot`.
+ * What cannot be stored is noted in `scan.skipped` and keeps its previous entry, so that a publish or a merge does not treat it as
+ * removed. That entry is not the current content: code that shows, compares or restores files uses `knownRoot`.
  */
 export async function scanEntry(
   scan: Scan,
@@ -98,7 +106,7 @@ export async function scanEntry(
   scan.seen.add(at.path);
   scan.bytes += Number(status.size);
   notePermissions(scan, at.path, fileKind(status), status);
-  const cached = scan.stats.lookup(at.path, status);
+  const cached = scan.stats.get(at.path, status);
   if (status.size > scan.limits.fileBytes) return skip('too_large', cached ?? (await stampLarge(scan, at, status)));
   if (cached !== undefined && scan.content.has(cached)) return { mode: modeOf(status), oid: cached };
   const read = await readFile(scan, at);
@@ -111,7 +119,7 @@ async function stampLarge(
   status: BigIntStats,
 ): Promise<string> {
   const stamp = await stampOfLarge(at, status);
-  scan.stats.learn(at.path, status, stamp, scan.clock);
+  scan.stats.set(at.path, status, stamp, scan.clock);
   return stamp;
 }
 
@@ -142,65 +150,63 @@ async function scanDirectory(
 }
 
 function skippedAs(reason: SkippedPath['reason'], status: BigIntStats | 'denied', stamp?: string): Skipped {
-  const more = stamp === undefined ? {} : { stamp };
-  if (status === 'denied') return { reason, bytes: 0, mtime: '0', ...more };
-  return { reason, bytes: status.isFile() ? Number(status.size) : 0, mtime: String(status.mtimeNs), ...more };
+  if (status === 'denied') return { reason, bytes: 0, mtime: '0', stamp };
+  return { reason, bytes: status.isFile() ? Number(status.size) : 0, mtime: String(status.mtimeNs), stamp };
 }
 
 function isTooDeep(path: string): boolean {
-  return path.split('/').length > deepest;
+  return path.split('/').length > maxDepth;
 }
 
-/** Reads everything in an open directory. A name that vanishes meanwhile is EWORKSPACEBUSY. */
+/** Reads everything in an open directory. Throws EWORKSPACEBUSY when a name vanishes during the read. */
 export function scanChildren(scan: Scan, directory: Directory, path: string, previous: Entry | undefined) {
   return scanNames(scan, { path, names: namesIn(directory), open: () => directory }, previous);
 }
 
-interface Place {
+interface Listing {
   readonly path: BytePath;
   readonly names: readonly string[];
-  /** The folder itself, for whatever needs a closer look. */
+  /** Opens the folder, for entries that the stat cache does not answer. */
   open(): Directory;
 }
 
-async function scanNames(scan: Scan, place: Place, previous: Entry | undefined): Promise<Folder> {
+async function scanNames(scan: Scan, listing: Listing, previous: Entry | undefined): Promise<Folder> {
   const before = isFolder(previous) ? previous.entries : none;
   const entries = new Map<string, Entry>();
-  for (const name of place.names) {
-    const path = join(place.path, name);
+  for (const name of listing.names) {
+    const path = join(listing.path, name);
     if (scan.hides(name)) {
       scan.hidden.add(path);
       continue;
     }
     const last = before.get(name);
-    // Waits only where there is something to wait for: a promise for each entry costs as much as a third of the walk.
+    // Awaits only when there is something to wait for: one promise per entry costs a third of the walk.
     const entry =
-      recall(scan, path, last) ??
-      (await scanAgain(scan, path, last)) ??
-      (await scanEntry(scan, { directory: place.open(), name, path }, last));
+      cachedLeaf(scan, path, last) ??
+      (await scanKnownFolder(scan, path, last)) ??
+      (await scanEntry(scan, { directory: listing.open(), name, path }, last));
     if (entry !== undefined) entries.set(name, entry);
     else if (!scan.skipped.has(path)) throw busy(path);
-    const pause = scan.pace() ?? scan.content.relieve();
+    const pause = scan.maybeYield() ?? scan.content.backpressure();
     if (pause !== undefined) await pause;
   }
-  return shared(previous, entries);
+  return reuseIfSame(previous, entries);
 }
 
 const none: ReadonlyMap<string, Entry> = new Map();
 
 /*
- * A walk looks by plain paths first, which takes 3.1 µs where the way through a descriptor takes 5.0. That way nothing gets in but what
- * was there before: a file counts when it has the very status that is remembered, inode included, which no file elsewhere has; a folder
- * when it is one, no link; and every other name is looked at again through descriptors from the top of the tree. Should somebody swap
- * folders for links meanwhile, they are not followed.
+ * A walk tries plain paths first: 3.1 µs per entry, 5.0 µs through a descriptor. Plain paths can only confirm what was there before: a
+ * file counts when its status, inode included, equals the cached one, and a folder when it is a folder and no link. Every other name is
+ * read through descriptors opened from the top of the tree, so a folder that is swapped for a link during the walk is not followed.
  */
 
 /** The entry of a file that has not changed since its content was last read. */
-function recall(scan: Scan, path: BytePath, previous: Entry | undefined): Leaf | undefined {
-  if (isFolder(previous) || !scan.stats.knows(path)) return undefined;
-  const status = statPlainly(scan, path);
+function cachedLeaf(scan: Scan, path: BytePath, previous: Entry | undefined): Leaf | undefined {
+  if (isFolder(previous) || !scan.stats.has(path)) return undefined;
+  const status = statByPath(scan, path);
   if (status === undefined || status.size > scan.limits.fileBytes) return undefined;
-  const oid = scan.stats.lookup(path, status);
+  const oid = scan.stats.get(path, status);
   if (oid === undefined || !scan.content.has(oid)) return undefined;
   countEntry(scan);
   scan.seen.add(path);
@@ -210,14 +216,14 @@ function recall(scan: Scan, path: BytePath, previous: Entry | undefined): Leaf |
   return isLeaf(previous) && previous.oid === oid && previous.mode === mode ? previous : { mode, oid };
 }
 
-/** What was a folder and still is one. Opens it only when there is something new in it. */
-function scanAgain(scan: Scan, path: BytePath, previous: Entry | undefined): Promise<Folder> | undefined {
+/** Scans what was a folder and still is one. Opens it only when something in it is new. */
+function scanKnownFolder(scan: Scan, path: BytePath, previous: Entry | undefined): Promise<Folder> | undefined {
   if (!isFolder(previous) || isTooDeep(path)) return undefined;
-  const status = statPlainly(scan, path);
-  if (status?.isDirectory() !== true || isClosed(status.mode, 0o500n)) return undefined;
-  const names = scan.stats.namesIn(path, status) ?? namesPlainly(scan, path);
+  const status = statByPath(scan, path);
+  if (status?.isDirectory() !== true || deniesOwner(status.mode, 0o500n)) return undefined;
+  const names = scan.stats.getNames(path, status) ?? namesByPath(scan, path);
   if (names === undefined) return undefined;
-  scan.stats.learnNames(path, status, names, scan.clock);
+  scan.stats.setNames(path, status, names, scan.clock);
   countEntry(scan);
   notePermissions(scan, path, 'folder', status);
   return scanListed(scan, { path, names }, previous);
@@ -247,28 +253,28 @@ function openFromTop(scan: Scan, path: BytePath): Directory {
   return opened;
 }
 
-function statPlainly(scan: Scan, path: BytePath): BigIntStats | undefined {
+function statByPath(scan: Scan, path: BytePath): BigIntStats | undefined {
   try {
-    return lstatSync(plainPath(scan, path), { bigint: true, throwIfNoEntry: false });
+    return lstatSync(hostPath(scan, path), { bigint: true, throwIfNoEntry: false });
   } catch {
     return undefined;
   }
 }
 
-function namesPlainly(scan: Scan, path: BytePath): string[] | undefined {
+function namesByPath(scan: Scan, path: BytePath): string[] | undefined {
   try {
-    return readdirSync(plainPath(scan, path), { encoding: 'latin1' as BufferEncoding });
+    return readdirSync(hostPath(scan, path), { encoding: 'latin1' as BufferEncoding });
   } catch {
     return undefined;
   }
 }
 
-function plainPath(scan: Scan, path: BytePath): string | Buffer {
+function hostPath(scan: Scan, path: BytePath): string | Buffer {
   const full = `${scan.top}/${path}`;
   return isAscii(full) ? full : Buffer.from(full, 'latin1');
 }
 
-/** The reason why a status is of nothing that can be stored, if so. */
+/** Why a file of this kind cannot be stored; undefined when it can. */
 export function specialKind(status: BigIntStats): SkippedPath['reason'] | undefined {
   if (status.isFIFO()) return 'fifo';
   if (status.isSocket()) return 'socket';
@@ -281,21 +287,20 @@ export function modeOf(status: BigIntStats): Mode {
   return (status.mode & 0o100n) === 0n ? modes.file : modes.executable;
 }
 
-/** Opens a folder of the tree; undefined when it may not be read. */
+/** Opens a folder of the tree; undefined when permission is denied. */
 export function openReadable(at: { directory: Directory; name: string; path: string }): Directory | undefined {
   try {
     const opened = openChild(at.directory, at.name);
-    // One that may be listed but not entered denies a look at its children.
-    if (!isClosed(fstatSync(opened.fd, { bigint: true }).mode, 0o500n)) return opened;
+    // Without the execute bit its children cannot be read.
+    if (!deniesOwner(fstatSync(opened.fd, { bigint: true }).mode, 0o500n)) return opened;
     opened[Symbol.dispose]();
-    return openClosedFolder(at.directory, at.name);
+    return openDeniedFolder(at.directory, at.name);
   } catch (error) {
-    if (isDenied(error)) return openClosedFolder(at.directory, at.name);
+    if (isDenied(error)) return openDeniedFolder(at.directory, at.name);
     throw asBusy(error, at.path);
   }
 }
 
-/** A folder that may be listed but not entered denies a look at its children. */
 function statIfAllowed(at: { directory: Directory; name: string }): BigIntStats | 'denied' | undefined {
   try {
     return statIn(at.directory, at.name);
@@ -314,7 +319,7 @@ function readLink(scan: Scan, at: { directory: Directory; name: string; path: st
   }
 }
 
-/** Reads a regular file through a descriptor that cannot be a link, a FIFO or a device, and checks that it stood still. */
+/** Reads a regular file through a descriptor that cannot be a link, a FIFO or a device, and checks that it did not change. */
 async function readFile(
   scan: Scan,
   at: { directory: Directory; name: string; path: string },
@@ -324,19 +329,20 @@ async function readFile(
     fd = openSync(at.directory.at(at.name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   } catch (error) {
     if (!isDenied(error)) throw asBusy(error, at.path);
-    fd = openClosedFile(at.directory, at.name);
+    fd = openDeniedFile(at.directory, at.name);
     if (fd === undefined) return 'unreadable';
   }
   try {
     const before = fstatSync(fd, { bigint: true });
     if (!before.isFile() || before.size > scan.limits.fileBytes) throw busy(at.path);
     const size = Number(before.size);
-    const oid = size >= largeFrom ? await scan.content.largeBlob(fd, size) : scan.content.blob(readWhole(fd, size));
+    const oid =
+      size >= largeBlobBytes ? await scan.content.largeBlob(fd, size) : scan.content.blob(readFully(fd, size));
     const after = fstatSync(fd, { bigint: true });
     if (after.size !== before.size || after.mtimeNs !== before.mtimeNs || after.ctimeNs !== before.ctimeNs) {
       throw busy(at.path);
     }
-    scan.stats.learn(at.path, after, oid, scan.clock);
+    scan.stats.set(at.path, after, oid, scan.clock);
     return { mode: modeOf(after), oid };
   } finally {
     closeSync(fd);
@@ -354,7 +360,7 @@ function isDenied(error: unknown): boolean {
   return errno === 'EACCES' || errno === 'EPERM';
 }
 
-/** An entry that changed its kind or vanished between two system calls: somebody is writing. Anything else passes through. */
+/** EWORKSPACEBUSY when an entry changed its kind or vanished between two system calls; any other error is returned as it is. */
 function asBusy(error: unknown, path: string): unknown {
   const errno = errnoOf(error);
   const raced = ['ENOENT', 'ENOTDIR', 'ELOOP', 'EINVAL', 'ENXIO'].includes(errno ?? '');

@@ -1,6 +1,6 @@
-import type { BigIntStats } from 'node:fs';
 import {
   appendFileSync,
+  type BigIntStats,
   closeSync,
   constants,
   fstatSync,
@@ -10,40 +10,40 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { RunFolder } from '../run/run-folder.ts';
 
 /**
- * Remembers which content a file had when its status was last seen, so that a walk hashes only what changed. It holds facts about
- * files, not about snapshots; losing it costs time, never correctness. Who may learn, and when, `trusted-facts.ts` says.
+ * Maps a file's status to its content, so that a walk hashes only what changed. The entries describe files, not snapshots; losing them
+ * costs time, never correctness. `trusted-stats.ts` decides which walks may read and write the cache.
  *
- * A file changed within the same clock tick as it was hashed keeps its status ("racily clean"), so an entry counts only when the
- * file's ctime lies before `clock`, the file system's own time just before hashing began. A folder's times change with every name that
- * comes or goes, so the same holds of the names in it; reading them takes as long as three looks at a status.
+ * A file changed within the clock tick in which it was hashed keeps its status ("racily clean"). So an entry counts only when the file's
+ * ctime lies before `clock`, the file system's own time just before hashing began. A folder's times change with every name added or
+ * removed, so the same rule holds for its names; reading them costs as much as three `lstat` calls.
  */
 export interface StatCache {
-  /** Whether there is a fact about the path, of whatever status. */
-  knows(path: string): boolean;
+  /** Whether the path has an entry, whatever its status. */
+  has(path: string): boolean;
   /** The content id of a file with this status, if known for sure. */
-  lookup(path: string, status: BigIntStats): string | undefined;
-  learn(path: string, status: BigIntStats, oid: string, clock: bigint): void;
+  get(path: string, status: BigIntStats): string | undefined;
+  set(path: string, status: BigIntStats, oid: string, clock: bigint): void;
   /** The names in a folder with this status, if known for sure. Held in memory only. */
-  namesIn(path: string, status: BigIntStats): readonly string[] | undefined;
-  /** @param status of before the names were read */
-  learnNames(path: string, status: BigIntStats, names: readonly string[], clock: bigint): void;
-  /** Drops every file that is not in `paths`, and every folder that nobody asked for since this was called last. */
-  keepOnly(paths: ReadonlySet<string>): void;
+  getNames(path: string, status: BigIntStats): readonly string[] | undefined;
+  /** @param status taken before the names were read */
+  setNames(path: string, status: BigIntStats, names: readonly string[], clock: bigint): void;
+  /** Drops every file that is not in `paths`, and every folder that no walk set since the last call. */
+  retain(paths: ReadonlySet<string>): void;
   oids(): Iterable<string>;
   /**
-   * Brings what was learned to the file beside the tree. Not fsynced: torn records fail their checksum and are not read.
-   * @param stored ids of content that snapshots hold in the shadow repository; facts about anything else are left out
+   * Appends new entries to the file beside the tree. Not fsynced: torn records fail their checksum and are not read.
+   * @param stored ids of content that snapshots hold in the shadow repository; entries with other content are not saved
    */
   save(stored: ReadonlySet<string>): Promise<void>;
 }
 
-/** A file's status and content. Compared as numbers: making a text of each takes longer than the `lstat`. */
-interface Fact {
+/** A file's status and content. Compared as numbers: building a string from each takes longer than the `lstat`. */
+interface CachedStat {
   readonly size: bigint;
   readonly mtimeNs: bigint;
   readonly ctimeNs: bigint;
@@ -53,8 +53,7 @@ interface Fact {
   readonly oid: string;
 }
 
-/** What a folder holds. */
-interface Listing extends Pick<Fact, 'mtimeNs' | 'ctimeNs' | 'ino' | 'dev'> {
+interface CachedNames extends Pick<CachedStat, 'mtimeNs' | 'ctimeNs' | 'ino' | 'dev'> {
   readonly names: readonly string[];
 }
 
@@ -62,74 +61,62 @@ const { O_CREAT, O_WRONLY } = constants;
 const title = 'holdpoint-stat-cache 2\n';
 
 export function openStatCache(folder: RunFolder): StatCache {
-  const { facts, records, whole } = read(folder.statCache);
+  const { entries, records, whole } = read(folder.statCache);
   const file = { path: folder.statCache, records, whole };
   const unsaved = new Set<string>();
-  let listings = new Map<string, Listing>();
-  let listed = new Map<string, Listing>();
+  let previousNames = new Map<string, CachedNames>();
+  let names = new Map<string, CachedNames>();
   return {
-    knows: (path) => facts.has(path),
-    lookup: (path, status) => {
-      const fact = facts.get(path);
-      return fact !== undefined && isOf(fact, status) ? fact.oid : undefined;
+    has: (path) => entries.has(path),
+    get: (path, status) => {
+      const entry = entries.get(path);
+      return entry !== undefined && isSameFile(entry, status) ? entry.oid : undefined;
     },
-    learn: (path, status, oid, clock) => {
+    set: (path, status, oid, clock) => {
       unsaved.delete(path);
       if (status.ctimeNs >= clock) {
-        facts.delete(path);
+        entries.delete(path);
         return;
       }
       const { size, mtimeNs, ctimeNs, ino, dev, mode } = status;
-      facts.set(path, { size, mtimeNs, ctimeNs, ino, dev, mode, oid });
+      entries.set(path, { size, mtimeNs, ctimeNs, ino, dev, mode, oid });
       unsaved.add(path);
     },
-    namesIn: (path, status) => {
-      const listing = listings.get(path) ?? listed.get(path);
-      return listing !== undefined && isOfFolder(listing, status) ? listing.names : undefined;
+    getNames: (path, status) => {
+      const cached = previousNames.get(path) ?? names.get(path);
+      return cached !== undefined && isSameInode(cached, status) ? cached.names : undefined;
     },
-    learnNames: (path, status, names, clock) => {
-      const { mtimeNs, ctimeNs, ino, dev } = status;
-      if (ctimeNs < clock) listed.set(path, { mtimeNs, ctimeNs, ino, dev, names });
+    setNames: (path, { mtimeNs, ctimeNs, ino, dev }, found, clock) => {
+      if (ctimeNs < clock) names.set(path, { mtimeNs, ctimeNs, ino, dev, names: found });
     },
-    keepOnly: (paths) => {
-      listings = listed;
-      listed = new Map();
-      for (const path of facts.keys()) {
+    retain: (paths) => {
+      previousNames = names;
+      names = new Map();
+      for (const path of entries.keys()) {
         if (paths.has(path)) continue;
-        facts.delete(path);
+        entries.delete(path);
         unsaved.delete(path);
       }
     },
     oids: function* () {
-      for (const fact of facts.values()) yield fact.oid;
+      for (const { oid } of entries.values()) yield oid;
     },
-    save: (stored) => save(file, { facts, unsaved, stored }),
+    save: (stored) => save(file, { entries, unsaved, stored }),
   };
 }
 
-function isOf(fact: Fact, status: BigIntStats): boolean {
-  return (
-    fact.mtimeNs === status.mtimeNs &&
-    fact.ctimeNs === status.ctimeNs &&
-    fact.size === status.size &&
-    fact.ino === status.ino &&
-    fact.mode === status.mode &&
-    fact.dev === status.dev
-  );
-}
+const isSameFile = (entry: CachedStat, status: BigIntStats): boolean =>
+  isSameInode(entry, status) && entry.size === status.size && entry.mode === status.mode;
 
-function isOfFolder(listing: Listing, status: BigIntStats): boolean {
-  return (
-    listing.mtimeNs === status.mtimeNs &&
-    listing.ctimeNs === status.ctimeNs &&
-    listing.ino === status.ino &&
-    listing.dev === status.dev
-  );
-}
+const isSameInode = (entry: Omit<CachedNames, 'names'>, status: BigIntStats): boolean =>
+  entry.mtimeNs === status.mtimeNs &&
+  entry.ctimeNs === status.ctimeNs &&
+  entry.ino === status.ino &&
+  entry.dev === status.dev;
 
-/** The file system's time in ns: the kernel stamps a write to a file of ours. The wall clock runs ahead of it by up to a tick. */
+/** The file system's time in ns: the kernel stamps a write to a file. The wall clock runs ahead of it by up to a tick. */
 export function fileSystemClock(folder: Pick<RunFolder, 'clock'>): bigint {
-  // Not truncated: ext4 writes a file out when it is closed after that, which takes 0.1 ms instead of 6 µs.
+  // Not truncated: ext4 flushes a truncated file on close, which takes 0.1 ms instead of 6 µs.
   const fd = openSync(folder.clock, O_WRONLY | O_CREAT, 0o600);
   try {
     writeSync(fd, '.', 0);
@@ -141,42 +128,42 @@ export function fileSystemClock(folder: Pick<RunFolder, 'clock'>): bigint {
 
 interface CacheFile {
   readonly path: string;
-  /** Records in the file, overtaken ones included. */
+  /** Records in the file, superseded ones included. */
   records: number;
   /** Whether all of the file could be read. */
   whole: boolean;
 }
 
 /**
- * What is new is appended: all of 10,000 files takes 12 ms to write, one file 0.1 ms. The file is written anew when most of it is
- * overtaken, or when it was torn. Facts about paths that are gone stay in it until then: no other file will ever have that status.
+ * Appends new entries: writing 10,000 files takes 12 ms, one file 0.1 ms. Rewrites the file when most records are superseded, or when it
+ * was torn. Until then records of removed paths stay in it: no other file will ever have that status.
  */
 async function save(
   file: CacheFile,
-  input: { facts: ReadonlyMap<string, Fact>; unsaved: Set<string>; stored: ReadonlySet<string> },
+  input: { entries: ReadonlyMap<string, CachedStat>; unsaved: Set<string>; stored: ReadonlySet<string> },
 ): Promise<void> {
-  const { facts, unsaved, stored } = input;
-  const anew = !file.whole || file.records + unsaved.size > 2 * facts.size + 1000;
-  const paths = anew ? facts.keys() : unsaved;
+  const { entries, unsaved, stored } = input;
+  const rewrites = !file.whole || file.records + unsaved.size > 2 * entries.size + 1000;
+  const paths = rewrites ? entries.keys() : unsaved;
   const written: string[] = [];
-  const target = anew ? `${file.path}.tmp` : file.path;
-  if (anew) writeFileSync(target, title, { mode: 0o600 });
+  const target = rewrites ? `${file.path}.tmp` : file.path;
+  if (rewrites) writeFileSync(target, title, { mode: 0o600 });
   let body = '';
   const flush = () => {
     if (body.length > 0) appendFileSync(target, batch(body), { mode: 0o600 });
     body = '';
   };
   for (const path of paths) {
-    const fact = facts.get(path);
-    if (fact === undefined || !stored.has(fact.oid)) continue;
-    body += record(path, fact);
+    const entry = entries.get(path);
+    if (entry === undefined || !stored.has(entry.oid)) continue;
+    body += record(path, entry);
     written.push(path);
     if (body.length < batchLength) continue;
     flush();
-    await breathe();
+    await setImmediate();
   }
   flush();
-  if (anew) {
+  if (rewrites) {
     renameSync(target, file.path);
     file.records = 0;
     file.whole = true;
@@ -186,12 +173,11 @@ async function save(
 }
 
 // Records end with NUL, the one byte that no path contains; the path comes last.
-function record(path: string, fact: Fact): string {
-  const { size, mtimeNs, ctimeNs, ino, dev, mode } = fact;
-  return `${fact.oid} ${size} ${mtimeNs} ${ctimeNs} ${ino} ${dev} ${mode} ${path}\0`;
+function record(path: string, { oid, size, mtimeNs, ctimeNs, ino, dev, mode }: CachedStat): string {
+  return `${oid} ${size} ${mtimeNs} ${ctimeNs} ${ino} ${dev} ${mode} ${path}\0`;
 }
 
-/** About 10,000 records. In one piece, those of 100,000 files took 50 MB. */
+/** About 10,000 records. Written in one batch, the records of 100,000 files took 50 MB. */
 const batchLength = 1024 * 1024;
 
 /** Records that are written at once, with their length and checksum in front. */
@@ -200,15 +186,15 @@ function batch(body: string): Buffer {
   return Buffer.concat([Buffer.from(`${bytes.length} ${crc32(bytes)}\n`), bytes]);
 }
 
-function read(path: string): { facts: Map<string, Fact>; records: number; whole: boolean } {
-  const facts = new Map<string, Fact>();
+function read(path: string): { entries: Map<string, CachedStat>; records: number; whole: boolean } {
+  const entries = new Map<string, CachedStat>();
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);
   } catch {
-    return { facts, records: 0, whole: false };
+    return { entries, records: 0, whole: false };
   }
-  if (bytes.toString('latin1', 0, title.length) !== title) return { facts, records: 0, whole: false };
+  if (bytes.toString('latin1', 0, title.length) !== title) return { entries, records: 0, whole: false };
   let records = 0;
   let position = title.length;
   while (position < bytes.length) {
@@ -218,18 +204,18 @@ function read(path: string): { facts: Map<string, Fact>; records: number; whole:
       .split(' ')
       .map(Number);
     const body = bytes.subarray(end + 1, end + 1 + length);
-    if (end === -1 || body.length !== length || crc32(body) !== checksum) return { facts, records, whole: false };
+    if (end === -1 || body.length !== length || crc32(body) !== checksum) return { entries, records, whole: false };
     const rows = body.toString('latin1').split('\0').slice(0, -1);
-    for (const row of rows) learnRow(facts, row);
+    for (const row of rows) addRow(entries, row);
     records += rows.length;
     position = end + 1 + length;
   }
-  return { facts, records, whole: true };
+  return { entries, records, whole: true };
 }
 
-function learnRow(facts: Map<string, Fact>, row: string): void {
+function addRow(entries: Map<string, CachedStat>, row: string): void {
   const [oid = '', ...fields] = row.split(' ', 7);
   const [size = 0n, mtimeNs = 0n, ctimeNs = 0n, ino = 0n, dev = 0n, mode = 0n] = fields.map(BigInt);
   const path = row.slice(oid.length + fields.reduce((sum, field) => sum + field.length + 1, 0) + 1);
-  facts.set(path, { oid, size, mtimeNs, ctimeNs, ino, dev, mode });
+  entries.set(path, { oid, size, mtimeNs, ctimeNs, ino, dev, mode });
 }

@@ -16,7 +16,7 @@ export interface Leaf {
 
 export interface Folder {
   readonly entries: Map<string, Entry>;
-  /** Object id of the tree; null when nothing below it is a file (git has no empty trees inside trees); absent until sealed. */
+  /** Object id of the tree; null when the folder holds no file at any depth (git nests no empty trees); absent until sealed. */
   oid?: string | null;
 }
 
@@ -44,7 +44,7 @@ export function find(root: Folder, names: readonly string[]): Entry | undefined 
   return current;
 }
 
-/** A copy of `root` with the entry at a path replaced, or removed when `entry` is undefined. Folders on the way are made. */
+/** A copy of `root` with the entry at a path replaced, or removed when `entry` is undefined. Creates missing folders. */
 export function withEntry(root: Folder, names: readonly string[], entry: Entry | undefined): Folder {
   const [name, ...rest] = names;
   if (name === undefined) return isFolder(entry) ? entry : emptyFolder();
@@ -56,8 +56,8 @@ export function withEntry(root: Folder, names: readonly string[], entry: Entry |
   return { entries };
 }
 
-/** `previous` itself when the children are the same, so that its object id and memory are shared. */
-export function shared(previous: Entry | undefined, entries: Map<string, Entry>): Folder {
+/** Returns `previous` itself when the children are the same, so that its object id and memory are shared. */
+export function reuseIfSame(previous: Entry | undefined, entries: Map<string, Entry>): Folder {
   if (!isFolder(previous) || previous.entries.size !== entries.size) return { entries };
   for (const [name, entry] of entries) {
     if (!isSame(previous.entries.get(name), entry)) return { entries };
@@ -70,7 +70,7 @@ export function isSame(a: Entry | undefined, b: Entry | undefined): boolean {
   return isLeaf(a) && isLeaf(b) && a.mode === b.mode && a.oid === b.oid;
 }
 
-/** Paths of folders without any entry: git cannot hold them, so they are kept beside the tree. */
+/** Paths of folders without any entry: git cannot hold them, so the manifest does. */
 export function emptyFolders(root: Folder): string[] {
   const found: string[] = [];
   const visit = (folder: Folder, path: string) => {
@@ -110,7 +110,7 @@ export function changesBetween(from: Folder | undefined, to: Folder | undefined)
   return changes.sort((x, y) => (x.path < y.path ? -1 : x.path > y.path ? 1 : 0));
 }
 
-/** How many files differ between two trees. Names none: for 200,000 files that takes a tenth of the time. */
+/** How many files differ between two trees. Ten times faster than listing their paths, for 200,000 files. */
 export function countChanges(from: Entry | undefined, to: Entry | undefined): number {
   if (isSame(from, to)) return 0;
   if (isFolder(from) && isFolder(to) && typeof from.oid === 'string' && from.oid === to.oid) return 0;

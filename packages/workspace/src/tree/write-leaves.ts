@@ -1,38 +1,36 @@
 import { randomBytes } from 'node:crypto';
-import type { BigIntStats } from 'node:fs';
-import { closeSync, constants, openSync, renameSync, symlinkSync } from 'node:fs';
+import { type BigIntStats, closeSync, constants, openSync, renameSync, symlinkSync } from 'node:fs';
 import { WorkspaceError } from '../errors.ts';
-import { giveFile, giveLink } from '../files/give-away.ts';
 import { type Directory, openChain, statIn } from '../files/open-directory.ts';
 import { toText } from '../files/path-name.ts';
+import { setFileOwner, setLinkOwner } from '../files/set-owner.ts';
 import { writeAll } from '../files/write-durably.ts';
 import { type BlobReceiver, streamBlobs } from '../host-git/stream-blobs.ts';
-import type { Bring, Wanted } from './bring-tree.ts';
+import type { Checkout, WantedFile } from './checkout.ts';
 import { keptBits } from './permissions.ts';
 import { modes } from './tree.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 
-/** Writes files from the shadow repository into the tree: each to a temporary name first, then renamed over what is there. */
-export async function writeLeaves(bring: Bring, input: { top: Directory; wanted: readonly Wanted[] }): Promise<void> {
+/** Writes files from the shadow repository into the tree: each under a temporary name, then renamed to its own. */
+export async function writeLeaves(
+  checkout: Checkout,
+  input: { top: Directory; wanted: readonly WantedFile[] },
+): Promise<void> {
   const written: Written[] = [];
-  const receiver = createReceiver(bring, { ...input, written });
+  const receiver = createReceiver(checkout, { ...input, written });
   try {
     await streamBlobs(
-      { git: bring.git },
-      {
-        gitDir: bring.gitDir,
-        oids: input.wanted.map(({ leaf }) => leaf.oid),
-        ...(bring.signal && { signal: bring.signal }),
-      },
+      { git: checkout.git },
+      { gitDir: checkout.gitDir, oids: input.wanted.map(({ leaf }) => leaf.oid), signal: checkout.signal },
       receiver,
     );
   } finally {
     receiver.close();
   }
-  // Learned at the end, when the clock has left the ticks in which the files were written.
-  const clock = bring.clock();
-  for (const { path, status, oid } of written) bring.scan.stats.learn(path, status, oid, clock);
+  // At the end: the clock has left the ticks in which the files were written.
+  const clock = checkout.clock();
+  for (const { path, status, oid } of written) checkout.scan.stats.set(path, status, oid, clock);
 }
 
 interface Written {
@@ -42,16 +40,19 @@ interface Written {
 }
 
 interface Open {
-  readonly wanted: Wanted;
+  readonly wanted: WantedFile;
   readonly directory: Directory;
   readonly name: string;
   readonly temporary: string;
-  /** Absent for a symbolic link, whose target is gathered in `pieces`. */
+  /** Undefined for a symbolic link, whose target is collected in `pieces`. */
   readonly fd: number | undefined;
   readonly pieces: Buffer[];
 }
 
-function createReceiver(bring: Bring, input: { top: Directory; wanted: readonly Wanted[]; written: Written[] }) {
+function createReceiver(
+  checkout: Checkout,
+  input: { top: Directory; wanted: readonly WantedFile[]; written: Written[] },
+) {
   let open: Open | undefined;
   let size = 0;
   let path = '';
@@ -72,18 +73,18 @@ function createReceiver(bring: Bring, input: { top: Directory; wanted: readonly 
       else open?.pieces.push(Buffer.from(bytes));
     },
     end: () => {
-      const done = open === undefined ? undefined : finish(bring, open);
+      const done = open === undefined ? undefined : finish(checkout, open);
       if (done !== undefined) input.written.push(done);
       close();
-      bring.onWritten?.(size, path);
-      return bring.scan.pace();
+      checkout.onWritten?.(size, path);
+      return checkout.scan.maybeYield();
     },
     close,
   };
   return receiver;
 }
 
-function openTarget(top: Directory, wanted: Wanted): Open {
+function openTarget(top: Directory, wanted: WantedFile): Open {
   const names = wanted.path.split('/');
   const name = names.pop() ?? '';
   const directory = openChain(top, names);
@@ -97,22 +98,22 @@ function openTarget(top: Directory, wanted: Wanted): Open {
   return { wanted, directory, name, temporary, fd, pieces: [] };
 }
 
-/** Puts the file in its place; answers with what is now known of it. */
-function finish(bring: Bring, open: Open): Written | undefined {
+/** Renames the file to its own name and returns its status. */
+function finish(checkout: Checkout, open: Open): Written | undefined {
   const { directory, temporary, name, wanted, fd } = open;
   if (fd === undefined) {
     symlinkSync(Buffer.concat(open.pieces), directory.at(temporary));
-    giveLink(directory.at(temporary), bring.owner);
+    setLinkOwner(directory.at(temporary), checkout.owner);
   } else {
-    giveFile(fd, bring.owner, permissions(directory, name, wanted));
+    setFileOwner(fd, checkout.owner, permissions(directory, name, wanted));
   }
   renameSync(directory.at(temporary), directory.at(name));
   const status = fd === undefined ? undefined : statIn(directory, name);
   return status === undefined ? undefined : { path: wanted.path, status, oid: wanted.leaf.oid };
 }
 
-/** Those of the file that is replaced, with git's executable bit put right, unless they are wider or narrower than those of the snapshot. */
-function permissions(directory: Directory, name: string, { leaf, bits }: Wanted): number {
+/** The permissions of the replaced file with git's executable bit corrected, unless the snapshot keeps wider or narrower ones. */
+function permissions(directory: Directory, name: string, { leaf, bits }: WantedFile): number {
   const status = statIn(directory, name);
   if (status?.isFile() !== true) return bits;
   const executable = leaf.mode === modes.executable;

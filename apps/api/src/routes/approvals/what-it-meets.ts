@@ -3,7 +3,7 @@ import type { Approval } from '@holdpoint/contract/wire';
 import { fromPayload } from '@holdpoint/engine/blobs/blob-store';
 import type { ApprovalView } from '@holdpoint/engine/commands/view-approval';
 import { readTasks } from '@holdpoint/engine/log/read-state';
-import { WorkspaceError } from '@holdpoint/workspace/errors';
+import { WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps } from '../../deps.ts';
 
 type Met = Pick<Approval, 'may_write' | 'unknown' | 'repositories'>;

@@ -3,7 +3,7 @@ import type { DryRun } from '@holdpoint/contract/wire';
 import type { RunState } from '@holdpoint/engine/domain/state';
 import { EngineError } from '@holdpoint/engine/errors';
 import { readSpec } from '@holdpoint/engine/log/read-spec';
-import { WorkspaceError } from '@holdpoint/workspace/errors';
+import { WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { PlacedError } from '../../errors/placed-error.ts';

@@ -1,5 +1,5 @@
 import { type Source, toPointer } from '@holdpoint/contract';
-import { WorkspaceError, type WorkspaceErrorCode } from '@holdpoint/workspace/errors';
+import { WorkspaceError, type WorkspaceErrorCode } from '@holdpoint/workspace';
 import type { ApiDeps } from '../../deps.ts';
 import { PlacedError } from '../../errors/placed-error.ts';
 

@@ -1,7 +1,7 @@
 import type { RunState } from '@holdpoint/engine/domain/state';
 import { EngineError } from '@holdpoint/engine/errors';
 import { readWholeLog } from '@holdpoint/engine/log/read-log';
-import { WorkspaceError } from '@holdpoint/workspace/errors';
+import { WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 

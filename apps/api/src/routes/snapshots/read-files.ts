@@ -1,5 +1,5 @@
 import { fileListSchema, idParamsSchema, listFilesQuerySchema, readFileQuerySchema } from '@holdpoint/contract/wire';
-import { WorkspaceError } from '@holdpoint/workspace/errors';
+import { WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps, App } from '../../deps.ts';
 import { PlacedError } from '../../errors/placed-error.ts';
 import { streamJson } from '../../live/stream-json.ts';

@@ -1,13 +1,13 @@
 import { closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { WorkspaceError } from '../../errors.ts';
-import type { Intake } from '../intake.ts';
+import type { ImportContext } from '../import-context.ts';
 import { readTar } from './read-tar.ts';
 import { readZip } from './read-zip.ts';
-import { broken, createUnpacker } from './unpack.ts';
+import { archiveError, createUnpacker } from './unpack.ts';
 
 export type ArchiveFormat = 'tar' | 'tar.gz' | 'zip';
 
-/** What a file is by its first bytes; its name does not matter. Undefined when it is no archive. */
+/** Detects the format by the first bytes, not by the name. Undefined when the file is not an archive. */
 export function detectFormat(path: string): ArchiveFormat | undefined {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -22,7 +22,7 @@ export function detectFormat(path: string): ArchiveFormat | undefined {
   }
 }
 
-/** Before 1988 a tar had no mark, but a checksum it had. */
+/** A tar from before 1988 has no magic number, but a checksum. */
 function isOldTar(header: Buffer, length: number): boolean {
   if (length < 512 || header[0] === 0) return false;
   const said = Number.parseInt(header.toString('latin1', 148, 156), 8);
@@ -30,24 +30,24 @@ function isOldTar(header: Buffer, length: number): boolean {
   return said === sum;
 }
 
-/** Extracts an archive into an empty folder. A broken one fails as a whole. @throws WorkspaceError EARCHIVE, ETOOMANYFILES, ESOURCETOOLARGE */
+/** Extracts an archive into an empty folder, or fails as a whole. @throws WorkspaceError EARCHIVE, ETOOMANYFILES, ESOURCETOOLARGE */
 export async function extractArchive(
-  intake: Intake,
+  context: ImportContext,
   input: { from: string; to: string; signal?: AbortSignal | undefined },
 ): Promise<void> {
-  const unpacker = createUnpacker(intake, { root: input.to, packedBytes: statSync(input.from).size });
+  const unpacker = createUnpacker(context, { root: input.to, packedBytes: statSync(input.from).size });
   const format = detectFormat(input.from);
   try {
     if (format === 'zip') await readZip(input.from, unpacker);
     else if (format !== undefined) await readTar(input.from, unpacker, { gzip: format === 'tar.gz' });
-    else throw broken('it is neither tar, tar.gz nor zip');
+    else throw archiveError('it is neither tar, tar.gz nor zip');
   } catch (error) {
     input.signal?.throwIfAborted();
     if (error instanceof WorkspaceError) throw error;
-    // What the readers complain about is the archive; what the file system complains about is not, and neither is our own mistake.
+    // Errors of the readers mean a broken archive. Errors of the file system and programming errors do not.
     if (error instanceof Error && 'syscall' in error) throw error;
     if (error instanceof TypeError || error instanceof ReferenceError) throw error;
-    throw broken(error instanceof Error ? error.message : String(error), error);
+    throw archiveError(error instanceof Error ? error.message : String(error), error);
   }
   input.signal?.throwIfAborted();
 }

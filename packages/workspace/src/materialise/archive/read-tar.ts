@@ -4,11 +4,10 @@ import { createGunzip } from 'node:zlib';
 import { extract, type Header } from 'tar-stream';
 import { z } from 'zod';
 import { type BytePath, fromPlain } from '../../files/path-name.ts';
-import { broken, type Unpacker } from './unpack.ts';
+import { archiveError, type Unpacker } from './unpack.ts';
 
-/** Reads a tar, entry by entry. */
 export async function readTar(path: string, unpacker: Unpacker, options: { gzip: boolean }): Promise<void> {
-  // Names as bytes, and tars from before there was a mark; the type declarations do not know all of these options.
+  // Read names as bytes, and accept tars without a magic number. The type declarations lack some of these options.
   const settings = { filenameEncoding: 'latin1', allowUnknownFormat: true, highWaterMark: 256 * 1024 };
   const entries = extract(settings);
   const reading = options.gzip
@@ -24,14 +23,14 @@ export async function readTar(path: string, unpacker: Unpacker, options: { gzip:
 
 const blockBytes = 512;
 
-/** A tar ends with blocks of zeros. One that was cut between two entries ends without, and looks whole in every other way. */
+/** A tar ends with blocks of zeros. Only their absence shows that a tar was cut between two entries. */
 async function* withEnd(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let end: Buffer = Buffer.alloc(0);
   for await (const piece of source) {
     end = piece.length >= blockBytes ? piece.subarray(-blockBytes) : Buffer.concat([end, piece]).subarray(-blockBytes);
     yield piece;
   }
-  if (end.some((byte) => byte !== 0)) throw broken('it is cut off: the mark of its end is missing');
+  if (end.some((byte) => byte !== 0)) throw archiveError('it is truncated: the end marker is missing');
 }
 
 async function unpackEntry(unpacker: Unpacker, header: Header, content: AsyncIterable<Uint8Array>): Promise<void> {
@@ -40,7 +39,7 @@ async function unpackEntry(unpacker: Unpacker, header: Header, content: AsyncIte
   switch (header.type) {
     case 'file':
     case 'contiguous-file':
-      // The oldest tars have no other mark of a folder.
+      // In the oldest tars, only the trailing slash marks a folder.
       return name.endsWith('/') ? unpacker.folder(name, mode) : unpacker.file(name, mode, content);
     case 'directory':
       return unpacker.folder(name, mode);
@@ -54,10 +53,8 @@ async function unpackEntry(unpacker: Unpacker, header: Header, content: AsyncIte
     case 'block-device':
       return unpacker.skip(name, 'device');
     default:
-      // Among them the sparse files of GNU tar, of which only what lies between the holes would come in.
-      throw broken(
-        'it has entries of a kind that is not read: sparse files, volume labels or parts of a larger archive',
-      );
+      // This includes the sparse files of GNU tar, which would lose their holes.
+      throw archiveError('it has unsupported entries (sparse files, volume labels or parts of a larger archive)');
   }
 }
 
@@ -67,19 +64,19 @@ async function* bytesIn(entry: AsyncIterable<unknown>): AsyncGenerator<Uint8Arra
 
 const extendedSchema = z.record(z.string(), z.string()).nullish();
 
-/** Names out of an extended header are UTF-8 by definition, and come as text; all others come as bytes. */
+/** tar-stream returns names from an extended header as UTF-8 text and all other names as bytes. */
 function bytesOf({ name, linkname, pax }: Header): { name: BytePath; linkname: BytePath } {
   const extended = extendedSchema.parse(pax) ?? {};
-  if (Object.keys(extended).some((key) => key.startsWith('GNU.sparse.'))) throw broken('it has sparse files');
+  if (Object.keys(extended).some((key) => key.startsWith('GNU.sparse.'))) throw archiveError('it has sparse files');
   return {
     name: extended.path ? fromExtended(name) : name,
     linkname: extended.linkpath ? fromExtended(linkname ?? '') : (linkname ?? ''),
   };
 }
 
-/** Some tools put other bytes there. They are lost by now, and two names could have become one. */
+/** Some tools write other bytes there. The reader has already replaced them, so two names could be equal now. */
 function fromExtended(text: string): BytePath {
   if (text.includes('\ufffd'))
-    throw broken('it has a name that is not UTF-8 where only UTF-8 may be; make it with --format=gnu');
+    throw archiveError('an extended header has a name that is not UTF-8; create the archive with --format=gnu');
   return fromPlain(text);
 }

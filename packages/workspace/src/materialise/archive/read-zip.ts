@@ -3,14 +3,14 @@ import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { type Entry, type Options, open, type ZipFile } from 'yauzl';
 import type { BytePath } from '../../files/path-name.ts';
-import { broken, type Unpacker } from './unpack.ts';
+import { archiveError, type Unpacker } from './unpack.ts';
 
 const openZip = promisify<string, Options, ZipFile>(open);
 
 const isLink = (mode: number): boolean => (mode & 0o170000) === 0o120000;
 const largestTarget = 4096;
 
-/** Reads a zip, entry by entry, in the order of its directory. */
+/** Reads a zip in the order of its directory. */
 export async function readZip(path: string, unpacker: Unpacker): Promise<void> {
   const zip = await openZip(path, {
     lazyEntries: true,
@@ -45,21 +45,21 @@ async function* entriesOf(zip: ZipFile): AsyncGenerator<Entry> {
 
 async function unpackEntry(zip: ZipFile, entry: Entry, unpacker: Unpacker): Promise<void> {
   const name = nameOf(entry);
-  if (entry.isEncrypted()) throw broken('it is encrypted');
-  // The upper half is the mode of a Unix system, when one made the archive.
+  if (entry.isEncrypted()) throw archiveError('it is encrypted');
+  // When a Unix system made the archive, the upper half is the mode.
   const unix = entry.versionMadeBy >> 8 === 3 ? entry.externalFileAttributes >>> 16 : 0;
   const mode = unix === 0 ? 0o644 : unix;
   if (name.endsWith('/')) return unpacker.folder(name, unix === 0 ? 0o755 : unix);
   const content = await openEntry(zip, entry);
   if (!isLink(unix)) return unpacker.file(name, mode, verified(content, entry));
-  if (entry.uncompressedSize > largestTarget) throw broken('a link in it has a target of more than 4 KiB');
+  if (entry.uncompressedSize > largestTarget) throw archiveError('a link in it has a target of more than 4 KiB');
   unpacker.link(name, Buffer.concat(await content.toArray()).toString('latin1'));
 }
 
 const madeByDos = 0;
 const unicodePath = 0x7075;
 
-/** The name's bytes as they are, or the UTF-8 that comes with them. Archivers of DOS and Windows may part names by backslashes. */
+/** The bytes of the name, or of its Unicode field. Archivers of DOS and Windows may separate folders by backslashes. */
 function nameOf(entry: Entry): BytePath {
   const raw = entry.fileNameRaw;
   const field = entry.extraFields.find(({ id, data }) => id === unicodePath && data.length > 5 && data[0] === 1);
@@ -68,7 +68,7 @@ function nameOf(entry: Entry): BytePath {
   return entry.versionMadeBy >> 8 === madeByDos ? name.replaceAll('\\', '/') : name;
 }
 
-/** The reader checks sizes, but not whether the content is what was put in. */
+/** yauzl checks sizes, but not the checksum. */
 async function* verified(content: AsyncIterable<Buffer>, entry: Entry): AsyncGenerator<Buffer> {
   let sum = 0;
   for await (const piece of content) {
@@ -76,7 +76,7 @@ async function* verified(content: AsyncIterable<Buffer>, entry: Entry): AsyncGen
     yield piece;
   }
   if (sum !== entry.crc32)
-    throw broken(`the checksum of ${entry.fileNameRaw.toString('utf8')} is not that of its content`);
+    throw archiveError(`the checksum of ${entry.fileNameRaw.toString('utf8')} does not match its content`);
 }
 
 function openEntry(zip: ZipFile, entry: Entry): Promise<Readable> {

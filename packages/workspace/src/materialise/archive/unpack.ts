@@ -1,126 +1,129 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, symlinkSync, unlinkSync } from 'node:fs';
 import { WorkspaceError } from '../../errors.ts';
-import { giveFile, giveFolder, giveLink } from '../../files/give-away.ts';
 import { type Directory, openChain, openChild, openTop, statIn } from '../../files/open-directory.ts';
 import { type BytePath, isDotGit, toText } from '../../files/path-name.ts';
+import { setFileOwner, setFolderOwner, setLinkOwner } from '../../files/set-owner.ts';
 import { writeAll } from '../../files/write-durably.ts';
 import type { SkippedPath } from '../../port.ts';
-import { bytesAreIn, countBytes, countEntry, fileIsIn, type Intake } from '../intake.ts';
+import { bytesDone, countBytes, countEntry, fileDone, type ImportContext } from '../import-context.ts';
 
-/** Puts the entries of an archive into a tree, one after the other. Names come from a stranger: see `placeOf`. */
+/** Writes the entries of an archive into a tree. The names are untrusted: see `entryPath`. */
 export interface Unpacker {
   folder(name: BytePath, mode: number): void;
   file(name: BytePath, mode: number, content: AsyncIterable<Uint8Array>): Promise<void>;
   link(name: BytePath, target: BytePath): void;
-  /** Another name of a file that came before: a copy of it. */
+  /** Copies an earlier file of the archive. */
   hardLink(name: BytePath, target: BytePath): Promise<void>;
-  /** What cannot be in a workspace is noted. */
+  /** Records an entry that a workspace cannot hold. */
   skip(name: BytePath, reason: SkippedPath['reason']): void;
 }
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 
 /**
- * Folders on the way are opened one by one and never through a link, so an entry cannot be written through a link that another one has
- * planted. A later entry of the same name replaces the earlier one, as tar does.
+ * Folders are opened one by one and never through a link, so an entry cannot be written through a link that another entry planted. A later
+ * entry replaces an earlier entry of the same name, as in tar.
  */
-export function createUnpacker(intake: Intake, { root, packedBytes }: { root: string; packedBytes: number }): Unpacker {
-  const write = async (place: Place, mode: number, content: AsyncIterable<Uint8Array>): Promise<void> => {
-    using directory = makeWay(intake, root, place);
-    makeRoom(directory, place);
+export function createUnpacker(
+  context: ImportContext,
+  { root, packedBytes }: { root: string; packedBytes: number },
+): Unpacker {
+  const write = async (place: EntryPath, mode: number, content: AsyncIterable<Uint8Array>): Promise<void> => {
+    using directory = openParents(context, root, place);
+    removeEarlier(directory, place);
     const fd = openSync(directory.at(place.name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
     try {
       for await (const piece of content) {
-        countBytes(intake, piece.length);
-        refuseBomb(intake, packedBytes);
+        countBytes(context, piece.length);
+        refuseBomb(context, packedBytes);
         writeAll(fd, piece);
-        bytesAreIn(intake, piece.length);
-        const pause = intake.pace();
+        bytesDone(context, piece.length);
+        const pause = context.maybeYield();
         if (pause !== undefined) await pause;
       }
-      giveFile(fd, intake.owner, (mode & 0o777) | 0o600);
+      setFileOwner(fd, context.owner, (mode & 0o777) | 0o600);
     } finally {
       closeSync(fd);
     }
-    fileIsIn(intake);
+    fileDone(context);
   };
   return {
     folder(name, mode) {
-      const place = placeOf(intake, name, 'folder');
+      const place = entryPath(context, name, 'folder');
       if (place === undefined) return;
-      using parent = makeWay(intake, root, place);
+      using parent = openParents(context, root, place);
       if (statIn(parent, place.name)?.isDirectory() !== true) {
-        makeRoom(parent, place);
+        removeEarlier(parent, place);
         mkdirSync(parent.at(place.name), 0o700);
       }
       using made = openChild(parent, place.name);
-      giveFolder(made.fd, intake.owner, (mode & 0o777) | 0o700);
+      setFolderOwner(made.fd, context.owner, (mode & 0o777) | 0o700);
     },
     async file(name, mode, content) {
-      const place = placeOf(intake, name, 'file');
+      const place = entryPath(context, name, 'file');
       if (place !== undefined) await write(place, mode, content);
     },
     link(name, target) {
-      const place = placeOf(intake, name, 'file');
+      const place = entryPath(context, name, 'file');
       if (place === undefined) return;
-      using directory = makeWay(intake, root, place);
-      makeRoom(directory, place);
+      using directory = openParents(context, root, place);
+      removeEarlier(directory, place);
       symlinkSync(Buffer.from(target, 'latin1'), directory.at(place.name));
-      giveLink(directory.at(place.name), intake.owner);
-      fileIsIn(intake);
+      setLinkOwner(directory.at(place.name), context.owner);
+      fileDone(context);
     },
     async hardLink(name, target) {
-      const place = placeOf(intake, name, 'file');
+      const place = entryPath(context, name, 'file');
       if (place === undefined) return;
       const names = namesOf(target, name);
       const source = openUnpacked(root, names);
       if (source === undefined) {
-        const why = intake.selection.has(names.join('/')) ? 'is not in it' : 'is left out';
-        throw broken(`${toText(name)} is another name of ${toText(target)}, which ${why}`);
+        const why = context.selection.has(names.join('/')) ? 'is missing' : 'is left out';
+        throw archiveError(`${toText(name)} is a hard link to ${toText(target)}, which ${why}`);
       }
       try {
-        await write(place, fstatSync(source).mode, pieces(source));
+        await write(place, fstatSync(source).mode, chunksOf(source));
       } finally {
         closeSync(source);
       }
     },
     skip(name, reason) {
-      const place = placeOf(intake, name, 'file');
-      if (place !== undefined) intake.skipped.set([...place.folders, place.name].join('/'), reason);
+      const place = entryPath(context, name, 'file');
+      if (place !== undefined) context.skipped.set([...place.folders, place.name].join('/'), reason);
     },
   };
 }
 
-interface Place {
+interface EntryPath {
   folders: string[];
   name: string;
 }
 
-/** Where an entry belongs; undefined when it is no part of the workspace. */
-function placeOf(intake: Intake, entry: BytePath, kind: 'file' | 'folder'): Place | undefined {
+/** The path of an entry; undefined when it is not part of the workspace. */
+function entryPath(context: ImportContext, entry: BytePath, kind: 'file' | 'folder'): EntryPath | undefined {
   const folders = namesOf(entry, entry);
   const name = folders.pop();
   if (name === undefined) return undefined;
-  countEntry(intake);
+  countEntry(context);
   if ([...folders, name].some(isDotGit)) return undefined;
   const path = [...folders, name].join('/');
-  const isWanted = intake.selection.has(path) && !(kind === 'folder' && intake.selection.excludes(path));
+  const isWanted = context.selection.has(path) && !(kind === 'folder' && context.selection.excludes(path));
   return isWanted ? { folders, name } : undefined;
 }
 
-/** The names of a path in an archive. One that would lead out of the workspace is an attack, or a mistake; neither is guessed at. */
+/** The names of a path in an archive. A path that leads out of the workspace is refused. */
 function namesOf(path: BytePath, entry: BytePath): string[] {
   const names = path.split('/').filter((name) => name !== '' && name !== '.');
   if (path.startsWith('/') || path.includes('\0') || names.includes('..')) {
-    throw broken(`the entry ${toText(entry)} leads out of it`);
+    throw archiveError(`the entry ${toText(entry)} leads out of the archive`);
   }
   if (names.length > deepest || names.some((name) => name.length > longestName)) {
-    throw broken(`the entry ${toText(entry).slice(0, 100)} has a path that is too long`);
+    throw archiveError(`the entry ${toText(entry).slice(0, 100)} has a path that is too long`);
   }
   return names;
 }
 
-/** Folders in folders; what lies deeper would not get into a snapshot. */
+/** Depth of folders; a snapshot cannot hold deeper ones. */
 const deepest = 200;
 /** Bytes; the limit of the usual file systems. */
 const longestName = 255;
@@ -128,39 +131,39 @@ const longestName = 255;
 const suspiciousFrom = 64 * 1024 * 1024;
 const suspiciousRatio = 200;
 
-/** Text shrinks to a tenth, a long log perhaps to a fiftieth; what was made to fill disks, to a thousandth. */
-function refuseBomb(intake: Intake, packedBytes: number): void {
-  if (intake.bytes < suspiciousFrom || intake.bytes < packedBytes * suspiciousRatio) return;
-  throw broken(`its ${packedBytes} bytes hold more than ${suspiciousRatio} times as many`);
+/** Text shrinks to a tenth, a long log perhaps to a fiftieth, a zip bomb to a thousandth. */
+function refuseBomb(context: ImportContext, packedBytes: number): void {
+  if (context.bytes < suspiciousFrom || context.bytes < packedBytes * suspiciousRatio) return;
+  throw archiveError(`its ${packedBytes} bytes unpack to more than ${suspiciousRatio} times as many`);
 }
 
-export const broken = (what: string, cause?: unknown): WorkspaceError =>
+export const archiveError = (what: string, cause?: unknown): WorkspaceError =>
   new WorkspaceError('EARCHIVE', `The archive cannot be used: ${what}.`, { cause });
 
-/** Opens the folder of an entry; missing folders are made. */
-function makeWay(intake: Intake, root: string, { folders, name }: Place): Directory {
+/** Opens the folder of an entry and makes missing folders. */
+function openParents(context: ImportContext, root: string, { folders, name }: EntryPath): Directory {
   let current = openTop(root);
   for (const folder of folders) {
     using parent = current;
     const status = statIn(parent, folder);
     if (status === undefined) {
-      countEntry(intake);
+      countEntry(context);
       mkdirSync(parent.at(folder), 0o700);
       using made = openChild(parent, folder);
-      giveFolder(made.fd, intake.owner, 0o755);
+      setFolderOwner(made.fd, context.owner, 0o755);
     } else if (!status.isDirectory()) {
-      throw broken(`${toText([...folders, name].join('/'))} lies below ${toText(folder)}, which is no folder in it`);
+      throw archiveError(`${toText([...folders, name].join('/'))} is below ${toText(folder)}, which is not a folder`);
     }
     current = openChild(parent, folder);
   }
   return current;
 }
 
-/** An entry replaces an earlier one of its name, but never a folder with something in it. */
-function makeRoom(directory: Directory, { name }: Place): void {
+/** Removes an earlier entry of the same name, but never a folder. */
+function removeEarlier(directory: Directory, { name }: EntryPath): void {
   const status = statIn(directory, name);
   if (status === undefined) return;
-  if (status.isDirectory()) throw broken(`${toText(name)} is a folder and a file in it`);
+  if (status.isDirectory()) throw archiveError(`${toText(name)} is both a folder and a file`);
   unlinkSync(directory.at(name));
 }
 
@@ -172,7 +175,7 @@ function openUnpacked(root: string, names: readonly string[]): number | undefine
   return openSync(directory.at(name), O_RDONLY | O_NOFOLLOW);
 }
 
-async function* pieces(fd: number): AsyncGenerator<Buffer> {
+async function* chunksOf(fd: number): AsyncGenerator<Buffer> {
   for (;;) {
     const buffer = Buffer.allocUnsafe(256 * 1024);
     const read = readSync(fd, buffer);

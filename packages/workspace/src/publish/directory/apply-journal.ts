@@ -1,15 +1,15 @@
 import type { Deps } from '../../deps.ts';
 import { openChain, openTop } from '../../files/open-directory.ts';
-import { removeIfEmpty } from '../../files/remove-hollow.ts';
+import { removeIfEmpty } from '../../files/remove-empty-folders.ts';
 import { syncFolder } from '../../files/write-durably.ts';
 import { streamBlobs } from '../../host-git/stream-blobs.ts';
 import type { RunFolder } from '../../run/run-folder.ts';
-import { judge, type Objection, type Step, splitPath, type Way } from './journal-step.ts';
-import { createPlacer, type DueStep, exchange, makeParents } from './place-file.ts';
-import { changed, prepareStep } from './prepare-step.ts';
+import { clearAfterPublish } from './clear-aside.ts';
+import { changedMeanwhile, checkStep, type Pass, type Step, type StepConflict, splitPath } from './journal-step.ts';
+import { createPlacer, type DueStep, makeParents, parentReplaced, swapIn } from './place-file.ts';
+import { prepareStep } from './prepare-step.ts';
 import { findAside, putAside, removeName } from './private-name.ts';
 import type { Journal } from './publish-journal.ts';
-import { settleForward } from './settle-aside.ts';
 
 interface Input {
   folder: RunFolder;
@@ -18,29 +18,30 @@ interface Input {
 }
 
 /**
- * Brings every path of a journal to its new state, or back to its old one. Steps that are done already are passed over, so it can
- * be repeated after dying anywhere. A path that is in neither state was changed by another program: it is left as it is and reported,
- * and on the way forward nothing more is written.
+ * Brings every path of a journal to its new state (forward) or to its old state (rollback). It skips steps that are done, so a process may
+ * repeat it after a crash at any point. A path in neither state was changed by another program: it is left alone and reported, and a
+ * forward pass writes nothing more.
  *
- * Nothing is replaced and nothing is removed: what a path held is taken from its name, and looked at once more when all paths are done. On
- * the way back it returns to its name.
+ * No file is overwritten or unlinked directly: the old file is renamed to a private name and checked again when all paths are done. A
+ * rollback renames it back.
  */
-export async function applyJournal(deps: Deps, input: Input): Promise<Objection[]> {
+export async function applyJournal(deps: Deps, input: Input): Promise<StepConflict[]> {
   const { root, journal } = input;
   const forward = journal.direction === 'forward';
   const steps = stepsOf(journal);
-  const way = wayOf(input);
-  const met: Objection[] = [];
-  for (const step of steps) met.push(...(await prepareStep(way, step)));
-  if (!forward || met.length === 0) met.push(...(await removeFiles(deps, way, { steps, stopAtFirst: forward })));
-  if (forward && met.length > 0) return met;
-  // Folders made on the way forward may stand where a file has to come back.
+  const pass = passOf(input);
+  const conflicts: StepConflict[] = [];
+  for (const step of steps) conflicts.push(...(await prepareStep(pass, step)));
+  if (!forward || conflicts.length === 0)
+    conflicts.push(...(await removeFiles(deps, pass, { steps, stopAtFirst: forward })));
+  if (forward && conflicts.length > 0) return conflicts;
+  // A folder made by the forward pass may stand where the rollback restores a file.
   if (!forward) await removeFolders(root, journal.made.toReversed());
-  met.push(...(await writeFiles(deps, input, { way, steps, stopAtFirst: forward })));
-  if (!forward || met.length > 0) return met;
-  met.push(...(await settleForward(deps, way, steps)));
-  if (met.length === 0) await removeFolders(root, journal.emptied);
-  return met;
+  conflicts.push(...(await writeFiles(deps, input, { pass, steps, stopAtFirst: forward })));
+  if (!forward || conflicts.length > 0) return conflicts;
+  conflicts.push(...(await clearAfterPublish(deps, pass, steps)));
+  if (conflicts.length === 0) await removeFolders(root, journal.emptied);
+  return conflicts;
 }
 
 export function stepsOf({ direction, entries }: Journal): Step[] {
@@ -49,12 +50,12 @@ export function stepsOf({ direction, entries }: Journal): Step[] {
   });
 }
 
-export function wayOf({ folder, root, journal }: Input): Way {
-  const passing = new Set([...journal.made, ...journal.emptied]);
+export function passOf({ folder, root, journal }: Input): Pass {
+  const transientFolders = new Set([...journal.made, ...journal.emptied]);
   return {
-    aside: { root, runId: folder.runId, passing },
+    aside: { root, runId: folder.runId, transientFolders },
     role: journal.direction === 'forward' ? 'old' : 'new',
-    halfWay: new Set(),
+    halfDone: new Set(),
     folders: journal.folders,
   };
 }
@@ -64,47 +65,47 @@ interface Steps {
   stopAtFirst: boolean;
 }
 
-async function removeFiles(deps: Deps, way: Way, input: Steps): Promise<Objection[]> {
-  const met: Objection[] = [];
+async function removeFiles(deps: Deps, pass: Pass, input: Steps): Promise<StepConflict[]> {
+  const conflicts: StepConflict[] = [];
   for (const step of input.steps) {
-    if (step.to !== null || (input.stopAtFirst && met.length > 0)) continue;
+    if (step.to !== null || (input.stopAtFirst && conflicts.length > 0)) continue;
     const { path } = step;
     const { names, name } = splitPath(path);
-    using top = openTop(way.aside.root);
+    using top = openTop(pass.aside.root);
     using directory = openChain(top, names);
-    const verdict = await judge(way, step);
+    const verdict = await checkStep(pass, step);
     if (verdict === 'due' && directory !== undefined) {
-      if (!putAside(way.aside, { path, role: way.role, directory, name })) met.push(changed(path));
+      if (!putAside(pass.aside, { path, role: pass.role, directory, name })) conflicts.push(changedMeanwhile(path));
       await syncFolder(directory.self);
       deps.onPoint('publish.removed');
     } else if (typeof verdict === 'object') {
-      met.push(verdict);
+      conflicts.push(verdict);
     }
   }
-  return met;
+  return conflicts;
 }
 
 async function writeFiles(
   deps: Deps,
   input: Input,
-  { way, steps, stopAtFirst }: Steps & { way: Way },
-): Promise<Objection[]> {
-  const met: Objection[] = [];
+  { pass, steps, stopAtFirst }: Steps & { pass: Pass },
+): Promise<StepConflict[]> {
+  const conflicts: StepConflict[] = [];
   const due: DueStep[] = [];
   for (const { path, from, to } of steps) {
     if (to === null) continue;
     const step = { path, from, to };
-    const verdict = await judge(way, step);
+    const verdict = await checkStep(pass, step);
     if (verdict === 'due') {
-      const returned = way.role === 'new' ? await returnOld(deps, way, step) : 'none';
+      const returned = pass.role === 'new' ? await restoreOld(deps, pass, step) : 'none';
       if (returned === 'none') due.push(step);
-      else if (returned !== 'done') met.push(returned);
+      else if (returned !== 'done') conflicts.push(returned);
     } else if (verdict !== 'done') {
-      met.push(verdict);
+      conflicts.push(verdict);
     }
   }
-  if (stopAtFirst && met.length > 0) return met;
-  const placer = createPlacer(deps, { way, due, stopAtFirst });
+  if (stopAtFirst && conflicts.length > 0) return conflicts;
+  const placer = createPlacer(deps, { pass, due, stopAtFirst });
   try {
     const oids = due.map(({ to }) => to.oid);
     await streamBlobs({ git: deps.git }, { gitDir: input.folder.shadow, oids }, placer);
@@ -113,23 +114,23 @@ async function writeFiles(
   }
   if (placer.stripped.length > 0) {
     const { runId } = input.folder;
-    const told = 'ACLs and extended attributes of files that were replaced could not be kept';
-    deps.logger.warn({ runId, paths: placer.stripped }, told);
+    const message = 'ACLs and extended attributes of replaced files could not be copied';
+    deps.logger.warn({ runId, paths: placer.stripped }, message);
   }
-  return [...met, ...placer.objections];
+  return [...conflicts, ...placer.conflicts];
 }
 
-/** On the way back: the very file that was taken from the name, with all that another program has written to it since. */
-async function returnOld(deps: Deps, way: Way, step: DueStep): Promise<'none' | 'done' | Objection> {
-  const old = findAside(way.aside, step.path, 'old');
+/** Rollback: renames the original file back, with everything that another program has written to it since. */
+async function restoreOld(deps: Deps, pass: Pass, step: DueStep): Promise<'none' | 'done' | StepConflict> {
+  const old = findAside(pass.aside, step.path, 'old');
   if (old === undefined) return 'none';
   using from = old.directory;
   const { names, name } = splitPath(step.path);
-  using directory = makeParents(deps, way, names);
-  if (directory === undefined) return { path: step.path, detail: 'A folder on the way is not a folder any more.' };
+  using directory = makeParents(deps, pass, names);
+  if (directory === undefined) return parentReplaced(step.path);
   const incoming = { directory: from, temporary: old.name };
-  const objection = exchange(deps, way, { step, directory, name, incoming });
-  if (objection !== undefined) return objection;
+  const conflict = swapIn(deps, pass, { step, directory, name, incoming });
+  if (conflict !== undefined) return conflict;
   await syncFolder(directory.self);
   removeName(from, old.name);
   await syncFolder(from.self);
@@ -137,7 +138,7 @@ async function returnOld(deps: Deps, way: Way, step: DueStep): Promise<'none' | 
   return 'done';
 }
 
-/** Removes those of the folders that are empty. */
+/** Removes the folders that are empty. */
 async function removeFolders(root: string, paths: readonly string[]): Promise<void> {
   using top = openTop(root);
   for (const path of paths) {

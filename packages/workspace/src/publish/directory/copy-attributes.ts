@@ -1,20 +1,20 @@
 import { spawn } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 
-/** Copies ACLs and extended attributes from the file that is replaced to the one that takes its place. */
+/** Copies ACLs and extended attributes from a replaced file to its replacement. */
 export interface AttributeCopier {
   /**
-   * @param what an ACL is a part of the mode
-   * @returns whether everything could be copied
+   * @param what `mode` includes the ACL
+   * @returns whether everything was copied
    */
   copy(what: 'xattr' | 'mode,xattr', from: Buffer, to: number): Promise<boolean>;
   close(): void;
 }
 
 /**
- * Node cannot read extended attributes, and `cp` can. One shell calls it for all files of a publish: a process started from a small one
- * takes 1 ms, from a worker of 400 MB 18 ms. The files are named by descriptors of this process, so that no path of a user is on a command
- * line. A busybox `cp` knows no attributes and copies nothing.
+ * Node cannot read extended attributes; `cp` can. One shell calls `cp` for all files of a publish: starting a process takes 1 ms from a
+ * small process and 18 ms from a worker of 400 MB. The shell gets descriptors of this process instead of paths, so that no user path is on
+ * a command line. The `cp` of busybox copies no attributes.
  */
 const script =
   'while read -r what from to; do cp --attributes-only --preserve="$what" -- "$from" "$to" 2>/dev/null; echo $?; done';
@@ -37,7 +37,7 @@ export function createAttributeCopier(): AttributeCopier {
   };
 }
 
-/** Answers every line with a line; undefined once it has ended. */
+/** A shell that answers every line with a line, and with undefined after it has exited. */
 function startShell() {
   const child = spawn('sh', ['-c', script], {
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' },

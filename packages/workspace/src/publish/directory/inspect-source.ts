@@ -4,7 +4,7 @@ import { type Directory, openChain, openChild, openTop, statIn } from '../../fil
 import { toText } from '../../files/path-name.ts';
 import { hashLargeBlob } from '../../git-objects/large-blob.ts';
 import { objectId } from '../../git-objects/object-id.ts';
-import { largeFrom, type ObjectWriter } from '../../git-objects/object-writer.ts';
+import { largeBlobBytes, type ObjectWriter } from '../../git-objects/object-writer.ts';
 import { modeOf } from '../../tree/scan.ts';
 import { type Leaf, modes } from '../../tree/tree.ts';
 
@@ -14,19 +14,19 @@ export interface Ownership {
   gid: number;
 }
 
-/** What a source directory holds at a path right now. */
+/** The current state of a path in a source directory. */
 export type Found =
   | ({ kind: 'leaf'; bytes: number } & Leaf & Ownership)
   | ({ kind: 'directory' } & Ownership)
   | { kind: 'absent' }
-  /** A file, link or special file stands where a folder on the way should be. */
+  /** A parent folder of the path is a file, link or special file. */
   | { kind: 'blocked'; by: string }
-  /** Something that a snapshot cannot hold. */
+  /** A socket, FIFO or device. */
   | { kind: 'special' };
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
-/** Looks at one path, following no link. Content is hashed, never taken from a cache: the source has other writers. */
+/** Inspects one path without following links. The content is always hashed, never cached: the source has other writers. */
 export async function inspect(root: string | Buffer, path: string): Promise<Found> {
   const names = path.split('/');
   let directory = openTop(root);
@@ -38,7 +38,7 @@ export async function inspect(root: string | Buffer, path: string): Promise<Foun
       directory[Symbol.dispose]();
       directory = next;
     }
-    return await look(directory, names.at(-1) ?? '');
+    return await inspectChild(directory, names.at(-1) ?? '');
   } finally {
     directory[Symbol.dispose]();
   }
@@ -55,8 +55,7 @@ function openBelow(directory: Directory, name: string): Directory | 'absent' | '
   }
 }
 
-/** Looks at a child of an open directory. */
-export async function look(directory: Directory, name: string): Promise<Found> {
+export async function inspectChild(directory: Directory, name: string): Promise<Found> {
   const status = statIn(directory, name);
   if (status === undefined) return { kind: 'absent' };
   const ownership = {
@@ -82,16 +81,16 @@ export async function look(directory: Directory, name: string): Promise<Found> {
 }
 
 async function hashFile(fd: number, size: number): Promise<string> {
-  return size >= largeFrom ? hashLargeBlob(fd, size) : objectId('blob', readFileSync(fd));
+  return size >= largeBlobBytes ? hashLargeBlob(fd, size) : objectId('blob', readFileSync(fd));
 }
 
-/** The content of a small file, or a link's target; undefined when it is not what it was when it was looked at. */
+/** The content of a small file, or the target of a link; undefined when it no longer matches `oid`. */
 export async function readSource(root: string, path: string, oid: string): Promise<Buffer | undefined> {
   const content = await withSource(root, path, (file) => (typeof file === 'number' ? readFileSync(file) : file));
   return content !== undefined && objectId('blob', content) === oid ? content : undefined;
 }
 
-/** Keeps a file of the source in the shadow repository. Throws ESOURCEBUSY when it changes meanwhile. */
+/** Stores a file of the source in the shadow repository. Throws ESOURCEBUSY when the file changes during the read. */
 export async function storeSource(
   root: string,
   { path, oid, writer }: { path: string; oid: string; writer: ObjectWriter },
@@ -99,12 +98,12 @@ export async function storeSource(
   const stored = await withSource(root, path, (file) => {
     if (typeof file !== 'number') return writer.blob(file);
     const { size } = fstatSync(file);
-    return size >= largeFrom ? writer.largeBlob(file, size) : writer.blob(readFileSync(file));
+    return size >= largeBlobBytes ? writer.largeBlob(file, size) : writer.blob(readFileSync(file));
   });
   if (stored !== oid) throw new WorkspaceError('ESOURCEBUSY', `${toText(path)} changed while it was read.`);
 }
 
-/** Hands over a file, open for reading, or the target of a link. */
+/** Calls `use` with an open file, or with the target of a link. */
 async function withSource<T>(
   root: string,
   path: string,

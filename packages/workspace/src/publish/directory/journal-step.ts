@@ -1,52 +1,56 @@
 import { type Found, inspect } from './inspect-source.ts';
-import type { Aside } from './private-name.ts';
+import type { AsideContext } from './private-name.ts';
 import type { JournalEntry } from './publish-journal.ts';
 
-/** One path on the way from one state to another. */
+/** One path and its state before and after. */
 export interface Step {
   path: string;
   from: JournalEntry['old'];
   to: JournalEntry['new'];
 }
 
-/** A path that belongs to somebody else by now. */
-export interface Objection {
+/** A path that another program changed. */
+export interface StepConflict {
   path: string;
   detail: string;
-  /** Where a version is that could not stay under its name. */
+  /** Path of the version that could not stay under its name. */
   kept?: string | undefined;
 }
 
-/** Forward, or back. */
-export interface Way {
-  aside: Aside;
-  /** What is taken from its name on this way. */
+/** One pass over a journal: forward or rollback. */
+export interface Pass {
+  aside: AsideContext;
+  /** Role of the files that this pass sets aside. */
   role: 'old' | 'new';
-  /** Paths whose old file was taken from its name when a process died before the new one was there. */
-  halfWay: Set<string>;
+  /** Paths whose old file is set aside while the new file is still missing, because a process died in between. */
+  halfDone: Set<string>;
   /** Permission bits of folders that are closed to others, by path. */
   folders: Readonly<Record<string, number>>;
 }
 
-/** Whether a step is done, may be done now, or has become somebody else's business. */
-export async function judge(way: Way, step: Step): Promise<'done' | 'due' | Objection> {
-  const found = await inspect(way.aside.root, step.path);
+/** Whether a step is done, due, or in conflict with another program. */
+export async function checkStep(pass: Pass, step: Step): Promise<'done' | 'due' | StepConflict> {
+  const found = await inspect(pass.aside.root, step.path);
   if (isState(found, step.to)) return 'done';
-  // The file is gone and a folder of this very publish has taken its place.
+  // This publish has replaced the file by a folder.
   if (found.kind === 'directory' && step.to === null) return 'done';
   if (isState(found, step.from)) return 'due';
-  // The folder of deleted files; it goes if nothing else is in it.
+  // A folder whose files are deleted; it is removed when it is empty.
   if (found.kind === 'directory' && step.from === null) return 'due';
-  if (found.kind === 'absent' && way.halfWay.has(step.path)) return 'due';
-  return { path: step.path, detail: 'The file changed while the publish was under way.' };
+  if (found.kind === 'absent' && pass.halfDone.has(step.path)) return 'due';
+  return changedMeanwhile(step.path);
 }
+
+export const changedMeanwhile = (path: string): StepConflict => ({
+  path,
+  detail: 'The file changed during the publish.',
+});
 
 export function isState(found: Found, state: JournalEntry['old']): boolean {
   if (state === null) return found.kind === 'absent' || found.kind === 'blocked';
   return found.kind === 'leaf' && found.mode === state.mode && found.oid === state.oid;
 }
 
-/** Names of the folders on the way, and the last name. */
 export function splitPath(path: string): { names: string[]; name: string } {
   const names = path.split('/');
   return { name: names.pop() ?? '', names };

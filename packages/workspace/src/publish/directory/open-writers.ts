@@ -1,14 +1,15 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createPace } from '../../files/pace.ts';
+import { createYielder } from '../../files/yielder.ts';
 
 const pollMs = 20;
 
 /**
- * Waits until no process has one of the files open for writing, at most `longestMs`; answers with those that are still open. A file that was
- * taken from its name can only be written through descriptors that were open before, so one empty look is final. It sees the processes whose
- * descriptors this one may read: all for root, else those of the same user. Elsewhere than on Linux it sees none.
+ * Waits until no process has one of the files open for writing, at most `longestMs`. A file set aside can only be written through
+ * descriptors opened before, so one scan without writers is final. It sees the processes whose descriptors this process may read: all for
+ * root, else those of the same user. Outside Linux it sees none.
+ * @returns the names that are still open
  */
 export async function waitForWriters(names: ReadonlySet<string>, longestMs: number): Promise<Set<string>> {
   const until = performance.now() + longestMs;
@@ -20,14 +21,14 @@ export async function waitForWriters(names: ReadonlySet<string>, longestMs: numb
   return open;
 }
 
-/** Names are unique on the host, and a process in another mount namespace sees another path: only the last component counts. */
+/** Compares only the last component: the names are unique on the host, and another mount namespace has another path. */
 async function openForWriting(names: ReadonlySet<string>): Promise<Set<string>> {
   const open = new Set<string>();
   if (process.platform !== 'linux' || names.size === 0) return open;
-  const pace = createPace();
+  const maybeYield = createYielder();
   for (const pid of list('/proc')) {
     if (!/^\d+$/.test(pid)) continue;
-    const pause = pace();
+    const pause = maybeYield();
     if (pause !== undefined) await pause;
     for (const fd of list(`/proc/${pid}/fd`)) {
       const name = nameOf(`/proc/${pid}/fd/${fd}`);
@@ -55,7 +56,7 @@ function isWriting(path: string): boolean {
   }
 }
 
-/** Processes end, and others do not show their descriptors. */
+/** Empty for a process that has ended or hides its descriptors. */
 function list(path: string): string[] {
   try {
     return readdirSync(path);

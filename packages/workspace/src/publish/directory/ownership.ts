@@ -13,20 +13,20 @@ export async function parentOf(root: string, path: string): Promise<{ ownership:
     missing.push(parent);
   }
   const found = await inspect(root, '.');
-  if (found.kind !== 'directory') throw new WorkspaceError('ESOURCEMISSING', `${root} is not a directory any more.`);
+  if (found.kind !== 'directory') throw new WorkspaceError('ESOURCEMISSING', `${root} is no longer a directory.`);
   return { ownership: ownershipOf(found), missing };
 }
 
 /** Permission bits of a file in the run's snapshot. */
 export interface RunBits {
   bits: number;
-  /** Whether the run took permissions from group or others. */
+  /** Whether the run removed permissions of group or others. */
   isNarrowed: boolean;
 }
 
 /**
- * Owner and permissions of the file that is replaced, with the executable bit put right, and less what the run took away. A new file has
- * the owner of its folder and the permissions that the run gave it.
+ * A replacement keeps the owner and permissions of the replaced file, with the executable bit adjusted and minus the permissions that the
+ * run removed. A new file gets the owner of its folder and the permissions from the run.
  */
 export function withOwnership(
   leaf: Leaf,

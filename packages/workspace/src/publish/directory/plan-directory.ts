@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { Conflict, PublishPlan } from '@holdpoint/contract';
-import type { OpenPlace } from '../../bounds/bounds.ts';
+import type { OpenPath } from '../../bounds/bounds.ts';
 import type { Deps } from '../../deps.ts';
 import { toText } from '../../files/path-name.ts';
 import { createObjectWriter, type ObjectWriter } from '../../git-objects/object-writer.ts';
-import type { Scope } from '../../left-out/judge-changes.ts';
+import type { Scope } from '../../left-out/find-left-out.ts';
 import type { PublishRequest, SnapshotId } from '../../port.ts';
 import type { RunFolder } from '../../run/run-folder.ts';
 import type { WorkspaceRecord } from '../../run/workspace-record.ts';
 import { commitTree } from '../../snapshot.ts';
 import { isPrivate, kindOf, permissionsAt } from '../../tree/permissions.ts';
 import { type Change, emptyFolders, find, isFolder, isSame, type Leaf } from '../../tree/tree.ts';
+import { applyChanges } from '../apply-changes.ts';
 import { type ChangeSet, changeSet, isWithinAny, leftOutOf } from '../change-set.ts';
-import { overlay } from '../overlay.ts';
+import { createTextBudget, largestText, readVersions, textOf, versionOf } from '../conflict-versions.ts';
 import { toPlanFiles, withDigest } from '../plan-digest.ts';
-import { createTextBudget, largestText, readVersions, textOf, versionOf } from '../versions.ts';
 import { compareSource, type Outcome } from './compare-source.ts';
 import { readSource, storeSource } from './inspect-source.ts';
 import { assertOutsideData } from './open-target.ts';
@@ -24,11 +24,11 @@ import { type Journal, type JournalEntry, lastPublished } from './publish-journa
 export interface DirectoryInput extends PublishRequest {
   folder: RunFolder;
   record: WorkspaceRecord;
-  /** The source as it was opened; undefined: it is gone. */
-  place: OpenPlace | undefined;
+  /** The open source; undefined when it is gone. */
+  opened: OpenPath | undefined;
 }
 
-/** What decides which changes are published. A directory has no ignore rules. */
+/** A directory has no ignore rules. */
 export const scopeOf = ({ folder, record }: Pick<DirectoryInput, 'folder' | 'record'>): Scope => ({
   folder,
   record,
@@ -36,7 +36,7 @@ export const scopeOf = ({ folder, record }: Pick<DirectoryInput, 'folder' | 'rec
   tracked: [],
 });
 
-/** A plan, and the journal that carries it out. */
+/** A plan and the journal that executes it. */
 export interface DirectoryPlan {
   plan: PublishPlan;
   journal: Pick<Journal, 'entries' | 'made' | 'folders' | 'emptied'>;
@@ -44,12 +44,12 @@ export interface DirectoryPlan {
 
 const nothing: DirectoryPlan['journal'] = { entries: [], made: [], folders: {}, emptied: [] };
 
-/** Compares every path with the source as it is now, and writes down what is to be done. Changes nothing there. */
+/** Compares every path with the current source and plans what to write. Changes nothing in the source. */
 export async function planDirectory(deps: Deps, input: DirectoryInput): Promise<DirectoryPlan> {
-  const { folder, record, snapshot, resolutions = [], place } = input;
+  const { folder, record, snapshot, resolutions = [], opened } = input;
   const origin = record.origin ?? '';
   const target = { type: 'directory', path: record.source.type === 'directory' ? record.source.path : origin } as const;
-  if (place === undefined) {
+  if (opened === undefined) {
     const conflict = { path: origin, reason: 'source_missing', detail: 'The directory is not where it was.' } as const;
     const plan = withDigest({ target, candidate: snapshot, files: [], left_out: [], conflicts: [conflict] }, null);
     return { plan, journal: nothing };
@@ -62,13 +62,13 @@ export async function planDirectory(deps: Deps, input: DirectoryInput): Promise<
     return { plan, journal: nothing };
   }
   const set = await changeSet(deps, { ...scope, from: last?.snapshot ?? record.base, to: snapshot });
-  assertOutsideData(deps, place, set.changes);
+  assertOutsideData(deps, opened, set.changes);
   const writer = createObjectWriter({ gitDir: folder.shadow, known: deps.states.of(folder).known });
-  const root = place.path;
+  const root = opened.path;
   const outcomes = await compareSource(root, { set, resolutions, writer });
   const open = outcomes.filter(({ state }) => state === 'open');
   if (open.length > 0) {
-    const conflicts = await shown(deps, { ...input, root }, open);
+    const conflicts = await toConflicts(deps, { ...input, root }, open);
     const plan = withDigest({ target, candidate: snapshot, files: [], left_out, conflicts }, resolutions);
     return { plan, journal: nothing };
   }
@@ -79,17 +79,17 @@ export async function planDirectory(deps: Deps, input: DirectoryInput): Promise<
   return { plan, journal };
 }
 
-/** The same for the same change set with the same conflicts settled in the same way. */
+/** Equal for the same snapshot with the same resolutions. */
 export const requestId = ({ snapshot, resolutions = [] }: PublishRequest): string =>
   createHash('sha256')
     .update(JSON.stringify([snapshot, resolutions]))
     .digest('hex');
 
-/** A call that died after its last write is not to find the user's next edit in conflict with what was published. */
+/** Whether this request is already published. Without it, a repeated call would report the user's next edit as a conflict. */
 export const isPublished = (input: DirectoryInput): boolean =>
   lastPublished(input.folder)?.request === requestId(input);
 
-/** Deletions first, then writes; what was settled as the source has it already is left alone. */
+/** Deletions first, then writes. A path resolved to what the source already has is skipped. */
 async function journalOf(
   root: string,
   set: ChangeSet,
@@ -123,14 +123,14 @@ function runBits({ before, after }: ChangeSet, { path, old }: Change, wanted: Le
   return { bits, isNarrowed: isPrivate(bits, kind) && !isOld };
 }
 
-/** Folders that are closed to others, and those below them, which would otherwise be made like them. */
+/** Private folders and the folders below them, which would otherwise inherit their permissions. */
 function closedFolders({ after }: ChangeSet, made: ReadonlySet<string>): Record<string, number> {
   const all = [...made].map((path) => [path, permissionsAt(after.manifest.permissions, path, 'folder')] as const);
   const closed = new Map(all.filter(([, bits]) => isPrivate(bits, 'folder')));
   return Object.fromEntries(all.filter(([path]) => isWithinAny(closed, path)));
 }
 
-async function shown(
+async function toConflicts(
   deps: Deps,
   { folder, root }: DirectoryInput & { root: string },
   open: readonly Outcome[],
@@ -152,8 +152,8 @@ async function shown(
 }
 
 /**
- * The snapshot with what will be there: the run's own, unless a conflict was settled otherwise, now or by the publish before. A file of the
- * source that is too large for a snapshot is skipped in it, as in any.
+ * The snapshot that equals the source after the publish: the run's own, unless a person resolved a conflict otherwise, now or in the last
+ * publish. A file of the source that is too large for a snapshot is skipped in it, as in any snapshot.
  */
 async function candidateOf(
   deps: Deps,
@@ -171,7 +171,7 @@ async function candidateOf(
     settled.push({ ...change, new: isSkipped ? null : wanted });
   }
   if (settled.length === 0) return snapshot;
-  const { root } = overlay(set.after.root, settled);
+  const { root } = applyChanges(set.after.root, settled);
   const taken = await commitTree(deps, {
     ...{ folder, state: deps.states.of(folder), writer, root, parent: set.after },
     manifest: { ...set.after.manifest, skipped, empty: emptyFolders(root) },
@@ -181,7 +181,7 @@ async function candidateOf(
   return taken.id;
 }
 
-/** Files that the source has otherwise than the run since an earlier publish, because a person wanted it so. */
+/** Files that differ from the run since an earlier publish, because a person resolved a conflict so. */
 async function settledBefore(
   deps: Deps,
   input: Pick<DirectoryInput, 'folder' | 'record'>,

@@ -1,11 +1,11 @@
 import { openChain, openTop, statIn } from '../../files/open-directory.ts';
-import { look } from './inspect-source.ts';
-import { isState, type Objection, type Step, splitPath, type Way } from './journal-step.ts';
+import { inspectChild } from './inspect-source.ts';
+import { changedMeanwhile, isState, type Pass, type Step, type StepConflict, splitPath } from './journal-step.ts';
 import { findAside, privateName, removeName } from './private-name.ts';
 
-/** Puts in order what a process left of a step when it died in the middle of it. */
-export async function prepareStep(way: Way, step: Step): Promise<Objection[]> {
-  const { aside, role } = way;
+/** Cleans up what a process left behind when it died in the middle of a step. */
+export async function prepareStep(pass: Pass, step: Step): Promise<StepConflict[]> {
+  const { aside, role } = pass;
   const { path } = step;
   const { names, name } = splitPath(path);
   using top = openTop(aside.root);
@@ -18,16 +18,16 @@ export async function prepareStep(way: Way, step: Step): Promise<Objection[]> {
     using from = away.directory;
     const status = directory === undefined ? undefined : statIn(directory, name);
     if (status === undefined || directory === undefined) {
-      if (step.to !== null && (isStaged || hasOld(way, path))) way.halfWay.add(path);
+      if (step.to !== null && (isStaged || hasOld(pass, path))) pass.halfDone.add(path);
       return [];
     }
     if (status.ino === statIn(from, away.name)?.ino) {
       removeName(from, away.name);
       return [];
     }
-    // Back to what it was, by another program. The private name is needed for that file.
-    if (!isState(await look(directory, name), step.from)) return [];
-    if (!isState(await look(from, away.name), step.from)) return [changed(path)];
+    // Another program restored the old content under the name. That file needs the private name next.
+    if (!isState(await inspectChild(directory, name), step.from)) return [];
+    if (!isState(await inspectChild(from, away.name), step.from)) return [changedMeanwhile(path)];
     removeName(from, away.name);
     return [];
   } finally {
@@ -35,13 +35,8 @@ export async function prepareStep(way: Way, step: Step): Promise<Objection[]> {
   }
 }
 
-export const changed = (path: string): Objection => ({
-  path,
-  detail: 'The file changed while the publish was under way.',
-});
-
-/** On the way back the old file comes from there. */
-function hasOld({ aside, role }: Way, path: string): boolean {
+/** A rollback restores the old file from its private name. */
+function hasOld({ aside, role }: Pass, path: string): boolean {
   if (role !== 'new') return false;
   const old = findAside(aside, path, 'old');
   old?.directory[Symbol.dispose]();

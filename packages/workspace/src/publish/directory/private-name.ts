@@ -1,38 +1,38 @@
 import { createHash } from 'node:crypto';
 import { linkSync, readlinkSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { errnoOf } from '../../errors.ts';
-import { giveLink } from '../../files/give-away.ts';
 import { type Directory, openChain, openTop, statIn } from '../../files/open-directory.ts';
+import { setLinkOwner } from '../../files/set-owner.ts';
 
-/** `tmp`: written and not yet in place. `old`, `new`: taken from its name on the way forward, and on the way back. */
-export type Role = 'tmp' | 'old' | 'new';
+/** `tmp`: written, not yet in place. `old`: set aside by a forward pass. `new`: set aside by a rollback. */
+export type AsideRole = 'tmp' | 'old' | 'new';
 
-/** Where a publish may put files aside. */
-export interface Aside {
+/** Where a publish may set files aside. */
+export interface AsideContext {
   root: string;
   runId: string;
-  /** Folders that the publish makes or removes: a file that is put aside must not keep one of them from going. */
-  passing: ReadonlySet<string>;
+  /** Folders that the publish makes or removes. A file set aside in one of them would keep it from being removed. */
+  transientFolders: ReadonlySet<string>;
 }
 
-/** A file under a private name, in an open folder. Close the folder after use. */
-export interface Put {
+/** A file under a private name, in an open folder. The caller closes the folder. */
+export interface AsideFile {
   directory: Directory;
   /** Names of the folders that lead to it. */
   folders: readonly string[];
   name: string;
 }
 
-/** The same in every attempt, so that a later one finds what an earlier one left. */
-export function privateName(runId: string, path: string, role: Role): string {
+/** Deterministic, so that a later attempt finds what an earlier one left. */
+export function privateName(runId: string, path: string, role: AsideRole): string {
   return `.holdpoint-${createHash('sha256').update(`${runId}\0${path}`).digest('hex').slice(0, 20)}.${role}`;
 }
 
-/** What was put aside of a path; undefined when there is nothing. */
-export function findAside(aside: Aside, path: string, role: Role): Put | undefined {
+/** The file that was set aside for a path, if any. */
+export function findAside(aside: AsideContext, path: string, role: AsideRole): AsideFile | undefined {
   const name = privateName(aside.runId, path, role);
   using top = openTop(aside.root);
-  for (const folders of placesOf(aside, path)) {
+  for (const folders of candidateFolders(aside, path)) {
     const directory = openChain(top, folders);
     if (directory === undefined) continue;
     if (statIn(directory, name) !== undefined) return { directory, folders, name };
@@ -41,8 +41,11 @@ export function findAside(aside: Aside, path: string, role: Role): Put | undefin
   return undefined;
 }
 
-/** Takes a file from its name. Synchronous. Answers with false when there is none, or when another one was put aside already. */
-export function putAside(aside: Aside, at: { path: string; role: Role; directory: Directory; name: string }): boolean {
+/** Renames a file to its private name. Synchronous. False when the file is missing or another one was set aside already. */
+export function putAside(
+  aside: AsideContext,
+  at: { path: string; role: AsideRole; directory: Directory; name: string },
+): boolean {
   try {
     return rename(aside, at);
   } catch (error) {
@@ -51,17 +54,20 @@ export function putAside(aside: Aside, at: { path: string; role: Role; directory
   }
 }
 
-function rename(aside: Aside, at: { path: string; role: Role; directory: Directory; name: string }): boolean {
+function rename(
+  aside: AsideContext,
+  at: { path: string; role: AsideRole; directory: Directory; name: string },
+): boolean {
   const { path, role, directory, name } = at;
   const own = privateName(aside.runId, path, role);
-  const [folders] = placesOf(aside, path);
+  const [folders] = candidateFolders(aside, path);
   if (folders !== undefined && folders.length < path.split('/').length - 1) {
     using top = openTop(aside.root);
     using stays = openChain(top, folders);
     try {
       if (stays !== undefined) return renameToFree({ directory, name }, { directory: stays, name: own });
     } catch (error) {
-      // The folder is a mount of its own; then it cannot be removed either.
+      // The folder is a mount point, so it cannot be removed either.
       if (errnoOf(error) !== 'EXDEV') throw error;
     }
   }
@@ -75,29 +81,29 @@ function renameToFree(from: Child, to: Child): boolean {
   return true;
 }
 
-/** The nearest folder that stays, and the file's own one. */
-function placesOf({ passing }: Aside, path: string): string[][] {
+/** The nearest folder that is not transient, and the file's own folder. */
+function candidateFolders({ transientFolders }: AsideContext, path: string): string[][] {
   const own = path.split('/').slice(0, -1);
   let stays = own;
-  while (stays.length > 0 && passing.has(stays.join('/'))) stays = stays.slice(0, -1);
+  while (stays.length > 0 && transientFolders.has(stays.join('/'))) stays = stays.slice(0, -1);
   return stays === own ? [own] : [stays, own];
 }
 
 /** A child of an open folder. */
-export type Child = Pick<Put, 'directory' | 'name'>;
+export type Child = Pick<AsideFile, 'directory' | 'name'>;
 
 /**
- * Gives a file a second name, or moves it where there are no hard links. Synchronous. Answers with false when the name is in use: it never
- * replaces anything. Only without hard links a file that is made between the look and the rename is lost.
+ * Hard-links a file to a second name, or moves it where the file system has no hard links. Synchronous. False when the name is in use: it
+ * never replaces a file. Only without hard links, a file created between the check and the rename is lost.
  */
-export function bringTo(from: Child, to: Child): boolean {
+export function linkOrMove(from: Child, to: Child): boolean {
   const [source, target] = [from.directory.at(from.name), to.directory.at(to.name)];
   const status = statIn(from.directory, from.name);
   try {
     if (status?.isSymbolicLink() === true) {
-      // On some systems linking a symbolic link links what it points to.
+      // On some systems, link(2) on a symbolic link follows it.
       symlinkSync(readlinkSync(source, { encoding: 'buffer' }), target);
-      giveLink(target, process.getuid?.() === 0 ? { uid: Number(status.uid), gid: Number(status.gid) } : undefined);
+      setLinkOwner(target, process.getuid?.() === 0 ? { uid: Number(status.uid), gid: Number(status.gid) } : undefined);
     } else {
       linkSync(source, target);
     }

@@ -15,44 +15,42 @@ const modeSchema = z.union([
 const leafSchema = z.strictObject({ mode: modeSchema, oid: z.string().regex(/^[0-9a-f]{40}$/) });
 const ownership = { permissions: z.int(), uid: z.int(), gid: z.int() };
 
-/** What a publish brings to the source, kept while it is under way and afterwards. */
+/** Identifies a publish, in its journal and afterwards in `last.json`. */
 const published = {
   /** The run's snapshot. */
   snapshot: z.string(),
-  /** The snapshot with what the source then has. Absent: the same one. */
+  /** The snapshot that equals the source after the publish. When absent, it is `snapshot`. */
   candidate: z.string().optional(),
-  /** Names the request, so that it is recognised when it is made again. */
+  /** Id of the request, so that a repeated request is recognised. */
   request: z.string().default(''),
-  /** Of the plan: a call that comes after a crash finds the very one that was approved. */
+  /** Digest of the plan, so that a call after a crash returns the plan that was approved. */
   digest: z.string().default(''),
 };
 
 const journalSchema = z.strictObject({
   format: z.literal(1),
   ...published,
-  /** `back` once a conflict was met after the commit point: what was written is taken back. */
+  /** `back` after a conflict behind the commit point: the writes are rolled back. */
   direction: z.enum(['forward', 'back']),
   /** Deletions first, then writes. Paths are bytes in latin1. */
   entries: z.array(
     z.strictObject({
       path: z.string(),
-      /** What the source held when the publish was agreed, with its permissions and owner. */
+      /** State of the source at the commit point, with permissions and owner. */
       old: leafSchema.extend(ownership).nullable(),
-      /** What it is to hold. */
       new: leafSchema.extend(ownership).nullable(),
     }),
   ),
   /** Folders that did not exist before, parents first. */
   made: z.array(z.string()),
-  /** Permission bits of those that the run closed to others, by path. */
+  /** Permission bits of the folders that the run made private, by path. */
   folders: z.record(z.string(), z.int()).default({}),
-  /** Folders that may be empty afterwards and then go, children first. */
+  /** Folders to remove if they are empty afterwards, children first. */
   emptied: z.array(z.string()),
-  /** Conflicts met on the way, for the answer. */
   conflicts: z.array(z.strictObject({ path: z.string(), detail: z.string(), kept: z.string().optional() })),
 });
 
-/** The intention to change a source directory; while it is on disk the publish is decided and must be brought to an end. */
+/** The intent to change a source directory. While it is on disk, the publish is committed and must be finished. */
 export type Journal = z.infer<typeof journalSchema>;
 export type JournalEntry = Journal['entries'][number];
 
@@ -75,7 +73,7 @@ export async function removeJournal(folder: RunFolder): Promise<void> {
   await syncFolder(folder.publish);
 }
 
-/** What the source was last brought to, and for which request. */
+/** The last publish that finished, and its request. */
 export function lastPublished(
   folder: RunFolder,
 ): { snapshot: string; candidate: string; request: string; digest: string } | undefined {

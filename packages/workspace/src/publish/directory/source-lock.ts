@@ -9,14 +9,14 @@ import { errnoOf, WorkspaceError } from '../../errors.ts';
 const pollMs = 20;
 const longestMs = 120_000;
 const touchMs = 10_000;
-/** Without a touch for so long, a lock whose owner cannot be looked at counts as left behind. */
+/** A lock of another container counts as abandoned after this time without a touch. */
 const staleMs = 60_000;
 
 /**
  * Runs `work` while no other process of this host writes to the same source directory. The lock is a symbolic link whose target names its
- * owner, so it appears together with its content. It is broken when the owner is dead. One that was stopped is alive: it may go on writing
- * when it is continued, and then two journals would be brought to their end at once. Of an owner in another container it cannot be told
- * whether it lives; its lock is broken when it has not been touched for a minute.
+ * owner, so it appears together with its content. A waiter breaks the lock of a dead owner. A stopped owner counts as alive: it may continue
+ * and write, and two processes would finish two journals at once. An owner in another container cannot be checked: its lock is broken after
+ * a minute without a touch.
  */
 export async function withSourceLock<T>(
   deps: Pick<Deps, 'dataDir' | 'onPoint'>,
@@ -28,9 +28,8 @@ export async function withSourceLock<T>(
   const lock = join(folder, createHash('sha256').update(source).digest('hex').slice(0, 32));
   const until = performance.now() + longestMs;
   while (!take(lock)) {
-    if (breakLeft(lock)) continue;
-    if (performance.now() > until)
-      throw new WorkspaceError('ESOURCEBUSY', `Another publish to ${source} is under way.`);
+    if (breakAbandoned(lock)) continue;
+    if (performance.now() > until) throw new WorkspaceError('ESOURCEBUSY', `Another publish to ${source} is running.`);
     deps.onPoint('publish.waiting');
     await wait(pollMs);
   }
@@ -53,34 +52,34 @@ function take(lock: string): boolean {
   }
 }
 
-// Two locks of one process are different, too.
+// Makes two locks of one process different.
 let counter = 0;
 
 function touch(lock: string): void {
   try {
     lutimesSync(lock, new Date(), new Date());
   } catch {
-    // It was broken by somebody who took us for dead. Each file is looked at again before it is written.
+    // Another process presumed this one dead and broke the lock. Each file is checked again before it is written.
   }
 }
 
-/** One process at a time, so that a slow one does not remove the fresh lock that follows the one left behind. */
-function breakLeft(lock: string): boolean {
-  if (!isLeft(lock)) return false;
+/** One process at a time, so that a slow process does not remove the fresh lock that follows the abandoned one. */
+function breakAbandoned(lock: string): boolean {
+  if (!isAbandoned(lock)) return false;
   const guard = `${lock}.break`;
   if (!take(guard)) {
-    if (isLeft(guard)) rmSync(guard, { force: true });
+    if (isAbandoned(guard)) rmSync(guard, { force: true });
     return false;
   }
   try {
-    if (isLeft(lock)) rmSync(lock, { force: true });
+    if (isAbandoned(lock)) rmSync(lock, { force: true });
     return true;
   } finally {
     rmSync(guard, { force: true });
   }
 }
 
-function isLeft(lock: string): boolean {
+function isAbandoned(lock: string): boolean {
   try {
     const [place, pid, start] = readlinkSync(lock).split(' ');
     if (place === pidScope()) return String(identify(Number(pid))?.start) !== start;

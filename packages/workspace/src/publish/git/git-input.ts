@@ -1,4 +1,6 @@
-import type { Scope } from '../../left-out/judge-changes.ts';
+import type { Deps } from '../../deps.ts';
+import { WorkspaceError } from '../../errors.ts';
+import type { Scope } from '../../left-out/find-left-out.ts';
 import type { PublishRequest } from '../../port.ts';
 import type { RunFolder } from '../../run/run-folder.ts';
 import type { WorkspaceRecord } from '../../run/workspace-record.ts';
@@ -10,10 +12,25 @@ export interface GitInput extends PublishRequest {
   record: WorkspaceRecord;
 }
 
-/** What decides which changes are published, for a source that has these trees. */
+/** @param tracked trees of the source: files in them are published even when an ignore rule matches */
 export const scopeOf = ({ folder, record, target }: GitInput, tracked: readonly Folder[]): Scope => ({
   folder,
   record,
   tracked,
   includeIgnored: target.include_ignored === true,
 });
+
+/** A file name of 255 bytes, minus the `.lock` that git appends while it writes a ref. */
+const longestPart = 250;
+
+/** The full name of a branch from its short or full name. Throws `EBRANCHINVALID` before a bad name reaches a command line. */
+export async function branchName(deps: Pick<Deps, 'git'>, given: string): Promise<string> {
+  const short = given.replace(/^refs\/heads\//, '');
+  // `git branch` refuses these two although they are valid ref names.
+  const isPlain = !short.startsWith('-') && short !== 'HEAD' && !short.includes('\0');
+  const fits = short.split('/').every((part) => Buffer.byteLength(part) <= longestPart);
+  const branch = `refs/heads/${short}`;
+  if (isPlain && fits && (await deps.git.run(['check-ref-format', branch], { accept: [0, 1] })).code === 0)
+    return branch;
+  throw new WorkspaceError('EBRANCHINVALID', `${JSON.stringify(given)} is not a valid branch name.`);
+}

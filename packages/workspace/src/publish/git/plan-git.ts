@@ -5,41 +5,33 @@ import { signature } from '../../git-objects/commit-object.ts';
 import { createObjectWriter } from '../../git-objects/object-writer.ts';
 import { writeRef } from '../../git-objects/ref-file.ts';
 import type { WorkspaceRecord } from '../../run/workspace-record.ts';
+import type { Repository } from '../../source-repository/repository.ts';
 import { changesBetween } from '../../tree/tree.ts';
 import { leftOutOf } from '../change-set.ts';
 import { toPlanFiles, withDigest } from '../plan-digest.ts';
 import type { LfsObject } from './attributes/clean-changes.ts';
-import { branchName } from './branch-name.ts';
-import { type GitInput, scopeOf } from './git-input.ts';
+import { branchName, type GitInput, scopeOf } from './git-input.ts';
 import { makeCandidate, makeTree, type Since, treeOf } from './make-tree.ts';
 import { type Intent, readIntent } from './publish-intent.ts';
-import {
-  hasCommit,
-  isCheckedOut,
-  isMerged,
-  openSource,
-  readBranch,
-  refInTheWay,
-  type SourceRepository,
-} from './source-repository.ts';
+import { hasCommit, isCheckedOut, isMerged, openSource, readBranch, refInTheWay } from './source-refs.ts';
 
 type GitTarget = Extract<PublishPlan['target'], { type: 'git' }>;
 
-/** A plan, and what it takes to carry it out. Without `source` there is nothing that could be done. */
+/** A plan and the inputs of its execution. Without `source` it cannot be executed. */
 export interface GitPlan {
   plan: PublishPlan;
   target: GitTarget;
-  source?: SourceRepository;
-  /** The commit that the new one goes on from. */
+  source?: Repository;
+  /** Parent of the new commit. */
   parent: string;
-  /** What the commit has pointers to, and the source's LFS storage needs first. */
+  /** LFS objects that the source needs before the commit that points to them. */
   objects?: readonly LfsObject[];
 }
 
 /**
- * A publish to a branch is one commit: on the commit that the run began with when the branch is new or still there, and on the branch's
- * tip when that has moved, with the merged tree. It is no merge commit: the run's own base may not be in the branch's past any more, and
- * what was merged is one reviewed change either way. The commit is a function of its inputs, so a call after a crash makes it again.
+ * A publish to a branch is one commit. Its parent is the base commit of the run when the branch is new or unmoved, else the branch's tip, with
+ * the merged tree. It is not a merge commit: the branch may no longer contain the run's base, and the change was reviewed as one. The commit
+ * is a function of its inputs, so a call after a crash creates the same commit.
  */
 export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   const { record, folder, snapshot } = input;
@@ -49,7 +41,7 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   const source = await openSource(deps, record);
   const tip = source === undefined ? null : ((await readBranch(deps, source, branch)) ?? null);
   const own = source && (await publishedBefore(deps, { ...input, source, branch, tip }));
-  const since: Since = sinceOf(input, own) ?? { snapshot: record.base, commit: base };
+  const since: Since = continuedFrom(input, own) ?? { snapshot: record.base, commit: base };
   const parent = tip ?? base;
   const how = tip === null ? 'create' : tip === since.commit ? 'fast_forward' : 'merge';
   const finish = (target: GitTarget, plan: Omit<PublishPlan, 'target' | 'digest'>, exact: unknown): GitPlan => {
@@ -59,8 +51,7 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   const refuse = (conflicts: Conflict[], left_out: LeftOut[] = []): GitPlan =>
     finish({ ...fixed, from: tip, commit: null, how }, { candidate: snapshot, files: [], left_out, conflicts }, null);
 
-  if (source === undefined)
-    return refuse([gone(record, 'The repository is not where it was, or git cannot read it any more.')]);
+  if (source === undefined) return refuse([sourceMissing(record, 'The repository is missing, or git cannot read it.')]);
   if (own !== undefined && since.snapshot === snapshot) {
     const target = { ...fixed, from: tip, commit: own.commit, how: 'nothing' as const };
     const { root } = await treeOf(deps, input, own.commit);
@@ -86,7 +77,7 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   const commit = writer.commit({ tree, parent, seconds: record.created_at, message, author });
   await writer.flush();
   await writeRef(folder.shadow, `refs/holdpoint/out/${commit}`, commit);
-  writer.held();
+  writer.markReferenced();
   const isOwn = !made.isOther && own === undefined;
   const candidate = isOwn ? snapshot : await makeCandidate(deps, input, { made, own, writer });
   deps.onPoint('publish-git.planned');
@@ -101,11 +92,8 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   };
 }
 
-/**
- * The publish that this one continues. When that one left out ignored files and this one brings them, the changes count from the
- * beginning of the run.
- */
-function sinceOf({ target, record }: GitInput, own: Intent | undefined): Since | undefined {
+/** The publish to continue from. When it left out ignored files and this one includes them, changes count from the start of the run. */
+function continuedFrom({ target, record }: GitInput, own: Intent | undefined): Since | undefined {
   if (own === undefined || target.include_ignored !== true || own.include_ignored === true) return own;
   return { snapshot: record.base, commit: own.commit };
 }
@@ -120,28 +108,25 @@ function describeTarget({ record, folder, target }: GitInput, branch: string) {
   } as const;
 }
 
-/**
- * What an earlier call brought to the branch: the branch is at it, or has gone on from it since. The intention was written down before the
- * branch was touched.
- */
+/** The intent of an earlier call, if the branch contains its commit. */
 async function publishedBefore(
   deps: Deps,
-  input: GitInput & { source: SourceRepository; branch: string; tip: string | null },
+  input: GitInput & { source: Repository; branch: string; tip: string | null },
 ): Promise<Intent | undefined> {
   const intent = readIntent(input.folder, input.branch);
   if (intent === undefined || input.tip === null) return undefined;
   return (await isMerged(deps, input.source, intent.commit, input.tip)) ? intent : undefined;
 }
 
-/** Why the branch cannot be written to at all. */
+/** Why the branch cannot be written at all. */
 async function findObstacle(
   deps: Deps,
-  input: GitInput & { source: SourceRepository; branch: string; tip: string | null; own: Intent | undefined },
+  input: GitInput & { source: Repository; branch: string; tip: string | null; own: Intent | undefined },
 ): Promise<Conflict | undefined> {
   const { source, branch, tip, own, record } = input;
-  // The run's own branch goes on with what the run publishes next, unless somebody else has gone on with it.
+  // A run may extend its own branch with its next publish, unless another commit is on top.
   if (tip !== null && input.target.branch === undefined && own?.commit !== tip) {
-    const detail = `The branch exists already, at ${tip}. Name another branch, or this one to merge into it.`;
+    const detail = `The branch already exists, at ${tip}. Name another branch, or name this one to merge into it.`;
     return { path: branch, reason: 'branch_exists', detail };
   }
   const inTheWay = tip === null ? await refInTheWay(deps, source, branch) : undefined;
@@ -151,15 +136,15 @@ async function findObstacle(
   }
   if (await isCheckedOut(deps, source, branch)) {
     const detail =
-      'A work tree of the repository is at this branch, and would look as if it took everything back. Publish to another branch and merge that.';
+      'A work tree of the repository has this branch checked out, and would show the publish as reverted. Publish to another branch and merge that.';
     return { path: branch, reason: 'branch_checked_out', detail };
   }
   const base = record.base_commit ?? '';
   if (tip !== null || (await hasCommit(deps, source, base))) return undefined;
-  return gone(record, `The commit ${base} that the run started from is gone.`);
+  return sourceMissing(record, `The commit ${base} that the run started from is gone.`);
 }
 
-const gone = ({ origin }: WorkspaceRecord, detail: string): Conflict => ({
+const sourceMissing = ({ origin }: WorkspaceRecord, detail: string): Conflict => ({
   path: origin ?? '',
   reason: 'source_missing',
   detail,

@@ -5,22 +5,21 @@ import { storeLfsObjects } from './attributes/lfs-store.ts';
 import type { GitInput } from './git-input.ts';
 import { type GitPlan, planGit } from './plan-git.ts';
 import { preparePublish, writeIntent } from './publish-intent.ts';
-import { dropOwnRef, moveBranch, openSource, ownRef, sendObjects, updateRef } from './source-repository.ts';
+import { dropOwnRef, moveBranch, openSource, ownRef, sendObjects, updateRef } from './source-refs.ts';
 
 /**
- * Publishes to a branch of the source repository: objects, a ref of our own that keeps them, then the branch by compare-and-set. The user's
- * work tree, index and HEAD are not touched. Dying anywhere before the compare-and-set leaves a harmless ref at most, and dying after it
- * too: the next call removes it, or the run's discard.
+ * Publishes to a branch of the source repository: objects, a private ref that keeps them, then the branch by compare-and-set. The user's work
+ * tree, index and HEAD are not touched. A crash at any point leaves at most a harmless ref, which the next call or the run's discard removes.
  */
 export async function publishGit(deps: Deps, input: GitInput & { expect: string }): Promise<PublishResult> {
   const planned = await planGit(deps, input);
-  const result = await carryOut(deps, input, planned);
+  const result = await executePlan(deps, input, planned);
   if (planned.source !== undefined) await dropOwnRef(deps, planned.source, input.folder.runId);
   deps.onPoint('publish-git.settled');
   return result;
 }
 
-async function carryOut(
+async function executePlan(
   deps: Deps,
   input: GitInput & { expect: string },
   { plan, target, source, parent, objects = [] }: GitPlan,
@@ -50,8 +49,8 @@ async function carryOut(
   return moved === undefined ? published : { status: 'moved' };
 }
 
-/** Removes what a publish that died has left in the source. A run without a folder for publishing never began one. */
-export async function forgetPublish(
+/** Removes the ref that a crashed publish left in the source. A run without a publish folder never started one. */
+export async function removePublishRef(
   deps: Deps,
   { folder, record }: Pick<GitInput, 'folder' | 'record'>,
 ): Promise<void> {
@@ -60,6 +59,6 @@ export async function forgetPublish(
     const source = await openSource(deps, record);
     if (source !== undefined) await dropOwnRef(deps, source, folder.runId);
   } catch (error) {
-    deps.logger.warn({ runId: folder.runId, err: error }, 'the source repository could not be looked at');
+    deps.logger.warn({ runId: folder.runId, err: error }, 'could not open the source repository');
   }
 }

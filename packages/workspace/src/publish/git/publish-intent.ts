@@ -9,17 +9,17 @@ const oid = z.string().regex(/^[0-9a-f]{40}$/);
 const intentSchema = z.strictObject({
   snapshot: oid,
   commit: oid,
-  /** Of the plan: a call that comes after a crash finds the very one that was validated and approved. */
+  /** Candidate and digest of the plan: a call after a crash returns the plan that was validated and approved. */
   candidate: oid,
   digest: z.string(),
-  /** Whether it has what the source ignores. */
+  /** Whether the commit includes files that the source ignores. */
   include_ignored: z.boolean(),
 });
 const intentsSchema = z.strictObject({ format: z.literal(1), branches: z.record(z.string(), intentSchema) });
 
 /**
- * The commit that a branch was about to be moved to, per branch. Written before the branch is touched: a later call sees in the branch's
- * own past whether it was, even when the user has committed on top meanwhile.
+ * The commit that a branch is about to move to. It is written before the branch moves. A later call checks whether the branch contains the
+ * commit, which also works after the user has committed on top.
  */
 export type Intent = z.infer<typeof intentSchema>;
 
@@ -27,7 +27,7 @@ export function readIntent(folder: RunFolder, branch: string): Intent | undefine
   return read(folder)[branch];
 }
 
-/** Makes the folder that tells of a publish, before anything of it reaches the source. */
+/** Creates the folder that marks a run with a publish, before anything reaches the source. */
 export async function preparePublish(folder: RunFolder): Promise<void> {
   mkdirSync(folder.publish, { recursive: true, mode: 0o700 });
   await syncFolder(folder.path);

@@ -1,22 +1,22 @@
 import type { Conflict } from '@holdpoint/contract';
 import { toText } from '../../files/path-name.ts';
 import { type Change, type Folder, find, isFolder, modes } from '../../tree/tree.ts';
-import { overlay } from '../overlay.ts';
+import { applyChanges } from '../apply-changes.ts';
 
-/** A tree of the source with its submodules, which are no part of a workspace. */
+/** A tree of the source, and its submodules, which a workspace does not contain. */
 export interface SourceTree {
   root: Folder;
   submodules: { path: string; oid: string }[];
 }
 
-/** Puts the submodules of the source back. Where files have taken the place of one, that is a conflict: the run cannot have known it. */
+/** Adds the submodules of the source back. A file of the run in the place of a submodule is a conflict: the run could not see it. */
 export function withSubmodules(root: Folder, { submodules }: SourceTree): { root: Folder; conflicts: Conflict[] } {
   const changes = submodules.map(({ path, oid }): Change => ({ path, old: null, new: { mode: modes.submodule, oid } }));
   const isTaken = ({ path }: Change) => {
     const now = find(root, path.split('/'));
     return now !== undefined && !(isFolder(now) && now.entries.size === 0);
   };
-  const placed = overlay(root, changes);
+  const placed = applyChanges(root, changes);
   const taken = [...changes.filter(isTaken).map(({ path }) => path), ...placed.blocked];
   return { root: placed.root, conflicts: [...new Set(taken)].map(conflictAt) };
 }
@@ -24,5 +24,5 @@ export function withSubmodules(root: Folder, { submodules }: SourceTree): { root
 const conflictAt = (path: string): Conflict => ({
   path: toText(path),
   reason: 'changed_in_source',
-  detail: 'The branch has a submodule here, which is no part of a workspace, and the run has files in its place.',
+  detail: 'The branch has a submodule here, which workspaces do not contain, and the run has files in its place.',
 });

@@ -7,33 +7,33 @@ import { removeFolder } from '../../../files/remove-folder.ts';
 import { type Folder, find, isLeaf, modes } from '../../../tree/tree.ts';
 
 export interface AttributeQuery {
-  /** The run's repository, which holds the `.gitattributes` of the tree. */
+  /** The run's repository, with the `.gitattributes` of the tree. */
   shadow: string;
-  /** The user's repository, whose `info/attributes` overrule those of the tree. */
+  /** The user's repository. Its `info/attributes` override those of the tree. */
   source: string | undefined;
   root: Folder;
   paths: readonly string[];
-  /** Of the attributes. */
+  /** Names of the attributes. */
   names: readonly string[];
 }
 
-/** git reads no larger file of attributes. Bytes. */
+/** git ignores a larger attributes file. Bytes. */
 const largestFile = 100 * 1024 * 1024;
 
 /**
- * Asks git for the attributes of paths as they are in a tree. git reads them from an index that holds nothing but the `.gitattributes` on
- * the way to the paths, in a repository without configuration: so every version of git answers, and no driver is known that could run.
+ * Asks git for the attributes of paths in a tree. git reads them from an index that holds only the `.gitattributes` above the paths, in a
+ * repository without configuration. So every version of git can answer, and git knows no driver that it could run.
  */
 export async function checkAttributes(
   deps: Pick<Deps, 'git'>,
   input: AttributeQuery,
 ): Promise<Map<string, ReadonlyMap<string, string>>> {
   const files = attributeFiles(input);
-  const own = input.source === undefined ? undefined : readOwn(join(input.source, 'info', 'attributes'));
+  const own = input.source === undefined ? undefined : readInfoAttributes(join(input.source, 'info', 'attributes'));
   if (input.paths.length === 0 || (files.length === 0 && own === undefined)) return new Map();
   const folder = await mkdtemp(join(input.shadow, 'tmp_attributes-'));
   try {
-    makeRepository(folder, own);
+    createRepository(folder, own);
     const options = {
       env: { GIT_INDEX_FILE: join(folder, 'index'), GIT_OBJECT_DIRECTORY: join(input.shadow, 'objects') },
       maxBytes: 1024 * 1024 * 1024,
@@ -50,7 +50,7 @@ export async function checkAttributes(
   }
 }
 
-/** The `.gitattributes` in every folder on the way to a path. */
+/** The `.gitattributes` of every folder above a path. */
 function attributeFiles({ root, paths }: AttributeQuery): { path: string; oid: string }[] {
   const found = new Map<string, string>();
   const looked = new Set<string>();
@@ -67,7 +67,7 @@ function attributeFiles({ root, paths }: AttributeQuery): { path: string; oid: s
   return [...found].map(([path, oid]) => ({ path, oid }));
 }
 
-function readOwn(path: string): Buffer | undefined {
+function readInfoAttributes(path: string): Buffer | undefined {
   let fd: number;
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -83,7 +83,7 @@ function readOwn(path: string): Buffer | undefined {
   }
 }
 
-function makeRepository(folder: string, own: Buffer | undefined): void {
+function createRepository(folder: string, own: Buffer | undefined): void {
   for (const name of ['objects', 'refs', 'info']) mkdirSync(join(folder, name));
   writeFileSync(join(folder, 'HEAD'), 'ref: refs/heads/none\n');
   writeFileSync(join(folder, 'config'), '[core]\n\trepositoryformatversion = 0\n\tbare = true\n');

@@ -4,15 +4,15 @@ import type { Deps } from '../../../deps.ts';
 import type { ObjectWriter } from '../../../git-objects/object-writer.ts';
 import { streamBlobs } from '../../../host-git/stream-blobs.ts';
 import { type Change, type Folder, find, isLeaf, isSame, type Leaf, modes } from '../../../tree/tree.ts';
-import { overlay } from '../../overlay.ts';
+import { applyChanges } from '../../apply-changes.ts';
 import { cleanText, isTextWithCrlf } from './clean-text.ts';
 import { isPointer, largestPointer, pointerTo } from './lfs-pointer.ts';
 import { type Attributes, readAttributes } from './read-attributes.ts';
 
-/** A larger file is not converted: all of it would be in memory. Bytes. */
+/** A larger file is not converted, because the whole file would be in memory. Bytes. */
 const largestText = 64 * 1024 * 1024;
 
-/** Content that git-lfs keeps, and that a pointer stands for in the repository. */
+/** Content that git-lfs stores; the repository has a pointer to it. */
 export interface LfsObject {
   /** The blob in the run's repository. */
   oid: string;
@@ -23,24 +23,24 @@ export interface LfsObject {
 type Conversion = 'line_endings' | 'ident' | 'lfs';
 
 export interface CleanedChanges {
-  /** Each with what git would keep of the file, where that is known. */
+  /** The changes with the content that git would store. */
   changes: Change[];
   converted: { path: string; how: Conversion }[];
-  /** Files that need more than git's built-in conversions, and why nothing can be kept of them without being asked. */
+  /** Files that need more than git's built-in conversions, so a person has to decide. */
   held: { change: Change; detail: string }[];
   objects: LfsObject[];
-  /** Pointers that stand for what the run has, by path. */
+  /** Oids of the new LFS pointers, by path. */
   pointers: Map<string, string>;
 }
 
 interface Input {
   shadow: string;
   writer: ObjectWriter;
-  /** The user's git directory, and why it can take no LFS objects. */
+  /** The user's git directory, and why it cannot store LFS objects. */
   source: { gitDir: string; withoutLfs: string | undefined };
-  /** What the run's changes apply to. */
+  /** The tree that the run's changes apply to. */
   before: Folder;
-  /** What the branch has. */
+  /** The current tree of the branch. */
   at: Folder;
   changes: readonly Change[];
 }
@@ -56,8 +56,8 @@ interface Item {
 type Cleaned = { leaf: Leaf; how?: Conversion; object?: LfsObject } | { problem: string };
 
 /**
- * What git would put into the repository if somebody added what the run changed, by the `.gitattributes` of the branch and the run: line
- * endings and `ident` by git's own rules, a pointer in place of LFS content. No filter of the host runs: a file under any other one is held.
+ * Converts the run's changes to what `git add` would store, by the `.gitattributes` of the branch and the run: line endings and `ident` by
+ * git's own rules, a pointer in place of LFS content. No filter of the host runs: a file with any other filter is held.
  */
 export async function cleanChanges(deps: Pick<Deps, 'git'>, input: Input): Promise<CleanedChanges> {
   const result: CleanedChanges = { changes: [], converted: [], held: [], objects: [], pointers: new Map() };
@@ -89,7 +89,7 @@ export async function cleanChanges(deps: Pick<Deps, 'git'>, input: Input): Promi
       result.held.push({ change: { ...change, old: oldLeaf }, detail: after.problem });
       continue;
     }
-    // Where only the mode changed, the content is that of the old version.
+    // When only the mode changed, keep the content of the old version.
     const mode = change.new?.mode ?? modes.file;
     const unmoved = change.new?.oid === change.old?.oid && oldLeaf !== null ? { mode, oid: oldLeaf.oid } : change.new;
     result.changes.push({ path: change.path, old: oldLeaf, new: change.new && (after?.leaf ?? unmoved) });
@@ -102,10 +102,10 @@ export async function cleanChanges(deps: Pick<Deps, 'git'>, input: Input): Promi
   return result;
 }
 
-/** Of the paths that have any which matter. A `.gitattributes` that the run changed counts as it is now. */
+/** Attributes of the changed paths that need a conversion. A `.gitattributes` that the run changed counts in its new version. */
 async function attributesOf(deps: Pick<Deps, 'git'>, input: Input): Promise<Map<string, Attributes>> {
   const own = input.changes.filter(({ path }) => path.split('/').at(-1) === '.gitattributes');
-  const { root } = overlay(input.at, own);
+  const { root } = applyChanges(input.at, own);
   const paths = input.changes.filter((change) => change.new !== null).map(({ path }) => path);
   const { shadow, source } = input;
   const found = await readAttributes(deps, { shadow, source: source.gitDir, root, paths });
@@ -115,7 +115,7 @@ async function attributesOf(deps: Pick<Deps, 'git'>, input: Input): Promise<Map<
   return found;
 }
 
-/** Files of the repository that are text with CRLF already: `text=auto` leaves them so. */
+/** Files of the repository that are text with CRLF: `text=auto` keeps them so. */
 async function crlfIn(
   deps: Pick<Deps, 'git'>,
   input: Input,
@@ -164,13 +164,13 @@ function cleanItem(input: Input, item: Item, of: { content: Buffer | undefined; 
   }
   if (filter !== undefined) {
     return {
-      problem: `.gitattributes pass this file through the filter ${JSON.stringify(filter)} when it is added, and no filter of the host is run. Take the run, and its content is committed as it is, unfiltered.`,
+      problem: `.gitattributes set the filter ${JSON.stringify(filter)} for this file, and filters of the host are not run. Take the run to commit its content unfiltered.`,
     };
   }
-  if (content === undefined) return { problem: 'The file is too large for its line endings to be converted.' };
+  if (content === undefined) return { problem: 'The file is too large to convert its line endings.' };
   if (encoding !== undefined && (!isUtf8(content) || content.includes(0))) {
     return {
-      problem: `.gitattributes keep this file as UTF-8 in the repository (working-tree-encoding=${encoding}), and what the run wrote is not UTF-8.`,
+      problem: `.gitattributes store this file as UTF-8 (working-tree-encoding=${encoding}), and the run's content is not UTF-8.`,
     };
   }
   const clean = cleanText(content, { ...attributes, keepsCrlf: item.keepsCrlf });
@@ -185,7 +185,7 @@ function cleanItem(input: Input, item: Item, of: { content: Buffer | undefined; 
 interface Reader {
   begin?(size: number): void;
   piece?(bytes: Buffer): void;
-  /** @param content undefined: too large to be held in memory */
+  /** @param content undefined when too large for memory */
   end(oid: string, content: Buffer | undefined): void;
 }
 

@@ -1,8 +1,8 @@
 import type { Attributes } from './read-attributes.ts';
 
 /**
- * What git's built-in conversions make of a file's content when it is added: line endings by `text` and `eol`, and `ident`.
- * @param input.keepsCrlf whether the version before is text with CRLF, which git leaves alone under `text=auto`
+ * Applies git's built-in conversions of `git add`: line endings by `text` and `eol`, and `ident`.
+ * @param input.keepsCrlf whether the previous version is text with CRLF, which git leaves alone under `text=auto`
  */
 export function cleanText(
   content: Buffer,
@@ -16,7 +16,7 @@ export function cleanText(
 const replaced = (content: Buffer, pattern: RegExp, by: string): Buffer =>
   Buffer.from(content.toString('latin1').replace(pattern, by), 'latin1');
 
-/** Whether git sees text with CRLF in a content. */
+/** Whether git treats the content as text with CRLF. */
 export function isTextWithCrlf(content: Buffer): boolean {
   return content.includes('\r\n') && !isBinary(statisticsOf(content));
 }

@@ -2,46 +2,42 @@ import { closeSync, constants, lstatSync, mkdirSync, openSync, renameSync, unlin
 import { join } from 'node:path';
 import type { Deps } from '../../../deps.ts';
 import { errnoOf, WorkspaceError } from '../../../errors.ts';
-import { giveFile } from '../../../files/give-away.ts';
 import { type Directory, openChild, openTop, statIn } from '../../../files/open-directory.ts';
+import { setFileOwner } from '../../../files/set-owner.ts';
 import { syncFolder, syncOpen, writeAll } from '../../../files/write-durably.ts';
 import { streamBlobs } from '../../../host-git/stream-blobs.ts';
-import { inside } from '../../../source-repository/repository.ts';
-import type { SourceRepository } from '../source-repository.ts';
+import { asOwner, type Repository } from '../../../source-repository/repository.ts';
 import type { LfsObject } from './clean-changes.ts';
 
-/** Why the repository can take no LFS objects, if it cannot. Only git-lfs itself knows how to put them anywhere else than in `lfs/objects`. */
-export async function whyWithoutLfs(
-  deps: Pick<Deps, 'git'>,
-  { gitDir, as }: SourceRepository,
-): Promise<string | undefined> {
+/** Why LFS objects cannot be stored in the repository; undefined when they can. Only git-lfs itself can store them outside `lfs/objects`. */
+export async function reasonAgainstLfs(deps: Pick<Deps, 'git'>, repository: Repository): Promise<string | undefined> {
   const keys = '^lfs\\.(storage|extension\\..*)$';
-  const { at, options } = inside(gitDir, as);
+  const { at, options } = asOwner(repository);
   const args = [...at, 'config', '--name-only', '--get-regexp', keys];
   const { code, stdout } = await deps.git.run(args, { ...options, accept: [0, 1] });
-  const advice = 'Take the run, and the whole content is committed as it is.';
+  const advice = 'Take the run to commit the whole content as it is.';
   if (code === 0) {
     const [key] = stdout.toString('utf8').split('\n');
-    return `git-lfs keeps this file, and ${key} in the configuration of the repository is not supported. ${advice}`;
+    return `git-lfs manages this file, and the setting ${key} of the repository is not supported. ${advice}`;
   }
   for (const names of [['lfs'], ['lfs', 'objects']]) {
-    const path = join(gitDir, ...names);
+    const path = join(repository.common, ...names);
     const status = lstatSync(path, { throwIfNoEntry: false });
-    if (status?.isDirectory() === false) return `git-lfs keeps this file, and ${path} is no folder. ${advice}`;
+    if (status?.isDirectory() === false) return `git-lfs manages this file, and ${path} is not a folder. ${advice}`;
   }
   return undefined;
 }
 
 /**
- * Writes the contents behind LFS pointers to the user's repository, where `git lfs push` finds them: durably, before any ref tells of the
- * pointers. What git-lfs has already is left alone; dying in the middle leaves temporary files at most, which the next call replaces.
+ * Writes the contents behind LFS pointers to the user's repository, where `git lfs push` finds them: durably, before any ref points to the
+ * pointers. Existing objects are left alone. A crash leaves only temporary files, which the next call replaces.
  */
 export async function storeLfsObjects(
   deps: Deps,
-  input: { shadow: string; source: SourceRepository; objects: readonly LfsObject[] },
+  input: { shadow: string; source: Repository; objects: readonly LfsObject[] },
 ): Promise<void> {
   const missing = [...new Map(input.objects.map((object) => [object.oid, object])).values()].filter((object) => {
-    const status = lstatSync(join(input.source.gitDir, ...placeOf(object)), { throwIfNoEntry: false });
+    const status = lstatSync(join(input.source.common, ...objectPath(object)), { throwIfNoEntry: false });
     return status?.isFile() !== true || status.size !== object.bytes;
   });
   let open: Open | undefined;
@@ -60,7 +56,7 @@ export async function storeLfsObjects(
         end: async () => {
           const written = open;
           open = undefined;
-          if (written !== undefined) await place(input.source, written);
+          if (written !== undefined) await moveIntoPlace(input.source, written);
           deps.onPoint('publish-git.lfs');
         },
       },
@@ -73,7 +69,13 @@ export async function storeLfsObjects(
   }
 }
 
-const placeOf = ({ sha256 }: LfsObject): string[] => ['lfs', 'objects', sha256.slice(0, 2), sha256.slice(2, 4), sha256];
+const objectPath = ({ sha256 }: LfsObject): string[] => [
+  'lfs',
+  'objects',
+  sha256.slice(0, 2),
+  sha256.slice(2, 4),
+  sha256,
+];
 
 interface Open {
   fd: number;
@@ -82,8 +84,8 @@ interface Open {
   temporary: string;
 }
 
-function openObject(source: SourceRepository, object: LfsObject): Open {
-  const names = placeOf(object);
+function openObject(source: Repository, object: LfsObject): Open {
+  const names = objectPath(object);
   const name = names.pop() ?? '';
   const directory = makeFolders(source, names);
   const temporary = `.holdpoint-${name}.tmp`;
@@ -97,9 +99,9 @@ function openObject(source: SourceRepository, object: LfsObject): Open {
   return { fd, directory, name, temporary };
 }
 
-/** Opens a chain of folders and makes those that are missing, each like the one it lies in. No link is followed. */
-function makeFolders(source: SourceRepository, names: readonly string[]): Directory {
-  let current = openTop(source.gitDir);
+/** Opens a chain of folders without following links. A missing folder gets the mode of its parent. */
+function makeFolders(source: Repository, names: readonly string[]): Directory {
+  let current = openTop(source.common);
   for (const name of names) {
     using parent = current;
     const mode = Number((statIn(parent, '.')?.mode ?? 0o755n) & 0o777n);
@@ -108,22 +110,24 @@ function makeFolders(source: SourceRepository, names: readonly string[]): Direct
     try {
       current = openChild(parent, name);
     } catch (cause) {
-      throw new WorkspaceError('EGITFAILED', `${name} in the LFS storage of the repository is no folder.`, { cause });
+      throw new WorkspaceError('EGITFAILED', `${name} in the LFS storage of the repository is not a folder.`, {
+        cause,
+      });
     }
-    if (isMissing) giveFile(current.fd, source.as, mode);
+    if (isMissing) setFileOwner(current.fd, source.as, mode);
   }
   return current;
 }
 
-async function place(source: SourceRepository, { fd, directory, name, temporary }: Open): Promise<void> {
+async function moveIntoPlace(source: Repository, { fd, directory, name, temporary }: Open): Promise<void> {
   using folder = directory;
   try {
-    giveFile(fd, source.as, 0o644 & Number((statIn(folder, '.')?.mode ?? 0o755n) & 0o777n));
+    setFileOwner(fd, source.as, 0o644 & Number((statIn(folder, '.')?.mode ?? 0o755n) & 0o777n));
     await syncOpen(fd);
   } finally {
     closeSync(fd);
   }
   renameSync(folder.at(temporary), folder.at(name));
-  // The folders above may be new, too.
+  // The folders above may be new.
   for (const above of ['.', '..', '../..', '../../..', '../../../..']) await syncFolder(folder.at(above));
 }

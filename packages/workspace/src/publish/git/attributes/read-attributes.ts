@@ -1,20 +1,20 @@
 import type { Deps } from '../../../deps.ts';
 import { type AttributeQuery, checkAttributes } from './check-attributes.ts';
 
-/** What git would do with a file's content when it is added. */
+/** How `git add` converts a file. */
 export interface Attributes {
-  /** `text`: CRLF becomes LF; `auto`: where git sees text. */
+  /** `text`: CRLF becomes LF. `auto`: only when git detects text. */
   lines: 'text' | 'auto' | 'as they are';
   ident: boolean;
-  /** A filter driver. */
+  /** Name of a filter driver. */
   filter: string | undefined;
-  /** The encoding in a work tree; in the repository it is UTF-8. */
+  /** Encoding in the work tree, if it is not UTF-8. */
   encoding: string | undefined;
 }
 
 const asked = ['text', 'crlf', 'eol', 'ident', 'filter', 'working-tree-encoding'] as const;
 
-/** The conversions that the attributes of a tree ask for, by path. */
+/** The conversions that the attributes of a tree request, by path. */
 export async function readAttributes(
   deps: Pick<Deps, 'git'>,
   query: Omit<AttributeQuery, 'names'>,
@@ -23,7 +23,7 @@ export async function readAttributes(
   return new Map([...found].map(([path, of]) => [path, toAttributes((name) => of.get(name) ?? 'unspecified')]));
 }
 
-/** As git's own `convert_attrs` does. */
+/** Same rules as git's `convert_attrs`. */
 function toAttributes(of: (name: (typeof asked)[number]) => string): Attributes {
   const lines = linesOf(of('text')) ?? linesOf(of('crlf'));
   const hasEol = ['lf', 'crlf'].includes(of('eol'));

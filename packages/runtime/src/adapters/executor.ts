@@ -1,0 +1,128 @@
+import type { ExecutionContext, Executor } from '@holdpoint/engine/ports';
+import type { Limits, Sandbox, WorkspaceMount } from '@holdpoint/sandbox/port';
+import type { Network, Registry, TextThreads, ToolContext } from '@holdpoint/tools';
+import type { Workspaces } from '@holdpoint/workspace';
+import { type CallNetwork, openCallNetwork } from './run-network.ts';
+import { runTask } from './run-task.ts';
+import { runValidator } from './run-validator.ts';
+import { splitSignal } from './split-signal.ts';
+
+interface Deps {
+  registry: Registry;
+  sandbox: Sandbox;
+  workspaces: Workspaces;
+  texts: TextThreads;
+  /** Addresses beside the public ones that an allowlist may lead to. */
+  allowAddresses: readonly string[];
+  /** Milliseconds since the epoch. */
+  now: () => number;
+}
+
+/** The engine's executor: calls of the registry's tools, inside the sandbox, on the run's workspace. */
+export function createExecutor({ registry, sandbox, workspaces, texts, allowAddresses, now }: Deps): Executor {
+  const contextOf = async (call: CallBounds): Promise<ToolContext> => {
+    const workspace = await mountOf(workspaces, call);
+    const { way, network = way?.network, wallMs, limits, signal } = call;
+    return {
+      ...call.rest,
+      now,
+      files: sandbox.files(workspace),
+      ripgrep: sandbox.ripgrep,
+      text: texts.of(call.runId, signal),
+      signal,
+      idempotencyKey: call.idempotencyKey,
+      ...(network === undefined ? {} : { network }),
+      async run(command) {
+        const result = await sandbox.run({
+          ...command,
+          workspace,
+          ...splitSignal(signal),
+          ...(way === undefined ? {} : { egress: way.openProxy() }),
+          limits: stricter({ ...limits, wall_ms: wallMs }, command.limits ?? {}),
+        });
+        if (result.end.status === 'killed' && result.end.taken_over) throw new TakenOverError();
+        return result;
+      },
+    };
+  };
+
+  return {
+    async preview(call, { runId, epoch, network: { allow }, tasks, signal }) {
+      const rest = { tasks: { ...noTasks, ...tasks }, taskId: '', depth: 0, maxDepth: 0 };
+      const network = allow.length === 0 ? undefined : { hosts: allow, fetch: noFetch };
+      const bounds = { wallMs: previewWallMs, limits: {}, network, signal };
+      const context = await contextOf({ runId, epoch, idempotencyKey: runId, ...bounds, rest });
+      return (await registry.preview({ ...call, context })) ?? undefined;
+    },
+    async execute(call, { runId, epoch, stepId, wallMs, limits, network, onConnection, signal, ...more }) {
+      await using way = openCallNetwork({ network, onConnection }, { allowAddresses });
+      const { attempt, ...rest } = more;
+      const context = await contextOf({ runId, epoch, idempotencyKey: stepId, wallMs, limits, way, signal, rest });
+      const outcome = await registry.execute({ ...call, context });
+      return outcome.status === 'deferred' ? outcome : { capabilities: sandbox.capabilities, ...outcome };
+    },
+    async validate(validator, { limits, signal, ...tree }) {
+      return runValidator(sandbox, await mountOf(workspaces, tree), validator, { limits, signal });
+    },
+    async runTask(spec, context) {
+      return runTask({ sandbox, allowAddresses }, await mountOf(workspaces, context), spec, context);
+    },
+    killTask: (runId, taskId) => sandbox.kill(runId, taskId),
+  };
+}
+
+/** The command was ended from outside, and not by its own run's cancel: how the call would have ended nobody knows. */
+class TakenOverError extends Error {
+  override name = 'TakenOverError';
+  readonly code = 'ETAKENOVER';
+  readonly retryable = true;
+
+  constructor() {
+    super('Every process of the workspace was ended, because it was brought back to a snapshot.');
+  }
+}
+
+/** What one call may take and reach. */
+interface CallBounds {
+  runId: string;
+  epoch: number;
+  idempotencyKey: string;
+  wallMs: number;
+  limits: Partial<Limits>;
+  way?: CallNetwork | undefined;
+  /** Left out: that of `way`. */
+  network?: Network | undefined;
+  signal: AbortSignal;
+  rest: Pick<ExecutionContext, 'tasks' | 'taskId' | 'deferred' | 'depth' | 'maxDepth' | 'model'>;
+}
+
+/** Of each limit that either side names, the smaller. */
+function stricter(run: Partial<Limits>, call: Partial<Limits>): Partial<Limits> {
+  const merged: Partial<Limits> = { ...run, ...call };
+  for (const name of Object.keys(merged) as (keyof Limits)[]) {
+    const bounds = [run[name], call[name]].filter((bound) => bound !== undefined);
+    merged[name] = Math.min(...bounds);
+  }
+  return merged;
+}
+
+const previewWallMs = 10_000;
+
+const noFetch: Network['fetch'] = () => Promise.reject(new Error('a preview fetches nothing'));
+
+/** A preview shows what would be done; it does nothing. */
+const noTasks: Omit<ToolContext['tasks'], 'previewMerge'> = {
+  list: async () => [],
+  get: async () => undefined,
+  output: async () => ({ text: '', from: 0, next: 0, total: 0, omitted: 0 }),
+  kill: async () => undefined,
+  merge: async () => ({ status: 'refused', problem: { code: 'EPREVIEW', message: 'A preview merges nothing.' } }),
+};
+
+async function mountOf(
+  workspaces: Workspaces,
+  { runId, epoch }: { runId: string; epoch: number },
+): Promise<WorkspaceMount> {
+  const { path, owner, repository } = await workspaces.locate({ runId, epoch });
+  return { id: runId, path, uid: owner.uid, gid: owner.gid, repository };
+}

@@ -1,0 +1,37 @@
+import { unusableAnswer } from '@holdpoint/models';
+import type { TextThreads } from '@holdpoint/tools';
+import { Agent, type Response as Answer, fetch, Response } from 'undici';
+
+const longestAnswer = 30 * 60_000;
+/** An answer of 128,000 tokens has a quarter of it. */
+const mostBytes = 2 * 1024 * 1024;
+
+/**
+ * fetch for model requests: answers are not streamed, and a local model may think for longer than the five minutes after which
+ * Node's own gives up. An answer that is too large to be worked on fails the request: it would hold up every run of this worker.
+ */
+export function modelFetch(texts: TextThreads): typeof globalThis.fetch {
+  const dispatcher = new Agent({ headersTimeout: longestAnswer, bodyTimeout: longestAnswer });
+  const never = new AbortController().signal;
+  const send = async (input: Parameters<typeof fetch>[0], init?: Parameters<typeof fetch>[1]) => {
+    const answer = await fetch(input, { ...init, dispatcher });
+    const body = await readBody(answer);
+    const weighed = await texts.of('models', init?.signal ?? never).run('weigh', { text: body.toString() });
+    if (!weighed.ok) throw unusableAnswer(weighed.reason);
+    const { status, statusText, headers } = answer;
+    return new Response(answer.body === null ? null : new Uint8Array(body), { status, statusText, headers });
+  };
+  // The same standard under two sets of type declarations.
+  return send as unknown as typeof globalThis.fetch;
+}
+
+async function readBody({ body }: Answer): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > mostBytes) throw unusableAnswer(`has more than ${mostBytes} bytes`);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import { createGuard, EgressProxy, openGuardedFetch } from '@holdpoint/egress';
+import type { ExecutionContext } from '@holdpoint/engine/ports';
+import type { Network } from '@holdpoint/tools';
+
+/** One call's way out: for the tools that fetch, and for the commands they run. */
+export interface CallNetwork extends AsyncDisposable {
+  network: Network;
+  /** A new proxy with a token of its own, closed with this. */
+  openProxy(): EgressProxy;
+}
+
+/** Opens what the run's allowlist lets through; undefined when the run has no network. Reports every connection to the engine. */
+export function openCallNetwork(
+  { network, onConnection }: Pick<ExecutionContext, 'network' | 'onConnection'>,
+  operator: { allowAddresses: readonly string[] },
+): CallNetwork | undefined {
+  if (network.allow.length === 0) return undefined;
+  const guard = createGuard({ rules: network.allow, allowAddresses: operator.allowAddresses });
+  const guarded = openGuardedFetch({ guard, onConnection });
+  const proxies: EgressProxy[] = [];
+  return {
+    network: {
+      hosts: network.allow,
+      async fetch({ url, method, headers, max_bytes, timeout_ms }, signal) {
+        const answer = await guarded.fetch({
+          ...{ url, method, headers, signal },
+          limits: { body_bytes: max_bytes, total_ms: timeout_ms },
+        });
+        const { hops, headers: received, ...rest } = answer;
+        return { ...rest, headers: flat(received), hops: hops.map((hop) => hop.url) };
+      },
+    },
+    openProxy() {
+      const proxy = new EgressProxy({ guard, token: randomBytes(32).toString('base64url'), onConnection });
+      proxies.push(proxy);
+      return proxy;
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([guarded, ...proxies].map((open) => open[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+const flat = (headers: Readonly<Record<string, string | string[]>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]));

@@ -1,0 +1,123 @@
+import type { ModelUsage, PastTurn, PlannedCall, Planner, SettledStep } from '@holdpoint/engine/ports';
+import {
+  type Model,
+  type ModelAnswer,
+  type ModelMessage,
+  type ModelToolCall,
+  modelAnswerSchema,
+} from '@holdpoint/models';
+import type { Registry } from '@holdpoint/tools';
+import { decisionNote } from './decision-note.ts';
+
+interface Deps {
+  model: Model;
+  registry: Registry;
+  prices: ModelPrices;
+}
+
+/** US dollars per million tokens, by `provider/model`. */
+type ModelPrices = Readonly<Record<string, { input: number; output: number }>>;
+
+/** A model decides the next turn from the goal and everything that happened so far. Its whole answer goes into the log with the turn. */
+export function createModelPlanner({ model, registry, prices }: Deps): Planner {
+  return {
+    async next(input, signal) {
+      const { goal, toolset } = input.spec;
+      if (goal.planner !== 'model') throw new TypeError('the run has no prompt');
+      const answer = await model.generate({
+        model: goal.model,
+        system: systemPrompt,
+        messages: conversation(goal.prompt, await input.history()),
+        tools: registry.list(toolset, { unattended: input.unattended }).map(({ name, description, input_schema }) => ({
+          name,
+          description,
+          parameters: input_schema,
+        })),
+        signal,
+      });
+      const said = { message: answer.text, answer, usage: usageOf(answer, prices) };
+      if (answer.calls.length > 0) return { kind: 'calls', ...said, calls: answer.calls.map(planned) };
+      if (answer.finish === 'length' || answer.finish === 'content_filter')
+        return { kind: 'give_up', ...said, reason: cutOff(answer) };
+      return { kind: 'finish', ...said };
+    },
+  };
+}
+
+const systemPrompt = [
+  'You work on a private copy of the user’s files. Nothing you change reaches the originals until a person has reviewed it.',
+  'Use the tools to do the task; look before you change, and check what you changed (run the tests where there are any).',
+  'The calls of one answer take effect in the order you write them: a call sees what the calls before it changed.',
+  'A call may be held for a person’s approval: you simply get its result later. When a call was rejected or denied, do not repeat it as it was. A person may also change a call before it runs, or say something about it: its result then begins or ends with that.',
+  'When the task is done, or cannot be done, answer in plain words without calling a tool: say what you changed and how you checked it.',
+].join('\n');
+
+/** The log as the conversation it was. */
+function conversation(
+  prompt: string,
+  { turns, unread }: { turns: readonly PastTurn[]; unread: readonly string[] },
+): ModelMessage[] {
+  const messages: ModelMessage[] = [{ role: 'user', text: prompt }];
+  for (const turn of turns) {
+    messages.push(...turn.heard.map(fromPerson));
+    messages.push({ role: 'assistant', answer: modelAnswerSchema.parse(turn.answer) });
+    const results = [...turn.steps.map(result), ...refusedResults(turn)];
+    if (results.length > 0) messages.push({ role: 'tool', results });
+  }
+  messages.push(...unread.map(fromPerson));
+  return messages;
+}
+
+/** Every call of an answer needs a result, also those that a turn had no room for. */
+function refusedResults({ answer, steps, refused }: PastTurn): ReturnType<typeof result>[] {
+  if (refused === undefined) return [];
+  const made = new Set(steps.map((step) => step.call_id));
+  const left = modelAnswerSchema.parse(answer).calls.filter(({ id }) => !made.has(id));
+  const text = JSON.stringify({ status: 'rejected', error: refused });
+  return left.map(({ id, tool }) => ({ id, tool, text, is_error: true }));
+}
+
+const fromPerson = (text: string): ModelMessage => ({ role: 'user', text });
+
+/** Tokens and, where the operator has set the model's price, what they cost. */
+function usageOf({ model, usage }: ModelAnswer, prices: ModelPrices): ModelUsage {
+  const price = prices[model];
+  if (price === undefined) return usage;
+  // Dollars per million tokens are millionths of a dollar per token.
+  const cost = usage.input_tokens * price.input + usage.output_tokens * price.output;
+  return { ...usage, cost_micros: Math.ceil(cost) };
+}
+
+function result(step: SettledStep): { id: string; tool: string; text: string; is_error: boolean } {
+  const is_error = step.status !== 'succeeded';
+  const text = is_error
+    ? JSON.stringify({
+        status: step.status,
+        error: step.error,
+        ...(step.value === undefined ? {} : { value: step.value }),
+      })
+    : JSON.stringify(step.value ?? null);
+  const note = decisionNote(step);
+  // An error begins with what went wrong.
+  const parts = is_error ? [text, note] : [note, text];
+  return { id: step.call_id ?? step.id, tool: step.tool, text: parts.filter(Boolean).join('\n'), is_error };
+}
+
+function planned(call: ModelToolCall): PlannedCall {
+  const base = { call_id: call.id, tool: call.tool, args: call.args };
+  if (call.invalid === undefined) return base;
+  const next = 'Write the arguments as one JSON object that fits the tool’s schema.';
+  return {
+    ...base,
+    error: { code: 'EINVALIDARGS', message: `The arguments could not be read: ${call.invalid}`, next },
+  };
+}
+
+const cutOff = (answer: ModelAnswer) => ({
+  code: answer.finish === 'length' ? 'EMODELLENGTH' : 'EMODELREFUSED',
+  message:
+    answer.finish === 'length'
+      ? `The model's answer reached its length limit before it was complete: ${answer.text.slice(0, 200)}`
+      : 'The provider withheld the answer.',
+  next: 'Submit the task again in smaller parts, or with another model.',
+});

@@ -1,0 +1,15 @@
+import { statfsSync } from 'node:fs';
+import type { Deps } from '../deps.ts';
+import { WorkspaceError } from '../errors.ts';
+
+/**
+ * Work that has started may use half of `limits.freeBytes`; the other half is reserved for the log.
+ * @throws WorkspaceError ENOSPC
+ */
+export function assertFreeSpace({ dataDir, limits }: Pick<Deps, 'dataDir' | 'limits'>): void {
+  if (limits.freeBytes === 0) return;
+  const { bavail, bsize } = statfsSync(dataDir);
+  const free = bavail * bsize;
+  if (free >= limits.freeBytes / 2) return;
+  throw new WorkspaceError('ENOSPC', `Only ${free} bytes are free on the disk of the data directory.`);
+}

@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Deps } from '../deps.ts';
+import { errnoOf, WorkspaceError } from '../errors.ts';
+import { syncFolder } from '../files/write-durably.ts';
+import { writeRef } from '../git-objects/ref-file.ts';
+import type { SnapshotId } from '../port.ts';
+import type { RunFolder } from '../run/run-folder.ts';
+import { requireRecord, type WorkspaceRecord } from '../run/workspace-record.ts';
+import { assertSnapshot, snapshotRef } from '../tree/load-snapshot.ts';
+import { linkFile, linkObjects } from './link-objects.ts';
+
+interface Input {
+  folder: RunFolder;
+  from: RunFolder;
+  origin: WorkspaceRecord;
+  snapshot: SnapshotId;
+  signal?: AbortSignal;
+}
+
+/** How often a collection of the other repository may interfere. */
+const maxRounds = 10;
+
+/**
+ * Copies a snapshot and all earlier ones: objects first, then, once git has verified them, the refs. Reads only files of the other run, and
+ * git runs only on the new repository, so the other run can be written, collected or discarded at the same time.
+ */
+export async function copyHistory(deps: Deps, input: Input): Promise<void> {
+  for (let round = 1; ; round++) {
+    try {
+      return await copyOnce(deps, input);
+    } catch (error) {
+      input.signal?.throwIfAborted();
+      requireRecord(input.from);
+      assertSnapshot(input.from, input.snapshot);
+      const isTransient =
+        errnoOf(error) === 'ENOENT' || (error instanceof WorkspaceError && error.code === 'EGITFAILED');
+      if (!isTransient || round === maxRounds) throw error;
+    }
+  }
+}
+
+async function copyOnce(deps: Deps, { folder, from, origin, snapshot, signal }: Input): Promise<void> {
+  const list = (...args: string[]) =>
+    deps.git.run([`--git-dir=${folder.shadow}`, 'rev-list', ...args, '--end-of-options', snapshot, origin.base], {
+      signal,
+    });
+  await linkObjects(from.shadow, folder.shadow);
+  deps.onPoint('fork.linked');
+  if (origin.base_commit !== null) await writeRef(folder.shadow, 'refs/holdpoint/base', origin.base_commit);
+  await list('--objects', '--quiet', ...(origin.base_commit === null ? [] : [origin.base_commit]));
+  const { stdout } = await list();
+  // A ref file is always replaced and never changed in place, so it can be shared like an object.
+  for (const id of stdout.toString('latin1').split('\n')) {
+    const ref = snapshotRef(id);
+    if (id !== '' && existsSync(join(from.shadow, ref)))
+      await linkFile(join(from.shadow, ref), join(folder.shadow, ref));
+  }
+  assertSnapshot(folder, snapshot);
+  assertSnapshot(folder, origin.base);
+  for (const path of ['refs/snapshots', 'refs']) await syncFolder(join(folder.shadow, path));
+}

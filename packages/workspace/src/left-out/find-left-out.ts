@@ -1,0 +1,41 @@
+import type { LeftOut } from '@holdpoint/contract';
+import type { Deps } from '../deps.ts';
+import type { BytePath } from '../files/path-name.ts';
+import { createSelection } from '../materialise/selection.ts';
+import type { RunFolder } from '../run/run-folder.ts';
+import type { WorkspaceRecord } from '../run/workspace-record.ts';
+import { type Change, type Folder, find } from '../tree/tree.ts';
+import { ignoredPaths } from './ignored-paths.ts';
+
+/** Decides which changes belong to the change set. */
+export interface Scope {
+  folder: RunFolder;
+  record: WorkspaceRecord;
+  includeIgnored: boolean;
+  /** Trees of the source. A path in one of them is tracked by git, so it belongs to the change set although an ignore rule matches. */
+  tracked: readonly Folder[];
+}
+
+/**
+ * Finds the changes outside the change set, with the reason: excluded by the globs of the source, or ignored by a git source. A directory
+ * source has no ignore rules, even inside a repository.
+ * @param input.root the newer tree
+ */
+export async function findLeftOut(
+  deps: Pick<Deps, 'git' | 'dataDir' | 'states' | 'bounds' | 'isRoot'>,
+  scope: Scope,
+  input: { root: Folder; changes: readonly Pick<Change, 'path'>[] },
+): Promise<Map<BytePath, LeftOut['reason']>> {
+  const { folder, record } = scope;
+  const { source } = record;
+  const reasons = new Map<BytePath, LeftOut['reason']>();
+  if (source.type === 'empty') return reasons;
+  const selection = createSelection(source);
+  for (const { path } of input.changes) if (!selection.has(path)) reasons.set(path, 'excluded');
+  if (source.type !== 'git' || scope.includeIgnored) return reasons;
+  const isTracked = (path: BytePath) => scope.tracked.some((tree) => find(tree, path.split('/')) !== undefined);
+  const paths = input.changes.map(({ path }) => path).filter((path) => !reasons.has(path) && !isTracked(path));
+  const ignored = await ignoredPaths(deps, { folder, record, root: input.root, paths, isTracked });
+  for (const path of ignored) reasons.set(path, 'ignored');
+  return reasons;
+}

@@ -1,0 +1,77 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readTree, writeTree } from '../testing/file-tree.ts';
+import { publishNow } from '../testing/publish-now.ts';
+import { runUntilKilled } from '../testing/run-until-killed.ts';
+import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
+
+const runId = 'run_1';
+
+async function start(t: Temporary) {
+  const source = join(t.path, 'source');
+  writeTree(source, { 'a.txt': 'a\n', 'run.sh': { executable: 'x' }, link: { link: 'a.txt' } });
+  const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
+  const { path } = await t.workspaces.locate({ runId, epoch: 1 });
+  writeTree(path, { 'a.txt': 'changed\n', 'kept/b.txt': 'b\n' });
+  const { id } = await t.workspaces.snapshot({ runId, epoch: 1, parent: base.id, message: 'x' });
+  return { source, base: base.id, id, tree: readTree(path) };
+}
+
+test('a run without a tree can be read, compared, forked and published', async () => {
+  using t = temporary();
+  const { source, base, id } = await start(t);
+  expect(await t.workspaces.hasTree(runId)).toBe(true);
+  const [before] = await t.workspaces.sizes();
+  await t.workspaces.dropTree({ runId, epoch: 2 });
+  expect(await t.workspaces.hasTree(runId)).toBe(false);
+  const [after] = await t.workspaces.sizes();
+  expect(before?.tree_bytes).toBeGreaterThan(0);
+  expect(after?.tree_bytes).toBeLessThan(before?.tree_bytes ?? 0);
+  expect((await t.workspaces.diff({ runId, from: base, to: id })).files).toMatchObject([
+    { path: 'a.txt' },
+    { path: 'kept/b.txt' },
+  ]);
+  expect(await t.workspaces.files({ runId, snapshot: id })).toHaveLength(4);
+  await t.workspaces.collect(runId);
+  await t.workspaces.fork({ runId: 'run_2', from: { runId, snapshot: id } });
+  expect(await publishNow(t.workspaces, { runId, snapshot: id })).toMatchObject({ status: 'published' });
+  expect(readTree(source)['a.txt']).toBe('file changed\n');
+});
+
+test('a restore or take-over rebuilds the tree; older epochs stay stale', async () => {
+  using t = temporary();
+  const { base, id, tree } = await start(t);
+  await t.workspaces.dropTree({ runId, epoch: 2 });
+  for (const epoch of [1, 2]) {
+    await expect(t.workspaces.locate({ runId, epoch })).rejects.toMatchObject({ code: 'ELEASESTALE' });
+    const taken = t.workspaces.takeOver({ runId, epoch, snapshot: id });
+    await expect(taken).rejects.toMatchObject({ code: 'ELEASESTALE' });
+  }
+  const late = t.workspaces.restore({ runId, epoch: 1, snapshot: id });
+  await expect(late).rejects.toMatchObject({ code: 'ELEASESTALE' });
+  await t.workspaces.restore({ runId, epoch: 2, snapshot: id });
+  expect(readTree((await t.workspaces.locate({ runId, epoch: 2 })).path)).toEqual(tree);
+  const next = await t.workspaces.snapshot({ runId, epoch: 2, parent: id, message: 'same' });
+  expect(next.id).toBe(id);
+  await t.workspaces.dropTree({ runId, epoch: 3 });
+  await t.workspaces.takeOver({ runId, epoch: 4, snapshot: base });
+  const { path } = await t.workspaces.locate({ runId, epoch: 4 });
+  expect(readTree(path)['a.txt']).toBe('file a\n');
+});
+
+test('a drop killed at any point is finished by the next call', async () => {
+  using t = temporary();
+  const { id, tree } = await start(t);
+  let epoch = 1;
+  for (let dieAt = 1, isKilled = true; isKilled; dieAt++) {
+    epoch += 1;
+    isKilled = runUntilKilled({ dataDir: t.dataDir, runId, dieAt, act: { verb: 'drop_tree', epoch } });
+    const again = t.reopen();
+    epoch += 1;
+    await again.dropTree({ runId, epoch });
+    expect(await again.hasTree(runId)).toBe(false);
+    await again.restore({ runId, epoch, snapshot: id });
+    expect(readTree((await again.locate({ runId, epoch })).path)).toEqual(tree);
+  }
+  expect(epoch).toBeGreaterThan(5);
+});

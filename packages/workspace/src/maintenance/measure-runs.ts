@@ -1,0 +1,42 @@
+import type { Dirent } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Deps } from '../deps.ts';
+import { unlessMissing } from '../errors.ts';
+import type { RunSize } from '../port.ts';
+import { isRunId, runFolder } from '../run/run-folder.ts';
+
+/** Disk use of every run's workspace, largest first. Reads the status of every file, so it takes as long as `du`. */
+export async function measureRuns(deps: Deps): Promise<RunSize[]> {
+  const sizes: RunSize[] = [];
+  for (const entry of await entriesOf(join(deps.dataDir, 'runs'))) {
+    if (!entry.isDirectory() || !isRunId(entry.name)) continue;
+    const folder = runFolder(deps.dataDir, entry.name);
+    const snapshots = await entriesOf(join(folder.shadow, 'refs', 'snapshots'));
+    sizes.push({
+      run_id: entry.name,
+      tree_bytes: (await measure(join(folder.path, 'trees'))) + (await measure(join(folder.path, 'retired'))),
+      shadow_bytes: await measure(folder.shadow),
+      snapshots: snapshots.filter(({ name }) => /^[0-9a-f]{40}$/.test(name)).length,
+    });
+  }
+  const total = ({ tree_bytes, shadow_bytes }: RunSize) => tree_bytes + shadow_bytes;
+  return sizes.sort((a, b) => total(b) - total(a));
+}
+
+/** Disk use of a folder and everything below it, without following links. Files that vanish during the walk do not count. */
+async function measure(path: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await entriesOf(path)) {
+    const below = join(path, entry.name);
+    bytes += await lstat(below).then((status) => status.blocks * 512, unlessMissing(0, unmeasurable));
+    if (entry.isDirectory()) bytes += await measure(below);
+  }
+  return bytes;
+}
+
+function entriesOf(path: string): Promise<Dirent[]> {
+  return readdir(path, { withFileTypes: true }).catch(unlessMissing<Dirent[]>([], unmeasurable));
+}
+
+const unmeasurable = ['ENOENT', 'ENOTDIR', 'EACCES'];

@@ -1,0 +1,68 @@
+import type { BigIntStats } from 'node:fs';
+import { WorkspaceError } from '../errors.ts';
+import type { BytePath } from '../files/path-name.ts';
+import type { Yielder } from '../files/yielder.ts';
+import type { ObjectWriter } from '../git-objects/object-writer.ts';
+import type { Owner, Progress, SkippedPath } from '../port.ts';
+import type { Selection } from './selection.ts';
+
+/** Inputs and counters of an import of files into a new workspace. */
+export interface ImportContext {
+  readonly owner: Owner | undefined;
+  readonly maybeYield: Yielder;
+  readonly limits: { entries: number; sourceBytes: number; fileBytes: number };
+  readonly selection: Selection;
+  readonly skipped: Map<string, SkippedPath['reason']>;
+  /** Stores content for the first snapshot during the copy. */
+  readonly content: Pick<ObjectWriter, 'blob' | 'backpressure'>;
+  /** Records the status of a stored file. No other process uses the tree yet, so the snapshot need not read the file again. */
+  readonly learn: (path: BytePath, status: BigIntStats, oid: string) => void;
+  readonly onProgress: (progress: Progress) => void;
+  readonly onPoint: (point: string) => void;
+  /** Entries and bytes found so far. */
+  entries: number;
+  bytes: number;
+  /** Files and bytes copied so far. */
+  readonly done: Progress;
+  /** When to report the next progress, by `performance.now()`. */
+  due: number;
+}
+
+const progressEveryMs = 200;
+
+export function countEntry(context: ImportContext): void {
+  context.entries += 1;
+  if (context.entries <= context.limits.entries) return;
+  throw new WorkspaceError('ETOOMANYFILES', `The source has more than ${context.limits.entries} files and folders.`);
+}
+
+/** Counts bytes before they are copied. Throws ESOURCETOOLARGE beyond the limit. */
+export function countBytes(context: ImportContext, bytes: number): void {
+  context.bytes += bytes;
+  if (context.bytes <= context.limits.sourceBytes) return;
+  const gibibytes = (context.limits.sourceBytes / 1024 ** 3).toFixed(1);
+  throw new WorkspaceError(
+    'ESOURCETOOLARGE',
+    `The source has more than the limit of ${context.limits.sourceBytes} bytes (${gibibytes} GiB).`,
+  );
+}
+
+/** Counts a copied file or link. */
+export function fileDone(context: ImportContext): void {
+  context.done.files += 1;
+  context.onPoint('materialise.file');
+  reportProgress(context);
+}
+
+/** Counts copied bytes. */
+export function bytesDone(context: ImportContext, bytes: number): void {
+  context.done.bytes += bytes;
+  reportProgress(context);
+}
+
+function reportProgress(context: ImportContext): void {
+  const now = performance.now();
+  if (now < context.due) return;
+  context.due = now + progressEveryMs;
+  context.onProgress({ ...context.done });
+}

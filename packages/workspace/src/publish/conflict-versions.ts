@@ -1,0 +1,88 @@
+import { isUtf8 } from 'node:buffer';
+import type { FileVersion, Resolution } from '@holdpoint/contract';
+import type { Deps } from '../deps.ts';
+import type { ObjectWriter } from '../git-objects/object-writer.ts';
+import { streamBlobs } from '../host-git/stream-blobs.ts';
+import { type Leaf, type Mode, modes } from '../tree/tree.ts';
+
+/** Largest text of one version, bytes. */
+export const largestText = 64 * 1024;
+/** All texts of a plan together, bytes: a plan is stored and sent as a whole. */
+const mostText = 8 * 1024 * 1024;
+
+/** Remaining bytes of text that a plan may show. */
+export interface TextBudget {
+  left: number;
+}
+
+export const createTextBudget = (): TextBudget => ({ left: mostText });
+
+/** Reads the versions of conflicting files for a person. */
+export async function readVersions(
+  deps: Pick<Deps, 'git'>,
+  input: { gitDir: string; leaves: readonly (Leaf | null)[]; budget: TextBudget },
+): Promise<(leaf: Leaf | null) => FileVersion | null> {
+  const { gitDir, leaves, budget } = input;
+  const oids = [...new Set(leaves.flatMap((leaf) => (leaf === null ? [] : [leaf.oid])))];
+  const found = new Map<string, { bytes: number; text: string | null }>();
+  let size = 0;
+  let pieces: Buffer[] = [];
+  let current = '';
+  await streamBlobs(
+    deps,
+    { gitDir, oids },
+    {
+      begin: (index, bytes) => {
+        current = oids[index] ?? '';
+        size = bytes;
+        pieces = [];
+      },
+      piece: (bytes) => {
+        if (size <= largestText) pieces.push(Buffer.from(bytes));
+      },
+      end: () => {
+        const text = size <= largestText ? textOf(Buffer.concat(pieces), budget) : null;
+        found.set(current, { bytes: size, text });
+      },
+    },
+  );
+  return (leaf) => leaf && versionOf(leaf, found.get(leaf.oid) ?? { bytes: 0, text: null });
+}
+
+export function versionOf({ mode, oid }: Leaf, content: { bytes: number; text: string | null }): FileVersion {
+  return { mode: mode.toString(8), oid, ...content };
+}
+
+/** The content as text; null when it is not text or too long. */
+export function textOf(content: Buffer, budget: TextBudget): string | null {
+  const isShown = content.length <= Math.min(largestText, budget.left) && isUtf8(content) && !content.includes(0);
+  if (!isShown) return null;
+  budget.left -= content.length;
+  return content.toString('utf8');
+}
+
+interface Versions {
+  source: Leaf | null;
+  run: Leaf | null;
+}
+
+/** Applies a person's resolution to a conflict; undefined when there is none, or when it refers to an older version of the source. */
+export function resolveConflict(
+  resolution: Resolution | undefined,
+  { source, run }: Versions,
+  writer: ObjectWriter,
+): { leaf: Leaf | null } | undefined {
+  if (resolution === undefined || resolution.seen !== (source?.oid ?? null)) return undefined;
+  switch (resolution.take) {
+    case 'run':
+      return { leaf: run };
+    case 'source':
+      return { leaf: source };
+    case 'text':
+      return { leaf: { mode: plainMode(run ?? source), oid: writer.blob(Buffer.from(resolution.text)) } };
+    default:
+      throw resolution satisfies never;
+  }
+}
+
+const plainMode = (like: Leaf | null): Mode => (like?.mode === modes.executable ? modes.executable : modes.file);

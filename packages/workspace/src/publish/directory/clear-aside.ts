@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import type { Deps } from '../../deps.ts';
+import { openChain, openTop, statIn } from '../../files/open-directory.ts';
+import { syncFolder } from '../../files/write-durably.ts';
+import { inspectChild } from './inspect-source.ts';
+import { changedMeanwhile, isState, type Pass, type Step, type StepConflict, splitPath } from './journal-step.ts';
+import { waitForWriters } from './open-writers.ts';
+import {
+  type AsideContext,
+  type AsideFile,
+  type AsideRole,
+  findAside,
+  linkOrMove,
+  privateName,
+  removeName,
+} from './private-name.ts';
+
+/** How long a publish waits for a program that has a replaced file open for writing. */
+const longestMs = 2000;
+
+/**
+ * Removes the files set aside, if they are unchanged and no program can write to them any more. A file that changed or is open for writing
+ * is reported and kept: the rollback renames it back.
+ */
+export async function clearAfterPublish(
+  deps: Pick<Deps, 'onPoint'>,
+  pass: Pass,
+  steps: readonly Step[],
+): Promise<StepConflict[]> {
+  const { aside } = pass;
+  const isOpen = await openAmong(aside, steps, ['old']);
+  const conflicts: StepConflict[] = [];
+  for (const step of steps) {
+    const away = findAside(aside, step.path, 'old');
+    if (away === undefined) continue;
+    using directory = away.directory;
+    if (isOpen(step.path, 'old')) {
+      conflicts.push({ path: step.path, detail: 'A program has the file open for writing.' });
+    } else if (!isState(await inspectChild(directory, away.name), step.from)) {
+      conflicts.push(changedMeanwhile(step.path));
+    } else if (conflicts.length === 0) {
+      removeName(directory, away.name);
+      await syncFolder(directory.self);
+      deps.onPoint('publish.settled');
+    }
+  }
+  return conflicts;
+}
+
+/** A version that could not keep its name and got another one. */
+export interface Kept {
+  conflict: StepConflict;
+  /** Removes the private name. Call it after the conflict is in the journal. */
+  release(): Promise<void>;
+}
+
+/**
+ * Rollback: clears the files that are still under private names. A file with known content is removed. A file with unknown content, or whose
+ * place is taken, is kept: under its own name if that is free, else beside it.
+ */
+export async function clearAfterRollback(pass: Pass, steps: readonly Step[]): Promise<Kept[]> {
+  const { aside } = pass;
+  const isOpen = await openAmong(aside, steps, ['new', 'old']);
+  const kept: Kept[] = [];
+  for (const step of steps) {
+    for (const role of ['new', 'old'] as const) {
+      const away = findAside(aside, step.path, role);
+      if (away === undefined) continue;
+      const isKnown =
+        !isOpen(step.path, role) &&
+        isState(await inspectChild(away.directory, away.name), step[role === 'new' ? 'from' : 'to']);
+      kept.push(...(await clearOne(aside, { step, role, away, isKnown })));
+    }
+  }
+  return kept;
+}
+
+async function clearOne(
+  aside: AsideContext,
+  { step, role, away, isKnown }: { step: Step; role: AsideRole; away: AsideFile; isKnown: boolean },
+): Promise<Kept[]> {
+  const { names, name } = splitPath(step.path);
+  using top = openTop(aside.root);
+  using directory = openChain(top, names);
+  const status = directory === undefined ? undefined : statIn(directory, name);
+  const release = async () => {
+    removeName(away.directory, away.name);
+    await syncFolder(away.directory.self);
+    away.directory[Symbol.dispose]();
+  };
+  const isItself = status !== undefined && status.ino === statIn(away.directory, away.name)?.ino;
+  const isBack =
+    directory !== undefined && status !== undefined && isState(await inspectChild(directory, name), step.to);
+  // Another program removed the new file on purpose.
+  const isUnwanted = directory !== undefined && status === undefined && step.from !== null;
+  if (isItself || (isKnown && (role === 'new' || isBack || isUnwanted))) {
+    await release();
+    return [];
+  }
+  if (directory !== undefined && linkOrMove(away, { directory, name })) {
+    await syncFolder(directory.self);
+    return [{ conflict: changedMeanwhile(step.path), release }];
+  }
+  const [place, folders] = directory === undefined ? [away.directory, away.folders] : [directory, names];
+  const beside = keepBeside(aside, { away, role, path: step.path, directory: place });
+  await syncFolder(place.self);
+  const detail = 'The file changed during the publish. Another version of it is kept beside it.';
+  return [{ conflict: { path: step.path, detail, kept: [...folders, beside].join('/') }, release }];
+}
+
+/** Picks the same name when repeated after a crash. */
+function keepBeside(
+  aside: AsideContext,
+  {
+    away,
+    role,
+    path,
+    directory,
+  }: { away: AsideFile; role: AsideRole; path: string; directory: AsideFile['directory'] },
+): string {
+  const hash = createHash('sha256').update(`${aside.runId}\0${role}`).digest('hex').slice(0, 8);
+  const stem = `${splitPath(path).name.slice(0, 200)}.holdpoint-${hash}`;
+  for (let count = 1; ; count++) {
+    const name = count === 1 ? stem : `${stem}-${count}`;
+    const own = statIn(away.directory, away.name)?.ino;
+    if (statIn(directory, name)?.ino === own || linkOrMove(away, { directory, name })) return name;
+  }
+}
+
+async function openAmong(
+  aside: AsideContext,
+  steps: readonly Step[],
+  roles: readonly AsideRole[],
+): Promise<(path: string, role: AsideRole) => boolean> {
+  const names = new Set<string>();
+  for (const { path } of steps) {
+    for (const role of roles) {
+      const away = findAside(aside, path, role);
+      if (away !== undefined) names.add(away.name);
+      away?.directory[Symbol.dispose]();
+    }
+  }
+  const open = await waitForWriters(names, longestMs);
+  return (path, role) => open.has(privateName(aside.runId, path, role));
+}

@@ -1,0 +1,265 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { writeTree } from '../../testing/file-tree.ts';
+import { publishNow } from '../../testing/publish-now.ts';
+import { git, initRepository } from '../../testing/real-git.ts';
+import { runUntilKilled } from '../../testing/run-until-killed.ts';
+import { temporary } from '../../testing/temporary-workspaces.ts';
+
+const runId = 'run_1';
+const branch = `refs/heads/holdpoint/${runId}`;
+const isRoot = process.getuid?.() === 0;
+
+async function start(t: ReturnType<typeof temporary>, prepare: (source: string) => void = () => {}) {
+  const source = join(t.path, 'source');
+  mkdirSync(source);
+  writeTree(source, { 'a.txt': 'a\n', 'dir/b.txt': 'b\n', 'dir/c.txt': 'c\n', 'run.sh': { executable: 'x' } });
+  const commit = initRepository(source);
+  prepare(source);
+  const base = await t.workspaces.materialise({ runId, source: { type: 'git', path: source } });
+  const path = await t.tree();
+  writeTree(path, { 'a.txt': 'A\n', 'new/file': 'new\n' });
+  rmSync(join(path, 'dir/c.txt'));
+  const final = await t.snapshot(base.id);
+  return { source, commit, base, final, path };
+}
+
+describe('publish to git', () => {
+  test('makes a branch with one commit on the pinned base and touches nothing else', async () => {
+    using t = temporary();
+    const { source, commit, final } = await start(t, (path) => {
+      writeFileSync(join(path, 'a.txt'), 'staged\n');
+      git(path, 'add', 'a.txt');
+      writeFileSync(join(path, 'a.txt'), 'not staged\n');
+      writeFileSync(join(path, 'untracked'), 'x');
+    });
+    const before = user(source);
+    const result = await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'What was done\n\nAnd why.' });
+    if (result.status !== 'published' || result.published.type !== 'git') throw new Error(JSON.stringify(result));
+    const made = git(source, 'rev-parse', branch);
+    expect(result.published).toEqual({ type: 'git', path: source, branch, commit: made, left_out: [] });
+    expect(user(source)).toEqual(before);
+    expect(git(source, 'rev-parse', `${branch}^@`)).toBe(commit);
+    expect(git(source, 'rev-parse', `${branch}^{tree}`)).toBe(git(t.shadow(runId), 'rev-parse', `${final.id}^{tree}`));
+    expect(git(source, 'diff', '--name-status', commit, branch).split('\n')).toEqual([
+      'M\ta.txt',
+      'D\tdir/c.txt',
+      'A\tnew/file',
+    ]);
+    expect(git(source, 'show', '-s', '--format=%an <%ae>|%cn|%B', branch)).toBe(
+      'Holdpoint <holdpoint@localhost>|Holdpoint|What was done\n\nAnd why.',
+    );
+    expect(git(source, 'fsck', '--strict', '--connectivity-only')).not.toMatch(/missing|error/);
+    expect(existsSync(join(source, '.git/shallow'))).toBe(false);
+    expect(git(source, 'reflog', 'show', branch)).toContain('holdpoint');
+    expect(await publishNow(t.reopen(), { runId, snapshot: final.id, message: 'What was done\n\nAnd why.' })).toEqual(
+      result,
+    );
+  });
+
+  test('works from the middle of a history and after new commits in the source', async () => {
+    using t = temporary();
+    const { source, commit, final } = await start(t, (path) => {
+      git(path, 'commit', '-q', '--allow-empty', '-m', 'two');
+    });
+    writeFileSync(join(source, 'a.txt'), 'later\n');
+    git(source, 'commit', '-q', '-am', 'three');
+    expect(await publishNow(t.workspaces, { runId, snapshot: final.id })).toMatchObject({ status: 'published' });
+    expect(git(source, 'rev-parse', `${branch}~2`)).toBe(commit);
+    expect(git(source, 'merge-base', 'HEAD', branch)).toBe(git(source, 'rev-parse', 'HEAD~1'));
+  });
+
+  test('works when no branch contains the base; is a conflict when it is pruned', async () => {
+    using t = temporary();
+    const { source, final } = await start(t, (path) =>
+      git(path, 'commit', '-q', '--allow-empty', '-m', 'amended later'),
+    );
+    git(source, 'reset', '-q', '--soft', 'HEAD~1');
+    git(source, 'reflog', 'expire', '--expire=now', '--all');
+    expect(await publishNow(t.workspaces, { runId, snapshot: final.id })).toMatchObject({ status: 'published' });
+    git(source, 'update-ref', '-d', branch);
+    rmSync(join(source, '.git/logs'), { recursive: true });
+    git(source, '-c', 'gc.pruneExpire=now', 'prune', '--expire=now');
+    git(source, 'repack', '-q', '-a', '-d');
+    const gone = await publishNow(t.workspaces, { runId, snapshot: final.id });
+    expect(gone).toMatchObject({ status: 'conflict', conflicts: [{ reason: 'source_missing' }] });
+    rmSync(source, { recursive: true });
+    expect(await publishNow(t.workspaces, { runId, snapshot: final.id })).toMatchObject({
+      status: 'conflict',
+      conflicts: [{ reason: 'source_missing' }],
+    });
+  });
+
+  test('never moves an existing branch', async () => {
+    using t = temporary();
+    const { source, commit, final } = await start(t);
+    git(source, 'update-ref', branch, commit);
+    const taken = await publishNow(t.workspaces, { runId, snapshot: final.id });
+    expect(taken).toMatchObject({ status: 'conflict', conflicts: [{ path: branch, reason: 'branch_exists' }] });
+    expect(git(source, 'rev-parse', branch)).toBe(commit);
+    git(source, 'update-ref', '-d', branch);
+    git(source, 'branch', 'holdpoint');
+    const blocked = await publishNow(t.workspaces, { runId, snapshot: final.id });
+    expect(blocked).toMatchObject({ status: 'conflict', conflicts: [{ reason: 'branch_exists' }] });
+  });
+
+  test('reports moved when it loses the race for the branch', async () => {
+    using t = temporary();
+    const { source, commit, final } = await start(t);
+    const raced = t.reopen({
+      onPoint: (point) => {
+        if (point === 'publish-git.ref') git(source, 'update-ref', branch, commit);
+      },
+    });
+    const result = await publishNow(raced, { runId, snapshot: final.id });
+    expect(result).toEqual({ status: 'moved' });
+    expect(git(source, 'rev-parse', branch)).toBe(commit);
+    expect(ownRefs(source)).toBe('');
+  });
+
+  test('killed at any point is finished by the next call', async () => {
+    using t = temporary();
+    const { source, final } = await start(t);
+    const before = user(source);
+    const act = { verb: 'publish', snapshot: final.id };
+    let killed = 0;
+    let commit: string | undefined;
+    for (let dieAt = 1; ; dieAt++) {
+      if (!runUntilKilled({ dataDir: t.dataDir, runId, dieAt, act })) break;
+      killed += 1;
+      // Sometimes it is killed a second time during recovery.
+      if (dieAt % 2 === 0) runUntilKilled({ dataDir: t.dataDir, runId, dieAt: dieAt === 4 ? 5 : 2, act });
+      const result = await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'publish' });
+      if (result.status !== 'published' || result.published.type !== 'git') throw new Error(JSON.stringify(result));
+      commit ??= result.published.commit;
+      expect(result.published.commit).toBe(commit);
+      expect(user(source)).toEqual(before);
+      expect(ownRefs(source)).toBe('');
+      git(source, 'update-ref', '-d', branch);
+    }
+    expect(killed).toBe(7);
+  });
+
+  test('leaves no private ref, with loose or packed refs', async () => {
+    using t = temporary();
+    const { source, path, final } = await start(t);
+    const packing = t.reopen({
+      onPoint: (point) => {
+        if (point === 'publish-git.ref') git(source, 'pack-refs', '--all');
+      },
+    });
+    expect(await publishNow(packing, { runId, snapshot: final.id })).toMatchObject({ status: 'published' });
+    expect(ownRefs(source)).toBe('');
+    writeFileSync(join(path, 'more'), 'more');
+    const more = await t.snapshot(final.id);
+    expect(await publishNow(t.workspaces, { runId, snapshot: more.id })).toMatchObject({ status: 'published' });
+    expect(ownRefs(source)).toBe('');
+  });
+
+  test('killed at any point leaves no private ref after the run is discarded', async () => {
+    for (let dieAt = 1; ; dieAt++) {
+      using t = temporary();
+      const { source, final } = await start(t);
+      git(source, 'update-ref', 'refs/holdpoint/run_other/out', 'HEAD');
+      const isKilled = runUntilKilled({
+        dataDir: t.dataDir,
+        runId,
+        dieAt,
+        act: { verb: 'publish', snapshot: final.id },
+      });
+      await t.workspaces.discard(runId);
+      expect(ownRefs(source)).toBe('refs/holdpoint/run_other/out');
+      if (!isKilled) break;
+    }
+  });
+
+  test('a run can be discarded after its source is gone', async () => {
+    using t = temporary();
+    const { source, final } = await start(t);
+    await publishNow(t.workspaces, { runId, snapshot: final.id });
+    rmSync(source, { recursive: true });
+    await t.workspaces.discard(runId);
+    await expect(t.workspaces.locate({ runId, epoch: 1 })).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
+  });
+
+  test('keeps submodules and too large files', async () => {
+    using t = temporary({ limits: { fileBytes: 1000 } });
+    const { source, final, path, commit } = await start(t, (repository) => {
+      const module = join(t.path, 'module');
+      writeTree(module, { m: 'm' });
+      initRepository(module);
+      git(repository, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', module, 'dir/module');
+      writeFileSync(join(repository, 'large'), Buffer.alloc(2000));
+      git(repository, 'add', '-A');
+      git(repository, 'commit', '-q', '-m', 'module');
+    });
+    expect(final.skipped).toEqual([{ path: 'large', reason: 'too_large' }]);
+    writeFileSync(join(path, 'large'), 'small now');
+    const small = await t.snapshot(final.id);
+    writeFileSync(join(path, 'large'), Buffer.alloc(3000));
+    const again = await t.snapshot(small.id);
+    expect(await publishNow(t.workspaces, { runId, snapshot: again.id })).toMatchObject({ status: 'published' });
+    expect(git(source, 'diff', '--name-only', `${branch}~1`, branch).split('\n')).toEqual([
+      'a.txt',
+      'dir/c.txt',
+      'new/file',
+    ]);
+    expect(git(source, 'rev-parse', `${branch}~2`)).toBe(commit);
+  });
+
+  test('into a broken repository fails and leaves no process behind', async () => {
+    using t = temporary();
+    const { source, final, path } = await start(t);
+    rmSync(join(source, '.git/objects/pack'), { recursive: true, force: true });
+    writeFileSync(join(source, '.git/objects/pack'), 'no folder');
+    writeFileSync(join(path, 'noise'), randomBytes(2_000_000));
+    const noisy = await t.snapshot(final.id);
+    const failed = publishNow(t.workspaces, { runId, snapshot: noisy.id });
+    await expect(failed).rejects.toMatchObject({ code: 'EGITFAILED', retryable: true });
+    await expect.poll(() => process.getActiveResourcesInfo().filter((kind) => kind === 'ProcessWrap')).toEqual([]);
+    expect(git(source, 'for-each-ref', 'refs/heads/holdpoint')).toBe('');
+  });
+
+  test.runIf(isRoot)('writes as the owner of the repository, also below a closed folder', async () => {
+    using t = temporary();
+    const { source, final } = await start(t, (path) => execFileSync('chown', ['-R', '20002:20003', path]));
+    expect(await publishNow(t.workspaces, { runId, snapshot: final.id })).toMatchObject({ status: 'published' });
+    const others = execFileSync('find', [source, '-not', '-user', '20002', '-o', '-not', '-group', '20003']);
+    expect(others.toString()).toBe('');
+  });
+});
+
+test('an empty workspace cannot be published', async () => {
+  using t = temporary();
+  const { id } = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
+  const refused = publishNow(t.workspaces, { runId, snapshot: id });
+  await expect(refused).rejects.toMatchObject({
+    code: 'ENOTPUBLISHABLE',
+    next: 'Download the patch, or the files as an archive.',
+  });
+});
+
+/** Names of the private refs. */
+const ownRefs = (source: string): string => git(source, 'for-each-ref', '--format=%(refname)', 'refs/holdpoint');
+
+/** The user's HEAD, index, work tree, branches and configuration. */
+function user(source: string): unknown {
+  return {
+    head: readFileSync(join(source, '.git/HEAD'), 'utf8'),
+    index: readFileSync(join(source, '.git/index')).toString('hex'),
+    config: readFileSync(join(source, '.git/config'), 'utf8'),
+    main: git(source, 'rev-parse', 'main'),
+    files: execFileSync('find', [
+      source,
+      '-path',
+      join(source, '.git'),
+      '-prune',
+      '-o',
+      '-printf',
+      '%p %s %m %T@ %C@\n',
+    ]).toString(),
+  };
+}

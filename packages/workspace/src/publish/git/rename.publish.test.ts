@@ -1,0 +1,154 @@
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Conflict, Resolution } from '@holdpoint/contract';
+import { describe, expect, test } from 'vitest';
+import { readTree, writeTree } from '../../testing/file-tree.ts';
+import { publishNow } from '../../testing/publish-now.ts';
+import { git, initRepository } from '../../testing/real-git.ts';
+import { type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
+
+const runId = 'run_1';
+
+/** Twenty lines, so that git detects a rename despite an edit. @param edits line number → text */
+const text = (edits: Record<number, string> = {}): string =>
+  Array.from({ length: 20 }, (_, index) => `${edits[index + 1] ?? `line ${index + 1}`}\n`).join('');
+
+const base = text();
+const ofBranch = text({ 15: 'branch' });
+const ofRun = text({ 15: 'run' });
+const both = text({ 15: 'branch and run' });
+const ownFile = 'another file altogether\n';
+
+/** What one side does: null removes a file. */
+type Side = Record<string, string | null>;
+
+/** Versions of a conflict: base, source, run. */
+type Shown = [string | null, string | null, string | null];
+
+interface Scenario {
+  branch: Side;
+  run: Side;
+  /** The expected conflicts and their `detail`. */
+  conflicts: Record<string, { shown: Shown; detail: RegExp }>;
+  /** Files that exist for every resolution. */
+  always: Record<string, string>;
+}
+
+const moved = (to: string) => new RegExp(`deleted .*moved to ${to.replace('.', '\\.')}`);
+
+const scenarios: Record<string, Scenario> = {
+  'the branch moves and edits a file that the run edits': {
+    branch: { 'f.txt': null, 'r.txt': ofBranch },
+    run: { 'f.txt': ofRun },
+    conflicts: { 'f.txt': { shown: [base, null, ofRun], detail: moved('r.txt') } },
+    always: { 'r.txt': ofBranch },
+  },
+  'the run moves and edits a file that the branch edits': {
+    branch: { 'f.txt': ofBranch },
+    run: { 'f.txt': null, 'r.txt': ofRun },
+    conflicts: { 'f.txt': { shown: [base, ofBranch, null], detail: moved('r.txt') } },
+    always: { 'r.txt': ofRun },
+  },
+  'the branch moves a file to a path where the run makes another file': {
+    branch: { 'f.txt': null, 'r.txt': base },
+    run: { 'f.txt': ofRun, 'r.txt': ownFile },
+    conflicts: {
+      'f.txt': { shown: [base, null, ofRun], detail: moved('r.txt') },
+      'r.txt': { shown: [null, base, ownFile], detail: /did not start from/ },
+    },
+    always: {},
+  },
+  'the run moves a file to a path where the branch makes another file': {
+    branch: { 'f.txt': ofBranch, 'r.txt': ownFile },
+    run: { 'f.txt': null, 'r.txt': base },
+    conflicts: {
+      'f.txt': { shown: [base, ofBranch, null], detail: moved('r.txt') },
+      'r.txt': { shown: [null, ownFile, base], detail: /did not start from/ },
+    },
+    always: {},
+  },
+  'branch and run move a file to different places': {
+    branch: { 'f.txt': null, 'r1.txt': ofBranch },
+    run: { 'f.txt': null, 'r2.txt': ofRun },
+    conflicts: {},
+    always: { 'r1.txt': ofBranch, 'r2.txt': ofRun },
+  },
+  'branch and run move a file to the same place with different edits': {
+    branch: { 'f.txt': null, 'r.txt': ofBranch },
+    run: { 'f.txt': null, 'r.txt': ofRun },
+    conflicts: { 'r.txt': { shown: [null, ofBranch, ofRun], detail: /did not start from/ } },
+    always: {},
+  },
+};
+
+function change(folder: string, side: Side): void {
+  for (const [path, content] of Object.entries(side)) {
+    if (content === null) renameSync(join(folder, path), join(folder, '..', `removed-${path}`));
+    else writeFileSync(join(folder, path), content);
+  }
+}
+
+async function start(t: Temporary, { branch, run }: Scenario) {
+  const repository = join(t.path, 'repository');
+  writeTree(repository, { 'f.txt': base, 'other.txt': 'other\n' });
+  initRepository(repository);
+  git(repository, 'switch', '-q', '-c', 'elsewhere');
+  const made = await t.workspaces.materialise({ runId, source: { type: 'git', path: repository, ref: 'main' } });
+  change(await t.tree(), run);
+  const { id } = await t.snapshot(made.id);
+  const work = join(t.path, 'their-work-tree');
+  git(repository, 'worktree', 'add', '-q', work, 'main');
+  change(work, branch);
+  git(work, 'add', '-A');
+  git(work, 'commit', '-q', '-m', 'theirs');
+  git(repository, 'worktree', 'remove', '--force', work);
+  const target = { branch: 'main', message: 'm' };
+  return {
+    plan: () => t.workspaces.planPublish({ runId, snapshot: id, target }),
+    publish: (resolutions: Resolution[]) => publishNow(t.workspaces, { runId, snapshot: id, ...target, resolutions }),
+    onBranch: () => {
+      const look = join(t.path, 'look');
+      git(repository, 'worktree', 'add', '-q', '--detach', look, 'main');
+      return Object.fromEntries(
+        Object.entries(readTree(look, { ignore: ['.git'] })).map(([path, file]) => [path, file.replace('file ', '')]),
+      );
+    },
+  };
+}
+
+const shownIn = ({ versions }: Conflict): Shown => [
+  versions?.base?.text ?? null,
+  versions?.source?.text ?? null,
+  versions?.run?.text ?? null,
+];
+
+describe.each(Object.entries(scenarios))('%s', (_, scenario) => {
+  test('shows every version at its own path', async () => {
+    using t = temporary();
+    const { conflicts } = await (await start(t, scenario)).plan();
+    expect(Object.fromEntries(conflicts.map((one) => [one.path, shownIn(one)]))).toEqual(
+      Object.fromEntries(Object.entries(scenario.conflicts).map(([path, { shown }]) => [path, shown])),
+    );
+    for (const { path, detail } of conflicts) expect(detail).toMatch(scenario.conflicts[path]?.detail ?? /^$/);
+  });
+
+  test.each(['run', 'source', 'text'] as const)(
+    'taking %s gives exactly that version and keeps all other files',
+    async (take) => {
+      using t = temporary();
+      const { plan, publish, onBranch } = await start(t, scenario);
+      const { conflicts } = await plan();
+      const settled = conflicts.map(({ path, versions }): Resolution => {
+        const seen = versions?.source?.oid ?? null;
+        return take === 'text' ? { path, take, text: both, seen } : { path, take, seen };
+      });
+      expect(await publish(settled)).toMatchObject({ status: 'published' });
+      const expected: Record<string, string> = { 'other.txt': 'other\n', ...scenario.always };
+      for (const [path, { shown }] of Object.entries(scenario.conflicts)) {
+        const content = { source: shown[1], run: shown[2], text: both }[take];
+        if (content !== null) expected[path] = content;
+      }
+      expect(onBranch()).toEqual(expected);
+    },
+  );
+});

@@ -1,0 +1,27 @@
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { writeTree } from '../testing/file-tree.ts';
+import { temporary } from '../testing/temporary-workspaces.ts';
+
+const runId = 'run_1';
+
+test.each([
+  ['a name with backslashes', (top: string) => writeFileSync(join(top, '..\\..\\evil.exe'), 'x')],
+  ['a name with a drive', (top: string) => writeFileSync(join(top, 'C:evil'), 'x')],
+  ['an absolute link', (top: string) => symlinkSync('/etc/passwd', join(top, 'link'))],
+  ['a link that leads out', (top: string) => symlinkSync('../../x', join(top, 'sub/link'))],
+])('a ZIP with %s is rejected; a tar is not', async (_name, make) => {
+  using t = temporary();
+  const source = join(t.path, 'source');
+  writeTree(source, { 'sub/a.txt': 'a\n' });
+  symlinkSync('sub/../sub', join(source, 'inside'));
+  make(source);
+  const { id } = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
+  const zip = t.workspaces.archive({ runId, snapshot: id, format: 'zip' });
+  await expect(zip).rejects.toMatchObject({ code: 'EARCHIVEUNSAFE', next: expect.stringContaining('tar.gz') });
+  const part = await t.workspaces.archive({ runId, snapshot: id, format: 'zip', paths: ['sub/a.txt', 'inside'] });
+  expect((await part.toArray()).length).toBeGreaterThan(0);
+  const tar = await t.workspaces.archive({ runId, snapshot: id, format: 'tar.gz' });
+  expect((await tar.toArray()).length).toBeGreaterThan(0);
+});

@@ -1,0 +1,83 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, renameSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { identify, pidScope } from '@holdpoint/process';
+import type { Deps } from '../deps.ts';
+import { errnoOf, unlessMissing } from '../errors.ts';
+import { removeFolder } from '../files/remove-folder.ts';
+import { syncFolder } from '../files/write-durably.ts';
+import { folderAt, type RunFolder, runFolder } from './run-folder.ts';
+import { readRecord, type WorkspaceRecord } from './workspace-record.ts';
+
+/** Where run folders are built before they are renamed into `runs/`. Each name contains the run and the building process. */
+export const makingFolder = (dataDir: string): string => join(dataDir, 'making');
+
+/**
+ * Builds a run's folder aside and renames it into `runs/`. When two processes build the same run, one of them possibly frozen for long,
+ * the first to finish wins: the other one's work is removed, and no reader ever sees an incomplete folder.
+ * @param build writes everything, including the record
+ * @returns the record of the folder in `runs/`
+ */
+export async function createRunFolder(
+  deps: Deps,
+  runId: string,
+  build: (folder: RunFolder) => Promise<WorkspaceRecord>,
+): Promise<{ folder: RunFolder; record: WorkspaceRecord }> {
+  const making = makingFolder(deps.dataDir);
+  mkdirSync(making, { recursive: true, mode: 0o700 });
+  const aside = folderAt(join(making, `${runId}.${owner(process.pid)}-${randomBytes(6).toString('hex')}`), runId, 1);
+  deps.states.drop(runId);
+  try {
+    const record = await build(aside);
+    deps.onPoint('place.made');
+    return await renameIntoRuns(deps, aside, record);
+  } finally {
+    // The in-memory state has paths of the folder aside.
+    deps.states.drop(runId);
+    await removeBuild(deps, aside.path);
+    await removeAbandonedBuilds(deps);
+  }
+}
+
+/** Removes what dead processes of this host were building, for any run. A frozen process removes its own build when it resumes. */
+export async function removeAbandonedBuilds(deps: Deps): Promise<void> {
+  const making = makingFolder(deps.dataDir);
+  const names = await readdir(making).catch(unlessMissing([]));
+  for (const name of names.filter(belongsToDeadProcess)) await removeBuild(deps, join(making, name));
+}
+
+async function removeBuild(deps: Deps, path: string): Promise<void> {
+  await removeFolder(path).catch((error: unknown) => {
+    deps.logger.warn({ path, err: error }, 'failed to remove an unfinished workspace');
+  });
+}
+
+/** Identifies a process of this host, running or ended. */
+const owner = (pid: number): string =>
+  `${createHash('sha256').update(pidScope()).digest('hex').slice(0, 8)}-${pid}-${identify(pid)?.start ?? ''}`;
+
+function belongsToDeadProcess(name: string): boolean {
+  const [host = '', pid = '', start = ''] = name.slice(name.lastIndexOf('.') + 1).split('-');
+  const now = owner(Number(pid));
+  return now.startsWith(`${host}-`) && now !== `${host}-${pid}-${start}`;
+}
+
+async function renameIntoRuns(deps: Deps, aside: RunFolder, record: WorkspaceRecord) {
+  for (;;) {
+    const folder = runFolder(deps.dataDir, aside.runId);
+    const existing = readRecord(folder);
+    if (existing !== undefined) return { folder, record: existing };
+    try {
+      renameSync(aside.path, folder.path);
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOTEMPTY' && errnoOf(error) !== 'EEXIST') throw error;
+      // Either another process was faster, and the next round finds its record, or the folder has no record and is garbage.
+      if (readRecord(folder) === undefined) await removeFolder(folder.path);
+      continue;
+    }
+    await syncFolder(join(deps.dataDir, 'runs'));
+    deps.onPoint('place.placed');
+    return { folder: runFolder(deps.dataDir, aside.runId), record };
+  }
+}

@@ -1,0 +1,82 @@
+import { type BigIntStats, mkdirSync } from 'node:fs';
+import { type Directory, namesIn, openForOwner, openTree, statIn } from '../files/open-directory.ts';
+import { isDotGit, join } from '../files/path-name.ts';
+import { type EntryAt, type Keep, removeEntry } from '../files/remove-entry.ts';
+import { setFolderOwner } from '../files/set-owner.ts';
+import { hashLargeBlob } from '../git-objects/large-blob.ts';
+import { objectId } from '../git-objects/object-id.ts';
+import type { Checkout, WantedFile } from './checkout.ts';
+import { gitPermissions, keptBits, kindOf, permissionsAt } from './permissions.ts';
+import { type Scan, scanEntry } from './scan.ts';
+import { type Entry, type Folder, isFolder, isSame } from './tree.ts';
+import { writeLeaves } from './write-leaves.ts';
+
+/** A sink that stores nothing. */
+export const hashOnly: Scan['content'] = {
+  blob: (content) => objectId('blob', content),
+  largeBlob: hashLargeBlob,
+  has: () => true,
+  backpressure: () => undefined,
+};
+
+/**
+ * Makes the tree equal to `target`: removes what `target` does not have, then writes what differs. A second call after an interruption
+ * ends in the same state.
+ */
+export async function checkoutTree(checkout: Checkout, target: Folder): Promise<void> {
+  const wanted: WantedFile[] = [];
+  using top = openTree(checkout.tree);
+  await checkoutFolder(checkout, { directory: top, path: '', wanted }, target);
+  await writeLeaves(checkout, { top, wanted });
+}
+
+async function checkoutFolder(
+  checkout: Checkout,
+  at: { directory: Directory; path: string; wanted: WantedFile[] },
+  target: Folder,
+): Promise<void> {
+  const { directory, wanted } = at;
+  const { maybeYield } = checkout.scan;
+  const hides = checkout.hides ?? isDotGit;
+  const keep: Keep = (entry, status) => hides(entry.name) || checkout.keep(entry.path, status);
+  for (const name of new Set([...namesIn(directory), ...target.entries.keys()])) {
+    const path = join(at.path, name);
+    const status = statIn(directory, name);
+    if (hides(name) || (status !== undefined && checkout.keep(path, status))) continue;
+    const entry = target.entries.get(name);
+    if (entry === undefined) await removeEntry({ maybeYield, keep }, { directory, name, path });
+    else await checkoutEntry(checkout, { directory, name, path }, status, entry, wanted);
+    const pause = maybeYield();
+    if (pause !== undefined) await pause;
+  }
+}
+
+async function checkoutEntry(
+  checkout: Checkout,
+  at: EntryAt,
+  status: BigIntStats | undefined,
+  target: Entry,
+  wanted: WantedFile[],
+): Promise<void> {
+  const isDirectory = status?.isDirectory() === true;
+  const kind = kindOf(target);
+  const bits = kind === undefined ? 0 : permissionsAt(checkout.permissions ?? gitPermissions, at.path, kind);
+  if (isFolder(target)) {
+    if (status !== undefined && !isDirectory) await removeEntry(checkout.scan, at);
+    if (!isDirectory) mkdirSync(at.directory.at(at.name), 0o755);
+    using directory = openForOwner(at.directory, at.name);
+    if (status === undefined || !isDirectory) setFolderOwner(directory.fd, checkout.owner, bits);
+    else if (keptBits(status.mode, 'folder') !== bits) setFolderOwner(directory.fd, undefined, bits);
+    // Awaited here, while the directory is open.
+    return await checkoutFolder(checkout, { directory, path: at.path, wanted }, target);
+  }
+  // A rename replaces anything but a directory.
+  if (isDirectory) await removeEntry(checkout.scan, at);
+  else if (
+    status !== undefined &&
+    isSame(await scanEntry(checkout.scanAt?.(at.path) ?? checkout.scan, at, undefined), target)
+  ) {
+    if (kind === undefined || keptBits(status.mode, kind) === bits) return;
+  }
+  wanted.push({ path: at.path, leaf: target, bits });
+}

@@ -1,0 +1,37 @@
+import type { BigIntStats } from 'node:fs';
+import type { Git } from '../host-git/git.ts';
+import type { Owner } from '../port.ts';
+import type { Permissions } from './permissions.ts';
+import type { Scan } from './scan.ts';
+import type { Leaf } from './tree.ts';
+
+export interface Checkout {
+  readonly git: Git;
+  /** Tells which files are right already; stores nothing. */
+  readonly scan: Scan;
+  /** Overrides `scan` for some paths. @default `scan` */
+  readonly scanAt?: (path: string) => Scan;
+  readonly gitDir: string;
+  readonly tree: string;
+  /** The file system's time, ns. */
+  readonly clock: () => bigint;
+  /** Owner of the written files; undefined on a host that cannot change owners. */
+  readonly owner: Owner | undefined;
+  /** Whether an entry stays exactly as it is. */
+  readonly keep: (path: string, status: BigIntStats) => boolean;
+  /** Called for every written file. */
+  readonly onWritten?: (bytes: number, path: string) => void;
+  /** Names that are neither written nor removed. @default `.git` entries */
+  readonly hides?: (name: string) => boolean;
+  /** @default git's own */
+  readonly permissions?: Permissions;
+  readonly signal?: AbortSignal;
+}
+
+/** A file to write. */
+export interface WantedFile {
+  path: string;
+  leaf: Leaf;
+  /** Permission bits; ignored for a link. */
+  bits: number;
+}
