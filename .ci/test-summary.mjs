@@ -1,9 +1,9 @@
-// Prints `N passed, N failed` from vitest's own report; exits 1 when something failed or there is no report.
+// Prints `N passed, N failed` from vitest's own report; exits with 1 when a test failed or there is no report.
 import fs from 'node:fs';
 import process from 'node:process';
 
 const report = read(process.argv[2] ?? '');
-if (report === undefined) process.stderr.write('The tests did not come to their end: there is no report.\n');
+if (report === undefined) process.stderr.write('The tests did not finish: there is no report.\n');
 const { passed, failed } = report === undefined ? { passed: 0, failed: 1 } : count(report);
 process.stdout.write(`${passed} passed, ${failed} failed\n`);
 process.exitCode = failed === 0 && passed > 0 && report?.success === true ? 0 : 1;
@@ -18,7 +18,7 @@ function read(file) {
 }
 
 /**
- * A file that could not even be loaded has no failed tests of its own; it counts as one.
+ * A file that cannot be loaded has no failed tests; it counts as one.
  *
  * @param {{numPassedTests: number, numFailedTests: number, testResults: {status: string, assertionResults: {status: string}[]}[]}} report
  */

@@ -1,6 +1,6 @@
 /**
- * How long a canceled command lives: from the moment a cancel is sent over HTTP to the death of the last process of its tree, seen from
- * outside. With a real API, a real worker and the real sandbox.
+ * How long a canceled command lives: from the request over HTTP to the death of the last process of its tree, seen from outside. The API, the
+ * worker and the sandbox are real.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,13 +16,13 @@ await system.startWorker();
 
 const times: number[] = [];
 for (let round = -warmUp; round < rounds; round++) {
-  const word = `3${process.pid}${round + warmUp}`;
-  // One in eight does not end when it is asked to, and is killed.
+  const marker = `3${process.pid}${round + warmUp}`;
+  // One in eight ignores SIGTERM and needs SIGKILL.
   const deaf = round % 8 === 0 ? "trap '' TERM; " : '';
-  const command = `${deaf}setsid sleep ${word} & (sleep ${word} & sleep ${word}) & touch started; sleep ${word}`;
+  const command = `${deaf}setsid sleep ${marker} & (sleep ${marker} & sleep ${marker}) & touch started; sleep ${marker}`;
   const { run } = await system.client.createRun({ plan: plan([bash(command)]) });
-  await until('the command runs', () => existsSync(join(system.tree(run.id), 'started')) && treeOf(word).length >= 4);
-  const tree = treeOf(word);
+  await until('the command runs', () => existsSync(join(system.tree(run.id), 'started')) && treeOf(marker).length >= 4);
+  const tree = treeOf(marker);
   const from = performance.now();
   const canceled = system.client.cancelRun(run.id);
   while (tree.some(isAlive)) await new Promise((resolve) => setImmediate(resolve));
@@ -33,21 +33,21 @@ for (let round = -warmUp; round < rounds; round++) {
 const at = (q: number): number => times.toSorted((a, b) => a - b)[Math.floor(times.length * q)] ?? Number.NaN;
 const judge = (holds: boolean): string => (holds ? 'met' : 'MISSED');
 say(
-  `cancel over HTTP to the death of the whole tree (4 processes and more), ${rounds} times, one in eight deaf to SIGTERM`,
+  `cancel over HTTP to the death of the whole tree (at least 4 processes), ${rounds} times, one in eight deaf to SIGTERM`,
 );
 say(`  p50 ${at(0.5).toFixed(1)} ms; target at most 15: ${judge(at(0.5) <= 15)}`);
 say(`  p99 ${at(0.99).toFixed(1)} ms; target at most 250: ${judge(at(0.99) <= 250)}`);
 await system[Symbol.asyncDispose]();
 process.exit(0);
 
-/** Processes that have the word among their arguments: the command's, and bubblewrap's own. */
-function treeOf(word: string): number[] {
+/** Processes with the marker in their arguments: those of the command, and bubblewrap's own. */
+function treeOf(marker: string): number[] {
   return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid && read(name, 'cmdline').includes(word))
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid && read(name, 'cmdline').includes(marker))
     .map(Number);
 }
 
-/** A zombie runs nothing. */
+/** A zombie counts as dead. */
 function isAlive(pid: number): boolean {
   const stat = read(String(pid), 'stat');
   return stat !== '' && !'ZX'.includes(stat.slice(stat.lastIndexOf(')') + 2).charAt(0));

@@ -1,14 +1,14 @@
 import { submitRun } from '@holdpoint/engine/commands/submit-run';
 import { logKey, stateKey } from '@holdpoint/engine/log/keys';
 import { readLog } from '@holdpoint/engine/log/read-log';
-import { connect } from '@holdpoint/engine/redis/connect';
+import { connect } from '@holdpoint/engine/redis';
+import { startQueueWorkers } from '@holdpoint/runtime';
 /**
- * What durability costs, against BullMQ alone on the same Redis (`appendfsync always`), in one run: one no-op step after the other against
- * one job after the other, steps against jobs per second at several concurrencies, and whether a step costs more late in a long run.
+ * What durability costs against BullMQ alone on the same Redis (`appendfsync always`), in one run: sequential no-op steps against sequential
+ * jobs, steps against jobs per second at several concurrencies, and whether a step costs more late in a long run.
  */
 import { Queue, Worker } from 'bullmq';
 import pino from 'pino';
-import { startWorkers } from '../apps/worker/src/jobs/start-workers.ts';
 import { inMemoryWorker, specOf } from '../packages/engine/src/testing/drive.ts';
 import { startTestEngine } from '../packages/engine/src/testing/real-redis.ts';
 
@@ -20,9 +20,9 @@ const read = { args: { effect: 'read' } };
 
 const config = {
   ...{ steps: 40, turns: 40, tasks: 1, lockMs: 13_000, stalledMs: 5000, sweepMs: 5000, drainMs: 1000 },
-  housekeepingMs: 86_400_000,
+  maintenanceMs: 86_400_000,
 };
-const workers = await startWorkers({ deps, connections, config });
+const workers = await startQueueWorkers({ deps, connections, config });
 
 const done = new Map<string, () => void>();
 const queue = new Queue('floor', { connection: connections.state, prefix: '{floor}' });
@@ -33,7 +33,7 @@ const floor = new Worker('floor', async () => {}, {
 floor.on('completed', ({ id }) => done.get(String(id))?.());
 await floor.waitUntilReady();
 
-/** One job from being added to being told that it is completed. */
+/** One job, from adding it to the event that it is completed. */
 async function oneJob(): Promise<void> {
   const job = await new Promise<void>((resolve, reject) => {
     const id = `job-${serial++}`;
@@ -47,7 +47,7 @@ async function oneJob(): Promise<void> {
 }
 let serial = 0;
 
-/** A run of so many steps, one after the other, from its first turn to its end. */
+/** A run of sequential steps, from its first turn to its end. */
 async function oneRun(steps: number): Promise<string> {
   const { runId } = await submitRun(deps, { spec: specOf(Array.from({ length: steps }, () => [read])), by: 'bench' });
   for (;;) {
@@ -58,7 +58,7 @@ async function oneRun(steps: number): Promise<string> {
   }
 }
 
-/** Milliseconds between the ends of consecutive steps, as the log tells; the first is left out. */
+/** Milliseconds between the ends of consecutive steps according to the log, without the first. */
 async function stepTimes(runId: string): Promise<number[]> {
   const ends = (await readLog(deps.redis, runId, { limit: 100_000 }))
     .filter(({ type }) => type === 'step.succeeded')
@@ -74,7 +74,7 @@ const judge = (holds: boolean): string => (holds ? 'met' : 'MISSED');
 await oneRun(20);
 for (let n = 0; n < 100; n++) await oneJob();
 
-say('one after the other: 8 rounds of 40 steps and 40 jobs, alternating');
+say('sequential: 8 rounds of 40 steps and 40 jobs, alternating');
 const [steps, jobs] = [[], []] as [number[], number[]];
 for (let round = 0; round < 8; round++) {
   steps.push(...(await stepTimes(await oneRun(41))));
@@ -93,7 +93,7 @@ say(
 );
 say(`  ratio of means ${latency.toFixed(2)}x; target at most 2x: ${judge(latency <= 2)}`);
 
-say('at once: runs of 12 steps each, and as many jobs in flight');
+say('parallel: runs of 12 steps each, and as many jobs in flight');
 for (const concurrency of [1, 10, 40]) {
   const perRun = 12;
   const rates = { steps: [] as number[], jobs: [] as number[] };
@@ -126,7 +126,7 @@ let long = '';
 for (let round = 0; round < 3; round++) {
   long = await oneRun(500);
   const times = await stepTimes(long);
-  // Whole milliseconds are coarse: means of fifty steps.
+  // The log has whole milliseconds, so these are means of fifty steps.
   const early = mean(times.slice(4, 54));
   const late = mean(times.slice(-50));
   growth.push(late / early);
@@ -141,7 +141,7 @@ const bytesUpTo = (step: number): number => {
 };
 const perStep = [100, 300, 500].map((step) => bytesUpTo(step) / step);
 say(
-  `  bytes of log per step, up to step 100, 300, 500: ${perStep.map((bytes) => bytes.toFixed(0)).join(', ')} (linear: they do not rise)`,
+  `  bytes of log per step, up to step 100, 300, 500: ${perStep.map((bytes) => bytes.toFixed(0)).join(', ')} (linear growth: constant)`,
 );
 const memory = await Promise.all(
   [logKey(long), stateKey(long)].map((key) => deps.redis.memory('USAGE', key, 'SAMPLES', 0)),

@@ -1,4 +1,4 @@
-/** `npm run bench -- NAME`: measures one thing against its floor, in one run. */
+/** `npm run bench -- NAME` measures one thing against its floor, in one run. */
 const benches = {
   engine: () => import('./engine.ts'),
   cancel: () => import('./cancel.ts'),
@@ -12,6 +12,6 @@ const name = process.argv[2] ?? '';
 const found = Object.hasOwn(benches, name) ? benches[name as keyof typeof benches] : undefined;
 if (found) await found();
 else {
-  process.stderr.write(`Which one? npm run bench -- ${Object.keys(benches).join(' | ')}\n`);
+  process.stderr.write(`Usage: npm run bench -- ${Object.keys(benches).join(' | ')}\n`);
   process.exitCode = 2;
 }

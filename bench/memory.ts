@@ -1,6 +1,6 @@
 /**
- * How much memory a worker needs to materialise a large tree: 100,000 small files, and 400 of 3.1 MB that do not compress, 2 GB together. Each
- * in a process of its own; the peak (VmHWM) over what the process had before. Linux only.
+ * How much memory a worker needs to materialise a large tree: 100,000 small files, and 400 files of 3.1 MB that do not compress, 2 GB in all.
+ * Each tree has its own process; the figure is its peak (VmHWM) minus what it had before. Linux only.
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const script = fileURLToPath(new URL('../packages/workspace/src/testing/peak-of-materialise.ts', import.meta.url));
-/** At most so much over the baseline. */
+const script = fileURLToPath(new URL('../packages/workspace/src/testing/materialise-memory.ts', import.meta.url));
+/** Megabytes over the baseline, at most. */
 const target = 256;
 
 const directory = mkdtempSync(join(tmpdir(), 'holdpoint-bench-'));

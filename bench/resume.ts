@@ -1,6 +1,6 @@
 /**
- * How long a step rests whose worker is gone: from the `kill -9` to its next attempt on another worker, and from the start of a worker
- * that follows one which ended in good order. Real processes, the settings that a user has who sets none.
+ * How long a step waits after its worker is gone: from `kill -9` to its next attempt on another worker, and, after a worker that ended on
+ * SIGTERM, from the start of the next worker. Real processes with default settings.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AppProcess } from '../tests/harness/processes.ts';
@@ -14,8 +14,8 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const system = await startSystem({}, {});
 const { client } = system;
 
-/** When an attempt of a run's step began, in milliseconds since the epoch. */
-async function begun(runId: string, attempt: number): Promise<number> {
+/** When an attempt of a run's step started, in milliseconds since the epoch. */
+async function startOf(runId: string, attempt: number): Promise<number> {
   for (;;) {
     const { data } = await client.listEvents(runId, { limit: 500 });
     const found = data.find((event) => event.type === 'step.started' && event.data.attempt === attempt);
@@ -24,15 +24,15 @@ async function begun(runId: string, attempt: number): Promise<number> {
   }
 }
 
-/** Runs that are in the middle of a command when `strike` takes their worker. @returns the waits of all, in milliseconds */
-async function waits(strike: () => Promise<number>): Promise<number[]> {
+/** Starts runs and, while each runs a command, lets `strike` end their worker. @returns how long each waits, in milliseconds */
+async function measureWaits(strike: () => Promise<number>): Promise<number[]> {
   const runs = await Promise.all(
     Array.from({ length: runsAtOnce }, () => client.createRun({ plan: plan([bash('echo x >> f; sleep 300')]) })),
   );
   const ids = runs.map(({ run }) => run.id);
-  await Promise.all(ids.map((id) => begun(id, 1)));
+  await Promise.all(ids.map((id) => startOf(id, 1)));
   const from = await strike();
-  const times = await Promise.all(ids.map(async (id) => (await begun(id, 2)) - from));
+  const times = await Promise.all(ids.map(async (id) => (await startOf(id, 2)) - from));
   for (const id of ids) await client.cancelRun(id);
   await Promise.all(ids.map((id) => client.waitForRun(id)));
   return times;
@@ -41,9 +41,9 @@ async function waits(strike: () => Promise<number>): Promise<number[]> {
 let worker: AppProcess = await system.startWorker();
 const killed: number[] = [];
 for (let round = 0; round < kills; round++) {
-  const times = await waits(async () => {
+  const times = await measureWaits(async () => {
     const next = await system.startWorker();
-    // Locks are renewed and looked at now and then: each round strikes at another moment of that.
+    // Locks are renewed and checked periodically: each round strikes at another phase.
     await pause(round * 1300);
     const from = Date.now();
     await worker.signal('SIGKILL');
@@ -54,7 +54,7 @@ for (let round = 0; round < kills; round++) {
 }
 const restarted: number[] = [];
 for (let round = 0; round < restarts; round++) {
-  const times = await waits(async () => {
+  const times = await measureWaits(async () => {
     await worker.signal('SIGTERM');
     const from = Date.now();
     worker = await system.startWorker();
@@ -62,12 +62,12 @@ for (let round = 0; round < restarts; round++) {
   });
   restarted.push(...times);
 }
-tell('kill -9 of the worker to the next attempt on another', killed, 20_000);
-tell('start of a worker, after one that ended in good order, to the next attempt', restarted, 2000);
+report('kill -9 of the worker to the next attempt on another', killed, 20_000);
+report('start of a worker, after one that ended on SIGTERM, to the next attempt', restarted, 2000);
 await system[Symbol.asyncDispose]();
 process.exit(0);
 
-function tell(what: string, times: readonly number[], target: number): void {
+function report(what: string, times: readonly number[], target: number): void {
   const sorted = times.toSorted((a, b) => a - b);
   const longest = sorted.at(-1) ?? Number.NaN;
   const seconds = (ms: number | undefined): string => `${((ms ?? Number.NaN) / 1000).toFixed(2)} s`;

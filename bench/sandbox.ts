@@ -1,6 +1,6 @@
 /**
- * What isolation costs, measured against the same work without it in one run: a command through the sandbox against bash alone, and a
- * file read through the tool host. Prints one line per figure: median, 10th and 90th percentile, and how it stands to the floor.
+ * What isolation costs against the same work without it, in one run: a command in the sandbox against bash alone, and a file read through
+ * the tool host. Prints one line per figure: median, 10th and 90th percentile, and the ratio to the floor.
  */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -10,8 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
 
-const ROUNDS = 200;
-const WARM_UP = 20;
+const rounds = 200;
+const warmUp = 20;
 
 const root = process.getuid?.() === 0;
 const directory = mkdtempSync(join(tmpdir(), 'holdpoint-bench-'));
@@ -27,7 +27,7 @@ try {
     unpackedBwrap: join(import.meta.dirname, '../.cache/bubblewrap'),
   });
   const { driver, memory, cpu } = sandbox.capabilities;
-  process.stdout.write(`driver ${driver}, memory ${memory}, cpu ${cpu}; ${ROUNDS} rounds, alternating\n`);
+  process.stdout.write(`driver ${driver}, memory ${memory}, cpu ${cpu}; ${rounds} rounds, alternating\n`);
   const workspace = { id: 'run_bench', path, ...owner };
   const signal = new AbortController().signal;
   const files = sandbox.files(workspace);
@@ -60,10 +60,10 @@ function bareBash(line: string): Promise<void> {
   });
 }
 
-/** Milliseconds of each round, sorted. In turn, so that whatever else the machine does meets both alike. */
+/** Milliseconds of each round, sorted. The two alternate, so that other load on the machine affects both equally. */
 async function alternate(...work: [() => Promise<unknown>, () => Promise<unknown>]): Promise<[number[], number[]]> {
   const times: [number[], number[]] = [[], []];
-  for (let round = -WARM_UP; round < ROUNDS; round++) {
+  for (let round = -warmUp; round < rounds; round++) {
     for (const [index, once] of work.entries()) {
       const started = performance.now();
       await once();

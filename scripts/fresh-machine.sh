@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs a command of this project as on a machine that has never seen it: a new clone in a new, private home, an empty
-# environment, and a PATH without Redis and bubblewrap.
+# Runs a command of this project as on a new machine: a new clone in a new, private home, an empty environment, and a PATH
+# without Redis and bubblewrap.
 #
 #   scripts/fresh-machine.sh [--user UID] [--node DIRECTORY] [--working-tree] [--keep] COMMAND...
 #
@@ -8,10 +8,10 @@
 #   scripts/fresh-machine.sh --user 1234 npm start          as an unprivileged user; needs root
 #   scripts/fresh-machine.sh --node ~/.nvm/versions/node/v20.20.2/bin npm test
 #
-#   --user          run as that user id (default: whoever runs this)
-#   --node          the directory of the node and npm to begin with (default: those on PATH)
-#   --working-tree  take the files as they are, instead of the last commit
-#   --keep          leave the clone behind and say where it is
+#   --user          run as that user id (default: the current user)
+#   --node          the directory of the node and npm to start with (default: those on PATH)
+#   --working-tree  copy the working tree instead of the last commit
+#   --keep          keep the clone and print its path
 set -euo pipefail
 
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -45,7 +45,7 @@ make_clone() {
   git -C "$clone" init --quiet
 }
 
-# The directories of PATH, except that one which has something to hide is replaced by links to everything else in it.
+# PATH, with each directory that holds Redis or bubblewrap replaced by links to its other files.
 visible_path() {
   local directory shadow file result=
   for directory in ${node_directory:-$(dirname "$(command -v npm)")} /usr/local/bin /usr/bin /bin /usr/sbin /sbin; do
@@ -62,7 +62,7 @@ visible_path() {
   echo "${result#:}"
 }
 
-# How this machine reaches the network is not the user's environment.
+# Proxy and certificate settings belong to the machine, not to the user's environment.
 network=()
 for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY NODE_EXTRA_CA_CERTS SSL_CERT_FILE; do
   [[ -z ${!name:-} ]] || network+=("$name=${!name}")

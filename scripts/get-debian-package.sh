@@ -1,11 +1,11 @@
 #!/bin/sh
 # Unpacks a package of the distribution into a directory, without installing it and without root:
 #
-#   get-debian-package.sh DESTINATION STATE "PACKAGE [ITS OTHER PARTS]" ["ALTERNATIVE ..."]...
+#   get-debian-package.sh DESTINATION STATE "PACKAGE [OTHER PARTS]" ["ALTERNATIVE ..."]...
 #
-# apt checks the signatures as always, and resolves against what is installed, so that only the missing libraries
-# come along. Its lists and archives live in STATE, which may be kept for the next call and deleted afterwards.
-# Prints the name of the package it took; 3 when the distribution has none of them.
+# apt checks the signatures and resolves against the installed packages, so it adds only missing libraries. Its lists and
+# archives are in STATE, which the caller may keep for the next call and delete afterwards. Prints the name of the chosen
+# package; exits with 3 when the distribution has none of them.
 set -eu
 destination=$1 state=$2
 shift 2
@@ -17,7 +17,7 @@ trap 'rm -rf "$archives"' EXIT
 user=$(id -un 2>/dev/null || true)
 
 # APT::Sandbox::User: as root, apt would drop to _apt, which cannot read a home of mode 0700.
-# Debug::NoLocking: the locks of the system's own directories are root's, and nothing is written there.
+# Debug::NoLocking: root owns the locks of the system's directories, and this writes nothing there.
 apt() {
   command=$1
   shift
@@ -28,7 +28,7 @@ apt() {
 }
 
 if [ ! -e "$state/updated" ]; then
-  # One broken third-party source must not stop us: what counts is whether the package is found.
+  # A broken third-party source must not fail the call: only the package has to be found.
   apt apt-get update > "$state/update.log" 2>&1 || true
   : > "$state/updated"
 fi

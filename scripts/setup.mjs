@@ -1,6 +1,6 @@
 // Makes a fresh clone runnable: a recent Node, the dependencies, a Redis and a sandbox, without root.
-// Runs before `npm start`, `npm test` and `npm run check`. Built-ins only, and any Node from 18 on, because it is
-// what brings everything else. Does nothing, quickly, when nothing is missing.
+// Runs before `npm start`, `npm test` and `npm run check`. It uses built-in modules only and runs on Node 18 or newer,
+// because it installs everything else. When nothing is missing it ends at once.
 //
 //   node scripts/setup.mjs [--production]     --production leaves the development dependencies out
 import path from 'node:path';
@@ -25,8 +25,8 @@ async function setUp(machine) {
   if (parts.every((part) => part.isReady(machine))) return;
   await withLock({ path: path.join(machine.root, '.cache/setup.lock'), progress: machine.progress }, async () => {
     await waitForLeftRunning(machine);
-    // Asked again under the lock: another set-up may have done the work meanwhile. The parts are independent and
-    // mostly wait for the network, so they run at once.
+    // Checked again under the lock: another set-up may have done the work. The parts are independent and mostly wait
+    // for the network, so they run in parallel.
     const results = await Promise.allSettled(
       parts.filter((part) => !part.isReady(machine)).map((part) => part.prepare(machine)),
     );

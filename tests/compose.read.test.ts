@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 
 const { services } = parse(readFileSync(new URL('../docker-compose.yml', import.meta.url), 'utf8'));
 
-test('Redis is reached by its password and inside the composition alone', () => {
+test('Redis requires its password and is reachable only inside the composition', () => {
   expect(services.valkey.ports).toBeUndefined();
   expect(services.valkey.environment.REDISCLI_AUTH).toMatch(/^\$\{VALKEY_PASSWORD:\?/);
   expect(services.valkey.command.join(' ')).toContain('\nrequirepass $$REDISCLI_AUTH\n');
@@ -13,6 +13,6 @@ test('Redis is reached by its password and inside the composition alone', () => 
   }
 });
 
-test('the API is published on the loopback alone', () => {
+test('the API is published only on loopback', () => {
   expect(services.api.ports).toEqual(['127.0.0.1:4747:4747']);
 });

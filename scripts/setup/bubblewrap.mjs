@@ -14,8 +14,8 @@ const next = [
 ].join('\n');
 
 /**
- * `.cache/bubblewrap/bin/bwrap` is the one place where the sandbox looks: a link to the system's bubblewrap, or the
- * launcher of the one unpacked here. Only Linux has it.
+ * The sandbox looks only at `.cache/bubblewrap/bin/bwrap`: a link to the system's bubblewrap, or the launcher of the
+ * one unpacked here. Only Linux has it.
  *
  * @param {import('./machine.mjs').Machine} machine
  */
@@ -32,7 +32,7 @@ export async function prepare(machine) {
   if (installed !== undefined) return linkTo(directory, installed);
   if (isUnpacked(directory)) {
     if (isAsRecorded(directory)) return writeLauncher(machine, { directory, programs: ['bwrap'], next });
-    machine.progress('the unpacked bubblewrap is not as it was: unpacking it again (.cache/bubblewrap)');
+    machine.progress('the unpacked bubblewrap has changed: unpacking it again (.cache/bubblewrap)');
   }
   if (!canUnpackPackages(machine)) throw new SetupError('bubblewrap (bwrap) not found.', next);
   machine.progress('no bubblewrap found: unpacking the package of this distribution (.cache/bubblewrap)');
@@ -42,14 +42,14 @@ export async function prepare(machine) {
 }
 
 /**
- * What a reader must know about isolation on this platform.
+ * Lines about isolation on this platform that the user must read.
  *
  * @param {Pick<import('./machine.mjs').Machine, 'platform'>} machine
  */
 export function notes({ platform }) {
   if (platform === 'linux') return [];
   return [
-    `the sandbox (bubblewrap) exists on Linux only: on ${platform} neither files, network nor processes of a tool are isolated, so tools are refused unless you allow that, or run the worker in a Linux container or VM`,
+    `the sandbox (bubblewrap) exists on Linux only: on ${platform} a tool's files, network and processes are not isolated. The worker refuses to run tools unless you allow that; or run the worker in a Linux container or VM`,
   ];
 }
 
@@ -59,7 +59,7 @@ export function notes({ platform }) {
  */
 function linkTo(directory, program) {
   const place = path.join(directory, 'bin/bwrap');
-  // an earlier one that was unpacked here is of no use any more
+  // The system's bubblewrap replaces the one unpacked here.
   fs.rmSync(directory, { recursive: true, force: true });
   fs.mkdirSync(path.dirname(place), { recursive: true });
   fs.symlinkSync(program, place);

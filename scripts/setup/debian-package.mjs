@@ -6,10 +6,10 @@ import { run } from './run.mjs';
 
 /**
  * @typedef {object} Unpacking
- * @property {string} directory where to
- * @property {string[]} groups packages to choose from, see get-debian-package.sh
- * @property {string[]} programs what to launch: the first that exists
- * @property {string} next what to do when it fails
+ * @property {string} directory destination
+ * @property {string[]} groups alternatives, see get-debian-package.sh
+ * @property {string[]} programs the launcher starts the first one that exists
+ * @property {string} next what the user can do when it fails
  */
 
 /** @param {import('./machine.mjs').Machine} machine */
@@ -20,8 +20,7 @@ export function canUnpackPackages(machine) {
 }
 
 /**
- * Unpacks one of the packages into a directory, together with a launcher `bin/<program>` that finds the libraries
- * which came along.
+ * Unpacks one of the packages into a directory, with a launcher `bin/<program>` that finds the unpacked libraries.
  *
  * @param {import('./machine.mjs').Machine} machine
  * @param {Unpacking} options
@@ -37,7 +36,7 @@ export function unpackPackage(machine, options) {
 let turn = Promise.resolve();
 
 /**
- * Forgets the package lists (19 MB on Debian 12).
+ * Removes the package lists (19 MB on Debian 12).
  *
  * @param {import('./machine.mjs').Machine} machine
  */
@@ -68,9 +67,9 @@ async function unpack(machine, { directory, groups, programs, next }) {
 }
 
 /**
- * Writes `bin/<program>`: a link when the program finds its libraries on this system, otherwise a script which starts
- * it through the dynamic loader. LD_LIBRARY_PATH would do too, but would be inherited by whatever the program starts.
- * Both are relative, so that the directory can be moved.
+ * Writes `bin/<program>`: a link when the program finds its libraries on this system, otherwise a script that starts it
+ * through the dynamic loader. LD_LIBRARY_PATH would work too, but the program's children would inherit it. Both use
+ * relative paths, so the directory can be moved.
  *
  * @param {Pick<import('./machine.mjs').Machine, 'root'>} machine
  * @param {Pick<Unpacking, 'directory' | 'programs' | 'next'>} options
@@ -108,7 +107,7 @@ function loaderScript(directory, program) {
     .map((place) => `$here/${path.relative(directory, place)}`);
   return [
     '#!/bin/sh',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's own
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell expands it
     'here=${0%/bin/*}',
     `exec ${interpreterOf(path.join(directory, 'usr/bin', program))} --library-path "${libraries.join(':')}" "$here/usr/bin/${program}" "$@"`,
     '',
@@ -123,7 +122,7 @@ function subdirectories(directory) {
 }
 
 /**
- * The dynamic loader that a program names; it stands as a string in the first bytes of the file.
+ * The dynamic loader that a program names, a string in the first 4 KiB of the file.
  *
  * @param {string} program
  */

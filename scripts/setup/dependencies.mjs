@@ -12,11 +12,11 @@ export function isReady(machine) {
 export async function prepare(machine) {
   const { root, production, progress } = machine;
   if (!production && matches(machine, true)) {
-    // From production to development, only packages are added. `npm ci` would first delete what a running system uses.
+    // Going from production to development only adds packages. `npm ci` would first delete what a running system uses.
     progress('npm install: adding the development dependencies');
     await npm(machine, root, ['install', '--no-save', '--include=dev']);
   } else {
-    progress(`npm ci: installing the dependencies${production ? ' (without those for development)' : ''}`);
+    progress(`npm ci: installing the dependencies${production ? ' (without development dependencies)' : ''}`);
     await npm(machine, root, ['ci', production ? '--omit=dev' : '--include=dev']);
   }
   progress('dependencies installed');

@@ -1,8 +1,8 @@
-/** A part of the set-up could not be done. `next` says what the reader can do about it. */
+/** A part of the set-up failed. `next` says what the user can do. */
 export class SetupError extends Error {
   /**
    * @param {string} message what happened
-   * @param {string} next what to do next
+   * @param {string} next what the user can do
    */
   constructor(message, next) {
     super(message);

@@ -1,6 +1,6 @@
 /**
- * npm writes `node_modules/.package-lock.json` at the end of every installation. Comparing it with the lock file tells
- * what is installed, whoever installed it, so no stamp of our own can disagree with npm. It costs about 4 ms.
+ * npm writes `node_modules/.package-lock.json` at the end of every installation. Comparing it with the lock file
+ * shows what is installed. A stamp file of our own could disagree with npm. It costs about 4 ms.
  *
  * @typedef {{version?: string, integrity?: string, link?: boolean, dev?: boolean, optional?: boolean, devOptional?: boolean,
  *   os?: string | string[], cpu?: string | string[], bin?: Record<string, string>}} LockedPackage
@@ -8,8 +8,8 @@
  */
 
 /**
- * Whether everything the lock file asks for is installed. Packages that are optional (other platforms' binaries) may
- * be absent; packages that nobody asks for are left alone.
+ * Whether everything in the lock file is installed. Optional packages (other platforms' binaries) may be absent;
+ * packages that are not in the lock file are ignored.
  *
  * @param {LockFile} lock
  * @param {LockFile | undefined} installed

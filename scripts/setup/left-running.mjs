@@ -5,12 +5,12 @@ import { setTimeout } from 'node:timers/promises';
 import { isAlive } from './process.mjs';
 
 const pollMs = 200;
-/** No download takes longer; an older record names a process id that somebody else has by now. */
+/** No download takes longer. An older record names a process id that another process may have by now. */
 const staleMs = 15 * 60_000;
 
 /**
- * Notes that a program works in this clone, until the returned function is called. When the set-up is killed, what it
- * had started goes on for a while: an `npm ci` that still writes, which a second one must not meet.
+ * Records that a program works in this clone until the returned function is called. When the set-up is killed, its
+ * children run for a while: a second `npm ci` must not start while the first one still writes.
  *
  * @param {string} root
  * @param {number | undefined} pid
@@ -24,19 +24,19 @@ export function noteRunning(root, pid) {
 }
 
 /**
- * Waits until nothing of an earlier set-up runs any more. Call it under the lock.
+ * Waits until no program of an earlier set-up runs. Call it under the lock.
  *
  * @param {{root: string, progress: (text: string) => void}} machine
  */
 export async function waitForLeftRunning({ root, progress }) {
-  let told = false;
+  let reported = false;
   for (;;) {
     const running = fs.existsSync(notesOf(root))
       ? fs.readdirSync(notesOf(root)).filter((name) => runs(root, name))
       : [];
     if (running.length === 0) break;
-    if (!told) progress(`waiting for what an interrupted set-up left running (${running.join(', ')})`);
-    told = true;
+    if (!reported) progress(`waiting for programs that an interrupted set-up left running (${running.join(', ')})`);
+    reported = true;
     await setTimeout(pollMs);
   }
   fs.rmSync(notesOf(root), { recursive: true, force: true });

@@ -8,12 +8,12 @@ import { codeOf, isAlive } from './process.mjs';
 
 const pollMs = 200;
 const refreshMs = 20_000;
-/** An owner refreshes its lock, so an old one has no owner, whatever lives under its process id by now. */
+/** An owner refreshes its lock, so an old lock has no owner, even if another process has its process id by now. */
 const staleMs = 5 * 60_000;
 
 /**
  * Runs `work` while no other set-up of this clone runs. The lock is a symbolic link whose target names its owner:
- * it appears with its content in one system call, so there is never a lock without an owner.
+ * one system call creates it with its content, so a lock always has an owner.
  *
  * @template T
  * @param {{path: string, progress: (text: string) => void}} options
@@ -21,11 +21,11 @@ const staleMs = 5 * 60_000;
  * @returns {Promise<T>}
  */
 export async function withLock({ path: lock, progress }, work) {
-  let told = false;
+  let reported = false;
   while (!take(lock)) {
     if (breakStale(lock)) continue;
-    if (!told) progress(`another set-up is running (${readOwner(lock) ?? 'just ended'}); waiting for it`);
-    told = true;
+    if (!reported) progress(`another set-up is running (${readOwner(lock) ?? 'just ended'}); waiting for it`);
+    reported = true;
     await setTimeout(pollMs);
   }
   const refresh = setInterval(() => {
@@ -53,8 +53,8 @@ function take(lock) {
 }
 
 /**
- * Removes a lock whose owner is gone. Only one process may do so at a time: otherwise a slow second one would remove
- * the fresh lock of the first.
+ * Removes a lock whose owner is gone. Only one process may do so at a time: otherwise a slow second process would
+ * remove the new lock of the first.
  *
  * @param {string} lock
  * @returns {boolean} whether the lock may be tried again at once

@@ -9,7 +9,7 @@
  * @property {string} execPath the running Node
  * @property {NodeJS.ProcessEnv} env
  * @property {boolean} production leave development dependencies out
- * @property {(text: string) => void} progress says one line on standard error
+ * @property {(text: string) => void} progress prints one line on standard error
  */
 
 /** The part of a {@link Machine} which finds programs. @typedef {Pick<Machine, 'env'>} WithEnvironment */

@@ -8,7 +8,7 @@ import { replaceDirectory } from './replace-directory.mjs';
 import { run } from './run.mjs';
 import { isAtLeast } from './version.mjs';
 
-/** The Node everything is tested on. Older ones lack something that is used: `using` declarations, UUIDv7, type stripping. */
+/** The tests run on this Node. Older versions lack `using` declarations, UUIDv7 or type stripping. */
 export const minimumNode = '26.10';
 
 /** @param {import('./machine.mjs').Machine} machine */
@@ -24,7 +24,7 @@ export async function prepare(machine) {
   const wanted = privateNode(machine);
   if (wanted === undefined) {
     throw new SetupError(
-      `Node ${machine.nodeVersion} is too old, and there is no newer one to bring along for ${machine.platform}-${machine.arch}.`,
+      `Node ${machine.nodeVersion} is too old, and the set-up has no newer one for ${machine.platform}-${machine.arch}.`,
       `Install Node ${minimumNode} or newer (nodejs.org, or a version manager) and run the command again.`,
     );
   }
@@ -32,8 +32,8 @@ export async function prepare(machine) {
 }
 
 /**
- * npm puts `node_modules/.bin` first on PATH, so this link makes every following script run on the private Node, even
- * when npm itself was started on the old one. Called after the dependencies, because `npm ci` deletes the link.
+ * npm puts `node_modules/.bin` first on PATH, so this link makes every later script run on the private Node, even
+ * when npm itself runs on the old one. Called after the dependencies, because `npm ci` deletes the link.
  *
  * @param {import('./machine.mjs').Machine} machine
  */
@@ -51,7 +51,7 @@ export function link(machine) {
 }
 
 /**
- * The package of the lock file that carries Node for a platform.
+ * The package in the lock file that contains Node for a platform.
  *
  * @param {import('./installed.mjs').LockFile} lock
  * @param {string} platform
@@ -104,7 +104,7 @@ async function install(machine, wanted) {
   }
   await npm(machine, fresh, ['ci']);
   const binary = path.join(fresh, wanted.place, wanted.bin);
-  // The packages are optional, one for each platform, so npm does not fail when ours could not be fetched.
+  // The packages are optional, one per platform, so npm does not fail when it cannot fetch the one needed here.
   if (!isExecutable(binary)) {
     throw new SetupError(`npm could not fetch Node ${wanted.version} (${path.basename(wanted.place)}).`, checkRegistry);
   }
@@ -114,7 +114,7 @@ async function install(machine, wanted) {
     what: `Node ${wanted.version} for ${machine.platform}-${machine.arch} does not run on this machine`,
     next: `Install Node ${minimumNode} or newer with this system's own package manager and run the command again.`,
   });
-  // 67 MB of headers, which only native add-ons would need.
+  // 67 MB of headers, which only native add-ons need.
   fs.rmSync(path.join(fresh, wanted.place, 'include'), { recursive: true, force: true });
   replaceDirectory(fresh, final);
   progress(`Node ${wanted.version} installed`);

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { findProgram } from './find-program.mjs';
 import { run } from './run.mjs';
 
-/** Nothing here needs a package's install script: every native part ships as a package of its own platform. */
+/** No package needs its install script: every native part is a package per platform. */
 const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
 
 export const checkRegistry =
@@ -45,7 +45,7 @@ function findCli({ env, execPath }) {
 
 /**
  * npm looks for its global configuration (certificates, proxies) beside the Node that runs it. Under the private Node
- * it would find none, so the place beside npm itself is handed on. Inside an npm script npm has already done so.
+ * it finds none, so this passes the one beside npm itself. Inside an npm script npm has already set it.
  *
  * @param {import('./machine.mjs').Machine} machine
  * @param {string | undefined} cli

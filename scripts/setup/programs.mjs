@@ -2,7 +2,7 @@ import { SetupError } from './error.mjs';
 import { findProgram } from './find-program.mjs';
 
 /**
- * Programs that are part of nearly every system and are not brought along.
+ * Programs that nearly every system has and the set-up does not install.
  *
  * @param {import('./machine.mjs').Machine} machine
  */
@@ -14,10 +14,10 @@ export function checkPrograms(machine) {
     );
   }
   if (findProgram(machine, 'git') === undefined) {
-    throw new SetupError('git not found; workspaces are kept in it.', installLine(machine, 'git'));
+    throw new SetupError('git not found. Workspaces are git repositories.', installLine(machine, 'git'));
   }
   if (findProgram(machine, 'python3') === undefined) {
-    machine.progress(`python3 not found; tasks that run Python will fail. ${installLine(machine, 'python3')}`);
+    machine.progress(`python3 not found. Commands that run Python will fail. ${installLine(machine, 'python3')}`);
   }
 }
 

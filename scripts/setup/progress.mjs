@@ -1,6 +1,6 @@
 import process from 'node:process';
 
-/** Lines on standard error with the seconds since the start; silent until there is something to say. */
+/** Prints lines on standard error, with the seconds since the start. */
 export function createProgress() {
   const start = Date.now();
   return (/** @type {string} */ text) => {

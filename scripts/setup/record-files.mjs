@@ -3,8 +3,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 /**
- * `unpacked.json` holds the hash and the mode of each unpacked file that is run or loaded, by its path. The sandbox compares them before it
- * uses bubblewrap, because the user that unpacked the files is also the one that commands run as.
+ * `unpacked.json` holds the hash and the mode of each unpacked file that is run or loaded, by path. The sandbox compares them before it uses
+ * bubblewrap, because commands run as the user that owns the unpacked files.
  */
 const name = 'unpacked.json';
 
@@ -24,7 +24,7 @@ export function isAsRecorded(directory) {
 }
 
 /**
- * The launcher is among them only when it is a script.
+ * The launcher is included only when it is a script: links are skipped.
  *
  * @param {string} directory
  */

@@ -12,12 +12,12 @@ const next = [
   '  Arch             sudo pacman -S valkey',
   '  Alpine           sudo apk add valkey',
   '  with Docker      docker run -d -p 127.0.0.1:6379:6379 valkey/valkey:8.1-alpine valkey-server --appendonly yes --appendfsync always',
-  '                   export REDIS_URL=redis://127.0.0.1:6379 (no password: whoever can reach the port can approve any call)',
+  '                   export REDIS_URL=redis://127.0.0.1:6379 (no password: every process that reaches the port can approve any call)',
   '  anything else    export REDIS_URL=redis://host:6379',
 ].join('\n');
 
 /**
- * A Redis at hand: the user's own (REDIS_URL), the system's, or the one unpacked here.
+ * Whether there is a Redis: the user's own (REDIS_URL), the system's, or the one unpacked here.
  *
  * @param {import('./machine.mjs').Machine} machine
  */

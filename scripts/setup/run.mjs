@@ -3,12 +3,12 @@ import { SetupError } from './error.mjs';
 import { noteRunning } from './left-running.mjs';
 
 /**
- * Runs a program to its end. Its output is kept back and shown only when it fails.
+ * Runs a program to its end and shows its output only when it fails.
  *
  * @param {Pick<import('./machine.mjs').Machine, 'root'>} machine
  * @param {string[]} command
- * @param {{cwd: string, env: NodeJS.ProcessEnv, what: string, next: string}} options `what` and `next` make up the error
- * @returns {Promise<string>} standard output and error, as they came
+ * @param {{cwd: string, env: NodeJS.ProcessEnv, what: string, next: string}} options `what` and `next` form the error
+ * @returns {Promise<string>} standard output and error, interleaved
  */
 export function run({ root }, [program = '', ...args], { cwd, env, what, next }) {
   return new Promise((resolve, reject) => {
@@ -33,7 +33,7 @@ export function run({ root }, [program = '', ...args], { cwd, env, what, next })
 }
 
 /**
- * The cause stands in the first lines or in the last.
+ * The cause is in the first lines or in the last.
  *
  * @param {string} text
  */

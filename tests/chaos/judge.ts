@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Client } from '@holdpoint/client/client';
 import type { Stuck } from '@holdpoint/contract/wire';
 import { openQueues } from '@holdpoint/engine/queues/queues';
-import { connect } from '@holdpoint/engine/redis/connect';
+import { connect } from '@holdpoint/engine/redis';
 import pino from 'pino';
 import { git } from '../harness/repositories.ts';
 import type { System } from '../harness/system.ts';

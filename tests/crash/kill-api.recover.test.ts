@@ -3,22 +3,17 @@ import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
 import { decideApproval } from '@holdpoint/engine/commands/decide-approval';
 import { newId } from '@holdpoint/engine/domain/new-id';
 import { openQueues } from '@holdpoint/engine/queues/queues';
-import { connect } from '@holdpoint/engine/redis/connect';
+import { connect } from '@holdpoint/engine/redis';
 import pino from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bash, finished, nextApproval, plan } from '../harness/runs.ts';
-import { type System, startSystem } from '../harness/system.ts';
+import { expect, test } from 'vitest';
+import { approve, bash, finished, nextApproval, plan } from '../harness/runs.ts';
+import { useSystem } from '../harness/use-system.ts';
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-  await system.startWorker();
-});
-afterAll(() => system[Symbol.asyncDispose]());
+const system = useSystem();
 
 const held = { rules: [{ match: { tool: 'bash' as const }, action: 'hold' as const }] };
 
-test('kill -9 of the API while a run is followed: the stream goes on where it was, each event once', async () => {
+test('a stream survives kill -9 of the API and gets each event once', async () => {
   const { client } = system;
   const { run } = await client.createRun({ plan: plan([bash('echo one')], [bash('echo two')]), policy: held });
   const seen: number[] = [];
@@ -29,9 +24,9 @@ test('kill -9 of the API while a run is followed: the stream goes on where it wa
   const first = await nextApproval(client, run.id);
   await system.api.kill();
   await system.api.start();
-  await client.decideApproval(first.id, { decision: 'approve', action_digest: first.action_digest });
+  await approve(client, first);
   const second = await nextApproval(client, run.id);
-  await client.decideApproval(second.id, { decision: 'approve', action_digest: second.action_digest });
+  await approve(client, second);
   expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded' });
   await following;
   expect(seen).toEqual(seen.map((_, index) => index + 1));
@@ -39,7 +34,7 @@ test('kill -9 of the API while a run is followed: the stream goes on where it wa
   expect(seen).toHaveLength(events.length);
 });
 
-test('a decision whose writer died before the wake-up is carried out all the same', async () => {
+test('a decision takes effect when its writer died before the wake-up', async () => {
   const { client } = system;
   const { run } = await client.createRun({ plan: plan([bash('echo decided')]), policy: held });
   const approval = await nextApproval(client, run.id);
@@ -47,12 +42,12 @@ test('a decision whose writer died before the wake-up is carried out all the sam
   const logger = pino({ level: 'silent' });
   const connections = connect(system.redis.address, logger);
   const queues = openQueues(connections.state, Date.now);
-  const dies = async (): Promise<void> => {
+  const die = async (): Promise<void> => {
     throw new Error('killed between the decision and its wake-up');
   };
   const deps = {
     redis: connections.state,
-    queues: { ...queues, wakeStep: dies },
+    queues: { ...queues, wakeStep: die },
     blobs: openBlobStore(join(system.dataDir, 'blobs')),
     logger,
     newId,
@@ -60,7 +55,7 @@ test('a decision whose writer died before the wake-up is carried out all the sam
     catalog: {
       versions: () => ({}),
       describe: () => {
-        throw new Error('an approve describes nothing');
+        throw new Error('an approval without edits needs no description');
       },
     },
   };

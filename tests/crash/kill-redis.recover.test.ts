@@ -1,17 +1,11 @@
-import { ApiError } from '@holdpoint/client/errors';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bash, finished, plan } from '../harness/runs.ts';
-import { type System, startSystem } from '../harness/system.ts';
+import { expect, test } from 'vitest';
+import { bash, finished, plan, readiness } from '../harness/runs.ts';
 import { until } from '../harness/until.ts';
+import { useSystem } from '../harness/use-system.ts';
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-  await system.startWorker();
-});
-afterAll(() => system[Symbol.asyncDispose]());
+const system = useSystem();
 
-test('kill -9 of Redis under load: every acknowledged run is there, and completes; no acknowledged event is lost', async () => {
+test('kill -9 of Redis under load loses no acknowledged run and no acknowledged event', async () => {
   const { client } = system;
   const acknowledged: string[] = [];
   const lastSeen = new Map<string, number>();
@@ -34,15 +28,10 @@ test('kill -9 of Redis under load: every acknowledged run is there, and complete
 
   await until('work is under way', () => acknowledged.length >= 5 && lastSeen.size >= 5);
   await system.redis.kill();
-  await until('the API says that it cannot', () =>
-    client.ready().then(
-      () => false,
-      (error: unknown) => error instanceof ApiError && error.code === 'unavailable',
-    ),
-  );
+  await until('the API is unavailable', async () => (await readiness(client)) === 'unavailable');
   await system.redis.start();
-  const sofar = acknowledged.length;
-  await until('the API accepts runs again', () => acknowledged.length > sofar + 2);
+  const before = acknowledged.length;
+  await until('the API accepts runs again', () => acknowledged.length > before + 2);
   stop = true;
   await Promise.all([submitting, watching]);
 

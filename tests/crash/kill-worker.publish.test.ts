@@ -1,31 +1,23 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { directoryWith, git, repositoryWith } from '../harness/repositories.ts';
+import { expect, test } from 'vitest';
+import { git } from '../harness/repositories.ts';
 import { bash, finished, plan } from '../harness/runs.ts';
-import { processesWith, type System, startSystem } from '../harness/system.ts';
+import { processesWith } from '../harness/system.ts';
 import { until } from '../harness/until.ts';
+import { useSystem } from '../harness/use-system.ts';
 
-let system: System;
-const sources: string[] = [];
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(async () => {
-  await system[Symbol.asyncDispose]();
-  for (const source of sources) await rm(source, { recursive: true, force: true });
-});
+const system = useSystem({ workers: 0 });
 
-const ended = (runId: string) =>
+const published = (runId: string) =>
   system.client.waitForRun(runId, {
     until: ({ publication }) => publication.status === 'published',
     signal: AbortSignal.timeout(30_000),
   });
 
-test('kill -9 of the worker while a validator runs: it runs again on the same files, and the source gets the result once', async () => {
+test('a validator whose worker is killed runs again, and the source gets one commit', async () => {
   const { client } = system;
-  const path = await repositoryWith({ 'a.txt': 'a\n' });
-  sources.push(path);
+  const path = await system.repositoryWith({ 'a.txt': 'a\n' });
   const first = await system.startWorker();
   const { run } = await client.createRun({
     plan: plan([bash('echo b >> a.txt')]),
@@ -41,7 +33,7 @@ test('kill -9 of the worker while a validator runs: it runs again on the same fi
   await until('its sandbox is gone', async () => (await processesWith(system.folder(run.id))).length === 0);
   expect(await git(path, 'branch', '--list', 'holdpoint/*')).toBe('');
   const second = await system.startWorker();
-  expect((await ended(run.id)).publication.published).toMatchObject({ type: 'git' });
+  expect((await published(run.id)).publication.published).toMatchObject({ type: 'git' });
   await publishing;
   expect(await git(path, 'rev-list', '--count', `holdpoint/${run.id}`)).toBe('2');
   expect(await git(path, 'show', `holdpoint/${run.id}:a.txt`)).toBe('a\nb');
@@ -49,15 +41,14 @@ test('kill -9 of the worker while a validator runs: it runs again on the same fi
   await second.signal('SIGKILL');
 });
 
-test('killed at random moments of many publishes, every source is wholly the new', async () => {
+test('publishes killed at random moments leave every source complete', async () => {
   const { client } = system;
   const runs = 6;
   const paths = await Promise.all(
     Array.from({ length: runs }, () =>
-      directoryWith(Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`d${n % 5}/f${n}`, `${n}\n`]))),
+      system.directoryWith(Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`d${n % 5}/f${n}`, `${n}\n`]))),
     ),
   );
-  sources.push(...paths);
   let worker = await system.startWorker();
   const made = await Promise.all(
     paths.map((path) =>
@@ -70,14 +61,14 @@ test('killed at random moments of many publishes, every source is wholly the new
   for (const { run } of made) expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded' });
   const publishing = made.map(({ run }) => client.publish(run.id).catch(() => undefined));
   for (let kill = 0; kill < 4; kill++) {
-    await until('something is under way', async () => {
+    await until('a publish is active', async () => {
       const [queue] = (await client.listQueues()).filter(({ name }) => name === 'workspaces');
       return (queue?.active ?? 0) > 0 || (await allPublished(made.map(({ run }) => run.id)));
     });
     await worker.signal('SIGKILL');
     worker = await system.startWorker();
   }
-  for (const { run } of made) await ended(run.id);
+  for (const { run } of made) await published(run.id);
   await Promise.all(publishing);
   for (const path of paths) {
     expect(await readFile(join(path, 'd1/new'), 'utf8')).toBe('new\n');
@@ -94,12 +85,11 @@ async function allPublished(ids: string[]): Promise<boolean> {
   return runs.every(({ publication }) => publication.status === 'published');
 }
 
-test('kill -9 of the worker while it makes a fork: the fork is made by the next one', async () => {
+test('a fork whose worker is killed is finished by the next worker', async () => {
   const { client } = system;
-  const path = await directoryWith(
+  const path = await system.directoryWith(
     Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`d${n % 40}/f${n}`, `${n}\n`])),
   );
-  sources.push(path);
   const first = await system.startWorker();
   const { run } = await client.createRun({
     plan: plan([bash('echo one > one')], [bash('cat one; echo two > two')]),

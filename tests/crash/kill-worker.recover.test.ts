@@ -1,23 +1,20 @@
 import { existsSync } from 'node:fs';
 import { chown, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { AppProcess } from '../harness/processes.ts';
 import { bash, finished, nextApproval, plan } from '../harness/runs.ts';
-import { processesWith, type System, startSystem } from '../harness/system.ts';
+import { processesWith } from '../harness/system.ts';
 import { until } from '../harness/until.ts';
+import { useSystem } from '../harness/use-system.ts';
 
-let system: System;
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system[Symbol.asyncDispose]());
+const system = useSystem({ workers: 0 });
 
-/** Counts in the workspace, says that it runs, and goes on when it is told to. */
+/** Counts in the workspace, reports that it runs, and waits for the file `go`. */
 const countAndHold = (marker: string) =>
   bash(`echo once >> counter; touch started-${marker}; until [ -e go ]; do sleep 0.02; done`, 'hold');
 
-/** A file put into the staging tree from outside, as the owner of the tree. */
+/** Creates a file in the staging tree from outside, as the owner of the tree. */
 async function put(runId: string, name: string): Promise<void> {
   const tree = system.tree(runId);
   const { uid, gid } = await stat(tree);
@@ -25,7 +22,7 @@ async function put(runId: string, name: string): Promise<void> {
   await chown(join(tree, name), uid, gid);
 }
 
-/** Starts another worker. The first attempt's sign of life is not in the new tree: it is there again only when attempt 2 runs. */
+/** Starts another worker and waits for attempt 2. Its tree is new, so `started-…` appears in it only when attempt 2 runs. */
 async function takeOver(runId: string, marker: string): Promise<AppProcess> {
   const before = system.tree(runId);
   const worker = await system.startWorker();
@@ -37,7 +34,7 @@ async function takeOver(runId: string, marker: string): Promise<AppProcess> {
   return worker;
 }
 
-test('kill -9 of the worker in the middle of a step: nothing survives it, and its effect is there once', async () => {
+test('a step whose worker is killed leaves no process and one effect', async () => {
   const { client } = system;
   const first = await system.startWorker();
   const { run } = await client.createRun({
@@ -60,7 +57,7 @@ test('kill -9 of the worker in the middle of a step: nothing survives it, and it
   await second.signal('SIGKILL');
 });
 
-test('a worker that is told to end hands its step back, and the next one goes on at once', async () => {
+test('a worker that gets SIGTERM returns its step, and the next worker takes it at once', async () => {
   const { client } = system;
   const first = await system.startWorker();
   const { run } = await client.createRun({ plan: plan([countAndHold('b')]) });
@@ -75,7 +72,7 @@ test('a worker that is told to end hands its step back, and the next one goes on
   await second.signal('SIGTERM');
 });
 
-test('a worker stopped past its lock and resumed changes nothing: its step was taken over', async () => {
+test('a worker stopped past its lock and resumed changes nothing', async () => {
   const { client } = system;
   const stopped = await system.startWorker();
   const { run } = await client.createRun({ plan: plan([countAndHold('c')]) });
@@ -93,7 +90,7 @@ test('a worker stopped past its lock and resumed changes nothing: its step was t
   await second.signal('SIGTERM');
 });
 
-test('a cancel kills the whole tree of a running command, and the run ends as canceled', async () => {
+test('a cancel kills the whole process tree of a running command', async () => {
   const { client } = system;
   const worker = await system.startWorker();
   const { run } = await client.createRun({
@@ -108,7 +105,7 @@ test('a cancel kills the whole tree of a running command, and the run ends as ca
   await worker.signal('SIGTERM');
 });
 
-test('a parked step outlives everything, and of racing decisions over HTTP exactly one counts', async () => {
+test('a parked step survives all kills, and exactly one of 8 racing decisions wins', async () => {
   const { client } = system;
   const worker = await system.startWorker();
   const { run } = await client.createRun({

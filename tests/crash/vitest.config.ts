@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The full form: a process dies at every single moment. The bounded one is part of the root's tests. */
+/** The full form kills a process at every step. The bounded form is part of `npm test`. */
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,

@@ -3,20 +3,15 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bash, finished, nextApproval, plan } from '../harness/runs.ts';
-import { type System, startSystem } from '../harness/system.ts';
 import { until } from '../harness/until.ts';
+import { useSystem } from '../harness/use-system.ts';
 
-let system: System;
+const system = useSystem();
 let admin: Redis;
-beforeAll(async () => {
-  system = await startSystem();
-  await system.startWorker();
+beforeAll(() => {
   admin = new Redis(system.redis.address);
 });
-afterAll(async () => {
-  admin.disconnect();
-  await system[Symbol.asyncDispose]();
-});
+afterAll(() => admin.disconnect());
 
 interface Line {
   msg?: string;
@@ -32,7 +27,7 @@ function workerLog(): { text: string; lines: Line[] } {
 const counted = (lines: Line[], msg: string): number =>
   lines.filter((line) => line.msg === msg).reduce((sum, { suppressed = 1 }) => sum + suppressed, 0);
 
-test('a Redis that refuses writes: the API says why, the logs stay small, and all of it continues after', async () => {
+test('while Redis refuses writes the API says why, and later all runs continue', async () => {
   const { client } = system;
   const held = { rules: [{ match: { tool: 'bash' }, action: 'hold' as const }] };
   const { run: parked } = await client.createRun({ plan: plan([bash('true')]), policy: held });
@@ -50,11 +45,11 @@ test('a Redis that refuses writes: the API says why, the logs stay small, and al
     await expect(client.decideApproval(approval.id, decision)).rejects.toMatchObject(refusal);
     expect((await client.listRuns()).data).toHaveLength(2);
     const said = 'no jobs are taken: Redis refuses writes';
-    await until('the worker has looked three times', () => counted(workerLog().lines, said) >= 3);
+    await until('the worker has checked three times', () => counted(workerLog().lines, said) >= 3);
     const { text, lines } = workerLog();
-    // Without a pause there are thousands of them in a second.
+    // Without a pause there are thousands per second.
     expect(counted(lines, 'queue worker error')).toBeLessThan(100);
-    // No arguments of a script, and no script.
+    // The log contains neither scripts nor their arguments.
     expect(text).not.toContain('{hp-0}:');
     expect(text).not.toContain('rcall');
   } finally {

@@ -2,7 +2,7 @@ import { cp, readFile, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { bash, finished, nextApproval, plan } from '../harness/runs.ts';
+import { approve, bash, finished, nextApproval, plan } from '../harness/runs.ts';
 import { type System, startSystem } from '../harness/system.ts';
 import { until } from '../harness/until.ts';
 
@@ -14,7 +14,7 @@ afterEach(() => system[Symbol.asyncDispose]());
 
 const files = 20;
 
-/** A run that has made twenty files, and waits for a decision before it counts the lines in them. */
+/** A run that has created twenty files and waits for a decision before it counts their lines. */
 async function park(): Promise<string> {
   const make = `for i in $(seq ${files}); do echo line $i > made$i.txt; done; echo made >> marks.txt`;
   const { run } = await system.client.createRun({
@@ -31,10 +31,10 @@ async function park(): Promise<string> {
 
 async function decide(runId: string): Promise<void> {
   const approval = await nextApproval(system.client, runId);
-  await system.client.decideApproval(approval.id, { decision: 'approve', action_digest: approval.action_digest });
+  await approve(system.client, approval);
 }
 
-/** What the run came to, and why its tree was not used, where that was so. */
+/** The end of the run, and why its tree was not used, if so. */
 async function outcome(runId: string) {
   const { status } = await finished(system.client, runId);
   const { data } = await system.client.listEvents(runId, { limit: 500 });
@@ -49,39 +49,39 @@ async function outcome(runId: string) {
     marks: await text('marks.txt'),
   };
 }
-const whole = { status: 'succeeded', lines: files, marks: 'made\ncounted\n' };
+const complete = { status: 'succeeded', lines: files, marks: 'made\ncounted\n' };
 
-test('a file that is deleted by hand while the system is down is there again when the run continues', async () => {
+test('a file deleted while the system was down is restored when the run continues', async () => {
   const worker = await system.startWorker();
   const runId = await park();
   await worker.signal('SIGTERM');
   await rm(join(system.tree(runId), 'made7.txt'));
   await system.startWorker();
   await decide(runId);
-  expect(await outcome(runId)).toEqual({ ...whole, distrusted: ['tree_changed'] });
+  expect(await outcome(runId)).toEqual({ ...complete, distrusted: ['tree_changed'] });
 });
 
-test('files that a power failure emptied are as the snapshot has them when the run continues', async () => {
+test('files that a power failure truncated are restored when the run continues', async () => {
   const worker = await system.startWorker({ HOLDPOINT_BOOT_ID: 'before' });
   const runId = await park();
   await worker.signal('SIGKILL');
   for (const name of ['made1.txt', 'made2.txt', 'marks.txt']) await truncate(join(system.tree(runId), name));
   await system.startWorker({ HOLDPOINT_BOOT_ID: 'after' });
   await decide(runId);
-  expect(await outcome(runId)).toEqual({ ...whole, distrusted: ['other_boot'] });
+  expect(await outcome(runId)).toEqual({ ...complete, distrusted: ['other_boot'] });
   expect((await system.client.stuck()).repairs).toMatchObject({ other_boot: 1 });
 });
 
-test('a worker that is restarted, and finds the files as they were, uses them', async () => {
+test('a restarted worker uses files that have not changed', async () => {
   const worker = await system.startWorker();
   const runId = await park();
   await worker.signal('SIGTERM');
   await system.startWorker();
   await decide(runId);
-  expect(await outcome(runId)).toEqual({ ...whole, distrusted: [] });
+  expect(await outcome(runId)).toEqual({ ...complete, distrusted: [] });
 });
 
-test('Redis comes back with an older log: nothing is in the files twice, and it is said', async () => {
+test('after Redis restarts with an older log, no effect is there twice', async () => {
   const worker = await system.startWorker();
   const runId = await park();
   const older = join(system.directory, 'older');
@@ -95,15 +95,15 @@ test('Redis comes back with an older log: nothing is in the files twice, and it 
   await system.redis.start();
   await system.startWorker();
   await decide(runId);
-  expect(await outcome(runId)).toEqual({ ...whole, distrusted: ['log_went_back'] });
+  expect(await outcome(runId)).toEqual({ ...complete, distrusted: ['log_went_back'] });
   const log = await readFile(join(system.directory, 'api.log'), 'utf8');
   expect(log).not.toContain('"level":60');
 });
 
-test('Redis loses every queue under a running worker: the sweep brings a decided step on', async () => {
+test('after Redis lost every queue, the sweep wakes a decided step', async () => {
   const worker = await system.startWorker();
   const runId = await park();
-  // It cannot take the job of the decided step before that is lost.
+  // A stopped worker cannot take the job of the decided step before the queues are deleted.
   await worker.signal('SIGSTOP');
   await decide(runId);
   const redis = new Redis(system.redis.address);
@@ -112,7 +112,7 @@ test('Redis loses every queue under a running worker: the sweep brings a decided
   await redis.del(...queues);
   redis.disconnect();
   await worker.signal('SIGCONT');
-  expect(await outcome(runId)).toMatchObject(whole);
+  expect(await outcome(runId)).toMatchObject(complete);
   await until('the sweep is recorded', async () => (await system.client.ready()).sweep.last_at !== null);
   expect((await system.client.stuck()).sweep.overdue).toBe(false);
 });

@@ -7,31 +7,31 @@ import { until } from './until.ts';
 
 const run = promisify(execFile);
 
-/** Files whose power can be cut. */
+/** A disk whose power can be cut. */
 export interface Disk extends AsyncDisposable {
   path: string;
-  /** What the processes that write to it need in their environment. */
+  /** Environment variables for the processes that write to it. */
   env: Readonly<Record<string, string>>;
-  /** Brings everything to the disk, and nothing of any other file system. */
+  /** Writes everything to this disk, and only to this one. */
   sync(): Promise<void>;
-  /** Copies what is on disk at one instant. The processes that write to it must be stopped before. */
-  photograph(): Promise<void>;
-  /** Puts the copy in the place of the disk. The processes must be gone before. */
-  becomePhotograph(): Promise<void>;
+  /** Copies what is on the disk at this moment. The processes that write to it must be stopped. */
+  capture(): Promise<void>;
+  /** Replaces the disk with the copy. The processes must be gone. */
+  restoreCapture(): Promise<void>;
 }
 
 /**
- * `commit=1`: metadata reaches the journal within a second. `noauto_da_alloc`: a rename does not write the renamed file back, which
- * only ext4 does. So a file that was written without fsync is empty after a cut, as POSIX allows.
+ * `commit=1`: metadata reaches the journal within a second. `noauto_da_alloc`: a rename does not flush the renamed file, which only ext4
+ * does. So a file that was written without fsync is empty after a cut, as POSIX allows.
  */
 const mountOptions = 'loop,commit=1,noauto_da_alloc';
 
-/** A small journal and every inode at once: the image is copied as a whole. */
+/** A small journal and preallocated inodes, because the whole image is copied. */
 const forCuts = ['-E', 'lazy_itable_init=0,lazy_journal_init=0,nodiscard', '-J', 'size=16', '-N', '131072', '-m', '0'];
 
 /**
- * An ext4 file system of its own in an image file. The image is the disk: what the kernel has not written back yet is not in it. Mounting
- * the copy replays the journal, as after a real power cut.
+ * An ext4 file system in an image file. The image is the disk: it lacks what the kernel has not written back yet. Mounting the copy replays
+ * the journal, as after a real power cut.
  */
 export async function openDisk(megabytes = 2048, features: readonly string[] = forCuts): Promise<Disk> {
   const directory = await mkdtemp(join(tmpdir(), 'hp-disk-'));
@@ -54,7 +54,7 @@ export async function openDisk(megabytes = 2048, features: readonly string[] = f
     async sync() {
       await run('sync', ['-f', path]);
     },
-    async photograph() {
+    async capture() {
       await until('two copies of the image are the same', async () => {
         await run('cp', ['--sparse=always', image, copy]);
         return run('cmp', ['-s', image, copy]).then(
@@ -63,7 +63,7 @@ export async function openDisk(megabytes = 2048, features: readonly string[] = f
         );
       });
     },
-    async becomePhotograph() {
+    async restoreCapture() {
       await unmount(path);
       await rename(copy, image);
       await run('mount', ['-o', mountOptions, image, path]);
@@ -75,7 +75,7 @@ export async function openDisk(megabytes = 2048, features: readonly string[] = f
   };
 }
 
-/** A process that was just killed keeps its files open for an instant. */
+/** A process that was just killed keeps its files open for a moment. */
 async function unmount(path: string): Promise<void> {
   let reason: unknown;
   await until('the disk is unmounted', () =>

@@ -1,4 +1,4 @@
-"""Takes disk space as fast as it can, without end. Argument: which way."""
+"""Fills the disk as fast as it can, forever. The argument selects the way."""
 import array, mmap, os, signal, socket, sys
 
 way = sys.argv[1]

@@ -1,14 +1,14 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a model is asked, as far as tests look at it. */
+/** The parts of a request to a model that tests read. */
 interface Question {
   model: string;
-  /** What the run was asked to do. */
+  /** The prompt of the run. */
   prompt: string;
-  /** The results of tools, in their order. */
+  /** The results of tools, in order. */
   results: { id: string; text: string }[];
-  /** Ids of the calls that the model made before. */
+  /** Ids of the model's earlier calls. */
   calls: string[];
 }
 
@@ -20,13 +20,13 @@ interface Answer {
 export interface ModelServer extends AsyncDisposable {
   url: string;
   questions: Question[];
-  /** Tokens that all answers so far took. */
+  /** Tokens of all answers so far. */
   tokens(): number;
 }
 
 export const tokensPerAnswer = 15;
 
-/** A loopback server of the chat completions format, as openai-compatible servers speak it. Every answer takes `tokensPerAnswer`. */
+/** A loopback server of the chat completions format, as openai-compatible servers speak it. Every answer costs `tokensPerAnswer`. */
 export async function openModelServer(answer: (question: Question) => Answer): Promise<ModelServer> {
   const questions: Question[] = [];
   let answered = 0;
@@ -81,12 +81,13 @@ const completion = (model: string, number: number, content: string, calls: { too
       index: 0,
       message: {
         ...{ role: 'assistant', content },
-        ...(calls.length > 0 && {
-          tool_calls: calls.map(({ tool, args }, index) => ({
-            ...{ id: `call_${number}_${index}`, type: 'function' },
-            function: { name: tool, arguments: JSON.stringify(args) },
-          })),
-        }),
+        tool_calls:
+          calls.length === 0
+            ? undefined
+            : calls.map(({ tool, args }, index) => ({
+                ...{ id: `call_${number}_${index}`, type: 'function' },
+                function: { name: tool, arguments: JSON.stringify(args) },
+              })),
       },
       finish_reason: calls.length > 0 ? 'tool_calls' : 'stop',
     },

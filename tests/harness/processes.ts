@@ -6,21 +6,25 @@ import { fileURLToPath } from 'node:url';
 
 export const projectDir = resolve(fileURLToPath(new URL('.', import.meta.url)), '../..');
 
-/** Where `up` has it, too. */
-const compileCache = join(projectDir, '.cache/compiled');
+/** The environment of each process. The settings of the user who runs the tests are not in it. `up` uses the same compile cache. */
+export const appEnv = {
+  PATH: process.env.PATH ?? '',
+  HOME: process.env.HOME ?? '',
+  NODE_COMPILE_CACHE: join(projectDir, '.cache/compiled'),
+};
 
 export interface AppProcess {
   pid: number;
-  /** The line that said it is ready, parsed. */
+  /** The parsed line that reported it as ready. */
   ready: Record<string, unknown>;
-  /** Sends a signal; resolves when the process is gone, or at once for signals that do not end it. */
+  /** Sends a signal. Resolves when the process is gone, or at once after SIGSTOP and SIGCONT. */
   signal(name: NodeJS.Signals): Promise<void>;
   /** Resolves when the process is gone. */
   gone: Promise<void>;
   isAlive(): boolean;
 }
 
-/** Starts an app as a process of its own and waits until it says it is ready. Its log goes to a file. */
+/** Starts an app as a separate process and waits until it reports that it is ready. Its log goes to a file. */
 export async function startApp(options: {
   entry: string;
   env: Record<string, string>;
@@ -32,12 +36,7 @@ export async function startApp(options: {
   const before = options.preload === undefined ? [] : ['--import', options.preload];
   const child = spawn(process.execPath, [...before, join(projectDir, options.entry)], {
     cwd: projectDir,
-    env: {
-      PATH: process.env.PATH ?? '',
-      HOME: process.env.HOME ?? '',
-      NODE_COMPILE_CACHE: compileCache,
-      ...options.env,
-    },
+    env: { ...appEnv, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const log = createWriteStream(options.logFile, { flags: 'a' });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** git in a test's own repository; no configuration of the machine or its user takes part. */
+/** Runs git without the configuration of the machine or its user. */
 export async function git(cwd: string, ...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)('git', args, {
     cwd,
@@ -21,9 +21,9 @@ export async function git(cwd: string, ...args: string[]): Promise<string> {
   return stdout.trim();
 }
 
-/** A temporary directory with these files. */
-export async function directoryWith(files: Record<string, string>): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'hp-source-'));
+/** A new directory below `parent` with these files. */
+export async function directoryWith(files: Record<string, string>, parent = tmpdir()): Promise<string> {
+  const directory = await mkdtemp(join(parent, 'hp-source-'));
   for (const [name, content] of Object.entries(files)) {
     await mkdir(dirname(join(directory, name)), { recursive: true });
     await writeFile(join(directory, name), content);
@@ -31,10 +31,10 @@ export async function directoryWith(files: Record<string, string>): Promise<stri
   return directory;
 }
 
-export async function repositoryWith(files: Record<string, string>): Promise<string> {
-  const directory = await directoryWith(files);
+export async function repositoryWith(files: Record<string, string>, parent?: string): Promise<string> {
+  const directory = await directoryWith(files, parent);
   await git(directory, 'init', '-q', '-b', 'main');
   await git(directory, 'add', '-A');
-  await git(directory, 'commit', '-q', '-m', 'as it was');
+  await git(directory, 'commit', '-q', '-m', 'initial');
   return directory;
 }

@@ -3,18 +3,18 @@ import type { Approval, CreateRun, RunDetail } from '@holdpoint/contract/wire';
 
 type Step = { name?: string; tool: string; args: Record<string, never> | Record<string, string | number | boolean> };
 
-/** A plan of groups of calls. */
+/** A plan with one group per argument. */
 export const plan = (...groups: Step[][]): NonNullable<CreateRun['plan']> => ({
   groups: groups.map((steps) => ({ steps })),
 });
 
 export const bash = (command: string, name?: string): Step => ({
-  ...(name === undefined ? {} : { name }),
+  name,
   tool: 'bash',
   args: { command },
 });
 
-/** The next approval of a run that waits for a decision. */
+/** Waits until the run has an approval that is open. */
 export async function nextApproval(client: Client, runId: string): Promise<Approval> {
   const run = await client.waitForRun(runId, {
     until: (now) => now.pending_approvals > 0,
@@ -23,6 +23,18 @@ export async function nextApproval(client: Client, runId: string): Promise<Appro
   const [approval] = (await client.listApprovals({ run_id: runId })).data;
   if (!approval) throw new Error(`the run ${runId} is ${run.status} and has no open approval`);
   return approval;
+}
+
+export function approve(client: Client, { id, action_digest }: Approval, message?: string) {
+  return client.decideApproval(id, { decision: 'approve', action_digest, message });
+}
+
+/** Whether the API is ready, or the code of its refusal. */
+export function readiness(client: Client): Promise<string | undefined> {
+  return client.ready().then(
+    () => 'ready',
+    (error: { code?: string }) => error.code,
+  );
 }
 
 export async function finished(client: Client, runId: string): Promise<RunDetail> {

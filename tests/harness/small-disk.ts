@@ -4,17 +4,17 @@ import { openDisk, whyNoDisk } from './disk.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** A file system of its own that may be filled up. */
+/** A mounted file system that tests may fill. */
 export interface SmallDisk extends AsyncDisposable {
   directory: string;
   free(): number;
-  /** Writes one file until so much is left, or nothing fits any more. */
+  /** Writes to one file until only `freeBytes` are free, or the disk is full. */
   fillTo(freeBytes: number): void;
-  /** Removes what `fillTo` wrote. */
+  /** Removes the file of `fillTo`. */
   empty(): void;
 }
 
-/** Undefined where this machine mounts no disk. */
+/** @returns undefined when this machine cannot mount a disk */
 export async function mountSmallDisk(mebibytes: number): Promise<SmallDisk | undefined> {
   if ((await whyNoDisk()) !== undefined) return undefined;
   const disk = await openDisk(mebibytes, ['-m', '0']);

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Client, createClient } from '@holdpoint/client/client';
-import { type EmbeddedRedis, startEmbeddedRedis } from '@holdpoint/engine/redis/embedded-redis';
-import { findRedisBinaries } from '@holdpoint/engine/redis/find-redis-binaries';
+import { type EmbeddedRedis, findRedisBinaries, startEmbeddedRedis } from '@holdpoint/embedded-redis';
 import { type AppProcess, projectDir, startApp } from './processes.ts';
+import { directoryWith, repositoryWith } from './repositories.ts';
 import { until } from './until.ts';
 
-/** A whole Holdpoint of real processes on a temporary data directory: Redis, one API, any number of workers. Each can be killed. */
+/** A complete Holdpoint of real processes on a temporary data directory: Redis, one API, any number of workers. Each can be killed. */
 export interface System extends AsyncDisposable {
   directory: string;
   dataDir: string;
@@ -20,15 +20,18 @@ export interface System extends AsyncDisposable {
   api: { url(): string; isAlive(): boolean; kill(signal?: NodeJS.Signals): Promise<void>; start(): Promise<void> };
   /** @param preload a module that Node loads before the worker */
   startWorker(env?: Record<string, string>, preload?: string): Promise<AppProcess>;
-  /** Ends every process and leaves the files. */
+  /** A source for runs with these files, removed with the system. */
+  directoryWith(files: Record<string, string>): Promise<string>;
+  repositoryWith(files: Record<string, string>): Promise<string>;
+  /** Ends every process and keeps the files. */
   stop(): Promise<void>;
-  /** Host path of all that belongs to a run's workspace. */
+  /** Host path of the folder of a run's workspace. */
   folder(runId: string): string;
-  /** Host path of its staging tree: the newest, or the one that will be. */
+  /** Host path of its newest staging tree, or of the first one before it exists. */
   tree(runId: string): string;
 }
 
-/** Short times, so that a test does not wait for what a user may wait for. */
+/** Shorter times than a user has, so that tests do not wait. */
 const quick = {
   HOLDPOINT_LOCK_MS: '2000',
   HOLDPOINT_STALLED_MS: '1000',
@@ -37,8 +40,8 @@ const quick = {
 };
 
 /**
- * @param times left out: short ones; `{}`: those that a user has
- * @param disk a directory for the data; the logs of the processes stay outside it
+ * @param times default: short ones; with `{}` the system has the times of a user
+ * @param disk a directory for the data; the logs of the processes are outside it
  */
 export async function startSystem(
   env: Record<string, string> = {},
@@ -104,11 +107,13 @@ export async function startSystem(
         env: { ...settings, ...extra },
         logFile: join(directory, `worker-${processes.length}.log`),
         isReady: (line) => line.event === 'ready',
-        ...(preload === undefined ? {} : { preload }),
+        preload,
       });
       processes.push(app);
       return app;
     },
+    directoryWith: (files) => directoryWith(files, directory),
+    repositoryWith: (files) => repositoryWith(files, directory),
     folder: (runId) => join(dataDir, 'runs', runId),
     tree: (runId) => newestTree(join(dataDir, 'runs', runId, 'trees')),
     async [Symbol.asyncDispose]() {
@@ -118,7 +123,7 @@ export async function startSystem(
   };
 }
 
-/** Each take-over makes a new one. The folder of the repository's fixed parts lies beside them. */
+/** Each take-over creates one, named by its epoch. Beside them is the folder with the fixed parts of the repository. */
 function newestTree(trees: string): string {
   const epochs = existsSync(trees) ? readdirSync(trees).map(Number).filter(Number.isInteger) : [];
   return join(trees, String(Math.max(1, ...epochs)));
@@ -133,7 +138,7 @@ function alive(pid: number): boolean {
   }
 }
 
-/** Processes of this machine whose command line holds `text`, this one aside. */
+/** Processes of this machine with `text` in their command line, without `ps` itself. */
 export async function processesWith(text: string): Promise<string[]> {
   const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid,args']);
   return stdout.split('\n').filter((line) => line.includes(text) && !line.includes('ps -eo'));

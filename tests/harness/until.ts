@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-const every = 20;
+const pollMs = 20;
 
-/** Looks until a condition of the outside world holds that nothing announces. @throws after `withinMs`, saying what was awaited. */
+/** Polls until a condition holds that no event announces. @throws after `withinMs`, with `what` in the message */
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
@@ -11,6 +11,6 @@ export async function until(
   const deadline = Date.now() + withinMs;
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`${what}: not within ${withinMs} ms`);
-    await pause(every);
+    await pause(pollMs);
   }
 }

@@ -5,7 +5,7 @@ import { chmodSync, readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { findRedisBinaries } from '@holdpoint/engine/redis/find-redis-binaries';
+import { findRedisBinaries } from '@holdpoint/embedded-redis';
 import type { WorkspaceMount } from '@holdpoint/sandbox/port';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../harness/until.ts';

@@ -112,10 +112,10 @@ async function boot({ env }: Disk, dataDir: string): Promise<Up> {
 /** Freezes all processes, copies the disk at one instant, and kills the processes. */
 async function cutPower(disk: Disk, pid: number): Promise<void> {
   const frozen = freeze(pid);
-  await disk.photograph();
+  await disk.capture();
   await killAll(frozen);
   alive = undefined;
-  await disk.becomePhotograph();
+  await disk.restoreCapture();
 }
 
 function expectAll(cut: Cut): void {

@@ -1,33 +1,32 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type ModelServer, openModelServer, tokensPerAnswer } from '../harness/model-server.ts';
 import { finished } from '../harness/runs.ts';
-import { type System, startSystem } from '../harness/system.ts';
 import { until } from '../harness/until.ts';
+import { useSystem } from '../harness/use-system.ts';
 
 const model = 'openai-compatible/fake';
 type Answer = Parameters<typeof openModelServer>[0];
 
 let server: ModelServer;
 let other: ModelServer;
-let system: System;
 let answer: Answer = () => ({ text: 'done' });
 beforeAll(async () => {
   server = await openModelServer((question) => answer(question));
   other = await openModelServer(() => ({ text: 'stolen' }));
-  system = await startSystem({
+});
+const system = useSystem({
+  env: () => ({
     HOLDPOINT_MODEL: model,
     OPENAI_COMPATIBLE_BASE_URL: `${server.url}/v1`,
     OPENAI_API_KEY: 'a-key-of-another-provider',
     OPENAI_BASE_URL: `${other.url}/v1`,
     HOLDPOINT_LIMITS: JSON.stringify({ max_turns: 60, command: { memory_bytes: 2 ** 30 } }),
-  });
-  await system.startWorker();
+  }),
 });
 afterEach(() => {
   answer = () => ({ text: 'done' });
 });
 afterAll(async () => {
-  await system[Symbol.asyncDispose]();
   await server[Symbol.asyncDispose]();
   await other[Symbol.asyncDispose]();
 });
@@ -37,24 +36,24 @@ const task = (prompt: string, more: object = {}) => {
   asked += 1;
   return { tool: 'task', args: { description: `part ${asked}`, prompt, ...more } };
 };
-/** A call that is never the same twice. */
+/** A call that differs each time. */
 const work = ({ results }: { results: unknown[] }) => ({
   calls: [{ tool: 'bash', args: { command: `echo ${results.length}` } }],
 });
 const atRest = (status: string) => ['waiting', 'paused', 'succeeded', 'failed'].includes(status);
-const nothingMoves = (runId: string) =>
+const allAtRest = (runId: string) =>
   until(`${runId} and its sub-agents are at rest`, async () => {
     const { data } = await system.client.listRuns({ limit: 200 });
     return data.every(({ status }) => atRest(status) || status === 'canceled');
   });
 
 test.each([
-  // How many runs of the tree can be in a turn at the same time; the others wait for them.
-  ['several at once', 'wide', 5],
-  ['one after the other', 'row', 1],
-  ['each with sub-agents of its own', 'deep', 4],
+  // The number of runs in the tree that can be in a turn at the same time; the others wait for them.
+  ['in parallel', 'wide', 5],
+  ['in sequence', 'row', 1],
+  ['nested', 'deep', 4],
 ] as const)(
-  'models that spend all they can, %s, pass the budget by the turns in flight at most',
+  'models that spend all they can, %s, exceed the budget only by the turns in flight',
   async (_, shape, inFlight) => {
     const before = server.tokens();
     answer = (question) => {
@@ -67,7 +66,7 @@ test.each([
     };
     const max_tokens = 300;
     const { run } = await system.client.createRun({ prompt: shape, limits: { max_tokens, max_depth: 3 } });
-    await nothingMoves(run.id);
+    await allAtRest(run.id);
     const spent = server.tokens() - before;
     expect(spent).toBeGreaterThanOrEqual(max_tokens);
     expect(spent).toBeLessThan(max_tokens + inFlight * tokensPerAnswer);
@@ -80,14 +79,14 @@ test.each([
     const reasons = [now.reason, ...now.waiting_for.map(({ reason }) => reason)].map((reason) => reason?.code);
     expect(reasons).toContain('max_tokens');
     expect(now.waiting_for.every(({ status }) => status === 'paused')).toBe(true);
-    // A sub-agent alone cannot be let go on: the budget is not its own.
+    // A sub-agent alone cannot be resumed, because the budget belongs to the root run.
     const [child] = now.waiting_for;
     if (child !== undefined) {
       const refused = system.client.resumeRun(child.run_id);
       await expect(refused).rejects.toMatchObject({ status: 409, code: 'limit_reached_above' });
     }
     await system.client.resumeRun(run.id);
-    await nothingMoves(run.id);
+    await allAtRest(run.id);
     const more = server.tokens() - before - spent;
     expect(more).toBeGreaterThanOrEqual(max_tokens);
     expect(more).toBeLessThan(max_tokens + inFlight * tokensPerAnswer);
@@ -99,7 +98,7 @@ test.each([
   120_000,
 );
 
-test('no more sub-agents begin than the run may have over its whole tree; the model reads why', async () => {
+test('a run tree starts at most max_agents sub-agents; the model reads why', async () => {
   const said: string[] = [];
   answer = ({ prompt, results }) => {
     if (results.length > 0) said.push(...results.map(({ text }) => text));
@@ -111,7 +110,7 @@ test('no more sub-agents begin than the run may have over its whole tree; the mo
   expect(said.join('\n')).toContain('ETOOMANYAGENTS');
 });
 
-test('a sub-agent asks no provider that its run does not name', async () => {
+test('a sub-agent uses no provider that its run does not name', async () => {
   const said: string[] = [];
   answer = ({ prompt, results, model: name }) => {
     said.push(...results.map(({ text }) => text), `asked ${name}`);
@@ -135,12 +134,14 @@ test('a sub-agent asks no provider that its run does not name', async () => {
   expect(ended.request.models).toEqual([model, ...models]);
   expect(said).toContain('asked second');
   expect(other.questions).toEqual([]);
-  await expect(system.client.createRun({ prompt: 'choose', models: ['nobody/x'] })).rejects.toMatchObject({
-    ...{ status: 422, code: 'invalid_model_name', errors: [{ pointer: '/models/0' }] },
+  await expect(system.client.createRun({ prompt: 'choose', models: ['unknown/x'] })).rejects.toMatchObject({
+    status: 422,
+    code: 'invalid_model_name',
+    errors: [{ pointer: '/models/0' }],
   });
 });
 
-test('an answer with 2,000 calls has 64 steps, and the next request a result for each call', async () => {
+test('an answer with 2,000 calls makes 64 steps, and each call gets a result', async () => {
   let last: Parameters<Answer>[0] | undefined;
   answer = (question) => {
     last = question;
@@ -158,11 +159,12 @@ test('an answer with 2,000 calls has 64 steps, and the next request a result for
   expect(paused).toMatchObject({ reason: { code: 'max_steps' }, usage: { steps: 5 } });
 });
 
-test("a limit above the operator's is refused, and one that is left out is the operator's", async () => {
+test("a limit above the operator's is refused; the operator's is the default", async () => {
   const plan = { groups: [{ steps: [{ tool: 'list_directory', args: {} }] }] };
   const command = { memory_bytes: Number.MAX_SAFE_INTEGER };
   await expect(system.client.createRun({ plan, limits: { command } })).rejects.toMatchObject({
-    ...{ status: 422, code: 'limit_above_ceiling' },
+    status: 422,
+    code: 'limit_above_ceiling',
     errors: [{ pointer: '/limits/command/memory_bytes', detail: expect.stringContaining('HOLDPOINT_LIMITS') }],
   });
   const { run } = await system.client.createRun({ plan });

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Bounds } from '@holdpoint/contract/wire';
 import type { EngineDeps } from '@holdpoint/engine/deps';
 import type { OutputStore } from '@holdpoint/engine/outputs/output-store';
-import type { SpaceWatch } from '@holdpoint/engine/space/watch-space';
+import type { SpaceWatch } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models/settings';
 import type { Registry } from '@holdpoint/tools/registry';
 import type { Workspaces } from '@holdpoint/workspace';

@@ -1,5 +1,4 @@
-import { logOptions } from '@holdpoint/telemetry/log-options';
-import { openDestination } from '@holdpoint/telemetry/open-destination';
+import { logOptions, openDestination } from '@holdpoint/telemetry';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Config } from './config.ts';
 

@@ -1,17 +1,15 @@
 import { join } from 'node:path';
+import { findRunningRedis } from '@holdpoint/embedded-redis';
 import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
 import { openClock } from '@holdpoint/engine/clock';
 import { operatorPolicyDigest } from '@holdpoint/engine/domain/judge-call';
 import { newId } from '@holdpoint/engine/domain/new-id';
-import { bindInstallation, type Sides } from '@holdpoint/engine/installation/installation';
-import { watchInstallation } from '@holdpoint/engine/installation/watch-installation';
+import { bindInstallation, type Sides, watchInstallation } from '@holdpoint/engine/installation';
 import { openOutputStore } from '@holdpoint/engine/outputs/output-store';
 import { openQueues } from '@holdpoint/engine/queues/queues';
-import type { Connections } from '@holdpoint/engine/redis/connect';
-import { openRedis } from '@holdpoint/engine/redis/open-redis';
-import { watchSpace } from '@holdpoint/engine/space/watch-space';
-import { startTelemetry } from '@holdpoint/telemetry/start-telemetry';
-import { watchLoop } from '@holdpoint/telemetry/watch-loop';
+import { type Connections, openRedis } from '@holdpoint/engine/redis';
+import { watchSpace } from '@holdpoint/engine/space';
+import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
 import { idleRules } from '@holdpoint/tools/idle-rules';
 import { createRegistry, type Registry } from '@holdpoint/tools/registry';
 import { holdpoint } from '@holdpoint/tools/toolsets/holdpoint';
@@ -47,7 +45,7 @@ export async function startApi(
 ): Promise<RunningApi> {
   const catalog = createRegistry([holdpoint]);
   assertNoIdleRule(config, catalog);
-  const connections = await openRedis(config, logger);
+  const connections = await openRedis({ address: await findRunningRedis(config) }, logger);
   const { installation, isKey } = await openData({ redis: connections.state, dataDir: config.dataDir }, connections);
   const space = await watchSpace({ dataDir: config.dataDir, limits: config.space }, logger);
   const now = openClock();

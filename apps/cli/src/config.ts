@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space/limits';
+import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space';
 import { z } from 'zod';
 import { CliError } from './errors.ts';
 

@@ -12,6 +12,7 @@ import { doctorCommand } from './commands/doctor.ts';
 import { downCommand } from './commands/down.ts';
 import { apiProcessCommand, workerProcessCommand } from './commands/foreground.ts';
 import { logsCommand } from './commands/logs.ts';
+import { migrateCommand } from './commands/migrate.ts';
 import { runCommand } from './commands/run.ts';
 import { cancelRunCommand } from './commands/runs/cancel.ts';
 import { readFileCommand } from './commands/runs/cat.ts';
@@ -56,6 +57,7 @@ export function createProgram(shell: Shell): Command {
   program.addCommand(workerProcessCommand(shell));
   program.addCommand(doctorCommand(shell));
   program.addCommand(adoptCommand(shell));
+  program.addCommand(migrateCommand(shell));
   program.addCommand(runCommand(shell));
   program.addCommand(watchCommand(shell));
   program.addCommand(logsCommand(shell));

@@ -1,5 +1,6 @@
+import { ConfigError } from '@holdpoint/runtime';
 import { expect, test } from 'vitest';
-import { ConfigError, readConfig } from './config.ts';
+import { readConfig } from './config.ts';
 
 test('what is not set has its default, and numbers come as text', () => {
   const config = readConfig({ HOLDPOINT_DATA: '/data', HOLDPOINT_LOCK_MS: '3000' });

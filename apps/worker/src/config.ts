@@ -1,17 +1,15 @@
 import { availableParallelism, hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { OperatorPolicy } from '@holdpoint/contract';
 import { ceilingsFrom } from '@holdpoint/engine/ceilings-from';
-import type { Retention } from '@holdpoint/engine/deps';
-import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
 import { operatorPolicyFrom } from '@holdpoint/engine/operator-policy';
-import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space/limits';
-import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models/settings';
-import { telemetryWanted } from '@holdpoint/telemetry/start-telemetry';
-import type { Roots } from '@holdpoint/workspace';
+import { spaceLimitsFrom } from '@holdpoint/engine/space';
+import { modelSettingsFrom } from '@holdpoint/models/settings';
+import { ConfigError, type RuntimeConfig } from '@holdpoint/runtime';
+import { telemetryWanted } from '@holdpoint/telemetry';
 import { rootsFrom } from '@holdpoint/workspace/roots';
 import { z } from 'zod';
+import manifest from '../package.json' with { type: 'json' };
 
 const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
 
@@ -44,13 +42,11 @@ const environmentSchema = z.object({
   HOLDPOINT_STALLED_MS: integer(500, 600_000, 5000),
   HOLDPOINT_SWEEP_MS: integer(250, 600_000, 5000),
   HOLDPOINT_DRAIN_MS: integer(0, 3_600_000, 10_000),
-  HOLDPOINT_HOUSEKEEPING_MS: integer(1000, 7 * 86_400_000, 6 * 3_600_000),
+  HOLDPOINT_MAINTENANCE_MS: integer(1000, 7 * 86_400_000, 6 * 3_600_000),
   HOLDPOINT_SOURCE_BYTES: integer(1_000_000, 10 ** 15, 10 * 1024 ** 3),
   HOLDPOINT_RETAIN_DAYS: z.coerce.number().min(0).optional(),
   HOLDPOINT_RETAIN_RUNS: z.coerce.number().int().min(0).optional(),
   HOLDPOINT_SANDBOX: z.enum(['require', 'best-effort']).default('require'),
-  HOLDPOINT_SANDBOX_DRIVER: z.enum(['auto', 'bubblewrap', 'container', 'gvisor']).default('auto'),
-  HOLDPOINT_SANDBOX_IMAGE: z.string().min(1).optional(),
   HOLDPOINT_ALLOW_UNSANDBOXED: z
     .enum(['true', 'false'])
     .default('false')
@@ -63,64 +59,8 @@ const environmentSchema = z.object({
   PATH: z.string().default('/usr/local/bin:/usr/bin:/bin'),
 });
 
-/** The worker's settings. Times in milliseconds. */
-export interface Config {
-  projectDir: string;
-  dataDir: string;
-  /** `redis://…`, or the absolute path of a unix socket. Undefined: the embedded server of the data directory. */
-  redisUrl: string | undefined;
-  log: string;
-  host: string;
-  /** Steps and turns that run at once in this process. */
-  steps: number;
-  turns: number;
-  /** Background commands that run at once in this process. */
-  tasks: number;
-  /** Time after which a job whose worker is silent counts as lost, and how often that is looked for. */
-  lockMs: number;
-  stalledMs: number;
-  sweepMs: number;
-  /** How long a worker that is told to end waits for running steps before it hands them back. */
-  drainMs: number;
-  /** All files of a source together may have at most this many bytes. */
-  sourceBytes: number;
-  /** How often workspaces that are past `retention` are discarded, and what nothing needs is removed. */
-  housekeepingMs: number;
-  /** Without bounds no workspace is discarded by itself. */
-  retention: Retention;
-  sandboxPolicy: 'require' | 'best-effort';
-  /** `auto`: bubblewrap. */
-  sandboxDriver: 'auto' | 'bubblewrap' | 'container' | 'gvisor';
-  /** For the drivers container and gvisor. */
-  sandboxImage: string | undefined;
-  allowUnsandboxed: boolean;
-  /** Directories outside /usr that are mounted read-only into every sandbox; `<dir>/bin` goes on PATH. */
-  toolchains: string[];
-  /** CIDR ranges beside the public addresses that a run's allowlist may lead to. */
-  allowAddresses: readonly string[];
-  /** Where web_search asks; undefined: DuckDuckGo's HTML page. */
-  searchEndpoint: string | undefined;
-  /** On a root host each run gets a uid of its own, counted from here. */
-  uidBase: number;
-  /** Tells one boot of the machine from another; undefined: the kernel's own id. */
-  bootId: string | undefined;
-  path: string;
-  models: ModelSettings;
-  /** US dollars per million tokens, by `provider/model`. */
-  prices: Readonly<Record<string, { input: number; output: number }>>;
-  /** What must stay free on the disk of the data directory. */
-  space: SpaceLimits;
-  /** What no run may pass. */
-  ceilings: Ceilings;
-  /** Where sources may lie and where a publish may write. */
-  roots: Roots;
-  /** Binds every run. Its file is read at the start. */
-  operatorPolicy: OperatorPolicy | undefined;
-  telemetry: boolean;
-}
-
 /** Reads the environment. @throws ConfigError naming the variable */
-export function readConfig(env: NodeJS.ProcessEnv): Config {
+export function readConfig(env: NodeJS.ProcessEnv): RuntimeConfig & { log: string } {
   const parsed = environmentSchema.safeParse(env);
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
@@ -128,6 +68,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   }
   const of = parsed.data;
   return {
+    version: manifest.version,
     projectDir,
     dataDir: resolve(of.HOLDPOINT_DATA),
     redisUrl: of.REDIS_URL,
@@ -141,14 +82,12 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     sweepMs: of.HOLDPOINT_SWEEP_MS,
     drainMs: of.HOLDPOINT_DRAIN_MS,
     sourceBytes: of.HOLDPOINT_SOURCE_BYTES,
-    housekeepingMs: of.HOLDPOINT_HOUSEKEEPING_MS,
+    maintenanceMs: of.HOLDPOINT_MAINTENANCE_MS,
     retention: {
       ...(of.HOLDPOINT_RETAIN_DAYS === undefined ? {} : { days: of.HOLDPOINT_RETAIN_DAYS }),
       ...(of.HOLDPOINT_RETAIN_RUNS === undefined ? {} : { runs: of.HOLDPOINT_RETAIN_RUNS }),
     },
     sandboxPolicy: of.HOLDPOINT_SANDBOX,
-    sandboxDriver: of.HOLDPOINT_SANDBOX_DRIVER,
-    sandboxImage: of.HOLDPOINT_SANDBOX_IMAGE,
     allowUnsandboxed: of.HOLDPOINT_ALLOW_UNSANDBOXED,
     toolchains: of.HOLDPOINT_TOOLCHAINS.split(':').filter((path) => path !== ''),
     allowAddresses: of.HOLDPOINT_ALLOW_ADDRESSES.split(',').filter((range) => range !== ''),
@@ -172,10 +111,4 @@ function checked<T>(read: () => T): T {
   } catch (cause) {
     throw new ConfigError(`The environment does not fit. ${cause instanceof Error ? cause.message : String(cause)}`);
   }
-}
-
-export class ConfigError extends Error {
-  override name = 'ConfigError';
-  readonly code = 'invalid_configuration';
-  readonly next = 'Correct the environment of this process and start it again.';
 }

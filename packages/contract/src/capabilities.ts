@@ -6,7 +6,7 @@ export type Enforcement = z.infer<typeof enforcementSchema>;
 
 /** What the sandbox enforced for an attempt. Kept with every attempt, shown by `holdpoint doctor`. */
 export const capabilityReportSchema = z.strictObject({
-  driver: z.enum(['bubblewrap', 'container', 'gvisor', 'none']),
+  driver: z.enum(['bubblewrap', 'none']),
   fs: enforcementSchema,
   net: enforcementSchema,
   pids: enforcementSchema,

@@ -1,15 +1,13 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import type { CapabilityReport } from '@holdpoint/contract';
-import { prepareBubblewrap } from './bubblewrap/prepare.ts';
-import type { Candidate, HostParts } from './candidate.ts';
-import { type ContainerOptions, prepareContainer } from './container/prepare.ts';
+import { type Candidate, type HostParts, prepareBubblewrap } from './bubblewrap/prepare.ts';
 import { SpaceGuard } from './disk-space/space-guard.ts';
 import { SandboxError } from './errors.ts';
 import { resolveLimits } from './limits.ts';
 import type { Limits, Sandbox } from './port.ts';
 import { probe } from './probe.ts';
 import { Holds } from './process/holds.ts';
-import { killProcesses } from './process/identity.ts';
+import { killProcesses } from './process/kill.ts';
 import { ProcessRecords } from './process/records.ts';
 import { HostSandbox } from './sandbox.ts';
 import type { Driver } from './tree.ts';
@@ -23,13 +21,6 @@ export interface OpenSandboxOptions {
   allowUnsandboxed: boolean;
   /** Absolute path of a directory of this package alone, shared by all workers of the host. Made when missing. */
   stateDir: string;
-  /**
-   * `auto` is bubblewrap. `container` and `gvisor` (the runtime `runsc` of an engine) need `container.image`; their engines' command lines
-   * are tested, but no engine has run them yet. One that is named and cannot be used is an error, whatever `allowUnsandboxed` says.
-   * @default 'auto'
-   */
-  driver?: 'auto' | 'bubblewrap' | 'container' | 'gvisor';
-  container?: ContainerOptions;
   /** Where bubblewrap is, whatever else this host has; first first. @default [] */
   bwrapPath?: string | readonly string[];
   /**
@@ -118,36 +109,21 @@ async function chooseDriver(
   options: OpenSandboxOptions,
 ): Promise<{ driver: Driver; capabilities: CapabilityReport }> {
   try {
-    return await test(await prepare(deps, options), options);
+    return await test(prepare(deps, options), options);
   } catch (error) {
-    const mayGoWithout = options.allowUnsandboxed && (options.driver ?? 'auto') === 'auto';
-    if (!(error instanceof SandboxError) || !mayGoWithout || options.signal?.aborted) throw error;
+    if (!(error instanceof SandboxError) || !options.allowUnsandboxed || options.signal?.aborted) throw error;
     options.logger?.warn({ code: error.code, next: error.next }, `commands run without isolation: ${error.message}`);
     return { driver: unsandboxedDriver(deps), capabilities: unsandboxedReport(error.message) };
   }
 }
 
-async function prepare(deps: Deps, options: OpenSandboxOptions): Promise<Candidate> {
-  const name = options.driver ?? 'auto';
-  switch (name) {
-    case 'auto':
-    case 'bubblewrap':
-      return prepareBubblewrap(deps, {
-        bwrapCandidates: [options.bwrapPath ?? []].flat(),
-        ...(options.unpackedBwrap === undefined ? {} : { unpackedBwrap: options.unpackedBwrap }),
-        unixSockets: options.unixSockets ?? false,
-        cgroups: options.cgroups ?? true,
-      });
-    case 'container':
-    case 'gvisor':
-      if (options.container) return await prepareContainer(deps, { name, options: options.container });
-      throw new SandboxError('ESANDBOXMISSING', `The driver ${name} needs an image.`, {
-        retryable: false,
-        next: 'Name one with container.image.',
-      });
-    default:
-      return name satisfies never;
-  }
+function prepare(deps: Deps, options: OpenSandboxOptions): Candidate {
+  return prepareBubblewrap(deps, {
+    bwrapCandidates: [options.bwrapPath ?? []].flat(),
+    unpackedBwrap: options.unpackedBwrap,
+    unixSockets: options.unixSockets ?? false,
+    cgroups: options.cgroups ?? true,
+  });
 }
 
 /** Puts it to the test; the driver that keeps only what was seen to hold. */

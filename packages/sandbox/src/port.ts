@@ -2,7 +2,7 @@ import type { Server } from 'node:net';
 import type { CapabilityReport } from '@holdpoint/contract';
 
 /**
- * What the rest of Holdpoint knows of isolation. Which driver (bubblewrap, a container engine, gVisor) is behind a `Sandbox` is decided
+ * What the rest of Holdpoint knows of isolation. Which driver (bubblewrap, or none) is behind a `Sandbox` is decided
  * where it is opened, and nowhere else.
  */
 

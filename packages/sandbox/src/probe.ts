@@ -125,20 +125,18 @@ function judge(
     notes.push(`${promise} is not enforced; it failed on: ${missing.join(', ')}. ${outside.complaint}`.trim());
     return 'absent';
   };
-  // an image brings its own /etc, its first process is the command itself, and engines use the host's user namespace
-  const image = outside.driver.ownRoot ?? false;
   const privileges = {
     'no capabilities': ['CapEff', 'CapPrm', 'CapBnd'].every((set) => is(set, NO_CAPABILITIES)),
     'no new privileges': is('NoNewPrivs', '1'),
-    'user namespace': image || separate('user'),
+    'user namespace': separate('user'),
     'no further namespaces': is('unshares', 'no'),
   };
   const fs = require('Filesystem isolation', {
     ...privileges,
     'mount namespace': separate('mnt'),
-    'host files invisible': is('sees_host', 'no') && (image || is('shadow', 'no')),
+    'host files invisible': is('sees_host', 'no') && is('shadow', 'no'),
     'read-only system': ['write_root', 'write_usr', 'write_dev', 'core_pattern'].every((name) => is(name, 'no')),
-    'no host file that a process leads to can be changed': image || is('reaches_host', 'no'),
+    'no host file that a process leads to can be changed': is('reaches_host', 'no'),
     'only stdio inherited': is('extra_descriptors', 'no'),
     'writable workspace': is('workspace', 'yes') && outside.writtenBy !== undefined,
     'node and ripgrep run': is('node', 'yes') && is('ripgrep', 'yes'),
@@ -150,7 +148,7 @@ function judge(
   const pids = require('Process isolation', {
     ...privileges,
     'pid namespace': separate('pid') && separate('ipc') && separate('uts'),
-    'no environment of the host': image || is('first_environment', 'no'),
+    'no environment of the host': is('first_environment', 'no'),
   });
   const seccomp = outside.hasFilter
     ? require('The system call filter', { 'filter mode': is('Seccomp', '2') })
@@ -164,15 +162,6 @@ function judge(
 
 /** Bounds of whole commands count as enforced when they were seen to strike, in part where only those of single processes hold. */
 function judgeBounds({ driver, held }: Outside, notes: string[]): Pick<CapabilityReport, 'memory' | 'cpu' | 'disk'> {
-  if (driver.ownRoot) {
-    notes.push(
-      'Memory, CPU and processes are limited by the container engine, which was not put to the test; a command that it kills for want ' +
-        'of memory ends with SIGKILL, not with a quota.',
-      'A container goes on when its worker is killed, until its workspace is used again.',
-      DISK,
-    );
-    return { memory: 'partial', cpu: 'partial', disk: 'partial' };
-  }
   const why = driver.held
     ? 'a control group was tried and did not hold it'
     : 'a control group would close this: run the worker as root, or in a systemd unit with Delegate=yes and DelegateSubgroup=worker';

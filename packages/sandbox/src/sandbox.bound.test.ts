@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { identify, pidNamespace } from '@holdpoint/process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openCgroups } from './cgroup/cgroups.ts';
 import { locateHierarchies } from './cgroup/locate.ts';
@@ -10,7 +11,6 @@ import { resolveLimits } from './limits.ts';
 import { openSandbox } from './open-sandbox.ts';
 import type { WorkspaceMount } from './port.ts';
 import { probeBounds } from './probe-bounds.ts';
-import { identify } from './process/identity.ts';
 import { openTestDriver, openTestHost, type TestHost, until } from './test-host.ts';
 
 const MIB = 1024 * 1024;
@@ -141,9 +141,8 @@ bounded('groups of a worker that is gone are removed, with what runs in them; th
   const dead = spawn('/bin/true');
   const start = identify(dead.pid ?? 0)?.start ?? 1;
   await once(dead, 'exit');
-  const namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0];
-  const name = `${namespace}-${dead.pid}-${start}-00000000-0000-0000-0000-000000000000`;
-  const run = `${namespace}-${dead.pid}-${start}-of-run_1`;
+  const name = `${pidNamespace()}-${dead.pid}-${start}-00000000-0000-0000-0000-000000000000`;
+  const run = `${pidNamespace()}-${dead.pid}-${start}-of-run_1`;
   const other = `not-ours-${process.pid}`;
   const left = spawn('/bin/sleep', ['1000']);
   const leftOfRun = spawn('/bin/sleep', ['1000']);

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
+import { EgressProxy } from '@holdpoint/egress';
+import { listen, loopbackGuard, makeCertificate, openCanary, recorder, stop } from '@holdpoint/egress/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { EgressProxy } from './egress/egress-proxy.ts';
-import { listen, loopbackGuard, makeCertificate, openCanary, recorder, stop } from './egress/test-network.ts';
 import { marker, openTestHost, processesWith, type TestHost } from './test-host.ts';
 
 const token = 'token-of-this-run-0123456789abcdefghij';

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { identify } from '@holdpoint/process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSandbox } from './open-sandbox.ts';
 import type { Sandbox, WorkspaceMount } from './port.ts';
-import { identify } from './process/identity.ts';
 import { marker, openTestHost, processesWith, type TestHost, until } from './test-host.ts';
 
 let host: TestHost;

@@ -4,11 +4,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { bootId, identify } from '@holdpoint/process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BWRAP_ARGUMENTS } from './bubblewrap/command-line.ts';
 import { findHostTools } from './bubblewrap/host-tools.ts';
 import { openSandbox } from './open-sandbox.ts';
-import { identify } from './process/identity.ts';
 import { bwrapCandidates, marker, openTestHost, processesWith, type TestHost, until } from './test-host.ts';
 
 let host: TestHost;
@@ -182,7 +182,7 @@ test('a record of a recycled pid, of an earlier boot, or without sense kills nob
   await new Promise((resolve) => bystander.once('spawn', resolve));
   const records = join(host.stateDir, 'run_stale');
   mkdirSync(records, { recursive: true });
-  const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  const boot = bootId();
   writeFileSync(
     join(records, `${bystander.pid}-1.json`),
     JSON.stringify({ boot, processes: [{ pid: bystander.pid, start: 1 }] }),

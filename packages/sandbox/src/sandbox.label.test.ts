@@ -4,11 +4,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { bootId, identify } from '@holdpoint/process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { resolveLimits } from './limits.ts';
 import { openSandbox } from './open-sandbox.ts';
 import type { WorkspaceMount } from './port.ts';
-import { identify } from './process/identity.ts';
 import { ProcessRecords } from './process/records.ts';
 import { marker, openTestDriver, openTestHost, processesWith, type TestHost, until } from './test-host.ts';
 
@@ -91,7 +91,7 @@ test('a record without a label, as older workers write it, is found by killAll a
   const identity = identify(older.pid ?? 0) ?? expect.fail();
   const records = join(host.stateDir, 'run_older');
   mkdirSync(records, { recursive: true });
-  const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  const boot = bootId();
   const record = join(records, `${identity.pid}-${identity.start}.json`);
   writeFileSync(record, JSON.stringify({ boot, processes: [identity] }));
   await host.sandbox.kill('run_older', 'task_1');

@@ -1,9 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
 import type { CapabilityReport } from '@holdpoint/contract';
+import type { ProcessIdentity } from '@holdpoint/process';
 import type { Held } from './cgroup/cgroups.ts';
 import type { Usage } from './cgroup/files.ts';
 import type { CommandEgress, Limits, WorkspaceMount } from './port.ts';
-import type { ProcessIdentity } from './process/identity.ts';
 import type { WalkClosed } from './workspace-size/sizes.ts';
 
 /** What a driver starts: one program and all that it starts, ended as one. */
@@ -59,17 +59,13 @@ export interface Driver {
   readonly name: CapabilityReport['driver'];
   /** Bounds of whole commands that it says the kernel keeps, and can count. Null when it has none. */
   readonly held: Held | null;
-  /** Whether the files outside of the workspace are those of an image, not of the host. @default false */
-  readonly ownRoot?: boolean;
   start(request: TreeRequest): Tree;
   /** Processes of this host that only an interrupted set-up can have left, of whatever workspace. */
   findOrphans(): ProcessIdentity[];
-  /** Ends what of a workspace the records cannot name. @param label only those with this label */
-  endOthers?(workspaceId: string, label: string | null): Promise<void>;
   /** Stops the programs of recorded trees, what they are about to start included; resolves when none runs. */
-  stop(workspaceId: string, trees: readonly (readonly ProcessIdentity[])[]): Promise<void>;
+  freeze(trees: readonly (readonly ProcessIdentity[])[]): Promise<void>;
   /** Lets them go on, those that were stopped otherwise too. */
-  wake(workspaceId: string, trees: readonly (readonly ProcessIdentity[])[]): Promise<void>;
+  thaw(trees: readonly (readonly ProcessIdentity[])[]): Promise<void>;
   /** Counts a workspace with directories that are closed to the worker, where the worker is not root. */
   readonly walkClosed?: WalkClosed;
   /** Gives back what it keeps for further trees, when none runs any more. */

@@ -1,25 +1,25 @@
 import type { LogFn, Logger } from 'pino';
 
 interface Repeats {
-  /** As `performance.now` counts. */
+  /** From `performance.now`. */
   since: number;
   suppressed: number;
-  /** Logs the last suppressed line when its second is over. */
+  /** Logs the last suppressed line at the end of its time. */
   timer?: NodeJS.Timeout;
 }
 
-const warning = 40;
+const warnLevel = 40;
 const mostErrors = 500;
 
 /**
- * A pino hook. The first line about an error is logged at once; those that follow within `everyMs` become one line at the end of that
- * time, with their number in `suppressed`. Two lines are the same when their text and the message of their error are.
+ * A pino hook. The first line about an error is logged at once. Repeats within `everyMs` become one line at the end of that time, with
+ * their number in `suppressed`. Two lines are repeats when their text and the message of their error are equal.
  */
 export function limitRepeats({ everyMs, isUnique }: { everyMs: number; isUnique: (fields: object) => boolean }) {
   const seen = new Map<string, Repeats>();
   return function logMethod(this: Logger, args: Parameters<LogFn>, method: LogFn, level: number): void {
     const [fields, text] = args as unknown as [unknown, unknown];
-    const key = level < warning ? undefined : keyOf(fields, text);
+    const key = level < warnLevel ? undefined : keyOf(fields, text);
     const write = (): void => method.apply(this, args);
     if (key === undefined || isUnique(fields as object)) {
       write();

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
-import { logOptions } from './log-options.ts';
-import { openDestination } from './open-destination.ts';
+import { logOptions, openDestination } from './log.ts';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -14,7 +13,7 @@ function openLogger(isUnique?: (fields: object) => boolean) {
   return { logger, lines, parsed: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
 }
 
-test('an error that repeats is logged once a second, with the number of those that were not', () => {
+test('logs a repeated error once a second, with the number of suppressed lines', () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const { logger, parsed } = openLogger();
   for (let index = 0; index < 3000; index++) {
@@ -29,7 +28,7 @@ test('an error that repeats is logged once a second, with the number of those th
   expect(first + suppressed).toBe(3000);
 });
 
-test('what differs, what is not about an error, and what must be found later is logged each time', () => {
+test('logs every unique line, and every line without an error', () => {
   const { logger, lines } = openLogger((fields) => 'code' in fields && fields.code === 'internal');
   for (const name of ['a', 'b']) logger.warn({ err: new Error(name) }, 'failed');
   for (let index = 0; index < 3; index++) {
@@ -40,7 +39,7 @@ test('what differs, what is not about an error, and what must be found later is 
   expect(lines).toHaveLength(2 + 9);
 });
 
-test('the arguments of a command of Redis never reach a log', () => {
+test('logs no arguments of a Redis command', () => {
   const { logger, lines } = openLogger();
   const error = Object.assign(new Error('OOM command not allowed'), {
     name: 'ReplyError',
@@ -51,7 +50,7 @@ test('the arguments of a command of Redis never reach a log', () => {
   expect(lines.join('')).not.toContain('a-secret-argument');
 });
 
-test('a log that cannot be written does not end the process, and is written when it can be', () => {
+test('survives a log that cannot be written, and writes it later', () => {
   const directory = mkdtempSync(join(tmpdir(), 'hp-log-'));
   try {
     const file = join(directory, 'log');
@@ -59,10 +58,10 @@ test('a log that cannot be written does not end the process, and is written when
     const logger = pino(openDestination(full));
     for (let index = 0; index < 3; index++) logger.info('lost for now');
     closeSync(full);
-    // The same descriptor, as when a disk has space again.
+    // The same descriptor, as when the disk has space again.
     expect(openSync(file, 'w')).toBe(full);
-    logger.info('there again');
-    expect(readFileSync(file, 'utf8')).toContain('there again');
+    logger.info('written again');
+    expect(readFileSync(file, 'utf8')).toContain('written again');
     closeSync(full);
   } finally {
     rmSync(directory, { recursive: true, force: true });

@@ -4,23 +4,23 @@ export interface RunningTelemetry {
   /** For BullMQ's `telemetry` option: spans of queues and jobs, the trace context inside the job. Absent when telemetry is off. */
   queues?: Telemetry;
   metrics: EngineMetrics;
-  /** Sends what is left. */
+  /** Sends the remaining spans and metrics. */
   stop(): Promise<void>;
 }
 
-/** What the engine counts. Counts nothing when telemetry is off. */
+/** The counters of the engine. No-op when telemetry is off. */
 export interface EngineMetrics {
   repaired(what: string): void;
 }
 
-/** Variables of OpenTelemetry's own that turn it on. Exporters, sampling and resources follow the standard OTEL_* variables. */
+/** One of these standard variables turns OpenTelemetry on. Exporters, sampling and resources follow the other OTEL_* variables. */
 const switches = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_TRACES_EXPORTER'];
 
 export const telemetryWanted = (env: Record<string, string | undefined>): boolean =>
   env.OTEL_SDK_DISABLED !== 'true' && switches.some((name) => (env[name] ?? '') !== '');
 
 /**
- * Starts OpenTelemetry's SDK for a process. Loads nothing when it is off: the SDK takes longer to import than the rest of an app.
+ * Starts OpenTelemetry's SDK for a process. When it is off, the SDK is not imported: the import takes longer than the rest of an app.
  * @param options.wanted see `telemetryWanted`
  */
 export async function startTelemetry(options: { service: string; wanted: boolean }): Promise<RunningTelemetry> {
@@ -33,7 +33,7 @@ export async function startTelemetry(options: { service: string; wanted: boolean
   const sdk = new NodeSDK({ serviceName: options.service });
   sdk.start();
   const repairs = metrics.getMeter('holdpoint').createCounter('holdpoint.repairs', {
-    description: 'Stuck runs, steps and tasks that the sweeper woke, by class',
+    description: 'Stuck runs, steps and tasks that the sweeper repaired, by class',
   });
   return {
     metrics: { repaired: (what) => repairs.add(1, { class: what }) },

@@ -7,13 +7,13 @@ import { type LoopDelay, watchLoop } from './watch-loop.ts';
 
 const entry = fileURLToPath(new URL('./watch-loop.ts', import.meta.url));
 
-/** Computes until this thread has used so much processor time. */
+/** Computes until this thread has used that much processor time. */
 function compute(ms: number): void {
   const end = process.threadCpuUsage().user + ms * 1000;
   while (process.threadCpuUsage().user < end);
 }
 
-test('computing that holds the loop up is late and busy, and counts once', async () => {
+test('measures computing as one late and busy delay', async () => {
   const delays: LoopDelay[] = [];
   const watch = watchLoop({ onLate: (delay) => delays.push(delay) });
   await wait(50);
@@ -28,7 +28,7 @@ test('computing that holds the loop up is late and busy, and counts once', async
   expect(watch.worst()).toEqual(delay);
 });
 
-test('much work in small pieces holds nothing up', async () => {
+test('measures no delay for much work in small pieces', async () => {
   const delays: LoopDelay[] = [];
   const watch = watchLoop({ onLate: (delay) => delays.push(delay), lateMs: 60_000 });
   for (let piece = 0; piece < 60; piece++) {
@@ -39,7 +39,7 @@ test('much work in small pieces holds nothing up', async () => {
   expect(delays).toEqual([]);
 });
 
-test('a process that was stopped is late and not busy', async () => {
+test('measures a stopped process as late and not busy', async () => {
   const program = `
     import { watchLoop } from ${JSON.stringify(entry)};
     watchLoop({ onLate: (delay) => process.send(delay), lateMs: 400 });
@@ -51,9 +51,9 @@ test('a process that was stopped is late and not busy', async () => {
     await once(child, 'message');
     child.kill('SIGSTOP');
     await wait(600);
-    const heard = once(child, 'message');
+    const message = once(child, 'message');
     child.kill('SIGCONT');
-    const [delay] = (await heard) as [LoopDelay];
+    const [delay] = (await message) as [LoopDelay];
     expect(delay.late_ms).toBeGreaterThan(400);
     expect(delay.busy_ms).toBeLessThan(100);
   } finally {

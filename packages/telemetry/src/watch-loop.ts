@@ -1,8 +1,8 @@
-/** How long the event loop was held up at once. Milliseconds. */
+/** One delay of the event loop, in milliseconds. */
 export interface LoopDelay {
-  /** How late the loop came back to its timers: what everything else in this process had to wait. */
+  /** How late the loop returned to its timers. Everything else in this process waited for so long. */
   late_ms: number;
-  /** How much of that time this thread was computing. The rest it waited for a disk, or for a processor that others had. */
+  /** How much of that time this thread was computing. The rest of it the thread waited for a disk or a processor. */
   busy_ms: number;
 }
 
@@ -13,7 +13,7 @@ export interface LoopWatch {
 }
 
 interface Options {
-  /** Called with each delay that is too long, once it is over. */
+  /** Called after each delay that is too long. */
   onLate: (delay: LoopDelay) => void;
   /** @default 100 ms of computing */
   busyMs?: number;
@@ -25,9 +25,9 @@ const everyMs = 20;
 const keptMs = 60_000;
 
 /**
- * Measures how late a timer is. A timer is late too when the machine has other work, so the processor time of this thread since the last
- * turn (getrusage) is measured with it: a delay counts as busy only as far as this thread was computing during it. A process that was
- * stopped, or had to wait for a processor, is late and not busy.
+ * Measures how late a timer is. A timer is also late when the machine is busy, so the watch measures the processor time of this thread
+ * since the last turn, too (getrusage): a delay is busy only while this thread computes. A process that was stopped or waited for a
+ * processor is late and not busy.
  */
 export function watchLoop({ onLate, busyMs = 100, lateMs = 1000 }: Options): LoopWatch {
   let due = performance.now() + everyMs;
@@ -45,7 +45,7 @@ export function watchLoop({ onLate, busyMs = 100, lateMs = 1000 }: Options): Loo
     }
     recent = worse(recent, delay);
     if (delay.busy_ms > busyMs || delay.late_ms > lateMs) onLate(delay);
-    // What the report itself takes does not count.
+    // The time of the report itself does not count.
     due = performance.now() + everyMs;
     used = threadMs();
   };

@@ -2,8 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startEmbeddedRedis } from '@holdpoint/engine/redis/embedded-redis';
-import { findRedisBinaries } from '@holdpoint/engine/redis/find-redis-binaries';
+import { findRedisBinaries, startEmbeddedRedis } from '@holdpoint/embedded-redis';
 import { projectDir } from '../../harness/processes.ts';
 import type { Fault } from './fault.ts';
 
@@ -20,7 +19,7 @@ export const startOnWrongRedis: Fault = async ({ system, ledger }) => {
     ageAll(system.dataDir);
     const before = durableFiles(system.dataDir);
     const worker = await system
-      .startWorker({ REDIS_URL: redis.path, HOLDPOINT_HOUSEKEEPING_MS: '1000' })
+      .startWorker({ REDIS_URL: redis.path, HOLDPOINT_MAINTENANCE_MS: '1000' })
       .catch(() => undefined);
     if (worker === undefined) ledger.wrongRedis.refused += 1;
     else {

@@ -11,12 +11,12 @@ const run = promisify(execFile);
 const source = fileURLToPath(new URL('record-fsync.c', import.meta.url));
 
 /**
- * A directory that forgets at a power cut what was not fsynced: names and lengths of folders stay, as in a file system with a journal, and
- * a file is cut to the length that it had when it was synced last. A library that every process loads writes the fsyncs down.
+ * A directory that loses at a power cut what was not fsynced: names stay, as in a file system with a journal, and each file is truncated to its
+ * length at its last fsync. A library that every process preloads records the fsyncs.
  *
- * Redis and git do not load it, since the system gives them an environment of their own. So the file of Redis is taken as it is
- * (`appendfsync always`), and so are objects and references of git (`core.fsync=committed,reference`). Bytes that were overwritten in place
- * are not forgotten. A disk of its own is stricter in both.
+ * Redis and git do not load it, because the system gives them their own environment. So the file of Redis (`appendfsync always`) and the objects
+ * and references of git (`core.fsync=committed,reference`) are never truncated. Bytes that were overwritten in place are kept. A mounted disk
+ * is stricter in both.
  */
 export async function openForgetful(): Promise<Disk> {
   const directory = await mkdtemp(join(tmpdir(), 'hp-forgetful-'));
@@ -26,26 +26,15 @@ export async function openForgetful(): Promise<Disk> {
   const library = join(directory, 'record-fsync.so');
   await mkdir(path);
   await run('cc', ['-shared', '-fPIC', '-O1', '-o', library, source]);
-  const known = (): void =>
-    writeFileSync(
-      log,
-      everyFile(path)
-        .map((file) => lineOf(file))
-        .join(''),
-    );
-  known();
+  const describeAll = (): string => everyFile(path).map(lineOf).join('');
+  writeFileSync(log, describeAll());
   return {
     path,
     env: { LD_PRELOAD: library, RECORD_FSYNC: log },
     async sync() {
-      appendFileSync(
-        log,
-        everyFile(path)
-          .map((file) => lineOf(file))
-          .join(''),
-      );
+      appendFileSync(log, describeAll());
     },
-    async photograph() {
+    async capture() {
       const lengths = syncedLengths(log);
       const cuts = everyFile(path).flatMap((file) => {
         const length = lengths.get(idOf(file)) ?? 0;
@@ -54,10 +43,10 @@ export async function openForgetful(): Promise<Disk> {
       await run('cp', ['-a', '--reflink=auto', path, copy]);
       for (const { file, length } of cuts) truncateSync(join(copy, relative(path, file)), length);
     },
-    async becomePhotograph() {
+    async restoreCapture() {
       await rm(path, { recursive: true });
       renameSync(copy, path);
-      known();
+      writeFileSync(log, describeAll());
     },
     async [Symbol.asyncDispose]() {
       await rm(directory, { recursive: true, force: true });
@@ -65,7 +54,7 @@ export async function openForgetful(): Promise<Disk> {
   };
 }
 
-/** @returns why this machine cannot do it; undefined when it can */
+/** @returns why this machine cannot record fsyncs; undefined when it can */
 export async function whyNotForgetful(): Promise<string | undefined> {
   if (process.platform !== 'linux') return `recording fsyncs needs Linux, this is ${process.platform}`;
   return run('cc', ['--version']).then(
@@ -77,7 +66,7 @@ export async function whyNotForgetful(): Promise<string | undefined> {
 const isSynced = (path: string): boolean =>
   path.startsWith('data/redis/appendonlydir/') || /\.git\/(objects|refs)\//.test(path);
 
-/** A file by its inode and its birth: the number of a removed file is given to another one. */
+/** Inode and birth time: the inode number of a removed file is used again. */
 function idOf(file: string): string {
   const { ino, birthtimeNs } = lstatSync(file, { bigint: true });
   return `${ino}-${birthtimeNs / 1_000_000_000n}.${String(birthtimeNs % 1_000_000_000n).padStart(9, '0')}`;

@@ -1,4 +1,4 @@
-/* Preloaded into every process of a system: writes down each file that was synced, and how long it was then. */
+/* Preloaded into every process of a system: records each synced file with its length. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ static void record(const struct statx *about) {
   close(log);
 }
 
-/* The length before the call: what is written during it may be on disk or not. */
+/* Takes the length before the call: bytes written during the call may not reach the disk. */
 static int synced(const char *name, int fd) {
   int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, name);
   struct statx about;

@@ -2,9 +2,9 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { createWorkspacePort } from '@holdpoint/runtime';
 import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
 import { openWorkspaces } from '@holdpoint/workspace';
-import { createWorkspacePort } from '../../../apps/worker/src/adapters/workspace-port.ts';
 
 /*
  * What a worker does around a decision, as a process of its own, so that it can be another user's: a person is shown a snapshot, a background

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { findRedisBinaries, startEmbeddedRedis } from '@holdpoint/embedded-redis';
 import { stateKey } from '@holdpoint/engine/log/keys';
-import { startEmbeddedRedis } from '@holdpoint/engine/redis/embedded-redis';
-import { findRedisBinaries } from '@holdpoint/engine/redis/find-redis-binaries';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createLogger } from '../logger.ts';

@@ -1,5 +1,5 @@
 import type { EngineErrorCode } from '@holdpoint/engine/errors';
-import type { RedisTroubleCode } from '@holdpoint/engine/redis/trouble';
+import type { RedisTroubleCode } from '@holdpoint/engine/redis';
 import type { WorkspaceErrorCode } from '@holdpoint/workspace';
 
 /** HTTP status and title of a problem. */

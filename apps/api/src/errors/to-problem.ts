@@ -1,6 +1,6 @@
 import type { ProblemDetails } from '@holdpoint/contract/wire';
 import { EngineError } from '@holdpoint/engine/errors';
-import { redisTrouble } from '@holdpoint/engine/redis/trouble';
+import { redisTrouble } from '@holdpoint/engine/redis';
 import { WorkspaceError } from '@holdpoint/workspace';
 import { ApiProblem } from './api-problem.ts';
 import { PlacedError } from './placed-error.ts';

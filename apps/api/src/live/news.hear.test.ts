@@ -1,6 +1,6 @@
 import { newId } from '@holdpoint/engine/domain/new-id';
 import { newsChannel, newsPattern } from '@holdpoint/engine/log/keys';
-import { connect } from '@holdpoint/engine/redis/connect';
+import { connect } from '@holdpoint/engine/redis';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startTestApi, type TestApi } from '../testing/test-api.ts';

@@ -1,22 +1,17 @@
 import {
   adoptInstallation,
+  checkAdoptable,
+  checkDataDirFormat,
   countUnknownRuns,
   type InstallationState,
   readInstallation,
-} from '@holdpoint/engine/installation/installation';
-import { startEmbeddedRedis } from '@holdpoint/engine/redis/embedded-redis';
-import { findRedisBinaries } from '@holdpoint/engine/redis/find-redis-binaries';
-import { openRedis } from '@holdpoint/engine/redis/open-redis';
-import { withoutPassword } from '@holdpoint/engine/redis/without-password';
+} from '@holdpoint/engine/installation';
 import { Command } from 'commander';
 import { commandLine } from '../command-name.ts';
 import type { Config } from '../config.ts';
-import { CliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { Shell } from '../shell.ts';
-import { isAlive } from '../system/process-identity.ts';
-import { quiet } from '../system/quiet.ts';
-import { readSystemRecord } from '../system/system-record.ts';
+import { openStopped } from '../system/open-stopped.ts';
 
 interface AdoptOptions {
   yes?: true;
@@ -39,10 +34,11 @@ export function adoptCommand(shell: Shell): Command {
 
 async function adopt(shell: Shell, { yes, json }: AdoptOptions): Promise<void> {
   const { config } = shell;
-  refuseWhileUp(config);
-  await using redis = await openEither(config);
-  const sides = { redis: redis.state, dataDir: config.dataDir };
+  await checkDataDirFormat(config.dataDir);
+  await using redis = await openStopped(config);
+  const sides = { redis: redis.connections.state, dataDir: config.dataDir };
   const before = await readInstallation(sides);
+  checkAdoptable(before);
   const unknown = await countUnknownRuns(sides);
   const isBound = before.dataDir.id !== undefined && before.dataDir.id === before.redis.id;
   const id = isBound || yes !== true ? undefined : await adoptInstallation(sides);
@@ -61,36 +57,4 @@ function describe({ dataDir }: Config, redis: string, state: InstallationState, 
     `Redis           ${redis}: of ${of(state.redis.id)}, with the logs of ${state.redis.runs} runs`,
     ...(unknown === 0 ? [] : [`${unknown} runs have files here and no log there: their folders would move to trash/.`]),
   ];
-}
-
-function refuseWhileUp({ dataDir }: Config): void {
-  const record = readSystemRecord(dataDir);
-  if (record === undefined || !isAlive(record)) return;
-  throw new CliError('not_now', `Holdpoint runs on ${dataDir} (process ${record.pid}).`, {
-    next: `End it first: ${commandLine('down')}`,
-  });
-}
-
-/** The Redis that the programs mean; the embedded one runs for as long as the command. */
-async function openEither(config: Config) {
-  const { dataDir, redisUrl } = config;
-  const binaries = redisUrl === undefined ? await findRedisBinaries(config.path, config.projectDir) : [];
-  const server = redisUrl === undefined ? await startEmbeddedRedis({ dataDir, binaries }) : undefined;
-  const stop = async (): Promise<void> => {
-    if (server?.reused === false) await server.stop();
-  };
-  try {
-    const connections = await openRedis({ redisUrl, dataDir }, quiet);
-    return {
-      state: connections.state,
-      label: redisUrl === undefined ? 'embedded' : withoutPassword(redisUrl),
-      async [Symbol.asyncDispose]() {
-        await connections.close();
-        await stop();
-      },
-    };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
 }

@@ -1,4 +1,4 @@
-import { stopEmbeddedRedis } from '@holdpoint/engine/redis/embedded-redis';
+import { stopEmbeddedRedis } from '@holdpoint/embedded-redis';
 import { Command } from 'commander';
 import type { Shell } from '../shell.ts';
 import { endProcess } from '../system/end-process.ts';

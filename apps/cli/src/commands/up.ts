@@ -1,5 +1,5 @@
-import { releaseBallast } from '@holdpoint/engine/space/ballast';
-import { freeBytes } from '@holdpoint/engine/space/free-bytes';
+import { checkDataDirFormat } from '@holdpoint/engine/installation';
+import { freeBytes, releaseReserve } from '@holdpoint/engine/space';
 import { Command } from 'commander';
 import { commandLine } from '../command-name.ts';
 import type { Config } from '../config.ts';
@@ -35,6 +35,7 @@ export function upCommand(shell: Shell): Command {
 async function up(shell: Shell, options: UpOptions): Promise<void> {
   const { config } = shell;
   await checkOperatorSettings(config);
+  await checkDataDirFormat(config.dataDir);
   let record = newRecord();
   await makeRoom(config);
   const claimed = claim(config.dataDir, record);
@@ -105,7 +106,7 @@ async function checkOperatorSettings({ environment }: Config): Promise<void> {
 /** On a full disk nothing could be started: the reserve is for that, too. */
 async function makeRoom({ dataDir, space }: Config): Promise<void> {
   const free = await freeBytes(dataDir).catch(() => undefined);
-  if (free !== undefined && free < space.reserve) await releaseBallast(dataDir);
+  if (free !== undefined && free < space.reserve) await releaseReserve(dataDir);
 }
 
 function newRecord(): SystemRecord {

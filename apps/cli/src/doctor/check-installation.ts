@@ -1,6 +1,6 @@
-import { readInstallation } from '@holdpoint/engine/installation/installation';
-import { connect } from '@holdpoint/engine/redis/connect';
-import { findRedis } from '@holdpoint/engine/redis/find-redis';
+import { findRedis } from '@holdpoint/embedded-redis';
+import { checkDataDirFormat, checkFormat, InstallationError, readInstallation } from '@holdpoint/engine/installation';
+import { connect } from '@holdpoint/engine/redis';
 import { commandLine } from '../command-name.ts';
 import type { Config } from '../config.ts';
 import { quiet } from '../system/quiet.ts';
@@ -8,21 +8,26 @@ import type { Finding } from './finding.ts';
 
 const name = 'installation';
 
-/** Whether the data directory and the Redis belong together. Nothing where Redis does not answer: that has a finding of its own. */
+/** Whether the data directory and Redis belong together and have the format of this version. Empty when Redis does not answer: `redis` says that. */
 export async function checkInstallation(config: Config): Promise<Finding[]> {
   const { address } = await findRedis(config);
   const connections = connect(address, quiet, { commandMs: 3000 });
   try {
-    const { dataDir, redis } = await readInstallation({ redis: connections.state, dataDir: config.dataDir });
+    await checkDataDirFormat(config.dataDir);
+    const state = await readInstallation({ redis: connections.state, dataDir: config.dataDir });
+    const { dataDir, redis } = state;
+    checkFormat(state);
     const isNew = dataDir.id === undefined && redis.id === undefined && dataDir.runs === 0 && redis.runs === 0;
     if (isNew) return [{ name, level: 'ok', text: 'none yet (made at the first start)' }];
-    if (dataDir.id !== undefined && dataDir.id === redis.id) return [{ name, level: 'ok', text: dataDir.id }];
+    if (dataDir.id !== undefined && dataDir.id === redis.id) {
+      return [{ name, level: 'ok', text: `${dataDir.id}, format ${dataDir.format?.data_format}` }];
+    }
     const text = `the data directory is of ${dataDir.id ?? 'none'}, Redis of ${redis.id ?? 'none'}`;
     const next = `Check REDIS_URL and HOLDPOINT_DATA; ${commandLine('adopt')} shows what each of them has.`;
     return [{ name, level: 'fail', text, next }];
   } catch (error) {
-    const next = error instanceof Error && 'next' in error ? { next: String(error.next) } : undefined;
-    return next === undefined ? [] : [{ name, level: 'fail', text: String(error), ...next }];
+    if (!(error instanceof InstallationError)) return [];
+    return [{ name, level: 'fail', text: error.message, next: error.next }];
   } finally {
     await connections.close();
   }

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type PlainRedis, startPlainRedis } from '@holdpoint/embedded-redis/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type PlainRedis, startPlainRedis } from '../../../../packages/engine/src/testing/plain-redis.ts';
 import { readConfig } from '../config.ts';
 import { checkRedis } from './check-redis.ts';
 import type { Finding } from './finding.ts';

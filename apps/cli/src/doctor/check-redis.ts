@@ -1,17 +1,15 @@
-import { askServer } from '@holdpoint/engine/redis/ask-server';
-import { connect } from '@holdpoint/engine/redis/connect';
-import { findRedis, type RedisPlace } from '@holdpoint/engine/redis/find-redis';
-import { findRedisBinaries } from '@holdpoint/engine/redis/find-redis-binaries';
+import { askServer, findRedis, findRedisBinaries, type RedisLocation } from '@holdpoint/embedded-redis';
 import {
+  connect,
   type Judgement,
   judgeDurability,
   judgeMemoryPolicy,
   judgeTopology,
+  probeWrite,
   readServer,
-} from '@holdpoint/engine/redis/judge-server';
-import { probeWrite } from '@holdpoint/engine/redis/probe-write';
-import { redisTrouble } from '@holdpoint/engine/redis/trouble';
-import { withoutPassword } from '@holdpoint/engine/redis/without-password';
+  redisTrouble,
+  withoutPassword,
+} from '@holdpoint/engine/redis';
 import { commandLine } from '../command-name.ts';
 import type { Config } from '../config.ts';
 import { quiet } from '../system/quiet.ts';
@@ -36,14 +34,14 @@ async function notStarted(config: Config): Promise<Finding> {
   return { name, level: 'fail', text: 'no Redis: REDIS_URL is not set, and no server is installed', next };
 }
 
-function notAnswering({ address, embedded }: RedisPlace, why: string): Finding {
+function notAnswering({ address, embedded }: RedisLocation, why: string): Finding {
   const next = embedded
     ? `\`up\` starts it again by itself; if it stays like this, read redis/server.log in the data directory, then ${commandLine('down')} and start again.`
     : 'Start that server or correct REDIS_URL; unset it to use the embedded Redis.';
   return { name, level: 'fail', text: `no answer from ${withoutPassword(address)}: ${why}`, next };
 }
 
-async function checkServer(place: RedisPlace): Promise<Finding[]> {
+async function checkServer(place: RedisLocation): Promise<Finding[]> {
   const connections = connect(place.address, quiet, { commandMs: answerMs });
   try {
     const { version, cluster, append, fsync, policy } = await readServer(connections.state);

@@ -13,7 +13,7 @@ export function judgePeriodic(name: string, last: Periodic): Finding {
 
 /** What the sweeper had to put right, and what waits for a person. */
 export async function checkStuck(client: Client): Promise<Finding[]> {
-  const [{ repairs, runs, paused, sweep, housekeeping }, queues] = await Promise.all([
+  const [{ repairs, runs, paused, sweep, maintenance }, queues] = await Promise.all([
     client.stuck(),
     client.listQueues(),
   ]);
@@ -26,7 +26,7 @@ export async function checkStuck(client: Client): Promise<Finding[]> {
     { name: 'runs', level: 'ok', text: `active: ${count(runs) || 'none'}` },
     { name: 'queues', level: 'ok', text: `waiting/active/parked: ${work}` },
     judgePeriodic('sweep', sweep),
-    judgePeriodic('housekeeping', housekeeping),
+    judgePeriodic('maintenance', maintenance),
     Object.keys(paused).length === 0
       ? { name: 'paused runs', level: 'ok', text: 'none' }
       : {

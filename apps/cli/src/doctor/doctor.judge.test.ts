@@ -1,7 +1,7 @@
 import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { judgeDurability, judgeMemoryPolicy } from '@holdpoint/engine/redis/judge-server';
+import { judgeDurability, judgeMemoryPolicy } from '@holdpoint/engine/redis';
 import { afterAll, describe, expect, it } from 'vitest';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
 import { checkLoops } from './check-loops.ts';

@@ -1,4 +1,4 @@
-import { withoutPassword } from '@holdpoint/engine/redis/without-password';
+import { withoutPassword } from '@holdpoint/engine/redis';
 import { describe, expect, it } from 'vitest';
 import { bytes } from './bytes.ts';
 import { colorsFor } from './colors.ts';

@@ -1,5 +1,5 @@
-import { bindInstallation } from '@holdpoint/engine/installation/installation';
-import { connect } from '@holdpoint/engine/redis/connect';
+import { bindInstallation } from '@holdpoint/engine/installation';
+import { connect } from '@holdpoint/engine/redis';
 import { quiet } from './quiet.ts';
 
 /**

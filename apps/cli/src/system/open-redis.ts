@@ -1,8 +1,6 @@
 import { join } from 'node:path';
-import { startEmbeddedRedis } from '@holdpoint/engine/redis/embedded-redis';
-import { findRedisBinaries } from '@holdpoint/engine/redis/find-redis-binaries';
-import { openRedis as connectToRedis } from '@holdpoint/engine/redis/open-redis';
-import { withoutPassword } from '@holdpoint/engine/redis/without-password';
+import { findRedisBinaries, startEmbeddedRedis } from '@holdpoint/embedded-redis';
+import { openRedis as connectToRedis, withoutPassword } from '@holdpoint/engine/redis';
 import type { Config } from '../config.ts';
 import { quiet } from './quiet.ts';
 import { superviseRedis } from './supervised-redis.ts';
@@ -29,7 +27,7 @@ export async function openRedis(
   config: Config,
   { signal, report }: { signal: AbortSignal; report: (text: string) => void },
 ): Promise<OpenedRedis> {
-  if (config.redisUrl !== undefined) return openGiven(config, config.redisUrl, report);
+  if (config.redisUrl !== undefined) return openGiven(config.redisUrl, report);
   const { dataDir } = config;
   const start = async (ending: AbortSignal) =>
     startEmbeddedRedis({ dataDir, binaries: await findRedisBinaries(config.path, config.projectDir), signal: ending });
@@ -48,12 +46,11 @@ export async function openRedis(
   };
 }
 
-async function openGiven(config: Config, redisUrl: string, report: (text: string) => void): Promise<OpenedRedis> {
+async function openGiven(redisUrl: string, report: (text: string) => void): Promise<OpenedRedis> {
   const warn = (fields: object, message: string): void => {
     if (!('err' in fields)) report(`redis: ${message}`);
   };
-  const input = { redisUrl, dataDir: config.dataDir, patienceMs: 2000 };
-  const connections = await connectToRedis(input, { ...quiet, warn });
+  const connections = await connectToRedis({ address: redisUrl, patienceMs: 2000 }, { ...quiet, warn });
   await connections.close();
   const label = withoutPassword(redisUrl);
   return { address: redisUrl, socket: null, label, logFile: null, stop: async () => undefined };

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from '@holdpoint/engine/ports';
-import { watchSpace } from '@holdpoint/engine/space/watch-space';
+import { watchSpace } from '@holdpoint/engine/space';
 import type { Config } from '../config.ts';
 import { checkInstallation } from './check-installation.ts';
 import type { LogLine } from './log-line.ts';

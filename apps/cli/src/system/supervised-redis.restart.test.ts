@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startEmbeddedRedis, stopEmbeddedRedis } from '@holdpoint/engine/redis/embedded-redis';
-import { findRedisBinaries } from '@holdpoint/engine/redis/find-redis-binaries';
+import { findRedisBinaries, startEmbeddedRedis, stopEmbeddedRedis } from '@holdpoint/embedded-redis';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { superviseRedis } from './supervised-redis.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { EmbeddedRedis } from '@holdpoint/engine/redis/embedded-redis';
+import type { EmbeddedRedis } from '@holdpoint/embedded-redis';
 import { Backoff } from './backoff.ts';
 import { identify, isAlive, type ProcessIdentity } from './process-identity.ts';
 

@@ -1,4 +1,4 @@
-import { askServer } from '@holdpoint/engine/redis/ask-server';
+import { askServer } from '@holdpoint/embedded-redis';
 import { z } from 'zod';
 import { commandLine } from '../command-name.ts';
 import type { SystemRecord } from './system-record.ts';

@@ -79,7 +79,7 @@ export const stuckSchema = z
     runs: z.record(z.string(), z.int()).describe('Active runs by status'),
     paused: z.record(z.string(), z.int()).describe('Paused runs by the code of their reason'),
     sweep: periodicSchema.describe('The look for what is stuck'),
-    housekeeping: periodicSchema,
+    maintenance: periodicSchema,
   })
   .meta({ id: 'Stuck' });
 export type Stuck = z.infer<typeof stuckSchema>;

@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { healthKey, lockKey } from '../log/keys.ts';
-import { openExclusive } from '../redis/exclusive.ts';
+import { openRedisLock } from '../redis/redis-lock.ts';
 
-/** Work that one worker of all does again and again: the sweep, and housekeeping. */
-export type PeriodicWork = 'sweep' | 'housekeeping';
+/** Work that one worker of all does again and again: the sweep, and maintenance. */
+export type PeriodicWork = 'sweep' | 'maintenance';
 
 interface Options {
   name: PeriodicWork;
@@ -30,7 +30,7 @@ const lostMs = 15_000;
  */
 export function openPeriodicWork(redis: Redis, options: Options): PeriodicLook {
   const { name, workerId, everyMs } = options;
-  const exclusive = openExclusive(redis, { key: lockKey(name), lostMs });
+  const lock = openRedisLock(redis, { key: lockKey(name), lostMs });
   const key = healthKey(name);
   let seen: { text: string | null; at: number } | undefined;
 
@@ -51,7 +51,7 @@ export function openPeriodicWork(redis: Redis, options: Options): PeriodicLook {
   return {
     async look(work) {
       if (!(await isDue())) return false;
-      return exclusive.tryRun(async (signal) => {
+      return lock.tryRun(async (signal) => {
         await work(signal);
         seen = { text: await record(workerId), at: performance.now() };
       });

@@ -1,4 +1,4 @@
-/** A data directory and a Redis do not belong together. None of these passes by trying again. */
+/** A program cannot work with a data directory and a Redis. To try again does not help. */
 export class InstallationError extends Error {
   override readonly name = 'InstallationError';
   readonly code: InstallationErrorCode;
@@ -18,4 +18,10 @@ export type InstallationErrorCode =
   | 'installation_data_missing'
   | 'installation_redis_missing'
   | 'installation_unreadable'
-  | 'installation_lost';
+  | 'installation_lost'
+  | 'installation_in_use'
+  | 'format_missing'
+  | 'format_older'
+  | 'format_newer'
+  | 'format_unfinished'
+  | 'format_mismatch';

@@ -1,122 +1,59 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { Redis } from 'ioredis';
-import { z } from 'zod';
-import { createDurably, writeDurably } from '../files/write-durably.ts';
-import { installationKey, runIndex, stateKey } from '../log/keys.ts';
+import { checkFormat, formatMissing } from './check-format.ts';
 import { InstallationError } from './error.ts';
+import { currentFormat } from './format.ts';
+import { type InstallationState, readInstallation } from './read-installation.ts';
+import { createFileRecord, createRedisRecord, readRedisRecord, writeFileRecord, writeRedisRecord } from './record.ts';
+import type { Sides } from './sides.ts';
 
 /**
- * A data directory and a Redis belong together: the files of a run are in one, its log is in the other. Both carry the id of their
- * installation, so that a program that was given the wrong one of them refuses to work, and deletes nothing.
- */
-const fileSchema = z.strictObject({ format: z.literal(1), id: z.string().regex(/^[0-9a-f-]{36}$/) });
-
-const fileOf = (dataDir: string): string => join(dataDir, 'installation');
-
-export interface Sides {
-  redis: Redis;
-  dataDir: string;
-}
-
-/** The id of each side, and whether it holds anything that belongs to runs. */
-export interface InstallationState {
-  dataDir: { id: string | undefined; runs: number };
-  redis: { id: string | undefined; runs: number };
-}
-
-export async function readInstallation({ redis, dataDir }: Sides): Promise<InstallationState> {
-  const [here, there, known] = await Promise.all([readId(dataDir), redis.get(installationKey), redis.zcard(runIndex)]);
-  return {
-    dataDir: { id: here, runs: (await runsIn(dataDir)).length },
-    redis: { id: there ?? undefined, runs: known },
-  };
-}
-
-/** Runs that the data directory has files of, and whose log is not in this Redis. */
-export async function countUnknownRuns({ redis, dataDir }: Sides): Promise<number> {
-  let unknown = 0;
-  for (const runId of await runsIn(dataDir)) unknown += 1 - (await redis.exists(stateKey(runId)));
-  return unknown;
-}
-
-/**
- * Makes sure that a data directory and a Redis belong together, and binds them at their first start.
+ * Makes sure that a data directory and a Redis belong together and have the current format. Two new sides are bound and get its number.
  *
  * @returns the id of the installation
- * @throws InstallationError when they do not; nothing was changed then
+ * @throws InstallationError when they do not; then nothing was changed
  */
-export async function bindInstallation({ redis, dataDir }: Sides): Promise<string> {
-  const found = await readInstallation({ redis, dataDir });
+export async function bindInstallation(sides: Sides): Promise<string> {
+  const { redis, dataDir } = sides;
+  const found = await readInstallation(sides);
   const { dataDir: here, redis: there } = found;
+  checkFormat(found);
   if (here.id !== undefined && here.id === there.id) return here.id;
   if (there.id !== undefined) throw here.id === undefined ? missingHere(dataDir) : mismatch(dataDir);
   if (here.runs > 0) throw missingInRedis(dataDir, here.runs);
   if (there.runs > 0) throw missingHere(dataDir);
-  // Both are new. The file comes first: a start that dies in between is completed by the next one.
-  const id = here.id ?? (await createId(dataDir));
-  await redis.set(installationKey, id, 'NX');
-  if ((await redis.get(installationKey)) !== id) throw mismatch(dataDir);
+  // Both are new. The file comes first: the next start completes a start that died in between.
+  const { id = '' } = here.id === undefined ? await createFileRecord(dataDir, randomUUID(), currentFormat) : here;
+  await createRedisRecord(redis, id, currentFormat);
+  if ((await readRedisRecord(redis)).id !== id) throw mismatch(dataDir);
   return id;
 }
 
 /**
  * Declares that a data directory and a Redis belong together from now on. An id that only Redis has is replaced, because another data
  * directory may still carry it.
+ *
+ * @throws InstallationError when one of them has another format, or runs and no format number
  */
-export async function adoptInstallation({ redis, dataDir }: Sides): Promise<string> {
-  const { dataDir: here, redis: there } = await readInstallation({ redis, dataDir });
+export async function adoptInstallation(sides: Sides): Promise<string> {
+  const found = await readInstallation(sides);
+  checkAdoptable(found);
+  const { dataDir: here, redis: there } = found;
   const isKept = here.id !== undefined && (there.id === undefined || there.id === here.id);
   const id = isKept && here.id !== undefined ? here.id : randomUUID();
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  await writeDurably(fileOf(dataDir), textOf(id));
-  await redis.set(installationKey, id);
+  await writeFileRecord(sides.dataDir, id, currentFormat);
+  await writeRedisRecord(sides.redis, id, currentFormat);
   return id;
 }
 
-const textOf = (id: string): string => `${JSON.stringify({ format: 1, id })}\n`;
-
-async function readId(dataDir: string): Promise<string | undefined> {
-  const text = await readFile(fileOf(dataDir), 'utf8').catch(unlessMissing(''));
-  if (text.replaceAll('\0', '').trim() === '') return undefined;
-  try {
-    return fileSchema.parse(JSON.parse(text)).id;
-  } catch (cause) {
-    throw new InstallationError(
-      'installation_unreadable',
-      `${fileOf(dataDir)} does not name an installation.`,
-      'Restore that file from a backup; without one remove it, and run `holdpoint adopt`.',
-      { cause },
-    );
-  }
+/** A data directory that lost its `installation` file has the format of the Redis it is bound to. Redis keeps its record with its runs. */
+export function checkAdoptable(found: InstallationState): void {
+  const { dataDir, redis } = found;
+  checkFormat(found);
+  if (redis.id === undefined && redis.runs > 0) throw formatMissing('Redis');
+  if (dataDir.id === undefined && dataDir.runs > 0 && redis.id === undefined) throw formatMissing('The data directory');
 }
 
-/** Makes the id. When several processes start at once, they all use the id of the first. */
-async function createId(dataDir: string): Promise<string> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const file = fileOf(dataDir);
-  await createDurably(file, textOf(randomUUID()));
-  const id = await readId(dataDir);
-  if (id !== undefined) return id;
-  // A power failure left a blank file: no installation was ever bound to it.
-  await rm(file, { force: true });
-  return createId(dataDir);
-}
-
-async function runsIn(dataDir: string): Promise<string[]> {
-  const names = await readdir(join(dataDir, 'runs')).catch(unlessMissing<string[]>([]));
-  return names.filter((name) => name.startsWith('run_'));
-}
-
-const unlessMissing =
-  <T>(otherwise: T) =>
-  (error: NodeJS.ErrnoException): T => {
-    if (error.code === 'ENOENT') return otherwise;
-    throw error;
-  };
-
-const next = 'Check REDIS_URL and HOLDPOINT_DATA. If they do belong together, `holdpoint adopt` says so.';
+const next = 'Check REDIS_URL and HOLDPOINT_DATA. If they do belong together, bind them with `holdpoint adopt`.';
 
 const mismatch = (dataDir: string): InstallationError =>
   new InstallationError(
@@ -136,5 +73,5 @@ const missingInRedis = (dataDir: string, runs: number): InstallationError =>
   new InstallationError(
     'installation_redis_missing',
     `The data directory ${dataDir} has the files of ${runs} runs, and this Redis belongs to no installation: it is empty, or another one.`,
-    `${next} If Redis lost its data, restore it from a backup first: the logs of the runs are there and nowhere else.`,
+    `${next} If Redis lost its data, restore it from a backup first: the logs of the runs are only there.`,
   );

@@ -1,23 +1,29 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Redis } from 'ioredis';
-import { installationKey } from '../log/keys.ts';
 import { InstallationError } from './error.ts';
+import { currentFormat } from './format.ts';
+import { readRedisRecord } from './record.ts';
 
-/** @throws InstallationError when the Redis behind the connection is another or an empty one now; or the error of the connection */
+/** @throws InstallationError when Redis is replaced, emptied or migrated; or the error of the connection */
 export async function confirmInstallation(redis: Redis, id: string): Promise<void> {
-  const now = await redis.get(installationKey);
-  if (now === id) return;
+  const { id: now, format } = await readRedisRecord(redis);
+  if (now === id && isDeepStrictEqual(format, currentFormat)) return;
+  const next =
+    'Stop Holdpoint, restore Redis from its append-only file or a backup, and start again. Nothing was deleted.';
+  if (now === undefined)
+    throw new InstallationError('installation_lost', 'Redis came back without the data of this installation.', next);
+  if (now !== id)
+    throw new InstallationError('installation_lost', 'Redis was replaced by the one of another installation.', next);
   throw new InstallationError(
     'installation_lost',
-    now === null
-      ? 'Redis came back without its data: it does not know this installation any more.'
-      : 'Redis was replaced by the one of another installation.',
-    'Stop Holdpoint, restore Redis from its append-only file or a backup, and start again. Nothing was deleted.',
+    'Redis has another data format than at the start of this program.',
+    'Start the version of Holdpoint that migrated it.',
   );
 }
 
 const everyMs = 5000;
 
-/** Looks every five seconds whether Redis is still the one of this installation. @param onLost called once */
+/** Checks every five seconds that Redis is still the one of this installation. @param onLost called once */
 export function watchInstallation(
   { redis, id }: { redis: Redis; id: string },
   onLost: (error: InstallationError) => void,

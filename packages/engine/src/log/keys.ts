@@ -22,6 +22,8 @@ export const workerIndex = 'hp:index:workers';
 export const repairsKey = 'hp:health:repairs';
 /** The id of the installation that this Redis belongs to; the data directory carries the same. */
 export const installationKey = 'hp:installation';
+/** The number of the data format, as JSON; the data directory carries the same. */
+export const formatKey = 'hp:format';
 /** When a piece of periodic work was last done. */
 export const healthKey = (name: string): string => `hp:health:${name}`;
 /** Which process does a piece of periodic work now. */

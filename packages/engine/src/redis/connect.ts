@@ -5,7 +5,7 @@ import type { Logger } from '../ports.ts';
 export type RedisAddress = string;
 
 export interface Connections {
-  /** For state and producers: a command fails fast while Redis is away, and is never sent twice by itself. */
+  /** For state and producers: a command fails fast while Redis is away, and is never sent a second time. */
   state: Redis;
   /** For pub/sub: reconnects for ever and subscribes again. */
   subscriber: Redis;
@@ -15,8 +15,8 @@ export interface Connections {
 }
 
 /**
- * Opens connections to one Redis. None of them throws on a lost connection: they log it and come back.
- * @param options.commandMs after which a command of `state` fails that got no answer. It may have been done
+ * Opens connections to one Redis. A lost connection is logged and comes back; it never throws.
+ * @param options.commandMs how long `state` waits for an answer. A command that fails then may have been done
  */
 export function connect(
   address: RedisAddress,
@@ -40,9 +40,9 @@ export function connect(
     return redis;
   };
   return {
-    // A script that may have run must not be sent again unseen: the caller looks at the state instead. Without a retry, because ioredis
-    // 6.0 drops what was under way at a lost connection when it neither sends it again nor is out of retries: it never settles.
-    // A server that hangs (a frozen process, a stalled disk) keeps its connections: only the time limit of a command notices.
+    // A script that may have run must not be sent again: the caller reads the state instead. No retry, because ioredis 6.0 never settles a
+    // pending command at a lost connection when it neither sends it again nor is out of retries.
+    // A server that hangs (a frozen process, a stalled disk) keeps its connections: only the time limit of a command detects it.
     state: open('state', {
       maxRetriesPerRequest: 0,
       autoResendUnfulfilledCommands: false,
@@ -57,4 +57,22 @@ export function connect(
   };
 }
 
+/** Counts the connections of other Holdpoint programs to this Redis. */
+export async function countOtherConnections({ state, subscriber }: Connections): Promise<number> {
+  const own = await Promise.all([state.client('ID'), subscriber.client('ID')]);
+  const lines = String(await state.client('LIST')).split('\n');
+  const isOther = (line: string): boolean =>
+    / name=holdpoint:/.test(line) && !own.includes(Number(/^id=(\d+) /.exec(line)?.[1]));
+  return lines.filter(isOther).length;
+}
+
 const backoff = (times: number): number => Math.min(50 * 2 ** Math.min(times, 5), 1000);
+
+/** A Redis address for people: `redis://user:***@host:6379`. The path of a socket stays as it is. */
+export function withoutPassword(address: string): string {
+  if (!URL.canParse(address)) return address;
+  const url = new URL(address);
+  if (url.password !== '') url.password = '***';
+  if (url.searchParams.has('password')) url.searchParams.set('password', '***');
+  return url.href;
+}

@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
+import { writeProbeKey } from '../log/keys.ts';
 
-/** What a server says about itself. A setting is undefined where the server does not tell it. */
+/** What a server says about itself. A setting is undefined when the server does not give it. */
 export interface ServerFacts {
   version: string;
   cluster: boolean;
@@ -15,7 +16,7 @@ export interface Judgement {
   next?: string;
 }
 
-/** INFO says what any user may know; the settings of the append-only file need CONFIG, which many services forbid. */
+/** Every user may send INFO. The settings of the append-only file need CONFIG, which many services forbid. */
 export async function readServer(redis: Redis): Promise<ServerFacts> {
   const info = await redis.info();
   const field = (name: string) => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1];
@@ -32,6 +33,11 @@ export async function readServer(redis: Redis): Promise<ServerFacts> {
   };
 }
 
+/** A server that answers PING may still refuse every write. @throws the error of the server or of the connection */
+export async function probeWrite(redis: Pick<Redis, 'set'>, now: number): Promise<void> {
+  await redis.set(writeProbeKey, String(now), 'EX', 60);
+}
+
 export function judgeTopology(cluster: boolean): Judgement {
   if (!cluster) return { level: 'ok', text: 'no Redis Cluster' };
   const next = 'Set REDIS_URL to a server that is not in cluster mode, or unset it to use the embedded server.';
@@ -40,21 +46,21 @@ export function judgeTopology(cluster: boolean): Judgement {
 
 export function judgeDurability(append: string | undefined, fsync: string | undefined): Judgement {
   if (append === undefined || fsync === undefined) {
-    const next = 'Make sure that appendonly is on; with appendfsync always nothing acknowledged is lost.';
+    const next = 'Make sure that appendonly is on. With appendfsync always no acknowledged write is lost.';
     return { level: 'warn', text: 'appendonly could not be checked: CONFIG is not permitted', next };
   }
   if (append !== 'yes') {
-    const next = 'CONFIG SET appendonly yes, and in its configuration file.';
+    const next = 'CONFIG SET appendonly yes, and the same in its configuration file.';
     return { level: 'fail', text: 'appendonly is off: a restart of Redis loses runs', next };
   }
   if (fsync === 'always') return { level: 'ok', text: 'appendonly, appendfsync always' };
-  const next = 'CONFIG SET appendfsync always, unless you accept that.';
-  return { level: 'warn', text: `appendfsync ${fsync}: a power failure may lose what was acknowledged last`, next };
+  const next = 'CONFIG SET appendfsync always, unless you accept this.';
+  return { level: 'warn', text: `appendfsync ${fsync}: a power failure may lose the last acknowledged writes`, next };
 }
 
 export function judgeMemoryPolicy(policy: string | undefined): Judgement {
   if (policy === 'noeviction') return { level: 'ok', text: 'maxmemory-policy noeviction' };
-  const next = 'CONFIG SET maxmemory-policy noeviction, and in its configuration file.';
+  const next = 'CONFIG SET maxmemory-policy noeviction, and the same in its configuration file.';
   if (policy === undefined) return { level: 'warn', text: 'maxmemory-policy could not be checked', next };
   return { level: 'fail', text: `maxmemory-policy ${policy}: full memory would delete runs`, next };
 }

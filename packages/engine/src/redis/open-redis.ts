@@ -1,19 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from '../ports.ts';
-import { type Connections, connect } from './connect.ts';
-import { askServer } from './embedded/ask-server.ts';
-import { findRedis, type RedisPlace } from './find-redis.ts';
+import { type Connections, connect, type RedisAddress, withoutPassword } from './connect.ts';
 import { judgeDurability, judgeMemoryPolicy, judgeTopology, readServer, type ServerFacts } from './judge-server.ts';
 import { redisTrouble } from './trouble.ts';
-import { withoutPassword } from './without-password.ts';
 
 const retryMs = 250;
-const answerMs = 2000;
 
-/** A server that cannot be worked with. `next` says what to set or to start. */
+/** Holdpoint cannot use this server. `next` says what to set or to start. */
 export class RedisStartError extends Error {
   override readonly name = 'RedisStartError';
-  readonly code: 'redis_unreachable' | 'redis_not_running' | 'redis_unsuitable';
+  readonly code: 'redis_unreachable' | 'redis_unsuitable';
   readonly next: string;
 
   constructor(code: RedisStartError['code'], message: string, next: string, options: { cause?: unknown } = {}) {
@@ -24,10 +20,8 @@ export class RedisStartError extends Error {
 }
 
 export interface OpenRedisInput {
-  /** REDIS_URL; undefined: the embedded server of the data directory. */
-  redisUrl: string | undefined;
-  dataDir: string;
-  /** How long a command may take that changes or reads state. */
+  address: RedisAddress;
+  /** How long a command on the state may take. */
   commandMs?: number;
   /** How long to wait for a server that does not answer yet. @default 15 s */
   patienceMs?: number;
@@ -38,14 +32,12 @@ export interface OpenRedisInput {
  * @throws RedisStartError
  */
 export async function openRedis(
-  { redisUrl, dataDir, commandMs, patienceMs = 15_000 }: OpenRedisInput,
+  { address, commandMs, patienceMs = 15_000 }: OpenRedisInput,
   logger: Logger,
 ): Promise<Connections> {
-  const place = await findRedis({ redisUrl, dataDir });
-  if (place.embedded) await mustRun(place, dataDir);
-  const connections = connect(place.address, logger, commandMs === undefined ? {} : { commandMs });
+  const connections = connect(address, logger, { commandMs });
   try {
-    refuseUnsuitable(await firstAnswer(connections, place, patienceMs), place, logger);
+    refuseUnsuitable(await firstAnswer(connections, address, patienceMs), address, logger);
     return connections;
   } catch (error) {
     await connections.close();
@@ -53,16 +45,7 @@ export async function openRedis(
   }
 }
 
-async function mustRun({ address }: RedisPlace, dataDir: string): Promise<void> {
-  if ((await askServer(address, { timeoutMs: answerMs })) !== 'absent') return;
-  throw new RedisStartError(
-    'redis_not_running',
-    `REDIS_URL is not set, and the embedded Redis of ${dataDir} does not run.`,
-    'Start the system on that data directory (`npm start`), set HOLDPOINT_DATA to the one that runs, or set REDIS_URL.',
-  );
-}
-
-async function firstAnswer({ state }: Connections, place: RedisPlace, patienceMs: number): Promise<ServerFacts> {
+async function firstAnswer({ state }: Connections, address: RedisAddress, patienceMs: number): Promise<ServerFacts> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     try {
@@ -73,7 +56,7 @@ async function firstAnswer({ state }: Connections, place: RedisPlace, patienceMs
         continue;
       }
       const trouble = redisTrouble(cause);
-      const at = withoutPassword(place.address);
+      const at = withoutPassword(address);
       throw new RedisStartError(
         'redis_unreachable',
         trouble?.code === 'unavailable'
@@ -94,7 +77,7 @@ function mayPass(error: unknown): boolean {
 }
 
 /** @throws RedisStartError naming what to set */
-export function refuseUnsuitable(facts: ServerFacts, { address }: Pick<RedisPlace, 'address'>, logger: Logger): void {
+function refuseUnsuitable(facts: ServerFacts, address: RedisAddress, logger: Logger): void {
   const { cluster, append, fsync, policy } = facts;
   for (const { level, text, next } of [
     judgeTopology(cluster),

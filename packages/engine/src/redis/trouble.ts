@@ -1,4 +1,4 @@
-/** Why Redis did not do what it was asked, and what to do about it. */
+/** Why Redis did not execute a command, and what to do about it. */
 export interface RedisTrouble {
   code: RedisTroubleCode;
   detail: string;
@@ -6,14 +6,14 @@ export interface RedisTrouble {
 }
 export type RedisTroubleCode = keyof typeof troubles;
 
-/** What a failed command says about its server; undefined for an error that is not about Redis. */
+/** Why a command failed; undefined for an error that does not come from Redis. */
 export function redisTrouble(error: unknown): RedisTrouble | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = codeOf(error);
   return code === undefined ? undefined : { code, ...troubles[code] };
 }
 
-/** The server answers, and does not do it: the same command would be refused again at once. */
+/** The server answers and refuses: it would refuse the same command again at once. */
 export const isRefusal = (error: unknown): boolean => {
   const code = redisTrouble(error)?.code;
   return code !== undefined && code !== 'unavailable' && code !== 'redis_timeout';
@@ -22,7 +22,7 @@ export const isRefusal = (error: unknown): boolean => {
 function codeOf(error: Error): RedisTroubleCode | undefined {
   if (error.name === 'ReplyError') {
     const word = /^[A-Z]+/.exec(error.message)?.[0] ?? '';
-    // Before version 7 a refusal inside a script follows the words about the script: `… script: 3: -OOM command not …`.
+    // Before version 7 a refusal inside a script follows the name of the script: `… script: 3: -OOM command not …`.
     const inScript = /: -([A-Z]+) /.exec(error.message)?.[1] ?? '';
     return refusals[word] ?? refusals[inScript];
   }
@@ -57,8 +57,8 @@ const refusals: Readonly<Record<string, RedisTroubleCode>> = {
 const troubles = {
   unavailable: { detail: 'Redis does not answer', next: 'Send the request again in a moment.' },
   redis_timeout: {
-    detail: 'Redis took the connection and gave no answer in time',
-    next: 'Look at its load and its disk. The request may have been done: send it again with the same Idempotency-Key, or read first.',
+    detail: 'Redis did not answer in time',
+    next: 'Check its load and its disk. The request may have been done: send it again with the same Idempotency-Key, or read first.',
   },
   redis_full: {
     detail: 'Redis refuses writes: its memory is full',
@@ -79,7 +79,7 @@ const troubles = {
   redis_loading: { detail: 'Redis is loading its data', next: 'Send the request again in a moment.' },
   redis_busy: {
     detail: 'Redis is busy with a script that does not end',
-    next: 'End that script with SCRIPT KILL, and then find out who runs it: Holdpoint has none that is long.',
+    next: 'End that script with SCRIPT KILL, then find the program that runs it: Holdpoint has no long script.',
   },
   redis_cluster: {
     detail: 'This is a Redis Cluster, which Holdpoint does not support',

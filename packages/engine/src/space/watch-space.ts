@@ -1,21 +1,21 @@
+import { statfs } from 'node:fs/promises';
 import type { Logger } from '../ports.ts';
-import { hasBallast, makeBallast, releaseBallast } from './ballast.ts';
-import { freeBytes } from './free-bytes.ts';
-import type { SpaceLimits } from './limits.ts';
+import { hasReserve, releaseReserve, writeReserve } from './reserve.ts';
+import type { SpaceLimits } from './space-limits.ts';
 
-/** How the disk of the data directory stands. */
+/** The free space on the disk of the data directory. */
 export interface SpaceWatch {
-  /** Free bytes when they are too few to take new work; undefined when there is enough. */
+  /** Free bytes when they are too few to take new jobs; undefined when there are enough. */
   readonly low: number | undefined;
-  /** Looks now, without waiting for the next second. */
-  look(): Promise<void>;
+  /** Checks now, without waiting for the next second. */
+  check(): Promise<void>;
   stop(): void;
 }
 
 export interface WatchSpaceInput {
   dataDir: string;
   limits: SpaceLimits;
-  /** This process keeps the reserve. One process per data directory. @default false */
+  /** This process writes the reserve. One process per data directory. @default false */
   keepsReserve?: boolean;
   onLow?(free: number): void;
   onEnough?(free: number): void;
@@ -23,22 +23,22 @@ export interface WatchSpaceInput {
 }
 
 /**
- * Looks at the free space every second. It is low below the floor, and enough again when the floor and the reserve are free together, so
- * that remaking the reserve does not make it low once more.
+ * Checks the free space every second. It is low below the floor, and enough again when the floor and the reserve are free together, so
+ * that writing the reserve again does not make it low again.
  */
 export async function watchSpace(input: WatchSpaceInput, logger: Logger): Promise<SpaceWatch> {
   const { dataDir, limits, keepsReserve = false, everyMs = 1000 } = input;
   let low: number | undefined;
   const release = async (): Promise<void> => {
-    if (await releaseBallast(dataDir)) logger.warn({ bytes: limits.reserve }, 'disk space reserve released');
+    if (await releaseReserve(dataDir)) logger.warn({ bytes: limits.reserve }, 'disk space reserve released');
   };
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     const free = await freeBytes(dataDir);
-    // Never above the floor: a reserve that is given up there would be made again at once.
+    // Never above the floor: a reserve that is released there is written again at once.
     if (free < Math.min(limits.reserve, limits.floor)) await release();
     if (low === undefined ? free < limits.floor : free < limits.floor + limits.reserve) {
       if (low === undefined) {
-        logger.error({ free, floor: limits.floor }, 'disk space is low: no new work is taken');
+        logger.error({ free, floor: limits.floor }, 'disk space is low: workers take no new job');
         input.onLow?.(free);
       }
       low = free;
@@ -46,16 +46,15 @@ export async function watchSpace(input: WatchSpaceInput, logger: Logger): Promis
     }
     if (low !== undefined) {
       low = undefined;
-      logger.info({ free }, 'disk space is enough: work is taken again');
+      logger.info({ free }, 'disk space is enough: workers take jobs again');
       input.onEnough?.(free);
     }
-    const hasRoom = free >= limits.floor + limits.reserve;
-    if (keepsReserve && hasRoom && !(await hasBallast(dataDir, limits.reserve))) {
-      await makeBallast(dataDir, limits.reserve);
-    }
+    const fits = free >= limits.floor + limits.reserve;
+    if (keepsReserve && fits && !(await hasReserve(dataDir, limits.reserve)))
+      await writeReserve(dataDir, limits.reserve);
   };
   const safely = (): Promise<void> =>
-    look().catch((error: unknown) => logger.warn({ err: error }, 'free disk space could not be read or reserved'));
+    check().catch((error: unknown) => logger.warn({ err: error }, 'free disk space could not be read or reserved'));
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
   const again = async (): Promise<void> => {
@@ -67,10 +66,16 @@ export async function watchSpace(input: WatchSpaceInput, logger: Logger): Promis
     get low() {
       return low;
     },
-    look: safely,
+    check: safely,
     stop() {
       stopped = true;
       clearTimeout(timer);
     },
   };
+}
+
+/** What a user without special rights can still write on the file system of a path. */
+export async function freeBytes(path: string): Promise<number> {
+  const { bavail, bsize } = await statfs(path);
+  return bavail * bsize;
 }

@@ -1,17 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { startTestRedis } from '@holdpoint/embedded-redis/testing';
 import pino from 'pino';
 import { openBlobStore } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import { newId } from '../domain/new-id.ts';
 import { openQueues } from '../queues/queues.ts';
 import { connect } from '../redis/connect.ts';
-import { findRedisBinaries } from '../redis/embedded/find-redis-binaries.ts';
-import { startEmbeddedRedis } from '../redis/embedded-redis.ts';
-
-const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../../..');
 
 export interface TestEngine {
   /** All but the tools. */
@@ -28,7 +24,7 @@ export interface TestEngine {
  */
 export async function startTestEngine(given?: { path: string; stop(): Promise<unknown> }): Promise<TestEngine> {
   const directory = await mkdtemp(join(tmpdir(), 'hp-engine-'));
-  const server = given ?? (await embedded(directory));
+  const server = given ?? (await startTestRedis(directory));
   const logger = pino({ level: 'silent' });
   const connections = connect(server.path, logger);
   const queues = openQueues(connections.state, Date.now);
@@ -51,6 +47,3 @@ export async function startTestEngine(given?: { path: string; stop(): Promise<un
     },
   };
 }
-
-const embedded = async (directory: string) =>
-  startEmbeddedRedis({ dataDir: directory, binaries: await findRedisBinaries(process.env.PATH, projectDir) });

@@ -1,5 +1,4 @@
 import type { Held } from '../cgroup/cgroups.ts';
-import { PROXY_PORT } from '../egress/inside-listener.ts';
 import { SandboxError } from '../errors.ts';
 import { gitEnvironment } from '../git-environment.ts';
 import type { WorkspaceMount } from '../port.ts';
@@ -8,6 +7,7 @@ import { BWRAP_ARGUMENTS, QUIET_BASH } from './command-line.ts';
 import { descriptors } from './descriptors.ts';
 import { type Equipment, INSIDE, STDIN_FILE } from './equipment.ts';
 import type { HostTools } from './host-tools.ts';
+import { PROXY_PORT } from './inside-listener.ts';
 import { profile } from './profile.ts';
 import { planView, type View } from './view.ts';
 

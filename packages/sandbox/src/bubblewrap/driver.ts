@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isAlive, type ProcessIdentity } from '../process/identity.ts';
+import { isAlive, type ProcessIdentity } from '@holdpoint/process';
 import { stopBelow, wakeBelow } from '../process/standstill.ts';
 import type { Driver } from '../tree.ts';
 import { INSIDE } from './equipment.ts';
@@ -19,8 +19,8 @@ export function bubblewrapDriver(input: Omit<LaunchDeps, 'scripts'>): Driver {
     },
     start: (request) => launch(deps, request),
     findOrphans,
-    stop: (_, trees) => stopBelow(trees.flatMap(firstInside)),
-    wake: async (_, trees) => wakeBelow(trees.flatMap(firstInside)),
+    freeze: (trees) => stopBelow(trees.flatMap(firstInside)),
+    thaw: async (trees) => wakeBelow(trees.flatMap(firstInside)),
     ...(deps.root ? {} : { walkClosed: walkClosedWith(deps.tools) }),
     root: () => '/workspace',
     node: `${INSIDE}/node/bin/node`,

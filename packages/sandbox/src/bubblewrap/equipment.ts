@@ -2,7 +2,6 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { insideListener } from '../egress/inside-listener.ts';
 import { SandboxError } from '../errors.ts';
 import { showableParts, whySecret } from '../toolchain-secrets.ts';
 
@@ -44,7 +43,6 @@ export function gatherEquipment(input: { node: string; ripgrep: string; toolchai
   return {
     command: [
       { host: insideDirectory, inside: `${INSIDE}/inside` },
-      insideListener,
       { host: node, inside: `${INSIDE}/node/bin/node` },
       { host: realpathSync(input.ripgrep), inside: `${INSIDE}/bin/rg` },
       ...(hasNpm ? [{ host: realpathSync(npm), inside: `${INSIDE}/node/lib/node_modules/npm` }] : []),

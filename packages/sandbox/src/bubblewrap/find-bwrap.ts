@@ -7,7 +7,7 @@ export interface BwrapPlaces {
   /** Taken before anything else, first first. */
   candidates: readonly string[];
   /** Directory where the set-up has unpacked bubblewrap, or has put a link to the system's. */
-  unpacked?: string;
+  unpacked?: string | undefined;
   /** Search path. */
   path: string;
 }

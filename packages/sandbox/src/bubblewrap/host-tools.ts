@@ -21,7 +21,7 @@ export interface HostTools {
  */
 export function findHostTools(input: {
   bwrapCandidates: BwrapPlaces['candidates'];
-  unpackedBwrap?: string;
+  unpackedBwrap?: string | undefined;
   path: string;
 }): HostTools {
   const directories = input.path.split(':').filter(Boolean);
@@ -35,11 +35,7 @@ export function findHostTools(input: {
   };
   const bwrap = need(
     'bubblewrap (bwrap)',
-    findBwrap({
-      candidates: input.bwrapCandidates,
-      ...(input.unpackedBwrap === undefined ? {} : { unpacked: input.unpackedBwrap }),
-      path: input.path,
-    }),
+    findBwrap({ candidates: input.bwrapCandidates, unpacked: input.unpackedBwrap, path: input.path }),
     'Run `npm run setup`, which unpacks it without root, or install the package `bubblewrap`.',
   );
   return {

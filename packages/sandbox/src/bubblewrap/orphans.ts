@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { identify, type ProcessIdentity } from '../process/identity.ts';
+import { identify, type ProcessIdentity } from '@holdpoint/process';
 import { COMMAND_LINE } from './command-line.ts';
 
 /**

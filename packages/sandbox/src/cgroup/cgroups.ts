@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { identify, pidNamespace } from '@holdpoint/process';
 import type { Limits } from '../port.ts';
-import { identify, killProcess } from '../process/identity.ts';
+import { killProcess } from '../process/kill.ts';
 import { CommandGroup, tryRemoveGroup } from './command-group.ts';
 import { locateHierarchies } from './locate.ts';
 import { makePlaces, type Place } from './place.ts';
@@ -114,10 +115,6 @@ function isLeftOver(name: string, owner: string): boolean {
   const [, namespace, pid, start] = /^(\d+)-(\d+)-(\d+)-(?:[0-9a-f-]{36}|of-[\w-]+)$/.exec(name) ?? [];
   if (name.startsWith(`${owner}-`) || namespace !== pidNamespace()) return false;
   return identify(Number(pid))?.start !== Number(start);
-}
-
-function pidNamespace(): string {
-  return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
 }
 
 function removeWithMembers(path: string): void {

@@ -26,7 +26,7 @@ become_the_command() {
 
   # Listens for the proxy and gives the socket to the worker. Nothing of it stays in here, and it comes before anything of the command.
   if ((proxy_port)); then
-    NODE_CHANNEL_FD=$channel /opt/holdpoint/node/bin/node /opt/holdpoint/egress/listen.mjs "$proxy_port" </dev/null || exit 125
+    NODE_CHANNEL_FD=$channel /opt/holdpoint/node/bin/node /opt/holdpoint/inside/listen.mjs "$proxy_port" </dev/null || exit 125
     exec {channel}>&-
     unset NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE
   fi

@@ -7,7 +7,7 @@ import type { ProcessRecords } from './records.ts';
 export interface FreezeDeps {
   records: ProcessRecords;
   holds: Holds;
-  driver: Pick<Driver, 'stop' | 'wake'>;
+  driver: Pick<Driver, 'freeze' | 'thaw'>;
 }
 
 /** Letting commands go on takes about a millisecond. */
@@ -29,7 +29,7 @@ export async function frozen<Result>(
   try {
     await untilAwake(holds, hold);
     const trees = records.labelled(workspaceId);
-    if (trees.length > 0) await driver.stop(workspaceId, trees);
+    if (trees.length > 0) await driver.freeze(trees);
     return await act(trees.length);
   } finally {
     if (holds.beginWaking(hold)) {
@@ -37,7 +37,7 @@ export async function frozen<Result>(
       let woken: readonly string[] = [];
       try {
         const trees = records.labelled(workspaceId);
-        if (trees.length > 0) await driver.wake(workspaceId, trees);
+        if (trees.length > 0) await driver.thaw(trees);
         woken = abandoned;
       } finally {
         holds.end(hold, woken);

@@ -1,6 +1,6 @@
 import { setTimeout as delay, setImmediate as next } from 'node:timers/promises';
+import { isAlive, type ProcessIdentity } from '@holdpoint/process';
 import { SandboxError } from '../errors.ts';
-import { isAlive, type ProcessIdentity } from './identity.ts';
 
 /** Most processes are gone within 0.1 ms; the shortest timer takes more than 1 ms. */
 const IMMEDIATE_LOOKS = 10;

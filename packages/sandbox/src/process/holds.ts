@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { identify, isAlive, type ProcessIdentity } from './identity.ts';
+import { identify, isAlive, type ProcessIdentity } from '@holdpoint/process';
 import { listNames, removeEmpty, removeFile, renameIfThere, workspaceDirectory, writeInto } from './state-files.ts';
 
 /** One act that wants a workspace's labelled commands to stand still. */

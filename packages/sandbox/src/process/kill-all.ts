@@ -1,7 +1,8 @@
+import { isAlive } from '@holdpoint/process';
 import type { Driver } from '../tree.ts';
 import { untilGone } from './gone.ts';
 import type { Holds } from './holds.ts';
-import { childrenOf, isAlive, killGroup, killProcesses } from './identity.ts';
+import { childrenOf, killGroup, killProcesses } from './kill.ts';
 import type { ProcessRecords } from './records.ts';
 
 /**
@@ -25,7 +26,6 @@ export async function killAll(
     if (leader && isAlive(leader)) killGroup(leader.pid);
   }
   if (label === undefined) deps.holds.revoke(workspaceId);
-  await deps.driver.endOthers?.(workspaceId, label ?? null);
   await untilGone(trees.flat());
   // what a bubblewrap that died while it set up has left, now that it has lost its parent
   const orphans = deps.driver.findOrphans();

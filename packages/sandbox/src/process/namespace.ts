@@ -1,5 +1,5 @@
 import { readdirSync, readlinkSync } from 'node:fs';
-import type { ProcessIdentity } from './identity.ts';
+import type { ProcessIdentity } from '@holdpoint/process';
 
 /** Host pids of all processes in the pid namespace of one, as far as this user may look: its own, and for root everybody's. */
 export function processesOfNamespace({ pid }: ProcessIdentity): number[] {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { bootId, type ProcessIdentity } from '@holdpoint/process';
 import { z } from 'zod';
 import { SandboxError } from '../errors.ts';
 import type { TreeRequest } from '../tree.ts';
-import type { ProcessIdentity } from './identity.ts';
 import {
   isMissing,
   listNames,
@@ -40,7 +40,7 @@ export class ProcessRecords {
 
   constructor(stateDir: string) {
     this.#stateDir = stateDir;
-    this.#boot = readBoot();
+    this.#boot = bootId();
   }
 
   /** Starts a tree under an announcement, which is to be withdrawn when the tree is recorded, or was not started after all. */
@@ -167,14 +167,6 @@ function unusable(stateDir: string, cause: unknown): SandboxError {
 
 function recordName({ pid, start }: ProcessIdentity): string {
   return `${pid}-${start}`;
-}
-
-function readBoot(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
-  } catch {
-    return 'unknown';
-  }
 }
 
 function parseJson(text: string): unknown {

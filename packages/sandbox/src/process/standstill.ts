@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay, setImmediate as next } from 'node:timers/promises';
+import { identify, type ProcessIdentity } from '@holdpoint/process';
 import { SandboxError } from '../errors.ts';
-import { identify, type ProcessIdentity } from './identity.ts';
 
 /** Most processes stop within 0.1 ms; the shortest timer takes more than 1 ms. */
 const IMMEDIATE_ROUNDS = 10;

@@ -4,10 +4,11 @@ import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CapabilityReport } from '@holdpoint/contract';
+import { identify, isAlive } from '@holdpoint/process';
 import { gitEnvironment } from '../git-environment.ts';
 import { closed } from '../process/closed.ts';
 import type { Holds } from '../process/holds.ts';
-import { identify, isAlive, killGroup } from '../process/identity.ts';
+import { killGroup } from '../process/kill.ts';
 import type { ProcessRecords } from '../process/records.ts';
 import { send, stopBelow, wakeBelow } from '../process/standstill.ts';
 import { signalOfExitCode } from '../signal-name.ts';
@@ -38,12 +39,12 @@ export function unsandboxedDriver(deps: UnsandboxedDeps): Driver {
     start: (request) => start(deps, request),
     root: (workspace) => workspace.path,
     findOrphans: () => [], // what leaves its process group cannot be told from others
-    async stop(_, trees) {
+    async freeze(trees) {
       const leaders = trees.flatMap(([leader]) => (leader && isAlive(leader) ? [leader] : []));
       for (const { pid } of leaders) send(-pid, 'SIGSTOP');
       await stopBelow(leaders);
     },
-    async wake(_, trees) {
+    async thaw(trees) {
       const leaders = trees.flatMap(([leader]) => (leader && isAlive(leader) ? [leader] : []));
       wakeBelow(leaders);
       for (const { pid } of leaders) send(-pid, 'SIGCONT');

@@ -2,11 +2,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { identify, pidScope } from '@holdpoint/process';
 import type { Deps } from '../deps.ts';
 import { errnoOf, unlessMissing } from '../errors.ts';
 import { removeFolder } from '../files/remove-folder.ts';
 import { syncFolder } from '../files/write-durably.ts';
-import { here, startOf } from './process-life.ts';
+
 import { folderAt, type RunFolder, runFolder } from './run-folder.ts';
 import { readRecord, type WorkspaceRecord } from './workspace-record.ts';
 
@@ -55,7 +56,7 @@ async function removeBuild(deps: Deps, path: string): Promise<void> {
 
 /** Identifies a process of this host, running or ended. */
 const owner = (pid: number): string =>
-  `${createHash('sha256').update(here()).digest('hex').slice(0, 8)}-${pid}-${startOf(pid) ?? ''}`;
+  `${createHash('sha256').update(pidScope()).digest('hex').slice(0, 8)}-${pid}-${identify(pid)?.start ?? ''}`;
 
 function belongsToDeadProcess(name: string): boolean {
   const [host = '', pid = '', start = ''] = name.slice(name.lastIndexOf('.') + 1).split('-');

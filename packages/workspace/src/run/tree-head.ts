@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { identify, bootId as kernelBootId, pidNamespace } from '@holdpoint/process';
 import { errnoOf, WorkspaceError } from '../errors.ts';
-import { here, startOf } from './process-life.ts';
 import type { RunFolder } from './run-folder.ts';
 
 /**
@@ -28,15 +28,15 @@ export interface Holder {
 
 /** @param bootId replaces the kernel's boot id */
 export function thisProcess(bootId?: string): Holder {
-  const [kernelBoot = '', space = ''] = here().split(':');
-  return { boot: short(bootId ?? kernelBoot), process: `${short(space)}-${process.pid}-${startOf(process.pid) ?? ''}` };
+  const start = identify(process.pid)?.start;
+  return { boot: short(bootId ?? kernelBootId()), process: `${short(pidNamespace())}-${process.pid}-${start}` };
 }
 
 /** Whether a process of this boot still runs; undefined when it belongs to another container, whose process ids differ. */
 export function isRunning(holder: string): boolean | undefined {
   const [space, pid, start] = holder.split('-');
   if (space !== thisProcess().process.split('-')[0]) return undefined;
-  return startOf(Number(pid)) === start;
+  return String(identify(Number(pid))?.start) === start;
 }
 
 const short = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);

@@ -1,5 +1,5 @@
 import { healthSchema, readinessSchema } from '@holdpoint/contract/wire';
-import { probeWrite } from '@holdpoint/engine/redis/probe-write';
+import { probeWrite } from '@holdpoint/engine/redis';
 import type { ApiDeps, App } from '../../deps.ts';
 import { checkSpace } from '../runs/check-space.ts';
 import { readPeriodic } from './read-periodic.ts';

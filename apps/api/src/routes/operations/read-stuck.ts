@@ -32,7 +32,7 @@ export function readStuckRoute(app: App, deps: Pick<ApiDeps, 'redis'>): void {
         repairs: Object.fromEntries(repairs.map(([name, count]) => [name, Number(count)])),
         ...{ runs, paused },
         sweep: await readPeriodic(deps, 'sweep'),
-        housekeeping: await readPeriodic(deps, 'housekeeping'),
+        maintenance: await readPeriodic(deps, 'maintenance'),
       };
     },
   );

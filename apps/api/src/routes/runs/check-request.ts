@@ -1,7 +1,6 @@
 import { type Goal, type Network, toPointer } from '@holdpoint/contract';
 import type { CreateRunBody, PointerError } from '@holdpoint/contract/wire';
-import { EgressError } from '@holdpoint/sandbox/egress/errors';
-import { createGuard } from '@holdpoint/sandbox/egress/guard';
+import { createGuard, EgressError } from '@holdpoint/egress';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { checkLimits } from './check-limits.ts';

@@ -71,7 +71,7 @@ test.runIf(process.platform === 'linux')('a process that reuses the pid of a dea
 
 test.runIf(process.platform === 'linux')('a lock of another container holds until it is stale', async () => {
   using t = temporary();
-  const lock = await leaveLock(t.dataDir, (target) => target.replace(/^\S+/, 'elsewhere:pid:[1]'));
+  const lock = await leaveLock(t.dataDir, (target) => target.replace(/^\S+/, 'elsewhere:1'));
   const waiting = withSourceLock(
     quiet(t.dataDir, () => {
       // Make the lock stale only after a waiter has seen it hold.

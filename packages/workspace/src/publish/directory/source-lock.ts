@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { lstatSync, lutimesSync, mkdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { identify, pidScope } from '@holdpoint/process';
 import type { Deps } from '../../deps.ts';
 import { errnoOf, WorkspaceError } from '../../errors.ts';
-import { here, startOf } from '../../run/process-life.ts';
 
 const pollMs = 20;
 const longestMs = 120_000;
@@ -44,7 +44,7 @@ export async function withSourceLock<T>(
 
 function take(lock: string): boolean {
   try {
-    symlinkSync(`${here()} ${process.pid} ${startOf(process.pid) ?? ''} ${counter++}`, lock);
+    symlinkSync(`${pidScope()} ${process.pid} ${identify(process.pid)?.start} ${counter++}`, lock);
     return true;
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') return false;
@@ -82,7 +82,7 @@ function breakAbandoned(lock: string): boolean {
 function isAbandoned(lock: string): boolean {
   try {
     const [place, pid, start] = readlinkSync(lock).split(' ');
-    if (place === here()) return startOf(Number(pid)) !== start;
+    if (place === pidScope()) return String(identify(Number(pid))?.start) !== start;
     return Date.now() - lstatSync(lock).mtimeMs > staleMs;
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return false;

@@ -1,0 +1,136 @@
+/**
+ * Which other packages each package may import, and which ones its tests may import as well. ARCHITECTURE.md draws the same arrows.
+ * @type {Record<string, {imports: string[], tests?: string[]}>}
+ */
+const packages = {
+  contract: { imports: [] },
+  process: { imports: ['contract'] },
+  telemetry: { imports: ['contract'] },
+  egress: { imports: ['contract'] },
+  'embedded-redis': { imports: ['contract', 'process'] },
+  sandbox: { imports: ['contract', 'process', 'egress'] },
+  workspace: { imports: ['contract', 'process'] },
+  models: { imports: ['contract'] },
+  tools: { imports: ['contract'], tests: ['process', 'egress', 'sandbox', 'workspace'] },
+  engine: { imports: ['contract'], tests: ['process', 'embedded-redis'] },
+  client: { imports: ['contract'] },
+  runtime: {
+    imports: ['contract', 'telemetry', 'egress', 'sandbox', 'workspace', 'models', 'tools', 'engine'],
+    tests: ['process', 'embedded-redis'],
+  },
+};
+
+const test = '\\.test\\.ts$|/testing/|/fixtures/|^(tests|bench)/';
+const engine = '^packages/engine/src/';
+const adapters = 'blobs|files|installation|log|outputs|queues|redis|space';
+
+const rules = [
+  ...Object.entries(packages).flatMap(([name, { imports, tests = [] }]) => [
+    {
+      name: `layer-${name}`,
+      comment: `packages/${name} may import: ${imports.join(', ') || 'no other package'}.`,
+      from: { path: `^packages/${name}/`, pathNot: test },
+      to: { path: '^(packages|apps)/', pathNot: `^packages/(${[name, ...imports].join('|')})/` },
+    },
+    {
+      name: `layer-${name}-tests`,
+      comment: `Tests of packages/${name} may import: ${[...imports, ...tests].join(', ') || 'no other package'}.`,
+      from: { path: `^packages/${name}/.*(${test})` },
+      to: { path: '^(packages|apps)/', pathNot: `^packages/(${[name, ...imports, ...tests].join('|')})/` },
+    },
+  ]),
+  {
+    name: 'apps-apart',
+    comment: 'An app imports no other app.',
+    from: { path: '^apps/([^/]+)/' },
+    to: { path: '^apps/', pathNot: '^apps/$1/' },
+  },
+  {
+    name: 'package-through-door',
+    comment: 'A relative path stays in its package. Import `@holdpoint/…`, an entry point of the other package.',
+    from: { path: '^(apps|packages)/([^/]+)/' },
+    to: { dependencyTypes: ['local'], dependencyTypesNot: ['aliased'], pathNot: '^$1/$2/' },
+  },
+  {
+    name: 'package-through-door-outside',
+    comment: 'Tests, benches and examples import `@holdpoint/…`, an entry point of the package.',
+    from: { pathNot: '^(apps|packages)/' },
+    to: { dependencyTypes: ['local'], dependencyTypesNot: ['aliased'], path: '^(apps|packages)/' },
+  },
+  {
+    name: 'door-for-outsiders',
+    comment: 'A file imports its own package from the file that has the name, not from the entry point.',
+    from: { path: '^(apps|packages)/([^/]+)/src/', pathNot: test },
+    to: { path: '^$1/$2/src/index\\.ts$' },
+  },
+  {
+    name: 'resolvable',
+    comment:
+      'The import resolves to no file: `exports` in the package.json of the other package lists its entry points.',
+    from: {},
+    to: { couldNotResolve: true },
+  },
+  {
+    name: 'no-cycle',
+    comment: 'Files import each other in a circle, type-only imports included.',
+    from: {},
+    to: { circular: true },
+  },
+  {
+    name: 'no-test-code',
+    comment: 'Code that is not a test imports no test, no fake and no fixture.',
+    from: { pathNot: test },
+    to: { path: test },
+  },
+  {
+    name: 'contract-pure',
+    comment: 'packages/contract needs zod alone.',
+    from: { path: '^packages/contract/', pathNot: test },
+    to: { pathNot: '^(packages|apps)/|node_modules/zod/' },
+  },
+  {
+    name: 'client-light',
+    comment: 'packages/client installs without bullmq, ioredis and pino.',
+    from: { path: '^packages/client/', pathNot: test },
+    to: { path: 'node_modules/(bullmq|ioredis|pino)/', reachable: true },
+  },
+  {
+    name: 'engine-domain-pure',
+    comment: 'The domain imports packages/contract, zod, node:crypto and itself.',
+    from: { path: `${engine}domain/`, pathNot: test },
+    to: { pathNot: `${engine}domain/|^packages/contract/|node_modules/zod/|^crypto$` },
+  },
+  {
+    name: 'engine-adapters',
+    comment: 'Adapters import the domain and other adapters, never what uses them.',
+    from: { path: `${engine}(${adapters})/`, pathNot: test },
+    to: { path: `${engine}[^/]+/`, pathNot: `${engine}(domain|${adapters})/` },
+  },
+  {
+    name: 'engine-queries',
+    comment: 'Queries import no command and no handler.',
+    from: { path: `${engine}queries/`, pathNot: test },
+    to: { path: `${engine}(commands|handlers)/` },
+  },
+  {
+    name: 'engine-commands',
+    comment: 'Commands import no handler.',
+    from: { path: `${engine}commands/`, pathNot: test },
+    to: { path: `${engine}handlers/` },
+  },
+];
+
+export default {
+  forbidden: rules.map((rule) => ({ ...rule, severity: 'error' })),
+  options: {
+    tsPreCompilationDeps: true,
+    moduleSystems: ['es6'],
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^examples/repos/' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['node', 'import'],
+      extensions: ['.ts', '.mjs', '.js'],
+    },
+  },
+};

@@ -1,0 +1,43 @@
+import { findRedisBinaries, startEmbeddedRedis } from '@holdpoint/embedded-redis';
+import { type Connections, openRedis, withoutPassword } from '@holdpoint/engine/redis';
+import { commandLine } from '../command-name.ts';
+import type { Config } from '../config.ts';
+import { CliError } from '../errors.ts';
+import { isAlive } from './process-identity.ts';
+import { quiet } from './quiet.ts';
+import { readSystemRecord } from './system-record.ts';
+
+/** The Redis of a system that does not run. */
+export interface StoppedRedis extends AsyncDisposable {
+  connections: Connections;
+  /** In a few words, without a password. */
+  label: string;
+}
+
+/**
+ * Connects to the Redis of a system that does not run. The embedded server runs for as long as the command.
+ * @throws CliError `not_now` while `up` runs on the data directory
+ */
+export async function openStopped({ dataDir, redisUrl, path, projectDir }: Config): Promise<StoppedRedis> {
+  const record = readSystemRecord(dataDir);
+  if (record !== undefined && isAlive(record)) {
+    throw new CliError('not_now', `Holdpoint runs on ${dataDir} (process ${record.pid}).`, {
+      next: `End it first: ${commandLine('down')}`,
+    });
+  }
+  if (redisUrl !== undefined) {
+    const connections = await openRedis({ address: redisUrl }, quiet);
+    const close = () => connections.close();
+    return { connections, label: withoutPassword(redisUrl), [Symbol.asyncDispose]: close };
+  }
+  const server = await startEmbeddedRedis({ dataDir, binaries: await findRedisBinaries(path, projectDir) });
+  const stop = async (): Promise<void> => (server.reused ? undefined : server.stop());
+  try {
+    const connections = await openRedis({ address: server.path }, quiet);
+    const close = () => connections.close().then(stop);
+    return { connections, label: 'embedded', [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

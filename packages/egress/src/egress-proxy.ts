@@ -1,0 +1,227 @@
+import { once } from 'node:events';
+import {
+  createServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import type { Server, Socket } from 'node:net';
+import { parsePort } from './allowlist.ts';
+import { connectGuarded } from './connect.ts';
+import { type ConnectionEnd, type EgressConnection, failedEnd } from './connection-report.ts';
+import { EgressError } from './errors.ts';
+import { forward } from './forward.ts';
+import type { Guard } from './guard.ts';
+import { parseHost } from './host-name.ts';
+import { defaultProxyLimits, type ProxyLimits, resolveLimits } from './limits.ts';
+import { ProxySession, type ProxySessionDeps } from './proxy-session.ts';
+import { holdsToken, proxyUrl } from './proxy-token.ts';
+
+export interface EgressProxyOptions {
+  guard: Guard;
+  /** The run's secret: 32 characters or more of A–Z, a–z, 0–9, `-` and `_`. */
+  token: string;
+  /** Called once for every connection when it ends. Must not throw. */
+  onConnection(connection: EgressConnection): void;
+  limits?: Partial<ProxyLimits>;
+}
+
+/**
+ * The network of a run's commands: an HTTP proxy (CONNECT, and plain requests in absolute form) that connects to what the guard allows.
+ * The host resolves the names. One request per connection.
+ *
+ * The proxy does not see the requests inside a TLS tunnel. When a listed host shares its address with others (a CDN), a client can reach
+ * those others through it by SNI and Host.
+ */
+export class EgressProxy implements AsyncDisposable {
+  readonly #options: EgressProxyOptions;
+  readonly #deps: ProxySessionDeps;
+  readonly #http: HttpServer;
+  readonly #sessions = new Map<Socket, ProxySession>();
+  readonly #servers = new Set<() => void>();
+  #bytesLeft: number;
+  #closed = false;
+
+  /** Throws `EgressError` ERULEINVALID for a token that is too short or cannot be written in a URL. */
+  constructor(options: EgressProxyOptions) {
+    if (!/^[A-Za-z0-9_-]{32,}$/.test(options.token)) {
+      throw new EgressError('ERULEINVALID', "The proxy's token is too short or holds other characters.", {
+        next: 'Use 32 random characters of A–Z, a–z, 0–9, - and _.',
+      });
+    }
+    this.#options = options;
+    const limits = resolveLimits(defaultProxyLimits, options.limits);
+    this.#bytesLeft = limits.bytes;
+    this.#deps = { limits, onConnection: options.onConnection, spend: (bytes) => this.#spend(bytes) };
+    // never listens itself: `#accept` passes it connections, and the sessions have the timers
+    this.#http = createServer({ maxHeaderSize: limits.header_bytes, insecureHTTPParser: false, keepAlive: false })
+      .on('request', (incoming, response) => void this.#onRequest(incoming, response))
+      .on('connect', (incoming, socket: Socket, head) => void this.#onConnect(incoming, socket, head))
+      .on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
+        answer(socket, error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400, 'The proxy cannot serve this request.'),
+      );
+  }
+
+  /** The environment variables with which a command's programs find the proxy on this port of the loopback. */
+  environment(port: number): Record<string, string> {
+    const url = proxyUrl(this.#options.token, port);
+    return {
+      ...{ HTTP_PROXY: url, HTTPS_PROXY: url, http_proxy: url, https_proxy: url },
+      ...{ NO_PROXY: '', no_proxy: '' },
+      NODE_USE_ENV_PROXY: '1',
+    };
+  }
+
+  /**
+   * Serves a listening server's connections, on a port or a unix socket, in any network namespace.
+   *
+   * @returns closes that server and ends its connections at once
+   */
+  serve(server: Server): () => void {
+    const own = new Set<Socket>();
+    server.on('connection', (socket: Socket) => {
+      own.add(socket);
+      socket.once('close', () => own.delete(socket));
+      this.#accept(socket);
+    });
+    const release = () => {
+      this.#servers.delete(release);
+      server.close();
+      for (const socket of own) this.#sessions.get(socket)?.abort('EABORTED');
+    };
+    this.#servers.add(release);
+    if (this.#closed) release();
+    return release;
+  }
+
+  /** Ends all tunnels at once. Resolves when every connection has been reported. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    const closed = [...this.#sessions.values()].map(({ client }) => (client.closed ? null : once(client, 'close')));
+    for (const release of [...this.#servers]) release();
+    for (const session of this.#sessions.values()) session.abort('EABORTED');
+    await Promise.allSettled(closed);
+  }
+
+  #accept(socket: Socket): void {
+    socket.allowHalfOpen = true; // a client may end its side and still wait for the answer
+    const session = new ProxySession(this.#deps, socket);
+    if (this.#closed || this.#sessions.size >= this.#deps.limits.connections) {
+      session.refuse({ verdict: 'refused', code: 'EPROXYBUSY' });
+      answer(socket, 503, 'Too many connections at the same time.');
+      return;
+    }
+    this.#sessions.set(socket, session);
+    socket.once('close', () => this.#sessions.delete(socket));
+    this.#http.emit('connection', socket);
+  }
+
+  async #onConnect(incoming: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+    const session = this.#sessions.get(socket);
+    if (!session?.begin()) return;
+    const [, host = '', port = ''] = /^(\[[^\]]*\]|[^:]*):(\d+)$/.exec(incoming.url ?? '') ?? [];
+    const upstream = await this.#open(session, incoming, { host, port: parsePort(port) });
+    if (!upstream) return;
+    socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+    session.tunnel(upstream, head);
+  }
+
+  async #onRequest(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const session = this.#sessions.get(incoming.socket);
+    if (!session?.begin()) return;
+    const url = URL.parse(incoming.url ?? '');
+    const usable = url?.protocol === 'http:' && url.username === '' && url.password === '';
+    const target = usable ? { host: url.hostname, port: Number(url.port || 80) } : { host: '', port: Number.NaN };
+    const socket = await this.#open(session, incoming, target);
+    const deps = { session, headerBytes: this.#deps.limits.header_bytes };
+    if (socket && url) forward(deps, { url, incoming, response, socket });
+  }
+
+  /** Judges and connects. Answers a refusal itself, and returns null then. */
+  async #open(
+    session: ProxySession,
+    incoming: IncomingMessage,
+    target: { host: string; port: number },
+  ): Promise<Socket | null> {
+    const { guard, token } = this.#options;
+    const refuse = (end: ConnectionEnd, status: number, text: string, headers: readonly string[] = []) => {
+      session.refuse(end);
+      incoming.resume();
+      answer(session.client, status, text, headers);
+      return null;
+    };
+    const valid = target.host !== '' && !Number.isNaN(target.port);
+    if (valid) session.target = { host: parseHost(target.host)?.host ?? target.host.slice(0, 300), port: target.port };
+    if (!holdsToken(incoming.headers['proxy-authorization'], token)) {
+      const headers = ['Proxy-Authenticate: Basic realm="holdpoint"'];
+      return refuse({ verdict: 'refused', code: 'EPROXYAUTH' }, 407, "The proxy needs the run's token.", headers);
+    }
+    if (!valid) {
+      const text = 'Use CONNECT host:port, or a plain http:// URL.';
+      return refuse({ verdict: 'refused', code: 'EPROXYREQUEST' }, 400, text);
+    }
+    try {
+      const { bytes, connect_ms: connectMs } = this.#deps.limits;
+      if (this.#bytesLeft <= 0) throw spent(bytes);
+      const options = { guard, connectMs, allowHalfOpen: true, signal: session.signal };
+      const { socket, address } = await connectGuarded(options, target);
+      session.attach(socket, address);
+      return session.signal.aborted ? null : socket;
+    } catch (error) {
+      const known = error instanceof EgressError;
+      const text = known ? `${error.code}: ${error.message} ${error.next}` : 'The connection could not be made.';
+      return refuse(failedEnd(error), known ? statusOf(error) : 502, text);
+    }
+  }
+
+  #spend(bytes: number): boolean {
+    this.#bytesLeft -= bytes;
+    return this.#bytesLeft >= 0;
+  }
+}
+
+function statusOf({ code }: EgressError): number {
+  switch (code) {
+    case 'EHOSTNOTALLOWED':
+    case 'EADDRESSREFUSED':
+    case 'ENETWORKOFF':
+    case 'ETOOLARGE':
+      return 403;
+    case 'EURLINVALID':
+      return 400;
+    case 'ETIMEOUT':
+      return 504;
+    case 'ENETWORK':
+    case 'EREDIRECTREFUSED':
+    case 'ERULEINVALID':
+      return 502;
+    default:
+      return code satisfies never;
+  }
+}
+
+function spent(bytes: number): EgressError {
+  return new EgressError('ETOOLARGE', `This run has used up its ${bytes} bytes of traffic.`, {
+    next: 'Do without more, or start a run with a larger limit.',
+  });
+}
+
+/** A client that is still sending its request would lose the answer if the proxy closed at once. */
+const lingerMs = 1000;
+
+/** Writes to the socket itself, because a CONNECT has no response object. */
+function answer(socket: Socket, status: number, text: string, headers: readonly string[] = []): void {
+  const line = `${text.replace(/[^\x20-\x7e]/g, '?')}\n`;
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    ...headers,
+    'Content-Type: text/plain',
+    `Content-Length: ${line.length}`,
+    'Connection: close',
+  ];
+  if (socket.writable) socket.end(`${lines.join('\r\n')}\r\n\r\n${line}`);
+  socket.resume();
+  const linger = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(linger));
+}

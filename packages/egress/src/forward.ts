@@ -1,0 +1,67 @@
+import { type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ProxySession } from './proxy-session.ts';
+
+/** For one hop only, besides those that Connection names. */
+const hopByHop = [
+  ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection'],
+  ...['te', 'trailer', 'transfer-encoding', 'upgrade', 'expect', 'http2-settings'],
+];
+
+/**
+ * Forwards a plain request over a connected socket, and the response back.
+ *
+ * @param input.url absolute; its host replaces the client's Host header
+ */
+export function forward(
+  { session, headerBytes }: { session: ProxySession; headerBytes: number },
+  input: { url: URL; incoming: IncomingMessage; response: ServerResponse; socket: Socket },
+): void {
+  const { url, incoming, response, socket } = input;
+  const isChunked = incoming.headers['transfer-encoding'] !== undefined;
+  const abandon = () => session.client.destroy();
+  const outgoing = request({
+    createConnection: () => socket,
+    method: incoming.method,
+    path: url.pathname + url.search,
+    headers: [
+      ...['host', url.host, 'connection', 'close'],
+      ...endToEnd(incoming, ['host']),
+      // framed as the client framed it: Node does not know the length
+      ...(isChunked ? ['transfer-encoding', 'chunked'] : []),
+    ],
+    maxHeaderSize: headerBytes,
+  });
+  outgoing.on('error', abandon);
+  outgoing.once('response', (answer) => {
+    answer.on('data', (chunk: Buffer) => session.count(chunk.length));
+    answer.on('error', abandon);
+    response.on('error', abandon);
+    response.sendDate = false;
+    try {
+      response.writeHead(answer.statusCode ?? 502, answer.statusMessage, [...endToEnd(answer), 'connection', 'close']);
+    } catch {
+      abandon(); // Node refuses to send one of the headers
+      return;
+    }
+    answer.pipe(response);
+  });
+  if (!isChunked && incoming.headers['content-length'] === undefined) {
+    outgoing.end();
+    return;
+  }
+  incoming.on('data', (chunk: Buffer) => session.count(chunk.length));
+  incoming.pipe(outgoing);
+}
+
+/** Keeps the raw header pairs that are not for one hop only. */
+function endToEnd(message: IncomingMessage, without: readonly string[] = []): string[] {
+  const named = (message.headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
+  const dropped = new Set([...hopByHop, ...named, ...without]);
+  const kept: string[] = [];
+  for (let index = 0; index < message.rawHeaders.length; index += 2) {
+    const [name = '', value = ''] = message.rawHeaders.slice(index, index + 2);
+    if (!dropped.has(name.toLowerCase())) kept.push(name, value);
+  }
+  return kept;
+}

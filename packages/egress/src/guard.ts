@@ -1,0 +1,128 @@
+import { lookup } from 'node:dns/promises';
+import { classifyAddress } from './address.ts';
+import { type AddressRanges, parseAddressRanges } from './address-ranges.ts';
+import { isListed, parseRules } from './allowlist.ts';
+import { EgressError } from './errors.ts';
+import { parseHost } from './host-name.ts';
+
+/** Returns all addresses of a name, A and AAAA, the best one first. Rejects when there are none. */
+export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
+
+/** An allowed host and port, and the only addresses to use for it. */
+interface Pinned {
+  /** Normalised, see `parseHost`; also the TLS server name. */
+  host: string;
+  port: number;
+  /** Canonical. The guard judged each of them. */
+  addresses: readonly string[];
+}
+
+/** Decides what one run may reach. */
+export interface Guard {
+  /**
+   * Finds a rule, resolves the name on this host, and judges every answer.
+   *
+   * Throws `EgressError` EURLINVALID, ENETWORKOFF, EHOSTNOTALLOWED, EADDRESSREFUSED (one bad answer among good ones is enough), ENETWORK;
+   * the signal's reason when it aborts.
+   */
+  check(target: { host: string; port: number }, signal: AbortSignal): Promise<Pinned>;
+  /** Judges a connected socket's `remoteAddress`. Throws `EgressError` EADDRESSREFUSED. */
+  confirm(pinned: Pinned, remoteAddress: string | undefined): string;
+}
+
+export interface GuardOptions {
+  /** See `parseRules`. Without rules the network is off. */
+  rules: readonly string[];
+  /**
+   * Private addresses that listed hosts may still have, e.g. `127.0.0.1/32`. The operator decides this, never the run: the owner of a listed
+   * host's DNS chooses among these addresses. @default []
+   */
+  allowAddresses?: readonly string[];
+  /** @default the system's resolver, which also reads /etc/hosts */
+  resolve?: Resolve;
+}
+
+/** Throws `EgressError` ERULEINVALID. */
+export function createGuard(options: GuardOptions): Guard {
+  const ranges = parseAddressRanges(options.allowAddresses ?? []);
+  const rules = parseRules(options.rules, ranges);
+  const resolve = options.resolve ?? systemResolve;
+  return {
+    async check(target, signal) {
+      signal.throwIfAborted();
+      const host = parseHost(target.host);
+      if (!host) {
+        throw new EgressError('EURLINVALID', `${JSON.stringify(target.host.slice(0, 300))} is not a host name.`, {
+          next: 'Correct the host.',
+        });
+      }
+      const asked = { host: host.host, port: target.port };
+      if (rules.length === 0) throw networkOff(asked);
+      // before the resolver, so that unlisted names are never looked up
+      if (!isListed(rules, asked)) throw notAllowed(asked, host.kind === 'address');
+      const answers = host.kind === 'address' ? [host.host] : await askResolver(resolve, host.host, signal);
+      if (answers.length === 0) throw unresolved(asked.host);
+      return { ...asked, addresses: answers.map((answer) => judge(ranges, asked.host, answer)) };
+    },
+    confirm(pinned, remoteAddress) {
+      const address = judge(ranges, pinned.host, remoteAddress ?? '');
+      if (pinned.addresses.includes(address)) return address;
+      throw refusedAddress(pinned.host, address, 'not the address that was resolved');
+    },
+  };
+}
+
+/** @returns the canonical address */
+function judge(ranges: AddressRanges, host: string, answer: string): string {
+  const verdict = classifyAddress(answer);
+  if (verdict.allowed) return verdict.address;
+  if (verdict.address !== null && ranges.covers(verdict.address)) return verdict.address;
+  throw refusedAddress(host, answer, verdict.reason);
+}
+
+async function askResolver(resolve: Resolve, host: string, signal: AbortSignal): Promise<readonly string[]> {
+  // getaddrinfo cannot be interrupted
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = () => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([resolve(host, signal), aborted.promise]);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : unresolved(host, error);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+async function systemResolve(host: string): Promise<readonly string[]> {
+  const answers = await lookup(host, { all: true, order: 'verbatim' });
+  return answers.map(({ address }) => address);
+}
+
+function networkOff({ host, port }: { host: string; port: number }): EgressError {
+  return new EgressError('ENETWORKOFF', `The network is off for this run; ${host}:${port} was not contacted.`, {
+    next: `Do without it, or start the run with a network rule for ${host}:${port}.`,
+  });
+}
+
+function notAllowed({ host, port }: { host: string; port: number }, literal: boolean): EgressError {
+  return new EgressError('EHOSTNOTALLOWED', `${host}:${port} is not on this run's network allowlist.`, {
+    next: literal
+      ? 'Use the host name instead of an address.'
+      : `Use a listed host, or ask for a rule ${host}:${port}.`,
+  });
+}
+
+function refusedAddress(host: string, address: string, reason: string): EgressError {
+  const subject = host === address ? address : `${host} resolves to ${address || 'no address'}, which`;
+  return new EgressError('EADDRESSREFUSED', `${subject} is refused: ${reason}.`, {
+    next: 'Use a public host. The operator can open an internal address (allowAddresses).',
+  });
+}
+
+function unresolved(host: string, cause?: unknown): EgressError {
+  return new EgressError('ENETWORK', `The name ${host} could not be resolved.`, {
+    next: 'Check the spelling, or try again later.',
+    cause,
+  });
+}

@@ -1,0 +1,93 @@
+import { deadline } from './deadline.ts';
+import { type Hop, parseRequest } from './fetch-request.ts';
+import { defaultFetchLimits, type FetchLimits, resolveLimits } from './limits.ts';
+import type { Body } from './read-body.ts';
+import { asRedirectError, followRedirect } from './redirect.ts';
+import { type HopResponse, type SendDeps, sendRequest } from './send-request.ts';
+
+/** `onConnection` is called once for every connection that was made or refused, when it ends. It must not throw. */
+export interface GuardedFetchOptions extends Pick<SendDeps, 'guard' | 'onConnection'> {
+  limits?: Partial<FetchLimits>;
+}
+
+export interface FetchRequest {
+  /** http or https, without credentials. */
+  url: string;
+  /** @default 'GET' */
+  method?: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: string | Buffer;
+  limits?: Partial<FetchLimits>;
+  /** Cut and mark a body over its limit, or fail with ETOOLARGE. @default 'truncate' */
+  tooLarge?: SendDeps['tooLarge'];
+  signal: AbortSignal;
+}
+
+/** `url`, `status` and `headers` are those of the last hop, the body is decompressed. */
+interface FetchResult extends Pick<HopResponse, 'status' | 'headers'>, Body {
+  url: string;
+  /** Every hop, including the last one. */
+  hops: readonly { url: string; status: number }[];
+}
+
+export interface GuardedFetch extends AsyncDisposable {
+  /**
+   * Fetches a URL and judges every hop. An HTTP error status is a result.
+   *
+   * Throws `EgressError` with any code but ERULEINVALID; the signal's reason when it aborts.
+   */
+  fetch(request: FetchRequest): Promise<FetchResult>;
+}
+
+/**
+ * Fetches from the host under a guard. Every hop has a connection of its own, so the judged address is the one in use.
+ *
+ * @example
+ * await using web = openGuardedFetch({ guard, onConnection: (connection) => log(connection) });
+ * const { status, body } = await web.fetch({ url: 'https://example.com/', signal });
+ */
+export function openGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
+  const closing = new AbortController();
+  const running = new Set<Promise<unknown>>();
+  return {
+    async fetch(request) {
+      const fetching = fetchFollowing(options, request, closing.signal);
+      running.add(fetching);
+      try {
+        return await fetching;
+      } finally {
+        running.delete(fetching);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      closing.abort(new Error('the guarded fetch was closed'));
+      await Promise.allSettled(running);
+    },
+  };
+}
+
+async function fetchFollowing(
+  { guard, onConnection, ...options }: GuardedFetchOptions,
+  request: FetchRequest,
+  closing: AbortSignal,
+): Promise<FetchResult> {
+  const limits = resolveLimits(defaultFetchLimits, options.limits, request.limits);
+  const deps: SendDeps = { guard, onConnection, limits, tooLarge: request.tooLarge ?? 'truncate' };
+  using total = deadline(limits.total_ms, `${limits.total_ms} ms were not enough for the whole answer.`);
+  const signal = AbortSignal.any([request.signal, closing, total.signal]);
+  signal.throwIfAborted();
+  const hops: { url: string; status: number }[] = [];
+  let hop = parseRequest(request);
+  let from: Hop | null = null;
+  while (true) {
+    await using response = await sendRequest(deps, hop, signal).catch((error: unknown) => {
+      throw asRedirectError(from, error);
+    });
+    const { status, headers } = response;
+    const url = hop.url.href;
+    hops.push({ url, status });
+    const next = followRedirect(hop, response, { followed: hops.length - 1, limit: limits.redirects });
+    if (!next) return { url, status, headers, ...(await response.read()), hops };
+    [from, hop] = [hop, next];
+  }
+}

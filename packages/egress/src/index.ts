@@ -1,0 +1,5 @@
+export type { EgressConnection } from './connection-report.ts';
+export { EgressProxy } from './egress-proxy.ts';
+export { EgressError } from './errors.ts';
+export { createGuard } from './guard.ts';
+export { openGuardedFetch } from './guarded-fetch.ts';

@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { type ConnectOptions, connectGuarded } from './connect.ts';
+import { codeOf, type EgressConnection, failedEnd, reportOf } from './connection-report.ts';
+import { EgressError } from './errors.ts';
+
+/**
+ * Connects one hop of a fetch, over TLS for `secure`, and reports the connection when it ends.
+ *
+ * Throws what `connectGuarded` throws, and ENETWORK when TLS fails.
+ *
+ * @returns `close` resolves when the connection has been reported
+ */
+export async function openConnection(
+  deps: Omit<ConnectOptions, 'signal'> & { onConnection(connection: EgressConnection): void },
+  { secure, ...target }: { host: string; port: number; secure: boolean },
+  signal: AbortSignal,
+): Promise<{ socket: Socket; close(): Promise<void> }> {
+  const at = Date.now();
+  const { socket: plain, address } = await connectGuarded({ ...deps, signal }, target).catch((error: unknown) => {
+    deps.onConnection(reportOf({ target, end: failedEnd(error), socket: null, at }));
+    throw error;
+  });
+  const socket = secure ? encrypt(plain, target.host) : plain;
+  const closed = Promise.withResolvers<void>();
+  let code: string | null = null;
+  socket.once('error', (error) => {
+    // undici ends a connection that it no longer needs with an error of its own
+    code = 'code' in error && String(error.code).startsWith('UND_ERR_') ? null : codeOf(error);
+  });
+  socket.once('close', () => {
+    deps.onConnection(reportOf({ target, end: { verdict: 'allowed', code, address }, socket, at }));
+    closed.resolve();
+  });
+  const close = () => {
+    socket.destroy();
+    return closed.promise;
+  };
+  if (secure) {
+    await once(socket, 'secureConnect', { signal }).catch(async (cause: Error) => {
+      await close();
+      signal.throwIfAborted();
+      throw new EgressError('ENETWORK', `No secure connection to ${target.host} could be made: ${cause.message}.`, {
+        next: 'Check that the host speaks TLS with a valid certificate.',
+        cause,
+      });
+    });
+  }
+  return { socket, close };
+}
+
+function encrypt(socket: Socket, host: string): Socket {
+  return connectTls({
+    socket,
+    host, // the name that the certificate must have
+    servername: isIP(host) === 0 ? host : '',
+    ALPNProtocols: ['http/1.1'],
+    rejectUnauthorized: true, // also when NODE_TLS_REJECT_UNAUTHORIZED is 0
+  });
+}

@@ -1,0 +1,99 @@
+import type { Socket } from 'node:net';
+import { type ConnectionEnd, type EgressConnection, reportOf } from './connection-report.ts';
+import { EgressError } from './errors.ts';
+import type { ProxyLimits } from './limits.ts';
+
+export interface ProxySessionDeps {
+  limits: ProxyLimits;
+  /** Counts against the proxy's bytes. False when they are used up. */
+  spend(bytes: number): boolean;
+  onConnection(connection: EgressConnection): void;
+}
+
+/** One client's connection through the proxy, with its timers. Reported when the client's socket closes. */
+export class ProxySession {
+  readonly client: Socket;
+  /** Aborts when the client's socket closes. */
+  readonly signal: AbortSignal;
+  /** The host and port that the client named. */
+  target = { host: '', port: 0 };
+  readonly #deps: ProxySessionDeps;
+  readonly #closed = new AbortController();
+  readonly #timers: Record<'header' | 'idle' | 'total', NodeJS.Timeout>;
+  readonly #at = Date.now();
+  #end: ConnectionEnd = { verdict: 'refused', code: null };
+  #upstream: Socket | null = null;
+  #begun = false;
+
+  constructor(deps: ProxySessionDeps, client: Socket) {
+    this.#deps = deps;
+    this.client = client;
+    this.signal = this.#closed.signal;
+    const timer = (ms: number) => setTimeout(() => this.abort('ETIMEOUT'), ms);
+    const { header_ms, idle_ms, total_ms } = deps.limits;
+    this.#timers = { header: timer(header_ms), idle: timer(idle_ms), total: timer(total_ms) };
+    client.on('error', () => {}); // a reset needs no more than the close that follows
+    client.once('close', () => this.#finish());
+  }
+
+  /** The request headers are complete. False for a second request: its target was not judged with this connection. */
+  begin(): boolean {
+    const first = !this.#begun;
+    this.#begun = true;
+    clearTimeout(this.#timers.header);
+    return first;
+  }
+
+  refuse(end: ConnectionEnd): void {
+    this.#end = end;
+  }
+
+  /** From here on the connection counts as made. */
+  attach(upstream: Socket, address: string): void {
+    this.#upstream = upstream;
+    this.#end = { verdict: 'allowed', code: null, address };
+    upstream.on('error', () => {
+      this.#end.code ??= 'ENETWORK';
+      this.client.destroy();
+    });
+    if (this.client.destroyed) upstream.destroy();
+  }
+
+  /** Joins both sockets until both directions have ended. Either may end first. */
+  tunnel(upstream: Socket, head: Buffer): void {
+    if (head.length > 0) {
+      this.count(head.length);
+      upstream.write(head);
+    }
+    for (const [from, to] of [
+      [this.client, upstream],
+      [upstream, this.client],
+    ] as const) {
+      from.setNoDelay(true);
+      from.on('data', (chunk: Buffer) => this.count(chunk.length));
+      from.pipe(to);
+    }
+  }
+
+  /** Counts bytes that went through. */
+  count(bytes: number): void {
+    this.#timers.idle.refresh();
+    if (!this.#deps.spend(bytes)) this.abort('ETOOLARGE');
+  }
+
+  /** Closes both sockets at once. */
+  abort(code: 'ETIMEOUT' | 'ETOOLARGE' | 'EABORTED'): void {
+    this.#end.code ??= code;
+    this.#upstream?.destroy();
+    this.client.destroy();
+  }
+
+  #finish(): void {
+    for (const timer of Object.values(this.#timers)) clearTimeout(timer);
+    this.#upstream?.destroy();
+    this.#closed.abort(new EgressError('ENETWORK', 'The client has disconnected.', { next: 'Connect again.' }));
+    // a refusal without a code: the client disconnected, or was cut off, before its request was complete
+    if (this.#end.verdict === 'refused') this.#end.code ??= 'EPROXYREQUEST';
+    this.#deps.onConnection(reportOf({ target: this.target, end: this.#end, socket: this.#upstream, at: this.#at }));
+  }
+}

@@ -1,0 +1,89 @@
+import { Client, errors } from 'undici';
+import type { EgressConnection } from './connection-report.ts';
+import { deadline } from './deadline.ts';
+import { EgressError } from './errors.ts';
+import type { Hop } from './fetch-request.ts';
+import type { Guard } from './guard.ts';
+import type { FetchLimits } from './limits.ts';
+import { openConnection } from './open-connection.ts';
+import { acceptEncoding, type Body, readBody } from './read-body.ts';
+
+export interface SendDeps {
+  guard: Guard;
+  onConnection(connection: EgressConnection): void;
+  limits: FetchLimits;
+  tooLarge: 'truncate' | 'fail';
+}
+
+/** The response of one hop. Its connection is open until the caller disposes of it. */
+export interface HopResponse extends AsyncDisposable {
+  status: number;
+  headers: Readonly<Record<string, string | string[]>>;
+  read(): Promise<Body>;
+}
+
+/**
+ * Sends one request over a connection of its own and waits for the response headers.
+ *
+ * Throws what `openConnection` throws, ENETWORK, ETIMEOUT, ETOOLARGE for headers; the signal's reason when it aborts.
+ */
+export async function sendRequest(deps: SendDeps, hop: Hop, signal: AbortSignal): Promise<HopResponse> {
+  const { limits, tooLarge } = deps;
+  const { url, method } = hop;
+  using first = deadline(limits.first_byte_ms, `${url.host} did not answer in ${limits.first_byte_ms} ms.`);
+  const waiting = AbortSignal.any([signal, first.signal]); // `first` cannot abort after the headers: it is disposed of
+  const secure = url.protocol === 'https:';
+  const port = Number(url.port || (secure ? 443 : 80));
+  const target = { host: url.hostname.replace(/^\[|\]$/g, ''), port, secure };
+  const { socket, close } = await openConnection({ ...deps, connectMs: limits.connect_ms }, target, waiting);
+  const client = new Client(url.origin, {
+    // The connection exists already: undici's own connector looks names up by itself, and calls no `lookup` at all for an IP address.
+    // The callback is asynchronous because undici ignores one that runs within `connect`.
+    connect: (_options, callback) => {
+      queueMicrotask(() =>
+        socket.destroyed ? callback(new Error('the connection has closed'), null) : callback(null, socket),
+      );
+    },
+    allowH2: false,
+    maxHeaderSize: limits.header_bytes,
+    // the signals are exact, undici's timers are not
+    ...{ headersTimeout: 0, bodyTimeout: 0 },
+  });
+  const dispose = () => client.destroy().then(close);
+  try {
+    const { statusCode, headers, body } = await client.request({
+      path: url.pathname + url.search,
+      method,
+      headers: { 'user-agent': 'holdpoint', accept: '*/*', ...hop.headers, 'accept-encoding': acceptEncoding },
+      body: hop.body,
+      reset: true, // one request per connection
+      signal: waiting,
+    });
+    body.on('error', () => {}); // for a body that is never read
+    const hasBody = method !== 'HEAD' && statusCode !== 204 && statusCode !== 304;
+    const encoding = hasBody ? [headers['content-encoding'] ?? []].flat().join() : '';
+    return {
+      status: statusCode,
+      headers: headers as HopResponse['headers'],
+      read: () =>
+        readBody(body, { encoding, limits, tooLarge }).catch((error: unknown) => {
+          throw explain(url, error, signal, limits);
+        }),
+      [Symbol.asyncDispose]: dispose,
+    };
+  } catch (error) {
+    await dispose();
+    throw explain(url, error, waiting, limits);
+  }
+}
+
+function explain(url: URL, error: unknown, signal: AbortSignal, limits: FetchLimits): unknown {
+  if (signal.aborted) return signal.reason;
+  if (error instanceof EgressError) return error;
+  if (error instanceof errors.HeadersOverflowError) {
+    const message = `The response headers of ${url.host} are larger than ${limits.header_bytes} bytes.`;
+    return new EgressError('ETOOLARGE', message, { next: 'Use another URL.', cause: error });
+  }
+  const message = `${url.host} gave no usable answer: ${error instanceof Error ? error.message : String(error)}.`;
+  return new EgressError('ENETWORK', message, { next: 'Try again later, or use another URL.', cause: error });
+}

@@ -1,0 +1,2 @@
+export { type PlainRedis, startPlainRedis } from './plain-redis.ts';
+export { installedBinaries, startTestRedis } from './test-redis.ts';

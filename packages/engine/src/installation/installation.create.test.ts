@@ -1,0 +1,151 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { formatKey, installationKey, runIndex } from '../log/keys.ts';
+import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { adoptInstallation, bindInstallation } from './installation.ts';
+import { confirmInstallation } from './watch-installation.ts';
+
+let engine: TestEngine;
+let dataDir: string;
+beforeAll(async () => {
+  engine = await startTestEngine();
+});
+afterAll(() => engine.stop());
+beforeEach(async () => {
+  await engine.deps.redis.flushall();
+  dataDir = mkdtempSync(join(tmpdir(), 'hp-installation-'));
+});
+afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const sides = () => ({ redis: engine.deps.redis, dataDir });
+const addRun = () => mkdirSync(join(dataDir, 'runs/run_1'), { recursive: true });
+const inRedis = () => engine.deps.redis.mget(installationKey, formatKey);
+const fileText = () => (existsSync(file()) ? readFileSync(file(), 'utf8') : undefined);
+const file = () => join(dataDir, 'installation');
+const setInRedis = (id: string, format: object) =>
+  engine.deps.redis.mset(installationKey, id, formatKey, JSON.stringify(format));
+const someId = '0123abcd-0000-4000-8000-000000000000';
+
+/** A refusal changes neither side. */
+async function refused(code: string, by = bindInstallation): Promise<void> {
+  const before = [readdirSync(dataDir), fileText(), await inRedis()];
+  await expect(by(sides())).rejects.toMatchObject({ code, retryable: false, next: expect.stringMatching(/\.$/) });
+  expect([readdirSync(dataDir), fileText(), await inRedis()]).toEqual(before);
+}
+
+test('binds two new sides at the first start, with the current format', async () => {
+  const id = await bindInstallation(sides());
+  expect(await inRedis()).toEqual([id, '{"data_format":1}']);
+  expect(JSON.parse(fileText() ?? '')).toEqual({ id, data_format: 1 });
+  addRun();
+  expect(await bindInstallation(sides())).toBe(id);
+});
+
+test('binds one installation when many processes start at once', async () => {
+  const ids = await Promise.all(Array.from({ length: 20 }, () => bindInstallation(sides())));
+  expect(new Set(ids).size).toBe(1);
+  expect(readdirSync(dataDir)).toEqual(['installation']);
+});
+
+test('completes a first start that died between its two halves', async () => {
+  const id = await bindInstallation(sides());
+  await engine.deps.redis.del(installationKey, formatKey);
+  expect(await bindInstallation(sides())).toBe(id);
+});
+
+test('replaces a file that a power failure left blank', async () => {
+  writeFileSync(file(), '');
+  const id = await bindInstallation(sides());
+  expect(JSON.parse(fileText() ?? '')).toEqual({ data_format: 1, id });
+});
+
+test('refuses an empty Redis when the data directory has runs', async () => {
+  addRun();
+  await refused('installation_redis_missing');
+  rmSync(join(dataDir, 'runs'), { recursive: true });
+  await bindInstallation(sides());
+  addRun();
+  await engine.deps.redis.flushall();
+  await refused('installation_redis_missing');
+});
+
+test('refuses the Redis of another installation, also with an empty data directory', async () => {
+  await setInRedis('another', { data_format: 1 });
+  await refused('installation_data_missing');
+  await engine.deps.redis.del(installationKey, formatKey);
+  await bindInstallation(sides());
+  await setInRedis('another', { data_format: 1 });
+  await refused('installation_mismatch');
+});
+
+test('refuses a Redis with runs when the data directory is new', async () => {
+  await engine.deps.redis.zadd(runIndex, 0, 'run_1');
+  await refused('installation_data_missing');
+});
+
+test('refuses a file that names no installation', async () => {
+  writeFileSync(file(), '{"format":2}');
+  await refused('installation_unreadable');
+});
+
+describe('the data format', () => {
+  const newer = { data_format: 2 };
+  const unfinished = { data_format: 1, migrating_to: 2 };
+  const addToFile = (fields: object) => writeFileSync(file(), JSON.stringify({ id: someId, ...fields }));
+
+  test.each([
+    ['no number in the data directory', { format: 1 }, { data_format: 1 }, 'format_missing'],
+    ['a newer data directory', newer, newer, 'format_newer'],
+    ['an unfinished migration', unfinished, { data_format: 1 }, 'format_newer'],
+    ['one side restored', { data_format: 1 }, newer, 'format_mismatch'],
+  ])('refuses %s', async (_name, inFile, inRedis, code) => {
+    addToFile(inFile);
+    await setInRedis(someId, inRedis);
+    await refused(code);
+    await refused(code, adoptInstallation);
+  });
+
+  test('refuses a Redis without a number, and adopts it neither', async () => {
+    await bindInstallation(sides());
+    await engine.deps.redis.del(formatKey);
+    await refused('format_missing');
+    await refused('format_missing', adoptInstallation);
+  });
+
+  test('adopts no runs of unknown format', async () => {
+    addRun();
+    await refused('format_missing', adoptInstallation);
+    rmSync(join(dataDir, 'runs'), { recursive: true });
+    await engine.deps.redis.zadd(runIndex, 0, 'run_1');
+    await refused('format_missing', adoptInstallation);
+  });
+
+  test('refuses a number in Redis that cannot be read', async () => {
+    await engine.deps.redis.mset(installationKey, someId, formatKey, 'one');
+    await refused('installation_unreadable');
+  });
+});
+
+test('adopts a data directory that lost its file, and unbinds the former one', async () => {
+  addRun();
+  await setInRedis('another', { data_format: 1 });
+  const id = await adoptInstallation(sides());
+  expect(await bindInstallation(sides())).toBe(id);
+  const other = mkdtempSync(join(tmpdir(), 'hp-installation-'));
+  await adoptInstallation({ redis: engine.deps.redis, dataDir: other });
+  await refused('installation_mismatch');
+  rmSync(other, { recursive: true });
+});
+
+test('reports a Redis that is emptied, replaced or migrated under a running process', async () => {
+  const id = await bindInstallation(sides());
+  await confirmInstallation(engine.deps.redis, id);
+  await setInRedis(id, { data_format: 2 });
+  await expect(confirmInstallation(engine.deps.redis, id)).rejects.toMatchObject({ code: 'installation_lost' });
+  await engine.deps.redis.flushall();
+  await expect(confirmInstallation(engine.deps.redis, id)).rejects.toMatchObject({ code: 'installation_lost' });
+  await engine.deps.redis.set(installationKey, 'another');
+  await expect(confirmInstallation(engine.deps.redis, id)).rejects.toMatchObject({ code: 'installation_lost' });
+});

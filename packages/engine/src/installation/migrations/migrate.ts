@@ -1,0 +1,74 @@
+import { type Connections, countOtherConnections } from '../../redis/connect.ts';
+import { checkFormat } from '../check-format.ts';
+import { InstallationError } from '../error.ts';
+import type { Format } from '../format.ts';
+import { type InstallationState, readInstallation } from '../read-installation.ts';
+import { writeFileRecord, writeRedisRecord } from '../record.ts';
+import type { Sides } from '../sides.ts';
+import { type Migration, migrations } from './migrations.ts';
+
+/**
+ * The migrations that a pair needs, in order. Empty when it has the current format.
+ * @throws InstallationError when no migration can help
+ */
+export function pendingMigrations(state: InstallationState, known: readonly Migration[] = migrations): Migration[] {
+  const { dataDir, redis } = state;
+  if (dataDir.id !== redis.id) throw notBound();
+  try {
+    checkFormat(state, known.at(-1)?.to);
+    return [];
+  } catch (error) {
+    const isHelped = error instanceof InstallationError && ['format_older', 'format_unfinished'].includes(error.code);
+    if (!isHelped) throw error;
+    const oldest = Math.min(...[dataDir, redis].map((side) => side.format?.data_format ?? 0));
+    const pending = known.filter(({ from }) => from >= oldest);
+    if (pending[0]?.from !== oldest) throw error;
+    return pending;
+  }
+}
+
+/**
+ * Brings both sides to the current format. A migration that died continues at the next call: both sides are marked before it changes
+ * anything, no program starts on a marked side, and the mark goes last.
+ *
+ * @throws InstallationError also while a program is connected to this Redis
+ */
+export async function migrate(
+  { connections, dataDir }: { connections: Connections; dataDir: string },
+  known: readonly Migration[] = migrations,
+): Promise<void> {
+  const sides = { redis: connections.state, dataDir };
+  const state = await readInstallation(sides);
+  const pending = pendingMigrations(state, known);
+  for (const migration of pending) {
+    const { from, to } = migration;
+    await refuseWhileConnected(connections);
+    await writeFormat(sides, state.dataDir.id, { data_format: from, migrating_to: to });
+    // A program that started before the mark is connected by now; one that starts after it is refused.
+    await refuseWhileConnected(connections);
+    await migration.run(sides);
+    await writeFormat(sides, state.dataDir.id, { data_format: to });
+  }
+}
+
+async function writeFormat({ redis, dataDir }: Sides, id = '', format: Format): Promise<void> {
+  await writeRedisRecord(redis, id, format);
+  await writeFileRecord(dataDir, id, format);
+}
+
+async function refuseWhileConnected(connections: Connections): Promise<void> {
+  const others = await countOtherConnections(connections);
+  if (others === 0) return;
+  throw new InstallationError(
+    'installation_in_use',
+    `Holdpoint programs have ${others} connections to this Redis.`,
+    'End every API and worker (`holdpoint down`), then run `holdpoint migrate --yes` again.',
+  );
+}
+
+const notBound = (): InstallationError =>
+  new InstallationError(
+    'installation_mismatch',
+    'The data directory and this Redis do not belong to the same installation.',
+    'Check REDIS_URL and HOLDPOINT_DATA.',
+  );

@@ -1,0 +1,19 @@
+import type { Sides } from '../sides.ts';
+
+/** Changes data of one format into the next. */
+export interface Migration {
+  from: number;
+  to: number;
+  /** What it changes, in one line for a user. */
+  title: string;
+  /** Runs again from the start when an earlier try died: it has to accept data that is changed already, in part or in full. */
+  run(sides: Sides): Promise<void>;
+}
+
+/** In order and without a gap. Data without a number is older than format 1 and has no migration. */
+export const migrations: readonly Migration[] = [];
+
+const firstFormat = 1;
+
+/** The format that this version reads and writes. */
+export const dataFormat = migrations.at(-1)?.to ?? firstFormat;

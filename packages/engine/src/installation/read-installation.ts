@@ -1,0 +1,35 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runIndex, stateKey } from '../log/keys.ts';
+import { type InstallationRecord, readFileRecord, readRedisRecord } from './record.ts';
+import type { Sides } from './sides.ts';
+
+/** The record of each side, and how many runs it has something of. */
+export interface InstallationState {
+  dataDir: InstallationRecord & { runs: number };
+  redis: InstallationRecord & { runs: number };
+}
+
+export async function readInstallation({ redis, dataDir }: Sides): Promise<InstallationState> {
+  const [file, stored, known] = await Promise.all([
+    readFileRecord(dataDir),
+    readRedisRecord(redis),
+    redis.zcard(runIndex),
+  ]);
+  return { dataDir: { ...file, runs: (await runsIn(dataDir)).length }, redis: { ...stored, runs: known } };
+}
+
+/** How many runs have files in the data directory and no log in this Redis. */
+export async function countUnknownRuns({ redis, dataDir }: Sides): Promise<number> {
+  let unknown = 0;
+  for (const runId of await runsIn(dataDir)) unknown += 1 - (await redis.exists(stateKey(runId)));
+  return unknown;
+}
+
+async function runsIn(dataDir: string): Promise<string[]> {
+  const names = await readdir(join(dataDir, 'runs')).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  return names.filter((name) => name.startsWith('run_'));
+}

@@ -1,0 +1,83 @@
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { createDurably, writeDurably } from '../files/write-durably.ts';
+import { formatKey, installationKey } from '../log/keys.ts';
+import { InstallationError } from './error.ts';
+import { type Format, formatSchema, isBlank } from './format.ts';
+
+/** What one side says about itself. Data from before the numbers has no format. */
+export interface InstallationRecord {
+  id: string | undefined;
+  format: Format | undefined;
+}
+
+const fileSchema = formatSchema.partial().extend({ id: z.string().regex(/^[0-9a-f-]{36}$/) });
+
+const fileOf = (dataDir: string): string => join(dataDir, 'installation');
+const textOf = (id: string, format: Format): string => `${JSON.stringify({ id, ...format })}\n`;
+
+/** @throws InstallationError `installation_unreadable` */
+export async function readFileRecord(dataDir: string): Promise<InstallationRecord> {
+  const text = await readFile(fileOf(dataDir), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+  if (isBlank(text)) return { id: undefined, format: undefined };
+  try {
+    const { id, ...format } = fileSchema.parse(JSON.parse(text));
+    return { id, format: formatSchema.safeParse(format).data };
+  } catch (cause) {
+    throw new InstallationError(
+      'installation_unreadable',
+      `${fileOf(dataDir)} does not name an installation.`,
+      'Restore that file from a backup; without one remove it, and run `holdpoint adopt`.',
+      { cause },
+    );
+  }
+}
+
+export async function writeFileRecord(dataDir: string, id: string, format: Format): Promise<void> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await writeDurably(fileOf(dataDir), textOf(id, format));
+}
+
+/** Creates the file unless there is one. When several processes start at once, they all get the record of the first. */
+export async function createFileRecord(dataDir: string, id: string, format: Format): Promise<InstallationRecord> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await createDurably(fileOf(dataDir), textOf(id, format));
+  const record = await readFileRecord(dataDir);
+  if (record.id !== undefined) return record;
+  // A power failure left a blank file: no installation was ever bound to it.
+  await rm(fileOf(dataDir), { force: true });
+  return createFileRecord(dataDir, id, format);
+}
+
+/** @throws InstallationError `installation_unreadable` */
+export async function readRedisRecord(redis: Redis): Promise<InstallationRecord> {
+  const [id, text] = await redis.mget(installationKey, formatKey);
+  return { id: id ?? undefined, format: text ? parseFormat(text) : undefined };
+}
+
+export async function writeRedisRecord(redis: Redis, id: string, format: Format): Promise<void> {
+  await redis.mset(installationKey, id, formatKey, JSON.stringify(format));
+}
+
+/** Writes nothing when Redis has a record already. */
+export async function createRedisRecord(redis: Redis, id: string, format: Format): Promise<void> {
+  await redis.msetnx(installationKey, id, formatKey, JSON.stringify(format));
+}
+
+function parseFormat(text: string): Format {
+  try {
+    return formatSchema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new InstallationError(
+      'installation_unreadable',
+      `The key ${formatKey} in Redis is not a format number.`,
+      'Restore Redis from a backup.',
+      { cause },
+    );
+  }
+}

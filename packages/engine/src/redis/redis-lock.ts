@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+
+/**
+ * A lock for one process of many. It trusts no clock of another machine: the holder keeps changing the value of the key, and a value that
+ * this process has seen unchanged for `lostMs` of its own monotonic clock belongs to a dead holder. Two processes may hold it at once when
+ * one of them was frozen: the work has to tolerate that.
+ */
+export interface RedisLock {
+  /** @returns false when another process holds the lock */
+  tryRun(work: (signal: AbortSignal) => Promise<void>): Promise<boolean>;
+}
+
+interface Options {
+  key: string;
+  /** Milliseconds. */
+  lostMs: number;
+}
+
+/** Replaces or removes the value only when it is the expected one. An empty new value removes it. */
+const swap = `if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+if ARGV[2] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[2]) end
+return 1`;
+
+export function openRedisLock(redis: Redis, { key, lostMs }: Options): RedisLock {
+  let seen = { value: '', at: 0 };
+  const replace = async (from: string, to: string): Promise<boolean> =>
+    (await redis.eval(swap, 1, key, from, to)) === 1;
+
+  const take = async (): Promise<string | undefined> => {
+    const mine = randomUUID();
+    const current = await redis.get(key);
+    if (current === null) return (await redis.set(key, mine, 'NX')) === 'OK' ? mine : undefined;
+    if (current !== seen.value) seen = { value: current, at: performance.now() };
+    if (performance.now() - seen.at < lostMs) return undefined;
+    return (await replace(current, mine)) ? mine : undefined;
+  };
+
+  return {
+    async tryRun(work) {
+      let mine = await take();
+      if (mine === undefined) return false;
+      const lost = new AbortController();
+      const renew = async (): Promise<void> => {
+        const from = mine ?? '';
+        const to = randomUUID();
+        if (await replace(from, to)) mine = to;
+        else lost.abort();
+      };
+      // The next renewal follows when the connection fails; when it stays away, another process takes over.
+      const timer = setInterval(() => void renew().catch(() => undefined), lostMs / 4);
+      timer.unref();
+      try {
+        await work(lost.signal);
+        return true;
+      } finally {
+        clearInterval(timer);
+        await replace(mine, '').catch(() => false);
+      }
+    },
+  };
+}

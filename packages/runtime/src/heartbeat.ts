@@ -1,0 +1,52 @@
+import type { CapabilityReport } from '@holdpoint/contract';
+import type { WorkerDeps } from '@holdpoint/engine/deps';
+import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
+import { workerIndex, workerKey } from '@holdpoint/engine/log/keys';
+import type { LoopWatch } from '@holdpoint/telemetry';
+import type { RunningWorkers } from './jobs/queue-workers.ts';
+
+const every = 5000;
+const lifetimeSeconds = 15;
+
+interface Heartbeat {
+  host: string;
+  version: string;
+  concurrency: number;
+  capabilities: CapabilityReport;
+  bounds: { policy: string | null; source_roots: string[]; publish_roots: string[] };
+  retention: { days: number | null; runs: number | null };
+  ceilings: Ceilings;
+  workers: RunningWorkers;
+  loop: Pick<LoopWatch, 'worst'>;
+}
+
+/** Tells the system every five seconds that this worker is alive; it counts as gone 15 s after its last word. */
+export async function startHeartbeat(deps: WorkerDeps, about: Heartbeat): Promise<{ stop(): Promise<void> }> {
+  const startedAt = new Date(deps.now()).toISOString();
+  const beat = async (): Promise<void> => {
+    const { workers, loop, ...rest } = about;
+    const text = JSON.stringify({
+      id: deps.workerId,
+      pid: process.pid,
+      started_at: startedAt,
+      active: [...workers.active()],
+      loop: loop.worst(),
+      ...rest,
+    });
+    await deps.redis.set(workerKey(deps.workerId), text, 'EX', lifetimeSeconds);
+    await deps.redis.zadd(workerIndex, deps.now(), deps.workerId);
+    await deps.redis.zremrangebyscore(workerIndex, '-inf', deps.now() - 3_600_000);
+  };
+  await beat();
+  const timer = setInterval(() => {
+    beat().catch((error: unknown) => deps.logger.warn({ err: error }, 'heartbeat not sent'));
+  }, every);
+  timer.unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      await deps.redis.del(workerKey(deps.workerId));
+      await deps.redis.zrem(workerIndex, deps.workerId);
+    },
+  };
+}

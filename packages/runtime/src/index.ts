@@ -1,0 +1,4 @@
+export { createWorkspacePort } from './adapters/workspace-port.ts';
+export { startQueueWorkers } from './jobs/queue-workers.ts';
+export { ConfigError, type RuntimeConfig } from './runtime-config.ts';
+export { startWorkers } from './start-workers.ts';

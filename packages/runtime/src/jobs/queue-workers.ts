@@ -1,0 +1,154 @@
+import type { WorkerDeps } from '@holdpoint/engine/deps';
+import { handleStep, mayStillSleep } from '@holdpoint/engine/handlers/handle-step';
+import { handleTask } from '@holdpoint/engine/handlers/handle-task';
+import { handleTurn } from '@holdpoint/engine/handlers/handle-turn';
+import { handleWorkspace, mayPublicationSleep } from '@holdpoint/engine/handlers/handle-workspace';
+import type { AbortReason } from '@holdpoint/engine/handlers/job';
+import {
+  backoffOf,
+  queueNames,
+  queuePrefix,
+  type StepJob,
+  type TaskJob,
+  type TurnJob,
+  type WorkspaceJob,
+} from '@holdpoint/engine/queues/queues';
+import type { Connections } from '@holdpoint/engine/redis';
+import { type Job, type Telemetry, Worker, type WorkerOptions } from 'bullmq';
+import type { RuntimeConfig } from '../runtime-config.ts';
+import { backOffFromRefusals } from './back-off.ts';
+import { Intake } from './intake.ts';
+import { processor } from './processor.ts';
+import { startPeriodic } from './start-periodic.ts';
+
+export interface RunningWorkers {
+  /** Ids of the runs that this process works on now. */
+  active(): Set<string>;
+  /** Aborts what this process does for a run. */
+  cancelRun(runId: string): void;
+  /** Aborts a background command that this process runs. */
+  killTask(taskId: string): void;
+  /** What this process does now: ids of runs with a step, a task or a turn. */
+  running(): string[];
+  /** Ids of the background commands that this process runs, and their runs. */
+  tasks(): { run_id: string; task_id: string }[];
+  /** Takes no steps, turns and background commands until it is released; publishing, undoing and discarding continue. */
+  hold(): void;
+  release(): void;
+  /** Takes no more jobs, waits for the running ones, and after `drainMs` hands back those that are left. */
+  drain(drainMs: number): Promise<void>;
+}
+
+interface Start {
+  deps: WorkerDeps;
+  config: Pick<RuntimeConfig, 'steps' | 'turns' | 'tasks' | 'lockMs' | 'stalledMs' | 'sweepMs' | 'maintenanceMs'>;
+  connections: Connections;
+  telemetry?: Telemetry;
+}
+
+/** Starts one BullMQ worker per queue, and the timers of the periodic work. */
+export async function startQueueWorkers({ deps, config, connections, telemetry }: Start): Promise<RunningWorkers> {
+  const running = {
+    turns: new Set<Job<TurnJob>>(),
+    steps: new Set<Job<StepJob>>(),
+    workspaces: new Set<Job<WorkspaceJob>>(),
+    tasks: new Set<Job<TaskJob>>(),
+  };
+  const options = (concurrency: number): WorkerOptions => ({
+    connection: connections.worker(),
+    prefix: queuePrefix,
+    concurrency,
+    lockDuration: config.lockMs,
+    stalledInterval: config.stalledMs,
+    // A step's own attempts are counted in the log; the queue must never give up on a wake-up.
+    maxStalledCount: 1_000_000,
+    removeOnComplete: { count: 0 },
+    removeOnFail: { count: 0 },
+    settings: {
+      backoffStrategy: (made, _type, error) => backoffOf(made, retryAfterOf(error), Math.random),
+    },
+    ...(telemetry === undefined ? {} : { telemetry }),
+  });
+
+  const intake = new Intake();
+  const turns: Worker<TurnJob> = new Worker<TurnJob>(
+    queueNames.turns,
+    processor(deps, handleTurn, { running: running.turns, isHeld: () => intake.holds(turns) }),
+    options(config.turns),
+  );
+  const steps: Worker<StepJob> = new Worker<StepJob>(
+    queueNames.steps,
+    processor(deps, handleStep, { running: running.steps, mayStillSleep, isHeld: () => intake.holds(steps) }),
+    options(config.steps),
+  );
+  const workspaces = new Worker<WorkspaceJob>(
+    queueNames.workspaces,
+    processor(deps, handleWorkspace, { running: running.workspaces, mayStillSleep: mayPublicationSleep }),
+    options(4),
+  );
+  const tasks: Worker<TaskJob> = new Worker<TaskJob>(
+    queueNames.tasks,
+    processor(deps, handleTask, { running: running.tasks, isHeld: () => intake.holds(tasks) }),
+    options(config.tasks),
+  );
+  const all = [turns, steps, workspaces, tasks];
+  const ending = new AbortController();
+  const refused = backOffFromRefusals({
+    deps,
+    hold: () => intake.hold('redis', all),
+    release: () => intake.release('redis'),
+    signal: ending.signal,
+  });
+  for (const worker of all) {
+    worker.on('error', (error) => {
+      deps.logger.warn({ queue: worker.name, err: error }, 'queue worker error');
+      refused(error);
+    });
+    // Losing a lock does not abort the job by itself: another worker has it now, so this one must stop.
+    worker.on('lockRenewalFailed', (ids) => {
+      for (const id of ids) worker.cancelJob(id, 'lock-lost' satisfies AbortReason);
+    });
+  }
+  await Promise.all(all.map((worker) => worker.waitUntilReady()));
+  const periodic = startPeriodic(deps, config);
+
+  return {
+    active: () =>
+      new Set(
+        [...running.turns, ...running.steps, ...running.workspaces, ...running.tasks].map((job) => job.data.run_id),
+      ),
+    tasks: () => [...running.tasks].map((job) => job.data),
+    running: () => [
+      ...[...running.steps].map(({ data }) => `${data.run_id}/${data.step_id}`),
+      ...[...running.tasks].map(({ data }) => `${data.run_id}/${data.task_id}`),
+      ...[...running.turns].map(({ data }) => `${data.run_id}/turn ${data.turn}`),
+      ...[...running.workspaces].map(({ data }) => `${data.run_id}/workspace`),
+    ],
+    cancelRun(runId) {
+      const reason: AbortReason = 'canceled';
+      for (const job of running.turns) if (job.data.run_id === runId) turns.cancelJob(String(job.id), reason);
+      for (const job of running.steps) if (job.data.run_id === runId) steps.cancelJob(String(job.id), reason);
+      for (const job of running.tasks) if (job.data.run_id === runId) tasks.cancelJob(String(job.id), reason);
+    },
+    killTask(taskId) {
+      for (const job of running.tasks) {
+        if (job.data.task_id === taskId) tasks.cancelJob(String(job.id), 'canceled' satisfies AbortReason);
+      }
+    },
+    hold: () => intake.hold('space', [turns, steps, tasks]),
+    release: () => intake.release('space'),
+    async drain(drainMs) {
+      ending.abort();
+      await periodic.stop();
+      const deadline = setTimeout(() => {
+        for (const worker of all) worker.cancelAllJobs('shutdown' satisfies AbortReason);
+      }, drainMs);
+      await Promise.all(all.map((worker) => worker.close()));
+      clearTimeout(deadline);
+    },
+  };
+}
+
+function retryAfterOf(error: Error | undefined): number | undefined {
+  return error && 'retryAfterMs' in error && typeof error.retryAfterMs === 'number' ? error.retryAfterMs : undefined;
+}

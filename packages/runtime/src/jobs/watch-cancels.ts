@@ -1,0 +1,56 @@
+import { isTerminal } from '@holdpoint/contract';
+import type { WorkerDeps } from '@holdpoint/engine/deps';
+import { controlChannel } from '@holdpoint/engine/log/keys';
+import { readRun, readTask } from '@holdpoint/engine/log/read-state';
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import type { RunningWorkers } from './queue-workers.ts';
+
+const messageSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('cancel'), run_id: z.string() }),
+  z.strictObject({ kind: z.literal('kill'), run_id: z.string(), task_id: z.string() }),
+]);
+const lookEvery = 2000;
+
+/**
+ * Aborts what this process does for a run that is being canceled, and background commands whose end was asked for. The message makes it
+ * quick; the look at the state of what this process works on makes it sure.
+ */
+export async function watchCancels(
+  deps: WorkerDeps,
+  { subscriber, workers }: { subscriber: Redis; workers: RunningWorkers },
+): Promise<{ stop(): void }> {
+  const onMessage = (channel: string, text: string): void => {
+    if (channel !== controlChannel) return;
+    const message = messageSchema.safeParse(JSON.parse(text));
+    if (message.success && message.data.kind === 'kill') workers.killTask(message.data.task_id);
+    else if (message.success) workers.cancelRun(message.data.run_id);
+    else deps.logger.warn({ text }, 'a control message that is none of ours');
+  };
+  subscriber.on('message', onMessage);
+  await subscriber.subscribe(controlChannel);
+
+  const timer = setInterval(() => {
+    look(deps, workers).catch((error: unknown) => deps.logger.warn({ err: error }, 'could not look for canceled runs'));
+  }, lookEvery);
+  timer.unref();
+  return {
+    stop() {
+      clearInterval(timer);
+      subscriber.off('message', onMessage);
+    },
+  };
+}
+
+async function look(deps: WorkerDeps, workers: RunningWorkers): Promise<void> {
+  for (const runId of workers.active()) {
+    const run = await readRun(deps.redis, runId);
+    // An ended run has nothing that may still run: a worker that was frozen for long finds it so.
+    const isOver = run !== undefined && isTerminal(run.status);
+    if (run?.status === 'canceling' || run?.status === 'canceled') workers.cancelRun(runId);
+    else if (isOver) for (const task of workers.tasks()) if (task.run_id === runId) workers.killTask(task.task_id);
+  }
+  for (const { run_id, task_id } of workers.tasks()) {
+    if ((await readTask(deps.redis, run_id, task_id))?.kill !== undefined) workers.killTask(task_id);
+  }
+}

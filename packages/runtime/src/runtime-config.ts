@@ -1,0 +1,65 @@
+import type { OperatorPolicy } from '@holdpoint/contract';
+import type { Retention } from '@holdpoint/engine/deps';
+import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
+import type { SpaceLimits } from '@holdpoint/engine/space';
+import type { ModelSettings } from '@holdpoint/models/settings';
+import type { Roots } from '@holdpoint/workspace';
+
+/** What a worker process is started with. Times in milliseconds. */
+export interface RuntimeConfig {
+  /** Version of the program, for the heartbeat. */
+  version: string;
+  projectDir: string;
+  dataDir: string;
+  /** `redis://…`, or the absolute path of a unix socket. Undefined: the embedded server of the data directory. */
+  redisUrl: string | undefined;
+  host: string;
+  /** Steps and turns that run at once in this process. */
+  steps: number;
+  turns: number;
+  /** Background commands that run at once in this process. */
+  tasks: number;
+  /** Time after which a job whose worker is silent counts as lost, and how often that is looked for. */
+  lockMs: number;
+  stalledMs: number;
+  sweepMs: number;
+  /** How long a worker that is told to end waits for running steps before it hands them back. */
+  drainMs: number;
+  /** All files of a source together may have at most this many bytes. */
+  sourceBytes: number;
+  /** How often workspaces that are past `retention` are discarded, and what nothing needs is removed. */
+  maintenanceMs: number;
+  /** Without bounds no workspace is discarded by itself. */
+  retention: Retention;
+  sandboxPolicy: 'require' | 'best-effort';
+  allowUnsandboxed: boolean;
+  /** Directories outside /usr that are mounted read-only into every sandbox; `<dir>/bin` goes on PATH. */
+  toolchains: string[];
+  /** CIDR ranges beside the public addresses that a run's allowlist may lead to. */
+  allowAddresses: readonly string[];
+  /** Where web_search asks; undefined: DuckDuckGo's HTML page. */
+  searchEndpoint: string | undefined;
+  /** On a root host each run gets a uid of its own, counted from here. */
+  uidBase: number;
+  /** Tells one boot of the machine from another; undefined: the kernel's own id. */
+  bootId: string | undefined;
+  path: string;
+  models: ModelSettings;
+  /** US dollars per million tokens, by `provider/model`. */
+  prices: Readonly<Record<string, { input: number; output: number }>>;
+  /** What must stay free on the disk of the data directory. */
+  space: SpaceLimits;
+  /** What no run may pass. */
+  ceilings: Ceilings;
+  /** Where sources may lie and where a publish may write. */
+  roots: Roots;
+  /** Binds every run. Its file is read at the start. */
+  operatorPolicy: OperatorPolicy | undefined;
+  telemetry: boolean;
+}
+
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+  readonly code = 'invalid_configuration';
+  readonly next = 'Correct the environment of this process and start it again.';
+}

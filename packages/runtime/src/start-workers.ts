@@ -1,0 +1,159 @@
+import { randomBytes } from 'node:crypto';
+import { flushCompileCache } from 'node:module';
+import { join } from 'node:path';
+import { findRunningRedis } from '@holdpoint/embedded-redis';
+import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
+import { openClock } from '@holdpoint/engine/clock';
+import type { WorkerDeps } from '@holdpoint/engine/deps';
+import { operatorPolicyDigest } from '@holdpoint/engine/domain/judge-call';
+import { newId } from '@holdpoint/engine/domain/new-id';
+import { bindInstallation, confirmInstallation } from '@holdpoint/engine/installation';
+import { openOutputStore } from '@holdpoint/engine/outputs/output-store';
+import { scriptedPlanner } from '@holdpoint/engine/planners/scripted';
+import { openQueues } from '@holdpoint/engine/queues/queues';
+import { openRedis } from '@holdpoint/engine/redis';
+import { watchSpace } from '@holdpoint/engine/space';
+import { openModels } from '@holdpoint/models/open-models';
+import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
+import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
+import { idleRules } from '@holdpoint/tools/idle-rules';
+import { createRegistry, type ToolDefinition } from '@holdpoint/tools/registry';
+import { duckDuckGoHtml } from '@holdpoint/tools/search/duckduckgo-html';
+import { openTextThreads } from '@holdpoint/tools/text-threads';
+import { createHoldpointToolset } from '@holdpoint/tools/toolsets/holdpoint';
+import { openWorkspaces } from '@holdpoint/workspace';
+import type { Logger } from 'pino';
+import { createExecutor } from './adapters/executor.ts';
+import { hostLimits } from './adapters/host-limits.ts';
+import { modelFetch } from './adapters/model-fetch.ts';
+import { ownerAllocator } from './adapters/owner.ts';
+import { createWorkspacePort } from './adapters/workspace-port.ts';
+import { startHeartbeat } from './heartbeat.ts';
+import { startQueueWorkers } from './jobs/queue-workers.ts';
+import { watchCancels } from './jobs/watch-cancels.ts';
+import { createModelPlanner } from './planners/model.ts';
+import { reportLate } from './report-late.ts';
+import { ConfigError, type RuntimeConfig } from './runtime-config.ts';
+import { watchRedis } from './watch-redis.ts';
+
+/**
+ * A worker waits longer for Redis than a request does: what it records has happened already. A command whose time is up may still be
+ * done, and then a step has an attempt that no worker made. A limit there is, for a connection that is dead and does not show it.
+ */
+const commandMs = 60_000;
+
+/** Starts the workers of this process. Resolves to the function that drains and ends them. */
+export async function startWorkers(config: RuntimeConfig, logger: Logger): Promise<() => Promise<void>> {
+  const connections = await openRedis({ address: await findRunningRedis(config), commandMs }, logger);
+  const installation = await bindInstallation({ redis: connections.state, dataDir: config.dataDir });
+  const telemetry = await startTelemetry({ service: 'holdpoint-worker', wanted: config.telemetry });
+  const now = openClock();
+  const queues = openQueues(connections.state, now, telemetry.queues);
+  let checkSpace = (): void => {};
+  const sandbox = await openSandbox({
+    policy: config.sandboxPolicy,
+    allowUnsandboxed: config.allowUnsandboxed,
+    stateDir: join(config.dataDir, 'sandbox'),
+    unpackedBwrap: join(config.projectDir, '.cache/bubblewrap'),
+    path: config.path,
+    toolchains: config.toolchains,
+    freeBytes: config.space.floor,
+    onLowSpace: () => checkSpace(),
+    limits: hostLimits(config.ceilings),
+    logger,
+  });
+  const workspaces = openWorkspaces({
+    dataDir: config.dataDir,
+    allocateOwner: ownerAllocator(connections.state, config.uidBase),
+    limits: { sourceBytes: config.sourceBytes, freeBytes: config.space.floor },
+    roots: config.roots,
+    ...(config.bootId === undefined ? {} : { bootId: config.bootId }),
+    logger,
+  });
+  await workspaces.removeAbandonedBuilds();
+  const { searchEndpoint } = config;
+  const search = duckDuckGoHtml(searchEndpoint === undefined ? {} : { endpoint: searchEndpoint });
+  const texts = openTextThreads();
+  const registry = createRegistry([createHoldpointToolset({ search })]);
+  assertNoIdleRule(
+    config,
+    registry.toolsets().flatMap((name) => registry.list(name)),
+  );
+  const model = openModels({ settings: config.models, fetch: modelFetch(texts) });
+  const deps: WorkerDeps = {
+    workerId: `${config.host}-${process.pid}-${randomBytes(3).toString('hex')}`,
+    redis: connections.state,
+    queues,
+    blobs: openBlobStore(join(config.dataDir, 'blobs')),
+    logger,
+    newId,
+    now,
+    catalog: registry,
+    executor: createExecutor({ registry, sandbox, workspaces, texts, allowAddresses: config.allowAddresses, now }),
+    outputs: openOutputStore(join(config.dataDir, 'outputs')),
+    metrics: telemetry.metrics,
+    operatorPolicy: config.operatorPolicy,
+    workspaces: createWorkspacePort(workspaces, sandbox),
+    planners: { scripted: scriptedPlanner, model: createModelPlanner({ model, registry, prices: config.prices }) },
+    retention: config.retention,
+    ceilings: config.ceilings,
+    confirmInstallation: () => confirmInstallation(connections.state, installation),
+  };
+  const traced = telemetry.queues === undefined ? {} : { telemetry: telemetry.queues };
+  const workers = await startQueueWorkers({ deps, config, connections, ...traced });
+  const space = await watchSpace(
+    { dataDir: config.dataDir, limits: config.space, onLow: workers.hold, onEnough: workers.release },
+    logger,
+  );
+  checkSpace = () => void space.check();
+  const cancels = await watchCancels(deps, { subscriber: connections.subscriber, workers });
+  const loop = watchLoop({ onLate: reportLate(logger, workers) });
+  const heartbeat = await startHeartbeat(deps, {
+    host: config.host,
+    version: config.version,
+    concurrency: config.steps,
+    capabilities: sandbox.capabilities,
+    bounds: {
+      policy: config.operatorPolicy === undefined ? null : operatorPolicyDigest(config.operatorPolicy),
+      source_roots: [...(config.roots.sourceRoots ?? [])],
+      publish_roots: [...(config.roots.publishRoots ?? [])],
+    },
+    retention: { days: config.retention.days ?? null, runs: config.retention.runs ?? null },
+    ceilings: config.ceilings,
+    workers,
+    loop,
+  });
+  const watch = watchRedis(deps, {
+    ...{ dataDir: config.dataDir, installation },
+    onLost: (error) => {
+      logger.fatal({ err: error }, 'this worker ends');
+      process.exit(1);
+    },
+  });
+  logger.info({ event: 'ready', worker: deps.workerId, steps: config.steps }, 'worker ready');
+  // Now, for it may never end in good order. Nothing where no cache is set.
+  flushCompileCache();
+
+  return async () => {
+    logger.info({ active: [...workers.active()] }, 'worker draining');
+    await workers.drain(config.drainMs);
+    space.stop();
+    cancels.stop();
+    await watch.stop();
+    await heartbeat.stop();
+    loop.stop();
+    await texts.close();
+    await sandbox[Symbol.asyncDispose]();
+    await queues.close();
+    await connections.close();
+    await telemetry.stop();
+    logger.info('worker ended; nothing is lost');
+  };
+}
+
+/** A rule that can never match would hold nothing. */
+function assertNoIdleRule({ operatorPolicy }: RuntimeConfig, tools: readonly ToolDefinition[]): void {
+  const [idle] = idleRules(operatorPolicy?.rules ?? [], tools);
+  if (idle === undefined) return;
+  throw new ConfigError(`HOLDPOINT_POLICY: rules.${idle.index}.match.${idle.field}: ${idle.detail}`);
+}

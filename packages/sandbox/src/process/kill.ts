@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { identify, isAlive, type ProcessIdentity } from '@holdpoint/process';
+
+/** Sends SIGKILL if it is still the same process. */
+export function killProcess(identity: ProcessIdentity): void {
+  if (isAlive(identity)) sendKill(identity.pid);
+}
+
+export function killProcesses(identities: readonly ProcessIdentity[]): void {
+  for (const identity of identities) killProcess(identity);
+}
+
+/** Sends SIGKILL to the group that this process leads. A group's number is not given out again while it has members. */
+export function killGroup(leader: number): void {
+  sendKill(-leader);
+}
+
+function sendKill(target: number): void {
+  try {
+    process.kill(target, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** Children of the process's main thread. Empty when it is gone, or when the kernel does not list children. */
+export function childrenOf(pid: number): ProcessIdentity[] {
+  let list: string;
+  try {
+    list = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1');
+  } catch {
+    return [];
+  }
+  const children = list
+    .trim()
+    .split(' ')
+    .filter(Boolean)
+    .map((child) => identify(Number(child)));
+  return children.filter((child) => child !== null);
+}

@@ -1,0 +1,65 @@
+/**
+ * Measures the code base: lines, imports, exports, file lengths, and how plain the comments are. Source is TypeScript and JavaScript outside `tests/`
+ * which is neither a test nor in a folder `testing` or `fixtures`.
+ */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseSync } from 'oxc-parser';
+import { findBanned } from './words/find-banned.ts';
+import { listFiles } from './words/list-files.ts';
+import { readProse } from './words/read-prose.ts';
+
+const files = listFiles('.').filter((file) => /\.(ts|mjs)$/.test(file) && !file.startsWith('examples/repos/'));
+const source = files.filter((file) => !isTest(file)).map(measureFile);
+const tests = files.filter(isTest).map(measureFile);
+const lengths = source.map(({ lines }) => lines).sort((a, b) => a - b);
+const comments = files.map(measureComments);
+
+print('source', `${source.length} files, ${sum(source, 'lines')} lines`);
+print('tests', `${tests.length} files, ${sum(tests, 'lines')} lines`);
+print('file length', `median ${quantile(0.5)}, p90 ${quantile(0.9)}`);
+print(
+  'imports',
+  `${sum(source, 'imports')}, ${((100 * sum(source, 'imports')) / sum(source, 'lines')).toFixed(2)} % of source lines`,
+);
+print(
+  'vague words',
+  `${((1000 * sum(comments, 'banned')) / sum(comments, 'words')).toFixed(1)} per 1,000 of ${sum(comments, 'words')} comment words`,
+);
+for (const { name, entries } of listExports()) print(`exports of ${name}`, String(entries));
+
+function measureFile(file: string): { lines: number; imports: number } {
+  const text = readFileSync(file, 'utf8');
+  const { program } = parseSync(file, text);
+  const imports = program.body.filter(({ type }) => type === 'ImportDeclaration').length;
+  return { lines: text.split('\n').length - 1, imports };
+}
+
+function measureComments(file: string): { words: number; banned: number } {
+  const text = readProse(file, ['comment']);
+  return { words: text.match(/\p{L}[\p{L}'-]*/gu)?.length ?? 0, banned: findBanned(text).length };
+}
+
+function listExports(): { name: string; entries: number }[] {
+  const packages = listFiles('.').filter((file) => /^(packages|apps)\/[^/]+\/package\.json$/.test(file));
+  return packages.map((file) => {
+    const { exports = {} } = JSON.parse(readFileSync(file, 'utf8'));
+    return { name: path.dirname(file), entries: typeof exports === 'string' ? 1 : Object.keys(exports).length };
+  });
+}
+
+function isTest(file: string): boolean {
+  return /^tests\/|\.test\.ts$|\/(testing|fixtures)\//.test(file);
+}
+
+function quantile(share: number): number | undefined {
+  return lengths[Math.floor(share * lengths.length)];
+}
+
+function sum<Key extends string>(rows: Record<Key, number>[], key: Key): number {
+  return rows.reduce((total, row) => total + row[key], 0);
+}
+
+function print(name: string, value: string): void {
+  process.stdout.write(`${name.padEnd(32)}${value}\n`);
+}

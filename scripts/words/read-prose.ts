@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { parseSync, Visitor } from 'oxc-parser';
+
+interface Fragment {
+  start: number;
+  end: number;
+  kind: 'comment' | 'string';
+}
+
+const code = '\0';
+
+/**
+ * The text of a file with its lines as they are. In TypeScript and JavaScript every character of code is replaced, so that comments and strings
+ * remain, or comments alone. Other files are read as a whole.
+ */
+export function readProse(file: string, kinds: Fragment['kind'][] = ['comment', 'string']): string {
+  const source = readFileSync(file, 'utf8');
+  if (!/\.(ts|mjs)$/.test(file)) return source.replace(/^[ \t]*(#+|--|\/\/)/gm, blank);
+  let prose = '';
+  let end = 0;
+  for (const fragment of readFragments(file, source).filter(({ kind }) => kinds.includes(kind))) {
+    prose +=
+      mask(source.slice(end, fragment.start)) + unmark(source.slice(fragment.start, fragment.end), fragment.kind);
+    end = fragment.end;
+  }
+  return prose + mask(source.slice(end));
+}
+
+function readFragments(file: string, source: string): Fragment[] {
+  const {
+    program,
+    comments,
+    errors: [error],
+  } = parseSync(file, source);
+  if (error) throw new Error(`${file} cannot be parsed: ${error.message}`);
+  const fragments: Fragment[] = comments.map(({ start, end }) => ({ start, end, kind: 'comment' }));
+  new Visitor({
+    Literal({ value, start, end }) {
+      if (typeof value === 'string') fragments.push({ start: start + 1, end: end - 1, kind: 'string' });
+    },
+    TemplateElement({ start, end }) {
+      fragments.push({ start, end, kind: 'string' });
+    },
+  }).visit(program);
+  return fragments.sort((a, b) => a.start - b.start);
+}
+
+function unmark(text: string, kind: Fragment['kind']): string {
+  return text.replace(kind === 'string' ? /\\./g : /^\/\/|^\/\*+|\*+\/$|^\s*\*/gm, blank);
+}
+
+function mask(text: string): string {
+  return text.replace(/\S/g, code);
+}
+
+function blank(text: string): string {
+  return text.replace(/[^\n]/g, ' ');
+}

@@ -1,0 +1,136 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { ICruiseResult } from 'dependency-cruiser';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+/** A rule, a file, what the file imports, and the file that this resolves to. */
+const planted: [string, string, string, string][] = [
+  ['layer-contract', 'packages/contract/src/a.ts', '@holdpoint/process', 'packages/process/src/index.ts'],
+  ['layer-process', 'packages/process/src/a.ts', '@holdpoint/egress', 'packages/egress/src/index.ts'],
+  ['layer-telemetry', 'packages/telemetry/src/a.ts', '@holdpoint/process', 'packages/process/src/index.ts'],
+  ['layer-egress', 'packages/egress/src/a.ts', '@holdpoint/sandbox', 'packages/sandbox/src/index.ts'],
+  ['layer-embedded-redis', 'packages/embedded-redis/src/a.ts', '@holdpoint/engine', 'packages/engine/src/index.ts'],
+  ['layer-sandbox', 'packages/sandbox/src/a.ts', '@holdpoint/workspace', 'packages/workspace/src/index.ts'],
+  ['layer-workspace', 'packages/workspace/src/a.ts', '@holdpoint/sandbox', 'packages/sandbox/src/index.ts'],
+  ['layer-models', 'packages/models/src/a.ts', '@holdpoint/tools', 'packages/tools/src/index.ts'],
+  ['layer-tools', 'packages/tools/src/a.ts', '@holdpoint/sandbox', 'packages/sandbox/src/index.ts'],
+  ['layer-engine', 'packages/engine/src/a.ts', '@holdpoint/tools', 'packages/tools/src/index.ts'],
+  ['layer-client', 'packages/client/src/a.ts', '@holdpoint/engine', 'packages/engine/src/index.ts'],
+  ['layer-runtime', 'packages/runtime/src/a.ts', '@holdpoint/client', 'packages/client/src/index.ts'],
+  ['layer-contract-tests', 'packages/contract/src/a.test.ts', '@holdpoint/process', 'packages/process/src/index.ts'],
+  ['layer-process-tests', 'packages/process/src/a.test.ts', '@holdpoint/egress', 'packages/egress/src/index.ts'],
+  ['layer-telemetry-tests', 'packages/telemetry/src/a.test.ts', '@holdpoint/process', 'packages/process/src/index.ts'],
+  ['layer-egress-tests', 'packages/egress/src/a.test.ts', '@holdpoint/sandbox', 'packages/sandbox/src/index.ts'],
+  [
+    'layer-embedded-redis-tests',
+    'packages/embedded-redis/src/a.test.ts',
+    '@holdpoint/engine',
+    'packages/engine/src/index.ts',
+  ],
+  ['layer-sandbox-tests', 'packages/sandbox/src/a.test.ts', '@holdpoint/engine', 'packages/engine/src/index.ts'],
+  [
+    'layer-workspace-tests',
+    'packages/workspace/src/testing/a.ts',
+    '@holdpoint/sandbox',
+    'packages/sandbox/src/index.ts',
+  ],
+  ['layer-models-tests', 'packages/models/src/a.test.ts', '@holdpoint/tools', 'packages/tools/src/index.ts'],
+  ['layer-tools-tests', 'packages/tools/src/a.test.ts', '@holdpoint/engine', 'packages/engine/src/index.ts'],
+  ['layer-engine-tests', 'packages/engine/src/testing/a.ts', '@holdpoint/tools', 'packages/tools/src/index.ts'],
+  ['layer-client-tests', 'packages/client/src/a.test.ts', '@holdpoint/engine', 'packages/engine/src/index.ts'],
+  ['layer-runtime-tests', 'packages/runtime/src/a.test.ts', '@holdpoint/client', 'packages/client/src/index.ts'],
+  ['apps-apart', 'apps/cli/src/a.ts', '@holdpoint/api', 'apps/api/src/index.ts'],
+  [
+    'package-through-door',
+    'apps/api/src/a.ts',
+    '../../../packages/engine/src/index.ts',
+    'packages/engine/src/index.ts',
+  ],
+  ['package-through-door-outside', 'tests/a.ts', '../packages/engine/src/index.ts', 'packages/engine/src/index.ts'],
+  ['door-for-outsiders', 'packages/engine/src/b.ts', './index.ts', 'packages/engine/src/index.ts'],
+  ['resolvable', 'apps/api/src/b.ts', '@holdpoint/engine/domain/ids', '@holdpoint/engine/domain/ids'],
+  ['no-test-code', 'packages/engine/src/c.ts', './testing/fake.ts', 'packages/engine/src/testing/fake.ts'],
+  ['contract-pure', 'packages/contract/src/b.ts', 'pino', 'node_modules/pino/index.js'],
+  ['client-light', 'packages/client/src/b.ts', './c.ts', 'node_modules/pino/index.js'],
+  ['client-light', 'packages/client/src/c.ts', 'pino', 'node_modules/pino/index.js'],
+  ['engine-domain-pure', 'packages/engine/src/domain/a.ts', 'node:fs', 'fs'],
+  ['engine-adapters', 'packages/engine/src/redis/a.ts', '../handlers/turn.ts', 'packages/engine/src/handlers/turn.ts'],
+  ['no-cycle', 'packages/engine/src/circle.ts', './second.ts', 'packages/engine/src/second.ts'],
+  [
+    'engine-queries',
+    'packages/engine/src/queries/a.ts',
+    '../commands/submit.ts',
+    'packages/engine/src/commands/submit.ts',
+  ],
+  [
+    'engine-commands',
+    'packages/engine/src/commands/a.ts',
+    '../handlers/turn.ts',
+    'packages/engine/src/handlers/turn.ts',
+  ],
+];
+
+const files = {
+  'packages/engine/src/second.ts': `export type { A } from './circle.ts';`,
+  'packages/engine/src/testing/fake.ts': '',
+  'packages/engine/src/handlers/turn.ts': '',
+  'packages/engine/src/commands/submit.ts': '',
+  'node_modules/pino/package.json': '{ "name": "pino", "main": "index.js" }',
+  'node_modules/pino/index.js': '',
+};
+
+let root: string;
+beforeEach(() => {
+  root = mkdtempSync(path.join(tmpdir(), 'holdpoint-imports-'));
+  for (const name of new Set(planted.flatMap(([, from]) => /^(?:packages|apps)\/[^/]+/.exec(from) ?? [])))
+    addPackage(name);
+  for (const [file, text] of Object.entries(files)) write(file, text);
+});
+afterEach(() => {
+  rmSync(root, { recursive: true, force: true });
+});
+
+test('a tree without wrong imports passes', () => {
+  write('apps/api/src/a.ts', `import { A } from '@holdpoint/engine';`);
+  rmSync(path.join(root, 'packages/engine/src/second.ts'));
+  expect(cruise()).toEqual([]);
+});
+
+test.each([
+  ['a value', (from: string) => `import { A } from '${from}';`],
+  ['a type', (from: string) => `import type { A } from '${from}';`],
+  ['an inline type', (from: string) => `import { type A } from '${from}';`],
+  ['a re-exported type', (from: string) => `export type { A } from '${from}';`],
+  ['a dynamic import', (from: string) => `await import('${from}');`],
+  ['an import type', (from: string) => `type A = import('${from}').A;`],
+])('every rule fails on its planted import of %s', (_name, statement) => {
+  for (const [, file, specifier] of planted) write(file, statement(specifier));
+  expect(cruise().sort()).toEqual(planted.map(([rule, from, , to]) => `${rule}: ${from} → ${to}`).sort());
+});
+
+function addPackage(directory: string): void {
+  const name = `@holdpoint/${path.basename(directory)}`;
+  write(`${directory}/package.json`, JSON.stringify({ name, type: 'module', exports: { '.': './src/index.ts' } }));
+  write(`${directory}/src/index.ts`, 'export interface A {}');
+  mkdirSync(path.join(root, 'node_modules/@holdpoint'), { recursive: true });
+  symlinkSync(path.join(root, directory), path.join(root, 'node_modules', name));
+}
+
+function write(file: string, text: string): void {
+  mkdirSync(path.join(root, path.dirname(file)), { recursive: true });
+  writeFileSync(path.join(root, file), text);
+}
+
+function cruise(): string[] {
+  const hooks = path.resolve('scripts/imports/resolve-typescript.mjs');
+  const program = path.resolve('node_modules/.bin/depcruise');
+  const config = path.resolve('.dependency-cruiser.mjs');
+  const args = ['--import', hooks, program, '--config', config, '--output-type', 'json', 'apps', 'packages', 'tests'];
+  mkdirSync(path.join(root, 'tests'), { recursive: true });
+  const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 });
+  expect(stderr).toBe('');
+  const { summary }: ICruiseResult = JSON.parse(stdout);
+  return summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`);
+}

@@ -1,0 +1,43 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(path.join(tmpdir(), 'holdpoint-words-'));
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test.each([
+  ['a line comment', 'a.ts', 'const a = 1;\n// Whoever reads this\nconst b = a;', ':2  Whoever'],
+  ['a phrase over two comment lines', 'a.ts', '// The run goes\n// on later.', ':1  goes on'],
+  ['a sentence opener in a block comment', 'a.ts', '/**\n * One step.\n * Of two steps the last.\n */', ':3  Of'],
+  ['an opener within a line', 'a.mjs', '// Fine. Nothing where no cache is set.', ':1  Nothing where'],
+  ['a string', 'a.ts', `const a = 'the caller is told';`, ':1  told'],
+  ['a template', 'a.ts', `const a = \`\${1}\\nNobody waits for \${2}\`;`, ':1  Nobody'],
+  ['a test title', 'a.test.ts', `test('mends a run', () => {});`, ':1  mends'],
+  ['a line of Markdown', 'a.md', '# Title\n\n- Of a plan', ':3  Of'],
+  ['a shell comment', 'a.sh', 'set -e\n# somebody\n', ':2  somebody'],
+  ['a Lua comment', 'a.lua', '-- Of a run: its state\n', ':1  Of'],
+])('%s fails', (_name, file, text, place) => {
+  const { status, stderr } = check(file, text);
+  expect(stderr).toContain(`${file}${place}\n`);
+  expect(status).toBe(1);
+});
+
+test('code and plain words pass', () => {
+  const code =
+    'const told = { mend: 1 };\n// Each of the two. Commend it: Often. One of them\nexport const a = told.mend;\n';
+  expect(check('a.ts', code)).toEqual({ status: 0, stderr: '' });
+});
+
+function check(file: string, text: string): { status: number | null; stderr: string } {
+  writeFileSync(path.join(directory, file), text);
+  const script = path.resolve('scripts/check-words.ts');
+  const { status, stderr } = spawnSync(process.execPath, [script, path.join(directory, file)], { encoding: 'utf8' });
+  return { status, stderr };
+}

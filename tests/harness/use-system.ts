@@ -1,0 +1,30 @@
+import { LLMock } from '@copilotkit/aimock';
+import { afterAll, beforeAll } from 'vitest';
+import { type System, startSystem } from './system.ts';
+
+/** One system for all tests of a file, which starts before the first test and is removed after the last. It is empty until then. */
+export function useSystem({ env, workers = 1 }: { env?: () => Record<string, string>; workers?: number } = {}): System {
+  const system = {} as System;
+  beforeAll(async () => {
+    Object.assign(system, await startSystem(env?.()));
+    for (let started = 0; started < workers; started++) await system.startWorker();
+  });
+  afterAll(() => system[Symbol.asyncDispose]());
+  return system;
+}
+
+/** A system whose model is a mock of the Anthropic API. */
+export function useModelSystem(options?: { workers: number }): { mock: LLMock; system: System } {
+  const mock = new LLMock({ port: 0, host: '127.0.0.1' });
+  beforeAll(() => mock.start());
+  const system = useSystem({
+    ...options,
+    env: () => ({
+      HOLDPOINT_MODEL: 'anthropic/claude-test',
+      ANTHROPIC_API_KEY: 'test-key',
+      ANTHROPIC_BASE_URL: mock.url,
+    }),
+  });
+  afterAll(() => mock.stop());
+  return { mock, system };
+}

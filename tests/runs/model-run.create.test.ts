@@ -1,0 +1,88 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { approve, finished, nextApproval } from '../harness/runs.ts';
+import { until } from '../harness/until.ts';
+import { useModelSystem } from '../harness/use-system.ts';
+
+const { mock, system } = useModelSystem({ workers: 0 });
+
+const call = (id: string, name: string, args: object) => ({ id, name, arguments: JSON.stringify(args) });
+
+test('a prompt becomes turns of tool calls and ends with the model’s message', async () => {
+  const { client } = system;
+  const worker = await system.startWorker();
+  mock.on(
+    { userMessage: 'write a haiku', hasToolResult: false },
+    {
+      content: 'I write two files.',
+      toolCalls: [
+        call('call_a', 'write_file', { path: 'haiku.txt', content: 'old pond\n' }),
+        call('call_b', 'read_file', { path: 'missing.txt' }),
+        call('call_c', 'no_such_tool', {}),
+      ],
+    },
+  );
+  mock.on({ userMessage: 'write a haiku', hasToolResult: true }, { content: 'The haiku is in haiku.txt.' });
+
+  const { run } = await client.createRun({
+    prompt: 'Please write a haiku.',
+    policy: { rules: [{ match: { tool: 'write_file' }, action: 'hold' }] },
+  });
+  const approval = await nextApproval(client, run.id);
+  expect(approval).toMatchObject({ action: { tool: 'write_file' }, preview: { kind: 'diff', path: 'haiku.txt' } });
+  await approve(client, approval);
+
+  expect(await finished(client, run.id)).toMatchObject({
+    status: 'succeeded',
+    model: 'anthropic/claude-test',
+    message: 'The haiku is in haiku.txt.',
+    turn: 2,
+  });
+  const steps = (await client.listSteps(run.id)).data;
+  expect(steps.map((step) => [step.tool, step.status, step.error?.code])).toEqual([
+    ['write_file', 'succeeded', undefined],
+    ['read_file', 'failed', 'ENOENT'],
+    ['no_such_tool', 'failed', 'EUNKNOWNTOOL'],
+  ]);
+  expect(await readFile(join(system.tree(run.id), 'haiku.txt'), 'utf8')).toBe('old pond\n');
+  await worker.signal('SIGTERM');
+});
+
+test('a recorded answer is never requested again when the worker is killed', async () => {
+  const { client } = system;
+  const first = await system.startWorker();
+  const hold = 'echo once >> counter; touch started; until [ -e go ]; do sleep 0.02; done';
+  mock.on(
+    { userMessage: 'count once', hasToolResult: false },
+    { content: 'Counting.', toolCalls: [call('call_d', 'bash', { command: hold })] },
+  );
+  mock.on({ userMessage: 'count once', hasToolResult: true }, { content: 'Counted.' });
+  const asked = () => mock.getRequests().filter((entry) => JSON.stringify(entry.body).includes('count once')).length;
+
+  const { run } = await client.createRun({ prompt: 'Please count once.' });
+  await until('the step runs', () => existsSync(join(system.tree(run.id), 'started')));
+  await first.signal('SIGKILL');
+  const second = await system.startWorker();
+  await until('attempt 2 runs', async () => (await client.listSteps(run.id)).data[0]?.attempts === 2);
+  await client.cancelRun(run.id);
+  expect(await finished(client, run.id)).toMatchObject({ status: 'canceled' });
+  expect(asked()).toBe(1);
+  await second.signal('SIGTERM');
+});
+
+test('a provider that rejects the key pauses the run with its reason', async () => {
+  const { client } = system;
+  const worker = await system.startWorker();
+  mock.on(
+    { userMessage: 'locked out' },
+    { error: { message: 'invalid x-api-key', type: 'authentication_error' }, status: 401 },
+  );
+  const { run } = await client.createRun({ prompt: 'Am I locked out?' });
+  const paused = await client.waitForRun(run.id, { until: (now) => now.status === 'paused' });
+  expect(paused).toMatchObject({ status: 'paused', reason: { code: 'EMODELAUTH' } });
+  await client.cancelRun(run.id);
+  expect(await finished(client, run.id)).toMatchObject({ status: 'canceled' });
+  await worker.signal('SIGTERM');
+});
