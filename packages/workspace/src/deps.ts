@@ -6,6 +6,10 @@ import type { RunStates } from './run/run-state.ts';
 import type { Holder } from './run/tree-head.ts';
 import type { ScanLimits } from './tree/scan.ts';
 
+export type { ObjectWriter } from './git-objects/object-writer.ts';
+export type { RunFolder } from './run/run-folder.ts';
+export type { WorkspaceRecord } from './run/workspace-record.ts';
+
 /** The dependencies of every operation of this package. */
 export interface Deps {
   /** Real path of the data directory. */

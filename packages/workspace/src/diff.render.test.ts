@@ -38,7 +38,7 @@ async function start(t: ReturnType<typeof temporary>) {
   });
   writeFileSync(Buffer.concat([Buffer.from(`${source}/`), Buffer.from([0x66, 0xe9, 0x22])]), 'a\n');
   const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+  const path = await t.tree();
   const at = (name: string) => join(path, name);
   writeTree(path, {
     'text.txt': long.replace('line 3\n', 'line three\nand more\n').replace('line 50\n', ''),
@@ -67,7 +67,7 @@ async function start(t: ReturnType<typeof temporary>) {
   symlinkSync('crlf.txt', at('link'));
   symlinkSync('anywhere', at('to-link'));
   writeTree(path, { 'to-folder/inside': 'x\n', 'to-file': 'x\n', 'new-link': { link: 'a b\nc' } });
-  const next = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'all' });
+  const next = await t.snapshot(base.id);
   return { base, next, source, path };
 }
 
@@ -163,9 +163,9 @@ describe('diff', () => {
   test('shows a large text as binary; the patch is exact', async () => {
     using t = temporary({ limits: { hunkBytes: 1000 } });
     const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+    const path = await t.tree();
     writeFileSync(join(path, 'large.txt'), 'word\n'.repeat(1000));
-    const { id } = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '' });
+    const { id } = await t.snapshot(base.id);
     const { files } = await t.workspaces.diff({ runId, from: base.id, to: id });
     expect(files).toMatchObject([{ binary: true, hunks: [] }]);
     expect(String(await t.workspaces.patch({ runId, from: base.id, to: id }))).toContain('+word\n');
@@ -174,11 +174,11 @@ describe('diff', () => {
   test('omits hunks beyond the budget and counts their lines', async () => {
     using t = temporary();
     const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+    const path = await t.tree();
     writeFileSync(join(path, 'a.txt'), 'x\n'.repeat(60_000));
     writeFileSync(join(path, 'b.txt'), 'y\n'.repeat(60_000));
     writeFileSync(join(path, 'c.txt'), 'z');
-    const { id } = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '' });
+    const { id } = await t.snapshot(base.id);
     const { files } = await t.workspaces.diff({ runId, from: base.id, to: id });
     expect(files.map(({ additions, hunks, omitted }) => [additions, hunks.length, omitted])).toEqual([
       [60_000, 1, undefined],
@@ -201,11 +201,11 @@ describe('diff', () => {
 test('a moved file is one deleted and one added file', async () => {
   using t = temporary();
   const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+  const path = await t.tree();
   writeTree(path, { old: long });
-  const one = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '' });
+  const one = await t.snapshot(base.id);
   renameSync(join(path, 'old'), join(path, 'new'));
-  const two = await t.workspaces.snapshot({ epoch: 1, runId, parent: one.id, message: '' });
+  const two = await t.snapshot(one.id);
   const { files } = await t.workspaces.diff({ runId, from: one.id, to: two.id });
   expect(files.map(({ path: name, status }) => [name, status])).toEqual([
     ['new', 'added'],
@@ -216,7 +216,7 @@ test('a moved file is one deleted and one added file', async () => {
 test('many diffs at once each have the right files', async () => {
   using t = temporary();
   const base = await t.workspaces.materialise({ runId: 'run_many', source: { type: 'empty' } });
-  const { path } = await t.workspaces.locate({ runId: 'run_many', epoch: 1 });
+  const path = await t.tree('run_many');
   const ids = [base.id];
   for (let step = 0; step < 6; step++) {
     writeTree(path, { [`f${step}`]: `end ${step}\n`.repeat(step + 1) });
@@ -231,8 +231,8 @@ test('many diffs at once each have the right files', async () => {
 
   await t.workspaces.discard('run_many');
   const again = await t.workspaces.materialise({ runId: 'run_many', source: { type: 'empty' } });
-  writeTree((await t.workspaces.locate({ runId: 'run_many', epoch: 1 })).path, { other: 'other\n' });
-  const other = await t.workspaces.snapshot({ epoch: 1, runId: 'run_many', parent: again.id, message: 'x' });
+  writeTree(await t.tree('run_many'), { other: 'other\n' });
+  const other = await t.snapshot(again.id, 'run_many');
   const { files: diff } = await t.workspaces.diff({ runId: 'run_many', from: again.id, to: other.id });
   expect(diff.map((file) => file.path)).toEqual(['other']);
 });

@@ -3,12 +3,10 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, s
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { stride } from './testing/crash-stride.ts';
 import { type FileTree, writeTree } from './testing/file-tree.ts';
-import { publishNow } from './testing/publish-now.ts';
 import { gitBytes } from './testing/real-git.ts';
-import { runUntilKilled } from './testing/run-until-killed.ts';
-import { type Temporary, temporary } from './testing/temporary-workspaces.ts';
+import { runUntilKilled, stride } from './testing/run-until-killed.ts';
+import { publishNow, type Temporary, temporary } from './testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 

@@ -10,11 +10,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { stride, tried } from './testing/crash-stride.ts';
 import { readTree, writeTree } from './testing/file-tree.ts';
 import { freezeAt } from './testing/freeze-at-point.ts';
 import { git } from './testing/real-git.ts';
-import { runUntilKilled } from './testing/run-until-killed.ts';
+import { runUntilKilled, stride, tried } from './testing/run-until-killed.ts';
 import { type Temporary, temporary } from './testing/temporary-workspaces.ts';
 
 const runId = 'run_1';

@@ -4,9 +4,8 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { writeTree } from '../testing/file-tree.ts';
-import { publishNow } from '../testing/publish-now.ts';
 import { initRepository } from '../testing/real-git.ts';
-import { temporary } from '../testing/temporary-workspaces.ts';
+import { publishNow, temporary } from '../testing/temporary-workspaces.ts';
 import { type PathRule, reasonClosed } from './path-rules.ts';
 import { rootsFrom } from './roots-from-env.ts';
 
@@ -196,12 +195,12 @@ describe('roots of the operator', () => {
     writeTree(source, { 'a.txt': 'a\n' });
     initRepository(source);
     const made = await t.workspaces.materialise({ runId, source: { type, path: source } });
-    writeTree((await t.workspaces.locate({ runId, epoch: 1 })).path, { 'a.txt': 'changed\n' });
-    const { id } = await t.workspaces.snapshot({ runId, epoch: 1, parent: made.id, message: '' });
+    writeTree(await t.tree(), { 'a.txt': 'changed\n' });
+    const { id } = await t.snapshot(made.id);
     const closed = t.reopen({ roots: { publishRoots: [join(t.path, 'elsewhere')] } });
-    expect(await publishNow(closed, { runId, snapshot: id, message: 'm' }).catch(codeOf)).toBe('EPUBLISHFORBIDDEN');
+    expect(await publishNow(closed, { runId, snapshot: id }).catch(codeOf)).toBe('EPUBLISHFORBIDDEN');
     const open = t.reopen({ roots: { publishRoots: [t.path] } });
-    expect(await publishNow(open, { runId, snapshot: id, message: 'm' })).toMatchObject({ status: 'published' });
+    expect(await publishNow(open, { runId, snapshot: id })).toMatchObject({ status: 'published' });
   });
 
   test('must be absolute paths', () => {
@@ -216,8 +215,8 @@ describe('roots of the operator', () => {
 describe('a publish to a directory', () => {
   async function changed(t: ReturnType<typeof temporary>, source: string, files: Record<string, string>) {
     const made = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-    writeTree((await t.workspaces.locate({ runId, epoch: 1 })).path, files);
-    return (await t.workspaces.snapshot({ runId, epoch: 1, parent: made.id, message: '' })).id;
+    writeTree(await t.tree(), files);
+    return (await t.snapshot(made.id)).id;
   }
 
   test('writes nothing into a data directory inside the source', async () => {

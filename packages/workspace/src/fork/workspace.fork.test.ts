@@ -1,12 +1,10 @@
 import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { stride, tried } from '../testing/crash-stride.ts';
 import { readTree, writeTree } from '../testing/file-tree.ts';
-import { publishNow } from '../testing/publish-now.ts';
 import { git, initRepository } from '../testing/real-git.ts';
-import { runUntilKilled } from '../testing/run-until-killed.ts';
-import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
+import { runUntilKilled, stride, tried } from '../testing/run-until-killed.ts';
+import { publishNow, type Temporary, temporary } from '../testing/temporary-workspaces.ts';
 import { linkObjects } from './link-objects.ts';
 
 const parent = 'run_parent';

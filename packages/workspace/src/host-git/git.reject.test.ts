@@ -3,9 +3,8 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { writeTree } from '../testing/file-tree.ts';
-import { publishNow } from '../testing/publish-now.ts';
 import { git, initRepository } from '../testing/real-git.ts';
-import { temporary } from '../testing/temporary-workspaces.ts';
+import { publishNow, temporary } from '../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 

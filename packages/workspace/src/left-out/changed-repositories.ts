@@ -1,10 +1,9 @@
 import type { ChangedRepository, LeftOut } from '@holdpoint/contract';
-import type { Deps } from '../deps.ts';
+import type { Deps, RunFolder } from '../deps.ts';
 import { type BytePath, isDotGit, join, toText } from '../files/path-name.ts';
 import { blobSizes } from '../host-git/blob-sizes.ts';
 import type { SnapshotId } from '../port.ts';
 import { loadRepositories } from '../repository/repositories.ts';
-import type { RunFolder } from '../run/run-folder.ts';
 import { loadSnapshot, readManifests } from '../tree/load-snapshot.ts';
 import { changesBetween, emptyFolder, type Folder, find, isFolder, isLeaf, modes } from '../tree/tree.ts';
 import { limitEntries } from './summarise.ts';

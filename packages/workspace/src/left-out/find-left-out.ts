@@ -1,9 +1,7 @@
 import type { LeftOut } from '@holdpoint/contract';
-import type { Deps } from '../deps.ts';
+import type { Deps, RunFolder, WorkspaceRecord } from '../deps.ts';
 import type { BytePath } from '../files/path-name.ts';
 import { createSelection } from '../materialise/selection.ts';
-import type { RunFolder } from '../run/run-folder.ts';
-import type { WorkspaceRecord } from '../run/workspace-record.ts';
 import { type Change, type Folder, find } from '../tree/tree.ts';
 import { ignoredPaths } from './ignored-paths.ts';
 

@@ -10,13 +10,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join as joinPath } from 'node:path';
-import type { Deps } from '../deps.ts';
+import type { Deps, RunFolder, WorkspaceRecord } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
 import { type BytePath, join } from '../files/path-name.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
 import { createSelection, selectAll } from '../materialise/selection.ts';
-import type { RunFolder } from '../run/run-folder.ts';
-import type { WorkspaceRecord } from '../run/workspace-record.ts';
 import { openOrigin, type Repository, readGit } from '../source-repository/repository.ts';
 import { loadTree } from '../tree/load-snapshot.ts';
 import { type Folder, find, isLeaf, modes } from '../tree/tree.ts';

@@ -18,9 +18,9 @@ async function compare(t: Temporary, input: { base: FileTree; made: FileTree; sh
   appendFileSync(join(path, '.git/info/exclude'), input.shared ?? '');
   if (input.ignoreCase) git(path, 'config', 'core.ignoreCase', 'true');
   const base = await t.workspaces.materialise({ runId, source: { type: 'git', path } });
-  const { path: tree } = await t.workspaces.locate({ runId, epoch: 1 });
+  const tree = await t.tree();
   writeTree(tree, input.made);
-  const { id } = await t.workspaces.snapshot({ runId, epoch: 1, parent: base.id, message: '' });
+  const { id } = await t.snapshot(base.id);
   const { files } = await t.workspaces.diff({ runId, from: base.id, to: id });
   writeTree(path, input.made);
   git(path, 'add', '-A');
@@ -95,12 +95,12 @@ test('matches names that are not UTF-8 as bytes', async () => {
   writeTree(path, { '.gitignore': Buffer.from('caf\xe9*\n', 'latin1') });
   initRepository(path);
   const base = await t.workspaces.materialise({ runId, source: { type: 'git', path } });
-  const { path: tree } = await t.workspaces.locate({ runId, epoch: 1 });
+  const tree = await t.tree();
   const { writeFileSync } = await import('node:fs');
   for (const name of ['caf\xe9', 'th\xe9']) {
     writeFileSync(Buffer.concat([Buffer.from(`${tree}/`), Buffer.from(name, 'latin1')]), 'x');
   }
-  const { id } = await t.workspaces.snapshot({ runId, epoch: 1, parent: base.id, message: '' });
+  const { id } = await t.snapshot(base.id);
   const { files, left_out } = await t.workspaces.diff({ runId, from: base.id, to: id });
   expect(files.map((file) => file.path)).toEqual(['"th\\351"']);
   expect(left_out.map((one) => one.path)).toEqual(['"caf\\351"']);

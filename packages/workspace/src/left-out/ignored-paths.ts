@@ -1,8 +1,6 @@
-import type { Deps } from '../deps.ts';
+import type { Deps, RunFolder, WorkspaceRecord } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
 import { type BytePath, join } from '../files/path-name.ts';
-import type { RunFolder } from '../run/run-folder.ts';
-import type { WorkspaceRecord } from '../run/workspace-record.ts';
 import type { Folder } from '../tree/tree.ts';
 import { openIgnoreRules, type PathQuery } from './ignore-rules.ts';
 

@@ -3,9 +3,8 @@ import { closeSync, createReadStream, openSync, readFileSync, writeSync } from '
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { writeTree } from '../testing/file-tree.ts';
-import { publishNow } from '../testing/publish-now.ts';
 import { git, initRepository } from '../testing/real-git.ts';
-import { temporary } from '../testing/temporary-workspaces.ts';
+import { publishNow, temporary } from '../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const mebibyte = 1024 * 1024;
@@ -37,14 +36,14 @@ test.each(['directory', 'git'] as const)(
     writeTree(source, { 'a.txt': 'a\n' });
     if (type === 'git') initRepository(source);
     const base = await t.workspaces.materialise({ runId, source: { type, path: source } });
-    const { path } = await t.workspaces.locate({ runId, epoch: 1 });
+    const path = await t.tree();
 
     const first = writeLarge(join(path, 'big'), 1);
     writeTree(path, { 'a.txt': 'b\n' });
-    const kept = await t.workspaces.snapshot({ runId, epoch: 1, parent: base.id, message: 'first' });
+    const kept = await t.snapshot(base.id);
     expect(kept).toMatchObject({ files_changed: 2, skipped: [] });
     const second = writeLarge(join(path, 'big'), 2);
-    const final = await t.workspaces.snapshot({ runId, epoch: 1, parent: kept.id, message: 'second' });
+    const final = await t.snapshot(kept.id);
 
     const { files } = await t.workspaces.diff({ runId, from: base.id, to: final.id });
     expect(files.map((file) => [file.path, file.status, file.binary])).toEqual([

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import { type FileTree, readTree, writeTree } from '../testing/file-tree.ts';
-import { publishNow } from '../testing/publish-now.ts';
 import { git, initRepository } from '../testing/real-git.ts';
-import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
+import { publishNow, type Temporary, temporary } from '../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const target = { message: 'm' };
@@ -29,9 +28,9 @@ async function run(t: Temporary, made: FileTree, given: Partial<Source> & { type
   }
   const source = { ...given, path } as Source;
   const base = await t.workspaces.materialise({ runId, source });
-  const { path: tree } = await t.workspaces.locate({ runId, epoch: 1 });
+  const tree = await t.tree();
   writeTree(tree, made);
-  const { id } = await t.workspaces.snapshot({ runId, epoch: 1, parent: base.id, message: 'made' });
+  const { id } = await t.snapshot(base.id);
   return { base: base.id, id, source: path, tree };
 }
 
@@ -107,7 +106,7 @@ test('a diff of two steps leaves out ignored files that are added or changed', a
   using t = temporary();
   const { id, tree } = await run(t, made, { type: 'git' });
   writeTree(tree, { 'src/a.ts': 'three\n', 'dist/out.js': 'other\n' });
-  const next = await t.workspaces.snapshot({ runId, epoch: 1, parent: id, message: 'next' });
+  const next = await t.snapshot(id);
   const { files: changed, left_out } = await t.workspaces.diff({ runId, from: id, to: next.id });
   expect(changed.map(({ path }) => path)).toEqual(['src/a.ts']);
   expect(left_out).toEqual([{ path: 'dist/', reason: 'ignored', files: 1, bytes: 6 }]);
@@ -194,7 +193,7 @@ test('a file that grows too large is left out by name and changes the digest', a
   const plan = await t.workspaces.planPublish({ runId, snapshot: id, target });
   expect(plan.left_out).toEqual([large]);
   writeFileSync(join(tree, 'src/a.ts'), 'y'.repeat(2000));
-  const other = await t.workspaces.snapshot({ runId, epoch: 1, parent: id, message: 'other' });
+  const other = await t.snapshot(id);
   expect(other).toMatchObject({ files_changed: 0 });
   const again = await t.workspaces.planPublish({ runId, snapshot: other.id, target });
   expect(again.left_out).toEqual([large]);

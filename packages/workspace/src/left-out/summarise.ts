@@ -1,9 +1,8 @@
 import { isUnstorable, type LeftOut } from '@holdpoint/contract';
-import type { Deps } from '../deps.ts';
+import type { Deps, RunFolder } from '../deps.ts';
 import { type BytePath, toText } from '../files/path-name.ts';
 import { blobSizes } from '../host-git/blob-sizes.ts';
 import { modifiedAt } from '../read/list-unknown.ts';
-import type { RunFolder } from '../run/run-folder.ts';
 import type { Skipped } from '../tree/manifest.ts';
 import { type Change, type Folder, find, isFolder } from '../tree/tree.ts';
 

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readTree, writeTree } from '../testing/file-tree.ts';
-import { publishNow } from '../testing/publish-now.ts';
 import { runUntilKilled } from '../testing/run-until-killed.ts';
-import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
+import { publishNow, type Temporary, temporary } from '../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 

@@ -1,13 +1,11 @@
 import { type BigIntStats, statSync } from 'node:fs';
 import type { Source } from '@holdpoint/contract';
-import type { Deps } from '../deps.ts';
+import type { Deps, ObjectWriter, RunFolder } from '../deps.ts';
 import { openTop } from '../files/open-directory.ts';
 import { toText } from '../files/path-name.ts';
 import { setFolderOwner } from '../files/set-owner.ts';
 import { createYielder } from '../files/yielder.ts';
-import type { ObjectWriter } from '../git-objects/object-writer.ts';
 import type { Materialised, Owner, Progress, SkippedPath } from '../port.ts';
-import type { RunFolder } from '../run/run-folder.ts';
 import { startScan } from '../snapshot.ts';
 import { assertUnchanged, readGit } from '../source-repository/repository.ts';
 import { takeCommit } from '../source-repository/take-commit.ts';

@@ -4,9 +4,8 @@ import type { Source } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import type { Progress } from '../port.ts';
 import { readTree, writeTree } from '../testing/file-tree.ts';
-import { publishNow } from '../testing/publish-now.ts';
 import { git, initRepository } from '../testing/real-git.ts';
-import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
+import { publishNow, type Temporary, temporary } from '../testing/temporary-workspaces.ts';
 import { createSelection } from './selection.ts';
 
 const runId = 'run_1';
@@ -67,7 +66,7 @@ async function start(t: Temporary, type: 'directory' | 'git') {
   if (type === 'git') initRepository(source);
   const selected: Source = { type, path: source, exclude: ['secret', 'node_modules', '*.log'] };
   const base = await t.workspaces.materialise({ runId, source: selected });
-  return { source, base, path: (await t.workspaces.locate({ runId: runId, epoch: 1 })).path };
+  return { source, base, path: await t.tree() };
 }
 
 test.each(['directory', 'git'] as const)(
@@ -78,10 +77,8 @@ test.each(['directory', 'git'] as const)(
     expect(Object.keys(readTree(path)).sort()).toEqual(['docs', 'docs/x.md', 'only', 'only/deep', 'src', 'src/a.ts']);
     writeTree(path, { 'src/a.ts': 'A\n', 'src/new.ts': 'new\n' });
     rmSync(join(path, 'docs'), { recursive: true });
-    const final = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'x' });
-    expect(await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'm' })).toMatchObject({
-      status: 'published',
-    });
+    const final = await t.snapshot(base.id);
+    expect(await publishNow(t.workspaces, { runId, snapshot: final.id })).toMatchObject({ status: 'published' });
     const now =
       type === 'git' ? git(source, 'ls-tree', '-r', '--name-only', `holdpoint/${runId}`).split('\n') : undefined;
     const found = now ?? Object.entries(readTree(source)).flatMap(([file, text]) => (text === 'folder' ? [] : [file]));
@@ -96,7 +93,7 @@ test.each(['directory', 'git'] as const)(
     using t = temporary();
     const { source, base, path } = await start(t, type);
     writeTree(path, { 'secret/key': 'made up\n' });
-    const final = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'x' });
+    const final = await t.snapshot(base.id);
     const request = { runId, snapshot: final.id, target: { message: 'm' } };
     const { conflicts, left_out } = await t.workspaces.planPublish(request);
     expect(conflicts).toEqual([]);

@@ -4,10 +4,9 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
-import { stride, tried } from '../testing/crash-stride.ts';
 import { readTree, writeTree } from '../testing/file-tree.ts';
 import { git, gitBytes, initRepository } from '../testing/real-git.ts';
-import { runUntilKilled } from '../testing/run-until-killed.ts';
+import { runUntilKilled, stride, tried } from '../testing/run-until-killed.ts';
 import { owner, temporary } from '../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
@@ -30,7 +29,7 @@ describe('materialise from a directory', () => {
     const made = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
     expect(made).toMatchObject({ parent: null, files_changed: 5, skipped: [], owner, files: 4, base_commit: null });
     expect(stamps(source)).toBe(before);
-    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+    const path = await t.tree();
     expect(readTree(path)).toEqual(readTree(source, { ignore: ['.git'] }));
     expect(lstatSync(join(path, 'a.txt')).mode & 0o7777).toBe(0o640);
     expect(lstatSync(join(path, 'a.txt')).mtimeMs).toBeCloseTo(lstatSync(join(source, 'a.txt')).mtimeMs, 0);
@@ -42,7 +41,7 @@ describe('materialise from a directory', () => {
     const source = join(t.path, 'source');
     writeTree(source, files);
     await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+    const path = await t.tree();
     expect(lstatSync(path).mode & 0o777).toBe(0o700);
     const owners = new Set(execFileSync('find', [path, '-printf', '%U:%G\n']).toString().trim().split('\n'));
     expect([...owners]).toEqual([`${owner.uid}:${owner.gid}`]);
@@ -55,8 +54,8 @@ describe('materialise from a directory', () => {
     symlinkSync('.', join(t.path, 'loop'));
     const made = await t.workspaces.materialise({ runId, source: { type: 'directory', path: t.path } });
     expect(made.skipped).toEqual([{ path: 'dir/pipe', reason: 'fifo' }]);
-    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
-    const walked = await t.workspaces.snapshot({ epoch: 1, runId, parent: made.id, message: '' });
+    const path = await t.tree();
+    const walked = await t.snapshot(made.id);
     expect(walked).toMatchObject({ id: made.id, skipped: made.skipped });
     const known = await t.workspaces.snapshot({ epoch: 1, runId, parent: made.id, message: '', paths: ['dir'] });
     expect(known).toMatchObject({ id: made.id, skipped: made.skipped });
@@ -79,11 +78,11 @@ describe('materialise from a directory', () => {
     expect(git(shadow, 'rev-parse', `${made.id}^{tree}`)).toBe(git(source, 'rev-parse', 'HEAD^{tree}'));
     expect(git(shadow, 'fsck', '--full', '--strict')).toBe('');
     expect(made.skipped).toEqual([{ path: 'too large', reason: 'too_large' }]);
-    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+    const path = await t.tree();
     expect(readTree(path)).toEqual(readTree(source, { ignore: ['.git'] }));
     // The stat cache filled by the copy does not hide later changes.
     writeFileSync(join(path, 'd1/f1'), noise(17, 9));
-    const next = await t.workspaces.snapshot({ epoch: 1, runId, parent: made.id, message: '' });
+    const next = await t.snapshot(made.id);
     expect(next.files_changed).toBe(1);
   });
 
@@ -113,7 +112,7 @@ describe('materialise from a directory', () => {
     writeFileSync(join(source, 'later'), 'x');
     expect(await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } })).toEqual(first);
     expect(await t.reopen().materialise({ runId, source: { type: 'directory', path: source } })).toEqual(first);
-    expect(existsSync(join((await t.workspaces.locate({ runId: runId, epoch: 1 })).path, 'later'))).toBe(false);
+    expect(existsSync(join(await t.tree(), 'later'))).toBe(false);
   });
 
   test('stops on abort, and can be repeated', async () => {
@@ -145,7 +144,7 @@ describe('materialise from git', () => {
     const made = await t.workspaces.materialise({ runId, source: { type: 'git', path: source, ref: 'v1' } });
     expect(made).toMatchObject({ base_commit: commit, parent: null, files_changed: 6 });
     expect(stamps(source)).toBe(before);
-    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+    const path = await t.tree();
     expect(readTree(path)).toMatchObject({
       'a.txt': 'file a\n',
       'dir/run.sh': 'script x',
@@ -172,9 +171,7 @@ describe('materialise from git', () => {
       const id = `run_${index}`;
       const made = await t.workspaces.materialise({ runId: id, source: { type: 'git', path, ref: first } });
       expect(made.base_commit).toBe(first);
-      expect(readTree((await t.workspaces.locate({ runId: id, epoch: 1 })).path)).toEqual(
-        readTree(source, { ignore: ['.git'] }),
-      );
+      expect(readTree(await t.tree(id))).toEqual(readTree(source, { ignore: ['.git'] }));
     }
   });
 
@@ -189,7 +186,7 @@ describe('materialise from git', () => {
     git(source, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', module, 'libs/module');
     git(source, 'commit', '-q', '-m', 'module');
     const made = await t.workspaces.materialise({ runId, source: { type: 'git', path: source } });
-    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+    const path = await t.tree();
     expect(readTree(join(path, 'libs'))).toEqual({ module: 'folder' });
     expect(git(t.shadow(runId), 'ls-tree', '-r', made.id)).not.toContain('commit');
     await t.workspaces.restore({ epoch: 1, runId, snapshot: made.id });
@@ -305,9 +302,7 @@ describe('a killed materialise', () => {
         if (!runUntilKilled({ dataDir: t.dataDir, runId: id, dieAt, act })) break;
         killed += 1;
         expect(await t.workspaces.materialise({ runId: id, source: wanted })).toEqual(whole);
-        expect(readTree((await t.workspaces.locate({ runId: id, epoch: 1 })).path)).toEqual(
-          readTree(folder, { ignore: ['.git'] }),
-        );
+        expect(readTree(await t.tree(id))).toEqual(readTree(folder, { ignore: ['.git'] }));
       }
       // Three entries, and the steps before and after.
       expect(killed).toBeGreaterThanOrEqual(tried(8));
@@ -321,7 +316,7 @@ describe('discard', () => {
   test('removes everything, also closed folders, twice, and after a crash', async () => {
     using t = temporary();
     const { id } = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+    const path = await t.tree();
     const outside = join(t.path, 'outside');
     writeTree(outside, { canary: 'x' });
     writeTree(path, { 'locked/in/here': 'x', way: { link: outside } });
@@ -335,10 +330,10 @@ describe('discard', () => {
     expect(Object.keys(readTree(join(t.dataDir, 'discarding')))).toEqual([]);
     expect(Object.keys(readTree(join(t.dataDir, 'runs')))).toEqual([]);
     expect(readTree(outside)).toEqual({ canary: 'file x' });
-    const gone = t.workspaces.snapshot({ epoch: 1, runId, parent: id, message: '' });
+    const gone = t.snapshot(id);
     await expect(gone).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
     const again = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-    expect((await t.workspaces.snapshot({ epoch: 1, runId, parent: again.id, message: '' })).id).toBe(again.id);
+    expect((await t.snapshot(again.id)).id).toBe(again.id);
   });
 });
 

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { FileVersion, Resolution } from '@holdpoint/contract';
-import type { Deps } from '../deps.ts';
-import type { ObjectWriter } from '../git-objects/object-writer.ts';
+import type { Deps, ObjectWriter } from '../deps.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
 import { type Leaf, type Mode, modes } from '../tree/tree.ts';
 

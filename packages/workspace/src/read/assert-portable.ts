@@ -1,9 +1,8 @@
 import { posix } from 'node:path';
-import type { Deps } from '../deps.ts';
+import type { Deps, RunFolder } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
 import { toText } from '../files/path-name.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
-import type { RunFolder } from '../run/run-folder.ts';
 import { changesBetween, type Folder, modes } from '../tree/tree.ts';
 
 /**

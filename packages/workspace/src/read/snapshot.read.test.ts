@@ -11,7 +11,7 @@ const runId = 'run_1';
 
 async function start(t: Temporary) {
   const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+  const path = await t.tree();
   writeTree(path, {
     'a.txt': 'a\r\n',
     'dir/run.sh': { executable: 'x' },
@@ -21,7 +21,7 @@ async function start(t: Temporary) {
     '.gitattributes': '*.txt export-subst text eol=crlf\ndir export-ignore\nlarge.bin export-ignore filter=evil\n',
   });
   writeFileSync(Buffer.from(`${path}/caf\xe9`, 'latin1'), 'bytes');
-  const { id } = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'x' });
+  const { id } = await t.snapshot(base.id);
   return { path, id };
 }
 

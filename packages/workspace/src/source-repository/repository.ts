@@ -1,9 +1,8 @@
 import { statSync } from 'node:fs';
 import type { Use } from '../bounds/bounds.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps, WorkspaceRecord } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
 import type { Git, GitOptions } from '../host-git/git.ts';
-import type { WorkspaceRecord } from '../run/workspace-record.ts';
 import { findLayout, type Layout } from './layout.ts';
 
 /** A user's repository, and the user that git runs as in it. */

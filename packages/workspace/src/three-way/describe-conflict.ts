@@ -1,6 +1,5 @@
-import type { Deps } from '../deps.ts';
+import type { Deps, ObjectWriter } from '../deps.ts';
 import { toText } from '../files/path-name.ts';
-import type { ObjectWriter } from '../git-objects/object-writer.ts';
 import { type Folder, find, isFolder, type Leaf, modes } from '../tree/tree.ts';
 import type { MergeDriver } from './merge-drivers.ts';
 import type { ThreeWay, UnmergedPath } from './merge-folders.ts';

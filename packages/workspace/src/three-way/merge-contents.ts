@@ -1,10 +1,9 @@
 import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Deps } from '../deps.ts';
+import type { Deps, ObjectWriter } from '../deps.ts';
 import { removeFolder } from '../files/remove-folder.ts';
 import { writeAll } from '../files/write-durably.ts';
-import type { ObjectWriter } from '../git-objects/object-writer.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
 import { type Leaf, modes } from '../tree/tree.ts';
 import type { MergeDriver } from './merge-drivers.ts';

@@ -1,10 +1,8 @@
 import type { Conflict, Resolution } from '@holdpoint/contract';
-import type { Deps } from '../deps.ts';
+import type { Deps, ObjectWriter, RunFolder } from '../deps.ts';
 import { toText } from '../files/path-name.ts';
-import type { ObjectWriter } from '../git-objects/object-writer.ts';
 import { applyChanges } from '../publish/apply-changes.ts';
 import { createTextBudget, readVersions, resolveConflict } from '../publish/conflict-versions.ts';
-import type { RunFolder } from '../run/run-folder.ts';
 import { type Change, type Folder, find, isLeaf } from '../tree/tree.ts';
 import { describeConflict, findMoves, type Sides } from './describe-conflict.ts';
 import { mergeEmptyFolders } from './empty-folders.ts';

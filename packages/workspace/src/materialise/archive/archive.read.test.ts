@@ -46,7 +46,7 @@ function makeZip(t: Temporary, name: string, lines: string): string {
 
 const bring = async (t: Temporary, path: string, more: object = {}) => {
   const made = await t.workspaces.materialise({ runId, source: { type: 'archive', path, ...more } });
-  return { made, tree: readTree((await t.workspaces.locate({ runId: runId, epoch: 1 })).path) };
+  return { made, tree: readTree(await t.tree()) };
 };
 
 test.each(['tar', 'tar.gz', 'zip'] as const)(
@@ -142,7 +142,7 @@ add("set", b"x", mode=0o4777)`,
     { path: 'disk', reason: 'device' },
     { path: 'pipe', reason: 'fifo' },
   ]);
-  const { path: root } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+  const root = await t.tree();
   expect(lstatSync(join(root, 'set')).mode & 0o7000).toBe(0);
 });
 

@@ -1,13 +1,19 @@
-import type { Deps } from '../../deps.ts';
+import type { Deps, RunFolder } from '../../deps.ts';
 import { openChain, openTop } from '../../files/open-directory.ts';
 import { removeIfEmpty } from '../../files/remove-empty-folders.ts';
 import { syncFolder } from '../../files/write-durably.ts';
 import { streamBlobs } from '../../host-git/stream-blobs.ts';
-import type { RunFolder } from '../../run/run-folder.ts';
 import { clearAfterPublish } from './clear-aside.ts';
-import { changedMeanwhile, checkStep, type Pass, type Step, type StepConflict, splitPath } from './journal-step.ts';
+import {
+  changedMeanwhile,
+  checkStep,
+  type Pass,
+  prepareStep,
+  type Step,
+  type StepConflict,
+  splitPath,
+} from './journal-step.ts';
 import { createPlacer, type DueStep, makeParents, parentReplaced, swapIn } from './place-file.ts';
-import { prepareStep } from './prepare-step.ts';
 import { findAside, putAside, removeName } from './private-name.ts';
 import type { Journal } from './publish-journal.ts';
 

@@ -7,11 +7,9 @@ import { fileURLToPath } from 'node:url';
 import type { Resolution } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
 import type { PublishRequest } from '../../port.ts';
-import { stride, tried } from '../../testing/crash-stride.ts';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
-import { publishNow } from '../../testing/publish-now.ts';
-import { runUntilKilled } from '../../testing/run-until-killed.ts';
-import { owner, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
+import { runUntilKilled, stride, tried } from '../../testing/run-until-killed.ts';
+import { owner, publishNow, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
 import { withSourceLock } from './source-lock.ts';
 
 const runId = 'run_1';
@@ -23,10 +21,10 @@ async function start(t: Temporary, id = runId, text = 'run\n') {
     writeTree(source, { 'a.txt': 'a\n', 'b.txt': 'b\n', 'c.txt': 'c\n', 'd.txt': 'd\n', 'same.txt': 'same\n' });
   }
   const base = await t.workspaces.materialise({ runId: id, source: { type: 'directory', path: source } });
-  const { path } = await t.workspaces.locate({ runId: id, epoch: 1 });
+  const path = await t.tree(id);
   writeTree(path, { 'a.txt': text, 'b.txt': text, 'new.txt': text });
   rmSync(join(path, 'c.txt'), { force: true });
-  const final = await t.workspaces.snapshot({ epoch: 1, runId: id, parent: base.id, message: 'work' });
+  const final = await t.snapshot(base.id, id);
   return { source, base, final, path };
 }
 
@@ -150,7 +148,7 @@ test('a second publish keeps the resolutions of the first', async () => {
   const resolutions = await settle(t, final.id);
   await publishNow(t.workspaces, { runId, snapshot: final.id, resolutions });
   writeTree(path, { 'd.txt': 'later work\n' });
-  const next = await t.workspaces.snapshot({ epoch: 1, runId, parent: final.id, message: '' });
+  const next = await t.snapshot(final.id);
   const plan = await t.workspaces.planPublish(request(next.id));
   expect(plan.files.map((file) => `${file.status} ${file.path}`)).toEqual(['modified d.txt']);
   await t.workspaces.publish({ ...request(next.id), expect: plan.digest });
@@ -166,7 +164,7 @@ test('a second publish keeps the resolutions of the first', async () => {
   await t.workspaces.restore({ epoch: 1, runId, snapshot: next.id });
   // A person is asked again only when the run changes such a file again.
   writeTree(path, { 'new.txt': 'run once more\n' });
-  const third = await t.workspaces.snapshot({ epoch: 1, runId, parent: next.id, message: '' });
+  const third = await t.snapshot(next.id);
   const { conflicts } = await t.workspaces.planPublish(request(third.id));
   expect(conflicts.map((conflict) => conflict.path)).toEqual(['new.txt']);
 });
@@ -187,10 +185,10 @@ describe('a kept file that blocks another one', () => {
     const source = join(t.path, 'source');
     writeTree(source, { 'folder/one': '1\n', 'folder/two': '2\n', file: 'file\n' });
     const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+    const path = await t.tree();
     for (const name of ['folder', 'file']) rmSync(join(path, name), { recursive: true });
     writeTree(path, { folder: 'a file now\n', 'file/inside': 'a folder now\n' });
-    const final = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '' });
+    const final = await t.snapshot(base.id);
     writeTree(source, { 'folder/one': 'theirs\n', file: 'theirs\n' });
     const plan = (resolutions: Resolution[]) => t.workspaces.planPublish(request(final.id, resolutions));
     const { conflicts } = await plan([]);
@@ -254,7 +252,7 @@ test('reads the last.json of an earlier version', async () => {
   writeFileSync(join(t.dataDir, 'runs', runId, 'publish/last.json'), JSON.stringify({ format: 1, snapshot: final.id }));
   expect(await publishNow(t.workspaces, { runId, snapshot: final.id })).toMatchObject({ status: 'published' });
   writeTree(path, { 'a.txt': 'once more\n' });
-  const next = await t.workspaces.snapshot({ epoch: 1, runId, parent: final.id, message: '' });
+  const next = await t.snapshot(final.id);
   expect(await publishNow(t.workspaces, { runId, snapshot: next.id })).toMatchObject({ status: 'published' });
   expect(readTree(source)['a.txt']).toBe('file once more\n');
 });
@@ -296,7 +294,7 @@ describe('two processes publishing to one directory', () => {
     const first = publish(t, { runId: 'run_1', snapshot: one.final.id, stopAt: 'publish.placed' });
     let second: ReturnType<typeof publish> | undefined;
     try {
-      // Only then the other one: whoever comes first has the source.
+      // The other process starts only now, so the order is fixed.
       await first.reach('publish.placed');
       await expect.poll(() => readFileSync(`/proc/${first.child.pid}/stat`, 'latin1')).toContain(') T ');
       const halfWay = readTree(one.source);

@@ -14,11 +14,9 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { PublishResult } from '../../port.ts';
-import { stride, tried } from '../../testing/crash-stride.ts';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
-import { publishNow } from '../../testing/publish-now.ts';
-import { runUntilKilled } from '../../testing/run-until-killed.ts';
-import { temporary } from '../../testing/temporary-workspaces.ts';
+import { runUntilKilled, stride, tried } from '../../testing/run-until-killed.ts';
+import { publishNow, temporary } from '../../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const isRoot = process.getuid?.() === 0;
@@ -42,7 +40,7 @@ async function start(t: ReturnType<typeof temporary>, prepare: (source: string) 
   });
   prepare(source);
   const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+  const path = await t.tree();
   for (const name of ['gone', 'folder', 'file', 'link', 'kept/only']) rmSync(join(path, name), { recursive: true });
   writeTree(path, {
     'a.txt': 'A\n',
@@ -54,7 +52,7 @@ async function start(t: ReturnType<typeof temporary>, prepare: (source: string) 
     'new-link': { link: '/etc/passwd' },
   });
   chmodSync(join(path, 'mode.sh'), 0o755);
-  const final = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'work' });
+  const final = await t.snapshot(base.id);
   return {
     source,
     base,
@@ -82,7 +80,7 @@ describe('publish to a directory', () => {
       published: { type: 'directory', path: source, files_written: 8, files_deleted: 5, left_out: [] },
     });
     expect(readTree(source)).toEqual(now);
-    expect(await publishNow(t.reopen(), { runId, snapshot: final.id, message: 'x' })).toEqual(result);
+    expect(await publishNow(t.reopen(), { runId, snapshot: final.id })).toEqual(result);
     writeFileSync(join(source, 'a.txt'), 'edited afterwards\n');
     expect(await publish(t, final.id)).toEqual(result);
     expect(readFileSync(join(source, 'a.txt'), 'utf8')).toBe('edited afterwards\n');
@@ -131,11 +129,11 @@ describe('publish to a directory', () => {
     const source = join(t.path, 'source');
     writeTree(source, { large: Buffer.alloc(2000), small: 's', grows: 'g' });
     const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+    const path = await t.tree();
     writeTree(path, { large: 'small now', small: 'S', grows: 'G' });
-    const one = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '' });
+    const one = await t.snapshot(base.id);
     writeTree(path, { large: Buffer.alloc(3000), grows: Buffer.alloc(3000) });
-    const two = await t.workspaces.snapshot({ epoch: 1, runId, parent: one.id, message: '' });
+    const two = await t.snapshot(one.id);
     expect(await publish(t, two.id)).toMatchObject({
       status: 'published',
       published: { files_written: 1, files_deleted: 0 },
@@ -150,7 +148,7 @@ describe('publish to a directory', () => {
     const { source, final, path } = await start(t);
     await publish(t, final.id);
     writeTree(path, { 'a.txt': 'once more\n' });
-    const next = await t.workspaces.snapshot({ epoch: 1, runId, parent: final.id, message: '' });
+    const next = await t.snapshot(final.id);
     expect(await publish(t, next.id)).toMatchObject({ status: 'published' });
     expect(readFileSync(join(source, 'a.txt'), 'utf8')).toBe('once more\n');
     expect(await publish(t, final.id)).toMatchObject({ status: 'published' });
@@ -218,7 +216,7 @@ describe('a change of the source', () => {
             writeTree(source, { [victim]: 'theirs\n' });
           },
         });
-        const result = await publishNow(editor, { runId, snapshot: final.id, message: 'x' });
+        const result = await publishNow(editor, { runId, snapshot: final.id });
         expect(edited || result.status === 'published').toBe(true);
         if (edited) {
           conflicts += 1;
@@ -252,7 +250,7 @@ describe('a killed publish', () => {
       if (!committed) expect(readTree(source)).toEqual(old);
       // Sometimes it is killed a second time during recovery.
       if (killed % 3 === 0) runUntilKilled({ dataDir: t.dataDir, runId, dieAt: 2, act });
-      expect(await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'x' })).toMatchObject({
+      expect(await publishNow(t.workspaces, { runId, snapshot: final.id })).toMatchObject({
         status: 'published',
         published: { files_written: 8, files_deleted: 5 },
       });
@@ -291,14 +289,14 @@ describe('a killed publish', () => {
           if (points === 12) throw new Error('stop');
         },
       });
-      await expect(publishNow(stopping, { runId, snapshot: final.id, message: 'x' })).rejects.toThrow('stop');
+      await expect(publishNow(stopping, { runId, snapshot: final.id })).rejects.toThrow('stop');
       const act = { verb: 'publish', snapshot: final.id };
       const victim = ['a.txt', 'link', 'new-link'].find((name) => isUntouched(source, copy, name)) ?? 'new/er/file';
       rmSync(join(source, victim), { force: true });
       writeTree(source, { [victim]: 'theirs\n' });
       const again = runUntilKilled({ dataDir: t.dataDir, runId, dieAt, act });
       if (again) killed += 1;
-      const result = await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'x' });
+      const result = await publishNow(t.workspaces, { runId, snapshot: final.id });
       expect(conflictsIn(result)).toContain(`changed_in_source ${victim}`);
       const tree = readTree(source);
       const left = victim.includes('/') ? { new: 'folder', 'new/er': 'folder' } : {};

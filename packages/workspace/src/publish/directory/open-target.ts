@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import type { OpenPath } from '../../bounds/bounds.ts';
 import { isWithin } from '../../bounds/path-rules.ts';
-import type { Deps } from '../../deps.ts';
+import type { Deps, WorkspaceRecord } from '../../deps.ts';
 import { errnoOf, WorkspaceError } from '../../errors.ts';
 import { toText } from '../../files/path-name.ts';
-import type { WorkspaceRecord } from '../../run/workspace-record.ts';
 import type { Change } from '../../tree/tree.ts';
 
 /** Opens and checks the source directory; undefined when it is gone. All reads and writes of a publish go through this descriptor. */

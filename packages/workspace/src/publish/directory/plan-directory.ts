@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Conflict, PublishPlan } from '@holdpoint/contract';
 import type { OpenPath } from '../../bounds/bounds.ts';
-import type { Deps } from '../../deps.ts';
+import type { Deps, RunFolder, WorkspaceRecord } from '../../deps.ts';
 import { toText } from '../../files/path-name.ts';
 import { createObjectWriter, type ObjectWriter } from '../../git-objects/object-writer.ts';
 import type { Scope } from '../../left-out/find-left-out.ts';
 import type { PublishRequest, SnapshotId } from '../../port.ts';
-import type { RunFolder } from '../../run/run-folder.ts';
-import type { WorkspaceRecord } from '../../run/workspace-record.ts';
 import { commitTree } from '../../snapshot.ts';
 import { isPrivate, kindOf, permissionsAt } from '../../tree/permissions.ts';
 import { type Change, emptyFolders, find, isFolder, isSame, type Leaf } from '../../tree/tree.ts';

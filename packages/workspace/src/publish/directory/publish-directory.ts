@@ -1,8 +1,7 @@
 import type { Conflict } from '@holdpoint/contract';
-import type { Deps } from '../../deps.ts';
+import type { Deps, RunFolder } from '../../deps.ts';
 import { toText } from '../../files/path-name.ts';
 import type { PublishResult } from '../../port.ts';
-import type { RunFolder } from '../../run/run-folder.ts';
 import { changeSet, leftOutOf } from '../change-set.ts';
 import { applyJournal, passOf, stepsOf } from './apply-journal.ts';
 import { clearAfterRollback } from './clear-aside.ts';

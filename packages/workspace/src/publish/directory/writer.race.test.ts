@@ -16,11 +16,9 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import type { PublishResult } from '../../port.ts';
-import { stride, tried } from '../../testing/crash-stride.ts';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
-import { publishNow } from '../../testing/publish-now.ts';
-import { runUntilKilled } from '../../testing/run-until-killed.ts';
-import { type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
+import { runUntilKilled, stride, tried } from '../../testing/run-until-killed.ts';
+import { publishNow, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
 import { type AsideRole, privateName } from './private-name.ts';
 
 const runId = 'run_1';
@@ -32,11 +30,11 @@ async function start(t: Temporary) {
   const source = join(t.path, 'source');
   writeTree(source, before);
   const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-  const { path: tree } = await t.workspaces.locate({ runId, epoch: 1 });
+  const tree = await t.tree();
   rmSync(join(tree, 'gone.txt'));
   rmSync(join(tree, 'folder'), { recursive: true });
   writeTree(tree, { 'changed.txt': 'of the run\n', 'made.txt': 'of the run\n' });
-  const { id: snapshot } = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'work' });
+  const { id: snapshot } = await t.snapshot(base.id);
   const reset = () => {
     rmSync(source, { recursive: true });
     writeTree(source, before);

@@ -14,12 +14,10 @@ import {
 import { join } from 'node:path';
 import type { PublishPlan, Resolution } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
-import { stride } from '../../testing/crash-stride.ts';
 import { type FileTree, readTree, writeTree } from '../../testing/file-tree.ts';
-import { publishNow } from '../../testing/publish-now.ts';
 import { git, gitBytes, initRepository } from '../../testing/real-git.ts';
-import { runUntilKilled } from '../../testing/run-until-killed.ts';
-import { type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
+import { runUntilKilled, stride } from '../../testing/run-until-killed.ts';
+import { publishNow, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const branch = `refs/heads/holdpoint/${runId}`;
@@ -38,9 +36,9 @@ async function start(t: Temporary, at: { base: FileTree; run: FileTree; prepare?
   }
   at.prepare?.(source);
   const made = await t.workspaces.materialise({ runId, source: { type: 'git', path: source } });
-  const { path } = await t.workspaces.locate({ runId, epoch: 1 });
+  const path = await t.tree();
   writeTree(path, at.run);
-  const final = await t.workspaces.snapshot({ epoch: 1, runId, parent: made.id, message: 'work' });
+  const final = await t.snapshot(made.id);
   const plan = (resolutions: Resolution[] = [], snapshot = final.id) =>
     t.workspaces.planPublish({ runId, snapshot, resolutions, target: { message: 'm' } });
   const publish = (resolutions: Resolution[] = [], snapshot = final.id) =>
@@ -127,7 +125,7 @@ describe('line endings', () => {
     expect((await plan()).files.map((file) => file.path)).toEqual(['b.txt']);
     expect(await publish()).toMatchObject({ status: 'published' });
     writeTree(path, { 'a.txt': 'a\r\na\r\n', 'b.txt': 'b\r\nb\r\nB\r\n' });
-    const next = await t.workspaces.snapshot({ epoch: 1, runId, parent: final.id, message: '' });
+    const next = await t.snapshot(final.id);
     expect(await publish([], next.id)).toMatchObject({ status: 'published' });
     expect([blob(source, 'a.txt'), blob(source, 'b.txt')]).toEqual(['a\na\n', 'b\nb\nB\n']);
   });
@@ -140,7 +138,7 @@ test('a file with only a new mode keeps its content in the repository', async ()
     run: {},
   });
   chmodSync(join(path, 'a.txt'), 0o755);
-  const next = await t.workspaces.snapshot({ epoch: 1, runId, parent: final.id, message: 'mode' });
+  const next = await t.snapshot(final.id);
   await publish([], next.id);
   expect(git(source, 'ls-tree', branch, 'a.txt')).toMatch(/^100755 /);
   expect(blob(source, 'a.txt')).toBe('x\r\n');
@@ -188,7 +186,7 @@ describe('content of git-lfs', () => {
 
     const later = randomBytes(100);
     writeTree(path, { 'new.bin': later, 'a.txt': 'AA\n' });
-    const next = await t.workspaces.snapshot({ epoch: 1, runId, parent: final.id, message: '' });
+    const next = await t.snapshot(final.id);
     const second = await plan([], next.id);
     expect(await publish([], next.id)).toMatchObject({ status: 'published' });
     expect([blob(source, 'new.bin'), blob(source, 'changed.bin')]).toEqual([pointer(later), pointer(changed)]);
@@ -273,7 +271,7 @@ describe('content that a filter of the host would change', () => {
     using t = temporary();
     const { source, path, final, publish } = await start(t, { base, run: { 'a.txt': 'A\n' } });
     rmSync(join(path, 'secret'), { recursive: true });
-    const next = await t.workspaces.snapshot({ epoch: 1, runId, parent: final.id, message: '' });
+    const next = await t.snapshot(final.id);
     expect(await publish([], next.id)).toMatchObject({ status: 'published' });
     expect(git(source, 'ls-tree', '-r', '--name-only', branch).split('\n')).toEqual(['.gitattributes', 'a.txt']);
   });
@@ -288,7 +286,7 @@ test('a file with working-tree-encoding is UTF-8 in workspace and repository', a
   expect(await publish()).toMatchObject({ status: 'published' });
   expect(Buffer.from(blob(source, 'a.ps1'), 'latin1').toString('utf8')).toBe('é\nmore\n');
   writeFileSync(join(path, 'a.ps1'), Buffer.from('\ufeffé\n', 'utf16le'));
-  const next = await t.workspaces.snapshot({ epoch: 1, runId, parent: final.id, message: '' });
+  const next = await t.snapshot(final.id);
   expect((await plan([], next.id)).conflicts).toMatchObject([
     { path: 'a.ps1', reason: 'attributes', detail: expect.stringContaining('UTF-16') },
   ]);

@@ -3,12 +3,10 @@ import { join } from 'node:path';
 import type { PublishPlan, Resolution } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
 import type { PublishRequest } from '../../port.ts';
-import { stride, tried } from '../../testing/crash-stride.ts';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
-import { publishNow } from '../../testing/publish-now.ts';
 import { git, gitBytes, initRepository } from '../../testing/real-git.ts';
-import { runUntilKilled } from '../../testing/run-until-killed.ts';
-import { type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
+import { runUntilKilled, stride, tried } from '../../testing/run-until-killed.ts';
+import { publishNow, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const lines = Array.from({ length: 20 }, (_, index) => `line ${index}\n`);
@@ -30,10 +28,10 @@ async function start(t: Temporary, id = runId) {
     git(t.path, 'clone', '-q', '--bare', work, source);
   }
   const base = await t.workspaces.materialise({ runId: id, source: { type: 'git', path: source, ref: 'main' } });
-  const { path } = await t.workspaces.locate({ runId: id, epoch: 1 });
+  const path = await t.tree(id);
   writeTree(path, { 'a.txt': edited(0, `changed by ${id}\n`), [`new/${id}`]: 'new\n' });
   rmSync(join(path, 'gone.txt'), { force: true });
-  const final = await t.workspaces.snapshot({ epoch: 1, runId: id, parent: base.id, message: 'work' });
+  const final = await t.snapshot(base.id, id);
   return { source, base, final, path };
 }
 
@@ -91,7 +89,7 @@ describe('publish to a named branch', () => {
     expect(plan.conflicts).toEqual([]);
     expect(plan.candidate).not.toBe(final.id);
     await t.workspaces.restore({ epoch: 1, runId, snapshot: plan.candidate });
-    const merged = readTree((await t.workspaces.locate({ runId: runId, epoch: 1 })).path);
+    const merged = readTree(await t.tree());
     expect(merged).toMatchObject({ 'theirs.txt': 'file theirs\n', [`new/${runId}`]: 'file new\n' });
     expect(merged['gone.txt']).toBeUndefined();
     await t.workspaces.restore({ epoch: 1, runId, snapshot: final.id });
@@ -171,8 +169,8 @@ describe('publish to a named branch', () => {
     const { source, final } = await start(t);
     const id = 'run_2';
     const second = await t.workspaces.materialise({ runId: id, source: { type: 'git', path: source, ref: 'main' } });
-    writeTree((await t.workspaces.locate({ runId: id, epoch: 1 })).path, { 'b.txt': 'b of the second\n' });
-    const other = await t.workspaces.snapshot({ epoch: 1, runId: id, parent: second.id, message: 'x' });
+    writeTree(await t.tree(id), { 'b.txt': 'b of the second\n' });
+    const other = await t.snapshot(second.id, id);
     const requests = [onMain(final.id), { ...onMain(other.id), runId: id }];
     const plans = await Promise.all(requests.map((request) => t.workspaces.planPublish(request)));
     const results = await Promise.all(
@@ -197,8 +195,8 @@ describe('publish to a named branch', () => {
     git(source, 'worktree', 'add', '-q', '-b', 'linked', join(t.path, 'linked'));
     git(source, 'symbolic-ref', 'refs/heads/alias', 'refs/heads/main');
     const base = await t.workspaces.materialise({ runId, source: { type: 'git', path: source } });
-    writeTree((await t.workspaces.locate({ runId: runId, epoch: 1 })).path, { 'a.txt': 'A\n' });
-    const final = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'x' });
+    writeTree(await t.tree(), { 'a.txt': 'A\n' });
+    const final = await t.snapshot(base.id);
     for (const branch of ['main', 'linked', 'alias']) {
       expect(await publishNow(t.workspaces, { runId, snapshot: final.id, branch })).toMatchObject({
         conflicts: [{ path: `refs/heads/${branch}`, reason: 'branch_checked_out' }],
@@ -280,7 +278,7 @@ describe('publish to a named branch', () => {
       'a.txt': edited(0, 'mine\n'),
       'b.txt': 'mine\n',
     });
-    const final = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'x' });
+    const final = await t.snapshot(base.id);
     moveMain(t, source, (work) => {
       writeTree(work, {
         ...{ '.gitattributes': '* merge=evil\nb.txt filter=evil\n', 'a.txt': edited(19, 'theirs\n') },

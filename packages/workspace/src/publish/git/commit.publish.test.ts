@@ -4,10 +4,9 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { writeTree } from '../../testing/file-tree.ts';
-import { publishNow } from '../../testing/publish-now.ts';
 import { git, initRepository } from '../../testing/real-git.ts';
 import { runUntilKilled } from '../../testing/run-until-killed.ts';
-import { temporary } from '../../testing/temporary-workspaces.ts';
+import { publishNow, temporary } from '../../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const branch = `refs/heads/holdpoint/${runId}`;
@@ -20,10 +19,10 @@ async function start(t: ReturnType<typeof temporary>, prepare: (source: string) 
   const commit = initRepository(source);
   prepare(source);
   const base = await t.workspaces.materialise({ runId, source: { type: 'git', path: source } });
-  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+  const path = await t.tree();
   writeTree(path, { 'a.txt': 'A\n', 'new/file': 'new\n' });
   rmSync(join(path, 'dir/c.txt'));
-  const final = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'work' });
+  const final = await t.snapshot(base.id);
   return { source, commit, base, final, path };
 }
 
@@ -67,9 +66,7 @@ describe('publish to git', () => {
     });
     writeFileSync(join(source, 'a.txt'), 'later\n');
     git(source, 'commit', '-q', '-am', 'three');
-    expect(await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'm' })).toMatchObject({
-      status: 'published',
-    });
+    expect(await publishNow(t.workspaces, { runId, snapshot: final.id })).toMatchObject({ status: 'published' });
     expect(git(source, 'rev-parse', `${branch}~2`)).toBe(commit);
     expect(git(source, 'merge-base', 'HEAD', branch)).toBe(git(source, 'rev-parse', 'HEAD~1'));
   });
@@ -81,17 +78,15 @@ describe('publish to git', () => {
     );
     git(source, 'reset', '-q', '--soft', 'HEAD~1');
     git(source, 'reflog', 'expire', '--expire=now', '--all');
-    expect(await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'm' })).toMatchObject({
-      status: 'published',
-    });
+    expect(await publishNow(t.workspaces, { runId, snapshot: final.id })).toMatchObject({ status: 'published' });
     git(source, 'update-ref', '-d', branch);
     rmSync(join(source, '.git/logs'), { recursive: true });
     git(source, '-c', 'gc.pruneExpire=now', 'prune', '--expire=now');
     git(source, 'repack', '-q', '-a', '-d');
-    const gone = await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'm' });
+    const gone = await publishNow(t.workspaces, { runId, snapshot: final.id });
     expect(gone).toMatchObject({ status: 'conflict', conflicts: [{ reason: 'source_missing' }] });
     rmSync(source, { recursive: true });
-    expect(await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'm' })).toMatchObject({
+    expect(await publishNow(t.workspaces, { runId, snapshot: final.id })).toMatchObject({
       status: 'conflict',
       conflicts: [{ reason: 'source_missing' }],
     });
@@ -101,12 +96,12 @@ describe('publish to git', () => {
     using t = temporary();
     const { source, commit, final } = await start(t);
     git(source, 'update-ref', branch, commit);
-    const taken = await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'm' });
+    const taken = await publishNow(t.workspaces, { runId, snapshot: final.id });
     expect(taken).toMatchObject({ status: 'conflict', conflicts: [{ path: branch, reason: 'branch_exists' }] });
     expect(git(source, 'rev-parse', branch)).toBe(commit);
     git(source, 'update-ref', '-d', branch);
     git(source, 'branch', 'holdpoint');
-    const blocked = await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'm' });
+    const blocked = await publishNow(t.workspaces, { runId, snapshot: final.id });
     expect(blocked).toMatchObject({ status: 'conflict', conflicts: [{ reason: 'branch_exists' }] });
   });
 
@@ -118,7 +113,7 @@ describe('publish to git', () => {
         if (point === 'publish-git.ref') git(source, 'update-ref', branch, commit);
       },
     });
-    const result = await publishNow(raced, { runId, snapshot: final.id, message: 'm' });
+    const result = await publishNow(raced, { runId, snapshot: final.id });
     expect(result).toEqual({ status: 'moved' });
     expect(git(source, 'rev-parse', branch)).toBe(commit);
     expect(ownRefs(source)).toBe('');
@@ -158,7 +153,7 @@ describe('publish to git', () => {
     expect(await publishNow(packing, { runId, snapshot: final.id })).toMatchObject({ status: 'published' });
     expect(ownRefs(source)).toBe('');
     writeFileSync(join(path, 'more'), 'more');
-    const more = await t.workspaces.snapshot({ epoch: 1, runId, parent: final.id, message: '' });
+    const more = await t.snapshot(final.id);
     expect(await publishNow(t.workspaces, { runId, snapshot: more.id })).toMatchObject({ status: 'published' });
     expect(ownRefs(source)).toBe('');
   });
@@ -202,12 +197,10 @@ describe('publish to git', () => {
     });
     expect(final.skipped).toEqual([{ path: 'large', reason: 'too_large' }]);
     writeFileSync(join(path, 'large'), 'small now');
-    const small = await t.workspaces.snapshot({ epoch: 1, runId, parent: final.id, message: '' });
+    const small = await t.snapshot(final.id);
     writeFileSync(join(path, 'large'), Buffer.alloc(3000));
-    const again = await t.workspaces.snapshot({ epoch: 1, runId, parent: small.id, message: '' });
-    expect(await publishNow(t.workspaces, { runId, snapshot: again.id, message: 'm' })).toMatchObject({
-      status: 'published',
-    });
+    const again = await t.snapshot(small.id);
+    expect(await publishNow(t.workspaces, { runId, snapshot: again.id })).toMatchObject({ status: 'published' });
     expect(git(source, 'diff', '--name-only', `${branch}~1`, branch).split('\n')).toEqual([
       'a.txt',
       'dir/c.txt',
@@ -222,8 +215,8 @@ describe('publish to git', () => {
     rmSync(join(source, '.git/objects/pack'), { recursive: true, force: true });
     writeFileSync(join(source, '.git/objects/pack'), 'no folder');
     writeFileSync(join(path, 'noise'), randomBytes(2_000_000));
-    const noisy = await t.workspaces.snapshot({ epoch: 1, runId, parent: final.id, message: '' });
-    const failed = publishNow(t.workspaces, { runId, snapshot: noisy.id, message: 'm' });
+    const noisy = await t.snapshot(final.id);
+    const failed = publishNow(t.workspaces, { runId, snapshot: noisy.id });
     await expect(failed).rejects.toMatchObject({ code: 'EGITFAILED', retryable: true });
     await expect.poll(() => process.getActiveResourcesInfo().filter((kind) => kind === 'ProcessWrap')).toEqual([]);
     expect(git(source, 'for-each-ref', 'refs/heads/holdpoint')).toBe('');
@@ -232,9 +225,7 @@ describe('publish to git', () => {
   test.runIf(isRoot)('writes as the owner of the repository, also below a closed folder', async () => {
     using t = temporary();
     const { source, final } = await start(t, (path) => execFileSync('chown', ['-R', '20002:20003', path]));
-    expect(await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'm' })).toMatchObject({
-      status: 'published',
-    });
+    expect(await publishNow(t.workspaces, { runId, snapshot: final.id })).toMatchObject({ status: 'published' });
     const others = execFileSync('find', [source, '-not', '-user', '20002', '-o', '-not', '-group', '20003']);
     expect(others.toString()).toBe('');
   });
@@ -243,7 +234,7 @@ describe('publish to git', () => {
 test('an empty workspace cannot be published', async () => {
   using t = temporary();
   const { id } = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-  const refused = publishNow(t.workspaces, { runId, snapshot: id, message: 'm' });
+  const refused = publishNow(t.workspaces, { runId, snapshot: id });
   await expect(refused).rejects.toMatchObject({
     code: 'ENOTPUBLISHABLE',
     next: 'Download the patch, or the files as an archive.',

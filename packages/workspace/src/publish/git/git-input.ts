@@ -1,9 +1,7 @@
-import type { Deps } from '../../deps.ts';
+import type { Deps, RunFolder, WorkspaceRecord } from '../../deps.ts';
 import { WorkspaceError } from '../../errors.ts';
 import type { Scope } from '../../left-out/find-left-out.ts';
 import type { PublishRequest } from '../../port.ts';
-import type { RunFolder } from '../../run/run-folder.ts';
-import type { WorkspaceRecord } from '../../run/workspace-record.ts';
 import type { Folder } from '../../tree/tree.ts';
 
 /** A request to publish to a git source. */

@@ -1,7 +1,6 @@
 import type { Conflict, LeftOut } from '@holdpoint/contract';
-import type { Deps } from '../../deps.ts';
+import type { Deps, ObjectWriter } from '../../deps.ts';
 import { toText } from '../../files/path-name.ts';
-import type { ObjectWriter } from '../../git-objects/object-writer.ts';
 import { createSelection } from '../../materialise/selection.ts';
 import type { SnapshotId } from '../../port.ts';
 import { commitTree } from '../../snapshot.ts';

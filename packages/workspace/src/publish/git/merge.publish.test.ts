@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import type { PublishPlan, Resolution, Source } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
 import { type FileTree, readTree, writeTree } from '../../testing/file-tree.ts';
-import { publishNow } from '../../testing/publish-now.ts';
 import { git, initRepository } from '../../testing/real-git.ts';
-import { type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
+import { publishNow, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const isRoot = process.getuid?.() === 0;
@@ -23,9 +22,9 @@ async function start(t: Temporary, at: { base: FileTree; run: Edit; theirs?: Edi
     runId,
     source: { type: 'git', path: repository, ref: 'main', ...at.source } as Source,
   });
-  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+  const path = await t.tree();
   at.run(path);
-  const final = await t.workspaces.snapshot({ epoch: 1, runId, parent: made.id, message: 'work' });
+  const final = await t.snapshot(made.id);
   if (at.theirs !== undefined) commitOnMain(t, repository, at.theirs);
   const plan = (resolutions: Resolution[] = []) =>
     t.workspaces.planPublish({ runId, snapshot: final.id, resolutions, target: { branch: 'main', message: 'm' } });
@@ -139,7 +138,7 @@ describe('a merge', () => {
       modes,
     );
     await t.workspaces.restore({ epoch: 1, runId, snapshot: planned.candidate });
-    expect(readTree((await t.workspaces.locate({ runId: runId, epoch: 1 })).path)).toEqual(tree);
+    expect(readTree(await t.tree())).toEqual(tree);
   });
 
   const swaps = {
@@ -338,7 +337,7 @@ describe('a file outside the workspace', () => {
     expect(git(repository, 'show', 'main:a.txt')).toBe('A');
     commitOnMain(t, repository, (work) => add(work, 'taken'));
     writeTree(path, { taken: 'a file of the run\n' });
-    const next = await t.workspaces.snapshot({ epoch: 1, runId, parent: final.id, message: '' });
+    const next = await t.snapshot(final.id);
     const planned = await t.workspaces.planPublish({
       ...{ runId, snapshot: next.id, target: { branch: 'main', message: 'm' } },
     });
@@ -368,9 +367,9 @@ test('a fork merges like its parent run', async () => {
   });
   const forked = await t.workspaces.fork({ runId: 'run_2', from: { runId, snapshot: final.id } });
   await t.workspaces.discard(runId);
-  const { path } = await t.workspaces.locate({ runId: 'run_2', epoch: 1 });
+  const path = await t.tree('run_2');
   writeFileSync(join(path, 'c.txt'), 'C\n');
-  const next = await t.workspaces.snapshot({ epoch: 1, runId: 'run_2', parent: forked.id, message: '' });
+  const next = await t.snapshot(forked.id, 'run_2');
   const result = await publishNow(t.workspaces, { runId: 'run_2', snapshot: next.id, branch: 'main' });
   expect(result).toMatchObject({ status: 'published' });
   expect(checkedOut(t, repository)).toEqual({ 'a.txt': 'file A\n', 'b.txt': 'file B\n', 'c.txt': 'file C\n' });
@@ -385,8 +384,8 @@ test('the source may be a linked work tree of another user', async () => {
   git(repository, 'worktree', 'add', '-q', '-b', 'linked', linked);
   if (isRoot) execFileSync('chown', ['-R', '20002:20003', repository, linked]);
   const made = await t.workspaces.materialise({ runId, source: { type: 'git', path: linked } });
-  writeFileSync(join((await t.workspaces.locate({ runId: runId, epoch: 1 })).path, 'a.txt'), 'A\n');
-  const final = await t.workspaces.snapshot({ epoch: 1, runId, parent: made.id, message: '' });
+  writeFileSync(join(await t.tree(), 'a.txt'), 'A\n');
+  const final = await t.snapshot(made.id);
   for (const branch of ['main', 'linked']) {
     const refused = await publishNow(t.workspaces, { runId, snapshot: final.id, branch });
     expect(refused).toMatchObject({ conflicts: [{ reason: 'branch_checked_out' }] });

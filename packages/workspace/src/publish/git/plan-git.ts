@@ -1,10 +1,9 @@
 import type { Conflict, LeftOut, PublishPlan } from '@holdpoint/contract';
-import type { Deps } from '../../deps.ts';
+import type { Deps, WorkspaceRecord } from '../../deps.ts';
 import { toText } from '../../files/path-name.ts';
 import { signature } from '../../git-objects/commit-object.ts';
 import { createObjectWriter } from '../../git-objects/object-writer.ts';
 import { writeRef } from '../../git-objects/ref-file.ts';
-import type { WorkspaceRecord } from '../../run/workspace-record.ts';
 import type { Repository } from '../../source-repository/repository.ts';
 import { changesBetween } from '../../tree/tree.ts';
 import { leftOutOf } from '../change-set.ts';

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import type { Conflict, Resolution } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
-import { publishNow } from '../../testing/publish-now.ts';
 import { git, initRepository } from '../../testing/real-git.ts';
-import { type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
+import { publishNow, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 
@@ -94,8 +93,8 @@ async function start(t: Temporary, { branch, run }: Scenario) {
   initRepository(repository);
   git(repository, 'switch', '-q', '-c', 'elsewhere');
   const made = await t.workspaces.materialise({ runId, source: { type: 'git', path: repository, ref: 'main' } });
-  change((await t.workspaces.locate({ runId, epoch: 1 })).path, run);
-  const { id } = await t.workspaces.snapshot({ epoch: 1, runId, parent: made.id, message: 'work' });
+  change(await t.tree(), run);
+  const { id } = await t.snapshot(made.id);
   const work = join(t.path, 'their-work-tree');
   git(repository, 'worktree', 'add', '-q', work, 'main');
   change(work, branch);

@@ -2,9 +2,8 @@ import { join } from 'node:path';
 import type { Resolution } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
 import { writeTree } from '../../testing/file-tree.ts';
-import { publishNow } from '../../testing/publish-now.ts';
 import { git, initRepository } from '../../testing/real-git.ts';
-import { type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
+import { publishNow, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 
@@ -15,10 +14,10 @@ async function start(t: Temporary) {
   const source = join(t.path, 'source.git');
   git(t.path, 'clone', '-q', '--bare', work, source);
   let parent = (await t.workspaces.materialise({ runId, source: { type: 'git', path: source, ref: 'main' } })).id;
-  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+  const path = await t.tree();
   const change = async (files: Record<string, string>) => {
     writeTree(path, files);
-    parent = (await t.workspaces.snapshot({ epoch: 1, runId, parent, message: '' })).id;
+    parent = (await t.snapshot(parent)).id;
     return parent;
   };
   const commitOnMain = (files: Record<string, string>) => {

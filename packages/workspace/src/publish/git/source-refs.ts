@@ -1,10 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Deps } from '../../deps.ts';
+import type { Deps, RunFolder, WorkspaceRecord } from '../../deps.ts';
 import { errnoOf, WorkspaceError } from '../../errors.ts';
-import { bigFileFlags, type GitOptions } from '../../host-git/git.ts';
-import type { RunFolder } from '../../run/run-folder.ts';
-import type { WorkspaceRecord } from '../../run/workspace-record.ts';
+import type { GitOptions } from '../../host-git/git.ts';
+import { pipePack } from '../../source-repository/pipe-pack.ts';
 import { asOwner, openRepository, type Repository } from '../../source-repository/repository.ts';
 
 /** Opens the user's repository; undefined when it is gone or unreadable. Throws when any part of it is out of bounds. */
@@ -94,31 +93,17 @@ async function symbolicRef(
   return found.code === 0 ? found.stdout.toString('utf8').trim() : undefined;
 }
 
-/**
- * Sends objects through a pipe (`pack-objects` in the run, `index-pack` in the source) instead of `fetch`: the writing half runs as the owner
- * of the repository, who cannot read the data directory. A fetch could also refuse the shallow shadow repository, or copy its shallowness.
- */
+/** A fetch could also refuse the shallow shadow repository, or copy its shallowness. */
 export async function sendObjects(
   deps: Deps,
   input: { folder: RunFolder; source: Repository; commit: string; has: string },
 ): Promise<void> {
-  const from = `--git-dir=${input.folder.shadow}`;
-  const pack = deps.git.stream([...bigFileFlags, from, 'pack-objects', '--revs', '--stdout', '-q']);
-  pack.stdin.end(`${input.commit}\n^${input.has}\n`);
   const { at, options } = asOwner(input.source);
-  const index = deps.git.stream([...bigFileFlags, ...at, 'index-pack', '--stdin', '--strict'], options);
-  index.stdin.on('error', () => {});
-  index.stdout.resume();
-  pack.stdout.pipe(index.stdin);
-  try {
-    // The reader's message says more than the writer's broken pipe.
-    await index.done.catch(refused);
-    await pack.done;
-  } finally {
-    // Each would wait for the other for ever.
-    pack.kill();
-    index.kill();
-  }
+  await pipePack(deps.git, {
+    pack: { args: [`--git-dir=${input.folder.shadow}`, 'pack-objects', '--revs', '--stdout', '-q'] },
+    index: { args: [...at, 'index-pack', '--stdin', '--strict'], options },
+    revs: `${input.commit}\n^${input.has}\n`,
+  }).catch(refused);
 }
 
 /** `index-pack --strict` refuses some content, such as a `.gitmodules` with commands in it. */

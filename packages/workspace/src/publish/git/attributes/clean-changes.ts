@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import type { Deps } from '../../../deps.ts';
-import type { ObjectWriter } from '../../../git-objects/object-writer.ts';
+import type { Deps, ObjectWriter } from '../../../deps.ts';
 import { streamBlobs } from '../../../host-git/stream-blobs.ts';
 import { type Change, type Folder, find, isLeaf, isSame, type Leaf, modes } from '../../../tree/tree.ts';
 import { applyChanges } from '../../apply-changes.ts';

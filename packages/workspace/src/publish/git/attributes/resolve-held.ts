@@ -1,8 +1,6 @@
 import type { Conflict, Resolution } from '@holdpoint/contract';
-import type { Deps } from '../../../deps.ts';
+import type { Deps, ObjectWriter, RunFolder } from '../../../deps.ts';
 import { toText } from '../../../files/path-name.ts';
-import type { ObjectWriter } from '../../../git-objects/object-writer.ts';
-import type { RunFolder } from '../../../run/run-folder.ts';
 import { type Change, type Folder, find, isLeaf } from '../../../tree/tree.ts';
 import { createTextBudget, readVersions, resolveConflict } from '../../conflict-versions.ts';
 import type { CleanedChanges } from './clean-changes.ts';
