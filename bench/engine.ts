@@ -19,7 +19,13 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const read = { args: { effect: 'read' } };
 
 const config = {
-  ...{ steps: 40, turns: 40, tasks: 1, lockMs: 13_000, stalledMs: 5000, sweepMs: 5000, drainMs: 1000 },
+  steps: 40,
+  turns: 40,
+  tasks: 1,
+  lockMs: 13_000,
+  stalledMs: 5000,
+  sweepMs: 5000,
+  drainMs: 1000,
   maintenanceMs: 86_400_000,
 };
 const workers = await startQueueWorkers({ deps, connections, config });
@@ -27,8 +33,12 @@ const workers = await startQueueWorkers({ deps, connections, config });
 const done = new Map<string, () => void>();
 const queue = new Queue('floor', { connection: connections.state, prefix: '{floor}' });
 const floor = new Worker('floor', async () => {}, {
-  ...{ connection: connections.worker(), prefix: '{floor}', concurrency: 40 },
-  ...{ lockDuration: 13_000, stalledInterval: 5000, removeOnComplete: { count: 0 } },
+  connection: connections.worker(),
+  prefix: '{floor}',
+  concurrency: 40,
+  lockDuration: 13_000,
+  stalledInterval: 5000,
+  removeOnComplete: { count: 0 },
 });
 floor.on('completed', ({ id }) => done.get(String(id))?.());
 await floor.waitUntilReady();

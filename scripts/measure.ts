@@ -61,5 +61,5 @@ function sum<Key extends string>(rows: Record<Key, number>[], key: Key): number 
 }
 
 function print(name: string, value: string): void {
-  process.stdout.write(`${name.padEnd(32)}${value}\n`);
+  process.stdout.write(`${name.padEnd(40)}${value}\n`);
 }

@@ -17,18 +17,18 @@ import { readAll } from '@holdpoint/engine/log/read-state';
 import type { Queues } from '@holdpoint/engine/queues/queues';
 import type { Redis } from 'ioredis';
 
-/** A run as it is found when everything is over. */
+/** A run as it is after all faults. */
 export interface FoundRun {
   run: RunState;
   events: LoggedEvent[];
-  /** The state hash as it is in Redis. */
+  /** The state hash in Redis. */
   hash: Record<string, string>;
   steps: StepState[];
   approvals: ApprovalState[];
   tasks: TaskState[];
   /** Arguments of each step, large ones included. */
   args: Map<string, unknown>;
-  /** How often each mark is in the files of the final snapshot. */
+  /** The count of each mark in the files of the final snapshot. */
   marks: Map<string, number>;
   /** Why these files cannot be read. */
   unreadable?: string;
@@ -36,10 +36,10 @@ export interface FoundRun {
 
 export interface Found {
   runs: Map<string, FoundRun>;
-  /** Jobs that are left, schedulers aside. */
+  /** Remaining jobs. */
   jobs: { queue: string; id: string; runId: string | undefined; state: string }[];
   active: string[];
-  /** Ids of the approvals in the list of those that wait for a decision. */
+  /** Ids in the list of open approvals. */
   listed: string[];
 }
 
@@ -57,8 +57,10 @@ export async function collect(deps: Deps): Promise<Found> {
   }
   const idsIn = (index: string): Promise<string[]> => idsAfter(deps.redis, index, undefined, 100_000);
   return {
-    ...{ runs, jobs: await jobsOf(deps.queues) },
-    ...{ active: await idsIn(activeIndex), listed: await idsIn(approvalIndex) },
+    runs,
+    jobs: await jobsOf(deps.queues),
+    active: await idsIn(activeIndex),
+    listed: await idsIn(approvalIndex),
   };
 }
 
@@ -75,7 +77,11 @@ async function collectRun({ client, redis }: Deps, id: string): Promise<FoundRun
   }
   const files = run.snapshot === undefined ? { marks: new Map() } : await readMarks(client, id);
   return {
-    ...{ run, events, hash, steps, args },
+    run,
+    events,
+    hash,
+    steps,
+    args,
     approvals: parseAllApprovals(hash),
     tasks: parseAllTasks(hash),
     ...files,

@@ -8,7 +8,7 @@ import { git } from '../harness/repositories.ts';
 import type { System } from '../harness/system.ts';
 import type { Verdict } from '../harness/verdict.ts';
 import { externalEffects, publications, workspaceEffects } from './checks/effects.ts';
-import { filesKept, lossIsSaid, notReady, wrongRedis } from './checks/installation.ts';
+import { filesKept, lossIsReported, notReady, wrongRedis } from './checks/installation.ts';
 import { acknowledged, dense, firstDecision, folded, neverRan } from './checks/log.ts';
 import { logsBounded, readLogs } from './checks/logs.ts';
 import { loopsFree } from './checks/loops.ts';
@@ -23,13 +23,12 @@ export interface Judgement {
   stuck: Stuck;
 }
 
-/** Collects what there is, ends the processes, and runs every check. */
+/** Collects all runs, ends the processes, and runs every check. */
 export async function judge(
   { system, end }: { system: System; end(): Promise<void> },
   { ledger, repository }: { ledger: Ledger; repository: string },
 ): Promise<Judgement> {
-  const { found, stuck, swept } = await look(system);
-  /** What a branch of the repository holds. */
+  const { found, stuck, swept } = await inspect(system);
   const readBranch = async (branch: string): Promise<{ files: string; commits: number } | undefined> => {
     const ref = `refs/heads/${branch}`;
     if ((await git(repository, 'for-each-ref', ref)) === '') return undefined;
@@ -45,7 +44,7 @@ export async function judge(
     ...[acknowledged(found, ledger), dense(found), folded(found)],
     ...[workspaceEffects(found, ledger), externalEffects(found, ledger), neverRan(found), firstDecision(found, ledger)],
     ...[atRest(found), leases(found), failures(found), wakeUps(found), listedApprovals(found), swept],
-    ...[wrongRedis(ledger), notReady(ledger), filesKept(found, ledger), lossIsSaid(found, ledger, stuck)],
+    ...[wrongRedis(ledger), notReady(ledger), filesKept(found, ledger), lossIsReported(found, ledger, stuck)],
     await publications(found, ledger, readBranch, finalTree),
   ];
   await end();
@@ -55,7 +54,7 @@ export async function judge(
   return { verdicts, found, stuck };
 }
 
-async function look({ client, redis }: { client: Client; redis: System['redis'] }) {
+async function inspect({ client, redis }: { client: Client; redis: System['redis'] }) {
   const connections = connect(redis.address, pino({ level: 'silent' }));
   const queues = openQueues(connections.state, Date.now);
   try {

@@ -1,15 +1,15 @@
 import type { Approval, CreateRun } from '@holdpoint/contract/wire';
 
-/** When a request was sent, and when its answer came. */
+/** When a request was sent, and when its answer arrived. */
 export interface Answered {
   sent: number;
   answered: number;
 }
 
-/** What the API has acknowledged, as the clients saw it. */
+/** Everything that the API has acknowledged to the clients. */
 export interface Ledger {
   runs: Map<string, { at: Answered; body: CreateRun; forkedFrom?: { runId: string; kept: string[] } }>;
-  /** Decisions that were answered with 200: what was sent. */
+  /** Requests of decisions that were answered with 200. */
   decided: { at: Answered; approvalId: string; runId: string; decision: string; message: string }[];
   /** Decisions that were refused with a conflict. */
   refused: number;
@@ -17,19 +17,19 @@ export interface Ledger {
   published: { at: Answered; runId: string }[];
   /** Visits of the site, by mark. */
   visits: Map<string, number[]>;
-  /** Requests that got no answer, and were sent again. */
+  /** Number of requests without an answer, which were sent again. */
   unanswered: number;
-  /** Times of acknowledgements that Redis has lost: the harness took them out of its file. */
+  /** Periods whose acknowledged writes Redis has lost: the harness cut them from its file. */
   lost: { from: number; to: number }[];
-  /** What workers did that were started with another Redis. */
+  /** Starts of workers with another Redis, by outcome. */
   wrongRedis: { refused: number; started: number };
-  /** Times in which Redis refused writes, and what the system said of itself. */
+  /** Periods in which Redis refused writes, and whether the system reported itself as ready. */
   refusals: { how: 'no memory' | 'read-only'; saidReady: boolean }[];
-  /** Workspaces and blobs that are gone after that. */
+  /** Workspaces and blobs that a worker with another Redis removed. */
   filesLost: string[];
 }
 
-/** Redis may have lost what was acknowledged then. An answer may come after the loss, and speak of what was before it. */
+/** Whether Redis may have lost a write. An answer may arrive after the loss and acknowledge a write from before it. */
 export const isLost = ({ lost }: Pick<Ledger, 'lost'>, { sent, answered }: Answered): boolean =>
   lost.some(({ from, to }) => answered >= from && sent <= to);
 
@@ -47,17 +47,17 @@ export const openLedger = (): Ledger => ({
   filesLost: [],
 });
 
-/** A decision with words that nobody else uses, so that it is found again. */
-export interface Deciding {
+/** A decision with a unique message, by which the log is searched. */
+export interface Decision {
   decision: 'approve' | 'edit' | 'reject' | 'respond';
   action_digest: string;
   message: string;
   args?: Record<string, never>;
 }
 
-export const decisionFor = (approval: Approval, decision: Deciding['decision'], words: string): Deciding => ({
+export const decisionFor = (approval: Approval, decision: Decision['decision'], message: string): Decision => ({
   decision,
   action_digest: approval.action_digest,
-  message: words,
-  ...(decision === 'edit' ? { args: approval.action.args as Record<string, never> } : {}),
+  message,
+  args: decision === 'edit' ? (approval.action.args as Record<string, never>) : undefined,
 });

@@ -9,13 +9,13 @@ import { openDisk, whyNoDisk } from '../harness/disk.ts';
 import type { AppProcess } from '../harness/processes.ts';
 import { directoryWith, repositoryWith } from '../harness/repositories.ts';
 import { type System, startSystem } from '../harness/system.ts';
+import { type FaultName, injectFaults } from './inject-faults.ts';
 import { type Judgement, judge } from './judge.ts';
-import { type FaultName, killProcesses } from './killer.ts';
 import { openLedger } from './ledger.ts';
 import { readPlan } from './options.ts';
 import { decide, produce } from './producer.ts';
 import { randomFrom } from './random.ts';
-import { report, say } from './report.ts';
+import { print, report } from './report.ts';
 
 const lockMs = 2000;
 const preload = new URL('./faults/shift-clock.ts', import.meta.url).href;
@@ -34,19 +34,19 @@ const sources = {
   repository: await repositoryWith({ 'README.md': 'a repository\n', 'lib/b.txt': 'b\n' }),
   site: `127.0.0.1:${(site.address() as AddressInfo).port}`,
 };
-say(`seed ${plan.seed}: ${plan.runs} runs, ${plan.kills} faults, ${plan.workers} workers, ${plan.seconds} s`);
+print(`seed ${plan.seed}: ${plan.runs} runs, ${plan.kills} faults, ${plan.workers} workers, ${plan.seconds} s`);
 
 const noDisk = plan.faults.includes('disk-full') ? await whyNoDisk() : undefined;
-if (noDisk !== undefined) say(`NOT RUN: disk-full (${noDisk})`);
+if (noDisk !== undefined) print(`NOT RUN: disk-full (${noDisk})`);
 const faults = plan.faults.filter((name) => name !== 'disk-full' || noDisk === undefined);
 const disk = faults.includes('disk-full') ? await openDisk(plan.soak ? 8192 : 2048) : undefined;
 const settings = { HOLDPOINT_ALLOW_ADDRESSES: '127.0.0.1/32', HOLDPOINT_LOCK_MS: String(lockMs) };
 const system = await startSystem(settings, undefined, disk?.path);
 let isRight = false;
 try {
-  const struck = new Map<FaultName, number>();
-  const judgement = await harm(struck);
-  isRight = report(judgement, { plan, struck, ledger, directory: system.directory });
+  const injected = new Map<FaultName, number>();
+  const judgement = await runAndInject(injected);
+  isRight = report(judgement, { plan, injected, ledger, directory: system.directory });
 } finally {
   await (isRight ? system[Symbol.asyncDispose]() : system.stop());
   await disk?.[Symbol.asyncDispose]();
@@ -55,45 +55,45 @@ try {
 }
 process.exit(isRight ? 0 : 1);
 
-/** Submits runs and harms the system at the same time; then lets everything end, and judges. */
-async function harm(struck: Map<FaultName, number>): Promise<Judgement> {
+/** Submits runs and injects faults at the same time, waits until all runs are at rest, and judges. */
+async function runAndInject(injected: Map<FaultName, number>): Promise<Judgement> {
   const clockFile = (place: number): string => join(system.directory, `clock-${place}`);
   const startWorker = (place: number): Promise<AppProcess> =>
     system.startWorker({ CHAOS_CLOCK: clockFile(place) }, preload);
   const workers = await Promise.all(Array.from({ length: plan.workers }, (_, place) => startWorker(place)));
   const { client } = system;
-  // A run that never moves again must not keep the harness for longer than CI gives it.
-  const giveUp = AbortSignal.timeout(plan.seconds * 1000 + (plan.soak ? 300_000 : 90_000));
-  const deps = { client, ledger, random: random.branch('producer'), sources, signal: giveUp };
+  // A stuck run must not keep the harness for longer than the time limit of CI.
+  const deadline = AbortSignal.timeout(plan.seconds * 1000 + (plan.soak ? 300_000 : 90_000));
+  const deps = { client, ledger, random: random.branch('producer'), sources, signal: deadline };
 
-  const enough = new AbortController();
-  const deciding = decide({ ...deps, random: random.branch('deciders') }, { all: false, stop: enough.signal });
-  const began = performance.now();
-  const onStrike = (name: FaultName): void => {
-    struck.set(name, (struck.get(name) ?? 0) + 1);
-    if (plan.verbose) say(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  ${name}`);
+  const allInjected = new AbortController();
+  const deciding = decide({ ...deps, random: random.branch('deciders') }, { all: false, stop: allInjected.signal });
+  const start = performance.now();
+  const onInject = (name: FaultName): void => {
+    injected.set(name, (injected.get(name) ?? 0) + 1);
+    if (plan.verbose) print(`${((performance.now() - start) / 1000).toFixed(1).padStart(6)} s  ${name}`);
   };
-  const killing = killProcesses(
+  const injecting = injectFaults(
     { system, workers, startWorker, clockFile, ledger, random: random.branch('killer'), lockMs },
-    { faults, blows: plan.kills, overMs: plan.seconds * 1000, stop: giveUp, onStrike },
+    { faults, count: plan.kills, overMs: plan.seconds * 1000, stop: deadline, onInject },
   );
-  await Promise.all([produce(deps, { runs: plan.runs, spreadMs: plan.seconds * 900 }), killing]);
-  enough.abort();
+  await Promise.all([produce(deps, { runs: plan.runs, spreadMs: plan.seconds * 900 }), injecting]);
+  allInjected.abort();
   await deciding;
-  say('the killing is over; what is left comes to its end');
+  print('all faults are injected; waiting until every run is at rest');
 
   const ended = new AbortController();
   const closing = decide({ ...deps, random: random.branch('closing') }, { all: true, stop: ended.signal });
-  await comeToRest(client);
+  await waitForRest(client);
   ended.abort();
   await closing;
-  // The last wake-ups of ended runs go with the next sweep.
+  // The next sweep removes the last wake-ups of ended runs.
   await pause(3000);
   return judge({ system, end: () => endAll(system, workers) }, { ledger, repository: sources.repository });
 }
 
-/** Resumes what paused, and waits until nothing moves that could move. */
-async function comeToRest(client: Client): Promise<void> {
+/** Resumes paused runs and waits until every run has ended. */
+async function waitForRest(client: Client): Promise<void> {
   const until = performance.now() + 120_000;
   for (;;) {
     const open = [];

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { type FaultName, faultNames, isFaultName } from './killer.ts';
+import { type FaultName, faultNames, isFaultName } from './inject-faults.ts';
 
 export interface Plan {
   seed: number;
@@ -14,29 +14,36 @@ export interface Plan {
 
 const usage = `Usage: npm run test:chaos -- [--seed N] [--runs N] [--kills N] [--workers N] [--seconds N] [--faults NAME,…] [--soak]
 
-Starts Redis, an API and workers, submits many runs, and harms the system at random: processes are killed and stopped, Redis loses data or
-refuses writes, the disk is full, a clock jumps, a worker starts with the wrong Redis. Then it checks from outside that nothing was lost
-and nothing ran twice. The seed makes the harness choose the same faults again; the order in which processes run cannot be repeated.
+Starts Redis, an API and workers, submits many runs, and injects random faults: it kills and stops processes, Redis loses data or refuses
+writes, the disk is full, a clock jumps, a worker starts with the wrong Redis. Then it checks from outside that nothing was lost and nothing
+ran twice. The same seed chooses the same faults again; the scheduling of processes cannot be repeated.
 
-  --seed N      default: another one each time
+  --seed N      default: random
   --runs N      default: 220
-  --kills N     how many faults; default: 66. Each kind strikes once at least, where there are enough
+  --kills N     number of faults; default: 66. Each kind is injected at least once if N allows
   --workers N   default: 3
-  --seconds N   over how long they are spread; default: 150
-  --faults …    only these; default: all. ${faultNames.slice(0, 7).join(', ')},
+  --seconds N   time over which the faults are spread; default: 150
+  --faults …    only these kinds; default: all. ${faultNames.slice(0, 7).join(', ')},
                 ${faultNames.slice(7).join(', ')}
-  --verbose     says when each fault strikes
+  --verbose     prints each fault when it is injected
   --soak        ten minutes, 900 runs, 160 kills
 `;
 
-/** Reads the command line; ends the process where it asks for help or cannot be understood. */
+/** Reads the command line. Ends the process after --help or an error. */
 export function readPlan(): Plan {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean', default: false } as const;
   const { values } = parseArgs({
     options: {
-      ...{ seed: text, runs: text, kills: text, workers: text, seconds: text, faults: text },
-      ...{ soak: flag, verbose: { ...flag, short: 'v' }, help: { ...flag, short: 'h' } },
+      seed: text,
+      runs: text,
+      kills: text,
+      workers: text,
+      seconds: text,
+      faults: text,
+      soak: flag,
+      verbose: { ...flag, short: 'v' },
+      help: { ...flag, short: 'h' },
     },
   });
   const { soak, verbose } = values;
@@ -52,7 +59,9 @@ export function readPlan(): Plan {
   const unknown = wanted.filter((name) => !isFaultName(name));
   if (unknown.length > 0) refuse(`--faults: unknown: ${unknown.join(', ')}`);
   return {
-    ...{ soak, verbose, faults: faultNames.filter((name) => wanted.includes(name)) },
+    soak,
+    verbose,
+    faults: faultNames.filter((name) => wanted.includes(name)),
     seed: count('seed', Math.floor(Math.random() * 1e9)),
     runs: count('runs', soak ? 900 : 220),
     kills: count('kills', soak ? 160 : 66),

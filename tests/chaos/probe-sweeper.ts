@@ -4,7 +4,7 @@ import { nextApproval, plan } from '../harness/runs.ts';
 import { until } from '../harness/until.ts';
 import { type Verdict, verdict } from '../harness/verdict.ts';
 
-/** Takes the wake-up of a parked step away. A sweeper that is at work puts it back; one whose schedule is lost never does. */
+/** Removes the wake-up of a parked step. A sweeper that runs restores it; one whose schedule is lost never does. */
 export async function probeSweeper({ client, queues }: { client: Client; queues: Queues }): Promise<Verdict> {
   const wrong: string[] = [];
   const ask = { tool: 'ask_user', args: { question: 'Does the sweeper sweep?' } };
@@ -14,13 +14,13 @@ export async function probeSweeper({ client, queues }: { client: Client; queues:
     const [step] = (await client.listSteps(run.id)).data;
     await queues.steps.remove(step?.id ?? '');
     const isBack = async (): Promise<boolean> => (await queues.steps.getJob(step?.id ?? '')) !== undefined;
-    await until('the wake-up of a parked step is back', isBack, { withinMs: 30_000 }).catch((error: Error) => {
+    await until('the wake-up of a parked step is restored', isBack, { withinMs: 30_000 }).catch((error: Error) => {
       wrong.push(error.message);
     });
     await client.cancelRun(run.id);
     await client.waitForRun(run.id, { signal: AbortSignal.timeout(20_000) });
   } catch (error) {
-    wrong.push(`a run after it all: ${error instanceof Error ? error.message : error}`);
+    wrong.push(`a run after all faults: ${error instanceof Error ? error.message : error}`);
   }
-  return verdict('the sweeper is still at work', 1, 'wake-ups taken away', wrong);
+  return verdict('the sweeper still runs', 1, 'wake-ups removed', wrong);
 }

@@ -13,13 +13,13 @@ interface Deps {
   signal: AbortSignal;
 }
 
-/** Sends until there is an answer: a request whose answer was lost may have been heard. Refusals are answers. */
-async function insist<Answer>(deps: Deps, send: () => Promise<Answer>): Promise<Answer | ApiError> {
-  return (await insistTimed(deps, send)).answer;
+/** Sends a request until it is answered: the API may have handled a request whose answer was lost. A refusal is an answer. */
+async function retry<Answer>(deps: Deps, send: () => Promise<Answer>): Promise<Answer | ApiError> {
+  return (await retryTimed(deps, send)).answer;
 }
 
-/** @returns when the request was sent that was answered, and when its answer came, too */
-async function insistTimed<Answer>(
+/** @returns also when the answered request was sent, and when its answer arrived */
+async function retryTimed<Answer>(
   { ledger, signal }: Deps,
   send: () => Promise<Answer>,
 ): Promise<{ answer: Answer | ApiError; at: Answered }> {
@@ -37,21 +37,21 @@ async function insistTimed<Answer>(
   }
 }
 
-/** Submits runs, and sees to it that things happen to them. Resolves when everything was tried. */
+/** Submits runs and does to each what its scenario says. Resolves when everything was tried. */
 export async function produce(deps: Deps, { runs, spreadMs }: { runs: number; spreadMs: number }): Promise<void> {
   const later: Promise<void>[] = [];
   for (let number = 1; number <= runs && !deps.signal.aborted; number++) {
     const made = scenario(number, deps.random.branch(`run ${number}`), deps.sources);
-    later.push(live(deps, made));
+    later.push(perform(deps, made));
     await pause(spreadMs / runs);
   }
   await Promise.all(later);
 }
 
-async function live(deps: Deps, made: Scenario): Promise<void> {
+async function perform(deps: Deps, made: Scenario): Promise<void> {
   const { client, ledger } = deps;
   const key = `chaos-${made.number}`;
-  const { answer: created, at: createdAt } = await insistTimed(deps, () =>
+  const { answer: created, at: createdAt } = await retryTimed(deps, () =>
     client.createRun(made.body, { idempotencyKey: key }),
   );
   if (created instanceof ApiError) throw created;
@@ -63,50 +63,50 @@ async function live(deps: Deps, made: Scenario): Promise<void> {
     await act();
   };
   await Promise.all([
-    at(made.cancelAfter, async () => void (await insist(deps, () => client.cancelRun(id)))),
+    at(made.cancelAfter, async () => void (await retry(deps, () => client.cancelRun(id)))),
     at(made.pauseAfter, async () => {
-      await insist(deps, () => client.pauseRun(id));
+      await retry(deps, () => client.pauseRun(id));
       await pause(500);
-      await insist(deps, () => client.resumeRun(id));
+      await retry(deps, () => client.resumeRun(id));
     }),
     at(made.undoAfter, async () => {
-      await insist(deps, () => client.pauseRun(id));
-      await insist(deps, () => client.undoSteps(id, { to_step: 1, keep_external_effects: true }));
-      await insist(deps, () => client.resumeRun(id));
+      await retry(deps, () => client.pauseRun(id));
+      await retry(deps, () => client.undoSteps(id, { to_step: 1, keep_external_effects: true }));
+      await retry(deps, () => client.resumeRun(id));
     }),
-    at(made.messageAfter, () => say(deps, id, `words for ${made.number}`)),
+    at(made.messageAfter, () => sendMessage(deps, id, `message for ${made.number}`)),
     at(made.forkAfter, () => fork(deps, id, made)),
     made.publish ? publish(deps, id) : undefined,
     at(made.killTaskAfter, async () => {
-      const tasks = await insist(deps, () => client.listTasks(id));
+      const tasks = await retry(deps, () => client.listTasks(id));
       if (tasks instanceof ApiError || tasks[0] === undefined) return;
       const task = tasks[0].id;
-      await insist(deps, () => client.killTask(task));
+      await retry(deps, () => client.killTask(task));
     }),
   ]);
 }
 
-async function say(deps: Deps, runId: string, text: string): Promise<void> {
-  const { answer: said, at } = await insistTimed(deps, () =>
+async function sendMessage(deps: Deps, runId: string, text: string): Promise<void> {
+  const { answer: sent, at } = await retryTimed(deps, () =>
     deps.client.sendMessage(runId, text, { idempotencyKey: text }),
   );
-  if (!(said instanceof ApiError)) deps.ledger.messages.push({ at, runId, messageId: said.message_id, text });
+  if (!(sent instanceof ApiError)) deps.ledger.messages.push({ at, runId, messageId: sent.message_id, text });
 }
 
-/** As soon as the run has succeeded. */
+/** Publishes the run as soon as it has succeeded. */
 async function publish(deps: Deps, runId: string): Promise<void> {
   for (;;) {
-    const run = await insist(deps, () => deps.client.getRun(runId));
+    const run = await retry(deps, () => deps.client.getRun(runId));
     if (run instanceof ApiError || run.status === 'failed' || run.status === 'canceled' || deps.signal.aborted) return;
     if (run.status === 'succeeded') break;
     await pause(300);
   }
-  const { answer: published, at } = await insistTimed(deps, () => deps.client.publish(runId));
+  const { answer: published, at } = await retryTimed(deps, () => deps.client.publish(runId));
   if (!(published instanceof ApiError)) deps.ledger.published.push({ at, runId });
 }
 
 async function fork(deps: Deps, runId: string, made: Scenario): Promise<void> {
-  const steps = await insist(deps, () => deps.client.listSteps(runId, { limit: 500 }));
+  const steps = await retry(deps, () => deps.client.listSteps(runId, { limit: 500 }));
   if (steps instanceof ApiError) return;
   const alive = steps.data.filter((step) => step.number !== null);
   const settled = alive.findIndex((step) =>
@@ -118,7 +118,7 @@ async function fork(deps: Deps, runId: string, made: Scenario): Promise<void> {
   const kept = alive.slice(0, from).map((step) => step.id);
   const body = { from_step: kept.at(-1) ?? 0, title: `fork of ${made.number}` };
   const key = `chaos-fork-${made.number}`;
-  const { answer: forked, at } = await insistTimed(deps, () =>
+  const { answer: forked, at } = await retryTimed(deps, () =>
     deps.client.forkRun(runId, body, { idempotencyKey: key }),
   );
   if (!(forked instanceof ApiError)) {
@@ -126,7 +126,7 @@ async function fork(deps: Deps, runId: string, made: Scenario): Promise<void> {
   }
 }
 
-/** Decides what is parked, several at once and not always the same: until it is told to stop. */
+/** Decides open approvals, several at once and with different decisions, until `stop` is aborted. */
 export async function decide(deps: Deps, options: { all: boolean; stop: AbortSignal }): Promise<void> {
   const { client, ledger, random } = deps;
   while (!options.stop.aborted) {
@@ -137,9 +137,9 @@ export async function decide(deps: Deps, options: { all: boolean; stop: AbortSig
       await Promise.all(
         Array.from({ length: deciders }, async (_, index) => {
           const decision = random.pick(approval.allowed_decisions);
-          const words = `${decision} ${approval.id} ${index} ${random.integer(1, 1e9)}`;
-          const { answer, at } = await insistTimed(deps, () =>
-            client.decideApproval(approval.id, decisionFor(approval, decision, words)),
+          const message = `${decision} ${approval.id} ${index} ${random.integer(1, 1e9)}`;
+          const { answer, at } = await retryTimed(deps, () =>
+            client.decideApproval(approval.id, decisionFor(approval, decision, message)),
           );
           if (answer instanceof ApiError) ledger.refused += 1;
           else
@@ -148,7 +148,7 @@ export async function decide(deps: Deps, options: { all: boolean; stop: AbortSig
               approvalId: approval.id,
               runId: approval.run_id,
               decision,
-              message: words,
+              message,
             });
         }),
       );

@@ -1,4 +1,4 @@
-/** Choices that come from a seed: the same seed makes the same choices in the same order. */
+/** Seeded choices: the same seed makes the same choices in the same order. */
 export interface Random {
   /** In [0, 1). */
   next(): number;
@@ -6,11 +6,11 @@ export interface Random {
   integer(min: number, max: number): number;
   pick<Item>(items: readonly Item[]): Item;
   chance(probability: number): boolean;
-  /** Another sequence, of its own: what one part of the harness takes does not shift the choices of the others. */
+  /** A separate sequence: one part of the harness does not shift the choices of the others. */
   branch(name: string): Random;
 }
 
-/** mulberry32: 32 bits of state, even enough for choosing what to break. */
+/** mulberry32: 32 bits of state, uniform enough to choose faults. */
 export function randomFrom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {

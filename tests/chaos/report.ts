@@ -1,30 +1,32 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { FaultName } from './inject-faults.ts';
 import type { Judgement } from './judge.ts';
-import type { FaultName } from './killer.ts';
 import type { Ledger } from './ledger.ts';
 import type { Plan } from './options.ts';
 
-export const say = (line: string): void => void process.stdout.write(`${line}\n`);
+export const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Says what the checks found; what is wrong goes to a file as well, with the logs of the runs. @returns whether all is right */
+/** Prints the result of the checks, and writes violations with the logs of their runs to a file. @returns whether all checks passed */
 export function report(
   { verdicts, found, stuck }: Judgement,
-  about: { plan: Plan; struck: ReadonlyMap<FaultName, number>; ledger: Ledger; directory: string },
+  about: { plan: Plan; injected: ReadonlyMap<FaultName, number>; ledger: Ledger; directory: string },
 ): boolean {
   for (const { name, looked, of, wrong } of verdicts) {
     const isRight = wrong.length === 0;
-    say(`${isRight ? 'ok    ' : 'FAILED'} ${name}: ${looked} ${of}${isRight ? '' : `, ${wrong.length} wrong`}`);
+    print(`${isRight ? 'ok    ' : 'FAILED'} ${name}: ${looked} ${of}${isRight ? '' : `, ${wrong.length} wrong`}`);
   }
   const all = [...found.runs.values()];
   const attempts = all.flatMap((one) => one.steps.map(({ attempt }) => attempt));
   const again = attempts.filter((n) => n > 1).length;
   const statuses = tally(all.map(({ run }) => run.status));
   const tasks = tally(all.flatMap((one) => one.tasks.map(({ status }) => status)));
-  say(`runs: ${all.length} (${statuses}); steps: ${attempts.length}, made again: ${again}; tasks: ${tasks}`);
-  const faults = [...about.struck].map(([name, n]) => `${name} ${n}`).join(', ');
-  say(`faults: ${faults}; requests sent again: ${about.ledger.unanswered}; repairs: ${JSON.stringify(stuck.repairs)}`);
-  say(`seed ${about.plan.seed}`);
+  print(`runs: ${all.length} (${statuses}); steps: ${attempts.length}, repeated: ${again}; tasks: ${tasks}`);
+  const faults = [...about.injected].map(([name, n]) => `${name} ${n}`).join(', ');
+  print(
+    `faults: ${faults}; requests sent again: ${about.ledger.unanswered}; repairs: ${JSON.stringify(stuck.repairs)}`,
+  );
+  print(`seed ${about.plan.seed}`);
   const wrong = verdicts.flatMap((one) => one.wrong.map((line) => `${one.name}: ${line}`));
   if (wrong.length === 0) return true;
 
@@ -32,8 +34,8 @@ export function report(
   const runs = [...found.runs].filter(([id]) => wrong.some((line) => line.includes(id)));
   const logs = runs.map(([id, { events, marks }]) => ({ id, marks: [...marks], events }));
   writeFileSync(file, JSON.stringify({ plan: about.plan, lost: about.ledger.lost, wrong, runs: logs }, null, 1));
-  for (const line of wrong.slice(0, 20)) say(`  ${line}`);
-  say(`everything about them: ${file} (logs of the processes beside it)`);
+  for (const line of wrong.slice(0, 20)) print(`  ${line}`);
+  print(`details: ${file} (logs of the processes beside it)`);
   return false;
 }
 

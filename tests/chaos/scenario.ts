@@ -4,11 +4,11 @@ import type { Random } from './random.ts';
 type Plan = NonNullable<CreateRun['plan']>;
 type PlanStep = Plan['groups'][number]['steps'][number];
 
-/** What a run is asked to do, and what the harness does to it from outside. */
+/** A run, and what the harness does to it from outside. */
 export interface Scenario {
   number: number;
   body: CreateRun;
-  /** Milliseconds after which each is tried; what comes too late is refused, and that is fine. */
+  /** Milliseconds after which the harness tries each. The API may refuse one that is too late. */
   cancelAfter?: number;
   pauseAfter?: number;
   messageAfter?: number;
@@ -25,10 +25,10 @@ export interface Sources {
   site: string;
 }
 
-/** Every effect has a mark of its own: `<run>-<serial>`. A file of marks is a counter that says what it counted. */
+/** Every effect has a unique mark, `m<run>-<serial>`. A file of marks is a counter that shows what it counted. */
 const count = (mark: string, file: string): string => `printf '%s\n' ${mark} >> ${file}`;
 
-/** A scripted run with a bit of everything. */
+/** A scripted run with random steps of all kinds. */
 export function scenario(number: number, random: Random, sources: Sources): Scenario {
   let serial = 0;
   const mark = (): string => `m${number}-${++serial}`;
@@ -130,17 +130,17 @@ export function scenario(number: number, random: Random, sources: Sources): Scen
       },
       policy: {
         rules: isOnline ? [{ match: {}, action: 'allow' }] : holds ? [{ match: { tool: 'bash' }, action: 'hold' }] : [],
-        // Some are never decided.
+        // 3 s: some approvals expire.
         approval_timeout_s: random.chance(0.2) ? 3 : 600,
       },
-      ...(isOnline ? { network: { allow: [sources.site] } } : {}),
+      network: isOnline ? { allow: [sources.site] } : undefined,
     },
-    ...(Object.fromEntries(Object.entries(times).filter(([, time]) => time !== undefined)) as Partial<Scenario>),
+    ...times,
     publish: source === 'git' && random.chance(0.3),
   };
 }
 
-/** The marks that a call would leave in files, by what is to be expected of them. */
+/** The marks that a call would write to files. */
 export function marksIn(args: unknown): string[] {
   const text = JSON.stringify(args);
   return [...text.matchAll(/printf '%s\\n' (m\d+-\d+) >>/g), ...text.matchAll(/"file_(m\d+-\d+)"/g)].map(

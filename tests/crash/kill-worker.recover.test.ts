@@ -57,7 +57,7 @@ test('a step whose worker is killed leaves no process and one effect', async () 
   await second.signal('SIGKILL');
 });
 
-test('a worker that gets SIGTERM returns its step, and the next worker takes it at once', async () => {
+test('a worker that gets SIGTERM returns its step to the next worker at once', async () => {
   const { client } = system;
   const first = await system.startWorker();
   const { run } = await client.createRun({ plan: plan([countAndHold('b')]) });

@@ -13,10 +13,12 @@ const program = readFileSync(new URL('../harness/fill-disk.py', import.meta.url)
 
 let disk: SmallDisk | undefined;
 let up: Up | undefined;
+let sampling: NodeJS.Timeout | undefined;
 beforeEach(async () => {
   disk = await mountSmallDisk(300);
 });
 afterEach(async () => {
+  clearInterval(sampling);
   await up?.[Symbol.asyncDispose]();
   up = undefined;
   await disk?.[Symbol.asyncDispose]();
@@ -39,7 +41,7 @@ test.skipIf(whyNot !== undefined).each(['mapped', 'in-flight', 'reserved', 'clos
     const { client } = up;
     const before = redisPid(dataDir);
     let least = disk.free();
-    const sampling = setInterval(() => {
+    sampling = setInterval(() => {
       least = Math.min(least, disk?.free() ?? 0);
     }, 1);
     const fill = bash(`exec /usr/bin/python3 -c '${program}' ${way}`);

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '@holdpoint/client/client';

@@ -4,7 +4,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type EmbeddedRedis, findRedisBinaries, startEmbeddedRedis } from '@holdpoint/embedded-redis';
+import type { EmbeddedRedis } from '@holdpoint/embedded-redis';
+import { startTestRedis } from '@holdpoint/embedded-redis/testing';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { projectDir } from '../harness/processes.ts';
@@ -19,10 +20,7 @@ let directory: string;
 let other: EmbeddedRedis;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'hp-other-'));
-  other = await startEmbeddedRedis({
-    dataDir: directory,
-    binaries: await findRedisBinaries(process.env.PATH, projectDir),
-  });
+  other = await startTestRedis(directory);
 });
 afterAll(async () => {
   await other.stop();
@@ -83,7 +81,7 @@ test('`adopt` shows both sides and changes nothing unless asked', async () => {
   expect(JSON.parse((await runCli('adopt', '--json')).stdout)).toEqual(state);
 });
 
-test('when Redis becomes empty under a running system, its programs end and remove nothing', async () => {
+test('when Redis becomes empty, its programs end and remove nothing', async () => {
   const redis = new Redis(system.redis.address);
   const worker = await system.startWorker();
   const runs = readdirSync(join(system.dataDir, 'runs'));

@@ -75,17 +75,22 @@ const textOf = (message: Message | undefined): string =>
   Array.isArray(message?.content) ? message.content.map(({ text = '' }) => text).join('') : (message?.content ?? '');
 
 const completion = (model: string, number: number, content: string, calls: { tool: string; args: object }[]) => ({
-  ...{ id: `answer-${number}`, object: 'chat.completion', created: 1, model },
+  id: `answer-${number}`,
+  object: 'chat.completion',
+  created: 1,
+  model,
   choices: [
     {
       index: 0,
       message: {
-        ...{ role: 'assistant', content },
+        role: 'assistant',
+        content,
         tool_calls:
           calls.length === 0
             ? undefined
             : calls.map(({ tool, args }, index) => ({
-                ...{ id: `call_${number}_${index}`, type: 'function' },
+                id: `call_${number}_${index}`,
+                type: 'function',
                 function: { name: tool, arguments: JSON.stringify(args) },
               })),
       },

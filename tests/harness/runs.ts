@@ -3,6 +3,9 @@ import type { Approval, CreateRun, RunDetail } from '@holdpoint/contract/wire';
 
 type Step = { name?: string; tool: string; args: Record<string, never> | Record<string, string | number | boolean> };
 
+/** Bounds a wait, not a speed: a machine with other work takes several times as long. */
+const waitMs = 60_000;
+
 /** A plan with one group per argument. */
 export const plan = (...groups: Step[][]): NonNullable<CreateRun['plan']> => ({
   groups: groups.map((steps) => ({ steps })),
@@ -18,7 +21,7 @@ export const bash = (command: string, name?: string): Step => ({
 export async function nextApproval(client: Client, runId: string): Promise<Approval> {
   const run = await client.waitForRun(runId, {
     until: (now) => now.pending_approvals > 0,
-    signal: AbortSignal.timeout(25_000),
+    signal: AbortSignal.timeout(waitMs),
   });
   const [approval] = (await client.listApprovals({ run_id: runId })).data;
   if (!approval) throw new Error(`the run ${runId} is ${run.status} and has no open approval`);
@@ -38,5 +41,5 @@ export function readiness(client: Client): Promise<string | undefined> {
 }
 
 export async function finished(client: Client, runId: string): Promise<RunDetail> {
-  return client.waitForRun(runId, { signal: AbortSignal.timeout(25_000) });
+  return client.waitForRun(runId, { signal: AbortSignal.timeout(waitMs) });
 }

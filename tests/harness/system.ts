@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Client, createClient } from '@holdpoint/client/client';
-import { type EmbeddedRedis, findRedisBinaries, startEmbeddedRedis } from '@holdpoint/embedded-redis';
-import { type AppProcess, projectDir, startApp } from './processes.ts';
+import type { EmbeddedRedis } from '@holdpoint/embedded-redis';
+import { startTestRedis } from '@holdpoint/embedded-redis/testing';
+import { type AppProcess, startApp } from './processes.ts';
 import { directoryWith, repositoryWith } from './repositories.ts';
 import { until } from './until.ts';
 
@@ -50,9 +51,8 @@ export async function startSystem(
 ): Promise<System> {
   const directory = await mkdtemp(join(tmpdir(), 'hp-system-'));
   const dataDir = join(disk ?? directory, 'data');
-  const binaries = await findRedisBinaries(process.env.PATH, projectDir);
   const processes: AppProcess[] = [];
-  let server: EmbeddedRedis = await startEmbeddedRedis({ dataDir, binaries });
+  let server: EmbeddedRedis = await startTestRedis(dataDir);
   const settings = { HOLDPOINT_DATA: dataDir, REDIS_URL: server.path, HOLDPOINT_LOG: 'info', ...times, ...env };
 
   const startApi = async (port: string): Promise<AppProcess> => {
@@ -72,7 +72,7 @@ export async function startSystem(
 
   const stop = async (): Promise<void> => {
     for (const app of processes.reverse()) if (alive(app.pid)) await app.signal('SIGKILL');
-    await startEmbeddedRedis({ dataDir, binaries }).then((redis) => redis.stop());
+    await startTestRedis(dataDir).then((redis) => redis.stop());
     await client.close();
   };
   return {
@@ -90,7 +90,7 @@ export async function startSystem(
         await until('Redis is gone', () => !alive(server.pid));
       },
       async start() {
-        server = await startEmbeddedRedis({ dataDir, binaries });
+        server = await startTestRedis(dataDir);
       },
     },
     api: {

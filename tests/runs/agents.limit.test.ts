@@ -42,10 +42,14 @@ const work = ({ results }: { results: unknown[] }) => ({
 });
 const atRest = (status: string) => ['waiting', 'paused', 'succeeded', 'failed'].includes(status);
 const allAtRest = (runId: string) =>
-  until(`${runId} and its sub-agents are at rest`, async () => {
-    const { data } = await system.client.listRuns({ limit: 200 });
-    return data.every(({ status }) => atRest(status) || status === 'canceled');
-  });
+  until(
+    `${runId} and its sub-agents are at rest`,
+    async () => {
+      const { data } = await system.client.listRuns({ limit: 200 });
+      return data.every(({ status }) => atRest(status) || status === 'canceled');
+    },
+    { withinMs: 50_000 },
+  );
 
 test.each([
   // The number of runs in the tree that can be in a turn at the same time; the others wait for them.

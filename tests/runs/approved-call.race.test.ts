@@ -151,7 +151,7 @@ const impossible = [
   'echo "* filter=evil" > .git/info/attributes',
 ];
 
-test('a background command that changes the workspace makes an approved call ask again', async () => {
+test('a background command that changes files makes an approved call ask again', async () => {
   const interpreter = {
     tool: 'bash',
     args: {

@@ -48,7 +48,7 @@ test('calls with one id each run once, in order, and get their own result', asyn
   expect(sent[3]).toContain('f.txt');
 });
 
-test('the model reads the edited call and the message; the approval keeps the original', async () => {
+test('the model reads the edited call; the approval keeps the original', async () => {
   const { client } = system;
   mock.on(
     { userMessage: 'change my words', hasToolResult: false },

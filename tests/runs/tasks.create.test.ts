@@ -46,7 +46,8 @@ test('a background command runs beside the steps, with cursors for its output', 
   const task = await onlyTask(run);
   expect(await finished(system.client, run)).toMatchObject({ status: 'succeeded', open_tasks: 0 });
   expect((await result(run, 2)).result).toMatchObject({
-    ...{ status: 'completed', exit_code: 0 },
+    status: 'completed',
+    exit_code: 0,
     stdout: { text: 'two\n', next_cursor: 8, total_bytes: 8, omitted_bytes: 0 },
     stderr: { text: 'problem\n' },
   });

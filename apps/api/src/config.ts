@@ -5,7 +5,7 @@ import { ceilingsFrom } from '@holdpoint/engine/ceilings-from';
 import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
 import { operatorPolicyFrom } from '@holdpoint/engine/operator-policy';
 import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space';
-import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models/settings';
+import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models';
 import { telemetryWanted } from '@holdpoint/telemetry';
 import type { Roots } from '@holdpoint/workspace';
 import { rootsFrom } from '@holdpoint/workspace/roots';

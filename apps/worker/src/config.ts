@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { ceilingsFrom } from '@holdpoint/engine/ceilings-from';
 import { operatorPolicyFrom } from '@holdpoint/engine/operator-policy';
 import { spaceLimitsFrom } from '@holdpoint/engine/space';
-import { modelSettingsFrom } from '@holdpoint/models/settings';
+import { modelSettingsFrom } from '@holdpoint/models';
 import { ConfigError, type RuntimeConfig } from '@holdpoint/runtime';
 import { telemetryWanted } from '@holdpoint/telemetry';
-import { rootsFrom } from '@holdpoint/workspace/roots';
+import { rootsFrom } from '@holdpoint/workspace';
 import { z } from 'zod';
 import manifest from '../package.json' with { type: 'json' };
 

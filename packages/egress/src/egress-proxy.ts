@@ -108,7 +108,7 @@ export class EgressProxy implements AsyncDisposable {
     socket.allowHalfOpen = true; // a client may end its side and still wait for the answer
     const session = new ProxySession(this.#deps, socket);
     if (this.#closed || this.#sessions.size >= this.#deps.limits.connections) {
-      session.refuse({ verdict: 'refused', code: 'EPROXYBUSY' });
+      session.refuse({ verdict: 'refused', reason: 'EPROXYBUSY' });
       answer(socket, 503, 'Too many connections at the same time.');
       return;
     }
@@ -155,11 +155,11 @@ export class EgressProxy implements AsyncDisposable {
     if (valid) session.target = { host: parseHost(target.host)?.host ?? target.host.slice(0, 300), port: target.port };
     if (!holdsToken(incoming.headers['proxy-authorization'], token)) {
       const headers = ['Proxy-Authenticate: Basic realm="holdpoint"'];
-      return refuse({ verdict: 'refused', code: 'EPROXYAUTH' }, 407, "The proxy needs the run's token.", headers);
+      return refuse({ verdict: 'refused', reason: 'EPROXYAUTH' }, 407, "The proxy needs the run's token.", headers);
     }
     if (!valid) {
       const text = 'Use CONNECT host:port, or a plain http:// URL.';
-      return refuse({ verdict: 'refused', code: 'EPROXYREQUEST' }, 400, text);
+      return refuse({ verdict: 'refused', reason: 'EPROXYREQUEST' }, 400, text);
     }
     try {
       const { bytes, connect_ms: connectMs } = this.#deps.limits;

@@ -57,10 +57,10 @@ test('a listed host is fetched and the connection reported', async () => {
       port,
       address: '127.0.0.1',
       verdict: 'allowed',
-      code: null,
+      reason: undefined,
       bytes_up: expect.any(Number),
       bytes_down: expect.any(Number),
-      ms: expect.any(Number),
+      duration_ms: expect.any(Number),
       at: expect.any(Number),
     },
   ]);
@@ -82,7 +82,7 @@ test('https sends the name in the URL and accepts only its certificate', async (
   expect(asked).toEqual(['good.test']);
   const wrong = await run(guard, { url: `https://wrong.test:${port}/` });
   expect(wrong.error).toMatchObject({ code: 'ENETWORK', message: expect.stringContaining('No secure connection') });
-  expect(wrong.connections).toMatchObject([{ verdict: 'allowed', code: 'ENETWORK' }]);
+  expect(wrong.connections).toMatchObject([{ verdict: 'allowed', reason: 'ENETWORK' }]);
   const untrustedPort = await servers.https(makeCertificate(['good.test']), echo);
   const untrusted = await run(loopbackGuard([`good.test:${untrustedPort}`]), {
     url: `https://good.test:${untrustedPort}/`,
@@ -250,7 +250,7 @@ test('a refused connection is reported', async () => {
     url: 'http://inside.test/',
   });
   expect(connections).toMatchObject([
-    { host: 'inside.test', port: 80, verdict: 'refused', code: 'EADDRESSREFUSED', bytes_up: 0, bytes_down: 0 },
+    { host: 'inside.test', port: 80, verdict: 'refused', reason: 'EADDRESSREFUSED', bytes_up: 0, bytes_down: 0 },
   ]);
   expect(connections[0]).not.toHaveProperty('address');
 });

@@ -1,4 +1,3 @@
-export type { EgressConnection } from './connection-report.ts';
 export { EgressProxy } from './egress-proxy.ts';
 export { EgressError } from './errors.ts';
 export { createGuard } from './guard.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { type ConnectOptions, connectGuarded } from './connect.ts';
-import { codeOf, type EgressConnection, failedEnd, reportOf } from './connection-report.ts';
+import { type EgressConnection, failedEnd, reasonOf, reportOf } from './connection-report.ts';
 import { EgressError } from './errors.ts';
 
 /**
@@ -24,13 +24,13 @@ export async function openConnection(
   });
   const socket = secure ? encrypt(plain, target.host) : plain;
   const closed = Promise.withResolvers<void>();
-  let code: string | null = null;
+  let reason: string | undefined;
   socket.once('error', (error) => {
     // undici ends a connection that it no longer needs with an error of its own
-    code = 'code' in error && String(error.code).startsWith('UND_ERR_') ? null : codeOf(error);
+    reason = 'code' in error && String(error.code).startsWith('UND_ERR_') ? undefined : reasonOf(error);
   });
   socket.once('close', () => {
-    deps.onConnection(reportOf({ target, end: { verdict: 'allowed', code, address }, socket, at }));
+    deps.onConnection(reportOf({ target, end: { verdict: 'allowed', reason, address }, socket, at }));
     closed.resolve();
   });
   const close = () => {

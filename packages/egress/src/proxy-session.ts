@@ -21,7 +21,7 @@ export class ProxySession {
   readonly #closed = new AbortController();
   readonly #timers: Record<'header' | 'idle' | 'total', NodeJS.Timeout>;
   readonly #at = Date.now();
-  #end: ConnectionEnd = { verdict: 'refused', code: null };
+  #end: ConnectionEnd = { verdict: 'refused' };
   #upstream: Socket | null = null;
   #begun = false;
 
@@ -51,9 +51,9 @@ export class ProxySession {
   /** From here on the connection counts as made. */
   attach(upstream: Socket, address: string): void {
     this.#upstream = upstream;
-    this.#end = { verdict: 'allowed', code: null, address };
+    this.#end = { verdict: 'allowed', reason: undefined, address };
     upstream.on('error', () => {
-      this.#end.code ??= 'ENETWORK';
+      this.#end.reason ??= 'ENETWORK';
       this.client.destroy();
     });
     if (this.client.destroyed) upstream.destroy();
@@ -82,8 +82,8 @@ export class ProxySession {
   }
 
   /** Closes both sockets at once. */
-  abort(code: 'ETIMEOUT' | 'ETOOLARGE' | 'EABORTED'): void {
-    this.#end.code ??= code;
+  abort(reason: 'ETIMEOUT' | 'ETOOLARGE' | 'EABORTED'): void {
+    this.#end.reason ??= reason;
     this.#upstream?.destroy();
     this.client.destroy();
   }
@@ -92,8 +92,8 @@ export class ProxySession {
     for (const timer of Object.values(this.#timers)) clearTimeout(timer);
     this.#upstream?.destroy();
     this.#closed.abort(new EgressError('ENETWORK', 'The client has disconnected.', { next: 'Connect again.' }));
-    // a refusal without a code: the client disconnected, or was cut off, before its request was complete
-    if (this.#end.verdict === 'refused') this.#end.code ??= 'EPROXYREQUEST';
+    // a refusal without a reason: the client disconnected, or was cut off, before its request was complete
+    if (this.#end.verdict === 'refused') this.#end.reason ??= 'EPROXYREQUEST';
     this.#deps.onConnection(reportOf({ target: this.target, end: this.#end, socket: this.#upstream, at: this.#at }));
   }
 }

@@ -25,7 +25,7 @@ test('slow request headers end the connection', async () => {
   const trickle = setInterval(() => socket.write('x-a: b\r\n'), 10);
   expect(await closed).toBe('');
   clearInterval(trickle);
-  await expect.poll(() => connections).toMatchObject([{ host: '', verdict: 'refused', code: 'ETIMEOUT' }]);
+  await expect.poll(() => connections).toMatchObject([{ host: '', verdict: 'refused', reason: 'ETIMEOUT' }]);
 });
 
 test('request headers over the limit get 431', async () => {
@@ -45,7 +45,7 @@ test('an idle tunnel ends, a busy one stays', async () => {
   await idle.closed;
   await new Promise((resolve) => busy.socket.once('data', resolve)); // still echoes
   clearInterval(trickle);
-  expect(connections).toMatchObject([{ verdict: 'allowed', code: 'ETIMEOUT' }]);
+  expect(connections).toMatchObject([{ verdict: 'allowed', reason: 'ETIMEOUT' }]);
   busy.socket.destroy();
 });
 
@@ -55,7 +55,7 @@ test('a busy tunnel ends after its total time', async () => {
   const trickle = setInterval(() => socket.write('x'), 10);
   await closed;
   clearInterval(trickle);
-  await expect.poll(() => connections).toMatchObject([{ verdict: 'allowed', code: 'ETIMEOUT' }]);
+  await expect.poll(() => connections).toMatchObject([{ verdict: 'allowed', reason: 'ETIMEOUT' }]);
 });
 
 test('one connection too many gets 503, until another ends', async () => {
@@ -63,7 +63,7 @@ test('one connection too many gets 503, until another ends', async () => {
   const [first, second] = [talk(port, connectLine), talk(port, connectLine)];
   await Promise.all([first.answered, second.answered]);
   expect(await talk(port, connectLine).closed).toMatch(/^HTTP\/1\.1 503 /);
-  await expect.poll(() => connections).toMatchObject([{ verdict: 'refused', code: 'EPROXYBUSY' }]);
+  await expect.poll(() => connections).toMatchObject([{ verdict: 'refused', reason: 'EPROXYBUSY' }]);
   first.socket.destroy();
   await expect.poll(() => connections).toHaveLength(2);
   const third = talk(port, connectLine);
@@ -82,7 +82,7 @@ test('the byte limit ends a tunnel, and refuses the next', async () => {
   };
   const { port, connectLine, connections } = await open({ bytes }, endless);
   await talk(port, connectLine).closed;
-  await expect.poll(() => connections).toMatchObject([{ verdict: 'allowed', code: 'ETOOLARGE' }]);
+  await expect.poll(() => connections).toMatchObject([{ verdict: 'allowed', reason: 'ETOOLARGE' }]);
   expect(connections[0]?.bytes_down).toBeLessThan(2 * bytes);
   expect(await talk(port, connectLine).closed).toMatch(/^HTTP\/1\.1 403 [\s\S]*ETOOLARGE/);
 });

@@ -49,7 +49,7 @@ test('CONNECT reaches a listed TLS server and is reported when it ends', async (
     port: target,
     address: '127.0.0.1',
     verdict: 'allowed',
-    code: null,
+    reason: undefined,
   });
   expect(connections[0]?.bytes_up).toBeGreaterThan(100);
   expect(connections[0]?.bytes_down).toBeGreaterThan(100);
@@ -70,7 +70,9 @@ test.each([
     expect(answer).toMatch(/^HTTP\/1\.1 407 .*\r\nProxy-Authenticate: Basic realm="holdpoint"\r\n/);
   }
   await expect.poll(() => connections).toHaveLength(2);
-  expect(connections).toMatchObject([1, 2].map(() => ({ host: 'good.test', verdict: 'refused', code: 'EPROXYAUTH' })));
+  expect(connections).toMatchObject(
+    [1, 2].map(() => ({ host: 'good.test', verdict: 'refused', reason: 'EPROXYAUTH' })),
+  );
   expect(canary.connections()).toBe(0);
   await canary.close();
 });
@@ -105,7 +107,7 @@ test('a refused target gets 403, one line, and no connection', async () => {
   }
   await expect.poll(() => connections).toHaveLength(refused.length * 2);
   expect(connections.every(({ verdict, address }) => verdict === 'refused' && address === undefined)).toBe(true);
-  expect(connections.at(-3)).toMatchObject({ host: 'inside.test', port: canary.port, code: 'EADDRESSREFUSED' });
+  expect(connections.at(-3)).toMatchObject({ host: 'inside.test', port: canary.port, reason: 'EADDRESSREFUSED' });
   expect([canary.connections(), other.connections()]).toEqual([0, 0]);
   await Promise.all([canary.close(), other.close()]);
 });
@@ -129,7 +131,7 @@ test.each([
   const { port, connections } = await proxies.open(['good.test']);
   expect(await exchange(port, ask(line))).toMatch(/^HTTP\/1\.1 400 /);
   await expect.poll(() => connections).toHaveLength(1);
-  expect(connections[0]).toMatchObject({ verdict: 'refused', code: 'EPROXYREQUEST' });
+  expect(connections[0]).toMatchObject({ verdict: 'refused', reason: 'EPROXYREQUEST' });
 });
 
 test('a name that does not resolve or answer gets 502', async () => {
@@ -179,7 +181,7 @@ test('a plain request is forwarded without the headers for the proxy', async () 
   for (const word of ['internal.test', 'proxy-', 'drop', token]) expect(headers).not.toContain(word);
   await expect
     .poll(() => connections)
-    .toMatchObject([{ host: 'good.test', port: target, verdict: 'allowed', code: null }]);
+    .toMatchObject([{ host: 'good.test', port: target, verdict: 'allowed', reason: undefined }]);
 });
 
 test('a chunked body is forwarded whole', async () => {
@@ -236,7 +238,7 @@ test('bytes right after CONNECT arrive, and each side can end first', async () =
   expect(await readAll(socket)).toMatch(/^HTTP\/1\.1 200 [\s\S]*\r\n\r\ngot early words$/);
   await expect
     .poll(() => connections)
-    .toMatchObject([{ verdict: 'allowed', code: null, bytes_up: 11, bytes_down: 15 }]);
+    .toMatchObject([{ verdict: 'allowed', reason: undefined, bytes_up: 11, bytes_down: 15 }]);
 });
 
 test('5 MiB pass in both directions and are counted', async () => {
@@ -276,7 +278,7 @@ test('closing the proxy ends and reports every tunnel', async () => {
   const ended = tunnels.map(({ socket }) => new Promise((resolve) => socket.once('close', resolve)));
   for (const { socket } of tunnels) socket.resume();
   await proxy[Symbol.asyncDispose]();
-  expect(connections).toMatchObject([1, 2, 3].map(() => ({ verdict: 'allowed', code: 'EABORTED' })));
+  expect(connections).toMatchObject([1, 2, 3].map(() => ({ verdict: 'allowed', reason: 'EABORTED' })));
   await Promise.all(ended);
   await expect(tunnel(port, `good.test:${target}`)).rejects.toThrow();
 });

@@ -47,7 +47,8 @@ export async function sendRequest(deps: SendDeps, hop: Hop, signal: AbortSignal)
     allowH2: false,
     maxHeaderSize: limits.header_bytes,
     // the signals are exact, undici's timers are not
-    ...{ headersTimeout: 0, bodyTimeout: 0 },
+    headersTimeout: 0,
+    bodyTimeout: 0,
   });
   const dispose = () => client.destroy().then(close);
   try {

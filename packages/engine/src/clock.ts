@@ -1,37 +1,37 @@
-/** The clocks of this process. Passed in, so that a test can make one of them jump. */
+/** The clocks of this process. A parameter, so that a test can let one of them jump. */
 interface Sources {
   /** Milliseconds since the epoch; may jump. */
   wall: () => number;
-  /** Milliseconds since some moment; only goes forward, but stands still while the machine sleeps. */
-  steady: () => number;
+  /** Milliseconds since some moment. Monotonic, but it stands still while the machine sleeps. */
+  monotonic: () => number;
 }
 
-const sources: Sources = { wall: Date.now, steady: () => performance.now() };
+const sources: Sources = { wall: Date.now, monotonic: () => performance.now() };
 
-/** How long a wall clock has to stay changed before it is believed. */
-const believeAfterMs = 30_000;
-/** Two readings of the difference that lie closer together than this are of the same setting of the wall clock. */
-const sameMs = 1000;
+/** How long a wall clock has to stay changed before it is trusted. */
+const trustAfterMs = 30_000;
+/** Two offsets closer than this belong to the same setting of the wall clock. */
+const toleranceMs = 1000;
 
 /**
- * The time of day, from a clock that only goes forward: a wall clock that jumps and is corrected within half a minute changes nothing. One
- * that stays changed (the machine slept, or its clock was set right) is believed.
+ * The time of day, from a monotonic clock. A wall clock that jumps and is corrected within half a minute changes nothing. A wall clock that
+ * stays changed (the machine slept, or its clock was corrected) is trusted.
  *
  * @returns milliseconds since the epoch
  */
-export function openClock({ wall, steady }: Sources = sources): () => number {
-  let offset = wall() - steady();
+export function openClock({ wall, monotonic }: Sources = sources): () => number {
+  let offset = wall() - monotonic();
   let candidate: { offset: number; since: number } | undefined;
   return () => {
-    const now = steady();
+    const now = monotonic();
     const seen = wall() - now;
-    if (Math.abs(seen - offset) < sameMs) {
+    if (Math.abs(seen - offset) < toleranceMs) {
       candidate = undefined;
-      // The slow corrections of a time service.
+      // The slow corrections of a time service, at most 1 ms per call backwards.
       offset = seen > offset ? seen : Math.max(seen, offset - 1);
-    } else if (candidate === undefined || Math.abs(seen - candidate.offset) > sameMs) {
+    } else if (candidate === undefined || Math.abs(seen - candidate.offset) > toleranceMs) {
       candidate = { offset: seen, since: now };
-    } else if (now - candidate.since >= believeAfterMs) {
+    } else if (now - candidate.since >= trustAfterMs) {
       offset = seen;
       candidate = undefined;
     }

@@ -24,9 +24,9 @@ export interface AdapterDeps extends ProviderDeps {
   now: () => number;
 }
 
-/** The one place that speaks to the AI SDK. */
+/** The only module that uses the AI SDK. */
 export function createAiSdkModel(deps: AdapterDeps): Model {
-  // The SDK prints warnings with parts of the conversation in them; this is the one switch it has.
+  // The SDK prints warnings that contain parts of the conversation. This global is its only switch.
   globalThis.AI_SDK_LOG_WARNINGS = false;
   return { generate: (request) => generate(deps, request) };
 }
@@ -34,7 +34,7 @@ export function createAiSdkModel(deps: AdapterDeps): Model {
 async function generate(deps: AdapterDeps, request: ModelRequest): Promise<ModelAnswer> {
   const { model, options } = openProviderModel(deps, request.model);
   request.signal.throwIfAborted();
-  // Without `execute` the SDK stops at the first answer: one request.
+  // Without `execute` the SDK stops after the first answer, so it sends one request.
   const tools: ToolSet = Object.fromEntries(
     request.tools.map((tool) => [
       tool.name,
@@ -43,7 +43,7 @@ async function generate(deps: AdapterDeps, request: ModelRequest): Promise<Model
   );
   const result = await generateText({
     model: wrapLanguageModel({ model, middleware: [boundArgsDepth, uniqueCallIds(request.messages)] }),
-    ...(request.system === '' ? {} : { instructions: request.system }),
+    instructions: request.system || undefined,
     messages: toSentMessages(request.messages, request.model),
     tools,
     maxRetries: 0,
@@ -51,7 +51,7 @@ async function generate(deps: AdapterDeps, request: ModelRequest): Promise<Model
     abortSignal: request.signal,
     providerOptions: options,
   }).catch((error: unknown) => {
-    // An abort is the caller's own wish and no failure of the model.
+    // The caller aborted, so this is no failure of the model.
     request.signal.throwIfAborted();
     throw toModelError(deps, error, request.model);
   });
@@ -73,7 +73,7 @@ function rawAnswer(model: string, result: Generated): RawAnswer {
   };
 }
 
-/** Other kinds (sources, files, results of the provider's own tools) come only with tools that are never offered here. */
+/** Other kinds (sources, files, results of the provider's own tools) need tools that are never offered here. */
 function answerPart(part: Generated['content'][number]): AnswerPart[] {
   switch (part.type) {
     case 'text':
@@ -95,12 +95,12 @@ function toModelError(deps: AdapterDeps, error: unknown, model: string): ModelEr
   if (InvalidResponseDataError.isInstance(error)) {
     return describeFailure(deps, { kind: 'unreadable', status: 200, headers: {}, body: error.data, message }, model);
   }
-  // The SDK's other errors judge what was given to it, before any request. As a cause they would carry the conversation along.
+  // The SDK's other errors are about its input, before any request. They contain the conversation, so they are no cause of this error.
   if (AISDKError.isInstance(error)) {
     const next = 'Check the conversation and the tools: each call needs its result.';
     return new ModelError({ code: 'EMODELREQUEST', message: `${model} was not asked: ${message}`, next });
   }
-  const next = 'Look at the cause of this error.';
+  const next = 'Read the cause of this error.';
   return new ModelError(
     { code: 'EMODELUNKNOWN', message: `Asking ${model} failed: ${message}`, next },
     { cause: error },
@@ -109,15 +109,15 @@ function toModelError(deps: AdapterDeps, error: unknown, model: string): ModelEr
 
 function readFailure(error: APICallError): Failure {
   const { statusCode: status, responseHeaders: headers = {}, responseBody: body, message } = error;
-  const of = { status, headers, body, message };
-  if (status === undefined) return { ...of, kind: 'unreachable' };
-  // `response.error` of the Responses API: a 200 which the SDK reports as 400, with the parsed body.
-  if (typeof body !== 'string' && body !== undefined) return { ...of, kind: 'unreadable' };
-  if (status >= 300) return { ...of, kind: 'refused' };
-  return { ...of, kind: isBroken(error) ? 'broken' : 'unreadable' };
+  const failure = { status, headers, body, message };
+  if (status === undefined) return { ...failure, kind: 'unreachable' };
+  // `response.error` of the Responses API: the SDK reports a 200 as 400, with the parsed body.
+  if (typeof body !== 'string' && body !== undefined) return { ...failure, kind: 'unreadable' };
+  if (status >= 300) return { ...failure, kind: 'refused' };
+  return { ...failure, kind: isBroken(error) ? 'broken' : 'unreadable' };
 }
 
-/** The connection ended inside the body, or the JSON did. An HTML page ends nowhere: it is no answer at all. */
+/** Whether the connection or the JSON ended early. An HTML page is no answer at all, so it is not broken. */
 function isBroken(error: APICallError): boolean {
   const cut = JSONParseError.isInstance(error.cause) && /^\s*(\{|\[|$)/.test(error.responseBody ?? '');
   return cut || error.isRetryable || (error.cause instanceof TypeError && error.cause.message === 'terminated');

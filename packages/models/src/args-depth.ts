@@ -1,26 +1,26 @@
 import type { LanguageModelMiddleware } from 'ai';
 
-/** Arrays and objects within one another. The SDK, and what validates and stores arguments, call themselves once per level. */
-const DEEPEST_ARGS = 90;
+/** Nested arrays and objects. The SDK and the code that validates and stores arguments recurse once per level. */
+const deepestArgs = 90;
 
-/** Stands in for arguments that are too deep to be read. */
-export const TOO_DEEP = `The arguments had more than ${DEEPEST_ARGS} levels of arrays and objects.`;
+/** Replaces arguments that are nested too deeply. */
+export const tooDeep = `The arguments had more than ${deepestArgs} levels of arrays and objects.`;
 
-/** Replaces arguments of too many levels before the SDK reads them. */
+/** Replaces arguments with too many levels before the SDK reads them. */
 export const boundArgsDepth: LanguageModelMiddleware = {
   specificationVersion: 'v4',
   async wrapGenerate({ doGenerate }) {
     const answer = await doGenerate();
     const content = answer.content.map((part) =>
-      part.type === 'tool-call' && isDeeperThan(DEEPEST_ARGS, part.input)
-        ? { ...part, input: JSON.stringify(TOO_DEEP) }
+      part.type === 'tool-call' && isDeeperThan(deepestArgs, part.input)
+        ? { ...part, input: JSON.stringify(tooDeep) }
         : part,
     );
     return { ...answer, content };
   },
 };
 
-/** Counts the brackets of JSON text outside its strings, in one pass: parsing it or matching it by a pattern could be made slow. */
+/** Counts the brackets of JSON text outside its strings in one pass. A hostile text could make a parser or a pattern slow. */
 function isDeeperThan(levels: number, json: string): boolean {
   let depth = 0;
   let inString = false;

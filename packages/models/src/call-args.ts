@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { TOO_DEEP } from './args-depth.ts';
+import { tooDeep } from './args-depth.ts';
 
 type Json = z.core.util.JSONType;
 export interface JsonObject {
@@ -9,14 +9,15 @@ export interface JsonObject {
 export type CallArgs = { args: JsonObject; invalid?: undefined } | { args: Json; invalid: string };
 
 /**
- * Reads what a model wrote as a call's arguments. Never throws: arguments that cannot be used are data for the planner.
- * `refused` says that the text could not be parsed; it then arrives as the text itself.
+ * Reads the arguments of a call that a model wrote. Never throws: unusable arguments are data for the planner.
+ *
+ * @param refused whether `input` is a text that the SDK could not parse
  */
 export function readCallArgs(input: unknown, refused: boolean): CallArgs {
-  // Models leave the arguments of a call without parameters empty.
+  // Models write no arguments for a tool without parameters.
   if (input === undefined || input === null || (typeof input === 'string' && input.trim() === '')) return { args: {} };
   if (typeof input === 'string' && refused) return { args: input, invalid: whyRefused(input) };
-  if (input === TOO_DEEP) return { args: {}, invalid: TOO_DEEP };
+  if (input === tooDeep) return { args: {}, invalid: tooDeep };
   const args = input as Json;
   return isJsonObject(args) ? { args } : { args, invalid: `The arguments must be a JSON object, not ${kindOf(args)}.` };
 }

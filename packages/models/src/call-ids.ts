@@ -1,12 +1,12 @@
 import type { LanguageModelMiddleware } from 'ai';
 import type { ModelMessage } from './port.ts';
 
-/** LiteLLM puts thought signatures into ids, which go back to the provider: some thousand characters are honest. */
+/** LiteLLM puts thought signatures into ids, which go back to the provider, so ids of a few thousand characters are legitimate. */
 const longestId = 16_384;
 
 /**
- * Gives each call of an answer an id that no other call of the conversation has. It must stand beneath `generateText`, which finds a
- * call by its id: of calls with one id it hands over the first, several times.
+ * Gives each call of an answer an id that no other call of the conversation has. It runs below `generateText`, which finds calls by id:
+ * for calls with the same id it returns the first one several times.
  */
 export function uniqueCallIds(messages: readonly ModelMessage[]): LanguageModelMiddleware {
   return {
@@ -28,11 +28,11 @@ export function uniqueCallIds(messages: readonly ModelMessage[]): LanguageModelM
   };
 }
 
-/** Whether the provider wrote an id. Where it wrote none, the SDK makes a random one: the same answer would read differently each time. */
+/** Whether the provider wrote an id. Without one the SDK makes a random id, and the same answer would read differently each time. */
 function writtenIds(body: unknown): (id: string) => boolean {
   if (body === undefined) return () => true;
   const strings = new Set<string>();
-  // A stack of its own: a body may be nested more deeply than calls may be.
+  // An explicit stack: a body may be nested more deeply than function calls.
   const open: unknown[] = [body];
   while (open.length > 0) {
     const value = open.pop();
@@ -42,7 +42,7 @@ function writtenIds(body: unknown): (id: string) => boolean {
   return (id) => strings.has(id);
 }
 
-/** The first call with an id keeps it, for some servers have the model read its ids again; calls without a usable one get one of ours. */
+/** The first call with an id keeps it, because some servers show the model its ids again. Calls without a usable id get one of ours. */
 function claimIds(given: readonly string[], used: Set<string>): string[] {
   const kept = given.map((id) => {
     if (!isUsable(id) || used.has(id)) return undefined;
@@ -55,7 +55,7 @@ function claimIds(given: readonly string[], used: Set<string>): string[] {
 const isUsable = (id: string): boolean =>
   id.trim() !== '' && id.length <= longestId && !/\p{Cc}/u.test(id) && id.isWellFormed();
 
-/** An id that is not in use yet, and is from then on. Nine letters and digits: Mistral takes no others, and every provider takes these. */
+/** Reserves a new id. Nine letters and digits: Mistral accepts no other ids, and every provider accepts these. */
 export function newCallId(used: Set<string>): string {
   for (let n = used.size + 1; ; n++) {
     const id = `call${String(n).padStart(5, '0')}`;
@@ -65,7 +65,7 @@ export function newCallId(used: Set<string>): string {
   }
 }
 
-/** Every id that a call of the conversation has. */
+/** The ids of all calls of the conversation. */
 export const usedIds = (messages: readonly ModelMessage[]): Set<string> =>
   new Set(
     messages.flatMap((message) => (message.role === 'assistant' ? message.answer.calls.map(({ id }) => id) : [])),

@@ -12,19 +12,19 @@ interface ResultPart {
   output: { type: 'text' | 'error-text'; value: string };
 }
 
-/** A message in the SDK's form, structurally. */
+/** A message in the form of the SDK. */
 export type SentMessage =
   | { role: 'user'; content: string }
   | { role: 'assistant'; content: ReplayPart[] }
   | { role: 'tool'; content: ResultPart[] };
 
 /**
- * Maps the conversation to what is sent to `model`.
- * An answer of the same model goes back exactly as it came. One of another model is rebuilt from its text and calls:
- * foreign reasoning is refused by some providers, and foreign ids have characters others forbid.
+ * Converts the conversation to the messages for `model`.
+ * An answer of the same model goes back unchanged. An answer of another model is rebuilt from its text and calls:
+ * some providers refuse foreign reasoning, and some ids have characters that other providers forbid.
  */
 export function toSentMessages(messages: readonly ModelMessage[], model: string): SentMessage[] {
-  /** Our id → the id sent, for the calls that are sent. */
+  /** The sent id by our id, for the calls that are sent. */
   const ids = new Map<string, string>();
   const taken = usedIds(messages);
   return messages.flatMap((message): SentMessage[] => {
@@ -41,7 +41,7 @@ export function toSentMessages(messages: readonly ModelMessage[], model: string)
   });
 }
 
-/** `taken`: every id that a call has or was given. */
+/** `taken`: the ids of all calls, including rebuilt ids. */
 interface Ids {
   ids: Map<string, string>;
   taken: Set<string>;
@@ -53,7 +53,7 @@ function sentAnswer(answer: ModelAnswer, model: string, known: Ids): ReplayPart[
   for (const part of parts) {
     if (part.type === 'tool-call' && !ids.has(part.toolCallId)) ids.set(part.toolCallId, part.toolCallId);
   }
-  // No provider takes an empty assistant message.
+  // No provider accepts an empty assistant message.
   return parts.length > 0 ? parts : [{ type: 'text', text: '(no answer)' }];
 }
 
@@ -68,7 +68,7 @@ function rebuilt(answer: ModelAnswer, { ids, taken }: Ids): ReplayPart[] {
   return [...text, ...calls];
 }
 
-/** Counts on from the calls before, so that a longer conversation begins with the same bytes: providers cache those. */
+/** Continues the numbers of earlier calls, so a longer conversation begins with the same bytes, which providers cache. */
 function rebuiltId(from: number, taken: Set<string>): string {
   for (let n = from; ; n++) {
     const id = `rebuilt_${n}`;
@@ -78,7 +78,7 @@ function rebuiltId(from: number, taken: Set<string>): string {
   }
 }
 
-/** A result whose call is not sent (the provider itself dropped it) is said in the user's voice: alone it would be refused. */
+/** A result whose call is not sent, because the provider dropped it, becomes a user message: providers refuse a result without its call. */
 function sentResults(results: readonly Result[], ids: Map<string, string>): SentMessage[] {
   const content: ResultPart[] = [];
   const orphans: string[] = [];
@@ -97,7 +97,7 @@ function sentResults(results: readonly Result[], ids: Map<string, string>): Sent
   return sent;
 }
 
-/** OpenAI-compatible servers get results without an error flag: the words must say it. */
+/** Results for OpenAI-compatible servers have no error flag, so the text must name the error. */
 function worded(result: Result): string {
   return result.is_error && !/^error\b/i.test(result.text) ? `Error: ${result.text}` : result.text;
 }

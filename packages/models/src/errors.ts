@@ -1,14 +1,13 @@
-/** Every way in which a model request fails. */
 export type ModelErrorCode =
-  /** The model's name cannot be used: wrong form or unknown provider. */
+  /** The name of the model has a wrong form or an unknown provider. */
   | 'EMODELNAME'
   /** A key or a base URL is missing or wrong in the settings. */
   | 'EMODELSETTINGS'
   /** The provider asks for fewer requests. */
   | 'EMODELRATELIMIT'
-  /** The provider cannot be reached, is overloaded, or failed inside. */
+  /** The provider cannot be reached, is overloaded, or has an internal error. */
   | 'EMODELUNAVAILABLE'
-  /** The answer began and did not arrive whole. */
+  /** The answer began and is incomplete. */
   | 'EMODELCUTOFF'
   /** The provider refuses the key. */
   | 'EMODELAUTH'
@@ -16,24 +15,24 @@ export type ModelErrorCode =
   | 'EMODELQUOTA'
   /** The provider refuses this request. */
   | 'EMODELREQUEST'
-  /** What came back is not an answer of this provider. */
+  /** The received body is not an answer of this provider. */
   | 'EMODELANSWER'
-  /** An answer arrived whole, and is more than a worker may work on: too large, too deep, too many values. */
+  /** A complete answer is too large for a worker: too many bytes, levels or values. */
   | 'EMODELUNUSABLE'
-  /** A fault nobody has met yet. */
+  /** An unexpected failure. */
   | 'EMODELUNKNOWN';
 
 /** Codes for which the same request may succeed later. */
-const RETRYABLE: ReadonlySet<ModelErrorCode> = new Set(['EMODELRATELIMIT', 'EMODELUNAVAILABLE', 'EMODELCUTOFF']);
+const retryableCodes: ReadonlySet<ModelErrorCode> = new Set(['EMODELRATELIMIT', 'EMODELUNAVAILABLE', 'EMODELCUTOFF']);
 
 export interface ModelErrorDetails {
   code: ModelErrorCode;
   message: string;
-  /** What to do now, one sentence. */
+  /** What to do, in one sentence. */
   next: string;
-  /** HTTP status, where there was an answer. */
+  /** The HTTP status when there was an answer. */
   status?: number | undefined;
-  /** Milliseconds the provider asks to wait. */
+  /** Milliseconds that the provider asks to wait. */
   retryAfterMs?: number | undefined;
 }
 
@@ -49,18 +48,18 @@ export class ModelError extends Error {
   constructor(details: ModelErrorDetails, options?: { cause?: unknown }) {
     super(details.message, options);
     this.code = details.code;
-    this.retryable = RETRYABLE.has(details.code);
+    this.retryable = retryableCodes.has(details.code);
     this.next = details.next;
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;
   }
 }
 
-export const UNUSABLE_NEXT =
-  'Resume the run to ask again. If the answer stays so, say in a message that each answer should do less, or use another model.';
+export const unusableNext =
+  'Resume the run to ask again. If this happens again, send a message that each answer should do less, or use another model.';
 
 /** @param reason completes a sentence: "its answer …" */
 export function unusableAnswer(reason: string): ModelError {
-  const message = `The provider's answer ${reason}: it is too much to be worked on, and nothing of it was used.`;
-  return new ModelError({ code: 'EMODELUNUSABLE', message, next: UNUSABLE_NEXT });
+  const message = `The provider's answer ${reason}: it is too large to process, and no part of it was used.`;
+  return new ModelError({ code: 'EMODELUNUSABLE', message, next: unusableNext });
 }

@@ -1,12 +1,12 @@
-import { ModelError, type ModelErrorCode, UNUSABLE_NEXT } from './errors.ts';
+import { ModelError, type ModelErrorCode, unusableNext } from './errors.ts';
 import { hideKeys } from './hide-keys.ts';
 import { type Problem, readProblem } from './read-problem.ts';
 import { readRetryAfter } from './retry-after.ts';
 import type { ModelSettings } from './settings.ts';
 
-/** A request that failed, free of any library's types. */
+/** A failed request, without types of a library. */
 export interface Failure {
-  /** `unreachable`: no answer. `refused`: an answer with an error. `broken`: the body did not arrive whole. `unreadable`: it did, and is no answer. */
+  /** `unreachable`: no answer. `refused`: an error answer. `broken`: an incomplete body. `unreadable`: a complete body that is no answer. */
   kind: 'unreachable' | 'refused' | 'broken' | 'unreadable';
   status?: number | undefined;
   headers: Record<string, string>;
@@ -15,42 +15,42 @@ export interface Failure {
   message: string;
 }
 
-/** Decides what a failed request means: one row of the table below for each way. */
+/** The error for a failed request. */
 export function describeFailure(
   deps: { now: () => number; settings: ModelSettings },
   failure: Failure,
   model: string,
 ): ModelError {
-  const told = readProblem(failure.body);
-  const status = statusOf(failure, told);
-  const code = codeOf(failure, told, status);
-  const words = hideKeys(deps.settings, told.message ?? failure.message).slice(0, 500);
-  const retryAfterMs = readRetryAfter(deps, { headers: failure.headers, details: told.details });
+  const problem = readProblem(failure.body);
+  const status = statusOf(failure, problem);
+  const code = codeOf(failure, problem, status);
+  const words = hideKeys(deps.settings, problem.message ?? failure.message).slice(0, 500);
+  const retryAfterMs = readRetryAfter(deps, { headers: failure.headers, details: problem.details });
   return new ModelError({
     code,
     message: messageOf(code, model, status, words),
-    next: NEXT[code],
+    next: nextSteps[code],
     status,
     retryAfterMs,
   });
 }
 
-function codeOf(failure: Failure, told: Problem, status: number | undefined): ModelErrorCode {
+function codeOf(failure: Failure, problem: Problem, status: number | undefined): ModelErrorCode {
   if (failure.kind === 'unreachable') return 'EMODELUNAVAILABLE';
   if (status === undefined) return 'EMODELUNKNOWN';
   if (status < 300) return failure.kind === 'broken' ? 'EMODELCUTOFF' : 'EMODELANSWER';
-  // OpenAI says an empty account with 429, as if waiting helped.
-  if (status === 402 || told.words.includes('insufficient_quota')) return 'EMODELQUOTA';
+  // OpenAI reports an empty account with 429, although waiting does not help.
+  if (status === 402 || problem.words.includes('insufficient_quota')) return 'EMODELQUOTA';
   if (status === 429) return 'EMODELRATELIMIT';
-  // Gemini says a wrong key with 400.
-  if (status === 401 || status === 403 || told.words.includes('API_KEY_INVALID')) return 'EMODELAUTH';
+  // Gemini reports a wrong key with 400.
+  if (status === 401 || status === 403 || problem.words.includes('API_KEY_INVALID')) return 'EMODELAUTH';
   if (status === 408 || status === 409 || status === 425) return 'EMODELUNAVAILABLE';
   if (status >= 500 && status !== 501) return 'EMODELUNAVAILABLE';
   return 'EMODELREQUEST';
 }
 
-/** Errors arrive inside a 200 too (proxies; OpenAI's `response.error`): their own word then counts as the status. */
-const STATUS_OF_WORD: Readonly<Record<string, number>> = {
+/** Some errors arrive inside a 200 (proxies, OpenAI's `response.error`). The name of the error then decides the status. */
+const statusOfWord: Readonly<Record<string, number>> = {
   rate_limit_exceeded: 429,
   rate_limit_error: 429,
   RESOURCE_EXHAUSTED: 429,
@@ -65,29 +65,29 @@ const STATUS_OF_WORD: Readonly<Record<string, number>> = {
   permission_error: 403,
 };
 
-function statusOf(failure: Failure, told: Problem): number | undefined {
+function statusOf(failure: Failure, problem: Problem): number | undefined {
   if (failure.kind !== 'unreadable') return failure.status;
-  const byWord = told.words.map((word) => STATUS_OF_WORD[word]).find((status) => status !== undefined);
-  return byWord ?? told.status ?? failure.status;
+  const byWord = problem.words.map((word) => statusOfWord[word]).find((status) => status !== undefined);
+  return byWord ?? problem.status ?? failure.status;
 }
 
 function messageOf(code: ModelErrorCode, model: string, status: number | undefined, words: string): string {
   const said = words === '' ? '' : `: ${words}`;
-  if (code === 'EMODELCUTOFF') return `The answer of ${model} was cut off before it had arrived whole${said}`;
+  if (code === 'EMODELCUTOFF') return `The answer of ${model} was cut off before it was complete${said}`;
   return status === undefined ? `${model} could not be asked${said}` : `${model} answered ${status}${said}`;
 }
 
-const NEXT: Readonly<Record<ModelErrorCode, string>> = {
+const nextSteps: Readonly<Record<ModelErrorCode, string>> = {
   EMODELNAME: 'Name a known model.',
   EMODELSETTINGS: 'Complete the settings of the provider.',
-  EMODELRATELIMIT: 'Ask again after the time the provider names, or slow down.',
+  EMODELRATELIMIT: 'Ask again after the time that the provider names, or slow down.',
   EMODELUNAVAILABLE: 'Ask again later; if it stays so, check the base URL and the provider.',
-  EMODELCUTOFF: 'Ask again; nothing of the answer was used.',
-  EMODELAUTH: 'Check the API key and what it may use.',
+  EMODELCUTOFF: 'Ask again; no part of the answer was used.',
+  EMODELAUTH: 'Check the API key and its permissions.',
   EMODELQUOTA: 'Add credit to the account, or use another key.',
   EMODELREQUEST:
-    'Check the model name, the base URL, the tools and the length of the conversation against what the provider says.',
+    'Compare the model name, the base URL, the tools and the length of the conversation with the message of the provider.',
   EMODELANSWER: 'Check that the base URL leads to the API of this provider.',
-  EMODELUNUSABLE: UNUSABLE_NEXT,
-  EMODELUNKNOWN: 'Look at the cause in the log of the worker.',
+  EMODELUNUSABLE: unusableNext,
+  EMODELUNKNOWN: 'Read the cause in the log of the worker.',
 };

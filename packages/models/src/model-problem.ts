@@ -8,7 +8,7 @@ export interface ModelProblem {
   next: string;
 }
 
-/** Says, without any request, why a model could not be asked; `null` when nothing is missing. For submit time. */
+/** Why a model cannot be asked, found at submit time without a request; `null` when its settings are complete. */
 export function describeModelProblem(name: string, settings: ModelSettings): ModelProblem | null {
   try {
     const { provider } = parseModelName(name);

@@ -4,7 +4,7 @@ import type { ModelSettings } from './settings.ts';
 
 export interface ModelsOptions {
   settings: ModelSettings;
-  /** Sends the requests. Node's own gives up when no answer has begun after 300 s. @default globalThis.fetch */
+  /** Sends the requests. Node's own fetch gives up when no answer begins within 300 s. @default globalThis.fetch */
   fetch?: typeof globalThis.fetch;
   /** Epoch milliseconds, for retry-after dates. @default Date.now */
   now?: () => number;
@@ -21,7 +21,7 @@ export function openModels({ settings, fetch, now }: ModelsOptions): Model {
   const send = fetch ?? globalThis.fetch;
   return createAiSdkModel({
     settings,
-    // Followed to another host, a redirect would take the key and the conversation along. It is reported as a refusal.
+    // A followed redirect would send the key and the conversation to another host, so it is reported as a refusal.
     fetch: (input, init) => send(input, { ...init, redirect: 'manual' }),
     now: now ?? Date.now,
   });

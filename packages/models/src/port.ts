@@ -1,46 +1,46 @@
 import { z } from 'zod';
 
-/** One tool as a model sees it. `parameters` is JSON Schema, sent as it is. */
+/** One tool as a model sees it. `parameters` is JSON Schema and is sent unchanged. */
 export interface ModelTool {
   name: string;
   description: string;
   parameters: Record<string, unknown>;
 }
 
-export const modelToolCallSchema = z.strictObject({
-  /** The provider's id for this call, or one of ours where the provider gives none or repeats one. Unique within the conversation. */
+const modelToolCallSchema = z.strictObject({
+  /** The provider's id for this call, or our own when the provider gives none or repeats one. Unique within the conversation. */
   id: z.string(),
-  /** As the model wrote it: it may name no tool that was offered. */
+  /** The name that the model wrote. There may be no such tool. */
   tool: z.string(),
-  /** The arguments; when `invalid`, whatever came instead (usually the raw text). Not checked against the tool's schema. */
+  /** The arguments, not checked against the tool's schema. When `invalid` is set: the received value, usually the raw text. */
   args: z.json(),
-  /** Why the arguments cannot be used. Such a call must not run: its result tells the model. */
+  /** Why the arguments cannot be used. Such a call must not run: its result reports the reason to the model. */
   invalid: z.string().optional(),
 });
 export type ModelToolCall = z.infer<typeof modelToolCallSchema>;
 
-/** A model's whole answer, as it is recorded before anything acts on it. */
+/** A model's whole answer. It is recorded before its calls run. */
 export const modelAnswerSchema = z.strictObject({
-  /** The name it was asked under, `provider/model`. */
+  /** The requested `provider/model`. */
   model: z.string(),
   text: z.string(),
   calls: z.array(modelToolCallSchema),
-  /** `length`: cut at the output limit. A call that the limit cut is `invalid`; the others are whole. */
+  /** `length`: the output limit cut the answer. The cut call is `invalid`; the other calls are complete. */
   finish: z.enum(['stop', 'tool_calls', 'length', 'content_filter', 'other']),
-  /** Tokens; 0 where the provider does not say. */
+  /** Tokens; 0 when the provider does not report them. */
   usage: z.strictObject({ input_tokens: z.int(), output_tokens: z.int() }),
-  /** The answer in the adapter's own shape (signatures, item ids, encrypted reasoning), to be replayed as it was. Opaque. */
+  /** The answer in the adapter's own shape (signatures, item ids, encrypted reasoning), for an exact replay. Opaque. */
   provider: z.json(),
 });
 export type ModelAnswer = z.infer<typeof modelAnswerSchema>;
 
-/** The conversation in our own format. Persisted as it is; survives `JSON.parse(JSON.stringify(…))` unchanged. */
+/** The conversation in our format. It is persisted and survives `JSON.parse(JSON.stringify(…))` unchanged. */
 export const modelMessageSchema = z.discriminatedUnion('role', [
   z.strictObject({ role: z.literal('user'), text: z.string() }),
   z.strictObject({ role: z.literal('assistant'), answer: modelAnswerSchema }),
   z.strictObject({
     role: z.literal('tool'),
-    /** One result for every call of the answer before, `invalid` calls too: providers refuse a call without a result. */
+    /** One result for each call of the previous answer, including `invalid` calls: providers refuse a call without a result. */
     results: z.array(z.strictObject({ id: z.string(), tool: z.string(), text: z.string(), is_error: z.boolean() })),
   }),
 ]);
@@ -59,8 +59,8 @@ export interface ModelRequest {
 
 export interface Model {
   /**
-   * One answer, by one HTTP request which is never retried here.
-   * Throws `ModelError` (`retryable`, and `retryAfterMs` where the provider said it); when the signal aborts, its reason.
+   * Gets one answer with one HTTP request, without retries.
+   * @throws ModelError with `retryable` and the provider's `retryAfterMs`; the reason of the signal when it aborts
    */
   generate(request: ModelRequest): Promise<ModelAnswer>;
 }

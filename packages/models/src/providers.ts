@@ -12,12 +12,11 @@ export interface ProviderDeps {
   fetch: typeof globalThis.fetch;
 }
 
-/** What each request carries for its provider. */
 type RequestOptions = Record<string, Record<string, boolean>>;
 
 /**
- * The provider's model behind a name, and the options each of its requests carries. Makes no request.
- * Keys and URLs are always given: the provider packages read the process's environment where one is absent.
+ * The provider's model for a name, and the options of each of its requests. Makes no request.
+ * Always passes keys and URLs: the provider packages read missing ones from the environment of the process.
  * @throws ModelError EMODELNAME, EMODELSETTINGS
  */
 export function openProviderModel({ settings, fetch }: ProviderDeps, name: string) {
@@ -29,7 +28,7 @@ export function openProviderModel({ settings, fetch }: ProviderDeps, name: strin
     case 'openai':
       return {
         model: openai().responses(model),
-        // The conversation lives here: nothing may depend on what the provider stores, or for how long. Encrypted reasoning comes back with the answer.
+        // The provider stores nothing, because the conversation is stored here. Encrypted reasoning comes back with the answer.
         options: { openai: { store: false } },
       };
     case 'openai-chat':
@@ -43,7 +42,7 @@ export function openProviderModel({ settings, fetch }: ProviderDeps, name: strin
       return { model: createGoogle({ apiKey: key(settings.google), baseURL, fetch })(model), options: none };
     }
     case 'openai-compatible': {
-      // No usual path: such servers differ.
+      // No default path: such servers differ.
       const baseURL = baseUrl(settings.openaiCompatible?.baseUrl, '', '');
       const apiKey = key(settings.openaiCompatible);
       return { model: createOpenAICompatible({ name: provider, apiKey, baseURL, fetch })(model), options: none };
@@ -62,8 +61,8 @@ export function openProviderModel({ settings, fetch }: ProviderDeps, name: strin
   }
 }
 
-function key(of: { apiKey?: string | undefined } | undefined): string {
-  return of?.apiKey ?? '';
+function key(provider: { apiKey?: string | undefined } | undefined): string {
+  return provider?.apiKey ?? '';
 }
 
 function baseUrl(given: string | undefined, origin: string, path: string): string {

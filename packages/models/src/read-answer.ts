@@ -3,7 +3,7 @@ import { newCallId, usedIds } from './call-ids.ts';
 import type { ModelAnswer, ModelMessage, ModelToolCall } from './port.ts';
 import { packReplay } from './replay.ts';
 
-/** One part of an answer as the SDK hands it over, in order. */
+/** One part of an answer from the SDK, in order. */
 export type AnswerPart =
   | { type: 'text' | 'reasoning'; text: string; metadata: unknown }
   | { type: 'call'; id: string; tool: string; input: unknown; refused: boolean; metadata: unknown };
@@ -12,18 +12,18 @@ export interface RawAnswer {
   model: string;
   parts: readonly AnswerPart[];
   finish: string;
-  /** Set when the provider dropped a call because it could not read it itself (Gemini); what it says about it. */
+  /** The provider's message about a call that it dropped because it could not read it (Gemini). */
   droppedCall?: string | undefined;
-  /** Whether call arguments arrive as JSON text, which shows by itself that it is whole, or as parsed values. */
+  /** Whether call arguments arrive as JSON text, which is complete when it parses, or as parsed values. */
   argsAsText: boolean;
   inputTokens: number | undefined;
   outputTokens: number | undefined;
 }
 
-/** The stand-in for the name of a call that the provider could not read. */
-const UNREADABLE_CALL = 'unreadable_call';
+/** The tool name for a call that the provider could not read. */
+const unreadableCall = 'unreadable_call';
 
-/** Turns what came back into our own format: arguments read, every part kept for the replay. The ids are unique already. */
+/** Converts an answer of the SDK into our format: reads the arguments and keeps every part for the replay. The ids are already unique. */
 export function readAnswer(raw: RawAnswer, messages: readonly ModelMessage[]): ModelAnswer {
   const calls: ModelToolCall[] = [];
   const parts: unknown[] = [];
@@ -39,7 +39,7 @@ export function readAnswer(raw: RawAnswer, messages: readonly ModelMessage[]): M
       type: 'tool-call',
       toolCallId: call.id,
       toolName: call.tool,
-      // Providers take an object only; the result of an invalid call says what was wrong with it.
+      // Providers accept only an object. The result of an invalid call says what is wrong.
       input: call.invalid === undefined && isJsonObject(call.args) ? call.args : {},
       providerOptions: part.metadata,
     });
@@ -47,7 +47,7 @@ export function readAnswer(raw: RawAnswer, messages: readonly ModelMessage[]): M
   if (raw.droppedCall !== undefined) {
     const args = raw.droppedCall;
     const id = newCallId(new Set([...usedIds(messages), ...calls.map((call) => call.id)]));
-    calls.push({ id, tool: UNREADABLE_CALL, args, invalid: `The call could not be read: ${args}` });
+    calls.push({ id, tool: unreadableCall, args, invalid: `The call could not be read: ${args}` });
   }
   return {
     model: raw.model,
@@ -63,7 +63,7 @@ function readCall(part: AnswerPart & { type: 'call' }, doubtful: boolean, cut: b
   const read = readCallArgs(part.input, part.refused);
   const named = { id: part.id, tool: part.tool };
   const limit = 'The call was cut off at the output limit.';
-  // A cut object looks like a whole one: half a file's content would be written.
+  // A cut object looks complete: a tool would write half of a file's content.
   if (doubtful) return { ...named, args: read.args, invalid: limit };
   if (read.invalid === undefined) return { ...named, args: read.args };
   return { ...named, args: read.args, invalid: cut ? `${limit} ${read.invalid}` : read.invalid };
@@ -72,7 +72,7 @@ function readCall(part: AnswerPart & { type: 'call' }, doubtful: boolean, cut: b
 function finishOf(finish: string, hasCalls: boolean): ModelAnswer['finish'] {
   if (finish === 'length') return 'length';
   if (finish === 'content-filter') return 'content_filter';
-  // Servers exist that say `stop` beside calls.
+  // Some servers say `stop` in an answer with calls.
   if (hasCalls) return 'tool_calls';
   return finish === 'stop' ? 'stop' : 'other';
 }

@@ -1,7 +1,7 @@
-/** What an error body says, whichever provider wrote it. */
+/** The content of an error body in one form for all providers. */
 export interface Problem {
   message?: string | undefined;
-  /** Everything that names the error: code, type, status, reasons. */
+  /** All names of the error: code, type, status, reasons. */
   words: string[];
   status?: number | undefined;
   details: readonly unknown[];

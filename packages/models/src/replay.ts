@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ModelAnswer } from './port.ts';
 
-/** What a provider wants back untouched, by provider: signatures, item ids, encrypted reasoning. */
+/** Data by provider that goes back unchanged: signatures, item ids, encrypted reasoning. */
 const metadataSchema = z.record(z.string(), z.record(z.string(), z.json()));
 
 const replayPartSchema = z.discriminatedUnion('type', [
@@ -17,16 +17,16 @@ const replayPartSchema = z.discriminatedUnion('type', [
 ]);
 export type ReplayPart = z.infer<typeof replayPartSchema>;
 
-/** `ModelAnswer.provider`. The format names the shape, so that an answer recorded under another one is rebuilt, not misread. */
+/** `ModelAnswer.provider`. `format` names the shape, so an answer in another shape is rebuilt, not misread. */
 const replaySchema = z.strictObject({ format: z.literal('parts-1'), parts: z.array(replayPartSchema) });
 
-/** Takes parts in the form of `ReplayPart`; what does not fit is found at the replay, where the answer is then rebuilt. */
+/** Accepts parts in the form of `ReplayPart` unchecked. The replay rebuilds an answer whose parts do not fit. */
 export function packReplay(parts: readonly unknown[]): ModelAnswer['provider'] {
-  // Drops keys that are undefined, so that the answer in memory is the answer that is persisted.
+  // Drops undefined keys, so the answer in memory equals the persisted answer.
   return JSON.parse(JSON.stringify({ format: 'parts-1', parts }));
 }
 
-/** The recorded parts; `null` when another model, or another shape, recorded them: signatures hold only where they were made. */
+/** The recorded parts; `null` for another model or another shape, because signatures are valid only for the model that made them. */
 export function unpackReplay(answer: ModelAnswer, model: string): ReplayPart[] | null {
   if (answer.model !== model) return null;
   const replay = replaySchema.safeParse(answer.provider);

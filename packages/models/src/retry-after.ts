@@ -1,6 +1,6 @@
 /**
- * How long a provider asks to wait, in whole milliseconds; `undefined` when it does not say.
- * Read from `retry-after-ms`, `retry-after` (seconds or an HTTP date), or the body's `google.rpc.RetryInfo`:
+ * The wait that a provider asks for, in whole milliseconds; `undefined` when it asks for none.
+ * Reads `retry-after-ms`, `retry-after` (seconds or an HTTP date), or the body's `google.rpc.RetryInfo`:
  * Gemini sends no header.
  */
 export function readRetryAfter(

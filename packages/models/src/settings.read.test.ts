@@ -4,12 +4,12 @@ import { describeModelProblem } from './model-problem.ts';
 import { openModels } from './open-models.ts';
 import { modelSettingsFrom } from './settings.ts';
 
-const MODELS = [
+const models = [
   ...['openai/gpt-5', 'openai-chat/gpt-4.1', 'anthropic/claude-sonnet-4-5', 'google/gemini-3-pro'],
   ...['openai-compatible/m', 'ollama/qwen3:8b'],
 ];
 
-test('each variable finds its place, and an empty one counts as unset', () => {
+test('reads each variable; an empty one counts as unset', () => {
   const settings = modelSettingsFrom({
     ...{ OPENAI_API_KEY: 'a', OPENAI_BASE_URL: 'http://o/v1', ANTHROPIC_API_KEY: ' b ', ANTHROPIC_BASE_URL: '' },
     ...{ GEMINI_API_KEY: 'c', GOOGLE_BASE_URL: 'https://g', OPENAI_COMPATIBLE_BASE_URL: 'http://x' },
@@ -36,8 +36,8 @@ test.each(['localhost:11434', 'ftp://host', 'nonsense'])(
   },
 );
 
-test('without any setting only Ollama can be asked, and each other problem names its variable', () => {
-  const next = MODELS.map((model) => describeModelProblem(model, modelSettingsFrom({}))?.next ?? null);
+test('without settings only Ollama can be asked; each problem names its variable', () => {
+  const next = models.map((model) => describeModelProblem(model, modelSettingsFrom({}))?.next ?? null);
   expect(next).toEqual([
     expect.stringContaining('OPENAI_API_KEY'),
     expect.stringContaining('OPENAI_API_KEY'),

@@ -1,15 +1,14 @@
 import { z } from 'zod';
 import { ModelError } from './errors.ts';
 
-/** How one provider is reached. */
 export interface ProviderSettings {
   apiKey?: string | undefined;
-  /** A URL without a path gets the provider's usual one (`/v1`, Gemini `/v1beta`); any other is used as it is. */
+  /** A URL without a path gets the provider's usual path (`/v1`, Gemini `/v1beta`); any other URL stays as it is. */
   baseUrl?: string | undefined;
 }
 
 export interface ModelSettings {
-  /** `provider/model`, used where a run names none. */
+  /** `provider/model` for runs that name none. */
   defaultModel?: string | undefined;
   /** For `openai` and `openai-chat`. @default https://api.openai.com/v1 */
   openai?: ProviderSettings | undefined;
@@ -37,21 +36,21 @@ export function modelSettingsFrom(env: Record<string, string | undefined>): Mode
       next: `Correct ${variables} or remove it to use the provider's own address.`,
     });
   }
-  const of = parsed.data;
+  const given = parsed.data;
   return {
-    defaultModel: of.HOLDPOINT_MODEL,
-    openai: { apiKey: of.OPENAI_API_KEY, baseUrl: of.OPENAI_BASE_URL },
-    anthropic: { apiKey: of.ANTHROPIC_API_KEY, baseUrl: of.ANTHROPIC_BASE_URL },
-    google: { apiKey: of.GOOGLE_GENERATIVE_AI_API_KEY ?? of.GEMINI_API_KEY, baseUrl: of.GOOGLE_BASE_URL },
-    openaiCompatible: { apiKey: of.OPENAI_COMPATIBLE_API_KEY, baseUrl: of.OPENAI_COMPATIBLE_BASE_URL },
-    ollama: { baseUrl: of.OLLAMA_BASE_URL },
+    defaultModel: given.HOLDPOINT_MODEL,
+    openai: { apiKey: given.OPENAI_API_KEY, baseUrl: given.OPENAI_BASE_URL },
+    anthropic: { apiKey: given.ANTHROPIC_API_KEY, baseUrl: given.ANTHROPIC_BASE_URL },
+    google: { apiKey: given.GOOGLE_GENERATIVE_AI_API_KEY ?? given.GEMINI_API_KEY, baseUrl: given.GOOGLE_BASE_URL },
+    openaiCompatible: { apiKey: given.OPENAI_COMPATIBLE_API_KEY, baseUrl: given.OPENAI_COMPATIBLE_BASE_URL },
+    ollama: { baseUrl: given.OLLAMA_BASE_URL },
   };
 }
 
 const word = z.preprocess(emptyAsUnset, z.string().optional());
 const url = z.preprocess(emptyAsUnset, z.url({ protocol: /^https?$/ }).optional());
 
-/** Not strict: an environment holds everybody's variables. */
+/** Not strict: an environment also holds the variables of other programs. */
 const environmentSchema = z.object({
   HOLDPOINT_MODEL: word,
   OPENAI_API_KEY: word,

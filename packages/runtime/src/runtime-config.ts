@@ -2,7 +2,7 @@ import type { OperatorPolicy } from '@holdpoint/contract';
 import type { Retention } from '@holdpoint/engine/deps';
 import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
 import type { SpaceLimits } from '@holdpoint/engine/space';
-import type { ModelSettings } from '@holdpoint/models/settings';
+import type { ModelSettings } from '@holdpoint/models';
 import type { Roots } from '@holdpoint/workspace';
 
 /** What a worker process is started with. Times in milliseconds. */

@@ -14,13 +14,16 @@ import { openQueues } from '@holdpoint/engine/queues/queues';
 import { openRedis } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import { openModels } from '@holdpoint/models/open-models';
-import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
+import { openSandbox } from '@holdpoint/sandbox';
 import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
-import { idleRules } from '@holdpoint/tools/idle-rules';
-import { createRegistry, type ToolDefinition } from '@holdpoint/tools/registry';
-import { duckDuckGoHtml } from '@holdpoint/tools/search/duckduckgo-html';
-import { openTextThreads } from '@holdpoint/tools/text-threads';
-import { createHoldpointToolset } from '@holdpoint/tools/toolsets/holdpoint';
+import {
+  createHoldpointToolset,
+  createRegistry,
+  duckDuckGoHtml,
+  idleRules,
+  openTextThreads,
+  type ToolDefinition,
+} from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
 import type { Logger } from 'pino';
 import { createExecutor } from './adapters/executor.ts';

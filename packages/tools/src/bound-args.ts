@@ -5,8 +5,8 @@ const mostChars = 8_000_000;
 const deepest = 100;
 
 /**
- * What is wrong with arguments that are too large for any tool; undefined when they are not. A schema looks at every value and makes an
- * issue of each: a million of them took 4 s.
+ * The reason why arguments are too large for any tool; undefined when they are not. A schema reports an issue for each value: a million
+ * issues took 4 s.
  */
 export function boundArgs(args: unknown): ArgumentIssue | undefined {
   let values = 0;
@@ -19,7 +19,7 @@ export function boundArgs(args: unknown): ArgumentIssue | undefined {
     if (typeof value !== 'object' || value === null) continue;
     if (path.length >= deepest) return { pointer: pointer(path), detail: `nested more than ${deepest} deep` };
     const tooMany = { pointer: pointer(path), detail: `more than ${mostValues} values in all` };
-    // Before its keys are named, which takes a while for a million of them.
+    // Checked before its keys are listed, which is slow for a million keys.
     if (Array.isArray(value) && value.length > mostValues) return tooMany;
     for (const key in value) {
       values += 1;

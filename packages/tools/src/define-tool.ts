@@ -1,15 +1,15 @@
 import type { z } from 'zod';
 import { ToolsError } from './errors.ts';
-import { isZod4, type JsonSchema, toJsonSchema } from './json-schema.ts';
+import { isZod4, type JsonSchema, toJsonSchema, type Zod3Schema } from './json-schema.ts';
 import type { Tool } from './tool.ts';
-import { fromZod3, type Zod3Schema, type Zod3Tool } from './zod3.ts';
+import { fromZod3, type Zod3Tool } from './zod3.ts';
 
 /**
  * Checks a tool when the program starts and returns it typed.
  *
- * @param tool its `input` is a zod 4 object, strict by preference, or a zod 3 object, which is adapted
+ * @param tool `input` is a zod 4 object, preferably strict, or a zod 3 object, which is adapted
  * @throws ToolsError `EINVALIDTOOL` when the name is not snake_case of at most 64 characters, the description is empty, or the
- * input is not an object schema that JSON Schema can express
+ * input is no object schema that JSON Schema can express
  * @example
  * const shout = defineTool({
  *   name: 'shout',
@@ -23,18 +23,17 @@ import { fromZod3, type Zod3Schema, type Zod3Tool } from './zod3.ts';
 export function defineTool<Input extends z.ZodType>(tool: Tool<Input>): Tool<Input>;
 export function defineTool<Output>(tool: Zod3Tool<Output>): Tool<z.ZodType<Output>>;
 export function defineTool(tool: Tool | Zod3Tool): Tool {
-  if (!SNAKE_CASE.test(tool.name) || tool.name.length > MAX_NAME) {
-    throw invalid(tool.name, `its name is not snake_case of at most ${MAX_NAME} characters`);
+  if (!snakeCase.test(tool.name) || tool.name.length > maxName) {
+    throw invalid(tool.name, `its name is not snake_case of at most ${maxName} characters`);
   }
-  if (tool.description.trim() === '')
-    throw invalid(tool.name, 'its description is empty, so that no model can choose it');
+  if (tool.description.trim() === '') throw invalid(tool.name, 'its description is empty, so no model can choose it');
   if (inputSchema(tool).type !== 'object') throw invalid(tool.name, 'its input is not an object schema');
   return isZod4Tool(tool) ? tool : { ...tool, input: fromZod3(tool.input) };
 }
 
 /** Providers accept at most 64 characters of `[a-zA-Z0-9_-]`. */
-const MAX_NAME = 64;
-const SNAKE_CASE = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
+const maxName = 64;
+const snakeCase = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 
 function inputSchema(tool: { name: string; input: z.ZodType | Zod3Schema }): JsonSchema {
   try {

@@ -1,16 +1,15 @@
 export type ToolsErrorCode =
-  /** A tool or toolset was defined wrongly; thrown while the program starts. */
+  /** The definition of a tool or toolset is wrong; thrown while the program starts. */
   | 'EINVALIDTOOL'
-  /** No toolset of that name is registered. */
+  /** The registry has no toolset with that name. */
   | 'EUNKNOWNTOOLSET'
-  /** A question to a person was executed like a program. */
+  /** A question to a person was executed like a program; only a person can answer it. */
   | 'ENEEDSPERSON';
 
-/** A mistake of the calling program. What goes wrong inside a call is never thrown as this; it is a `ToolOutcome`. */
+/** A mistake of the calling program. A failure inside a call is a `ToolOutcome` instead. */
 export class ToolsError extends Error {
   override readonly name = 'ToolsError';
   readonly code: ToolsErrorCode;
-  /** What to do next. */
   readonly next: string;
   readonly retryable = false;
 

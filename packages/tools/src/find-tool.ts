@@ -16,7 +16,7 @@ export type FoundTool =
   | { ok: true; tool: Tool; args: unknown }
   | { ok: false; error: Problem; issues: ArgumentIssue[] };
 
-/** The tool of a call with its parsed arguments, or what is wrong with the call. */
+/** The tool of a call with its parsed arguments, or why there is none. */
 export function findTool(byName: ToolIndex, call: ToolCall): FoundTool {
   const tools = byName.get(call.toolset);
   if (!tools) return { ok: false, error: unknownToolset(call.toolset, byName), issues: [] };
@@ -46,7 +46,7 @@ function unknownTool({ tool, toolset }: ToolCall, names: readonly string[]): Pro
   };
 }
 
-/** Tools by their toolset's and their own name. */
+/** Tools by the name of their toolset and their own name. */
 export type ToolIndex = ReadonlyMap<string, ReadonlyMap<string, Tool>>;
 
 /** @throws ToolsError `EINVALIDTOOL` when two toolsets have one name */

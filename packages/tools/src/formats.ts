@@ -1,29 +1,29 @@
 import type { JsonSchema } from './json-schema.ts';
 import type { ToolDefinition } from './registry.ts';
 
-/** The shapes in which providers and MCP clients want to be told of tools. */
+/** The shapes in which providers and MCP clients receive tools. */
 export type ToolFormat = keyof typeof formats;
 
-export interface OpenAiTool {
+interface OpenAiTool {
   type: 'function';
   function: { name: string; description: string; parameters: JsonSchema };
 }
 
-export interface AnthropicTool {
+interface AnthropicTool {
   name: string;
   description: string;
   input_schema: JsonSchema;
 }
 
-export interface McpTool {
+interface McpTool {
   name: string;
   description: string;
   inputSchema: JsonSchema;
   annotations: { readOnlyHint: boolean; destructiveHint: boolean; openWorldHint: boolean };
 }
 
-/** OpenAI's chat completions, and the many servers which copy them. */
-export function openai(tools: readonly ToolDefinition[]): OpenAiTool[] {
+/** OpenAI's chat completions, and the many servers that copy them. */
+function openai(tools: readonly ToolDefinition[]): OpenAiTool[] {
   return tools.map(({ name, description, input_schema }) => ({
     type: 'function',
     function: { name, description, parameters: input_schema },
@@ -31,17 +31,17 @@ export function openai(tools: readonly ToolDefinition[]): OpenAiTool[] {
 }
 
 /** Anthropic's Messages API. */
-export function anthropic(tools: readonly ToolDefinition[]): AnthropicTool[] {
+function anthropic(tools: readonly ToolDefinition[]): AnthropicTool[] {
   return tools.map(({ name, description, input_schema }) => ({ name, description, input_schema }));
 }
 
 /** Ollama's /api/chat: OpenAI's shape. */
-export function ollama(tools: readonly ToolDefinition[]): OpenAiTool[] {
+function ollama(tools: readonly ToolDefinition[]): OpenAiTool[] {
   return openai(tools);
 }
 
-/** `tools/list` of the Model Context Protocol. A tool whose effect depends on the run or its arguments is announced as the worst it can be. */
-export function mcp(tools: readonly ToolDefinition[]): McpTool[] {
+/** `tools/list` of the Model Context Protocol. A tool whose effect depends on the call is announced with its worst effect. */
+function mcp(tools: readonly ToolDefinition[]): McpTool[] {
   return tools.map(({ name, description, input_schema, effect }) => ({
     name,
     description,

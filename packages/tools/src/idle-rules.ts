@@ -7,15 +7,15 @@ interface Match {
   risk?: string | undefined;
 }
 
-/** A rule of a policy that matches no call: it holds and denies nothing, although it says so. */
+/** A policy rule that matches no call, so it holds and denies nothing. */
 export interface IdleRule {
-  /** Place in the list of rules. */
+  /** Position in the list of rules. */
   index: number;
   field: keyof Match;
   detail: string;
 }
 
-/** The rules that name no existing tool, or an effect or risk that their tool never has. */
+/** The rules that name an unknown tool, or an effect or risk that their tool never has. */
 export function idleRules(
   rules: readonly { match: Match }[],
   tools: readonly Pick<ToolDefinition, 'name' | 'effect' | 'risk'>[],
@@ -38,11 +38,11 @@ export function idleRules(
 
 function unknownTool(name: string, tools: readonly Pick<ToolDefinition, 'name'>[]): string {
   const known = tools.map((tool) => tool.name);
-  const pattern = /[*?[\]{}|]/.test(name) ? ' A rule names one tool, and takes no pattern.' : '';
+  const pattern = /[*?[\]{}|]/.test(name) ? ' A rule names one tool, not a pattern.' : '';
   return `there is no tool named ${JSON.stringify(name)}.${pattern} Nearest: ${nearestNames(name, known).join(', ')}`;
 }
 
-/** The effect of a command depends on the run; it is never read. */
+/** The effect of a command depends on the run, but is never `read`. */
 const mayHave = (effect: ToolDefinition['effect'], wanted: string): boolean =>
   effect === 'by run' ? wanted !== 'read' : effect === wanted;
 

@@ -1,20 +1,20 @@
 import type { Problem } from '@holdpoint/contract';
 import type { z } from 'zod';
 
-/** One thing wrong with a call's arguments. `pointer`: RFC 6901, empty for the arguments as a whole. */
+/** One mistake in a call's arguments. `pointer`: RFC 6901, empty for the arguments as a whole. */
 export interface ArgumentIssue {
   pointer: string;
   detail: string;
 }
 
-/** The arguments of a call were refused; every issue is named, so that one correction is enough. */
+/** Names every issue, so that one correction is enough. */
 export function invalidArgs(tool: string, error: z.ZodError): { error: Problem; issues: ArgumentIssue[] } {
   return invalid(tool, error.issues.flatMap(argumentIssues));
 }
 
 export function invalid(tool: string, issues: ArgumentIssue[]): { error: Problem; issues: ArgumentIssue[] } {
   const listed = issues
-    .slice(0, MAX_LISTED)
+    .slice(0, maxListed)
     .map(({ pointer, detail }) => `${short(pointer) || 'the arguments'}: ${short(detail)}`);
   const rest = issues.length - listed.length;
   const message = `Invalid arguments for ${tool}: ${listed.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`;
@@ -24,16 +24,16 @@ export function invalid(tool: string, issues: ArgumentIssue[]): { error: Problem
       message,
       next: `Correct the arguments by the input schema of ${tool} and call it again.`,
     },
-    issues: issues.slice(0, MAX_ISSUES),
+    issues: issues.slice(0, maxIssues),
   };
 }
 
-/** A key can be as long as an answer of a model. */
-const short = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
+/** A key can be as long as a model's answer. */
+const short = (text: string): string => (text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
 
-const MAX_SHOWN = 300;
-const MAX_LISTED = 20;
-const MAX_ISSUES = 200;
+const maxShown = 300;
+const maxListed = 20;
+const maxIssues = 200;
 
 function argumentIssues(issue: z.core.$ZodIssue): ArgumentIssue[] {
   if (issue.code === 'unrecognized_keys') {

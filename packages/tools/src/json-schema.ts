@@ -1,14 +1,24 @@
 import { z } from 'zod';
 import { zodToJsonSchema } from 'zod-to-json-schema';
-import type { Zod3Schema } from './zod3.ts';
+
+/** The part of a zod 3 schema that this package uses; every copy of zod 3 has it. */
+export interface Zod3Schema<Output = unknown> {
+  readonly _output: Output;
+  readonly _def: object;
+  safeParse(data: unknown): Zod3Result<Output>;
+}
+
+type Zod3Result<Output> =
+  | { success: true; data: Output }
+  | { success: false; error: { issues: readonly { path: readonly PropertyKey[]; message: string }[] } };
 
 export type JsonSchema = Record<string, unknown>;
 
 /**
- * JSON Schema (2020-12, without `$schema`) of what a caller may pass in: a field with a default is optional.
+ * JSON Schema (2020-12, without `$schema`) of a tool's input: a field with a default is optional.
  *
- * zod 4 brings its own converter. `zod-to-json-schema` knows only zod 3 and answers a zod 4 schema with an empty object, silently,
- * which tells a model that a tool takes no arguments; so the two kinds are told apart here and nowhere else.
+ * zod 4 has its own converter. `zod-to-json-schema` knows only zod 3 and silently converts a zod 4 schema into an empty object, which
+ * shows a model a tool without arguments. Only this function distinguishes the two kinds.
  *
  * @throws Error when a part of the schema has no JSON Schema, e.g. `z.date()`
  */
@@ -25,7 +35,7 @@ export function isZod4(schema: z.ZodType | Zod3Schema): schema is z.ZodType {
 }
 
 function fromZod3Schema(schema: Zod3Schema): JsonSchema {
-  // The converter's parameter is the class of zod/v3; what users bring is that class from whichever copy of zod 3 they installed.
+  // The converter's parameter type is the class of zod/v3. Users pass the same class from their own copy of zod 3.
   const convertible = schema as Parameters<typeof zodToJsonSchema>[0];
   return {
     ...zodToJsonSchema(convertible, { target: 'jsonSchema2019-09', definitionPath: '$defs', pipeStrategy: 'input' }),

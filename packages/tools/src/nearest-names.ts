@@ -1,6 +1,6 @@
 /**
- * The names most like a mistaken one, best first: those within half its length of edits, or else all of them while there are few.
- * Case and separators do not count, so that `ReadFile` finds `read_file`; a part of a name is nearer than any misspelling.
+ * The names nearest to a mistaken one, best first: those within an edit distance of half its length, otherwise the first of all names.
+ * Case and separators do not count, so `ReadFile` finds `read_file`. A part of a name is nearer than any misspelling.
  */
 export function nearestNames(wanted: string, names: readonly string[], limit = 3): string[] {
   const target = plain(wanted);
@@ -11,12 +11,12 @@ export function nearestNames(wanted: string, names: readonly string[], limit = 3
   return (near.length > 0 ? near : ranked).slice(0, limit).map(({ name }) => name);
 }
 
-/** Longest prefix compared; a model's made-up name can be of any length, and the distance costs its square. */
-const MAX_COMPARED = 64;
+/** Characters compared. A model can invent a name of any length, and the distance takes quadratic time. */
+const maxCompared = 64;
 
 function plain(name: string): string {
   return name
-    .slice(0, MAX_COMPARED)
+    .slice(0, maxCompared)
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '');
 }
@@ -24,12 +24,12 @@ function plain(name: string): string {
 function distance(wanted: string, name: string): number {
   if (wanted === name) return 0;
   const [shorter, longer] = wanted.length < name.length ? [wanted, name] : [name, wanted];
-  return shorter.length >= MIN_PART && longer.includes(shorter) ? 0.5 : editDistance(wanted, name);
+  return shorter.length >= minPart && longer.includes(shorter) ? 0.5 : editDistance(wanted, name);
 }
 
-const MIN_PART = 3;
+const minPart = 3;
 
-/** Levenshtein's distance, one row at a time. */
+/** Levenshtein distance, one row at a time. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Effect, Preview, Problem, Risk, ToolOutcome } from '@holdpoint/contract';
-import { FileError } from '@holdpoint/sandbox/errors';
+import { type Effect, FileError, type Preview, type Problem, type Risk, type ToolOutcome } from '@holdpoint/contract';
 import { ToolsError } from './errors.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
 import type { ArgumentIssue } from './invalid-args.ts';
@@ -9,18 +8,18 @@ import { TextWorkError } from './text-work/text-work.ts';
 import type { RunFacts, Tool, ToolContext } from './tool.ts';
 import type { Toolset } from './toolset.ts';
 
-/** A tool as it is shown to models, clients and people. */
+/** A tool as models, clients and people see it. */
 export interface ToolDefinition {
   name: string;
   description: string;
-  /** `by run`: it depends on the call's arguments, or on what its run may reach. */
+  /** `by run`: the effect depends on the call's arguments or on the hosts that its run may reach. */
   effect: Effect | 'by run';
   risk: Risk;
   gate?: 'input';
   input_schema: JsonSchema;
 }
 
-/** What the policy needs to know of a call before it becomes runnable. `args` are parsed: defaults filled in. */
+/** What the policy needs to know about a call before it becomes runnable. `args` are parsed, with defaults. */
 export type CallDescription =
   | { ok: true; args: unknown; effect: Effect; risk: Risk; gate?: 'input'; sequential?: true }
   | { ok: false; error: Problem; issues: ArgumentIssue[] };
@@ -28,19 +27,19 @@ export type CallDescription =
 export interface Registry {
   /** Names of the toolsets, in the order they were given. */
   toolsets(): string[];
-  /** @param run.unattended without tools that ask a person. @throws ToolsError `EUNKNOWNTOOLSET` */
+  /** @param run.unattended leaves out tools that ask a person. @throws ToolsError `EUNKNOWNTOOLSET` */
   list(toolset: string, run?: { unattended?: boolean }): ToolDefinition[];
-  /** The version of each tool: 12 hex digits that stand for what a call of it must look like. @throws ToolsError `EUNKNOWNTOOLSET` */
+  /** The version of each tool: 12 hex digits of a hash of its interface. @throws ToolsError `EUNKNOWNTOOLSET` */
   versions(toolset: string): Record<string, string>;
-  /** Never throws for what a model wrote: `EUNKNOWNTOOLSET`, `EUNKNOWNTOOL` and `EINVALIDARGS` come back as data. */
+  /** Returns mistakes of a model as data: `EUNKNOWNTOOLSET`, `EUNKNOWNTOOL`, `EINVALIDARGS`. */
   describe(call: ToolCall & Partial<RunFacts>): CallDescription;
   /**
-   * Runs a call. The arguments are validated again, as a decision may have edited them.
-   * What the planner can act on comes back as an outcome, a `FileError` of the sandbox included; an aborted call is `killed`.
-   * @throws whatever else was thrown, a `SandboxError` above all: the infrastructure failed, and the queue tries again
+   * Runs a call. Validates the arguments again, because a decision may have edited them. Errors that the planner can act on become an
+   * outcome, including a `FileError` of the sandbox. An aborted call is `killed`.
+   * @throws every other error, such as a `SandboxError`: the infrastructure failed, and the queue retries
    */
   execute(call: ToolCall & { context: ToolContext }): Promise<ToolOutcome>;
-  /** What a person sees before deciding; null when the tool has nothing to show beyond its arguments. Changes nothing. */
+  /** What a person sees before a decision; null when the tool shows only its arguments. Changes nothing. */
   preview(call: ToolCall & { context: ToolContext }): Promise<Preview | null>;
 }
 
@@ -73,7 +72,7 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
       const found = findTool(byName, call);
       if (!found.ok) return found;
       const { tool, args } = found;
-      if (tool.gate !== undefined && call.unattended) return { ok: false, error: nobodyThere(tool), issues: [] };
+      if (tool.gate !== undefined && call.unattended) return { ok: false, error: noPersonError(tool), issues: [] };
       const effect =
         typeof tool.effect === 'function' ? tool.effect(args, { network: call.network ?? false }) : tool.effect;
       return { ok: true, args, effect, risk: tool.risk, ...gate(tool), ...(tool.sequential && { sequential: true }) };
@@ -104,7 +103,7 @@ export function createRegistry(toolsets: readonly Toolset[]): Registry {
   };
 }
 
-/** A description may be put better at any time; what a call must look like, and may change, is what a run depends on. */
+/** A run depends on the arguments and the effect of a tool. Its description may change without a new version. */
 function version(tool: Tool): string {
   const { name, input_schema, effect, gate: asks } = definition(tool);
   return createHash('sha256')
@@ -113,9 +112,9 @@ function version(tool: Tool): string {
     .slice(0, 12);
 }
 
-const nobodyThere = (tool: Tool): Problem => ({
+const noPersonError = (tool: Tool): Problem => ({
   code: 'ENOPERSON',
-  message: `${tool.name} cannot be used here: a sub-agent has nobody to ask.`,
+  message: `${tool.name} cannot be used here: a sub-agent cannot ask a person.`,
   next: 'Decide it yourself, or say in your last message what has to be decided.',
 });
 
@@ -134,7 +133,6 @@ function gate(tool: Tool): { gate?: 'input' } {
   return tool.gate ? { gate: tool.gate } : {};
 }
 
-/** Errors that the planner can act on. */
 function isData(error: unknown): error is FileError | TextWorkError {
   return error instanceof FileError || error instanceof TextWorkError;
 }
@@ -144,5 +142,5 @@ function asData({ code, message, next }: FileError | TextWorkError): Problem {
 }
 
 function killed({ tool }: ToolCall): ToolOutcome {
-  return { status: 'killed', error: { code: 'EKILLED', message: `${tool} was stopped before it had finished.` } };
+  return { status: 'killed', error: { code: 'EKILLED', message: `${tool} was stopped before it finished.` } };
 }

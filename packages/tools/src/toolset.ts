@@ -1,7 +1,6 @@
 import { ToolsError } from './errors.ts';
 import type { Tool } from './tool.ts';
 
-/** A named set of tools with one contract. */
 export interface Toolset {
   name: string;
   tools: readonly Tool[];

@@ -1,19 +1,7 @@
 import { z } from 'zod';
-import { toJsonSchema } from './json-schema.ts';
+import { toJsonSchema, type Zod3Schema } from './json-schema.ts';
 import type { Tool } from './tool.ts';
 
-/** The part of a zod 3 schema that is used here; every copy of zod 3 has it. */
-export interface Zod3Schema<Output = unknown> {
-  readonly _output: Output;
-  readonly _def: object;
-  safeParse(data: unknown): Zod3Result<Output>;
-}
-
-type Zod3Result<Output> =
-  | { success: true; data: Output }
-  | { success: false; error: { issues: readonly { path: readonly PropertyKey[]; message: string }[] } };
-
-/** A tool whose input is a zod 3 schema. */
 export interface Zod3Tool<Output = unknown> extends Omit<Tool, 'input' | 'effect' | 'execute' | 'preview'> {
   input: Zod3Schema<Output>;
   effect: ReturnType<EffectOf> | ((args: Output) => ReturnType<EffectOf>);
@@ -24,7 +12,7 @@ export interface Zod3Tool<Output = unknown> extends Omit<Tool, 'input' | 'effect
 type EffectOf = Extract<Tool['effect'], (...args: never[]) => unknown>;
 type ContextOf = Parameters<Tool['execute']>[0];
 
-/** A zod 4 schema that parses with the zod 3 one and has its JSON Schema, so that nothing past `defineTool` meets two kinds. */
+/** A zod 4 schema that parses with the zod 3 schema and has its JSON Schema. Only `defineTool` sees two kinds. */
 export function fromZod3<Output>(schema: Zod3Schema<Output>): z.ZodType<Output> {
   const adapted = z.unknown().transform((input, context): Output => {
     const result = schema.safeParse(input);

@@ -13,7 +13,7 @@ import { expect, test } from 'vitest';
 import type { Found, FoundRun } from '../collect.ts';
 import { openLedger } from '../ledger.ts';
 import { externalEffects, publications, workspaceEffects } from './effects.ts';
-import { filesKept, lossIsSaid, notReady, wrongRedis } from './installation.ts';
+import { filesKept, lossIsReported, notReady, wrongRedis } from './installation.ts';
 import { acknowledged, dense, firstDecision, folded, neverRan } from './log.ts';
 import { logsBounded } from './logs.ts';
 import { loopsFree } from './loops.ts';
@@ -23,8 +23,8 @@ const id = (kind: string, n = 1): string => `${kind}_01900000-0000-7000-8000-000
 const [run, step, approval] = [id('run'), id('step'), id('apr')];
 const snapshot = '1'.repeat(40);
 
-/** A small run as it should be: one command that counted once, and an approval that was decided once. */
-function soundRun(): { found: Found; one: FoundRun } {
+/** A small valid run: one command that counted once, and an approval that was decided once. */
+function validRun(): { found: Found; one: FoundRun } {
   const data: [string, object, string?][] = [
     ['run.created', { spec: { json: 0 }, title: 't', toolset: 'x', planner: 'scripted', labels: {}, created_by: 'a' }],
     ['workspace.materialised', { snapshot, base_commit: null, files: 0, bytes: 0, skipped: 0 }],
@@ -34,7 +34,12 @@ function soundRun(): { found: Found; one: FoundRun } {
     [
       'approval.requested',
       {
-        ...{ approval_id: approval, kind: 'action', snapshot, reason: '', risk: 'low', allowed_decisions: ['approve'] },
+        approval_id: approval,
+        kind: 'action',
+        snapshot,
+        reason: '',
+        risk: 'low',
+        allowed_decisions: ['approve'],
         expires_at: '2026-01-01T00:00:00.000Z',
       },
       step,
@@ -53,21 +58,24 @@ function soundRun(): { found: Found; one: FoundRun } {
     ['run.succeeded', { message: '' }],
   ];
   const events = data.map(([type, more, step_id], index) => ({
-    ...{ id: id('evt'), run_id: run, time: '2026-01-01T00:00:00.000Z', type, data: more, seq: index + 1 },
+    id: id('evt'),
+    run_id: run,
+    time: '2026-01-01T00:00:00.000Z',
+    type,
+    data: more,
+    seq: index + 1,
     ...(step_id && { step_id }),
   })) as LoggedEvent[];
   const hash = fold(events);
   const state = parseRun(run, hash);
   if (!state) throw new Error('no run');
   const one: FoundRun = {
-    ...{
-      run: state,
-      events,
-      hash,
-      steps: parseAllSteps(hash),
-      approvals: parseAllApprovals(hash),
-      tasks: parseAllTasks(hash),
-    },
+    run: state,
+    events,
+    hash,
+    steps: parseAllSteps(hash),
+    approvals: parseAllApprovals(hash),
+    tasks: parseAllTasks(hash),
     args: new Map([[step, { command: "printf '%s\n' m1-1 >> counter_1; curl -sS http://h/m1-1" }]]),
     marks: new Map([['m1-1', 1]]),
   };
@@ -84,27 +92,33 @@ const ledger = () => {
 };
 const first = <Item>(items: readonly Item[]): Item => items[0] as Item;
 
-test('a sound run passes every check', () => {
-  const { found } = soundRun();
+test('a valid run passes every check', () => {
+  const { found } = validRun();
   const log = ledger();
   for (const verdict of [
-    ...[acknowledged(found, log), dense(found), folded(found), firstDecision(found, log), neverRan(found)],
-    ...[
-      workspaceEffects(found, log),
-      externalEffects(found, log),
-      atRest(found),
-      leases(found),
-      failures(found),
-      wakeUps(found),
-    ],
-    ...[listedApprovals(found), wrongRedis(log), notReady(log), filesKept(found, log), lossIsSaid(found, log, calm)],
+    acknowledged(found, log),
+    dense(found),
+    folded(found),
+    firstDecision(found, log),
+    neverRan(found),
+    workspaceEffects(found, log),
+    externalEffects(found, log),
+    atRest(found),
+    leases(found),
+    failures(found),
+    wakeUps(found),
+    listedApprovals(found),
+    wrongRedis(log),
+    notReady(log),
+    filesKept(found, log),
+    lossIsReported(found, log, noRepairs),
   ]) {
     expect(verdict.wrong, verdict.name).toEqual([]);
   }
 });
 
-/** What GET /v1/stuck answers when nothing was ever repaired. */
-const calm = { repairs: {}, runs: {}, paused: {} } as Stuck;
+/** The answer of GET /v1/stuck without repairs. */
+const noRepairs = { repairs: {}, runs: {}, paused: {} } as Stuck;
 
 type Log = ReturnType<typeof ledger>;
 type Row = [
@@ -114,7 +128,7 @@ type Row = [
 ];
 
 test.each<Row>([
-  ['a run that was acknowledged and is gone', (found) => found.runs.clear(), acknowledged],
+  ['an acknowledged run that is gone', (found) => found.runs.clear(), acknowledged],
   [
     'a decision that is not in the log',
     (_, __, log) => Object.assign(first(log.decided), { message: 'no' }),
@@ -125,8 +139,8 @@ test.each<Row>([
     (_, __, log) => log.messages.push({ at: at(1000), runId: run, messageId: 'x', text: '' }),
     acknowledged,
   ],
-  ['a gap in the numbers', (_, one) => one.events.splice(3, 1), dense],
-  ['a state that is not what the log says', (_, one) => Object.assign(one.hash, { open: '7' }), folded],
+  ['a gap in the sequence numbers', (_, one) => one.events.splice(3, 1), dense],
+  ['a state that differs from its log', (_, one) => Object.assign(one.hash, { open: '7' }), folded],
   ['an effect that is there twice', (_, one) => one.marks.set('m1-1', 2), workspaceEffects],
   ['an effect that is missing', (_, one) => one.marks.clear(), workspaceEffects],
   [
@@ -134,14 +148,14 @@ test.each<Row>([
     (_, one) => Object.assign(first(one.steps), { status: 'rejected' }),
     workspaceEffects,
   ],
-  ['an effect that nobody asked for', (_, one) => one.marks.set('m9-9', 1), workspaceEffects],
-  ['an external effect twice', (_, __, log) => log.visits.set('m1-1', [1000, 2000]), externalEffects],
+  ['an effect that no step has', (_, one) => one.marks.set('m9-9', 1), workspaceEffects],
+  ['an external effect that happens twice', (_, __, log) => log.visits.set('m1-1', [1000, 2000]), externalEffects],
   ['a rejected step that started', (_, one) => Object.assign(first(one.steps), { status: 'rejected' }), neverRan],
   ['two ends of one approval', (_, one) => one.events.push(one.events[7] as LoggedEvent), firstDecision],
   ['two winners', (_, __, log) => log.decided.push({ ...first(log.decided), message: 'I, too' }), firstDecision],
-  ['a run that hangs', (_, one) => Object.assign(one.run, { status: 'running' }), atRest],
-  ['a workspace that is held', (_, one) => Object.assign(one.run, { writer: step }), leases],
-  ['a workspace that was not brought back', (_, one) => Object.assign(one.run, { restore: 'due' }), leases],
+  ['a stuck run', (_, one) => Object.assign(one.run, { status: 'running' }), atRest],
+  ['a workspace with a writer', (_, one) => Object.assign(one.run, { writer: step }), leases],
+  ['a workspace that was not restored', (_, one) => Object.assign(one.run, { restore: 'due' }), leases],
   ['a task of an ended run', (_, one) => one.tasks.push({ id: 'x', status: 'running' } as TaskState), leases],
   [
     'a run that failed because a worker died',
@@ -159,7 +173,7 @@ test.each<Row>([
     wakeUps,
   ],
   [
-    'an approval that is in no list',
+    'an approval that is not listed',
     (_, one) => {
       Object.assign(one.run, { status: 'waiting' });
       Object.assign(first(one.approvals), { status: 'pending' });
@@ -179,12 +193,12 @@ test.each<Row>([
   ['a workspace that is gone', (_, __, log) => log.filesLost.push('runs/run_1/shadow.git'), filesKept],
   ['files that cannot be read', (_, one) => Object.assign(one, { unreadable: 'gone' }), filesKept],
   [
-    'a loss that is not said',
+    'a loss that is not reported',
     (found, _, log) => {
       found.runs.clear();
       log.lost.push({ from: 900, to: 1100 });
     },
-    (found, log) => lossIsSaid(found, log, calm),
+    (found, log) => lossIsReported(found, log, noRepairs),
   ],
   [
     'a loss outside the time in which Redis lost its tail',
@@ -194,16 +208,16 @@ test.each<Row>([
     },
     acknowledged,
   ],
-  ['an ended run that is still looked after', (found) => found.active.push(run), wakeUps],
+  ['an ended run in the active index', (found) => found.active.push(run), wakeUps],
 ])('%s is caught', (_, plant, check) => {
-  const { found, one } = soundRun();
+  const { found, one } = validRun();
   const log = ledger();
   plant(found, one, log);
   expect(check(found, log).wrong).not.toEqual([]);
 });
 
-test('what Redis lost with its tail is forgiven where the system says so', () => {
-  const { found } = soundRun();
+test('a reported loss of Redis is not a violation', () => {
+  const { found } = validRun();
   const log = ledger();
   found.runs.clear();
   log.lost.push({ from: 900, to: 1100 });
@@ -215,18 +229,18 @@ test('what Redis lost with its tail is forgiven where the system says so', () =>
     }).wrong,
   ).toEqual([]);
   expect(externalEffects(found, log).wrong).toEqual([]);
-  expect(lossIsSaid(found, log, { ...calm, repairs: { log_went_back: 1 } }).wrong).toEqual([]);
+  expect(lossIsReported(found, log, { ...noRepairs, repairs: { log_went_back: 1 } }).wrong).toEqual([]);
 });
 
-test('an open run that nothing will wake is caught', () => {
-  const { found, one } = soundRun();
+test('an open run without a job is caught', () => {
+  const { found, one } = validRun();
   Object.assign(one.run, { status: 'running' });
   found.active.push(run);
   expect(wakeUps(found).wrong).toHaveLength(1);
 });
 
 test('a publish that is missing, doubled or different is caught', async () => {
-  const { found, one } = soundRun();
+  const { found, one } = validRun();
   const log = ledger();
   log.published.push({ at: at(1000), runId: run });
   const check = (there: { files: string; commits: number } | undefined) =>
@@ -244,24 +258,24 @@ test('a publish that is missing, doubled or different is caught', async () => {
   }
 });
 
-test('a process that is left behind is caught', () => {
+test('a process that remains is caught', () => {
   expect(leftBehind({ directory: '/nowhere/at/all', dataDir: '/nowhere/at/all' }).wrong).toEqual([]);
-  // Whoever started this process is another one, with a command line of its own.
+  // The parent of this process has another command line.
   const parent = readFileSync(`/proc/${process.ppid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim();
   expect(leftBehind({ directory: parent, dataDir: '/nowhere/at/all' }).wrong).not.toEqual([]);
 });
 
-test('a log that is flooded, or holds what commands carried, is caught', () => {
+test('a log with a flood, or with arguments of commands, is caught', () => {
   const line = (time: number, more = '') =>
     JSON.stringify({ pid: 1, time, msg: 'queue worker error', err: { message: `READONLY${more}` } });
   const text = (lines: string[]) => new Map([['worker-1.log', `${lines.join('\n')}\n`]]);
-  const calmly = Array.from({ length: 100 }, (_, index) => line(index * 1000));
-  expect(logsBounded(text(calmly)).wrong).toEqual([]);
+  const slow = Array.from({ length: 100 }, (_, index) => line(index * 1000));
+  expect(logsBounded(text(slow)).wrong).toEqual([]);
   expect(logsBounded(text(Array.from({ length: 100 }, (_, index) => line(index)))).wrong).toHaveLength(1);
   expect(logsBounded(text([line(0, 'x'.repeat(30_000))])).wrong).toHaveLength(1);
 });
 
-test('a thread that computed for too long is found, and a process that only had to wait is not', () => {
+test('a thread that computed for too long is caught, one that only waited is not', () => {
   const line = (late_ms: number, busy_ms: number, { seconds = 60, running = ['run_1/step_1'] } = {}) =>
     [
       { time: 1_000_000, msg: 'starting' },
@@ -271,13 +285,13 @@ test('a thread that computed for too long is found, and a process that only had 
         late_ms,
         busy_ms,
         running,
-        msg: 'held up',
+        msg: 'blocked',
       },
     ]
       .map((one) => `${JSON.stringify(one)}\n`)
       .join('');
   expect(loopsFree(new Map([['worker-1.log', line(9000, 12)]])).wrong).toEqual([]);
-  // A process that starts compiles what it runs for the first time.
+  // A starting process compiles its code.
   expect(loopsFree(new Map([['worker-1.log', line(400, 380, { seconds: 5, running: [] })]])).wrong).toEqual([]);
   for (const when of [{ seconds: 5 }, { running: [] }]) {
     expect(loopsFree(new Map([['worker-1.log', line(400, 380, when)]])).wrong).toHaveLength(1);

@@ -4,10 +4,10 @@ import type { Found, FoundRun } from '../collect.ts';
 import { isLost, type Ledger } from '../ledger.ts';
 import { marksIn } from '../scenario.ts';
 
-/** What is to be found of an effect in the final files: once, never, or at most once. */
+/** How often an effect is expected in the final files. `maybe`: at most once. */
 type Expected = 'once' | 'never' | 'maybe';
 
-/** Every effect on the workspace is in the final files exactly once, or not at all where its step did not come to an outcome. */
+/** Every effect on the workspace is in the final files exactly once, or not at all when its step has no outcome. */
 export function workspaceEffects(found: Found, ledger: Ledger): Verdict {
   const wrong: string[] = [];
   let looked = 0;
@@ -30,7 +30,7 @@ function expectedOf(
   fork: { runId: string; kept: string[] } | undefined,
 ): Map<string, Expected> {
   const expected = new Map<string, Expected>();
-  const say = (mark: string, what: Expected): void => {
+  const expectMark = (mark: string, what: Expected): void => {
     const rank = { never: 0, maybe: 1, once: 2 } as const;
     if (rank[what] >= rank[expected.get(mark) ?? 'never']) expected.set(mark, what);
   };
@@ -38,18 +38,19 @@ function expectedOf(
   for (const step of parent?.steps ?? []) {
     const isKept = fork?.kept.includes(step.id) ?? false;
     for (const [mark, what] of effectsOf(found, parent as FoundRun, step)) {
-      // What ran beside the steps may have been taken in before the fork began, or after.
-      if (isBackground(parent as FoundRun, step)) say(mark, 'maybe');
-      else if (isKept) say(mark, what);
+      // A background command may have written before the fork started, or later.
+      if (isBackground(parent as FoundRun, step)) expectMark(mark, 'maybe');
+      else if (isKept) expectMark(mark, what);
     }
   }
-  // A sub-agent begins with the files of the run that it works for, which may be a fork itself.
-  const master = one.run.parent && found.runs.get(one.run.parent.run_id);
-  const before = master?.run.forked_from && found.runs.get(master.run.forked_from.run_id);
-  for (const past of [master, before]) {
-    for (const step of past?.steps ?? []) for (const mark of marksIn(past?.args.get(step.id))) say(mark, 'maybe');
+  // A sub-agent starts with the files of its parent, which may be a fork.
+  const parentRun = one.run.parent && found.runs.get(one.run.parent.run_id);
+  const before = parentRun?.run.forked_from && found.runs.get(parentRun.run.forked_from.run_id);
+  for (const past of [parentRun, before]) {
+    for (const step of past?.steps ?? [])
+      for (const mark of marksIn(past?.args.get(step.id))) expectMark(mark, 'maybe');
   }
-  for (const step of one.steps) for (const [mark, what] of effectsOf(found, one, step)) say(mark, what);
+  for (const step of one.steps) for (const [mark, what] of effectsOf(found, one, step)) expectMark(mark, what);
   return expected;
 }
 
@@ -73,22 +74,22 @@ function effectsOf(found: Found, one: FoundRun, step: StepState): [string, Expec
   return marks.map((mark) => [mark, foregroundEffect(step)]);
 }
 
-/** The outcome of a step and the snapshot that holds its effect are one entry in the log. */
+/** The outcome of a step and the snapshot with its effect are one log entry. */
 function foregroundEffect({ status, outcome }: StepState): Expected {
   if (outcome?.inherited_from !== undefined) return status === 'succeeded' || status === 'failed' ? 'once' : 'never';
   const value = outcome?.value;
-  const isWord =
+  const isConfirmed =
     value !== undefined &&
     'json' in value &&
     typeof value.json === 'object' &&
     value.json !== null &&
     'confirmed_by' in value.json;
-  if (status === 'succeeded' && !isWord) return 'once';
+  if (status === 'succeeded' && !isConfirmed) return 'once';
   if (status === 'failed' && outcome?.error?.code === 'EEXIT') return 'once';
   return 'never';
 }
 
-/** What the log says of the end of a background command is so; what was killed or lost may have come so far or not. */
+/** A completed background command has its effect. A killed or lost one may have it. */
 function backgroundEffect({ tasks, run }: FoundRun, step: StepState): Expected {
   const task = tasks.find(({ id }) => id === step.task);
   if (task === undefined) return 'never';
@@ -97,8 +98,8 @@ function backgroundEffect({ tasks, run }: FoundRun, step: StepState): Expected {
 }
 
 /**
- * A request that leaves the host is made at most once, and once more each time that a person says so. One whose start Redis has
- * forgotten cannot be known to have been made, so it does not count.
+ * An external request is made at most once, and once more for each approval by a person. A request in a period that Redis lost does not count:
+ * the system cannot know that it was made.
  */
 export function externalEffects({ runs }: Found, ledger: Ledger): Verdict {
   const visits = [...ledger.visits].map(
@@ -125,13 +126,13 @@ export function externalEffects({ runs }: Found, ledger: Ledger): Verdict {
   }
   const wrong = visits.flatMap(([mark, count]) =>
     count > (allowed.get(mark) ?? 0)
-      ? [`${mark} was asked for ${count} times, allowed: ${allowed.get(mark) ?? 0}`]
+      ? [`${mark} was requested ${count} times, allowed: ${allowed.get(mark) ?? 0}`]
       : [],
   );
-  return verdict('no external effect more often than a person said', visits.length, 'effects', wrong);
+  return verdict('no external effect is more frequent than a person approved', visits.length, 'effects', wrong);
 }
 
-/** What was to be published is at the source, once, as the final snapshot has it. */
+/** Every published run is at the source, once, with the files of the final snapshot. */
 export async function publications(
   { runs }: Found,
   ledger: Ledger,
@@ -143,13 +144,13 @@ export async function publications(
   for (const { runId: id } of published) {
     const run = runs.get(id)?.run;
     if (run?.publication !== 'published') {
-      wrong.push(`${id} was to be published and is ${run?.publication}`);
+      wrong.push(`${id} should be published and is ${run?.publication}`);
       continue;
     }
     const there = await read(`holdpoint/${id}`);
-    if (there === undefined) wrong.push(`${id} is published, and there is no branch`);
+    if (there === undefined) wrong.push(`${id} is published without a branch`);
     else if (there.commits > 1) wrong.push(`${id} was published by ${there.commits} commits`);
     else if (there.files !== (await tree(id))) wrong.push(`${id}: the branch has other files than the final snapshot`);
   }
-  return verdict('what was to be published is at the source, once', published.length, 'branches', wrong);
+  return verdict('every published run is at the source, once', published.length, 'branches', wrong);
 }

@@ -4,20 +4,20 @@ import type { Found } from '../collect.ts';
 import { isLost, type Ledger } from '../ledger.ts';
 import { missing } from './log.ts';
 
-/** A worker that finds another Redis than the one its data belongs to refuses to start. */
+/** A worker refuses to start with a Redis that does not belong to its data. */
 export function wrongRedis({ wrongRedis: { refused, started } }: Ledger): Verdict {
-  const wrong = Array.from({ length: started }, () => 'a worker started with an empty Redis that is not its own');
+  const wrong = Array.from({ length: started }, () => 'a worker started with an empty Redis of another installation');
   return verdict('a worker with the wrong Redis refuses', refused + started, 'starts', wrong);
 }
 
-/** A system whose Redis takes no writes can do nothing, and says that it is not ready. */
+/** A system whose Redis refuses writes reports that it is not ready. */
 export function notReady({ refusals }: Ledger): Verdict {
   const ready = refusals.filter(({ saidReady }) => saidReady);
-  const wrong = ready.map(({ how }) => `Redis refused writes (${how}), and the system said that it is ready`);
+  const wrong = ready.map(({ how }) => `Redis refused writes (${how}), and the system reported that it is ready`);
   return verdict('a system whose Redis refuses writes is not ready', refusals.length, 'refusals', wrong);
 }
 
-/** No workspace and no blob is removed, and the files of every run can be read. */
+/** No workspace and no blob is removed, and the files of every run are readable. */
 export function filesKept({ runs }: Found, { filesLost }: Ledger): Verdict {
   const unreadable = [...runs].flatMap(([id, one]) =>
     one.unreadable === undefined ? [] : [`${id}: ${one.unreadable}`],
@@ -26,14 +26,16 @@ export function filesKept({ runs }: Found, { filesLost }: Ledger): Verdict {
   return verdict('no workspace and no blob is lost', runs.size, 'workspaces', wrong);
 }
 
-/** What Redis has lost cannot be brought back; the system must say that it was lost. */
-export function lossIsSaid(found: Found, ledger: Ledger, stuck: Stuck): Verdict {
+/** The system cannot restore what Redis lost; it must report the loss. */
+export function lossIsReported(found: Found, ledger: Ledger, stuck: Stuck): Verdict {
   const gone = missing(found, ledger).filter(({ at }) => isLost(ledger, at));
   const repaired = [...found.runs.values()].flatMap(({ events }) =>
     events.flatMap((event) => (event.type === 'run.repaired' ? [event.data.class] : [])),
   );
-  const isSaid = /back|behind|ahead/i.test([...Object.keys(stuck.repairs), ...repaired].join(' '));
+  const isReported = /back|behind|ahead/i.test([...Object.keys(stuck.repairs), ...repaired].join(' '));
   const wrong =
-    gone.length > 0 && !isSaid ? [`${gone.length} acknowledgements are gone, and the system does not say so`] : [];
-  return verdict('what Redis has lost is said', gone.length, 'lost acknowledgements', wrong);
+    gone.length > 0 && !isReported
+      ? [`${gone.length} acknowledgements are gone, and the system does not report it`]
+      : [];
+  return verdict('losses of Redis are reported', gone.length, 'lost acknowledgements', wrong);
 }

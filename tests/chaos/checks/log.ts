@@ -4,7 +4,7 @@ import { type Verdict, verdict } from '../../harness/verdict.ts';
 import type { Found, FoundRun } from '../collect.ts';
 import { type Answered, isLost, type Ledger } from '../ledger.ts';
 
-/** Everything that was acknowledged is in the log of its run, but for what the harness itself took out of Redis' file. */
+/** Everything acknowledged is in the log of its run, except what the harness cut from the file of Redis. */
 export function acknowledged(found: Found, ledger: Ledger): Verdict {
   const all = missing(found, ledger);
   const wrong = all.filter(({ at }) => !isLost(ledger, at)).map(({ what }) => what);
@@ -13,25 +13,25 @@ export function acknowledged(found: Found, ledger: Ledger): Verdict {
   return verdict('acknowledged submits, decisions and messages are in the log', looked, of, wrong);
 }
 
-/** What was acknowledged and is not in the log, with the time of the acknowledgement. */
+/** Acknowledged writes that are not in a log, with the time of the acknowledgement. */
 export function missing({ runs }: Found, ledger: Ledger): { at: Answered; what: string }[] {
   const gone: { at: Answered; what: string }[] = [];
   for (const [id, { at }] of ledger.runs) {
     if (!runs.has(id)) gone.push({ at, what: `the run ${id} was acknowledged and is gone` });
   }
   for (const { at, approvalId, runId, decision, message } of ledger.decided) {
-    const told = runs.get(runId)?.events.some((event) => {
+    const isRecorded = runs.get(runId)?.events.some((event) => {
       if (event.type !== 'approval.decided' || event.data.approval_id !== approvalId) return false;
       return event.data.decision === decision && event.data.message === message;
     });
-    if (!told)
+    if (!isRecorded)
       gone.push({ at, what: `${decision} on ${approvalId} of ${runId} was acknowledged and is not in the log` });
   }
   for (const { at, runId, messageId } of ledger.messages) {
-    const told = runs
+    const recorded = runs
       .get(runId)
       ?.events.filter((event) => event.type === 'message.received' && event.data.message_id === messageId);
-    const count = told?.length ?? 0;
+    const count = recorded?.length ?? 0;
     if (count !== 1) gone.push({ at, what: `the message ${messageId} to ${runId} is ${count} times in the log` });
   }
   return gone;
@@ -62,7 +62,7 @@ function difference(id: string, { events, hash }: FoundRun): string[] {
   return [`${id}: ${fields.map((field) => `${field} is ${hash[field]}, and folds to ${state[field]}`).join('; ')}`];
 }
 
-/** The first decision wins: there is one per approval, and those who were told 200 sent it. */
+/** The first decision wins: an approval ends once, and all requests that got 200 sent that decision. */
 export function firstDecision({ runs }: Found, ledger: Ledger): Verdict {
   const wrong: string[] = [];
   let looked = 0;
@@ -81,14 +81,13 @@ export function firstDecision({ runs }: Found, ledger: Ledger): Verdict {
   for (const { at, approvalId, message } of ledger.decided) {
     if (isLost(ledger, at)) continue;
     const before = winners.get(approvalId);
-    if (before !== undefined && before !== message)
-      wrong.push(`two deciders of ${approvalId} were told that they had won`);
+    if (before !== undefined && before !== message) wrong.push(`two different decisions on ${approvalId} got 200`);
     winners.set(approvalId, message);
   }
   return verdict('the first decision wins', looked, `approvals, ${ledger.refused} late decisions refused`, wrong);
 }
 
-/** What did not run has never started. */
+/** A rejected, expired or canceled step has never started. */
 export function neverRan({ runs }: Found): Verdict {
   const wrong: string[] = [];
   let looked = 0;

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Verdict, verdict } from '../../harness/verdict.ts';
 
-/** The same error of one process more often than this within a second is a flood: it fills the disk while Redis is away. */
+/** More of the same error of one process in one second is a flood: it fills the disk while Redis is down. */
 const mostPerSecond = 10;
-/** Longer lines hold what a command carried: scripts, and arguments of users. */
+/** Longer lines contain arguments of Redis commands: scripts, and data of users. */
 const longestLine = 20_000;
 
 /** Logs by name. */
@@ -15,7 +15,7 @@ export function readLogs(directory: string): Logs {
   return new Map(names.map((name) => [name, readFileSync(join(directory, name), 'utf8')]));
 }
 
-/** An error that lasts is said now and then, not thousands of times a second. */
+/** A lasting error is logged now and then, not thousands of times per second. */
 export function logsBounded(logs: Logs): Verdict {
   const wrong: string[] = [];
   let looked = 0;
@@ -35,7 +35,7 @@ export function logsBounded(logs: Logs): Verdict {
   return verdict('no log is flooded', looked, 'lines', wrong);
 }
 
-/** What of a line makes it the same error as another one: process, second, place, request and text. */
+/** Two lines are the same error when their second, process, queue, run, request and text are equal. */
 function errorIn(line: string): string | undefined {
   let entry: {
     time?: number;

@@ -1,14 +1,14 @@
 import { type Verdict, verdict } from '../../harness/verdict.ts';
 import type { Logs } from './logs.ts';
 
-/** Milliseconds that a thread may compute without a turn for anything else. */
+/** Milliseconds that a thread may compute without yielding. */
 const longestMs = 100;
-/** Milliseconds after its first line in which a process without a running step may compile what it runs for the first time: 0.4-0.7 s were seen. */
+/** Milliseconds after its first line in which a process without a running step may compile its code: 0.4-0.7 s were seen. */
 const startMs = 10_000;
 
 /**
- * No event loop was held up by what it did itself. Processes are stopped and the machine is busy here, so a delay counts only as far as
- * the thread was computing during it, which the process says in its log (`loop_late`).
+ * No thread blocked its event loop. Processes are stopped and the machine is busy here, so a delay counts only as far as the thread was
+ * computing during it, which the process logs (`loop_late`).
  */
 export function loopsFree(logs: Logs): Verdict {
   const wrong: string[] = [];
@@ -24,10 +24,10 @@ export function loopsFree(logs: Logs): Verdict {
         wrong.push(`${name}: computed for ${busy_ms} of ${late_ms} ms: ${JSON.stringify(running ?? [])}`);
     }
   }
-  return verdict('no event loop was held up', looked, 'logs', wrong);
+  return verdict('no event loop was blocked', looked, 'logs', wrong);
 }
 
-/** Milliseconds since 1970; 0 of a line that is none of the log's. */
+/** Milliseconds since the epoch, or 0 for a line that is not a log entry. */
 function timeOf(line: string): number {
   const { time } = /"time":(?<time>\d+)/.exec(line)?.groups ?? {};
   return Number(time ?? 0);

@@ -5,7 +5,7 @@ import type { RunState } from '@holdpoint/engine/domain/state';
 import { type Verdict, verdict } from '../../harness/verdict.ts';
 import type { Found } from '../collect.ts';
 
-/** Every run has ended, or waits for something that has a name. */
+/** Every run has ended, is paused, or waits for an approval. */
 export function atRest({ runs }: Found): Verdict {
   const wrong: string[] = [];
   for (const [id, { run, approvals, steps, tasks }] of runs) {
@@ -20,23 +20,23 @@ export function atRest({ runs }: Found): Verdict {
       `${id} is ${run.status} (${what}; tasks: ${tasks.map(({ status }) => status).join(', ')}; restore: ${run.restore}; writer: ${run.writer})`,
     );
   }
-  return verdict('every run has ended or waits by name', runs.size, 'runs', wrong);
+  return verdict('every run has ended, is paused or waits for an approval', runs.size, 'runs', wrong);
 }
 
-/** Nobody holds the workspace of a run that has ended, and nothing of it is still open. */
+/** A run that has ended has no writer, no pending restore and no open task. */
 export function leases({ runs }: Found): Verdict {
   const wrong: string[] = [];
   const ended = [...runs.values()].filter(({ run }) => isTerminal(run.status));
   for (const { run, tasks } of ended) {
     if (run.writer !== '') wrong.push(`${run.id} is ${run.status}, and ${run.writer} holds its workspace`);
-    if (run.restore !== undefined) wrong.push(`${run.id} is ${run.status}, and its workspace was not brought back`);
+    if (run.restore !== undefined) wrong.push(`${run.id} is ${run.status}, and its workspace was not restored`);
     const open = tasks.filter(({ status }) => !isTaskOver(status));
     for (const task of open) wrong.push(`${run.id} is ${run.status}, and ${task.id} is ${task.status}`);
   }
   return verdict('no lease of an ended run is held', ended.length, 'ended runs', wrong);
 }
 
-/** A run fails for what its steps came to and what people said; never because a process died. */
+/** A run fails because of its steps or of decisions, never because a process died. */
 export function failures({ runs }: Found): Verdict {
   const wrong: string[] = [];
   let looked = 0;
@@ -47,33 +47,33 @@ export function failures({ runs }: Found): Verdict {
     if (!expectedReasons.has(run.reason?.code ?? ''))
       wrong.push(`${id} failed: ${run.reason?.code} ${run.reason?.message}`);
   }
-  return verdict('no run failed because something died', looked, 'failed runs', wrong);
+  return verdict('no run failed because a process died', looked, 'failed runs', wrong);
 }
 
-/** A fork has none of the tasks of the run that it goes on from, nor the file of a step there that was killed. */
+/** A fork lacks the tasks of its origin, and the file of a killed step there. */
 function isMissed(runs: Found['runs'], from: NonNullable<RunState['forked_from']>, code: string | undefined): boolean {
   if (code === 'ENOTASK') return true;
   const last = runs.get(from.run_id)?.steps.find(({ id }) => id === from.step_id);
   return code === 'ENOENT' && last !== undefined && last.status !== 'succeeded';
 }
 
-/** Rejected, answered instead, expired, killed by a person, in doubt and not settled, or a reference to what one of these left without a result. */
+/** Rejected, answered, expired, killed by a person, indeterminate, or a reference to a step without a result. */
 const expectedReasons: ReadonlySet<string> = new Set([
   ...['EREJECTED', 'ERESPONDED', 'EEXPIRED', 'EKILLED', 'EREFERENCE', 'EDIDNOTHAPPEN', 'EUNKNOWN'],
 ]);
 
-/** Who waits for a decision is in the list of approvals: what is not in it is decided by no person. */
+/** Every open approval is listed: a person can only decide listed ones. */
 export function listedApprovals({ runs, listed }: Found): Verdict {
   const pending = [...runs.values()].flatMap(({ run, approvals }) =>
     isTerminal(run.status) ? [] : approvals.filter(({ status }) => status === 'pending').map(({ id }) => ({ id, run })),
   );
   const wrong = pending.flatMap(({ id, run }) =>
-    listed.includes(id) ? [] : [`${id} of ${run.id} is pending, and in no list`],
+    listed.includes(id) ? [] : [`${id} of ${run.id} is pending and not listed`],
   );
   return verdict('every pending approval is listed', pending.length, 'pending approvals', wrong);
 }
 
-/** A job belongs to a run that wants it, and what is not over has something that will move it. */
+/** Every job belongs to an open run, and every open run has a job or waits for a person. */
 export function wakeUps({ runs, jobs, active }: Found): Verdict {
   const wrong: string[] = [];
   for (const job of jobs) {
@@ -84,16 +84,16 @@ export function wakeUps({ runs, jobs, active }: Found): Verdict {
   }
   for (const [id, { run, approvals }] of runs) {
     const isOver = isTerminal(run.status);
-    if (isOver && active.includes(id)) wrong.push(`${id} is ${run.status}, and still looked after`);
-    if (!isOver && !active.includes(id)) wrong.push(`${id} is ${run.status}, and nobody looks after it`);
+    if (isOver && active.includes(id)) wrong.push(`${id} is ${run.status}, and still in the active index`);
+    if (!isOver && !active.includes(id)) wrong.push(`${id} is ${run.status}, and not in the active index`);
     const mayRest = isOver || run.status === 'paused' || approvals.some(({ status }) => status === 'pending');
     if (!mayRest && !jobs.some((job) => job.runId === id))
-      wrong.push(`${id} is ${run.status}, and nothing will wake it`);
+      wrong.push(`${id} is ${run.status}, and no job will wake it`);
   }
   return verdict('no job without a run, no run without a wake-up', jobs.length + runs.size, 'jobs and runs', wrong);
 }
 
-/** What a system that has ended leaves on the host: nothing but data. */
+/** After its end a system leaves only data on the host. */
 export function leftBehind({ directory, dataDir }: { directory: string; dataDir: string }): Verdict {
   const wrong: string[] = [];
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -107,12 +107,12 @@ export function leftBehind({ directory, dataDir }: { directory: string; dataDir:
   const folders = ['making', 'locks', 'discarding', 'trash'].map((name) => join(dataDir, name));
   for (const path of folders) for (const name of namesIn(path)) if (name !== '') wrong.push(`${path}/${name}`);
   for (const run of namesIn(join(dataDir, 'runs'))) {
-    // Beside it lies the repository that commands see, one for all epochs.
+    // Beside the trees is the repository that commands see, one for all epochs.
     const trees = namesIn(join(dataDir, 'runs', run, 'trees')).filter((name) => /^\d+$/.test(name));
     if (trees.length > 1) wrong.push(`${run} has ${trees.length} trees`);
     if (existsSync(join(dataDir, 'runs', run, 'retired'))) wrong.push(`${run} has retired trees`);
   }
-  return verdict('no process, mount or lease is left behind', pids.length, 'processes', wrong);
+  return verdict('no process, mount or lease remains', pids.length, 'processes', wrong);
 }
 
 const readQuietly = (path: string): string => {

@@ -5,25 +5,25 @@ import type { Random } from '../random.ts';
 
 export interface FaultDeps {
   system: System;
-  /** By place; one that could not be started is missing. */
+  /** By place. A worker that could not be started is missing. */
   workers: (AppProcess | undefined)[];
   startWorker(place: number): Promise<AppProcess>;
-  /** The file whose number of milliseconds the worker at this place adds to its clock. */
+  /** The file with the milliseconds that the worker at this place adds to its clock. */
   clockFile(place: number): string;
   random: Random;
   ledger: Ledger;
-  /** A lock whose holder is dead is lost after so long. */
+  /** The lock of a dead holder expires after this time. */
   lockMs: number;
 }
 
-/** Does harm to the system, and undoes what a supervisor or an operator would undo. */
+/** Injects a fault, and repairs what a supervisor or an operator would repair. */
 export type Fault = (deps: FaultDeps) => Promise<void>;
 
 export async function restartWorker(deps: FaultDeps, place: number): Promise<void> {
   deps.workers[place] = await deps.startWorker(place);
 }
 
-/** Starts what has died of a fault, as a supervisor does: Redis first, since the others need it. */
+/** Restarts dead processes, as a supervisor does: Redis first, because the others need it. */
 export async function restartDead(deps: FaultDeps): Promise<void> {
   const { system, workers } = deps;
   if (!system.redis.isAlive()) await system.redis.start();

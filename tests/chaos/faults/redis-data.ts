@@ -6,32 +6,32 @@ import { Redis } from 'ioredis';
 import type { System } from '../../harness/system.ts';
 import type { Fault } from './fault.ts';
 
-/** Redis loses about the last second of what it had acknowledged, as after a failover to a replica that lags or with an older file. */
+/** Redis loses about the last second of acknowledged writes, as after a failover to a lagging replica. */
 export const loseTail: Fault = async ({ system, ledger, random }) => {
   const file = appendOnlyFile(system);
   const { size } = statSync(file);
   const from = Date.now();
   await pause(random.integer(300, 1200));
   await system.redis.kill();
-  // A rewrite in between began another file; nothing is lost then.
+  // After a rewrite Redis uses another file, and nothing is lost.
   if (appendOnlyFile(system) === file) truncateSync(file, size);
   await system.redis.start();
   ledger.lost.push({ from, to: Date.now() });
 };
 
-/** Every key of the queues is gone: wake-ups, parked jobs, schedules. */
+/** Deletes every key of the queues: wake-ups, parked jobs, schedules. */
 export const loseQueues: Fault = ({ system }) =>
   withRedis(system, async (redis) => {
     const keys = await redis.keys(`${queuePrefix}:*`);
     if (keys.length > 0) await redis.unlink(...keys);
   });
 
-/** Redis has no memory left, or is a replica whose master is away: it reads and does not write. Then it is as before. */
+/** Redis refuses writes for some seconds: it has no memory left, or is a replica whose master is down. */
 export const refuseWrites: Fault = ({ system, ledger, random }) =>
   withRedis(system, async (redis) => {
     const ms = random.integer(2000, 4000);
     const how = random.pick(['no memory', 'read-only'] as const);
-    // Port 1: nothing listens there.
+    // No server listens on port 1.
     if (how === 'no memory') await redis.config('SET', 'maxmemory', '1');
     else await redis.replicaof('127.0.0.1', 1);
     await pause(ms);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Loaded into a worker before everything else: its `Date` is off by the number of milliseconds that the file CHAOS_CLOCK holds.
- * Timers and `performance.now` are left alone, as they are when a system clock is set.
+ * Preloaded into a worker: shifts its `Date` by the milliseconds in the file CHAOS_CLOCK. Timers and `performance.now` do not change, as when
+ * a system clock is set.
  */
 const RealDate = Date;
 let offset = 0;

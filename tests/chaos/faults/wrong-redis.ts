@@ -2,19 +2,17 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { findRedisBinaries, startEmbeddedRedis } from '@holdpoint/embedded-redis';
-import { projectDir } from '../../harness/processes.ts';
+import { startTestRedis } from '@holdpoint/embedded-redis/testing';
 import type { Fault } from './fault.ts';
 
-/** How long a worker that starts with the wrong Redis may do harm. Its first maintenance takes less. */
-const harmMs = 6000;
+/** How long a worker may run with the wrong Redis. Its first garbage collection takes less. */
+const wrongMs = 6000;
 const settledMs = 5000;
 
-/** A worker is started once on the data directory with another, empty Redis. It must refuse, and remove nothing. */
+/** Starts a worker on the data directory with another, empty Redis. It must refuse and remove nothing. */
 export const startOnWrongRedis: Fault = async ({ system, ledger }) => {
   const elsewhere = mkdtempSync(join(tmpdir(), 'hp-wrong-'));
-  const binaries = await findRedisBinaries(process.env.PATH, projectDir);
-  const redis = await startEmbeddedRedis({ dataDir: elsewhere, binaries });
+  const redis = await startTestRedis(elsewhere);
   try {
     ageAll(system.dataDir);
     const before = durableFiles(system.dataDir);
@@ -24,7 +22,7 @@ export const startOnWrongRedis: Fault = async ({ system, ledger }) => {
     if (worker === undefined) ledger.wrongRedis.refused += 1;
     else {
       ledger.wrongRedis.started += 1;
-      await pause(harmMs);
+      await pause(wrongMs);
       await worker.signal('SIGKILL');
     }
     ledger.filesLost.push(...before.filter((path) => !isKept(system.dataDir, path)));
@@ -34,18 +32,18 @@ export const startOnWrongRedis: Fault = async ({ system, ledger }) => {
   }
 };
 
-/** Workspaces and blobs look as if nothing had written to them for two days: maintenance spares what is young. */
+/** Makes workspaces and blobs two days old: garbage collection spares younger ones. */
 function ageAll(dataDir: string): void {
   const then = new Date(Date.now() - 2 * 24 * 3_600_000);
   for (const path of durableFiles(dataDir)) {
     const file = path.replace(/\/shadow\.git$/, '');
-    // What was just written is not in a log yet, and its youth is what protects it.
+    // A file that was just written may not be in a log yet; only its age protects it.
     const about = statSync(file, { throwIfNoEntry: false });
     if (about !== undefined && about.mtimeMs < Date.now() - settledMs) utimesSync(file, then, then);
   }
 }
 
-/** It is where it was, or in the trash, from where an operator can bring it back. */
+/** Whether the path exists, or is in the trash, from where an operator can restore it. */
 function isKept(dataDir: string, path: string): boolean {
   if (existsSync(path)) return true;
   const [, name = ''] = /\/runs\/([^/]+)\//.exec(path) ?? /\/([^/]+)$/.exec(path) ?? [];
@@ -53,7 +51,7 @@ function isKept(dataDir: string, path: string): boolean {
   return existsSync(trash) && readdirSync(trash, { recursive: true }).some((entry) => String(entry).includes(name));
 }
 
-/** What a run cannot do without: its repository and its blobs. No fault and no run of the harness removes any. */
+/** The repositories of all runs and the blobs. No fault and no run of the harness removes one. */
 function durableFiles(dataDir: string): string[] {
   const runs = join(dataDir, 'runs');
   const shadows = namesIn(runs).map((run) => join(runs, run, 'shadow.git'));

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { findRedisBinaries, startEmbeddedRedis } from '@holdpoint/embedded-redis';
+import { startTestRedis } from '@holdpoint/embedded-redis/testing';
 import { stateKey } from '@holdpoint/engine/log/keys';
-import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createLogger } from '../logger.ts';
 import { problemOf, startTestApi, type TestApi } from '../testing/test-api.ts';
@@ -153,8 +152,7 @@ test('while Redis is away every request says so and when to come back; then all 
     expect((await api.send('/healthz')).status).toBe(200);
     await expect(api.client.ready()).rejects.toMatchObject({ code: 'unavailable', retryable: true });
   } finally {
-    const binaries = await findRedisBinaries(process.env.PATH, new URL('../../../..', import.meta.url).pathname);
-    api.redis = await startEmbeddedRedis({ dataDir: api.dataDir, binaries, logger: pino({ level: 'silent' }) });
+    api.redis = await startTestRedis(api.dataDir);
   }
   await vi.waitFor(async () => expect((await api.client.cancelRun(run.id)).status).toBe('canceling'), {
     timeout: 10_000,

@@ -1,24 +1,21 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type Client, createClient } from '@holdpoint/client/client';
 import { type ProblemDetails, problemDetailsSchema } from '@holdpoint/contract/wire';
-import { type EmbeddedRedis, findRedisBinaries, startEmbeddedRedis } from '@holdpoint/embedded-redis';
+import type { EmbeddedRedis } from '@holdpoint/embedded-redis';
+import { startTestRedis } from '@holdpoint/embedded-redis/testing';
 import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
 import type { EngineDeps } from '@holdpoint/engine/deps';
 import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
 import { newId } from '@holdpoint/engine/domain/new-id';
 import { openQueues } from '@holdpoint/engine/queues/queues';
 import { connect } from '@holdpoint/engine/redis';
-import type { ModelSettings } from '@holdpoint/models/settings';
-import { createRegistry } from '@holdpoint/tools/registry';
-import { holdpoint } from '@holdpoint/tools/toolsets/holdpoint';
+import type { ModelSettings } from '@holdpoint/models';
+import { createRegistry, holdpoint } from '@holdpoint/tools';
 import { type Logger, pino } from 'pino';
 import { expect } from 'vitest';
 import { type Pace, type RunningApi, startApi } from '../start.ts';
-
-const projectDir = fileURLToPath(new URL('../../../..', import.meta.url));
 
 /** A real API on a real Redis, in a temporary data directory. */
 export interface TestApi {
@@ -50,7 +47,7 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
   const { models = {}, ceilings = {}, logger = pino({ level: 'silent' }), host = '127.0.0.1', ...rest } = options;
   const { hostNames = [], ...pace } = rest;
   const dataDir = await mkdtemp(join(tmpdir(), 'hp-api-'));
-  const redis = await startEmbeddedRedis({ dataDir, binaries: await findRedisBinaries(process.env.PATH, projectDir) });
+  const redis = await startTestRedis(dataDir);
   const config = {
     dataDir,
     host,

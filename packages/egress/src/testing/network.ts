@@ -16,9 +16,12 @@ export function loopbackGuard(rules: readonly string[], more: Readonly<Record<st
   return createGuard({ rules, allowAddresses: loopback, resolve });
 }
 
+/** Records connections in the order in which they end. `at` is when each began. */
 export function recorder() {
-  const connections: EgressConnection[] = [];
-  return { connections, onConnection: (connection: EgressConnection) => void connections.push(connection) };
+  const connections: (EgressConnection & { at: number })[] = [];
+  const onConnection = (connection: EgressConnection) =>
+    void connections.push({ ...connection, at: Date.now() - connection.duration_ms });
+  return { connections, onConnection };
 }
 
 /** Real servers on the loopback. Each function returns its port; `close` stops all of them. */

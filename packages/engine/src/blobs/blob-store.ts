@@ -8,12 +8,12 @@ import { type Collected, collectBlobs, trash } from './collect-blobs.ts';
 
 /** Content-addressed files under one directory: `ab/cdef…` by SHA-256. Written once, never changed. */
 export interface BlobStore {
-  /** A blob that is there already counts as just written: it will be referred to. */
+  /** An existing blob counts as written now, because a log will refer to it. */
   put(content: Buffer): Promise<string>;
   get(sha256: string): Promise<Buffer>;
   /**
-   * Moves blobs that no log refers to and that were not put for `idleMs` to the trash, and removes them after `trashMs` there. A put at
-   * the same moment wins.
+   * Moves blobs to the trash that no log refers to and no process has put for `idleMs`; removes them from there after `trashMs`. A
+   * concurrent put wins.
    * @returns how many were removed, and their bytes
    */
   collect(input: { needed: ReadonlySet<string>; idleMs: number; trashMs: number; now: number }): Promise<Collected>;
@@ -34,9 +34,9 @@ export function openBlobStore(directory: string): BlobStore {
       return sha256;
     },
     async get(sha256) {
-      // A collection that was wrong about a blob puts it back: where it is not in one place it is in the other.
-      const places = [fileOf(sha256), trashOf(sha256), fileOf(sha256)];
-      const content = await readFirst(places).catch((cause: unknown) => {
+      // A collection may move the blob to the trash and back while this reads.
+      const paths = [fileOf(sha256), trashOf(sha256), fileOf(sha256)];
+      const content = await readFirst(paths).catch((cause: unknown) => {
         throw new EngineError('blob_missing', `the blob ${sha256} is not in ${directory}`, { cause });
       });
       if (digest(content) !== sha256) throw new EngineError('blob_damaged', `the blob ${sha256} has other content`);
@@ -46,8 +46,8 @@ export function openBlobStore(directory: string): BlobStore {
   };
 }
 
-async function readFirst([place = '', ...others]: readonly string[]): Promise<Buffer> {
-  return readFile(place).catch((error: unknown) => {
+async function readFirst([path = '', ...others]: readonly string[]): Promise<Buffer> {
+  return readFile(path).catch((error: unknown) => {
     if (others.length === 0) throw error;
     return readFirst(others);
   });
@@ -55,7 +55,7 @@ async function readFirst([place = '', ...others]: readonly string[]): Promise<Bu
 
 const previewLength = 512;
 
-/** A JSON value as it goes into the log: itself when small, a blob and a preview when not. `undefined` becomes null. */
+/** The form of a JSON value in the log: the value itself when small, otherwise a blob and a preview. `undefined` becomes null. */
 export async function toPayload(blobs: BlobStore, value: unknown): Promise<Payload> {
   const text = JSON.stringify(value ?? null);
   const content = Buffer.from(text);
@@ -70,7 +70,7 @@ export async function fromPayload(blobs: BlobStore, payload: Payload): Promise<u
 
 const digest = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
-/** Whether the blob is there. From now on it is young, and so safe from a collection. */
+/** Returns whether the blob exists. Its new time protects it from a collection. */
 async function touch(file: string): Promise<boolean> {
   const now = new Date();
   return utimes(file, now, now).then(

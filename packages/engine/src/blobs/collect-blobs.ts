@@ -1,7 +1,7 @@
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Where blobs that no log refers to wait, for a put at the same moment, and for a log that comes back. Readers look here, too. */
+/** Blobs that no log refers to wait here for a concurrent put and for a restored log. `get` reads from here, too. */
 export const trash = 'trash';
 
 export interface Collected {
@@ -12,15 +12,15 @@ export interface Collected {
 interface Input {
   needed: ReadonlySet<string>;
   idleMs: number;
-  /** How long a blob stays in the trash, milliseconds. */
+  /** How long a blob stays in the trash, in milliseconds. */
   trashMs: number;
   now: number;
 }
 
 /**
- * Each blob that seems to be garbage is first moved to the trash, and only then looked at again: a put before the move has made it young,
- * so it goes back; a put after the move finds nothing and writes it again. What was in the trash before is looked at the same way, and
- * removed when it has been there for long enough.
+ * Moves each blob that seems to be garbage to the trash, then checks it again. A put before the move has renewed its time, so the blob moves
+ * back. A put after the move finds no file and writes it again. Blobs from earlier collections are checked the same way, and removed after
+ * their time in the trash.
  */
 export async function collectBlobs(directory: string, input: Input): Promise<Collected> {
   const collected: Collected = { removed: 0, bytes: 0 };
@@ -51,7 +51,7 @@ async function settle(directory: string, sha256: string, input: Input, collected
     return;
   }
   const { size, ctimeMs } = await stat(file);
-  // The move to the trash is the last change of the file's status.
+  // The move to the trash is the last change of the file's status: ctime.
   if (input.now - ctimeMs <= input.trashMs) return;
   await rm(file);
   collected.removed += 1;

@@ -1,5 +1,4 @@
 import type { NewEvent, Problem } from '@holdpoint/contract';
-import { z } from 'zod';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState, TaskState } from '../domain/state.ts';
 import { type AttemptResult, deferAttempt, settleBegun } from '../domain/transitions/attempt.ts';

@@ -46,7 +46,7 @@ export function openTaskHandle(deps: WorkerDeps, run: RunState, step: StepState,
 }
 
 /** @returns what is known of a task, and of the run of a sub-agent */
-export async function viewTask(deps: Pick<WorkerDeps, 'redis'>, task: TaskState): Promise<TaskView> {
+async function viewTask(deps: Pick<WorkerDeps, 'redis'>, task: TaskState): Promise<TaskView> {
   const { kind, title, child } = task.about;
   const run = child === undefined ? undefined : await readRun(deps.redis, child);
   return {

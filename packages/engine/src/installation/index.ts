@@ -5,5 +5,5 @@ export { migrate, pendingMigrations } from './migrations/migrate.ts';
 export { dataFormat, type Migration } from './migrations/migrations.ts';
 export { countUnknownRuns, type InstallationState, readInstallation } from './read-installation.ts';
 export type { Sides } from './sides.ts';
-export { type History, markHistory, watchHistory } from './watch-history.ts';
+export { markHistory, watchHistory } from './watch-history.ts';
 export { confirmInstallation, watchInstallation } from './watch-installation.ts';

@@ -1,32 +1,23 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Redis } from 'ioredis';
 import { writeDurably } from '../files/write-durably.ts';
 import { highWaterKey } from '../log/keys.ts';
-
-/**
- * Notices that Redis went back to an earlier time: a replica that lagged behind took over, an older append-only file was restored, or the
- * last second was lost with `appendfsync everysec`. A counter in Redis only rises, and the data directory keeps how far it had come: a high
- * water mark.
- */
-export interface History {
-  redis: Redis;
-  dataDir: string;
-}
+import type { Sides } from './sides.ts';
 
 const fileOf = (dataDir: string): string => join(dataDir, 'high-water');
 
 /**
- * Moves the mark up by one.
- * @returns how many marks Redis has lost; 0: none
+ * Raises a counter in Redis and a high water mark in the data directory. The mark shows when Redis went back in time: a replica that lagged
+ * took over, an older append-only file was restored, or `appendfsync everysec` lost the last second.
+ * @returns how many marks Redis has lost
  */
-export async function markHistory({ redis, dataDir }: History): Promise<number> {
+export async function markHistory({ redis, dataDir }: Sides): Promise<number> {
   const file = fileOf(dataDir);
-  // Read before the counter rises: whatever the file says by then was an answer of this Redis.
+  // Read before the counter rises: the value in the file then was an earlier answer of this Redis.
   const before = await readMark(file);
   const now = await redis.incr(highWaterKey);
   const lost = Math.max(0, before + 1 - now);
-  // Other workers read the file as well: the counter passes it, so that the loss is reported once.
+  // Other workers read the file, too. The counter passes it, so that one worker reports the loss.
   const mark = lost === 0 ? now : before + 1;
   if (lost > 0) await redis.set(highWaterKey, mark);
   await writeDurably(file, `${mark}\n`);
@@ -42,12 +33,12 @@ async function readMark(file: string): Promise<number> {
   return Number.isSafeInteger(mark) ? mark : 0;
 }
 
-/** As short as what a Redis that writes once a second may lose. */
+/** As short as the time that `appendfsync everysec` may lose. */
 const everyMs = 1000;
 
-/** Marks every second, and says when something was lost. @param onLoss how many seconds Redis went back, about */
+/** Marks every second. @param onLoss gets about how many seconds Redis went back */
 export function watchHistory(
-  history: History,
+  sides: Sides,
   { onLoss, onError }: { onLoss: (seconds: number) => void; onError: (error: unknown) => void },
 ): { stop(): Promise<void> } {
   let current: Promise<void> = Promise.resolve();
@@ -55,7 +46,7 @@ export function watchHistory(
   const mark = (): void => {
     if (isBusy) return;
     isBusy = true;
-    current = markHistory(history)
+    current = markHistory(sides)
       .then((lost) => {
         if (lost > 0) onLoss(lost);
       }, onError)

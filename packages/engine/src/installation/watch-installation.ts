@@ -30,7 +30,7 @@ export function watchInstallation(
 ): { stop(): void } {
   const timer = setInterval(() => {
     confirmInstallation(redis, id).catch((error: unknown) => {
-      // A connection that is down says nothing about what is behind it.
+      // A lost connection says nothing about the server behind it.
       if (!(error instanceof InstallationError)) return;
       clearInterval(timer);
       onLost(error);

@@ -5,28 +5,28 @@ import { join } from 'node:path';
 import type { OutputPage } from '@holdpoint/contract';
 import { syncPath } from '../files/write-durably.ts';
 import { readPage } from './read-page.ts';
-import { beginFolder, type OutputStream, writingMark } from './segments.ts';
+import { createFolder, type OutputStream, writingMark } from './segments.ts';
 import { type Bounds, StreamWriter } from './stream-writer.ts';
 
 export interface OutputWriter {
-  /** Synchronous: what it returned from survives the death of the process. Throws when it cannot be kept, or another writer has begun anew. */
+  /** Synchronous: a chunk survives the death of the process once this returns. Throws when it cannot be written, or a new writer was opened. */
   write(stream: OutputStream, chunk: Buffer): void;
   close(): Promise<void>;
 }
 
-/** What background tasks print, as files: bounded, and readable by cursor while it is written, from every process that sees the folder. */
+/** The output of background tasks, as bounded files. Every process that sees the folder can read them by cursor while they are written. */
 export interface OutputStore {
-  /** Opens a task's output for writing; what an earlier writer left is removed. */
+  /** Opens a task's output for writing and removes the output of an earlier writer. */
   open(taskId: string): OutputWriter;
   /**
-   * Of an unknown task: an empty page. Pages neither begin nor end within a UTF-8 character: one that is still being written is left for
-   * later, for a second at most. What is no text is U+FFFD.
+   * An unknown task has an empty page. Pages neither begin nor end within a UTF-8 character: an incomplete character waits for its rest, for
+   * a second at most. Bytes that are no text become U+FFFD.
    *
-   * @param at.maxBytes a page may have four for a character all the same; with 0 it only tells the total
+   * @param at.maxBytes a page may always have four, for one character; with 0 it has only the total
    */
   read(taskId: string, at: { stream: OutputStream; from: number; maxBytes: number }): Promise<OutputPage>;
   remove(taskId: string): Promise<void>;
-  /** For output of an unknown task. */
+  /** For the output of a task that no log knows. */
   moveToTrash(taskId: string): Promise<void>;
   emptyTrash(input: { trashMs: number; now: number }): Promise<void>;
   /** Ids of the tasks that have output. */
@@ -34,37 +34,37 @@ export interface OutputStore {
 }
 
 export interface OutputStoreOptions {
-  /** Bytes kept of the beginning of each stream, at least. @default 1 MiB */
+  /** How many bytes of the beginning of each stream are kept, at least. @default 1 MiB */
   headBytes?: number;
-  /** Bytes kept of its end, at least. @default 1 MiB */
+  /** How many bytes of its end are kept, at least. @default 1 MiB */
   tailBytes?: number;
-  /** Of one file: up to three times so much may be kept above that. @default 64 KiB */
+  /** Size of one file. Up to three files more than head and tail may be kept. @default 64 KiB */
   segmentBytes?: number;
-  /** Milliseconds, of the clock that files are dated with. @default Date.now */
+  /** The clock that dates files, in milliseconds. @default Date.now */
   now?(): number;
 }
 
 const mebibyte = 1024 * 1024;
 const trash = '.trash';
 
-/** @param folder made when missing */
+/** @param folder created when missing */
 export function openOutputStore(folder: string, options: OutputStoreOptions = {}): OutputStore {
   const { headBytes = mebibyte, tailBytes = mebibyte, segmentBytes = 64 * 1024, now = Date.now } = options;
-  const placeOf = (taskId: string): string => {
+  const folderOf = (taskId: string): string => {
     if (!/^[A-Za-z0-9_-]{1,128}$/.test(taskId)) throw new TypeError(`${JSON.stringify(taskId)} is no task id`);
     return join(folder, taskId);
   };
   return {
-    open: (taskId) => openWriter(beginFolder(placeOf(taskId)), { headBytes, tailBytes, segmentBytes }),
+    open: (taskId) => openWriter(createFolder(folderOf(taskId)), { headBytes, tailBytes, segmentBytes }),
     async read(taskId, at) {
-      return readPage({ taskFolder: placeOf(taskId), now }, at);
+      return readPage({ taskFolder: folderOf(taskId), now }, at);
     },
     async remove(taskId) {
-      await rm(placeOf(taskId), { recursive: true, force: true });
+      await rm(folderOf(taskId), { recursive: true, force: true });
     },
     async moveToTrash(taskId) {
       await mkdir(join(folder, trash), { recursive: true, mode: 0o700 });
-      await rename(placeOf(taskId), join(folder, trash, `${taskId}.${randomUUID()}`));
+      await rename(folderOf(taskId), join(folder, trash, `${taskId}.${randomUUID()}`));
     },
     async emptyTrash({ trashMs, now }) {
       for (const name of await namesIn(join(folder, trash))) {
@@ -78,7 +78,7 @@ export function openOutputStore(folder: string, options: OutputStoreOptions = {}
   };
 }
 
-/** Nothing to do when another writer has begun in the meantime: the folder of this one is gone. */
+/** No-op when a new writer was opened: the folder of this one is gone. */
 async function syncAll(folder: string): Promise<void> {
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder)) await syncPath(join(folder, name)).catch(unlessGone);
@@ -108,7 +108,7 @@ function openWriter(folder: string, bounds: Bounds): OutputWriter {
     async close() {
       streams.stdout.close();
       streams.stderr.close();
-      // The end of the task is recorded next: what it printed must then be on disk, too.
+      // The caller records the end of the task next: the output must be on disk by then.
       rmSync(mark, { force: true });
       await syncAll(folder);
     },

@@ -2,7 +2,7 @@ import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from '
 import { join } from 'node:path';
 import type { OutputPage } from '@holdpoint/contract';
 import { currentFolder, type OutputStream, segmentName, startsIn, unlessMissing, writingMark } from './segments.ts';
-import { mostContinuations, openBytes } from './utf8.ts';
+import { incompleteBytes, mostContinuations } from './utf8.ts';
 
 export interface PageRequest {
   stream: OutputStream;
@@ -10,54 +10,52 @@ export interface PageRequest {
   maxBytes: number;
 }
 
-/** A writer is at most this long between the bytes of one character. One that was killed there left bytes that are no text. */
+/** A writer takes at most this long between the bytes of one character. A killed writer leaves bytes that are no text. */
 const characterMs = 1000;
-/** A look takes 0.1 ms. A writer that overtakes so many in a row is waited for by the caller, with the same cursor. */
-const mostLooks = 100;
+/** One try takes 0.1 ms. When a writer overtakes all of them, the caller asks again with the same cursor. */
+const mostTries = 100;
 
 /**
- * One page. Files may be added and removed while it looks: then it looks again. Synchronous within, because a look that takes less long is
- * overtaken less often.
+ * Reads one page. When a writer removes files during a try, it tries again. Synchronous, because a writer overtakes a short try less often.
  */
 export function readPage(deps: { taskFolder: string; now(): number }, request: PageRequest): OutputPage {
-  for (let looks = 0; looks < mostLooks; looks++) {
+  for (let tries = 0; tries < mostTries; tries++) {
     const folder = currentFolder(deps.taskFolder);
     if (folder === undefined) break;
-    const page = look({ folder, now: deps.now }, request);
+    const page = tryRead({ folder, now: deps.now }, request);
     if (page !== undefined) return page;
   }
   return { text: '', from: 0, next: 0, total: 0, omitted: 0 };
 }
 
-/** Undefined: something was removed meanwhile. */
-function look(deps: { folder: string; now(): number }, request: PageRequest): OutputPage | undefined {
+/** @returns undefined when the writer removed a file */
+function tryRead(deps: { folder: string; now(): number }, request: PageRequest): OutputPage | undefined {
   const starts = startsIn(deps.folder, request.stream);
   if (starts === undefined) return undefined;
   const last = starts.at(-1);
   if (last === undefined) return { text: '', from: 0, next: 0, total: 0, omitted: 0 };
-  const place = join(deps.folder, segmentName(request.stream, last));
-  const newest = statSync(place, { throwIfNoEntry: false });
+  const newest = statSync(join(deps.folder, segmentName(request.stream, last)), { throwIfNoEntry: false });
   if (newest === undefined) return undefined;
   const total = last + newest.size;
   if (request.from >= total) return { text: '', from: total, next: total, total, omitted: 0 };
-  // a page that could not hold one character would not go on
+  // A page has to hold one character at least, or the reader makes no progress.
   const limit = request.maxBytes === 0 ? 0 : Math.max(request.maxBytes, mostContinuations + 1);
   const run = readRun({ ...deps, starts, total }, { ...request, limit });
   if (run === undefined) return undefined;
   const { from, data, end } = run;
-  const nothingElsePending = end === 'gap' || (end === 'total' && !mayGoOn(deps, newest.mtimeMs));
-  const text = nothingElsePending ? data : data.subarray(0, data.length - openBytes(data));
+  const isComplete = end === 'gap' || (end === 'total' && !mayContinue(deps, newest.mtimeMs));
+  const text = isComplete ? data : data.subarray(0, data.length - incompleteBytes(data));
   return { text: text.toString('utf8'), from, next: from + text.length, total, omitted: from - request.from };
 }
 
 interface Run {
   from: number;
   data: Buffer;
-  /** Where it ends: at what was printed so far, before something that is no longer kept, or where the page is full. */
+  /** Why it ends: at the last printed byte, before removed bytes, or because the page is full. */
   end: 'total' | 'gap' | 'full';
 }
 
-/** What is kept without a gap from a place on. Every file but the newest is complete. Undefined: one of them is gone. */
+/** Reads what is kept from an offset on, up to the next gap. Every file but the newest is complete. @returns undefined when a file is gone */
 function readRun(
   deps: { folder: string; starts: readonly number[]; total: number },
   { stream, from: asked, limit }: { stream: OutputStream; from: number; limit: number },
@@ -74,7 +72,7 @@ function readRun(
     const start = starts[index] ?? total;
     const part = readPart(join(deps.folder, segmentName(stream, start)), { at: at - start, most: from + limit - at });
     if (part === undefined) return undefined;
-    // what was written since the total was taken is for the next page
+    // Bytes written after `total` was read belong to the next page.
     parts.push(part.data.subarray(0, total - at));
     at = Math.min(at + part.data.length, total);
     const done = (end: Run['end']): Run => ({ from, data: Buffer.concat(parts), end });
@@ -88,10 +86,10 @@ function readRun(
 }
 
 function readPart(
-  place: string,
+  path: string,
   { at, most }: { at: number; most: number },
 ): { data: Buffer; size: number } | undefined {
-  const file = unlessMissing(() => openSync(place, 'r'));
+  const file = unlessMissing(() => openSync(path, 'r'));
   if (file === undefined) return undefined;
   try {
     const { size } = fstatSync(file);
@@ -102,6 +100,6 @@ function readPart(
   }
 }
 
-function mayGoOn({ folder, now }: { folder: string; now(): number }, lastWrite: number): boolean {
+function mayContinue({ folder, now }: { folder: string; now(): number }, lastWrite: number): boolean {
   return existsSync(join(folder, writingMark)) && now() - lastWrite < characterMs;
 }

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 
 export type OutputStream = 'stdout' | 'stderr';
 
-/** There while somebody writes, or was killed while writing. */
+/** Exists while a writer writes, and after a writer was killed. */
 export const writingMark = 'writing';
 
-/** Each stream is a row of files named by their first byte: `stdout.0`, `stdout.65536`, … */
+/** A stream is a sequence of files, each named after the offset of its first byte: `stdout.0`, `stdout.65536`, … */
 export const segmentName = (stream: OutputStream, start: number): string => `${stream}.${start}`;
 
 /**
- * Makes the folder of a new writer, whose name nobody ever had: a writer that was stopped for a while, and goes on after another has begun
- * anew, finds its own gone and fails, and does not write into the other's.
+ * Creates the folder of a new writer, under a new name. An earlier writer that was frozen and resumes finds its own folder gone and fails: it
+ * cannot write into the new one.
  */
-export function beginFolder(taskFolder: string): string {
+export function createFolder(taskFolder: string): string {
   const earlier = foldersOf(taskFolder);
   const turn = Number.parseInt(earlier.at(-1) ?? '0', 10) + 1;
   const folder = join(taskFolder, `${String(turn).padStart(6, '0')}-${randomUUID()}`);
@@ -23,13 +23,13 @@ export function beginFolder(taskFolder: string): string {
   return folder;
 }
 
-/** @returns undefined when nobody has written */
+/** @returns undefined when the task has no output */
 export function currentFolder(taskFolder: string): string | undefined {
   const name = foldersOf(taskFolder).at(-1);
   return name === undefined ? undefined : join(taskFolder, name);
 }
 
-/** @returns where the files of a stream begin, in order; undefined when there is no such folder (any more) */
+/** @returns the offsets of the files of a stream, in order; undefined when the folder does not exist */
 export function startsIn(folder: string, stream: OutputStream): number[] | undefined {
   const prefix = segmentName(stream, 0).slice(0, -1);
   return unlessMissing(() => readdirSync(folder))
@@ -37,7 +37,7 @@ export function startsIn(folder: string, stream: OutputStream): number[] | undef
     .sort((a, b) => a - b);
 }
 
-/** What the call returns, or undefined when the file or folder is not there. */
+/** The result of the call; undefined when the file or folder does not exist. */
 export function unlessMissing<Result>(call: () => Result): Result | undefined {
   try {
     return call();

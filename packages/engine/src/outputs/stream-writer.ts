@@ -9,7 +9,7 @@ export interface Bounds {
   segmentBytes: number;
 }
 
-/** The files of one stream, as its only writer sees them. */
+/** Writes the files of one stream. A stream has one writer. */
 export class StreamWriter {
   readonly #folder: string;
   readonly #stream: OutputStream;
@@ -30,7 +30,7 @@ export class StreamWriter {
   write(chunk: Buffer): void {
     for (let rest = chunk; rest.length > 0; ) {
       const file = this.#fileFor(rest);
-      const written = writeSync(file, rest.subarray(0, this.#room(rest)));
+      const written = writeSync(file, rest.subarray(0, this.#fitting(rest)));
       this.#total += written;
       rest = rest.subarray(written);
     }
@@ -43,7 +43,7 @@ export class StreamWriter {
   }
 
   #fileFor(data: Buffer): number {
-    if (this.#file !== undefined && this.#room(data) > 0) return this.#file;
+    if (this.#file !== undefined && this.#fitting(data) > 0) return this.#file;
     this.close();
     this.#start = this.#total;
     this.#file = openSync(join(this.#folder, segmentName(this.#stream, this.#start)), 'wx', 0o600);
@@ -51,15 +51,15 @@ export class StreamWriter {
     return this.#file;
   }
 
-  /** How much of the data the newest file takes: no character lies in two files, so that none is cut where a file was removed. */
-  #room(data: Buffer): number {
+  /** How much of the data fits into the newest file. No character lies in two files, so that removing a file cuts none. */
+  #fitting(data: Buffer): number {
     const left = this.#start + this.#bounds.segmentBytes - this.#total;
-    let room = Math.min(Math.max(left, 0), data.length);
-    while (room < left + mostContinuations && isContinuation(data[room])) room++;
-    return room;
+    let bytes = Math.min(Math.max(left, 0), data.length);
+    while (bytes < left + mostContinuations && isContinuation(data[bytes])) bytes++;
+    return bytes;
   }
 
-  /** Removes what is neither of the head nor of the tail any more. */
+  /** Removes the files between the head and the tail. */
   #trim(): void {
     if (this.#start < this.#bounds.headBytes) return;
     this.#tail.push(this.#start);

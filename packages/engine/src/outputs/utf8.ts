@@ -1,12 +1,12 @@
-/** A character has one first byte and up to three of these. */
+/** A character has one first byte and up to three continuation bytes. */
 export const mostContinuations = 3;
 
 export function isContinuation(byte: number | undefined): boolean {
   return byte !== undefined && (byte & 0xc0) === 0x80;
 }
 
-/** @returns how many bytes at the end begin a character and do not end it; 0 to 3 */
-export function openBytes(data: Buffer): number {
+/** @returns how many bytes at the end belong to an incomplete character; 0 to 3 */
+export function incompleteBytes(data: Buffer): number {
   for (let back = 1; back <= Math.min(mostContinuations, data.length); back++) {
     const byte = data[data.length - back];
     if (isContinuation(byte)) continue;
@@ -15,7 +15,7 @@ export function openBytes(data: Buffer): number {
   return 0;
 }
 
-/** Bytes of the character that begins with this one. */
+/** The length of the character that begins with this byte. */
 function lengthOf(first: number): number {
   if (first >= 0xf0) return 4;
   if (first >= 0xe0) return 3;

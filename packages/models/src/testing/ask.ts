@@ -19,17 +19,19 @@ export const question: ModelMessage = { role: 'user', text: 'compare the two fil
 
 export interface Ask {
   (messages?: ModelMessage[], options?: { maxOutputTokens?: number; signal?: AbortSignal }): Promise<ModelAnswer>;
-  /** What went over the wire: one entry for each HTTP request. */
+  /** The HTTP requests in order. */
   sent: { url: string; headers: Headers; body: Record<string, unknown> }[];
-  /** The list under `field` in the body of the request with this number, from 0. */
+  /** The list under `field` in the body of a request, counted from 0. */
   list(request: number, field: string): Record<string, unknown>[];
 }
 
-/** Asks one model at `url` through real HTTP requests, all of which are recorded. `now` stands at the epoch. */
+/** Asks one model at `url` with real HTTP requests and records them. `now` is the epoch. */
 export function asking(model: string, url: string): Ask {
   const sent: Ask['sent'] = [];
   const port = openModels({
-    settings: modelSettingsFrom(Object.fromEntries(VARIABLES.map((name) => [name, name.endsWith('URL') ? url : KEY]))),
+    settings: modelSettingsFrom(
+      Object.fromEntries(variables.map((name) => [name, name.endsWith('URL') ? url : apiKey])),
+    ),
     fetch: (input, init) => {
       sent.push({ url: String(input), headers: new Headers(init?.headers), body: JSON.parse(String(init?.body)) });
       return fetch(input, init);
@@ -53,14 +55,14 @@ export function asking(model: string, url: string): Ask {
   return Object.assign(ask, { sent, list });
 }
 
-export const KEY = 'test-key-1234567890';
+export const apiKey = 'test-key-1234567890';
 
-const VARIABLES = [
+const variables = [
   ...['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', 'GEMINI_API_KEY'],
   ...['GOOGLE_BASE_URL', 'OPENAI_COMPATIBLE_API_KEY', 'OPENAI_COMPATIBLE_BASE_URL', 'OLLAMA_BASE_URL'],
 ];
 
-/** The failure of a request that must fail. */
+/** The error of a request that must fail. */
 export async function failure(answer: Promise<unknown>): Promise<ModelError> {
   const error = await answer.then(
     () => new Error('the request succeeded'),
@@ -70,12 +72,12 @@ export async function failure(answer: Promise<unknown>): Promise<ModelError> {
   throw error;
 }
 
-/** Through the log and back, as a worker on another machine would read it. */
+/** A value after serialisation, as a worker on another machine reads it. */
 export function persisted<T>(value: T): T {
   return JSON.parse(JSON.stringify(value));
 }
 
-/** The conversation after an answer: persisted, parsed by our schemas, one good and one failed result. */
+/** The conversation after an answer, persisted and parsed by our schemas, with one successful and one failed result. */
 export function continued(answer: ModelAnswer): ModelMessage[] {
   const recorded = modelAnswerSchema.parse(persisted(answer));
   const results = recorded.calls.map(({ id, tool }, index) => ({
@@ -87,7 +89,7 @@ export function continued(answer: ModelAnswer): ModelMessage[] {
     .parse(persisted([question, { role: 'assistant', answer: recorded }, { role: 'tool', results }]));
 }
 
-/** aimock with the two turns every format is tested with: two calls in parallel, then an end. It finds no rate limit for `slow down`. */
+/** aimock with the two turns of every format test: two parallel calls, then an end. It answers `slow down` with a rate limit. */
 export async function openProviderMock(): Promise<LLMock> {
   const mock = await LLMock.create({ port: 0, host: '127.0.0.1' });
   const toolCalls = ['a.txt', 'b.txt'].map((path, index) => ({

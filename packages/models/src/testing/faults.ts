@@ -2,16 +2,16 @@ import { expect, test } from 'vitest';
 import { asking, failure, openProviderMock } from './ask.ts';
 import { openWireServer } from './wire-server.ts';
 
-/** The faults that read the same in every format. `whole` is a valid answer of the format, as JSON. */
+/** Tests of the faults that are equal in every format. `whole` is a valid answer of the format, as JSON. */
 export function testFaults(model: string, whole: unknown): void {
   const body = JSON.stringify(whole);
 
-  test('the whole answer, of which the tests below send a part, is taken', async () => {
+  test('accepts the whole answer that the tests below cut', async () => {
     await using server = await openWireServer({ body });
     await expect(asking(model, server.url)()).resolves.toMatchObject({ model });
   });
 
-  test('a rate limit is retryable after the time the provider names, and is not retried here', async () => {
+  test('a rate limit is retryable after the named time, without a retry here', async () => {
     const mock = await openProviderMock();
     try {
       const ask = asking(model, mock.url);
@@ -24,7 +24,7 @@ export function testFaults(model: string, whole: unknown): void {
     }
   });
 
-  // aimock breaks an answer off before its first byte or replaces it, but never sends half of it.
+  // aimock ends an answer before its first byte or replaces it, but never sends half of it.
   test.for(['dropped', 'ended'] as const)('an answer cut off in the middle (%s) is retryable', async (cut) => {
     await using server = await openWireServer({ body: body.slice(0, body.length / 2), cut });
     const error = await failure(asking(model, server.url)());

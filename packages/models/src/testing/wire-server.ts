@@ -4,23 +4,23 @@ import type { AddressInfo } from 'node:net';
 export interface WireAnswer {
   status?: number;
   headers?: Record<string, string>;
-  /** The bytes of the body, exactly. */
+  /** The exact bytes of the body. */
   body: string;
-  /** `dropped`: announces more bytes than it sends and closes the connection; `ended`: ends the body there, in good order. */
+  /** `dropped`: announces more bytes than it sends and closes the connection. `ended`: ends the body normally at that point. */
   cut?: 'dropped' | 'ended';
-  /** Called in place of answering. */
+  /** Called instead of sending an answer. */
   held?: () => void;
 }
 
 export interface WireServer extends AsyncDisposable {
   url: string;
-  /** The bodies of the requests so far, parsed. */
+  /** The parsed bodies of all requests so far. */
   requests: unknown[];
 }
 
 /**
- * A loopback server that gives prepared answers, in order, byte for byte: for the faults that aimock does not produce
- * (it always writes well-formed call arguments, and never half a body). The last answer is repeated.
+ * A loopback server that sends prepared answers in order, byte for byte, for faults that aimock does not produce: aimock always writes
+ * well-formed call arguments and never half a body. The last answer is repeated.
  */
 export async function openWireServer(...answers: readonly WireAnswer[]): Promise<WireServer> {
   const requests: unknown[] = [];

@@ -1,5 +1,5 @@
-import { unusableAnswer } from '@holdpoint/models/errors';
-import type { TextThreads } from '@holdpoint/tools/text-threads';
+import { unusableAnswer } from '@holdpoint/models';
+import type { TextThreads } from '@holdpoint/tools';
 import { Agent, type Response as Answer, fetch, Response } from 'undici';
 
 const longestAnswer = 30 * 60_000;

@@ -5,8 +5,8 @@ import {
   type ModelMessage,
   type ModelToolCall,
   modelAnswerSchema,
-} from '@holdpoint/models/port';
-import type { Registry } from '@holdpoint/tools/registry';
+} from '@holdpoint/models';
+import type { Registry } from '@holdpoint/tools';
 import { decisionNote } from './decision-note.ts';
 
 interface Deps {

@@ -1,9 +1,9 @@
+import type { Network } from '../network.ts';
 import { openTextThreads } from '../text-work/open-text-threads.ts';
-import type { Network, ToolContext } from '../tool.ts';
+import type { ToolContext } from '../tool.ts';
 
 const threads = openTextThreads();
 
-/** A run without tasks. */
 export const noTasks: ToolContext['tasks'] = {
   list: async () => [],
   get: async () => undefined,
@@ -13,7 +13,7 @@ export const noTasks: ToolContext['tasks'] = {
   merge: async (id) => ({ status: 'refused', problem: { code: 'ENOTASK', message: `There is no task ${id}.` } }),
 };
 
-/** The context of a call that needs no workspace: any use of files or commands is a failure of the test. */
+/** The context of a call that needs no workspace. Any use of files or commands fails the test. */
 export function bareContext(signal = new AbortController().signal, network?: Network): ToolContext {
   const refuse = () => Promise.reject<never>(new Error('this call needs no files and no commands'));
   const files = { stat: refuse, read: refuse, write: refuse, list: refuse, glob: refuse };

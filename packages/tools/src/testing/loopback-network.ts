@@ -1,6 +1,6 @@
-import type { Network, NetworkRequest, NetworkResponse } from '../tool.ts';
+import type { Network, NetworkRequest, NetworkResponse } from '../network.ts';
 
-/** The network of a run that may reach the given hosts. It guards nothing, so it is for servers of a test alone. */
+/** The network of a run that may reach the given hosts. It has no guard, so it is only for servers of a test. */
 export function loopbackNetwork(options: { allow: readonly string[]; timeout_ms?: number }): Network {
   return {
     hosts: options.allow,
@@ -34,7 +34,7 @@ class NetworkError extends Error {
 
 function parse(url: string): URL {
   if (URL.canParse(url)) return new URL(url);
-  throw new NetworkError('EURLINVALID', `${url} is no URL.`, 'Write an absolute URL.');
+  throw new NetworkError('EURLINVALID', `${url} is not a URL.`, 'Write an absolute URL.');
 }
 
 async function exchange(request: NetworkRequest, signal: AbortSignal): Promise<NetworkResponse> {

@@ -2,13 +2,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll } from 'vitest';
 
-/** What a path answers with, or a handler that answers by itself, or never. */
+/** The answer for a path, or a handler that answers itself or never. */
 type Answer =
   | { status?: number; type?: string; headers?: Record<string, string>; body?: string | Buffer }
   | ((request: IncomingMessage, response: ServerResponse) => void);
 
 export interface WebServer {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   origin: string;
   /** host:port */
   host: string;

@@ -2,7 +2,7 @@ import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Preview, ToolOutcome } from '@holdpoint/contract';
-import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox/port';
+import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { createRegistry } from '../registry.ts';
 import { openTextThreads } from '../text-work/open-text-threads.ts';
@@ -11,12 +11,12 @@ import { holdpoint } from '../toolsets/holdpoint/toolset.ts';
 import { noTasks } from './bare-context.ts';
 import { openTestSandbox } from './sandbox.ts';
 
-/** A throw-away workspace in the real sandbox of this host, with the tools as a worker calls them. */
+/** A temporary workspace in the real sandbox of this host, with the tools as a worker calls them. */
 export interface TestWorkspace {
   /** Absolute host path of the tree. */
   path: string;
   call(tool: string, args: unknown, signal?: AbortSignal): Promise<ToolOutcome>;
-  /** The value of a call that must succeed. */
+  /** Returns the value; throws when the call does not succeed. */
   value(tool: string, args: unknown): Promise<unknown>;
   preview(tool: string, args: unknown): Promise<Preview | null>;
   put(path: string, content: string | Buffer): Promise<void>;
@@ -90,15 +90,15 @@ function openWorkspace(sandbox: Sandbox, mount: WorkspaceMount): TestWorkspace {
 async function makeMount(number: number): Promise<WorkspaceMount> {
   const path = await mkdtemp(join(tmpdir(), 'holdpoint-tools-'));
   const root = process.getuid?.() === 0;
-  // On a root host each workspace belongs to a uid of its own, taken from a range that no account uses.
-  const uid = root ? FIRST_UID + ((process.pid * 16 + number) % UIDS) : (process.getuid?.() ?? 0);
+  // On a root host each workspace belongs to its own uid, from a range that no account uses.
+  const uid = root ? firstUid + ((process.pid * 16 + number) % uids) : (process.getuid?.() ?? 0);
   const gid = root ? uid : (process.getgid?.() ?? 0);
   await chown(path, uid, gid);
   return { id: `run_tools_${process.pid}_${number}`, path, uid, gid };
 }
 
-const FIRST_UID = 410_000;
-const UIDS = 50_000;
+const firstUid = 410_000;
+const uids = 50_000;
 
 async function giveDirectory(mount: WorkspaceMount, path: string): Promise<void> {
   if (path === '.') return;

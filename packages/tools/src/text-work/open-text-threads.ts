@@ -6,19 +6,19 @@ import type { TextWork } from './text-work.ts';
 import type { Question } from './thread.ts';
 
 export interface TextThreads {
-  /** @param run whose call it is: the tasks of one run never take all threads */
+  /** @param run the run of the call: the tasks of one run never take all threads */
   of(run: string, signal: AbortSignal): TextWork;
   close(): Promise<void>;
 }
 
 export interface TextThreadLimits {
-  /** At least 2: one is always left for other runs. @default one per processor, 2 to 4 */
+  /** At least 2: one thread always stays free for other runs. @default one per processor, 2 to 4 */
   threads?: number;
-  /** Milliseconds for one task, from when it has a thread. @default 20 s */
+  /** Milliseconds that one task may run. @default 20 s */
   deadlineMs?: number;
-  /** The bound of a thread's heap. @default 512 MB */
+  /** The heap limit of a thread. @default 512 MB */
   heapMb?: number;
-  /** A thread that was not used for so long ends. @default 30 s */
+  /** Milliseconds without work after which a thread ends. @default 30 s */
   idleMs?: number;
 }
 
@@ -31,8 +31,8 @@ interface Waiting {
 }
 
 /**
- * Threads for work on texts. A thread can be ended at any moment: by the deadline of its task, or with the run. So can a process, but that
- * outlives a worker that is killed, and 10 MB of a file take 30 ms through a pipe and 3 ms to a thread.
+ * Threads for work on texts. A thread can be ended at any moment, by the deadline of its task or with the run. So can a process, but a
+ * process outlives a killed worker, and 10 MB of a file take 30 ms through a pipe and 3 ms to a thread.
  */
 export function openTextThreads(limits: TextThreadLimits = {}): TextThreads {
   const {
@@ -43,7 +43,7 @@ export function openTextThreads(limits: TextThreadLimits = {}): TextThreads {
   } = limits;
   const threads = new Set<TextThread>();
   const busy = new Map<TextThread, Waiting>();
-  /** By run; the runs take turns. */
+  /** Waiting tasks by run; the runs take turns. */
   const queues = new Map<string, Waiting[]>();
 
   const take = (): Waiting | undefined => {

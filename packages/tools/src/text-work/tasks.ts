@@ -1,23 +1,19 @@
-import { diffWritten, type EditInput, editText, type WrittenInput } from '../toolsets/holdpoint/edit-text.ts';
-import { type ExcerptInput, excerptOf } from '../toolsets/holdpoint/excerpt.ts';
-import type { PageBody } from '../web/prepare-page.ts';
+import { diffWritten, type EditInput, editText, type WrittenInput } from '../operations/edit-text.ts';
+import { type ExcerptInput, excerptOf } from '../operations/excerpt.ts';
+import type { PageBody } from '../web/read-page.ts';
 import type { ResultsPage } from '../web/search/read-results.ts';
 import { weighJson } from './weigh-json.ts';
 
-/** Everything that is done to texts of unknown size. Pure: they know nothing but what they are given, which crosses into a thread. */
+/** All work on texts of unknown size. The functions are pure: their input and output cross into a thread and back. */
 export const textTasks = {
   edit: (input: EditInput) => editText({ ...input, data: asBuffer(input.data) }),
   diff: (input: WrittenInput) => diffWritten({ ...input, before: input.before && asBuffer(input.before) }),
   excerpt: (input: ExcerptInput) => excerptOf({ ...input, data: asBuffer(input.data) }),
   weigh: weighJson,
-  // Only a thread loads the parser of HTML.
+  // Imported here so that only a thread loads the HTML parser.
   page: async (input: PageBody) => {
-    const { preparePage } = await import('../web/prepare-page.ts');
-    return preparePage({ ...input, body: asBuffer(input.body) });
-  },
-  plain: async ({ html }: { html: string }) => {
-    const { plainText } = await import('../web/plain-text.ts');
-    return plainText(html);
+    const { readPage } = await import('../web/read-page.ts');
+    return readPage({ ...input, body: asBuffer(input.body) });
   },
   results: async (input: ResultsPage) => {
     const { readResults } = await import('../web/search/read-results.ts');
@@ -26,7 +22,7 @@ export const textTasks = {
 };
 export type TextTasks = typeof textTasks;
 
-/** Bytes arrive in a thread as an array. */
+/** A Buffer arrives in a thread as a Uint8Array. */
 function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

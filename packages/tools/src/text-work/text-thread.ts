@@ -6,11 +6,11 @@ interface Options {
   deadlineMs: number;
   heapMb: number;
   idleMs: number;
-  /** Called once, as soon as no more can be asked. */
+  /** Called once, as soon as the thread accepts no more questions. */
   onEnd(): void;
 }
 
-/** A thread that answers one question at a time, and ends when one takes too long, too much memory, or is not wanted any more. */
+/** A thread that answers one question at a time. It ends when a question takes too long or too much memory, or when its caller aborts. */
 export class TextThread {
   readonly #options: Options;
   readonly #worker: Worker;
@@ -47,10 +47,7 @@ export class TextThread {
       };
       const onAbort = () => give(signal.reason);
       const deadline = setTimeout(
-        () =>
-          give(
-            new TextWorkError('ETEXTTIME', `The text is too much work: it took longer than ${deadlineMs / 1000} s.`),
-          ),
+        () => give(new TextWorkError('ETEXTTIME', `The work on the text took longer than ${deadlineMs / 1000} s.`)),
         deadlineMs,
       );
       signal.addEventListener('abort', onAbort, { once: true });
@@ -76,7 +73,7 @@ export class TextThread {
     if (!this.#isOver) this.#options.onEnd();
     this.#isOver = true;
     const isMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-    const shown = isMemory ? new TextWorkError('ETEXTMEMORY', 'The text takes too much memory to work on.') : error;
+    const shown = isMemory ? new TextWorkError('ETEXTMEMORY', 'The work on the text took too much memory.') : error;
     this.#settle?.({ ok: false, error: shown });
   }
 }

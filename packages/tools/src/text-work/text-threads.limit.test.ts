@@ -20,10 +20,13 @@ const heavy = () => {
   return { path: 'f', before: Buffer.from(lines('a')), after: lines('b'), diffBytes: 1000 };
 };
 
-test('a task that takes longer than the deadline fails, and the next one has a thread', async () => {
+test('a task fails at its deadline, and the next one gets a thread', async () => {
   const threads = open({ deadlineMs: 300 });
   const text = threads.of('run_1', never);
   await expect(text.run('diff', heavy())).rejects.toMatchObject({ name: 'TextWorkError', code: 'ETEXTTIME' });
+  const body = Buffer.from(`${'<div>'.repeat(80_000)}${'</x>'.repeat(1_250_000)}`);
+  const page = { body, contentType: 'text/html', url: 'http://localhost/', format: 'markdown' as const };
+  await expect(text.run('page', page)).rejects.toMatchObject({ code: 'ETEXTTIME' });
   const patient = open({});
   expect(await patient.of('run_1', never).run('excerpt', light())).toMatchObject({
     past: false,
@@ -31,7 +34,7 @@ test('a task that takes longer than the deadline fails, and the next one has a t
   });
 });
 
-test('a task ends with its call, whether it runs or waits', async () => {
+test('a running and a waiting task end with their call', async () => {
   const threads = open({ threads: 2 });
   const call = new AbortController();
   const text = threads.of('run_1', call.signal);
@@ -44,7 +47,7 @@ test('a task ends with its call, whether it runs or waits', async () => {
   expect(await threads.of('run_1', never).run('excerpt', light())).toMatchObject({ past: false });
 });
 
-test('a run with many tasks leaves a thread to the others', async () => {
+test('a run with many tasks leaves a thread to other runs', async () => {
   const threads = open({ threads: 2 });
   const call = new AbortController();
   const greedy = Array.from({ length: 5 }, () => threads.of('run_greedy', call.signal).run('diff', heavy()));

@@ -5,15 +5,15 @@ export type TextInput<Name extends TextTaskName> = Parameters<TextTasks[Name]>[0
 type TextOutput<Name extends TextTaskName> = Awaited<ReturnType<TextTasks[Name]>>;
 
 /**
- * Work on texts that may be large. Small ones are worked on at once; all others in a thread that has a deadline, and ends with the call.
+ * Work on texts that may be large. Small texts are processed at once, all others in a thread with a deadline, which ends with the call.
  *
- * @throws TextWorkError when it takes too long or too much memory; the reason of the call's signal when that is aborted
+ * @throws TextWorkError when the work takes too long or too much memory; the reason of the call's signal when the signal aborts
  */
 export interface TextWork {
   run<Name extends TextTaskName>(name: Name, input: TextInput<Name>): Promise<TextOutput<Name>>;
 }
 
-/** Data for the planner, as a `FileError` is. */
+/** The registry returns it to the planner as data, like a `FileError`. */
 export class TextWorkError extends Error {
   override readonly name = 'TextWorkError';
   readonly code: 'ETEXTTIME' | 'ETEXTMEMORY';

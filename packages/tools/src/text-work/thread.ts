@@ -3,7 +3,6 @@ import { parentPort } from 'node:worker_threads';
 import { textTasks } from './tasks.ts';
 import type { TextTaskName } from './text-work.ts';
 
-/** What the thread is asked. */
 export interface Question {
   name: TextTaskName;
   input: unknown;
@@ -11,7 +10,7 @@ export interface Question {
 
 export type Reply = { ok: true; output: unknown } | { ok: false; error: unknown };
 
-// 0 is this thread alone: on Linux each has a priority of its own. The event loop of the process comes first.
+// 0 means this thread only: on Linux each thread has a priority. The event loop of the process comes first.
 setPriority(0, 10);
 
 parentPort?.on('message', async ({ name, input }: Question) => {
@@ -28,7 +27,7 @@ async function perform(name: TextTaskName, input: unknown): Promise<Reply> {
   }
 }
 
-/** The new content of a file moves instead of being copied. */
+/** The new content of a file is moved to the caller, not copied. */
 function buffersOf(output: unknown): ArrayBuffer[] {
   const data = typeof output === 'object' && output !== null && 'data' in output ? output.data : undefined;
   const moves = data instanceof Uint8Array && data.byteLength === data.buffer.byteLength;

@@ -6,12 +6,12 @@ const longestUnreadable = 64 * 1024;
 export type Weighed = { ok: true } | { ok: false; reason: string };
 
 /**
- * Whether the answer of a provider is light enough to be worked on: what has half a million values is parsed, checked and copied for
- * seconds. The arguments of calls count as values, too, whether they come as JSON or as a text that holds JSON.
+ * Whether a worker can process the answer of a provider: parsing, checking and copying half a million values takes seconds. The
+ * arguments of calls count too, as JSON or as a text that holds JSON.
  */
 export function weighJson({ text }: { text: string }): Weighed {
   const parsed = parse(text);
-  // The reader of the text says what is wrong with it.
+  // The caller reports the syntax error.
   if (parsed === undefined) return { ok: true };
   let values = 0;
   const level: { value: unknown; depth: number }[] = [{ value: parsed.value, depth: 0 }];
@@ -25,7 +25,7 @@ export function weighJson({ text }: { text: string }): Weighed {
       const held = key === 'arguments' && typeof inner === 'string' ? parse(inner) : { value: inner };
       if (held !== undefined) level.push({ value: held.value, depth: depth + 1 });
       else if (String(inner).length > longestUnreadable)
-        return { ok: false, reason: 'has long arguments that are no JSON' };
+        return { ok: false, reason: 'has long arguments that are not JSON' };
     }
   }
   return { ok: true };

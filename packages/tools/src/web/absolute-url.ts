@@ -1,11 +1,11 @@
-/** Characters of the longest address that is kept. Without it, links relative to a long base make a page many times its size. */
-const MAX_URL = 2048;
+/** Characters. Without this limit, links relative to a long base address multiply the size of a page. */
+const maxUrl = 2048;
 
-/** An address a reader can follow, absolute; undefined for `data:`, `javascript:` and the like, for what is no URL, and for what is too long. */
+/** An absolute address that a reader can follow; undefined for other schemes (`data:`, `javascript:`), invalid URLs and addresses that are too long. */
 export function absoluteUrl(reference: string | undefined, base: string): string | undefined {
-  if (reference === undefined || reference.length > MAX_URL || !URL.canParse(reference, base)) return undefined;
+  if (reference === undefined || reference.length > maxUrl || !URL.canParse(reference, base)) return undefined;
   const { protocol, href } = new URL(reference, base);
-  return FOLLOWED.has(protocol) && href.length <= MAX_URL ? href : undefined;
+  return followed.has(protocol) && href.length <= maxUrl ? href : undefined;
 }
 
-const FOLLOWED = new Set(['http:', 'https:', 'mailto:']);
+const followed = new Set(['http:', 'https:', 'mailto:']);

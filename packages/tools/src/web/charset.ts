@@ -1,15 +1,14 @@
 /**
- * Text of a body, without its byte order mark. The mark decides, then the header, then (of HTML) a `meta` element, then UTF-8;
- * bytes that are no UTF-8 and that nobody named are read as windows-1252, as browsers do. Never throws: what cannot be decoded
- * becomes U+FFFD.
+ * The text of a body, without its byte order mark. The mark decides the charset, then the header, then a `meta` element of HTML. Without
+ * any, the body is UTF-8, or windows-1252 when its bytes are not UTF-8, as in browsers. Never throws: undecodable bytes become U+FFFD.
  *
- * @param charset of the `Content-Type` header
+ * @param charset the parameter of the `Content-Type` header
  */
 export function decodeBody(body: Buffer, { charset, html }: { charset?: string; html: boolean }): string {
   const declared = byMark(body) ?? known(charset) ?? (html ? byMeta(body) : undefined);
   if (declared) return new TextDecoder(declared).decode(body);
   try {
-    // As a stream: a body that was cut within a character is still UTF-8.
+    // `stream`: a body that was cut within a character is still UTF-8.
     return new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true });
   } catch {
     return new TextDecoder('windows-1252').decode(body);
@@ -23,18 +22,18 @@ function byMark(body: Buffer): string | undefined {
   return undefined;
 }
 
-/** The HTML standard looks at 1024 bytes; pages with long comments before their head are found in the wild. */
-const META_BYTES = 4096;
+/** The HTML standard looks at 1024 bytes, but some real pages have long comments before their head. */
+const metaBytes = 4096;
 
 function byMeta(body: Buffer): string | undefined {
-  const start = body.subarray(0, META_BYTES).toString('latin1');
+  const start = body.subarray(0, metaBytes).toString('latin1');
   const found = /<meta\s[^>]{0,500}?charset\s{0,10}=\s{0,10}["']?\s{0,10}([\w.:-]{1,40})/i.exec(start);
   const charset = known(found?.[1]);
-  // Whoever can be read up to here as ASCII is not UTF-16, whatever it says of itself.
+  // A body whose `meta` element reads as ASCII is not UTF-16, whatever the element says.
   return charset?.startsWith('utf-16') ? 'utf-8' : charset;
 }
 
-/** The name of a charset this host can decode; a label nobody knows is as good as none. */
+/** The name of a charset that this host can decode; undefined for an unknown label. */
 function known(label: string | undefined): string | undefined {
   if (!label) return undefined;
   try {

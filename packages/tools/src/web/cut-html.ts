@@ -1,23 +1,23 @@
-import { closedBy, crosses, RAW_TEXT, VOID } from './html-elements.ts';
+import { closedBy, crosses, rawTextElements, voidElements } from './html-elements.ts';
 import { readTag, type Tag } from './html-tag.ts';
 
 export interface CutHtml {
   html: string;
-  /** False when the document had more elements than are kept: its rest was left out. */
+  /** False when the document has too many elements and its rest is missing. */
   complete: boolean;
 }
 
-/** Deeper elements lose their tags and keep their text. Browsers stop at 512; no page that people wrote comes near 128. */
-const MAX_DEPTH = 128;
-/** The longest pages of documentation have some 50,000. */
-const MAX_ELEMENTS = 100_000;
+/** Deeper elements lose their tags and keep their text. Browsers stop at 512; pages written by people stay far below 128. */
+const maxDepth = 128;
+/** The longest pages of documentation have about 50,000. */
+const maxElements = 100_000;
 
 /**
- * Writes a document anew, so that every later step may recurse and select as it likes: every element is closed where it ends, at most
- * 128 deep; comments, scripts, styles and drawings are gone; every `<` begins a tag. Entities stay as they are.
+ * Rewrites a document so that every later step may recurse and select freely: every element is closed, at most 128 deep; comments,
+ * scripts, styles and drawings are removed; every `<` begins a tag. Entities stay as they are.
  *
- * One pass, each character looked at a bounded number of times. HTML parsers are not linear in the worst case: those after the standard
- * rebuild all open formatting elements in every paragraph, and the simpler ones search their stack for each unmatched end tag.
+ * One pass looks at each character a bounded number of times. HTML parsers are not linear in the worst case: standard ones rebuild all
+ * open formatting elements in every paragraph, and simple ones search their stack for each unmatched end tag.
  */
 export function cutHtml(source: string): CutHtml {
   const out: string[] = [];
@@ -36,7 +36,7 @@ export function cutHtml(source: string): CutHtml {
     if (tag.kind === 'text') out.push('&lt;');
     if (tag.kind === 'close') document.close(tag.name);
     if (tag.kind !== 'open') continue;
-    if (RAW_TEXT.has(tag.name) && !tag.closed) {
+    if (rawTextElements.has(tag.name) && !tag.closed) {
       const raw = endOf(tag.name, at);
       if (tag.name === 'title') out.push('<title>', source.slice(at, raw.start).replaceAll('<', '&lt;'), '</title>');
       at = raw.end;
@@ -49,24 +49,30 @@ export function cutHtml(source: string): CutHtml {
 
 function openDocument(out: string[]) {
   const open: string[] = [];
-  // Elements past the depth, by name, so that their end tags do not close others.
+  // Open elements beyond the depth limit, by name: their end tags must not close other elements.
   const ignored = new Map<string, number>();
   let elements = 0;
+  // Open elements by name. Without it, each of a million unmatched end tags searches the whole stack.
+  const openNames = new Map<string, number>();
+  const count = (name: string, change: number) => openNames.set(name, (openNames.get(name) ?? 0) + change);
   const closeTo = (index: number) => {
-    while (open.length > index) out.push(`</${open.pop()}>`);
+    for (const name of open.splice(index).reverse()) {
+      count(name, -1);
+      out.push(`</${name}>`);
+    }
   };
   return {
     /** False when there are too many elements. */
     open(tag: Extract<Tag, { kind: 'open' }>): boolean {
       elements += 1;
-      if (elements > MAX_ELEMENTS) return false;
+      if (elements > maxElements) return false;
       const implied = closedBy(tag.name, open);
       if (implied !== -1) closeTo(implied);
-      if (VOID.has(tag.name)) {
-        out.push(serialize(tag));
-      } else if (open.length < MAX_DEPTH) {
+      if (voidElements.has(tag.name)) out.push(serialize(tag));
+      else if (open.length < maxDepth) {
         out.push(serialize(tag));
         open.push(tag.name);
+        count(tag.name, 1);
       } else {
         ignored.set(tag.name, (ignored.get(tag.name) ?? 0) + 1);
       }
@@ -78,6 +84,7 @@ function openDocument(out: string[]) {
         ignored.set(name, past - 1);
         return;
       }
+      if ((openNames.get(name) ?? 0) === 0) return;
       let index = open.length - 1;
       while (index >= 0 && open[index] !== name && crosses(name, open[index])) index -= 1;
       if (index >= 0 && open[index] === name) closeTo(index);
@@ -93,7 +100,7 @@ function serialize({ name, attributes }: { name: string; attributes: readonly (r
   return `<${name}${attributes.map(([key, value]) => ` ${key}="${value.replaceAll('"', '&quot;')}"`).join('')}>`;
 }
 
-/** Where the raw text of an element ends. Remembers the names that end nowhere, or a page of nothing but `<title>` would be quadratic. */
+/** Finds where the raw text of an element ends. Remembers names without an end tag: a page of nothing but `<title>` would take quadratic time. */
 function rawTextEnds(source: string) {
   const endless = new Set<string>();
   return (name: string, from: number): { start: number; end: number } => {
@@ -102,7 +109,7 @@ function rawTextEnds(source: string) {
     const found = endless.has(name) ? null : pattern.exec(source);
     if (found) return { start: found.index, end: readTag(source, found.index).end };
     endless.add(name);
-    // A script that never ends takes the rest with it, as in browsers; of the others only the tag is lost.
+    // An unclosed script takes the rest of the page with it, as in browsers. Other elements lose only their tag.
     return name === 'script' || name === 'style' ? { start: from, end: source.length } : { start: from, end: from };
   };
 }

@@ -1,9 +1,9 @@
-export const VOID = new Set(
+export const voidElements = new Set(
   'area base br col embed frame hr img input link meta param source track wbr'.split(' ').concat('basefont', 'bgsound'),
 );
 
-/** Their content is not markup, or of no use as such: it is dropped, but for a title's. */
-export const RAW_TEXT = new Set([
+/** Elements whose content is not read as markup. It is dropped, except for a title's. */
+export const rawTextElements = new Set([
   'iframe',
   'noembed',
   'noframes',
@@ -16,60 +16,60 @@ export const RAW_TEXT = new Set([
   'xmp',
 ]);
 
-const INLINE = new Set(
+const inline = new Set(
   (
     'a abbr acronym b bdi bdo big button cite code data del dfn em font i ins kbd label mark nobr q s samp small span ' +
     'strike strong sub summary sup time tt u var'
   ).split(' '),
 );
 
-const TABLE = new Set(['table', 'thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'caption']);
-const CELLS = new Set(['td', 'th', 'caption']);
-const ROWS = new Set(['tr', 'td', 'th', 'caption']);
-const SECTIONS = new Set(['thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'caption', 'colgroup']);
-const TERMS = new Set(['dt', 'dd']);
-const ITEM = new Set(['li']);
-const LINK = new Set(['a']);
-const PARAGRAPH = new Set(['p']);
-const OPTIONS = new Set(['option', 'optgroup']);
+const table = new Set(['table', 'thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'caption']);
+const cells = new Set(['td', 'th', 'caption']);
+const rows = new Set(['tr', 'td', 'th', 'caption']);
+const sections = new Set(['thead', 'tbody', 'tfoot', 'tr', 'td', 'th', 'caption', 'colgroup']);
+const terms = new Set(['dt', 'dd']);
+const item = new Set(['li']);
+const link = new Set(['a']);
+const paragraph = new Set(['p']);
+const options = new Set(['option', 'optgroup']);
 
-/** Starting an element ends the outermost of `ends` that is open within the nearest of `within`. */
-const ENDS: Record<string, { ends: ReadonlySet<string>; within: ReadonlySet<string> }> = {
-  li: { ends: ITEM, within: new Set(['ul', 'ol', 'menu', 'dir', 'table', 'td', 'th']) },
-  dt: { ends: TERMS, within: new Set(['dl', 'table', 'td', 'th']) },
-  dd: { ends: TERMS, within: new Set(['dl', 'table', 'td', 'th']) },
-  td: { ends: CELLS, within: new Set(['tr', 'table']) },
-  th: { ends: CELLS, within: new Set(['tr', 'table']) },
-  tr: { ends: ROWS, within: new Set(['table']) },
-  thead: { ends: SECTIONS, within: new Set(['table']) },
-  tbody: { ends: SECTIONS, within: new Set(['table']) },
-  tfoot: { ends: SECTIONS, within: new Set(['table']) },
-  option: { ends: OPTIONS, within: new Set(['select', 'datalist']) },
-  a: { ends: LINK, within: TABLE },
+/** A start tag closes the outermost open element in `ends`, up to the nearest open element in `within`. */
+const endRules: Record<string, { ends: ReadonlySet<string>; within: ReadonlySet<string> }> = {
+  li: { ends: item, within: new Set(['ul', 'ol', 'menu', 'dir', 'table', 'td', 'th']) },
+  dt: { ends: terms, within: new Set(['dl', 'table', 'td', 'th']) },
+  dd: { ends: terms, within: new Set(['dl', 'table', 'td', 'th']) },
+  td: { ends: cells, within: new Set(['tr', 'table']) },
+  th: { ends: cells, within: new Set(['tr', 'table']) },
+  tr: { ends: rows, within: new Set(['table']) },
+  thead: { ends: sections, within: new Set(['table']) },
+  tbody: { ends: sections, within: new Set(['table']) },
+  tfoot: { ends: sections, within: new Set(['table']) },
+  option: { ends: options, within: new Set(['select', 'datalist']) },
+  a: { ends: link, within: table },
 };
 
-/** The place in the stack of what a start tag ends by itself, as HTML leaves out end tags; -1 for nothing. */
+/** The stack index of the element that a start tag closes, because HTML may omit end tags; -1 when it closes none. */
 export function closedBy(name: string, open: readonly string[]): number {
-  const rule = Object.hasOwn(ENDS, name) ? ENDS[name] : undefined;
+  const rule = Object.hasOwn(endRules, name) ? endRules[name] : undefined;
   let found = -1;
   for (let index = open.length - 1; rule && index >= 0; index -= 1) {
     const element = open[index] ?? '';
     if (rule.ends.has(element)) found = index;
     if (rule.within.has(element)) break;
   }
-  return found === -1 && !INLINE.has(name) && !VOID.has(name) ? openParagraph(open) : found;
+  return found === -1 && !inline.has(name) && !voidElements.has(name) ? openParagraph(open) : found;
 }
 
-/** A block ends a paragraph that is open around nothing but inline elements. */
+/** A block closes an open paragraph when only inline elements are open within it. */
 function openParagraph(open: readonly string[]): number {
   let index = open.length - 1;
-  while (index >= 0 && INLINE.has(open[index] ?? '')) index -= 1;
-  return PARAGRAPH.has(open[index] ?? '') ? index : -1;
+  while (index >= 0 && inline.has(open[index] ?? '')) index -= 1;
+  return paragraph.has(open[index] ?? '') ? index : -1;
 }
 
-/** Whether an end tag reaches past an element left open: a stray `</b>` ends no block, and a stray `</div>` no table. */
+/** Whether an end tag may close past an open element: a stray `</b>` closes no block, and a stray `</div>` closes no table. */
 export function crosses(name: string, element = ''): boolean {
-  if (INLINE.has(name)) return INLINE.has(element);
-  if (TABLE.has(name)) return name === 'table' || element !== 'table';
-  return !TABLE.has(element);
+  if (inline.has(name)) return inline.has(element);
+  if (table.has(name)) return name === 'table' || element !== 'table';
+  return !table.has(element);
 }

@@ -1,18 +1,18 @@
-/** What stands at a `<`. `skip`: a comment, a declaration or a tag of no use. `text`: just the character. `end`: where to go on. */
+/** What begins at a `<`. `skip`: a comment, a declaration or an unusable tag. `text`: only the character. `end`: where reading continues. */
 export type Tag =
   | { kind: 'open'; name: string; attributes: readonly (readonly [string, string])[]; closed: boolean; end: number }
   | { kind: 'close'; name: string; end: number }
   | { kind: 'skip' | 'text'; end: number };
 
-/** Characters of the longest attribute value that is kept: pictures within pages have millions. */
-const MAX_VALUE = 4096;
-const MAX_ATTRIBUTES = 64;
-const NAME = /^[a-z][a-z0-9-]{0,40}$/;
-const ATTRIBUTE_NAME = /^[a-z_][a-z0-9_:.-]{0,60}$/;
+/** Characters. Longer values are dropped: embedded pictures have millions. */
+const maxValue = 4096;
+const maxAttributes = 64;
+const namePattern = /^[a-z][a-z0-9-]{0,40}$/;
+const attributeName = /^[a-z_][a-z0-9_:.-]{0,60}$/;
 
 /**
- * Reads the tag that begins at `at`, where there is a `<`. Values are as written, entities included.
- * Plain loops and indexOf: a regular expression over a value of a megabyte may exhaust its stack.
+ * Reads the tag at a `<`. Values stay as written, entities included.
+ * Uses plain loops and indexOf: a regular expression over a value of a megabyte may exhaust its stack.
  */
 export function readTag(source: string, at: number): Tag {
   if (source.startsWith('<!--', at)) return { kind: 'skip', end: commentEnd(source, at + 4) };
@@ -26,10 +26,10 @@ export function readTag(source: string, at: number): Tag {
   const nameEnd = skipWhile(source, start, isNameCharacter);
   const name = source.slice(start, Math.min(nameEnd, start + 64)).toLowerCase();
   const read = readAttributes(source, nameEnd);
-  // A tag that never ends is none, and takes the rest with it.
+  // An unclosed tag is no tag and takes the rest of the page with it.
   if (!read) return { kind: 'skip', end: source.length };
   const { attributes, closed, end } = read;
-  if (!NAME.test(name) || nameEnd - start > 64) return { kind: 'skip', end };
+  if (!namePattern.test(name) || nameEnd - start > 64) return { kind: 'skip', end };
   return closing ? { kind: 'close', name, end } : { kind: 'open', name, attributes, closed, end };
 }
 
@@ -45,7 +45,7 @@ function readAttributes(source: string, from: number) {
     const name = source.slice(nameStart, Math.min(at, nameStart + 64)).toLowerCase();
     const { value, end } = readValue(source, at);
     at = end;
-    if (attributes.length < MAX_ATTRIBUTES && value.length <= MAX_VALUE && ATTRIBUTE_NAME.test(name)) {
+    if (attributes.length < maxAttributes && value.length <= maxValue && attributeName.test(name)) {
       attributes.push([name, value]);
     }
   }
@@ -72,7 +72,7 @@ function commentEnd(source: string, from: number): number {
   return after(source, '-->', from);
 }
 
-/** The place after the next `mark`, or the end: what is not closed takes the rest with it, as in browsers. */
+/** The position after the next `mark`, or the end of the source: an unclosed construct takes the rest with it, as in browsers. */
 function after(source: string, mark: string, from: number): number {
   const found = source.indexOf(mark, from);
   return found === -1 ? source.length : found + mark.length;
@@ -84,16 +84,16 @@ function skipWhile(source: string, from: number, holds: (code: number) => boolea
   return at;
 }
 
-const GREATER = 0x3e;
-const SLASH = 0x2f;
-const EQUALS = 0x3d;
+const greater = 0x3e;
+const slash = 0x2f;
+const equalsSign = 0x3d;
 
 function isSpace(code: number): boolean {
   return code === 0x20 || (code >= 0x09 && code <= 0x0d);
 }
 
 function isSpaceOrSlash(code: number): boolean {
-  return isSpace(code) || code === SLASH;
+  return isSpace(code) || code === slash;
 }
 
 function isLetter(code: number): boolean {
@@ -101,13 +101,13 @@ function isLetter(code: number): boolean {
 }
 
 function isNameCharacter(code: number): boolean {
-  return !isSpaceOrSlash(code) && code !== GREATER;
+  return !isSpaceOrSlash(code) && code !== greater;
 }
 
 function isAttributeNameCharacter(code: number): boolean {
-  return isNameCharacter(code) && code !== EQUALS;
+  return isNameCharacter(code) && code !== equalsSign;
 }
 
 function isUnquotedCharacter(code: number): boolean {
-  return !isSpace(code) && code !== GREATER;
+  return !isSpace(code) && code !== greater;
 }

@@ -13,7 +13,7 @@ export interface HtmlTree {
 /** A document of bounded depth and size, from any text. Never throws. */
 export function parseHtml(source: string): HtmlTree {
   const { html, complete } = cutHtml(source);
-  // One element around all: the selectors of cheerio take time in the square of the number of nodes at the top (40 s for 100,000).
+  // One root element: the selectors of cheerio take time in the square of the number of top-level nodes (40 s for 100,000).
   return { $: load(`<html>${html}</html>`), complete };
 }
 
@@ -21,15 +21,14 @@ export function isElement(node: HtmlNode | null | undefined): node is HtmlElemen
   return node?.type === 'tag' || node?.type === 'script' || node?.type === 'style';
 }
 
-/** An attribute, undefined when it is not there. */
 export function attribute(element: HtmlElement, name: string): string | undefined {
   return Object.hasOwn(element.attribs, name) ? element.attribs[name] : undefined;
 }
 
 /**
- * The text within, as it stands in the document; `br` is a line break. Recursion is bounded by the depth of the tree.
+ * The text of a node as the document holds it; `br` is a line break. The depth of the tree bounds the recursion.
  *
- * @param limit characters after which it ends: what is asked of every element of a nest must not read all of it
+ * @param limit characters to read at most: a check of every element of a nest must not read the whole nest each time
  */
 export function rawText(node: HtmlNode, limit = Number.POSITIVE_INFINITY): string {
   const pieces: string[] = [];
@@ -48,7 +47,7 @@ export function rawText(node: HtmlNode, limit = Number.POSITIVE_INFINITY): strin
   return pieces.join('').slice(0, limit);
 }
 
-/** Text on one line: every run of white space is one blank. */
+/** Text on one line: each run of white space becomes one blank. */
 export function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }

@@ -1,4 +1,4 @@
-/** What a body is for us. `unknown`: its type says nothing, so that its bytes must. */
+/** How a body is read. `unknown`: the type does not say, so the bytes decide. */
 type BodyKind = 'html' | 'text' | 'binary' | 'unknown';
 
 export interface MediaType {
@@ -11,7 +11,7 @@ export interface MediaType {
 
 /** Reads a `Content-Type` header. Never throws. */
 export function parseMediaType(header: string | undefined): MediaType {
-  const value = (header ?? '').slice(0, MAX_HEADER);
+  const value = (header ?? '').slice(0, maxHeader);
   const [first = ''] = value.split(';');
   const essence = first.trim().toLowerCase();
   const charset = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;"]+))/i.exec(value);
@@ -19,20 +19,20 @@ export function parseMediaType(header: string | undefined): MediaType {
   return { kind: kindOf(essence), essence, ...(label ? { charset: label } : {}) };
 }
 
-const MAX_HEADER = 1000;
+const maxHeader = 1000;
 
 function kindOf(essence: string): BodyKind {
   if (essence === 'text/html' || essence === 'application/xhtml+xml') return 'html';
-  if (essence.startsWith('text/') || TEXT_SUFFIX.test(essence) || TEXT_TYPES.has(essence)) return 'text';
-  return NO_TYPE.has(essence) ? 'unknown' : 'binary';
+  if (essence.startsWith('text/') || textSuffix.test(essence) || textTypes.has(essence)) return 'text';
+  return noType.has(essence) ? 'unknown' : 'binary';
 }
 
-const TEXT_SUFFIX = /^(?:application|image|model|message)\/.+\+(?:json|xml|yaml)$/;
+const textSuffix = /^(?:application|image|model|message)\/.+\+(?:json|xml|yaml)$/;
 
-/** Servers give these to what they do not know, source files among it. */
-const NO_TYPE = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'application/unknown']);
+/** Servers send these for files of unknown type, source files included. */
+const noType = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'application/unknown']);
 
-const TEXT_TYPES = new Set([
+const textTypes = new Set([
   'application/ecmascript',
   'application/graphql',
   'application/javascript',

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
-import { readTree, writeTree } from '../testing/file-tree.ts';
+import { readTree, stamps, writeTree } from '../testing/file-tree.ts';
 import { git, gitBytes, initRepository } from '../testing/real-git.ts';
 import { runUntilKilled, stride, tried } from '../testing/run-until-killed.ts';
 import { owner, temporary } from '../testing/temporary-workspaces.ts';
@@ -336,11 +336,6 @@ describe('discard', () => {
     expect((await t.snapshot(again.id)).id).toBe(again.id);
   });
 });
-
-/** Names, sizes, modes, owners and times of everything in a folder. */
-function stamps(path: string): string {
-  return execFileSync('find', [path, '-printf', '%p %s %m %U %T@ %C@\n']).toString();
-}
 
 /** Writes an object without git's checks. */
 function write(repository: string, type: string, ...parts: Buffer[]): string {

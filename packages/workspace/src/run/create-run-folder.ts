@@ -7,7 +7,6 @@ import type { Deps } from '../deps.ts';
 import { errnoOf, unlessMissing } from '../errors.ts';
 import { removeFolder } from '../files/remove-folder.ts';
 import { syncFolder } from '../files/write-durably.ts';
-
 import { folderAt, type RunFolder, runFolder } from './run-folder.ts';
 import { readRecord, type WorkspaceRecord } from './workspace-record.ts';
 

@@ -1,5 +1,4 @@
-import { describeModelProblem } from '@holdpoint/models/model-problem';
-import type { ModelSettings } from '@holdpoint/models/settings';
+import { describeModelProblem, type ModelSettings } from '@holdpoint/models';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 

@@ -1,6 +1,6 @@
 import { type Policy, toPointer } from '@holdpoint/contract';
 import type { PointerError } from '@holdpoint/contract/wire';
-import { idleRules } from '@holdpoint/tools/idle-rules';
+import { idleRules } from '@holdpoint/tools';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 

@@ -19,8 +19,8 @@ describe('a rule that can never match is refused, for it would hold nothing', ()
     ['another spelling', 'writeFile', 'Nearest: write_file'],
     ['a word of its own', 'nope_tool', 'Nearest: '],
     ['a blank behind it', 'edit ', 'Nearest: edit'],
-    ['a pattern', 'web_*', 'takes no pattern'],
-    ['all tools', '*', 'takes no pattern'],
+    ['a pattern', 'web_*', 'not a pattern'],
+    ['all tools', '*', 'not a pattern'],
     ['a name of every object', 'constructor', 'no tool named "constructor"'],
   ])('%s: %s', async ([, tool = '', words]) => {
     for (const task of [{ plan }, { prompt: 'Go.', model: 'openai/gpt-5' }]) {

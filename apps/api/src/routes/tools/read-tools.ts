@@ -7,8 +7,7 @@ import {
   toolsetQuerySchema,
   toolsetSchema,
 } from '@holdpoint/contract/wire';
-import { formats } from '@holdpoint/tools/formats';
-import type { ToolDefinition } from '@holdpoint/tools/registry';
+import { formats, type ToolDefinition } from '@holdpoint/tools';
 import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';

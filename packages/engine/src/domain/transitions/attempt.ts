@@ -1,5 +1,4 @@
 import type { Begins, CapabilityReport, EventOf, NewEvent, Payload, Problem } from '@holdpoint/contract';
-import { z } from 'zod';
 import type { RunState, StepState } from '../state.ts';
 import {
   attemptIs,

@@ -7,7 +7,6 @@ import type {
   PublicationStatus,
   Published,
 } from '@holdpoint/contract';
-import { z } from 'zod';
 import { runField } from '../fields.ts';
 import type { ApprovalState, RunState } from '../state.ts';
 import {

@@ -4,18 +4,18 @@ import { ToolsError } from '../../errors.ts';
 
 export const askUser = defineTool({
   name: 'ask_user',
-  description: `Asks the person who started this run a question and waits for the answer, which is the result. Use it when the task cannot be decided from the files: a choice of behaviour, a missing requirement. The wait may be long, so ask once and completely; offer options when there are few.`,
+  description: `Asks the person who started this run a question and waits for the answer, which is the result. Use it when the files do not answer the question: a choice of behaviour, a missing requirement. The wait may be long, so ask once and completely; offer options when there are few.`,
   effect: 'read',
   risk: 'low',
   gate: 'input',
   input: z.strictObject({
-    question: z.string().trim().min(1).max(4000).describe('The whole question with what is needed to answer it'),
+    question: z.string().trim().min(1).max(4000).describe('The whole question, with everything needed to answer it'),
     options: z
       .array(z.string().trim().min(1).max(500))
       .min(2)
       .max(10)
       .optional()
-      .describe('Answers to choose from; the person may still write another'),
+      .describe('Answers to choose from; the person may also write another'),
   }),
   async execute() {
     throw new ToolsError(

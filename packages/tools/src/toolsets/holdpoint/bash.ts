@@ -1,16 +1,13 @@
-import type { ToolOutcome } from '@holdpoint/contract';
-import type { CommandResult } from '@holdpoint/sandbox/port';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
-import { cutShort } from './cut-short.ts';
-import { failure } from './failure.ts';
-import { pathArgument, relativePath } from './path-argument.ts';
+import { pathArgument, relativePath } from '../../operations/path-argument.ts';
+import { runCommand } from '../../operations/run-command.ts';
 
 /** Linux refuses a single argument of 128 KiB or more. */
-const MAX_COMMAND = 100_000;
-const DEFAULT_TIMEOUT_S = 120;
-const MAX_TIMEOUT_S = 600;
-const MAX_TITLE = 100;
+const maxCommand = 100_000;
+const defaultTimeoutS = 120;
+const maxTimeoutS = 600;
+const maxTitle = 100;
 
 const input = z.strictObject({
   command: z
@@ -18,8 +15,8 @@ const input = z.strictObject({
     .min(1)
     .refine((command) => !command.includes('\0'), 'a command has no NUL byte')
     .refine(
-      (command) => Buffer.byteLength(command) <= MAX_COMMAND,
-      `longer than ${MAX_COMMAND} bytes; write a script file and run that`,
+      (command) => Buffer.byteLength(command) <= maxCommand,
+      `longer than ${maxCommand} bytes; write a script file and run that`,
     )
     .describe('Line or script for bash -c'),
   timeout_s: z
@@ -28,9 +25,9 @@ const input = z.strictObject({
     .max(604_800)
     .optional()
     .describe(
-      'Seconds after which it is killed. Default: 120, at most 600; in the background as long as the run allows',
+      'Seconds after which the command is killed. Default: 120, at most 600; in the background as long as the run allows',
     ),
-  cwd: pathArgument.default('.').describe('Directory to run in, relative to the workspace root'),
+  cwd: pathArgument.default('.').describe('Working directory, relative to the workspace root'),
   run_in_background: z
     .boolean()
     .default(false)
@@ -39,51 +36,27 @@ const input = z.strictObject({
 
 export const bash = defineTool({
   name: 'bash',
-  description: `Runs a command with bash in an isolated sandbox: it sees the workspace (/workspace) and the system's programs, and has no network but for the hosts that the run was allowed. Returns {exit_code, signal, stdout, stderr, stdout_bytes, stderr_bytes, stdout_truncated, stderr_truncated, duration_ms}.
-A non-zero exit code is reported as EEXIT together with the output. Every call starts anew: variables, the current directory and processes started with & do not outlive it; only files of the workspace do. For a server, a watcher or anything long set run_in_background: the result is {task_id}, the command goes on beside your other calls, and its changes become part of the workspace when it ends. There is no terminal and no standard input. Of a long output the first and last 32 KiB are returned.
+  description: `Runs a command with bash in an isolated sandbox: it sees the workspace (/workspace) and the system's programs, and can reach only the hosts that the run allows. Returns {exit_code, signal, stdout, stderr, stdout_bytes, stderr_bytes, stdout_truncated, stderr_truncated, duration_ms}.
+A non-zero exit code is reported as EEXIT together with the output. Every call starts a new shell: variables, the current directory and processes started with & do not outlive it; only files of the workspace do. For a server, a watcher or anything long set run_in_background: the result is {task_id}, the command continues beside your other calls, and its changes become part of the workspace when it ends. There is no terminal and no standard input. A long output is cut to its first and last 32 KiB.
 For reading, searching and changing files prefer read_file, grep, glob, edit and write_file.`,
   effect: (_args, { network }) => (network ? 'external' : 'workspace'),
   risk: 'high',
   input,
   async execute(context, { command, timeout_s, cwd, run_in_background }) {
-    // Tells a directory that is missing or outside as data; to the sandbox it would be a set-up that failed, and be tried again.
+    // Reports a directory that is missing or outside as data. For the sandbox it would be a failed set-up, which is retried.
     if (relativePath(cwd) !== '.') await context.files.list(cwd, { limit: 1 }, context.signal);
-    if (run_in_background) {
-      const spec = {
-        command,
-        cwd: relativePath(cwd),
-        ...(timeout_s === undefined ? {} : { timeout_ms: timeout_s * 1000 }),
-      };
-      const title = command.split('\n', 1)[0]?.slice(0, MAX_TITLE) ?? '';
-      const value = { task_id: context.taskId, status: 'running' };
-      return { status: 'succeeded', value, touched: [], task: { kind: 'shell', title, spec } };
+    const shell = { command, cwd: relativePath(cwd) };
+    if (!run_in_background) {
+      const seconds = Math.min(timeout_s ?? defaultTimeoutS, maxTimeoutS);
+      return runCommand(context, { ...shell, wall_ms: seconds * 1000 });
     }
-    const limits = { wall_ms: Math.min(timeout_s ?? DEFAULT_TIMEOUT_S, MAX_TIMEOUT_S) * 1000 };
-    return outcome(await context.run({ argv: ['/bin/bash', '-c', command], cwd: relativePath(cwd), limits }));
+    const spec = { ...shell, timeout_ms: timeout_s && timeout_s * 1000 };
+    const title = command.split('\n', 1)[0]?.slice(0, maxTitle) ?? '';
+    const value = { task_id: context.taskId, status: 'running' };
+    return { status: 'succeeded', value, touched: [], task: { kind: 'shell', title, spec } };
   },
   async preview({ network }, { command, cwd, run_in_background }) {
     const background = run_in_background ? { background: true as const } : {};
     return { kind: 'command', command, cwd: relativePath(cwd), network: network?.hosts ?? [], ...background };
   },
 });
-
-function outcome(result: CommandResult): ToolOutcome {
-  const { end, stdout, stderr, duration_ms, capabilities } = result;
-  const output = {
-    stdout: stdout.text,
-    stderr: stderr.text,
-    stdout_bytes: stdout.bytes,
-    stderr_bytes: stderr.bytes,
-    stdout_truncated: stdout.truncated,
-    stderr_truncated: stderr.truncated,
-    duration_ms,
-  };
-  if (end.status !== 'exited') {
-    return { ...cutShort(end, 'The command'), value: { exit_code: null, signal: null, ...output }, capabilities };
-  }
-  const { exit_code, signal } = end;
-  const value = { exit_code, signal, ...output };
-  if (exit_code === 0 && signal === null) return { status: 'succeeded', value, capabilities };
-  const message = signal === null ? `exit code ${exit_code}` : `ended by ${signal}`;
-  return { ...failure('EEXIT', message, 'Read stderr and stdout for the reason.', value), capabilities };
-}

@@ -30,7 +30,7 @@ describe('list_directory', () => {
     });
   });
 
-  it('says when there is more', async () => {
+  it('reports that there are more entries', async () => {
     expect(await workspace().value('list_directory', { limit: 2 })).toMatchObject({ total: 7, truncated: true });
   });
 
@@ -47,7 +47,7 @@ describe('list_directory', () => {
 describe('glob', () => {
   const paths = async (args: object) => ((await workspace().value('glob', args)) as { paths: string[] }).paths;
 
-  it('finds files, without hidden and installed ones', async () => {
+  it('finds files, without hidden files and node_modules', async () => {
     expect(await workspace().value('glob', { pattern: '**/*.ts' })).toEqual({
       paths: ['-f.ts', 'a.ts', 'b.ts', 'src/c.ts', 'src/deep/d.test.ts'],
       total: 5,
@@ -55,7 +55,7 @@ describe('glob', () => {
     });
   });
 
-  it('takes the options it has', async () => {
+  it('honours its options', async () => {
     expect(await paths({ pattern: '**/*.ts', path: 'src' })).toEqual(['src/c.ts', 'src/deep/d.test.ts']);
     expect(await paths({ pattern: '**/*.ts', ignore: ['**/*.test.ts', '-f.ts'] })).toContain('node_modules/m/e.ts');
     expect(await paths({ pattern: '*.ts', include_hidden: true })).toContain('.hidden.ts');
@@ -67,7 +67,7 @@ describe('glob', () => {
     });
   });
 
-  it('finds nothing without failing, and nothing outside', async () => {
+  it('returns an empty list without matches, and finds nothing outside', async () => {
     expect(await paths({ pattern: '*.rs' })).toEqual([]);
     expect(await paths({ pattern: 'out/passwd' })).toEqual([]);
     expect(await workspace().call('glob', { pattern: '*', path: '../..' })).toMatchObject({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
-import { pathArgument } from './path-argument.ts';
+import { pathArgument } from '../../operations/path-argument.ts';
 
 const pattern = z.string().min(1).max(1000);
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
-import { pathArgument, relativePath } from './path-argument.ts';
+import { pathArgument, relativePath } from '../../operations/path-argument.ts';
 
 export const listDirectory = defineTool({
   name: 'list_directory',

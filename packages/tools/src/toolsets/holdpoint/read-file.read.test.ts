@@ -9,7 +9,7 @@ const read = (args: unknown) => workspace().call('read_file', args);
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');
 
 describe('read_file', () => {
-  it('returns the exact text and its measures', async () => {
+  it('returns the exact text, its size and hash', async () => {
     await workspace().put('src/a.txt', 'one\r\ntwo\r\nthree');
     expect(await read({ path: '/workspace/src/./a.txt' })).toEqual({
       status: 'succeeded',
@@ -28,7 +28,7 @@ describe('read_file', () => {
     });
   });
 
-  it('returns a part, and says where to go on', async () => {
+  it('returns a part with the offset of the next one', async () => {
     await workspace().put('a.txt', '1\n2\n3\n4\n');
     expect(await workspace().value('read_file', { path: 'a.txt', offset: 2, limit: 2 })).toMatchObject({
       content: '2\n3\n',
@@ -44,7 +44,7 @@ describe('read_file', () => {
     });
   });
 
-  it('reads an empty file, and refuses a line past the end of another', async () => {
+  it('reads an empty file, and refuses a line past the end', async () => {
     await workspace().put('empty', '');
     await workspace().put('short', 'one\n');
     expect(await workspace().value('read_file', { path: 'empty' })).toMatchObject({
@@ -59,7 +59,7 @@ describe('read_file', () => {
     });
   });
 
-  it('bounds what it returns, between lines', async () => {
+  it('limits the result at the end of a line', async () => {
     const text = `${'é'.repeat(499)}\n`.repeat(500);
     await workspace().put('long.txt', text);
     const parts: string[] = [];
@@ -76,7 +76,7 @@ describe('read_file', () => {
     expect(parts.join('')).toBe(text);
   });
 
-  it('cuts a line that is too long by itself, never within a character', async () => {
+  it('cuts a line that is too long, never within a character', async () => {
     await workspace().put('min.js', `x${'é'.repeat(50_000)}\nrest\n`);
     expect(await workspace().value('read_file', { path: 'min.js' })).toMatchObject({
       content: `x${'é'.repeat(32_767)}`,
@@ -87,7 +87,7 @@ describe('read_file', () => {
     });
   });
 
-  it('leaves out a byte order mark and says so', async () => {
+  it('leaves out a byte order mark and reports it', async () => {
     await workspace().put('bom.txt', '\uFEFFtext\n');
     expect(await workspace().value('read_file', { path: 'bom.txt' })).toMatchObject({
       content: 'text\n',
@@ -96,7 +96,7 @@ describe('read_file', () => {
     });
   });
 
-  it('shows bytes that are not UTF-8 and says so', async () => {
+  it('replaces bytes that are not UTF-8 and reports it', async () => {
     await workspace().put('latin1.txt', Buffer.from('caf\xe9\n', 'latin1'));
     expect(await workspace().value('read_file', { path: 'latin1.txt' })).toMatchObject({
       content: 'caf\uFFFD\n',
@@ -104,7 +104,7 @@ describe('read_file', () => {
     });
   });
 
-  it('refuses a binary file, with its fingerprint', async () => {
+  it('refuses a binary file and reports its hash', async () => {
     const data = Buffer.concat([Buffer.from('text'.repeat(5000)), Buffer.from([0, 1, 2])]);
     await workspace().put('image.bin', data);
     expect(await read({ path: 'image.bin' })).toMatchObject({
@@ -134,7 +134,7 @@ describe('read_file', () => {
     expect(await read({ path })).toMatchObject({ status: 'failed', error: { code, next: expect.any(String) } });
   });
 
-  it('takes a name that starts with a dash', async () => {
+  it('accepts a name that starts with a dash', async () => {
     await workspace().put('-rf', 'dash\n');
     expect(await workspace().value('read_file', { path: '-rf' })).toMatchObject({ content: 'dash\n' });
   });

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
-import { failure } from './failure.ts';
+import { failure } from '../../operations/failure.ts';
 
 export const taskMerge = defineTool({
   name: 'task_merge',
-  description: `Brings what a sub-agent changed in its copy into this workspace, by a three-way merge with what has changed here since: all of it or nothing. Returns {task_id, paths}, and in left_out the sockets, pipes and devices of the copy, which cannot be brought. ECONFLICT names the files that both sides changed in the same place; settle them here by hand, or have a new sub-agent do the work on the workspace as it is now.`,
+  description: `Brings the changes of a sub-agent into this workspace, by a three-way merge with the changes made here since: all of them or none. Returns {task_id, paths}, and in left_out the sockets, pipes and devices of the copy, which cannot be merged. ECONFLICT names the files that both sides changed in the same place; resolve them here, or give the work to a new sub-agent on the current workspace.`,
   effect: 'workspace',
   risk: 'medium',
-  input: z.strictObject({ task_id: z.string().min(1).describe('Of a task that is completed') }),
+  input: z.strictObject({ task_id: z.string().min(1).describe('The id of a completed task') }),
   async preview({ tasks }, { task_id }) {
     const found = await tasks.previewMerge(task_id);
     if (found.status === 'refused') return { kind: 'problem', message: found.problem.message };

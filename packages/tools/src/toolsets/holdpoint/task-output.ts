@@ -1,23 +1,23 @@
 import type { OutputPage, TaskView } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
+import { describeTask, isOver, noSuchTask } from '../../operations/describe-task.ts';
 import type { ToolContext } from '../../tool.ts';
-import { describeTask, isOver, noSuchTask } from './describe-task.ts';
 
 const cursor = z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0);
 
 export const taskOutput = defineTool({
   name: 'task_output',
-  description: `Tells how a background task stands and what it has printed. Returns {task_id, kind, title, status, exit_code, stdout, stderr}; status is queued, running, completed (exit code 0), failed, killed, timed_out or lost (it died with its worker: nobody knows how far it came). stdout and stderr are {text, next_cursor, total_bytes, omitted_bytes}: pass next_cursor to go on from there. The first and last MiB of each are kept. Of a sub-agent there is no output but message, its last word.
-With wait_s it returns when the task is over, or after so many seconds.`,
+  description: `Returns the status and output of a background task. Returns {task_id, kind, title, status, exit_code, stdout, stderr}; status is queued, running, completed (exit code 0), failed, killed, timed_out or lost (it died with its worker, and its progress is unknown). stdout and stderr are {text, next_cursor, total_bytes, omitted_bytes}: pass next_cursor to continue there. The first and last MiB of each are kept. A sub-agent has no output except message, its final message.
+With wait_s the call returns when the task is over, or after that many seconds.`,
   effect: 'read',
   risk: 'low',
   input: z.strictObject({
-    task_id: z.string().min(1).describe('As bash or task returned it'),
+    task_id: z.string().min(1).describe('The task_id that bash or task returned'),
     wait_s: z.int().min(0).max(86_400).default(0).describe('Seconds to wait for its end'),
     stdout_cursor: cursor.describe('First byte of stdout to return'),
     stderr_cursor: cursor.describe('First byte of stderr to return'),
-    max_bytes: z.int().min(1).max(65_536).default(32_768).describe('Of each stream'),
+    max_bytes: z.int().min(1).max(65_536).default(32_768).describe('The most bytes of each stream'),
   }),
   async execute(context, args) {
     const task = await context.tasks.get(args.task_id);

@@ -1,19 +1,19 @@
 import type { Goal, TaskView, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { defineTool } from '../../define-tool.ts';
+import { describeTask, isOver, noSuchTask, tooDeep } from '../../operations/describe-task.ts';
+import { failure } from '../../operations/failure.ts';
 import type { ToolContext } from '../../tool.ts';
-import { describeTask, isOver, noSuchTask, tooDeep } from './describe-task.ts';
-import { failure } from './failure.ts';
 
 const input = z
   .strictObject({
-    description: z.string().trim().min(1).max(200).describe('A few words on what it is for'),
+    description: z.string().trim().min(1).max(200).describe('A few words about its purpose'),
     prompt: z
       .string()
       .min(1)
       .max(200_000)
       .optional()
-      .describe('The whole task: the sub-agent knows nothing of this conversation, and cannot ask'),
+      .describe('The whole job: the sub-agent does not know this conversation and cannot ask'),
     plan: z
       .array(
         z.strictObject({
@@ -38,9 +38,9 @@ const input = z
       .string()
       .min(1)
       .optional()
-      .describe('provider/model, one of those that this run may ask. Default: the model of this run'),
+      .describe('provider/model, one of the models that this run may use. Default: the model of this run'),
     run_in_background: z.boolean().default(false).describe('Return at once, with a task_id for task_output'),
-    timeout_s: z.int().min(1).max(604_800).default(86_400).describe('How long to wait for it; it goes on afterwards'),
+    timeout_s: z.int().min(1).max(604_800).default(86_400).describe('How long to wait for it; it continues afterwards'),
   })
   .refine(({ prompt, plan }) => (prompt === undefined) !== (plan === undefined), {
     error: 'give either a prompt or a plan',
@@ -50,9 +50,9 @@ type Args = z.output<typeof input>;
 
 export const task = defineTool({
   name: 'task',
-  description: `Has a sub-agent do a part of the work: a run of its own, on a private copy of the workspace as it is now, with the same tools except questions to a person. Returns {task_id, status, message, run_id}; message is its last word. What it changed stays in its copy until task_merge brings it over.
+  description: `Gives a part of the work to a sub-agent: a separate run on a private copy of the current workspace, with the same tools except questions to a person. Returns {task_id, status, message, run_id}; message is its final message. Its changes stay in its copy until task_merge brings them over.
 Several calls in one turn run at the same time. With run_in_background the result is only the task_id: follow it with task_output, end it with kill_shell.`,
-  // It changes nothing here, and making it again after a crash meets the same sub-agent: what that may do is gated in its own run.
+  // The call changes nothing here, and a repeated call after a crash finds the same sub-agent. The sub-agent's own run gates what it may do.
   effect: 'read',
   risk: 'medium',
   input,
@@ -61,7 +61,7 @@ Several calls in one turn run at the same time. With run_in_background the resul
     if (context.depth >= context.maxDepth) return { status: 'failed', error: tooDeep(context.maxDepth) };
     const goal = agentGoal(context, args);
     if (goal === undefined) {
-      return failure('ENOMODEL', 'This run has no model that could read a prompt.', 'Name a model, or give a plan.');
+      return failure('ENOMODEL', 'This run has no model to read a prompt.', 'Name a model, or give a plan.');
     }
     const begun = { kind: 'agent' as const, title: args.description, spec: { goal } };
     if (args.run_in_background) {
@@ -85,7 +85,7 @@ async function result(context: ToolContext, { task_id }: { task_id: string }): P
   const { code = 'ETASKFAILED', message = `The sub-agent ${found.status}.` } = found.outcome?.reason ?? {};
   return {
     status: found.status === 'killed' ? 'killed' : 'failed',
-    error: { code, message, next: 'Nothing of what it changed is in your workspace.' },
+    error: { code, message, next: 'None of its changes are in your workspace.' },
     value,
   };
 }

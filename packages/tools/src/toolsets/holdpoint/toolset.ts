@@ -17,7 +17,7 @@ import { webFetch } from './web-fetch.ts';
 import { createWebSearch } from './web-search.ts';
 import { writeFile } from './write-file.ts';
 
-/** The project's own toolset: files, search and commands of one workspace, background commands and sub-agents, the web as far as the run allows it, a plan, and questions to a person. */
+/** The project's own toolset: files, search and commands of one workspace, background commands, sub-agents, the web within the run's allowlist, a plan, and questions to a person. */
 export function createHoldpointToolset({ search }: { search: SearchPort }): Toolset {
   return defineToolset({
     name: 'holdpoint',
@@ -41,5 +41,5 @@ export function createHoldpointToolset({ search }: { search: SearchPort }): Tool
   });
 }
 
-/** With the search engine that needs no account. */
+/** Uses the search engine that needs no account. */
 export const holdpoint = createHoldpointToolset({ search: duckDuckGoHtml() });

@@ -1,9 +1,9 @@
 import type { SearchPort } from './port.ts';
 
 /**
- * The page of DuckDuckGo for browsers without scripts: no key, no account; robots are turned away now and then.
+ * DuckDuckGo's page for browsers without scripts. It needs no key and no account, and sometimes refuses robots.
  *
- * @param options `endpoint`: the page itself, or a proxy that answers in its form
+ * @param options `endpoint`: the page, or a proxy that answers in the same form
  */
 export function duckDuckGoHtml({ endpoint = 'https://html.duckduckgo.com/html/' } = {}): SearchPort {
   return {
@@ -13,7 +13,7 @@ export function duckDuckGoHtml({ endpoint = 'https://html.duckduckgo.com/html/' 
       url.searchParams.set('q', query);
       const headers = { accept: 'text/html', 'accept-language': 'en' };
       const response = await network.fetch(
-        { url: url.href, headers, max_bytes: MAX_BYTES, timeout_ms: TIMEOUT_MS },
+        { url: url.href, headers, max_bytes: maxBytes, timeout_ms: timeoutMs },
         signal,
       );
       const { body, headers: received, status, url: asked } = response;
@@ -24,6 +24,6 @@ export function duckDuckGoHtml({ endpoint = 'https://html.duckduckgo.com/html/' 
   };
 }
 
-/** A page of results has some 40 KB. */
-const MAX_BYTES = 2 * 1024 * 1024;
-const TIMEOUT_MS = 20_000;
+/** A page of results has about 40 KB. */
+const maxBytes = 2 * 1024 * 1024;
+const timeoutMs = 20_000;

@@ -2,19 +2,19 @@ import { absoluteUrl } from '../absolute-url.ts';
 import { decodeBody } from '../charset.ts';
 import { attribute, type HtmlTree, oneLine, parseHtml } from '../html-tree.ts';
 import { parseMediaType } from '../media-type.ts';
-import type { SearchAnswer, SearchResult } from './port.ts';
+import type { SearchAnswer, SearchResult } from './answer.ts';
 
 export interface ResultsPage {
   body: Buffer;
   contentType: string;
   status: number;
-  /** Where the page came from in the end. */
+  /** Where the page came from after all redirects. */
   url: string;
 }
 
 /**
- * Results come first: a query that is shown again in the page may name whatever else is looked for. Nothing is taken for "no results"
- * but the page's own word for it.
+ * Looks for results first: the page repeats the query, which may contain any of the other marks. Reports no results only when the page
+ * itself says so.
  */
 export function readResults({ body, contentType, status, url }: ResultsPage): SearchAnswer {
   const { charset } = parseMediaType(contentType);
@@ -22,38 +22,38 @@ export function readResults({ body, contentType, status, url }: ResultsPage): Se
   const results = resultsIn(tree, url);
   const { host } = new URL(url);
   if (results.length > 0) return { ok: true, results };
-  if (tree.$(CHALLENGE).length > 0) return blocked(host);
-  if (tree.$(NOTHING_FOUND).length > 0) return { ok: true, results: [] };
-  if (BLOCKING.has(status)) return blocked(host);
+  if (tree.$(challenge).length > 0) return blocked(host);
+  if (tree.$(nothingFound).length > 0) return { ok: true, results: [] };
+  if (blocking.has(status)) return blocked(host);
   if (status >= 400) return failed(host, status);
   return unreadable(host);
 }
 
-const CHALLENGE = '#challenge-form, form[action*="anomaly.js"], [class*="anomaly-modal"], .g-recaptcha, .h-captcha';
-const NOTHING_FOUND = '.no-results, .result--no-result';
-/** 202: what this engine sends with its challenge. */
-const BLOCKING = new Set([202, 403, 418, 429]);
+const challenge = '#challenge-form, form[action*="anomaly.js"], [class*="anomaly-modal"], .g-recaptcha, .h-captcha';
+const nothingFound = '.no-results, .result--no-result';
+/** This engine sends its challenge with status 202. */
+const blocking = new Set([202, 403, 418, 429]);
 
 function resultsIn({ $ }: HtmlTree, base: string): SearchResult[] {
   const results = new Map<string, SearchResult>();
-  for (const element of $('.result').not('.result--ad').toArray().slice(0, MAX_RESULTS)) {
+  for (const element of $('.result').not('.result--ad').toArray().slice(0, maxResults)) {
     const link = $(element).find('a.result__a').first();
     const [anchor] = link.toArray();
     const url = anchor && target(attribute(anchor, 'href'), base);
-    const title = oneLine(link.text()).slice(0, MAX_TITLE);
+    const title = oneLine(link.text()).slice(0, maxTitle);
     if (!url || title === '' || results.has(url)) continue;
-    const snippet = oneLine($(element).find('.result__snippet').first().text()).slice(0, MAX_SNIPPET);
+    const snippet = oneLine($(element).find('.result__snippet').first().text()).slice(0, maxSnippet);
     results.set(url, { title, url, snippet });
   }
   return [...results.values()];
 }
 
-/** A page has some 30; a hostile one 100,000. */
-const MAX_RESULTS = 200;
-const MAX_TITLE = 300;
-const MAX_SNIPPET = 1000;
+/** A usual page has about 30, a hostile one 100,000. */
+const maxResults = 200;
+const maxTitle = 300;
+const maxSnippet = 1000;
 
-/** The page itself: links may lead over a page of the engine that carries the address in `uddg`. Advertisements lead over `y.js`. */
+/** The address of the result itself: links may lead through a page of the engine, with the address in `uddg`. Advertisements lead through `y.js`. */
 function target(href: string | undefined, base: string): string | undefined {
   const absolute = absoluteUrl(href, base);
   if (absolute === undefined) return undefined;
@@ -68,8 +68,8 @@ function target(href: string | undefined, base: string): string | undefined {
 function blocked(host: string): SearchAnswer {
   const error = {
     code: 'ESEARCHBLOCKED',
-    message: `${host} took the search for a robot's and asks for proof that a person sends it.`,
-    next: 'Do not repeat the search at once, that prolongs it. Fetch a page you know with web_fetch, or ask the person.',
+    message: `${host} treats the search as a robot's and asks for proof that a person sends it.`,
+    next: 'Do not repeat the search at once: that prolongs the block. Fetch a page you know with web_fetch, or ask the person.',
   };
   return { ok: false, error };
 }
@@ -86,8 +86,8 @@ function failed(host: string, status: number): SearchAnswer {
 function unreadable(host: string): SearchAnswer {
   const error = {
     code: 'ESEARCHUNREADABLE',
-    message: `${host} answered with a page in which no results could be found; its form has changed, or it is another page.`,
-    next: 'Do not take this for no results. Fetch a page you know with web_fetch.',
+    message: `${host} answered with a page of an unknown form, so its results cannot be read.`,
+    next: 'This does not mean that there are no results. Fetch a page you know with web_fetch.',
   };
   return { ok: false, error };
 }

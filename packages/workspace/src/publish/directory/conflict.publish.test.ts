@@ -262,11 +262,11 @@ describe('two processes publishing to one directory', () => {
   function publish(t: Temporary, input: { runId: string; snapshot: string; stopAt?: string }) {
     const args = JSON.stringify({ dataDir: t.dataDir, owner, ...input });
     const child = spawn(process.execPath, [script, args], { stdio: ['ignore', 'pipe', 'ignore'] });
-    const told = createInterface(child.stdout);
+    const output = createInterface(child.stdout);
     const points: string[] = [];
-    told.on('line', (point) => points.push(point));
+    output.on('line', (point) => points.push(point));
     const reach = async (point: string) => {
-      while (!points.includes(point)) await once(told, 'line');
+      while (!points.includes(point)) await once(output, 'line');
     };
     return { child, reach, ended: once(child, 'exit') };
   }

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { PublishResult } from '../../port.ts';
-import { readTree, writeTree } from '../../testing/file-tree.ts';
+import { readTree, stamps, writeTree } from '../../testing/file-tree.ts';
 import { runUntilKilled, stride, tried } from '../../testing/run-until-killed.ts';
 import { publishNow, temporary } from '../../testing/temporary-workspaces.ts';
 
@@ -314,8 +314,4 @@ describe('a killed publish', () => {
 function isUntouched(source: string, copy: string, path: string): boolean {
   const [now, before] = [source, copy].map((root) => JSON.stringify(readTree(root)[path] ?? 'absent'));
   return now === before;
-}
-
-function stamps(path: string): string {
-  return execFileSync('find', [path, '-printf', '%p %s %m %U %T@ %C@\n']).toString();
 }

@@ -12,12 +12,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { PublishPlan, Resolution } from '@holdpoint/contract';
+import type { Resolution } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
 import { type FileTree, readTree, writeTree } from '../../testing/file-tree.ts';
 import { git, gitBytes, initRepository } from '../../testing/real-git.ts';
 import { runUntilKilled, stride } from '../../testing/run-until-killed.ts';
-import { publishNow, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
+import { publishNow, type Temporary, takeAll, temporary } from '../../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const branch = `refs/heads/holdpoint/${runId}`;
@@ -56,9 +56,6 @@ function notNormal(t: Temporary, source: string): string {
   git(clone, 'add', '--renormalize', '.');
   return git(clone, 'status', '--porcelain');
 }
-
-const takeAll = ({ conflicts }: PublishPlan, take: 'run' | 'source'): Resolution[] =>
-  conflicts.map(({ path, versions }) => ({ path, take, seen: versions?.source?.oid ?? null }));
 
 const sha256 = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex');
 

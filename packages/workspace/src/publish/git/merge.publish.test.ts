@@ -5,7 +5,7 @@ import type { PublishPlan, Resolution, Source } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
 import { type FileTree, readTree, writeTree } from '../../testing/file-tree.ts';
 import { git, initRepository } from '../../testing/real-git.ts';
-import { publishNow, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
+import { publishNow, type Temporary, takeAll, temporary } from '../../testing/temporary-workspaces.ts';
 
 const runId = 'run_1';
 const isRoot = process.getuid?.() === 0;
@@ -55,10 +55,6 @@ function checkedOut(t: Temporary, repository: string, branch = 'main'): Record<s
 }
 
 const conflictsOf = ({ conflicts }: PublishPlan) => conflicts.map(({ path, reason }) => `${reason} ${path}`);
-
-/** One resolution for every conflict of a plan. */
-const takeAll = ({ conflicts }: PublishPlan, take: 'run' | 'source'): Resolution[] =>
-  conflicts.map(({ path, versions }) => ({ path, take, seen: versions?.source?.oid ?? null }));
 
 describe('a merge', () => {
   test('follows the attribute merge: union takes both sides, -merge is a conflict', async () => {

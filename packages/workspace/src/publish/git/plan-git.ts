@@ -45,7 +45,7 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   const how = tip === null ? 'create' : tip === since.commit ? 'fast_forward' : 'merge';
   const finish = (target: GitTarget, plan: Omit<PublishPlan, 'target' | 'digest'>, exact: unknown): GitPlan => {
     const digested = withDigest({ target, ...plan }, [exact, input.resolutions ?? []]);
-    return { plan: digested, target, parent, ...(source && { source }) };
+    return { plan: digested, target, parent, source };
   };
   const refuse = (conflicts: Conflict[], left_out: LeftOut[] = []): GitPlan =>
     finish({ ...fixed, from: tip, commit: null, how }, { candidate: snapshot, files: [], left_out, conflicts }, null);
@@ -82,13 +82,12 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   deps.onPoint('publish-git.planned');
   const target = { ...fixed, from: tip, commit, how } as const;
   const paths = new Set(changes.map(({ path }) => path));
-  const converted = made.cleaned.converted.filter(({ path }) => paths.has(path));
+  const converted = made.cleaned.converted
+    .filter(({ path }) => paths.has(path))
+    .map((one) => ({ ...one, path: toText(one.path) }));
   const plan = { candidate, files: toPlanFiles(changes), left_out, conflicts: [] };
-  const told = converted.map(({ path, how }) => ({ path: toText(path), how }));
-  return {
-    ...finish(target, { ...plan, ...(told.length > 0 && { converted: told }) }, tree),
-    objects: made.cleaned.objects,
-  };
+  const shown = converted.length > 0 ? converted : undefined;
+  return { ...finish(target, { ...plan, converted: shown }, tree), objects: made.cleaned.objects };
 }
 
 /** The publish to continue from. When it left out ignored files and this one includes them, changes count from the start of the run. */

@@ -109,7 +109,7 @@ async function attributesOf(deps: Pick<Deps, 'git'>, input: Input): Promise<Map<
   const { shadow, source } = input;
   const found = await readAttributes(deps, { shadow, source: source.gitDir, root, paths });
   for (const [path, { lines, ident, filter, encoding }] of found) {
-    if (lines === 'as they are' && !ident && filter === undefined && encoding === undefined) found.delete(path);
+    if (lines === 'unchanged' && !ident && filter === undefined && encoding === undefined) found.delete(path);
   }
   return found;
 }

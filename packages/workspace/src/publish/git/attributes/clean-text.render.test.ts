@@ -55,7 +55,7 @@ test('cleanText equals `git add`', async () => {
           const paths = files.map((_, index) => `f${index}`);
           const read = await readAttributes({ git: hostGit }, { shadow: gitDir, source: gitDir, root, paths });
           for (const [index, { before, after }] of files.entries()) {
-            const found = read.get(`f${index}`) ?? { lines: 'as they are' as const, ident: false };
+            const found = read.get(`f${index}`) ?? { lines: 'unchanged' as const, ident: false };
             const cleaned = cleanText(after, { ...found, keepsCrlf: before !== null && isTextWithCrlf(before) });
             const real = gitBytes(repository, ['cat-file', 'blob', `:f${index}`]);
             expect(cleaned.toString('latin1')).toBe(real.toString('latin1'));

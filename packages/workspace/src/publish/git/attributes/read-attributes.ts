@@ -4,7 +4,7 @@ import { type AttributeQuery, checkAttributes } from './check-attributes.ts';
 /** How `git add` converts a file. */
 export interface Attributes {
   /** `text`: CRLF becomes LF. `auto`: only when git detects text. */
-  lines: 'text' | 'auto' | 'as they are';
+  lines: 'text' | 'auto' | 'unchanged';
   ident: boolean;
   /** Name of a filter driver. */
   filter: string | undefined;
@@ -29,7 +29,7 @@ function toAttributes(of: (name: (typeof asked)[number]) => string): Attributes 
   const hasEol = ['lf', 'crlf'].includes(of('eol'));
   const encoding = driver(of('working-tree-encoding'));
   return {
-    lines: lines ?? (hasEol ? 'text' : 'as they are'),
+    lines: lines ?? (hasEol ? 'text' : 'unchanged'),
     ident: of('ident') === 'set',
     filter: driver(of('filter')),
     encoding: /^utf-?8$/i.test(encoding ?? 'utf-8') ? undefined : encoding,
@@ -38,7 +38,7 @@ function toAttributes(of: (name: (typeof asked)[number]) => string): Attributes 
 
 function linesOf(value: string): Attributes['lines'] | undefined {
   if (value === 'set' || value === 'input') return 'text';
-  if (value === 'unset') return 'as they are';
+  if (value === 'unset') return 'unchanged';
   return value === 'auto' ? 'auto' : undefined;
 }
 

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest';
+import { apiKey, asking, continued, failure, openProviderMock, persisted, readFile } from './testing/ask.ts';
+import { testFaults } from './testing/faults.ts';
+import { openWireServer } from './testing/wire-server.ts';
+
+const modelName = 'google/gemini-3-pro-preview';
+
+test('two parallel calls get their results under their ids in the next request', async () => {
+  const mock = await openProviderMock();
+  try {
+    const ask = asking(modelName, mock.url);
+    const answer = await ask();
+    expect(answer).toMatchObject({ model: modelName, text: 'Reading both.', finish: 'tool_calls' });
+    expect(answer.calls).toMatchObject([
+      { tool: 'read_file', args: { path: 'a.txt' } },
+      { tool: 'read_file', args: { path: 'b.txt' } },
+    ]);
+    const [a, b] = answer.calls.map(({ id }) => id);
+    expect(a).not.toBe(b);
+    expect(persisted(answer)).toEqual(answer);
+
+    await expect(ask(continued(answer))).resolves.toMatchObject({ text: 'They differ.', calls: [], finish: 'stop' });
+    expect(ask.sent).toHaveLength(2);
+    expect(ask.sent[0]?.url).toBe(`${mock.url}/v1beta/models/gemini-3-pro-preview:generateContent`);
+    expect(ask.sent[0]?.headers.get('x-goog-api-key')).toBe(apiKey);
+    const { name, description, parameters } = readFile;
+    expect(ask.sent[1]?.body).toMatchObject({
+      generationConfig: { maxOutputTokens: 8192 },
+      systemInstruction: { parts: [{ text: 'Work carefully.' }] },
+      tools: [{ functionDeclarations: [{ name, description, parametersJsonSchema: parameters }] }],
+      contents: [
+        { role: 'user' },
+        {
+          role: 'model',
+          parts: [
+            { text: 'Reading both.' },
+            { functionCall: { id: a, name: 'read_file', args: { path: 'a.txt' } } },
+            { functionCall: { id: b, name: 'read_file', args: { path: 'b.txt' } } },
+          ],
+        },
+        {
+          role: 'user',
+          parts: [
+            { functionResponse: { id: a, name: 'read_file', response: { content: 'alpha' } } },
+            { functionResponse: { id: b, response: { error: 'Error: Denied by a reviewer: not this file.' } } },
+          ],
+        },
+      ],
+    });
+  } finally {
+    await mock.stop();
+  }
+});
+
+describe('faults', () => testFaults(modelName, candidate([call({ path: 'a.txt' })])));
+
+// aimock writes no thought signatures, always writes ids and never a malformed call.
+test('a thought signature stays on its part, and a call without an id gets one', async () => {
+  const parts = [
+    { text: 'Which file?', thought: true },
+    { ...call({ path: 'a.txt' }), thoughtSignature: 'CpcBsigned==' },
+    call({ path: 'b.txt' }),
+  ];
+  await using server = await openWireServer({ body: JSON.stringify(candidate(parts)) });
+  const ask = asking(modelName, server.url);
+  const answer = await ask();
+  const [a, b] = answer.calls.map(({ id }) => id);
+  expect(new Set([a, b, '', undefined]).size).toBe(4);
+  expect(answer.text).toBe('');
+  await ask(continued(answer));
+  const contents = ask.list(1, 'contents');
+  expect(contents[1]?.parts).toEqual([
+    { text: 'Which file?', thought: true },
+    { functionCall: { id: a, name: 'read_file', args: { path: 'a.txt' } }, thoughtSignature: 'CpcBsigned==' },
+    { functionCall: { id: b, name: 'read_file', args: { path: 'b.txt' } } },
+  ]);
+  expect(contents[2]?.parts).toMatchObject([{ functionResponse: { id: a } }, { functionResponse: { id: b } }]);
+});
+
+test('arguments that are no object are data', async () => {
+  const body = JSON.stringify(candidate([call('a.txt'), call({ x: 1 }, 'fly_away')]));
+  await using server = await openWireServer({ body });
+  const ask = asking(modelName, server.url);
+  const answer = await ask();
+  expect(answer.calls).toMatchObject([
+    { tool: 'read_file', args: 'a.txt', invalid: 'The arguments must be a JSON object, not a string.' },
+    { tool: 'fly_away', args: { x: 1 } },
+  ]);
+  await ask(continued(answer));
+  const contents = ask.list(1, 'contents');
+  expect(contents[1]?.parts).toMatchObject([{ functionCall: { args: {} } }, { functionCall: { args: { x: 1 } } }]);
+});
+
+test('a call that Gemini could not read is invalid, and its result becomes text', async () => {
+  const finishMessage = 'Malformed function call: print(default_api.read_file(path=';
+  const body = JSON.stringify({ candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage, index: 0 }] });
+  await using server = await openWireServer({ body });
+  const ask = asking(modelName, server.url);
+  const answer = await ask();
+  expect(answer).toMatchObject({ finish: 'tool_calls', calls: [{ invalid: expect.stringContaining(finishMessage) }] });
+  expect(answer.calls[0]?.id).not.toBe('');
+  await ask(continued(answer));
+  expect(ask.list(1, 'contents').slice(1)).toEqual([
+    { role: 'model', parts: [{ text: '(no answer)' }] },
+    { role: 'user', parts: [{ text: 'Result of your call unreadable_call: alpha' }] },
+  ]);
+});
+
+test('reads the wait of a rate limit from the body, and a wrong key from a 400', async () => {
+  const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.4s' }];
+  const limit = { error: { code: 429, message: 'quota per minute', status: 'RESOURCE_EXHAUSTED', details } };
+  const reason = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }];
+  const key = { error: { code: 400, message: `not valid: ${apiKey}`, status: 'INVALID_ARGUMENT', details: reason } };
+  await using server = await openWireServer(
+    { status: 429, body: JSON.stringify(limit) },
+    { status: 400, body: JSON.stringify(key) },
+  );
+  const ask = asking(modelName, server.url);
+  expect(await failure(ask())).toMatchObject({ code: 'EMODELRATELIMIT', retryAfterMs: 34_400 });
+  const refused = await failure(ask());
+  expect(refused).toMatchObject({ code: 'EMODELAUTH', retryable: false, status: 400 });
+  expect(refused.message).not.toContain(apiKey);
+});
+
+function call(args: unknown, name = 'read_file') {
+  return { functionCall: { name, args } };
+}
+
+function candidate(parts: unknown[], finishReason = 'STOP') {
+  return {
+    candidates: [{ content: { role: 'model', parts }, finishReason, index: 0 }],
+    usageMetadata: { promptTokenCount: 11, candidatesTokenCount: 7, totalTokenCount: 18 },
+  };
+}

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import { asking, continued, failure, openProviderMock, persisted, readFile } from './testing/ask.ts';
+import { testFaults } from './testing/faults.ts';
+import { openWireServer } from './testing/wire-server.ts';
+
+const modelName = 'openai/gpt-5';
+
+test('two parallel calls get their results under their ids in the next request', async () => {
+  const mock = await openProviderMock();
+  try {
+    const ask = asking(modelName, mock.url);
+    const answer = await ask();
+    expect(answer).toMatchObject({ model: modelName, text: 'Reading both.', finish: 'tool_calls' });
+    expect(answer.calls).toEqual([
+      { id: 'call_a', tool: 'read_file', args: { path: 'a.txt' } },
+      { id: 'call_b', tool: 'read_file', args: { path: 'b.txt' } },
+    ]);
+    expect(persisted(answer)).toEqual(answer);
+
+    await expect(ask(continued(answer))).resolves.toMatchObject({ text: 'They differ.', calls: [], finish: 'stop' });
+    expect(ask.sent).toHaveLength(2);
+    expect(ask.sent[0]?.url).toBe(`${mock.url}/v1/responses`);
+    const { name, description, parameters } = readFile;
+    expect(ask.sent[1]?.body).toMatchObject({
+      max_output_tokens: 8192,
+      // The provider stores nothing; `strict` would rewrite the schema.
+      store: false,
+      include: ['reasoning.encrypted_content'],
+      tools: [{ type: 'function', name, description, parameters, strict: false }],
+      input: [
+        { role: 'developer', content: 'Work carefully.' },
+        { role: 'user' },
+        // aimock encrypts some reasoning for this model.
+        { type: 'reasoning', id: expect.any(String), encrypted_content: expect.any(String), summary: [] },
+        { role: 'assistant', content: 'Reading both.' },
+        { type: 'function_call', call_id: 'call_a', name: 'read_file', arguments: '{"path":"a.txt"}' },
+        { type: 'function_call', call_id: 'call_b', name: 'read_file', arguments: '{"path":"b.txt"}' },
+        { type: 'function_call_output', call_id: 'call_a', output: 'alpha' },
+        { type: 'function_call_output', call_id: 'call_b', output: expect.stringContaining('Denied by a reviewer') },
+      ],
+    });
+  } finally {
+    await mock.stop();
+  }
+});
+
+describe('faults', () => testFaults(modelName, response([call('c1', '{"path":"a.txt"}')])));
+
+// aimock writes neither given encrypted reasoning nor malformed arguments.
+test('encrypted reasoning goes back unchanged before its call', async () => {
+  const reasoning = { type: 'reasoning', id: 'rs_1', encrypted_content: 'gAAAA+sealed==', summary: [] };
+  await using server = await openWireServer({
+    body: JSON.stringify(response([reasoning, call('c1', '{"path":"a.txt"}')])),
+  });
+  const ask = asking(modelName, server.url);
+  await ask(continued(await ask()));
+  expect(ask.list(1, 'input').slice(2)).toEqual([
+    reasoning,
+    { type: 'function_call', call_id: 'c1', name: 'read_file', arguments: '{"path":"a.txt"}' },
+    { type: 'function_call_output', call_id: 'c1', output: 'alpha' },
+  ]);
+});
+
+test('malformed arguments are data, and their result keeps the id of the call', async () => {
+  await using server = await openWireServer({
+    body: JSON.stringify(response([call('c1', '{"path": a.txt'), call('c2', '{"path":"b"}', 'fly_away')])),
+  });
+  const ask = asking(modelName, server.url);
+  const answer = await ask();
+  expect(answer.calls).toMatchObject([
+    { id: 'c1', args: '{"path": a.txt', invalid: expect.stringContaining('not JSON') },
+    { id: 'c2', tool: 'fly_away', args: { path: 'b' } },
+  ]);
+  await ask(continued(answer));
+  expect(ask.list(1, 'input').slice(2)).toMatchObject([
+    { type: 'function_call', call_id: 'c1', arguments: '{}' },
+    { type: 'function_call', call_id: 'c2', name: 'fly_away' },
+    { type: 'function_call_output', call_id: 'c1' },
+    { type: 'function_call_output', call_id: 'c2' },
+  ]);
+});
+
+test('an answer at the output limit marks the call that it cut', async () => {
+  const body = JSON.stringify({
+    ...response([call('c1', '{"path":"a.t')]),
+    ...{ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
+  });
+  await using server = await openWireServer({ body });
+  expect(await asking(modelName, server.url)()).toMatchObject({
+    finish: 'length',
+    calls: [{ id: 'c1', invalid: expect.stringContaining('cut off at the output limit') }],
+  });
+});
+
+// Without a `type` the SDK reports an unreadable answer; with one it reports 400 for every code.
+describe.each([{}, { type: 'error', param: null }])('an error inside a 200, with %j', (more) => {
+  test.each([
+    ['rate_limit_exceeded', 'EMODELRATELIMIT', true],
+    ['server_error', 'EMODELUNAVAILABLE', true],
+    ['invalid_prompt', 'EMODELREQUEST', false],
+  ])('%s is %s', async (code, expected, retryable) => {
+    const body = JSON.stringify({ ...response([]), status: 'failed', error: { code, message: 'it broke', ...more } });
+    await using server = await openWireServer({ body });
+    const error = await failure(asking(modelName, server.url)());
+    expect(error).toMatchObject({ code: expected, retryable });
+    expect(error.message).toContain('it broke');
+  });
+});
+
+function call(call_id: string, args: string, name = 'read_file') {
+  return { type: 'function_call', id: `fc_${call_id}`, call_id, name, arguments: args, status: 'completed' };
+}
+
+function response(output: unknown[]) {
+  return {
+    ...{ id: 'resp_1', object: 'response', created_at: 1, model: 'gpt-5', status: 'completed', output },
+    usage: { input_tokens: 11, output_tokens: 7, total_tokens: 18 },
+  };
+}

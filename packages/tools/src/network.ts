@@ -1,0 +1,31 @@
+export interface NetworkRequest {
+  url: string;
+  /** @default 'GET' */
+  method?: 'GET' | 'HEAD';
+  headers?: Record<string, string>;
+  max_bytes?: number;
+  timeout_ms?: number;
+}
+
+export interface NetworkResponse {
+  /** Where the body came from, after redirects. */
+  url: string;
+  status: number;
+  /** Names in lower case. */
+  headers: Record<string, string>;
+  body: Buffer;
+  /** Whether the body was cut at `max_bytes`. */
+  truncated: boolean;
+  /** Every requested address, in order. */
+  hops: string[];
+}
+
+/**
+ * The network within the run's allowlist. Fails with an error that has `code`, `message` and `next`: `EURLINVALID`, `ENETWORKOFF`,
+ * `EHOSTNOTALLOWED`, `EADDRESSREFUSED`, `EREDIRECTREFUSED`, `ETOOLARGE`, `ETIMEOUT` or `ENETWORK`.
+ */
+export interface Network {
+  /** The allowlist: `host`, `host:port` or `*.host:port`. Never empty. */
+  hosts: readonly string[];
+  fetch(request: NetworkRequest, signal: AbortSignal): Promise<NetworkResponse>;
+}

@@ -1,0 +1,43 @@
+import type { Problem, TaskView } from '@holdpoint/contract';
+import type { ToolContext } from '../tool.ts';
+import { type Failure, failure } from './failure.ts';
+
+/** A task in the form that tools return. */
+export function describeTask({ id, kind, title, status, outcome, child, started_at }: TaskView) {
+  return {
+    task_id: id,
+    kind,
+    title,
+    // Callers see the capture of its changes as the last part of running.
+    status: status === 'capturing' ? 'running' : status,
+    ...(kind === 'shell' ? { exit_code: outcome?.exit_code ?? null } : {}),
+    ...(outcome?.reason === undefined ? {} : { reason: outcome.reason }),
+    ...(outcome?.message === undefined ? {} : { message: outcome.message }),
+    ...(outcome?.duration_ms === undefined ? {} : { duration_ms: outcome.duration_ms }),
+    ...(child === undefined ? {} : { run_id: child.run_id, run_status: child.status }),
+    ...(started_at === undefined ? {} : { started_at }),
+  };
+}
+
+export const isOver = ({ status }: TaskView): boolean =>
+  status !== 'queued' && status !== 'running' && status !== 'capturing';
+
+/** The error for an unknown task, with the known ones. */
+export async function noSuchTask({ tasks }: ToolContext, taskId: string): Promise<Failure> {
+  const known = await tasks.list();
+  const names = known.map(({ id, title, status }) => `${id} (${status}: ${title.slice(0, 60)})`).join(', ');
+  return failure(
+    'ENOTASK',
+    `This run has no task ${taskId}.`,
+    known.length === 0 ? 'This run started nothing in the background.' : `Use one of: ${names}.`,
+  );
+}
+
+export const tooDeep = (maxDepth: number): Problem => ({
+  code: 'ETOODEEP',
+  message:
+    maxDepth === 0
+      ? 'This run may have no sub-agents.'
+      : `This run is itself a sub-agent, and sub-agents nest at most ${maxDepth} deep here.`,
+  next: 'Do the work in this run.',
+});

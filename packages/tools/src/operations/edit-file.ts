@@ -1,0 +1,113 @@
+import { FileError, type Preview, type ToolOutcome } from '@holdpoint/contract';
+import type { ToolContext } from '../tool.ts';
+import { changedPaths } from './changed-paths.ts';
+import type { EditedText } from './edit-text.ts';
+import { type Failure, failure } from './failure.ts';
+import { maxPatch, shownPatch } from './patch.ts';
+import { relativePath } from './path-argument.ts';
+import { readTextFile } from './read-text.ts';
+import type { Replacement } from './replace-text.ts';
+import { maxTextFile } from './text.ts';
+
+export interface FileEdit extends Replacement {
+  path: string;
+}
+
+/** Replaces text in a file of the workspace; every other byte stays as it is. */
+export async function editFile(context: ToolContext, edit: FileEdit): Promise<ToolOutcome> {
+  for (let round = 1; ; round++) {
+    const read = await readTextFile(context, edit.path);
+    if (!read.ok) return { ...read.failure, touched: [] };
+    const { data, sha256 } = read.file;
+    const result = await applyEdit(context, edit, data, maxDiff);
+    if (result.status !== 'replaced') return { ...refusal(edit, result), touched: [] };
+    try {
+      const written = await context.files.write(edit.path, result.data, { expect: { sha256 } }, context.signal);
+      const value = report(edit, result, written.sha256);
+      return { status: 'succeeded', value, ...(await changedPaths(context, edit.path)) };
+    } catch (error) {
+      // Another call wrote in between. Its change is kept: the edit is repeated on the new content.
+      if (!(error instanceof FileError && error.code === 'ECHANGED') || round === maxRounds) throw error;
+    }
+  }
+}
+
+export async function previewEdit(context: ToolContext, edit: FileEdit): Promise<Preview> {
+  const read = await readTextFile(context, edit.path);
+  if (!read.ok) return { kind: 'problem', message: read.failure.error.message };
+  const result = await applyEdit(context, edit, read.file.data, maxPatch);
+  if (result.status !== 'replaced') return { kind: 'problem', message: refusal(edit, result).error.message };
+  return { kind: 'diff', path: relativePath(edit.path), patch: shownPatch(result) };
+}
+
+function applyEdit({ text }: ToolContext, { path, ...replacement }: FileEdit, data: Buffer, diffBytes: number) {
+  return text.run('edit', { ...replacement, data, path: relativePath(path), diffBytes });
+}
+
+/** One of n concurrent edits succeeds in each round. */
+const maxRounds = 10;
+/** UTF-8 bytes of the diff in a result. */
+const maxDiff = 32 * 1024;
+
+type Replaced = Extract<EditedText, { status: 'replaced' }>;
+
+function report(
+  { path }: FileEdit,
+  { count, lines, data, diff, diff_truncated }: Replaced,
+  sha256: string,
+): Record<string, unknown> {
+  return {
+    path: relativePath(path),
+    replacements: count,
+    lines,
+    bytes: data.length,
+    sha256,
+    diff,
+    diff_truncated,
+  };
+}
+
+function refusal({ path }: FileEdit, result: Exclude<EditedText, Replaced>): Failure {
+  switch (result.status) {
+    case 'multiple': {
+      const { count, more, lines } = result;
+      const times = more ? `more than ${count} times` : `${count} times`;
+      return failure(
+        'EMULTIPLE',
+        `old_string occurs ${times} in ${path}, on the lines ${lines.join(', ')}${more ? ', …' : ''}.`,
+        'Include more of the lines around the intended one, or set replace_all.',
+        { count, lines, ...(more && { more }) },
+      );
+    }
+    case 'too_large':
+      return failure(
+        'EFILETOOLARGE',
+        `${path} would have ${result.bytes} bytes; edit writes at most ${maxTextFile} bytes.`,
+        'Replace less, or write the file with a command.',
+        { bytes: result.bytes },
+      );
+    case 'no_match': {
+      const { nearest } = result;
+      const seen = nearest ? ` The nearest is line ${nearest.line}: ${JSON.stringify(nearest.text)}.` : '';
+      return failure('ENOMATCH', `old_string does not occur in ${path}.${seen}`, noMatchHint(nearest?.differs_in), {
+        nearest,
+      });
+    }
+    default:
+      return result satisfies never;
+  }
+}
+
+function noMatchHint(differsIn: 'line_endings' | 'whitespace' | null | undefined): string {
+  switch (differsIn) {
+    case 'line_endings':
+      return 'Only line endings differ (CRLF against LF, or no newline at the end of the file): repeat the call with the line endings of the file.';
+    case 'whitespace':
+      return 'Only whitespace differs: repeat the call with the whitespace of the file.';
+    case null:
+    case undefined:
+      return 'Read the file again and copy old_string from its content.';
+    default:
+      return differsIn satisfies never;
+  }
+}

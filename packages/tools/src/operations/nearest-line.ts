@@ -1,0 +1,127 @@
+import { findSequence, findText } from './find-text.ts';
+import { decodeText, splitLines } from './text.ts';
+
+/** The most likely position of a text that was not found. */
+export interface NearestLine {
+  /** Counted from 1. */
+  line: number;
+  /** The file's text at that line: as many lines as the wanted text when only whitespace differs, otherwise one. */
+  text: string;
+  /** The only difference, or null when the words differ. */
+  differs_in: 'line_endings' | 'whitespace' | null;
+}
+
+/** Finds the nearest match of a text that does not occur in the file; null without any similar line. Looks at the first 100,000 lines. */
+export function nearestLine(data: Buffer, wanted: string): NearestLine | null {
+  const lines = splitLines(decodeText(data.subarray(0, endOfLine(data, maxLines))).text);
+  return (
+    sameLines(lines, wanted, 'line_endings') ?? sameLines(lines, wanted, 'whitespace') ?? likestLine(lines, wanted)
+  );
+}
+
+/** 100,000 lines take about 150 ms, which is enough for a hint. */
+const maxLines = 100_000;
+
+/** The offset after the given number of lines. */
+function endOfLine(data: Buffer, lines: number): number {
+  let end = 0;
+  for (let line = 0; line < lines; line++) {
+    const newline = data.indexOf(0x0a, end);
+    if (newline === -1) return data.length;
+    end = newline + 1;
+  }
+  return end;
+}
+
+const normalForms = {
+  line_endings: (line: string) => line.replace(/\r?\n$/, ''),
+  whitespace: (line: string) => line.trim().replaceAll(/\s+/g, ' '),
+};
+
+/** Finds consecutive lines that equal the wanted lines except for one kind of difference. Takes linear time. */
+function sameLines(lines: readonly string[], wanted: string, kind: keyof typeof normalForms): NearestLine | null {
+  const normal = normalForms[kind];
+  const target = splitLines(wanted).map(normal);
+  const [first, ...rest] = target;
+  if (first === undefined || target.every((line) => line === '')) return null;
+  const file = lines.map(normal);
+  // The wanted text may begin within a line. It may also end within one, unless it ends with a newline.
+  const open = !wanted.endsWith('\n');
+  const last = rest.at(-1);
+  const fits = (start: number) => {
+    if (last === undefined && open) return holds(file[start] ?? '', first);
+    const end = file[start + rest.length];
+    if (last !== undefined && !(open ? end?.startsWith(last) : end === last)) return false;
+    return file[start]?.endsWith(first) === true;
+  };
+  const start = findBetween(file, rest.slice(0, -1), fits);
+  if (start === -1) return null;
+  return { line: start + 1, text: shown(lines.slice(start, start + target.length).join('')), differs_in: kind };
+}
+
+/** `includes` takes time in the product of both lengths for repetitive texts. */
+function holds(line: string, part: string): boolean {
+  if (part.length > line.length) return false;
+  if (part.length < 64) return line.includes(part);
+  let found = false;
+  findText(Buffer.from(line), Buffer.from(part), { overlapping: false }, () => {
+    found = true;
+    return false;
+  });
+  return found;
+}
+
+/** The first line where `fits` is true and the inner lines follow. */
+function findBetween(file: readonly string[], inner: readonly string[], fits: (start: number) => boolean): number {
+  if (inner.length === 0) return file.findIndex((_, index) => fits(index));
+  // Equal lines get equal numbers.
+  const numbers = new Map<string, number>();
+  const numbered = (line: string) => {
+    const known = numbers.get(line) ?? numbers.size;
+    numbers.set(line, known);
+    return known;
+  };
+  const wanted = inner.map(numbered);
+  let found = -1;
+  findSequence(file.map(numbered), wanted, { overlapping: true }, (offset) => {
+    if (offset > 0 && fits(offset - 1)) found = offset - 1;
+    return found === -1;
+  });
+  return found;
+}
+
+/** The line most similar to the first non-blank line of the wanted text. */
+function likestLine(lines: readonly string[], wanted: string): NearestLine | null {
+  const target = bigrams(splitLines(wanted.slice(0, maxSearched)).find((line) => line.trim() !== '') ?? '');
+  let best = { index: -1, likeness: minLikeness };
+  for (const [index, line] of lines.slice(0, maxLikened).entries()) {
+    const likeness = dice(target, bigrams(line));
+    if (likeness > best.likeness) best = { index, likeness };
+  }
+  const line = lines[best.index];
+  return line === undefined ? null : { line: best.index + 1, text: shown(line), differs_in: null };
+}
+
+const minLikeness = 0.3;
+/** 20,000 lines take about 60 ms, which is enough for a hint. */
+const maxLikened = 20_000;
+/** Characters of the wanted text in which its first line is searched. */
+const maxSearched = 10_000;
+const maxLineLength = 300;
+const maxShown = 1000;
+
+function shown(text: string): string {
+  return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
+}
+
+function bigrams(line: string): Set<string> {
+  const text = line.trim().slice(0, maxLineLength);
+  return new Set(Array.from({ length: Math.max(text.length - 1, 0) }, (_, index) => text.slice(index, index + 2)));
+}
+
+function dice(a: Set<string>, b: Set<string>): number {
+  if (a.size === 0 || b.size === 0) return 0;
+  let shared = 0;
+  for (const pair of a) if (b.has(pair)) shared += 1;
+  return (2 * shared) / (a.size + b.size);
+}

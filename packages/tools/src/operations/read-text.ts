@@ -1,0 +1,37 @@
+import type { ToolContext } from '../tool.ts';
+import { type Failure, failure } from './failure.ts';
+import { isBinary, maxTextFile } from './text.ts';
+
+export interface TextFile {
+  data: Buffer;
+  sha256: string;
+}
+
+/** Reads a whole text file, or says why it cannot be read as text. Throws what `files.read` throws. */
+export async function readTextFile(
+  context: ToolContext,
+  path: string,
+): Promise<{ ok: true; file: TextFile } | { ok: false; failure: Failure }> {
+  const { data, bytes, sha256 } = await context.files.read(path, { max_bytes: maxTextFile }, context.signal);
+  if (sha256 === null) return { ok: false, failure: tooLarge(path, bytes) };
+  if (isBinary(data)) return { ok: false, failure: binary(path, bytes, sha256) };
+  return { ok: true, file: { data, sha256 } };
+}
+
+function tooLarge(path: string, bytes: number): Failure {
+  return failure(
+    'EFILETOOLARGE',
+    `${path} has ${bytes} bytes; files of more than ${maxTextFile} bytes are not read whole.`,
+    "Search it with grep, or cut out a part with bash, e.g. sed -n '1,200p'.",
+    { bytes },
+  );
+}
+
+function binary(path: string, bytes: number, sha256: string): Failure {
+  return failure(
+    'EBINARY',
+    `${path} is a binary file of ${bytes} bytes, not UTF-8 text.`,
+    'Look into it with bash, e.g. file, xxd or strings; UTF-16 text can be converted with iconv.',
+    { bytes, sha256 },
+  );
+}

@@ -1,0 +1,87 @@
+import { findText } from './find-text.ts';
+import { type NearestLine, nearestLine } from './nearest-line.ts';
+import { maxTextFile } from './text.ts';
+
+export interface Replacement {
+  old_string: string;
+  new_string: string;
+  replace_all: boolean;
+}
+
+/** `lines`: the lines of the first occurrences. */
+export type ReplaceResult =
+  | { status: 'replaced'; data: Buffer; count: number; lines: number[] }
+  | { status: 'no_match'; nearest: NearestLine | null }
+  /** `more`: there are more than `count` occurrences; the rest were not counted. */
+  | { status: 'multiple'; count: number; lines: number[]; more?: true }
+  /** The new file would exceed the limit. */
+  | { status: 'too_large'; bytes: number };
+
+/** Occurrences whose lines are listed. The search for a text that must occur once stops there. */
+const maxListed = 50;
+
+/**
+ * Replaces text in a file byte for byte: line endings, a byte order mark, a missing last newline and bytes that are not UTF-8 stay
+ * as they are, and the new text is inserted literally. Takes linear time.
+ *
+ * Without `replace_all` the old text must occur once. Overlapping occurrences count, because they are as ambiguous.
+ */
+export function replaceText(data: Buffer, { old_string, new_string, replace_all }: Replacement): ReplaceResult {
+  const wanted = Buffer.from(old_string);
+  const replacement = Buffer.from(new_string);
+  const listed: number[] = [];
+  let count = 0;
+  findText(data, wanted, { overlapping: !replace_all }, (offset) => {
+    count += 1;
+    if (count <= maxListed) listed.push(offset);
+    return replace_all || count <= maxListed;
+  });
+  if (count === 0) return { status: 'no_match', nearest: nearestLine(data, old_string) };
+  const lines = lineNumbers(data, listed);
+  if (count > 1 && !replace_all) {
+    return { status: 'multiple', count: listed.length, lines, ...(count > listed.length && { more: true }) };
+  }
+  const bytes = data.length + count * (replacement.length - wanted.length);
+  if (bytes > maxTextFile && bytes > data.length) return { status: 'too_large', bytes };
+  return { status: 'replaced', data: splice(data, { wanted, replacement, bytes }), count, lines };
+}
+
+/** @param offsets in ascending order */
+function lineNumbers(data: Buffer, offsets: readonly number[]): number[] {
+  let line = 1;
+  let newline = data.indexOf(newlineByte);
+  return offsets.map((offset) => {
+    while (newline !== -1 && newline < offset) {
+      line += 1;
+      newline = data.indexOf(newlineByte, newline + 1);
+    }
+    return line;
+  });
+}
+
+/** @param bytes the size of the result */
+function splice(
+  data: Buffer,
+  { wanted, replacement, bytes }: { wanted: Buffer; replacement: Buffer; bytes: number },
+): Buffer {
+  const result = Buffer.allocUnsafeSlow(bytes);
+  let from = 0;
+  let filled = 0;
+  findText(data, wanted, { overlapping: false }, (offset) => {
+    filled = copy(data, from, offset, { into: result, at: filled });
+    filled = copy(replacement, 0, replacement.length, { into: result, at: filled });
+    from = offset + wanted.length;
+    return true;
+  });
+  copy(data, from, data.length, { into: result, at: filled });
+  return result;
+}
+
+/** A call of `Buffer.copy` takes as long as about 30 bytes in a loop; ten million calls took 2 s. */
+function copy(source: Buffer, from: number, to: number, { into, at }: { into: Buffer; at: number }): number {
+  if (to - from > 32) source.copy(into, at, from, to);
+  else for (let index = from; index < to; index++) into[at + index - from] = source[index] ?? 0;
+  return at + to - from;
+}
+
+const newlineByte = 0x0a;
