@@ -1,14 +1,14 @@
 import type { NewEvent } from '@holdpoint/contract';
+import { notifyParent } from '../agents/notify-parent.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState, StepState, TaskState } from '../domain/state.ts';
 import { type Rewind, rewindRun } from '../domain/transitions/rewind-run.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { claimOwner, trackActive, untrackApproval } from '../log/indexes.ts';
+import { retryWhileContended } from '../log/retry-while-contended.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { notifyParent } from './notify-parent.ts';
 import { planAgain, readTurn } from './plan-again.ts';
-import { retryWhileContended } from './retry-while-contended.ts';
 import { type RewindPoint, rewindPoint } from './rewind-point.ts';
 import { type Before, snapshotBefore } from './snapshot-before.ts';
 
