@@ -350,6 +350,9 @@ export const publishRequestSchema = z.strictObject({
   include_ignored: z.literal(true).optional(),
 });
 
+/** A publish request for the current snapshot. */
+export type PublishOptions = Omit<z.infer<typeof publishRequestSchema>, 'snapshot'>;
+
 /** What people decided about a publish. */
 export const publishReleaseSchema = z.strictObject({
   approved: z.string().optional().describe('Digest of what was approved'),

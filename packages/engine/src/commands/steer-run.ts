@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isTerminal } from '@holdpoint/contract';
+import { isTerminal, type PublishOptions } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { forkField } from '../domain/fields/run.ts';
 import { isAbandoned } from '../domain/id-time.ts';
 import type { RunState } from '../domain/state.ts';
 import type { Transition } from '../domain/transition.ts';
-import { type PublishOptions, requestDiscard, requestPublish } from '../domain/transitions/publication.ts';
+import { requestDiscard, requestPublish } from '../domain/transitions/publication.ts';
 import { cancelRun, pauseByHand } from '../domain/transitions/run-life.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';

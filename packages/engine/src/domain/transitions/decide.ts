@@ -78,7 +78,7 @@ const unknownOutcome: Problem = {
 
 function consequence(step: StepState, approval: ApprovalState, decision: Decision): NewEvent {
   const step_id = step.id;
-  const says = decision.message === undefined ? '' : ` Message: ${decision.message}`;
+  const says = decision.message === undefined ? '' : ` They say: ${decision.message}`;
   const isIndeterminate = approval.request.kind === 'indeterminate';
   const attempt = isIndeterminate ? step.attempt : null;
   switch (decision.kind) {

@@ -1,4 +1,12 @@
-import type { ApprovalKind, ConflictSummary, DecisionKind, Payload, Problem, Published } from '@holdpoint/contract';
+import type {
+  ApprovalKind,
+  ConflictSummary,
+  DecisionKind,
+  Payload,
+  Problem,
+  Published,
+  PublishOptions,
+} from '@holdpoint/contract';
 import { runField } from '../fields/run.ts';
 import type { ApprovalState, RunState } from '../state.ts';
 import {
@@ -13,15 +21,6 @@ import {
   snapshotIs,
   type Transition,
 } from '../transition.ts';
-
-/** What a publish is asked to do. */
-export interface PublishOptions {
-  message: string;
-  branch?: string;
-  author?: { name: string; email: string };
-  /** Publish also what the ignore rules of the source match. */
-  include_ignored?: true;
-}
 
 /** Records that a publish was requested. A worker does it afterwards, so that it survives a crash in between. */
 export const requestPublish = (run: RunState, options: PublishOptions & { by: string }): Transition => ({
@@ -152,7 +151,7 @@ function released(run: RunState, approval: ApprovalState, { digest, resolutions 
 
 const rejected = (by: string, message: string | undefined): Problem => ({
   code: 'publish_rejected',
-  message: `Not published: ${by} rejected it.${message === undefined ? '' : ` Message: ${message}`}`,
+  message: `Not published: ${by} rejected it.${message === undefined ? '' : ` They say: ${message}`}`,
   next: 'Publish again, or download the patch.',
 });
 

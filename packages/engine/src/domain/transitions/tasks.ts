@@ -1,5 +1,5 @@
 import type { AgentReport, NewEvent, Problem, TaskOutcome, TaskStatus } from '@holdpoint/contract';
-import { isSameStandstill, replaceReport } from '../agent-report.ts';
+import { isSameBlockage, replaceReport } from '../agent-report.ts';
 import { reservedField } from '../fields/run.ts';
 import type { RunState, TaskState } from '../state.ts';
 import {
@@ -65,7 +65,7 @@ export function reserveAgentFor(stepId: string, run: RunState, task: TaskState, 
 }
 
 function reportType(task: TaskState, report: AgentReport): 'task.used' | 'task.waiting' | 'task.resumed' {
-  if (isSameStandstill(task.report, report)) return 'task.used';
+  if (isSameBlockage(task.report, report)) return 'task.used';
   return report.waiting || report.approvals > 0 || report.paused > 0 ? 'task.waiting' : 'task.resumed';
 }
 
