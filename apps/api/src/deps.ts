@@ -19,7 +19,16 @@ export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
   outputs: Pick<OutputStore, 'read'>;
   workspaces: Pick<
     Workspaces,
-    'check' | 'diff' | 'patch' | 'files' | 'unknown' | 'repositories' | 'read' | 'archive' | 'planPublish'
+    | 'check'
+    | 'diff'
+    | 'patch'
+    | 'files'
+    | 'unknown'
+    | 'repositories'
+    | 'read'
+    | 'archive'
+    | 'checkBranch'
+    | 'previewPublish'
   >;
   /** What of the operator's binds every run; the workers say the same of themselves. */
   bounds: Bounds;

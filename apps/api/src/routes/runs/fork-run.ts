@@ -6,7 +6,6 @@ import type { RunState } from '@holdpoint/engine/domain/state';
 import { readSpec } from '@holdpoint/engine/log/read-spec';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { placeEngineError } from '../../errors/place-engine-error.ts';
-import { given } from '../../schema/given.ts';
 import { checkLimits } from './check-limits.ts';
 import { checkModel } from './check-model.ts';
 import { checkPlan } from './check-plan.ts';
@@ -63,7 +62,5 @@ async function fork(deps: ApiDeps, parent: RunState, { body, key }: { body: Fork
     step_not_settled: '/from_step',
     invalid_fork: changes.plan === undefined ? '/model' : '/plan',
   };
-  return placeEngineError(places, () =>
-    forkRun(deps, id, { fromStep, changes: given(changes), by: operator, idempotency }),
-  );
+  return placeEngineError(places, () => forkRun(deps, id, { fromStep, changes, by: operator, idempotency }));
 }
