@@ -8,7 +8,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
+import { openSandbox } from '@holdpoint/sandbox';
 
 const rounds = 200;
 const warmUp = 20;

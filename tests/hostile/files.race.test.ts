@@ -1,22 +1,22 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { WorkspaceMount } from '@holdpoint/sandbox/port';
+import type { WorkspaceMount } from '@holdpoint/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { form } from './host/form.ts';
 import { openScene, type Scene } from './host/scene.ts';
 import { users } from './host/users.ts';
 
 const swap = readFileSync(new URL('inside/swap.py', import.meta.url), 'utf8');
-const RACE_MS = form === 'full' ? 5000 : 500;
+const raceMs = form === 'full' ? 5000 : 500;
 
-/** Where the link leads, and whose content could be read or overwritten there. */
+/** Target of the link, and the file there that could be read or overwritten. */
 const targets = [
   { name: 'another run’s workspace', of: ({ neighbour }: Scene) => neighbour.path, file: 'api-key' },
   { name: 'an open directory of the host', of: ({ outside }: Scene) => outside, file: 'canary' },
 ];
 
-/** What the tool host itself puts beside a file while it writes it. */
-const OWN_NAME = /^hostile-\d$|^\.holdpoint-[0-9a-f]{16}\.tmp$/;
+/** Name of the temporary file that the tool host writes beside a file. */
+const ownName = /^hostile-\d$|^\.holdpoint-[0-9a-f]{16}\.tmp$/;
 
 describe.each(users)('a directory that is swapped for a link, with a worker of $name', (user) => {
   let scene: Scene;
@@ -54,12 +54,12 @@ describe.each(users)('a directory that is swapped for a link, with a worker of $
       ]);
       for (const answer of [...looked, ...wrote]) if (answer.status === 'rejected') refused.add(answer.reason.code);
       const words = looked.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
-      for (const word of words) if (word !== 'inside' && word !== file && !OWN_NAME.test(word)) escapes.add(word);
+      for (const word of words) if (word !== 'inside' && word !== file && !ownName.test(word)) escapes.add(word);
     };
-    // however slow the machine: until both sides have been met
+    // Runs until it has seen both sides, however slow the machine is.
     const met = () => attempts > 20 && refused.has('EOUTSIDE');
     const started = performance.now();
-    while (performance.now() < started + RACE_MS || (!met() && performance.now() < started + 30_000)) {
+    while (performance.now() < started + raceMs || (!met() && performance.now() < started + 30_000)) {
       await Promise.all([tryOut('real'), tryOut('link')]);
     }
     controller.abort(new Error('enough'));

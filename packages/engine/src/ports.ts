@@ -194,7 +194,7 @@ export interface WorkspacePort {
    * process dies in between. One that is started in between begins afterwards, so the act must not wait for it. Calls may be nested.
    * Throws `EFREEZEFAILED` when they cannot be stopped: then the act was not called.
    */
-  frozen<Result>(runId: string, act: () => Promise<Result>): Promise<Result>;
+  withFrozen<Result>(runId: string, act: () => Promise<Result>): Promise<Result>;
   /**
    * Takes a snapshot of the whole tree and compares it with the one that was decided on; undefined when nothing differs, not even what no
    * snapshot holds.
@@ -208,7 +208,7 @@ export interface WorkspacePort {
     message: string;
   }): Promise<Difference | undefined>;
   /** Ends whatever is running on the workspace. */
-  quiesce(runId: string): Promise<void>;
+  killAll(runId: string): Promise<void>;
   /** Changes the tree in place, back to a snapshot. */
   restore(input: { runId: string; epoch: number; snapshot: string }): Promise<void>;
   /**

@@ -29,7 +29,7 @@ test.runIf(process.platform === 'linux')('a zombie has no identity, whatever the
   const parent = spawn('/bin/bash', ['-c', '(exec -a "a ) Z name" sleep 0.01) & echo $!; exec sleep 1000']);
   const [line] = (await once(parent.stdout, 'data')) as [Buffer];
   const child = Number(line.toString());
-  await expect.poll(() => identify(child)).toBeNull();
+  await expect.poll(() => identify(child), { timeout: 60_000 }).toBeNull();
   expect(() => process.kill(child, 0)).not.toThrow();
   parent.kill('SIGKILL');
   await once(parent, 'exit');

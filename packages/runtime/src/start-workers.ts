@@ -14,7 +14,7 @@ import { openQueues } from '@holdpoint/engine/queues/queues';
 import { openRedis } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import { openModels } from '@holdpoint/models/open-models';
-import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
+import { openSandbox } from '@holdpoint/sandbox';
 import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
 import {
   createHoldpointToolset,

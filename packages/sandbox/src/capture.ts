@@ -1,14 +1,14 @@
-import type { CapturedStream } from './port.ts';
+import type { CapturedStream } from '@holdpoint/contract';
 
-/** Bytes kept from each end. */
-const KEPT = 32 * 1024;
+/** Bytes kept at each end. */
+const keptBytes = 32 * 1024;
 
-/** Keeps the first and last 32 KiB of a stream in constant memory, or only counts. */
+/** Keeps the first and last 32 KiB of a stream in constant memory, or only counts its bytes. */
 export class Capture {
   readonly #keeps: boolean;
   #bytes = 0;
   #head = Buffer.alloc(0);
-  /** A ring, made when the head is full. */
+  /** A ring buffer, allocated when the head is full. */
   #tail: Buffer | null = null;
   #tailStart = 0;
   #tailBytes = 0;
@@ -21,24 +21,24 @@ export class Capture {
     return this.#bytes;
   }
 
-  /** Copies what it keeps. */
+  /** Copies the bytes that it keeps. */
   push(chunk: Buffer): void {
     this.#bytes += chunk.length;
     if (!this.#keeps) return;
-    const room = KEPT - this.#head.length;
-    if (room > 0) this.#head = Buffer.concat([this.#head, chunk.subarray(0, room)]);
-    const rest = chunk.subarray(Math.max(room, 0));
-    if (rest.length > 0) this.#pushTail(rest.subarray(Math.max(rest.length - KEPT, 0)));
+    const free = keptBytes - this.#head.length;
+    if (free > 0) this.#head = Buffer.concat([this.#head, chunk.subarray(0, free)]);
+    const rest = chunk.subarray(Math.max(free, 0));
+    if (rest.length > 0) this.#pushTail(rest.subarray(Math.max(rest.length - keptBytes, 0)));
   }
 
-  /** @param bytes at most as many as the ring holds */
+  /** @param bytes at most the size of the ring */
   #pushTail(bytes: Buffer): void {
-    this.#tail ??= Buffer.alloc(KEPT);
-    const at = (this.#tailStart + this.#tailBytes) % KEPT;
+    this.#tail ??= Buffer.alloc(keptBytes);
+    const at = (this.#tailStart + this.#tailBytes) % keptBytes;
     const untilWrap = bytes.copy(this.#tail, at);
     bytes.copy(this.#tail, 0, untilWrap);
-    const lost = Math.max(this.#tailBytes + bytes.length - KEPT, 0);
-    this.#tailStart = (this.#tailStart + lost) % KEPT;
+    const lost = Math.max(this.#tailBytes + bytes.length - keptBytes, 0);
+    this.#tailStart = (this.#tailStart + lost) % keptBytes;
     this.#tailBytes += bytes.length - lost;
   }
 
@@ -48,7 +48,7 @@ export class Capture {
     return twice.subarray(this.#tailStart, this.#tailStart + this.#tailBytes);
   }
 
-  /** Decodes once, so that a character is only ever lost at the cut, where both halves are dropped. */
+  /** Decodes once, so that only a character at the cut is lost, with both its halves. */
   end(): CapturedStream {
     const tail = this.#readTail();
     if (!this.#keeps) return { text: '', bytes: this.#bytes, truncated: false };

@@ -3,40 +3,40 @@ import { SandboxError } from './errors.ts';
 import type { Command } from './port.ts';
 
 /** MAX_ARG_STRLEN of Linux: one argument with its NUL. */
-const MAX_ARGUMENT_BYTES = 128 * 1024;
-/** A quarter of the usual stack (8 MiB) is what the kernel lets arguments and environment have together; the rest is the sandbox's own. */
-const MAX_TOTAL_BYTES = 2 * 1024 * 1024 - 16 * 1024;
-/** The kernel counts a pointer and a NUL for each of them. */
-const OVERHEAD_BYTES = 9;
+const maxArgumentBytes = 128 * 1024;
+/** The kernel gives arguments and environment a quarter of the usual stack (8 MiB). The sandbox itself needs 16 KiB of it. */
+const maxTotalBytes = 2 * 1024 * 1024 - 16 * 1024;
+/** The kernel counts a pointer and a NUL for each string. */
+const overheadBytes = 9;
 
 /**
- * Refuses what no driver could run, before anything is started.
+ * Refuses a command that no driver can run, before anything starts.
  *
  * @returns the working directory, normalised and relative to the root
  */
 export function checkCommand(command: Pick<Command, 'argv' | 'cwd' | 'env'>): string {
   if (command.argv[0] === '') throw invalid('The program name is empty.', 'Name a program.');
   for (const argument of command.argv) {
-    if (argument.includes('\0')) throw invalid('An argument holds a NUL byte.', 'Remove it.');
-    if (Buffer.byteLength(argument) >= MAX_ARGUMENT_BYTES) {
+    if (argument.includes('\0')) throw invalid('An argument contains a NUL byte.', 'Remove the NUL byte.');
+    if (Buffer.byteLength(argument) >= maxArgumentBytes) {
       throw invalid(
-        'An argument is longer than 128 KiB, which Linux does not pass on.',
-        'Write it to a file, or pass it as stdin.',
+        'An argument is longer than 128 KiB, the limit of Linux.',
+        'Write the text to a file, or pass it as stdin.',
       );
     }
   }
   for (const [name, value] of Object.entries(command.env ?? {})) {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || value.includes('\0')) {
       throw invalid(
-        `The environment variable ${JSON.stringify(name)} cannot be set.`,
+        `The sandbox cannot set the environment variable ${JSON.stringify(name)}.`,
         'Use letters, digits and underscores; no NUL.',
       );
     }
   }
   const words = [...command.argv, ...Object.entries(command.env ?? {}).map((entry) => entry.join('='))];
-  if (words.reduce((total, word) => total + Buffer.byteLength(word) + OVERHEAD_BYTES, 0) > MAX_TOTAL_BYTES) {
+  if (words.reduce((total, word) => total + Buffer.byteLength(word) + overheadBytes, 0) > maxTotalBytes) {
     throw invalid(
-      'The arguments and the environment are longer together than Linux passes on.',
+      'The arguments and the environment together are longer than Linux allows.',
       'Write them to a file, or pass them as stdin.',
     );
   }

@@ -1,4 +1,4 @@
-/** Settings that no repository's configuration overrides: they keep what an earlier command wrote there from running programs. */
+/** Settings that override every repository's configuration, so that a configuration written by an earlier command runs no programs. */
 const pinned: readonly (readonly [string, string])[] = [
   ['core.fsmonitor', 'false'],
   ['core.hooksPath', '/dev/null'],
@@ -12,8 +12,8 @@ const pinned: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * Environment of every command, for git. What a command's own text sets overrides it.
- * @param systemConfig path of our gitconfig, as commands see it
+ * Variables for git in every command's environment. A command can override them in its own text.
+ * @param systemConfig path of Holdpoint's gitconfig, as commands see it
  */
 export function gitEnvironment(systemConfig: string): Record<string, string> {
   const pairs = pinned.flatMap(([key, value], index) => [
@@ -25,7 +25,7 @@ export function gitEnvironment(systemConfig: string): Record<string, string> {
     GIT_ATTR_NOSYSTEM: '1',
     GIT_TERMINAL_PROMPT: '0',
     GIT_PAGER: 'cat',
-    // Nothing inside has a terminal: an editor would fail, and so a rebase or a merge that offers a message.
+    // There is no terminal inside. An editor would fail, and with it a rebase or merge that asks for a message.
     GIT_EDITOR: 'true',
     GIT_SEQUENCE_EDITOR: 'true',
     GIT_CONFIG_COUNT: String(pinned.length),

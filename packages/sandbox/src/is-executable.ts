@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 
-/** Whether this process may run the file. */
+/** Whether this process may execute the file. */
 export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);

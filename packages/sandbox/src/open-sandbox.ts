@@ -1,30 +1,31 @@
 import { existsSync, mkdirSync } from 'node:fs';
-import type { CapabilityReport } from '@holdpoint/contract';
+import type { CapabilityReport, ProcessLimits } from '@holdpoint/contract';
+import { absentReport } from './absent-report.ts';
 import { type Candidate, type HostParts, prepareBubblewrap } from './bubblewrap/prepare.ts';
 import { SpaceGuard } from './disk-space/space-guard.ts';
 import { SandboxError } from './errors.ts';
 import { resolveLimits } from './limits.ts';
-import type { Limits, Sandbox } from './port.ts';
+import type { Sandbox } from './port.ts';
 import { probe } from './probe.ts';
-import { Holds } from './process/holds.ts';
+import { FreezeLocks } from './process/freeze-locks.ts';
 import { killProcesses } from './process/kill.ts';
 import { ProcessRecords } from './process/records.ts';
 import { HostSandbox } from './sandbox.ts';
 import type { Driver } from './tree.ts';
-import { unsandboxedDriver, unsandboxedReport } from './unsandboxed/driver.ts';
+import { unsandboxedDriver } from './unsandboxed/driver.ts';
 import { WorkspaceSizes } from './workspace-size/sizes.ts';
 
 export interface OpenSandboxOptions {
-  /** `require` refuses a host on which any promise but the resource limits has a gap; `best-effort` needs fs, net and pids. */
+  /** `require` refuses a host where any promise except the resource limits has a gap. `best-effort` needs fs, net and pids. */
   policy: 'require' | 'best-effort';
-  /** Run commands without isolation when there is no other way. Nobody but the host's owner may decide this. */
+  /** Run commands without isolation when there is no other way. Only the host's owner may decide this. */
   allowUnsandboxed: boolean;
-  /** Absolute path of a directory of this package alone, shared by all workers of the host. Made when missing. */
+  /** Absolute path of a directory that only this package uses. All workers of the host share it. Created when missing. */
   stateDir: string;
-  /** Where bubblewrap is, whatever else this host has; first first. @default [] */
+  /** Paths of bubblewrap to try first, in order. @default [] */
   bwrapPath?: string | readonly string[];
   /**
-   * Directory where the set-up has unpacked bubblewrap: `bin/bwrap` is taken when the search path has none that belongs to root and is new
+   * Directory where the set-up unpacked bubblewrap. Its `bin/bwrap` is used when the search path has none that belongs to root and is new
    * enough. @default none
    */
   unpackedBwrap?: string;
@@ -32,27 +33,27 @@ export interface OpenSandboxOptions {
   path?: string;
   /** ripgrep's binary on the host. @default the one of the package @vscode/ripgrep */
   ripgrepPath?: string;
-  /** The host's own limits, for commands that do not say otherwise. */
-  limits?: Partial<Limits>;
-  /** Absolute paths of directories to show read-only at their own path; their `bin` goes on PATH. @default [] */
+  /** Default limits of this host. A command may override them. */
+  limits?: Partial<ProcessLimits>;
+  /** Absolute paths of directories that are mounted read-only at their own path. Their `bin` is added to PATH. @default [] */
   toolchains?: readonly string[];
   /**
-   * Bytes that must stay free on the disk of a workspace. Below, the command that writes most is killed. @default 0: the disk may be filled
+   * Bytes that must stay free on the disk of a workspace. Below that the command that writes most is killed. @default 0: no check
    */
   freeBytes?: number;
-  /** Called when a command is about to be killed because the disk has too little space. */
+  /** Called before a command is killed because the disk has too little space. */
   onLowSpace?(free: number): void;
-  /** Size of /tmp inside, in bytes. It is memory. @default 64 MiB */
+  /** Size of /tmp inside, in bytes of memory. @default 64 MiB */
   tmpBytes?: number;
-  /** Bound whole commands with control groups where this host lets us make some. @default true */
+  /** Limit whole commands with control groups where the host allows them. @default true */
   cgroups?: boolean;
-  /** Allow AF_UNIX sockets inside; then a host socket that lies in a workspace can be reached. @default false */
+  /** Allow AF_UNIX sockets inside. Commands can then reach a host socket that lies in a workspace. @default false */
   unixSockets?: boolean;
-  /** Who the boot check runs as on a root host. @default uid and gid 200000 */
+  /** User of the boot check on a root host. @default uid and gid 200000 */
   probeOwner?: { uid: number; gid: number };
-  /** An unused tool host ends after this many milliseconds. @default 60_000 */
+  /** An idle tool host ends after this many milliseconds. @default 60_000 */
   toolHostIdleMs?: number;
-  /** A file request may take this many milliseconds. @default 30_000 */
+  /** Time-out of a file request in milliseconds. @default 30_000 */
   fileRequestMs?: number;
   logger?: SandboxLogger;
   signal?: AbortSignal;
@@ -63,13 +64,13 @@ export interface SandboxLogger {
   warn(fields: object, message: string): void;
 }
 
-const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
  * Finds and probes this host's isolation.
  *
- * Throws `SandboxError` ESANDBOXMISSING when there is none, ESANDBOXSETUP when it does not start, ESANDBOXGAP when the policy does not
- * accept what it found.
+ * Throws `SandboxError` ESANDBOXMISSING when there is none, ESANDBOXSETUP when it does not start, ESANDBOXGAP when it has a gap that the
+ * policy does not accept.
  *
  * @example
  * await using sandbox = await openSandbox({ policy: 'require', allowUnsandboxed: false, stateDir: '/var/lib/holdpoint/sandbox' });
@@ -78,23 +79,23 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox>
   resolveLimits(options.limits);
   const deps = {
     records: new ProcessRecords(options.stateDir),
-    holds: new Holds(options.stateDir),
+    freezeLocks: new FreezeLocks(options.stateDir),
     root: process.getuid?.() === 0,
     node: process.execPath,
     ripgrep: await findRipgrep(options.ripgrepPath),
-    path: options.path ?? SYSTEM_PATH,
+    path: options.path ?? systemPath,
     toolchains: options.toolchains ?? [],
     stateDir: options.stateDir,
     tmpBytes: options.tmpBytes ?? 64 * 1024 * 1024,
   };
   mkdirSync(options.stateDir, { recursive: true, mode: 0o700 });
   const { driver, capabilities } = await chooseDriver(deps, options);
-  // what a worker left here that was killed with SIGKILL while it started sandboxes: about one in fifty of these
+  // Left by workers that were killed with SIGKILL while they started sandboxes: about one in fifty such kills.
   killProcesses(driver.findOrphans());
   options.logger?.info({ capabilities }, `sandbox driver: ${driver.name}`);
   const now = () => performance.now();
   return new HostSandbox({
-    ...{ driver, capabilities, records: deps.records, holds: deps.holds, limits: options.limits, now },
+    ...{ driver, capabilities, records: deps.records, freezeLocks: deps.freezeLocks, limits: options.limits, now },
     sizes: new WorkspaceSizes(now),
     guard: new SpaceGuard({ floor: options.freeBytes ?? 0, now, onLow: options.onLowSpace }),
     toolHostIdleMs: options.toolHostIdleMs ?? 60_000,
@@ -102,18 +103,19 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox>
   });
 }
 
-type Deps = HostParts & { records: ProcessRecords; holds: Holds };
+type Deps = HostParts & { records: ProcessRecords; freezeLocks: FreezeLocks };
 
 async function chooseDriver(
   deps: Deps,
   options: OpenSandboxOptions,
 ): Promise<{ driver: Driver; capabilities: CapabilityReport }> {
   try {
-    return await test(prepare(deps, options), options);
+    return await probeCandidate(prepare(deps, options), options);
   } catch (error) {
     if (!(error instanceof SandboxError) || !options.allowUnsandboxed || options.signal?.aborted) throw error;
     options.logger?.warn({ code: error.code, next: error.next }, `commands run without isolation: ${error.message}`);
-    return { driver: unsandboxedDriver(deps), capabilities: unsandboxedReport(error.message) };
+    const note = `Commands run without isolation, as allowUnsandboxed permits. ${error.message}`;
+    return { driver: unsandboxedDriver(deps), capabilities: absentReport('none', [note]) };
   }
 }
 
@@ -126,8 +128,8 @@ function prepare(deps: Deps, options: OpenSandboxOptions): Candidate {
   });
 }
 
-/** Puts it to the test; the driver that keeps only what was seen to hold. */
-async function test(
+/** Probes the candidate. The returned driver relies only on the limits that the probe saw enforced. */
+async function probeCandidate(
   candidate: Candidate,
   options: OpenSandboxOptions,
 ): Promise<{ driver: Driver; capabilities: CapabilityReport }> {
@@ -140,11 +142,11 @@ async function test(
     signal: options.signal ?? new AbortController().signal,
     now: () => performance.now(),
   });
-  const { report: capabilities, held } = await probing.catch(async (error: unknown) => {
+  const { report: capabilities, cgroupLimits } = await probing.catch(async (error: unknown) => {
     await candidate.driver.release();
     throw error instanceof SandboxError && error.code === 'ESANDBOXSETUP' ? explain(error) : error;
   });
-  const driver = await candidate.withOnly(held);
+  const driver = await candidate.withOnly(cgroupLimits);
   const needed = ['fs', 'net', 'pids', ...(options.policy === 'require' ? ['seccomp', 'uid_drop'] : [])] as const;
   const gaps = (needed as readonly (keyof CapabilityReport)[]).filter(
     (promise) => capabilities[promise] !== 'enforced',
@@ -161,13 +163,13 @@ async function test(
   );
 }
 
-/** What fails at boot fails for a reason of the host, which repeating does not change. */
+/** A failure at boot has its cause in the host, so a retry does not help. */
 function explain(error: SandboxError): SandboxError {
   const namespaces = /namespace|uid map|Operation not permitted/i.test(error.message);
   return new SandboxError('ESANDBOXSETUP', error.message, {
     retryable: false,
     next: namespaces
-      ? 'Let this user make user namespaces: see the sysctls user.max_user_namespaces, kernel.unprivileged_userns_clone and ' +
+      ? 'Allow this user to create user namespaces: see the sysctls user.max_user_namespaces, kernel.unprivileged_userns_clone and ' +
         'kernel.apparmor_restrict_unprivileged_userns; in a container, allow them in its seccomp and AppArmor profiles.'
       : error.next,
     cause: error,
@@ -175,7 +177,7 @@ function explain(error: SandboxError): SandboxError {
 }
 
 async function findRipgrep(configured: string | undefined): Promise<string> {
-  // @vscode/ripgrep throws on import when its binary is not installed
+  // @vscode/ripgrep throws on import when its binary is not installed.
   const path =
     configured ??
     (await import('@vscode/ripgrep').then(
@@ -185,6 +187,6 @@ async function findRipgrep(configured: string | undefined): Promise<string> {
   if (path !== null && existsSync(path)) return path;
   throw new SandboxError('ESANDBOXMISSING', `ripgrep was not found${path === null ? '' : ` at ${path}`}.`, {
     retryable: false,
-    next: 'Run `npm run setup`, or name its binary with ripgrepPath.',
+    next: 'Run `npm run setup`, or set ripgrepPath.',
   });
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { SandboxError } from './errors.ts';
 import type { WorkspaceMount } from './port.ts';
 
-/** A host path shown inside, beside the workspace. */
+/** A host path that is mounted inside, beside the workspace. */
 export interface RepositoryMount {
   host: string;
   inside: string;
@@ -11,11 +11,11 @@ export interface RepositoryMount {
 }
 
 /**
- * The mounts that keep a workspace's repository safe. `.git` is a mount point of its own, so no command can rename it; what decides which
- * programs git runs is mounted read-only over the tree's own, and a mount point can be neither replaced nor removed. A tool host may read
- * `.git`, and write nothing in it.
+ * The mounts that protect a workspace's repository. `.git` is a separate mount point, so no command can rename it. The files that decide
+ * which programs git runs are mounted read-only over the tree's own, and a mount point can be neither replaced nor removed. A tool host may
+ * only read `.git`.
  *
- * Throws `SandboxError` ESANDBOXSETUP when something else lies where a mount belongs: through a link it would land outside.
+ * Throws `SandboxError` ESANDBOXSETUP when an entry under a mount is of another type: through a link the mount would land outside.
  */
 export function repositoryMounts(workspace: WorkspaceMount, { toolHost }: { toolHost: boolean }): RepositoryMount[] {
   const { repository } = workspace;
@@ -26,7 +26,7 @@ export function repositoryMounts(workspace: WorkspaceMount, { toolHost }: { tool
   if (toolHost) return [{ host, inside, access: 'read' }];
   const fixed = readdirSync(repository.fixed).map((name): RepositoryMount => {
     const source = join(repository.fixed, name);
-    if (kindOf(lstatSync(source)) !== kindOf(look(join(host, name)))) throw damaged(workspace, name);
+    if (kindOf(lstatSync(source)) !== kindOf(lstat(join(host, name)))) throw damaged(workspace, name);
     return { host: source, inside: `${inside}/${name}`, access: 'read' };
   });
   return [
@@ -36,19 +36,19 @@ export function repositoryMounts(workspace: WorkspaceMount, { toolHost }: { tool
   ];
 }
 
-/** A command may have closed its repository to its own user, who this process is where it is not root. */
+/** A command may have removed its own user's access to its repository. An unprivileged worker is that user. */
 function openForOwner(path: string, workspace: WorkspaceMount): void {
-  const stats = look(path);
+  const stats = lstat(path);
   if (!stats?.isDirectory()) throw damaged(workspace, '');
   if ((stats.mode & 0o700) !== 0o700) chmodSync(path, stats.mode | 0o700);
 }
 
-const look = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });
+const lstat = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });
 
 const kindOf = (stats: Stats | undefined) => (stats?.isDirectory() ? 'folder' : stats?.isFile() ? 'file' : 'other');
 
 function damaged({ id }: WorkspaceMount, name: string): SandboxError {
-  const message = `The repository in the workspace of ${id} is damaged: ${join('.git', name)} is not what it was.`;
+  const message = `The repository in the workspace of ${id} is damaged: ${join('.git', name)} has another type.`;
   return new SandboxError('ESANDBOXSETUP', message, {
     retryable: false,
     next: 'Take the run back to an earlier step (`runs undo`), or fork it.',

@@ -2,9 +2,9 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSandbox } from './open-sandbox.ts';
-import { marker, openTestHost, processesWith, type TestHost } from './test-host.ts';
+import { marker, openTestHost, processesWith, type TestHost } from './testing/host.ts';
 
-const MIB = 1024 * 1024;
+const mib = 1024 * 1024;
 
 let host: TestHost;
 beforeAll(async () => {
@@ -12,21 +12,21 @@ beforeAll(async () => {
 });
 afterAll(() => host[Symbol.asyncDispose]());
 
-test('endless output is cut at the quota, and the process with it', async () => {
+test('endless output ends at the limit, and the command with it', async () => {
   const workspace = host.makeWorkspace();
   const word = marker();
   const before = process.memoryUsage().rss;
   const { end, stdout } = await host.run(workspace, `yes ${word}`);
   expect(processesWith(word)).toEqual([]);
-  expect(end).toEqual({ status: 'quota', quota: 'output', limit: 10 * MIB });
-  expect(stdout.bytes).toBe(10 * MIB);
+  expect(end).toEqual({ status: 'quota', quota: 'output', limit: 10 * mib });
+  expect(stdout.bytes).toBe(10 * mib);
   expect(stdout.truncated).toBe(true);
   expect(stdout.text.length).toBeLessThan(65 * 1024 + 100);
   expect(stdout.text).toMatch(/\[… \d+ bytes omitted …\]/);
-  expect(process.memoryUsage().rss - before).toBeLessThan(100 * MIB);
+  expect(process.memoryUsage().rss - before).toBeLessThan(100 * mib);
 });
 
-test('the output quota counts both streams together', async () => {
+test('the output limit counts both streams together', async () => {
   const workspace = host.makeWorkspace();
   const line = 'head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2; sleep 1000';
   const { end, stdout, stderr } = await host.run(workspace, line, { limits: { output_bytes: 500_000 } });
@@ -34,7 +34,7 @@ test('the output quota counts both streams together', async () => {
   expect(stdout.bytes + stderr.bytes).toBe(500_000);
 });
 
-test('output of exactly the quota is no violation', async () => {
+test('output of exactly the limit is allowed', async () => {
   const workspace = host.makeWorkspace();
   const { end, stdout } = await host.run(workspace, 'head -c 100000 /dev/zero', { limits: { output_bytes: 100_000 } });
   expect(end).toEqual({ status: 'exited', exit_code: 0, signal: null });
@@ -47,13 +47,13 @@ test('a busy loop ends at its CPU limit', async () => {
   expect(end).toEqual({ status: 'quota', quota: 'cpu', limit: 1 });
 });
 
-test('a busy loop that ignores the warning ends too', async () => {
+test('a busy loop that ignores SIGXCPU ends too', async () => {
   const workspace = host.makeWorkspace();
   const { end } = await host.run(workspace, "trap '' XCPU; while :; do :; done", { limits: { cpu_seconds: 1 } });
   expect(end).toEqual({ status: 'exited', exit_code: 137, signal: 'SIGKILL' });
 });
 
-test('an exit code that looks like a CPU limit is taken for what it is', async () => {
+test('an exit code that looks like SIGXCPU is reported as an exit', async () => {
   const workspace = host.makeWorkspace();
   const { end } = await host.run(workspace, 'exit 152');
   expect(end).toMatchObject({ status: 'exited', exit_code: 152 });
@@ -61,24 +61,24 @@ test('an exit code that looks like a CPU limit is taken for what it is', async (
 
 test('no file grows past its limit', async () => {
   const workspace = host.makeWorkspace();
-  const limits = { file_bytes: MIB };
+  const limits = { file_bytes: mib };
   const { end } = await host.run(workspace, 'exec head -c 5000000 /dev/zero > big', { limits });
-  expect(end).toEqual({ status: 'quota', quota: 'file_size', limit: MIB });
-  expect(statSync(join(workspace.path, 'big')).size).toBe(MIB);
+  expect(end).toEqual({ status: 'quota', quota: 'file_size', limit: mib });
+  expect(statSync(join(workspace.path, 'big')).size).toBe(mib);
   const sparse = await host.run(workspace, 'truncate -s 1T sparse || echo refused', { limits });
   expect(sparse.stdout.text + sparse.stderr.text).toMatch(/refused|File size limit/);
-  expect(statSync(join(workspace.path, 'sparse'), { throwIfNoEntry: false })?.size ?? 0).toBeLessThanOrEqual(MIB);
+  expect(statSync(join(workspace.path, 'sparse'), { throwIfNoEntry: false })?.size ?? 0).toBeLessThanOrEqual(mib);
 });
 
-test('/tmp and /dev/shm are bounded, and the rest of /dev cannot be written', async () => {
+test('/tmp and /dev/shm are limited, and the rest of /dev is read-only', async () => {
   const workspace = host.makeWorkspace();
   const line =
     'for d in /tmp /dev/shm /dev; do head -c 200000000 /dev/zero > $d/fill; stat -c %s $d/fill; done 2>/dev/null';
   const { stdout } = await host.run(workspace, line);
-  expect(stdout.text).toBe(`${64 * MIB}\n${16 * MIB}\n`);
+  expect(stdout.text).toBe(`${64 * mib}\n${16 * mib}\n`);
 });
 
-test('a fork bomb stays within its number of processes', async () => {
+test('a fork bomb stays within the process limit', async () => {
   const workspace = host.makeWorkspace();
   const word = marker();
   const count = `
@@ -109,7 +109,7 @@ except BlockingIOError as error:
   expect(['exited', 'timed_out', 'quota']).toContain(bomb.end.status);
 });
 
-test('the process limit counts the sandbox alone, so that a busy host user can still work', async () => {
+test('the process limit counts only the processes of the sandbox', async () => {
   const workspace = host.makeWorkspace();
   const held = Array.from({ length: 6 }, () =>
     host.run(workspace, 'sleep 1000 & sleep 1000 & sleep 1000', { limits: { wall_ms: 2000 } }),
@@ -119,19 +119,19 @@ test('the process limit counts the sandbox alone, so that a busy host user can s
   await Promise.all(held);
 });
 
-test('without control groups a process gets no more memory than its limit, and address space is not memory', async () => {
+test('without control groups a process stays within its memory limit', async () => {
   await using second = await openSandbox({ ...host.options, cgroups: false });
   const workspace = host.makeWorkspace();
   const run = (...argv: [string, ...string[]]) =>
-    second.run({ workspace, argv, limits: { memory_bytes: 1024 * MIB }, signal: new AbortController().signal });
+    second.run({ workspace, argv, limits: { memory_bytes: 1024 * mib }, signal: new AbortController().signal });
   const greedy = await run('/bin/bash', '-c', '/usr/bin/python3 -c "bytearray(1100 << 20)" 2>&1 | tail -1');
   expect(greedy.stdout.text).toBe('MemoryError\n');
-  // reserves 10 GiB of addresses, which a limit of the address space would refuse
+  // Reserves 10 GiB of addresses, which a limit on address space would refuse.
   const wasm = await run('/opt/holdpoint/node/bin/node', '-e', 'new WebAssembly.Memory({initial: 1}); console.log(1)');
   expect(wasm.stdout.text).toBe('1\n');
 });
 
-test('a limit that makes no sense is refused before anything runs', async () => {
+test('an invalid limit is refused before anything runs', async () => {
   const workspace = host.makeWorkspace();
   for (const limits of [{ wall_ms: 0 }, { processes: -1 }, { output_bytes: 1.5 }, { wall_ms: 2 ** 40 }]) {
     await expect(host.run(workspace, 'true', { limits })).rejects.toMatchObject({

@@ -1,31 +1,31 @@
-import type { CapabilityReport } from '@holdpoint/contract';
+import type { CapabilityReport, CommandResult, ProcessLimits, WorkspaceFiles } from '@holdpoint/contract';
 import type { SpaceGuard } from './disk-space/space-guard.ts';
 import { SandboxError } from './errors.ts';
 import { Connection, type ConnectionDeps } from './files/connection.ts';
 import { toolHostFiles } from './files/tool-host-files.ts';
-import type { Command, CommandResult, Limits, Sandbox, WorkspaceFiles, WorkspaceMount } from './port.ts';
-import { frozen, wakeAbandoned } from './process/freeze.ts';
-import type { Holds } from './process/holds.ts';
+import type { Command, Sandbox, WorkspaceMount } from './port.ts';
+import type { FreezeLocks } from './process/freeze-locks.ts';
 import { killAll } from './process/kill-all.ts';
 import type { ProcessRecords } from './process/records.ts';
+import { thawAbandoned, withFrozen } from './process/with-frozen.ts';
 import { runCommand } from './run-command.ts';
 import type { WorkspaceSizes } from './workspace-size/sizes.ts';
 
 export interface HostSandboxDeps extends ConnectionDeps {
   capabilities: CapabilityReport;
   records: ProcessRecords;
-  holds: Holds;
-  limits: Partial<Limits> | undefined;
+  freezeLocks: FreezeLocks;
+  limits: Partial<ProcessLimits> | undefined;
   sizes: WorkspaceSizes;
   guard: SpaceGuard;
-  /** Milliseconds of a clock that only goes forward. */
+  /** Monotonic clock in milliseconds. */
   now(): number;
 }
 
-/** How often a worker looks whether another one that died has left its commands frozen. */
-const RESCUE_MS = 500;
+/** How often a worker checks whether a dead worker left its commands frozen. */
+const thawCheckMs = 500;
 
-/** A probed driver with what it has running. */
+/** A probed driver and everything that it runs. */
 export class HostSandbox implements Sandbox {
   readonly #deps: HostSandboxDeps;
   readonly #closing = new AbortController();
@@ -48,11 +48,12 @@ export class HostSandbox implements Sandbox {
     this.#assertOpen();
     const running = runCommand({ ...this.#deps, closing: this.#closing.signal }, command);
     this.#running.add(running);
-    const rescue = command.label === undefined ? undefined : setInterval(() => this.#rescue(command), RESCUE_MS);
+    const thawing =
+      command.label === undefined ? undefined : setInterval(() => this.#thawAbandoned(command), thawCheckMs);
     try {
       return await running;
     } finally {
-      clearInterval(rescue);
+      clearInterval(thawing);
       this.#running.delete(running);
     }
   }
@@ -70,8 +71,8 @@ export class HostSandbox implements Sandbox {
     await killAll(this.#deps, workspaceId, label);
   }
 
-  frozen<Result>(workspaceId: string, act: (frozen: number) => Promise<Result>): Promise<Result> {
-    return frozen(this.#deps, workspaceId, act);
+  withFrozen<Result>(workspaceId: string, action: (frozen: number) => Promise<Result>): Promise<Result> {
+    return withFrozen(this.#deps, workspaceId, action);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -81,10 +82,10 @@ export class HostSandbox implements Sandbox {
     await this.#deps.driver.release();
   }
 
-  /** The worker that runs a command looks after it: when that worker dies, the command dies with it, and needs no waking. */
-  #rescue({ workspace }: Command): void {
-    // What cannot be woken now is tried again at the next look.
-    wakeAbandoned(this.#deps, workspace.id).catch(() => {});
+  /** Each worker does this for the commands that it runs. A command dies with its worker, so no other case needs a thaw. */
+  #thawAbandoned({ workspace }: Command): void {
+    // The next check tries again.
+    thawAbandoned(this.#deps, workspace.id).catch(() => {});
   }
 
   #connect(workspace: WorkspaceMount): Connection {

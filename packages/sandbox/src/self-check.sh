@@ -1,11 +1,11 @@
-# Looks at the sandbox from inside. One finding per line, name=value; anything else on stdout is a broken sandbox.
+# Checks the sandbox from inside. Prints one finding per line: name=value. Any other output means a broken sandbox.
 # Arguments: a file of the host (in a directory of the state directory), a port on which the host listens.
 canary=$1 port=$2
 
-# first, because a redirection makes bash keep a copy of its own
+# First, because a redirection makes bash keep a copy of an fd.
 extra_descriptors=no
 for path in /proc/self/fd/*; do
-  # the one that listed the directory is closed again
+  # The fd that listed the directory is closed by now.
   [[ ${path##*/} -gt 2 && -e $path ]] && extra_descriptors=yes
 done
 
@@ -23,13 +23,13 @@ check() {
   if "$@" 2>/dev/null; then printf '%s=yes\n' "$name"; else printf '%s=no\n' "$name"; fi
 }
 connects() { : <>"/dev/tcp/127.0.0.1/$port"; }
-# bubblewrap itself sets this one variable
+# bubblewrap itself sets this one variable.
 first_environment() { [[ $(tr '\0' '\n' </proc/1/environ) != PWD=/workspace ]]; }
 write_to() { : >"$1"; }
 unshares() { unshare --user true; }
 sees_host() { [[ -e $canary || -e ${canary%/*/*} ]]; }
-# What the links of a process lead to must not be ours on a mount that can be written, except in the sandbox's own places; pipes have no name.
-is_own_place() {
+# A link of a process must not lead to a file that this user can change, except in the sandbox's own directories. Pipes have no name.
+is_own_file() {
   [[ $1 -ef $2 && ($2 == /workspace || $2 == /workspace/* || $2 == /tmp/* || $2 == /dev/shm/*) ]]
 }
 reaches_host() {
@@ -37,7 +37,7 @@ reaches_host() {
   for link in /proc/[0-9]*/{exe,cwd,root,fd/*,task/*/{exe,cwd,root,fd/*}}; do
     target=$(readlink "$link") || continue
     [[ -p $link || ! -e $link ]] && continue
-    is_own_place "$link" "$target" && continue
+    is_own_file "$link" "$target" && continue
     if [[ (-f $link || -d $link) && -w $link ]] || chmod "$(stat -L -c %a "$link")" "$link"; then
       printf '%s leads to %s, which can be changed\n' "$link" "$target" >&3
       result=0

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 
-/** Names of files and directories that hold keys, tokens or passwords. */
+/** Names of files and directories that contain keys, tokens or passwords. */
 const secretNames = new Set([
   ...['.ssh', '.gnupg', '.aws', '.azure', '.gcloud', '.kube', '.docker', '.password-store', 'keyrings', '.mozilla'],
   ...[
@@ -20,33 +20,33 @@ const secretNames = new Set([
   ...['credentials', 'credentials.toml', 'credentials.json', '.credentials.json', 'credentials.tfrc.json', '.env'],
   ...['id_rsa', 'id_ecdsa', 'id_ed25519', 'id_dsa', 'login.keyring', 'kubeconfig', '.dockercfg', '.boto'],
 ]);
-/** Only a home has them. */
+/** Files that only a home has. */
 const homeNames = new Set(['.bashrc', '.profile', '.bash_profile', '.zshrc', '.bash_history', '.zsh_history']);
-/** The parts of a directory such as ~/.cargo or ~/.local that programs are made of. */
+/** Parts of a directory such as ~/.cargo or ~/.local that programs need. */
 const parts = ['bin', 'lib', 'libexec', 'registry'];
-/** ~/.local/share/keyrings is found from ~/.local, ~/.ssh from /home. Deeper, packages bring files of these names that hold nothing. */
-const DEPTH = 2;
+/** Enough to find ~/.local/share/keyrings from ~/.local, and ~/.ssh from /home. Deeper, packages have harmless files of these names. */
+const maxDepth = 2;
 
-/** Why a directory must not be shown to sandboxes, as the end of a sentence; null when nothing speaks against it. */
+/** Why sandboxes must not see a directory, as the end of a sentence. Null when they may. */
 export function whySecret(path: string): string | null {
   const real = realOf(path);
   if (homes().includes(real)) return 'is a home directory';
   const names = namesIn(real);
   if (names.some((name) => homeNames.has(name))) return 'looks like a home directory';
-  const secret = findSecret(real, DEPTH);
-  return secret === null ? null : `holds ${relative(real, secret)}`;
+  const secret = findSecret(real, maxDepth);
+  return secret === null ? null : `contains ${relative(real, secret)}`;
 }
 
 /**
- * The directories that show a toolchain and no secrets beside it: the directory, or those of its parts that programs are made of. A dot
- * directory of a home is never shown whole, because programs keep their keys there, too, if not today.
+ * Directories that contain a toolchain and no secrets: the directory itself, or its parts that programs need. A dot directory of a home is
+ * never mounted whole, because programs may store keys there later.
  */
 export function showableParts(directory: string): string[] {
   const isDotDirectory = basename(directory).startsWith('.') && homes().includes(realOf(dirname(directory)));
   if (!isDotDirectory && whySecret(directory) === null) return [directory];
-  const there = namesIn(directory);
+  const names = namesIn(directory);
   return parts
-    .filter((part) => there.includes(part))
+    .filter((part) => names.includes(part))
     .map((part) => join(directory, part))
     .filter((part) => whySecret(part) === null);
 }
@@ -71,12 +71,12 @@ function homes(): string[] {
       .flatMap((line) => line.split(':')[5] || [])
       .filter((home) => home.startsWith('/home/') || home === '/root');
   } catch {
-    // not every system has the file
+    // Not every system has the file.
   }
   return [...new Set([homedir(), ...listed])].map(realOf);
 }
 
-/** Empty for anything but a directory that can be read. */
+/** Empty for anything but a readable directory. */
 function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);

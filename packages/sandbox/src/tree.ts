@@ -1,78 +1,78 @@
 import type { Readable, Writable } from 'node:stream';
-import type { CapabilityReport } from '@holdpoint/contract';
+import type { CapabilityReport, ProcessLimits } from '@holdpoint/contract';
 import type { ProcessIdentity } from '@holdpoint/process';
-import type { Held } from './cgroup/cgroups.ts';
-import type { Usage } from './cgroup/files.ts';
-import type { CommandEgress, Limits, WorkspaceMount } from './port.ts';
-import type { WalkClosed } from './workspace-size/sizes.ts';
+import type { CgroupLimits } from './cgroup/cgroups.ts';
+import type { Usage } from './cgroup/control-files.ts';
+import type { CommandEgress, WorkspaceMount } from './port.ts';
+import type { WalkUnreadable } from './workspace-size/sizes.ts';
 
-/** What a driver starts: one program and all that it starts, ended as one. */
+/** One program for a driver to start. The driver ends it together with all its descendants. */
 export interface TreeRequest {
   workspace: WorkspaceMount;
-  /** Null without. */
+  /** Null for a command without a label. */
   label: string | null;
   argv: readonly [string, ...string[]];
   /** Normalised, relative to the workspace root. */
   cwd: string;
   env: Readonly<Record<string, string>>;
-  /** Null without network. */
+  /** Null without a network. */
   egress: CommandEgress | null;
-  limits: Limits;
-  /** What it reads; null is nothing. */
+  limits: ProcessLimits;
+  /** Null for empty input. */
   stdin: string | null;
-  /** Also mounts what the tool host needs, and gives it a stdin that stays open instead. */
+  /** Also mounts the files of the tool host, and keeps stdin open. */
   toolHost: boolean;
-  /** Called when it begins to run. */
+  /** Called when the program begins to run. */
   onBegun?: () => void;
 }
 
 /** A running process tree. */
 export interface Tree {
-  /** Of a tool host; null otherwise. */
+  /** Null except for a tool host. */
   readonly stdin: Writable | null;
-  /** A chunk's bytes are only good until its listeners return. */
+  /** A chunk is valid only until its listeners return. */
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** What it used so far, or in all when it has ended. Null where nothing counts it. */
+  /** Use so far, or in total after the end. Null where nothing counts it. */
   usage(): Usage | null;
-  /** Host pids of its processes, as far as they are known. */
+  /** Host pids of the known processes. */
   processes(): number[];
-  /** SIGTERM to all of it; one that has not begun is killed. */
+  /** SIGTERM to all processes. Kills a tree whose program has not begun. */
   terminate(): void;
-  /** SIGKILL to all of it, at once; harmless when it has ended. */
+  /** SIGKILL to all processes. Harmless after the end. */
   kill(): void;
-  /** Resolves when no process of it runs any more and its streams are closed. Rejects with `SandboxError` when that cannot be made so. */
+  /** Resolves when no process runs any more and the streams are closed. Rejects with `SandboxError` when a process does not end. */
   readonly ended: Promise<TreeEnd>;
 }
 
 export type TreeEnd =
   | { status: 'exited'; exit_code: number; signal: string | null }
-  /** Its program never ran. `detail` says why where the operating system told us; else the reason is on stderr. */
+  /** The program never ran. `detail` is the operating system's reason. When null, the reason is on stderr. */
   | { status: 'setup_failed'; detail: string | null }
-  /** Killed from outside before it could say how it ended; it may have run. */
+  /** Killed from outside before it could report its end. The program may have run. */
   | { status: 'lost' }
-  /** Ended by `killAll`, possibly called by another worker of this host. */
+  /** Ended by `killAll` of this worker or another worker of this host. */
   | { status: 'taken_over' };
 
-/** A driver's way to start trees, and where things are inside. */
+/** Starts trees, and knows the paths inside. */
 export interface Driver {
   readonly name: CapabilityReport['driver'];
-  /** Bounds of whole commands that it says the kernel keeps, and can count. Null when it has none. */
-  readonly held: Held | null;
+  /** ProcessLimits of whole commands that the driver claims to enforce and can count. Null when there are none. */
+  readonly cgroupLimits: CgroupLimits | null;
   start(request: TreeRequest): Tree;
-  /** Processes of this host that only an interrupted set-up can have left, of whatever workspace. */
+  /** Processes that an interrupted set-up left on this host, of any workspace. */
   findOrphans(): ProcessIdentity[];
-  /** Stops the programs of recorded trees, what they are about to start included; resolves when none runs. */
+  /** Stops all programs of recorded trees, including children that they are about to start. Resolves when none runs. */
   freeze(trees: readonly (readonly ProcessIdentity[])[]): Promise<void>;
-  /** Lets them go on, those that were stopped otherwise too. */
+  /** Continues the programs, including those that were stopped for another reason. */
   thaw(trees: readonly (readonly ProcessIdentity[])[]): Promise<void>;
-  /** Counts a workspace with directories that are closed to the worker, where the worker is not root. */
-  readonly walkClosed?: WalkClosed;
-  /** Gives back what it keeps for further trees, when none runs any more. */
+  /** Measures a workspace with directories that an unprivileged worker may not read. */
+  readonly walkUnreadable?: WalkUnreadable | undefined;
+  /** Releases what the driver keeps for further trees. Call it when none runs any more. */
   release(): Promise<void>;
-  /** Where the workspace is, as its processes see it. */
+  /** Path of the workspace inside. */
   root(workspace: WorkspaceMount): string;
-  /** Paths as seen by processes of the driver. */
+  /** Paths inside. */
   readonly node: string;
   readonly ripgrep: string;
   readonly toolHost: string;

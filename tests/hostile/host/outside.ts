@@ -3,14 +3,14 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectDir } from './users.ts';
 
-/** What this host lends to sandboxes or must keep to itself; by content. */
+/** Files of this host, compared by content: those that sandboxes see, and those that they must not see. */
 const precious = [
   ...['/etc/passwd', '/etc/group', '/etc/shadow', '/etc/hosts', '/usr/bin/env', '/usr/bin/bash'],
   ...['passwd', 'group', 'hosts'].map((name) => join(projectDir, 'packages/sandbox/src/inside/etc', name)),
   ...['enter.sh', 'tool-host/main.ts'].map((name) => join(projectDir, 'packages/sandbox/src/inside', name)),
 ];
 const directories = ['/', '/etc', '/usr', '/usr/bin', '/usr/lib', '/var', '/home', '/root', '/opt', '/boot', '/dev'];
-/** Where something with a telling name may have been put. */
+/** Directories where a command might have left a file. */
 const writable = [...directories, '/tmp', '/var/tmp', '/dev/shm', '/run', '/mnt'];
 
 /** Everything in a directory: mode, owner, size, times, inode and content of each entry. */
@@ -27,7 +27,7 @@ export function picture(root: string): Record<string, string> {
   return entries;
 }
 
-/** The parts of the system that a command could have changed if it were not for the sandbox. */
+/** The parts of the system that a command could change without the sandbox. */
 export function systemPicture(): Record<string, string> {
   const files = precious.map((path) => [path, readable(() => digest(path))]);
   const modes = directories.map((path) => [
@@ -44,7 +44,7 @@ export function systemPicture(): Record<string, string> {
   return Object.fromEntries([...files, ...modes, ...kernel]);
 }
 
-/** Names on this host that hold the word, in the places where anything can be left. */
+/** Files of this host with the word in their name, in the directories where a command might have left one. */
 export function namesWith(word: string): string[] {
   return writable.flatMap((directory) => {
     const names = readable(() => readdirSync(directory).join('\0')).split('\0');

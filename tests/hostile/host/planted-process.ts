@@ -1,6 +1,6 @@
 /**
- * Program: a whole Holdpoint works on sources that are full of traps, with an agent that adds its own; prints what came of it as JSON.
- * Arguments: directory for the sources, directory in which a trap that runs leaves a file.
+ * Program: a whole Holdpoint works on sources full of traps, with an agent that adds more. Prints the result as JSON.
+ * Arguments: directory for the sources, directory where a trap that runs leaves a file.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync } from 'node:fs';
@@ -10,22 +10,22 @@ import { publishPlanSchema } from '@holdpoint/contract';
 import { git } from '../../harness/repositories.ts';
 import { bash, plan } from '../../harness/runs.ts';
 import { startSystem } from '../../harness/system.ts';
-import { plantGitFolder, put, type Tell, treePlants } from './plants.ts';
+import { type Mark, plantGitFolder, put, treePlants } from './plants.ts';
 
 const [directory = '', fired = ''] = process.argv.slice(2);
-const tell: Tell = (name) => `touch ${join(fired, name)}`;
+const mark: Mark = (name) => `touch ${join(fired, name)}`;
 
 const repository = join(directory, 'repository');
-for (const [name, content] of Object.entries(treePlants(tell))) put(join(repository, name), content);
+for (const [name, content] of Object.entries(treePlants(mark))) put(join(repository, name), content);
 await git(repository, 'init', '-q', '-b', 'main');
 await git(repository, 'add', '-A');
 await git(repository, 'commit', '-q', '-m', 'as it was');
 const folder = join(directory, 'folder');
 cpSync(repository, folder, { recursive: true });
 for (const source of [repository, folder]) {
-  // a repository that it borrows objects from, which is where git looks for further refs
+  // A repository that it borrows objects from: git reads more refs there.
   execFileSync('git', ['init', '-q', '--bare', join(source, '.git/other')], { env: { PATH: process.env.PATH } });
-  plantGitFolder(join(source, '.git'), tell);
+  plantGitFolder(join(source, '.git'), mark);
 }
 
 await using system = await startSystem();
@@ -33,19 +33,16 @@ const worker = await system.startWorker();
 const { client } = system;
 const report: Record<string, unknown> = {};
 
-/** What an agent can leave in its tree: the same traps, in repositories of its own and where its tools look. */
+/** Traps that an agent can leave in its tree: in new repositories and where its tools read. */
 const agentPlants = [
   'git init -q . 2>/dev/null; git init -q nested; mkdir -p nested/.git/hooks deep/er',
-  `for r in . nested; do git -C $r config core.fsmonitor '${tell('agent-fsmonitor')}'; git -C $r config filter.planted.clean '${tell('agent-clean')}; cat'; git -C $r config filter.planted.process '${tell('agent-process')}'; git -C $r config diff.external '${tell('agent-external')}'; for h in pre-commit post-checkout reference-transaction post-index-change; do printf '#!/bin/sh\\n${tell('agent-hook')}\\n' > $r/.git/hooks/$h; chmod +x $r/.git/hooks/$h; done; done`,
+  `for r in . nested; do git -C $r config core.fsmonitor '${mark('agent-fsmonitor')}'; git -C $r config filter.planted.clean '${mark('agent-clean')}; cat'; git -C $r config filter.planted.process '${mark('agent-process')}'; git -C $r config diff.external '${mark('agent-external')}'; for h in pre-commit post-checkout reference-transaction post-index-change; do printf '#!/bin/sh\\n${mark('agent-hook')}\\n' > $r/.git/hooks/$h; chmod +x $r/.git/hooks/$h; done; done`,
   `printf 'gitdir: ../nested/.git\\n' > deep/.git; echo '* filter=planted' > nested/.gitattributes; echo inside > nested/file`,
-  `for f in .bashrc .envrc .profile deep/er/.bashrc; do echo '${tell('agent-script')}' > $f; done; ln -s ../../../../.. up; ln -s ${fired} out; mkfifo fifo`,
-  `printf '%s' '{"scripts":{"preinstall":"${tell('agent-npm')}"}}' > deep/package.json; echo three >> src/a.txt`,
+  `for f in .bashrc .envrc .profile deep/er/.bashrc; do echo '${mark('agent-script')}' > $f; done; ln -s ../../../../.. up; ln -s ${fired} out; mkfifo fifo`,
+  `printf '%s' '{"scripts":{"preinstall":"${mark('agent-npm')}"}}' > deep/package.json; echo three >> src/a.txt`,
 ];
 
-/**
- * A person settles what the publish asks: a file under a filter of the source is to be committed as the run has it, and what no snapshot
- * holds may be missing.
- */
+/** Answers the questions of the publish: takes the run's version of files under a filter of the source, and accepts missing files. */
 async function publish(runId: string) {
   let asked: { approval_id: string | null } = await client.publish(runId).catch((error: unknown) => {
     if (error instanceof ApiError && error.approvalId !== undefined) return { approval_id: error.approvalId };
@@ -78,7 +75,7 @@ async function carryThrough(
   finish: 'publish' | 'discard',
 ) {
   const edit = { tool: 'edit', args: { path: 'src/a.txt', old_string: 'two', new_string: 'zwei' } };
-  const write = { tool: 'write_file', args: { path: '.envrc', content: `${tell('written')}\n` } };
+  const write = { tool: 'write_file', args: { path: '.envrc', content: `${mark('written')}\n` } };
   const { run } = await client.createRun({
     plan: plan(
       [bash(agentPlants.join('\n'))],
@@ -108,13 +105,13 @@ async function carryThrough(
   };
 }
 
-// what is published changes a directory source, so that comes last
+// A publish changes a directory source, so that one is last.
 await carryThrough('git discarded', { type: 'git', path: repository }, 'discard');
 await carryThrough('git published', { type: 'git', path: repository }, 'publish');
 await carryThrough('directory discarded', { type: 'directory', path: folder }, 'discard');
 await carryThrough('directory published', { type: 'directory', path: folder }, 'publish');
 
-// a tree that the host cannot name: no path is longer than 4096 bytes
+// A tree too deep for the host: no path is longer than 4096 bytes.
 const deep = `python3 -c "import os\nfor _ in range(30): os.mkdir('d' * 200); os.chdir('d' * 200)\nopen('end', 'w').close()"`;
 const { run } = await client.createRun({ plan: plan([bash(deep)], [bash('echo after')]) });
 const done = await client.waitForRun(run.id, { signal: AbortSignal.timeout(60_000) });

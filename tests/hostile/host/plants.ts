@@ -8,15 +8,15 @@ const hooks = [
   ...['post-rewrite', 'sendemail-validate', 'fsmonitor-watchman', 'post-index-change'],
 ];
 
-/** A shell line that tells that it ran: it makes a file of this name. */
-export type Tell = (name: string) => string;
+/** Returns a shell line that creates a file of this name, as proof that it ran. */
+export type Mark = (name: string) => string;
 
-/** Everything in a repository's own folder that git may run. */
-export function plantGitFolder(gitDir: string, tell: Tell): void {
-  for (const hook of hooks) put(join(gitDir, 'hooks', hook), `#!/bin/sh\n${tell(`hook-${hook}`)}\nexit 0\n`, 0o755);
+/** Plants everything in a `.git` folder that git may run. */
+export function plantGitFolder(gitDir: string, mark: Mark): void {
+  for (const hook of hooks) put(join(gitDir, 'hooks', hook), `#!/bin/sh\n${mark(`hook-${hook}`)}\nexit 0\n`, 0o755);
   for (const hook of hooks)
-    put(join(gitDir, 'more-hooks', hook), `#!/bin/sh\n${tell(`path-${hook}`)}\nexit 0\n`, 0o755);
-  const run = (name: string) => `"${tell(name)}; cat"`;
+    put(join(gitDir, 'more-hooks', hook), `#!/bin/sh\n${mark(`path-${hook}`)}\nexit 0\n`, 0o755);
+  const run = (name: string) => `"${mark(name)}; cat"`;
   appendFileSync(
     join(gitDir, 'config'),
     [
@@ -40,8 +40,8 @@ export function plantGitFolder(gitDir: string, tell: Tell): void {
       ],
       ...['[gpg]', `program = ${run('gpg')}`, '[commit]', 'gpgSign = true', '[log]', 'showSignature = true'],
       ...['[uploadpack]', `packObjectsHook = ${run('pack-objects')}`, '[credential]', `helper = ${run('credential')}`],
-      ...['[sequence]', `editor = ${run('sequence')}`, '[alias]', `status = "!${tell('alias')}"`, '[interactive]'],
-      ...[`diffFilter = ${run('interactive')}`, '[submodule "planted"]', `update = "!${tell('submodule')}"`],
+      ...['[sequence]', `editor = ${run('sequence')}`, '[alias]', `status = "!${mark('alias')}"`, '[interactive]'],
+      ...[`diffFilter = ${run('interactive')}`, '[submodule "planted"]', `update = "!${mark('submodule')}"`],
       ...['[url "ext::sh -c true% "]', 'insteadOf = "/"', '[protocol "ext"]', 'allow = always'],
     ].join('\n'),
   );
@@ -51,8 +51,8 @@ export function plantGitFolder(gitDir: string, tell: Tell): void {
 }
 
 /** Files in a tree that tools run when they come by. */
-export function treePlants(tell: Tell): Record<string, string> {
-  const script = `${tell('script')}\n`;
+export function treePlants(mark: Mark): Record<string, string> {
+  const script = `${mark('script')}\n`;
   const scripts = ['preinstall', 'install', 'postinstall', 'prepare', 'pretest', 'test', 'prepublishOnly', 'start'];
   return {
     '.gitattributes': '* filter=planted diff=planted merge=planted\n',
@@ -65,28 +65,28 @@ export function treePlants(tell: Tell): Record<string, string> {
     '.envrc': script,
     '.npmrc': `node-options=--require ./planted.cjs\nscript-shell=./planted.sh\nignore-scripts=false\n`,
     '.node-options': '--require ./planted.cjs\n',
-    'planted.cjs': `require('node:child_process').execSync(${JSON.stringify(tell('required'))});\n`,
+    'planted.cjs': `require('node:child_process').execSync(${JSON.stringify(mark('required'))});\n`,
     'planted.sh': `#!/bin/sh\n${script}`,
     'package.json': JSON.stringify({
       ...{ name: 'planted', version: '1.0.0', main: './planted.cjs' },
-      scripts: Object.fromEntries(scripts.map((name) => [name, tell(`npm-${name}`)])),
+      scripts: Object.fromEntries(scripts.map((name) => [name, mark(`npm-${name}`)])),
     }),
     'vitest.config.ts': `import './planted.cjs';\n`,
-    'sitecustomize.py': `import os\nos.system(${JSON.stringify(tell('python'))})\n`,
-    Makefile: `all:\n\t${tell('make')}\n`,
-    '.vscode/tasks.json': JSON.stringify({ tasks: [{ command: tell('vscode'), runOptions: { runOn: 'folderOpen' } }] }),
+    'sitecustomize.py': `import os\nos.system(${JSON.stringify(mark('python'))})\n`,
+    Makefile: `all:\n\t${mark('make')}\n`,
+    '.vscode/tasks.json': JSON.stringify({ tasks: [{ command: mark('vscode'), runOptions: { runOn: 'folderOpen' } }] }),
     '.husky/pre-commit': script,
-    '.pre-commit-config.yaml': `repos: [{repo: local, hooks: [{id: x, language: system, entry: "${tell('pre-commit')}"}]}]\n`,
+    '.pre-commit-config.yaml': `repos: [{repo: local, hooks: [{id: x, language: system, entry: "${mark('pre-commit')}"}]}]\n`,
     'src/a.txt': 'one\ntwo\n',
   };
 }
 
-/** A home directory whose every start-up file tells. */
-export function plantHome(home: string, tell: Tell): void {
-  for (const [name, content] of Object.entries(treePlants((one) => tell(`home-${one}`))))
+/** Plants start-up files in a home directory. */
+export function plantHome(home: string, mark: Mark): void {
+  for (const [name, content] of Object.entries(treePlants((one) => mark(`home-${one}`))))
     put(join(home, name), content);
-  put(join(home, 'template/hooks/post-checkout'), `#!/bin/sh\n${tell('home-template')}\n`, 0o755);
-  const run = (name: string) => `"${tell(name)}; cat"`;
+  put(join(home, 'template/hooks/post-checkout'), `#!/bin/sh\n${mark('home-template')}\n`, 0o755);
+  const run = (name: string) => `"${mark(name)}; cat"`;
   put(
     join(home, '.gitconfig'),
     `[core]\nfsmonitor = ${run('home-fsmonitor')}\npager = ${run('home-pager')}\n[init]\ntemplateDir = ${home}/template\n[diff]\nexternal = ${run('home-external')}\n`,

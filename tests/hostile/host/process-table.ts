@@ -7,12 +7,12 @@ export function pids(): number[] {
     .map(Number);
 }
 
-/** Processes that have this workspace mounted, which no process inside can undo: commands, tool hosts and what they started. */
+/** Processes with this workspace mounted: commands, tool hosts and their children. No process inside can undo the mount. */
 export function processesIn(workspacePath: string): number[] {
   const own = readlinkSync('/proc/self/ns/mnt');
   return pids().filter((pid) => {
-    if (look(() => readlinkSync(`/proc/${pid}/ns/mnt`)) === own) return false;
-    const mounts = look(() => readFileSync(`/proc/${pid}/mountinfo`, 'utf8')) ?? '';
+    if (tryRead(() => readlinkSync(`/proc/${pid}/ns/mnt`)) === own) return false;
+    const mounts = tryRead(() => readFileSync(`/proc/${pid}/mountinfo`, 'utf8')) ?? '';
     return mounts.split('\n').some((line) => {
       const [, , , source, target] = line.split(' ');
       return target === '/workspace' && source !== undefined && workspacePath.endsWith(source);
@@ -20,10 +20,10 @@ export function processesIn(workspacePath: string): number[] {
   });
 }
 
-/** Processes with a word among their arguments, whatever their namespaces. */
+/** Processes with a word in their arguments, in any namespace. */
 export function processesWith(word: string): number[] {
   return pids().filter(
-    (pid) => pid !== process.pid && look(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))?.includes(word),
+    (pid) => pid !== process.pid && tryRead(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))?.includes(word),
   );
 }
 
@@ -37,23 +37,23 @@ export function descendants(root: number): number[] {
   return [...parents.keys()].filter(below);
 }
 
-/** What the descriptors of a process lead to, by number. */
+/** Targets of a process's fds, by number. */
 export function descriptorsOf(pid: number): Map<number, string> {
-  const numbers = look(() => readdirSync(`/proc/${pid}/fd`)) ?? [];
-  return new Map(numbers.map((name) => [Number(name), look(() => readlinkSync(`/proc/${pid}/fd/${name}`)) ?? '']));
+  const numbers = tryRead(() => readdirSync(`/proc/${pid}/fd`)) ?? [];
+  return new Map(numbers.map((name) => [Number(name), tryRead(() => readlinkSync(`/proc/${pid}/fd/${name}`)) ?? '']));
 }
 
 export function argumentsOf(pid: number): string {
-  return look(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8')) ?? '';
+  return tryRead(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8')) ?? '';
 }
 
 function parentOf(pid: number): number | undefined {
-  const text = look(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  const text = tryRead(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
   return text === null ? undefined : Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1]);
 }
 
-/** Null when the process has gone meanwhile, or is not ours to look at. */
-function look<T>(read: () => T): T | null {
+/** Null when the process has ended, or this user may not read it. */
+function tryRead<T>(read: () => T): T | null {
   try {
     return read();
   } catch {

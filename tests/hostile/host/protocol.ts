@@ -1,9 +1,9 @@
-import type { CapabilityReport } from '@holdpoint/contract';
-import type { Command, WorkspaceFiles, WorkspaceMount } from '@holdpoint/sandbox/port';
+import type { CapabilityReport, WorkspaceFiles } from '@holdpoint/contract';
+import type { Command, WorkspaceMount } from '@holdpoint/sandbox';
 
 export type FileOperation = keyof WorkspaceFiles;
 
-/** What a test asks of a worker process. */
+/** A test's question to a worker process. */
 export type Question =
   | ({ kind: 'run' } & Omit<Command, 'signal'>)
   | { kind: 'files'; workspace: WorkspaceMount; operation: FileOperation; args: unknown[] }

@@ -1,4 +1,4 @@
-/** Watches from a timer whether this process still gets its turns. */
+/** Measures the delay of this process's event loop. */
 export function startPulse() {
   let last = performance.now();
   let longest = 0;
@@ -8,7 +8,7 @@ export function startPulse() {
     last = now;
   }, 20);
   return {
-    /** The longest time without a turn, in milliseconds. */
+    /** Returns the longest delay in milliseconds. */
     stop(): number {
       clearInterval(timer);
       return Math.max(longest, performance.now() - last);

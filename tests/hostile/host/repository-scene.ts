@@ -1,26 +1,26 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { WorkspaceMount } from '@holdpoint/sandbox/port';
+import type { WorkspaceMount } from '@holdpoint/sandbox';
 import { openWorkspaces, type Snapshot, type Workspaces } from '@holdpoint/workspace';
 import { expect } from 'vitest';
 import { openScene, type Scene } from './scene.ts';
 import { firstFreeUid, type User } from './users.ts';
 
-/** A worker beside the workspaces that it would have. */
+/** A worker together with its workspaces. */
 export interface RepositoryScene extends AsyncDisposable {
   scene: Scene;
   workspaces: Workspaces;
   open(runId: string, files?: Record<string, string>): Promise<RepositoryRun>;
 }
 
-/** One run: what it began with, and the ways in which it changes its tree. */
+/** One run, its base and ways to change its tree. */
 export interface RepositoryRun {
   mount: WorkspaceMount;
   base: string;
-  /** Runs a shell line, and fails unless it ends with 0. Answers with what it printed. */
+  /** Runs a shell line and returns stdout. Fails unless the exit code is 0. */
   run(line: string): Promise<string>;
-  /** Whatever it ends with. */
+  /** Runs a shell line and returns its output, whatever the exit code. */
   attempt(line: string): Promise<string>;
   write(path: string, text: string): Promise<unknown>;
   snapshot(parent?: string): Promise<Snapshot>;

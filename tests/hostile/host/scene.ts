@@ -12,7 +12,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Limits, WorkspaceMount } from '@holdpoint/sandbox/port';
+import type { ProcessLimits } from '@holdpoint/contract';
+import type { WorkspaceMount } from '@holdpoint/sandbox';
 import { expect } from 'vitest';
 import { namesWith, picture, systemPicture } from './outside.ts';
 import { processesIn } from './process-table.ts';
@@ -20,33 +21,33 @@ import { removeTree } from './remove-tree.ts';
 import { bwrapCandidate, firstFreeUid, type User } from './users.ts';
 import { startWorker, type Worker } from './worker.ts';
 
-/** One worker on this host, with all around it that must stay as it is. */
+/** One worker on this host, with everything around it that must not change. */
 export interface Scene extends AsyncDisposable {
   user: User;
   worker: Worker;
-  /** Passable for everybody, so that permissions do not do the sandbox's work. */
+  /** Accessible for all users, so that the sandbox protects it and not permissions. */
   directory: string;
   stateDir: string;
-  /** Open to everybody: `canary` may be written, files may be made. Yet nobody should get here. */
+  /** Writable for all users, but no command should reach it. */
   outside: string;
   canary: string;
-  /** bubblewrap's program. Where the worker is not root, it belongs to the worker's user, as it does when the set-up has unpacked it. */
+  /** Path of bubblewrap. It belongs to an unprivileged worker's user, as after the set-up. */
   bwrap: string;
-  /** Another run's. */
+  /** The workspace of another run. */
   neighbour: WorkspaceMount;
-  /** In the worker's environment, in a file of its own, and among the arguments of a process. */
+  /** In the worker's environment, in a file, and in the arguments of a process. */
   secret: string;
-  /** For names that must not turn up on the host. */
+  /** For names that must not appear on the host. */
   word: string;
-  /** A process outside, of the same user as the commands in `neighbour` and, where the worker is not root, in every workspace. */
+  /** A process outside with the user of the commands in `neighbour`. With an unprivileged worker all commands have this user. */
   bystander: number;
   makeWorkspace(): WorkspaceMount;
   startWorker(): Promise<Worker>;
-  /** Fails unless everything outside is untouched, nothing of a command is left, and the worker works. */
+  /** Fails unless everything outside is unchanged, commands left no files, and the worker works. */
   expectIntact(): Promise<void>;
 }
 
-export async function openScene(user: User, options: { limits?: Partial<Limits> } = {}): Promise<Scene> {
+export async function openScene(user: User, options: { limits?: Partial<ProcessLimits> } = {}): Promise<Scene> {
   const word = randomBytes(8).toString('hex');
   const secret = `swordfish-${word}`;
   const directory = mkdtempSync(join(tmpdir(), 'holdpoint-hostile-'));
@@ -131,7 +132,7 @@ export async function openScene(user: User, options: { limits?: Partial<Limits> 
   };
 }
 
-/** Its first argument is the secret: other users' arguments are visible on a host, and must not be inside. */
+/** Its first argument is the secret. Other users see arguments on a host, but must not see them inside. */
 function startBystander(secret: string, { uid, gid }: { uid: number; gid: number }): ChildProcess {
   return spawn('/bin/bash', ['-c', 'while read -r line; do :; done', secret], {
     stdio: ['pipe', 'ignore', 'ignore'],

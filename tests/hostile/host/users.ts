@@ -1,15 +1,13 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findHostTools } from '../../../packages/sandbox/src/bubblewrap/host-tools.ts';
-import { planView } from '../../../packages/sandbox/src/bubblewrap/view.ts';
+import { findHostTools, planMountRemap, remapScript } from '@holdpoint/sandbox/testing';
 
 export const projectDir = resolve(fileURLToPath(new URL('.', import.meta.url)), '../../..');
 export const bwrapCandidate = join(projectDir, '.cache/bubblewrap/usr/bin/bwrap');
-export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+export const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** Who runs a worker. */
+/** The user of a worker. */
 export interface User {
   name: string;
   uid: number;
@@ -17,10 +15,10 @@ export interface User {
   root: boolean;
 }
 
-/** Nobody else's: far above those of accounts, a hundred for each test process. */
+/** Uids that no account uses: far above those of accounts, a hundred for each test process. */
 export const firstFreeUid = 1_000_000 + process.pid * 100;
 
-/** Both kinds of worker where the suite is started as root, else the caller's own. */
+/** As root the suite tests both kinds of worker, else only the caller's own. */
 export const users: readonly User[] =
   process.getuid?.() === 0
     ? [
@@ -29,19 +27,18 @@ export const users: readonly User[] =
       ]
     : [{ name: 'an unprivileged user', uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, root: false }];
 
-/** Starts a program of this suite as a user, in a view of the project where that user cannot reach it. The child is the program itself. */
+/** Starts a program of this suite as a user, through a mount remap where that user cannot reach the project. The child is the program itself. */
 export function startAs(user: User, entry: string, args: readonly string[], options: SpawnOptions): ChildProcess {
   const program = [process.execPath, join(projectDir, entry)];
   if (user.root || user.uid === process.getuid?.()) {
     return spawn(process.execPath, [...program.slice(1), ...args], options);
   }
-  const { bash, setpriv, unshare } = findHostTools({ bwrapCandidates: [bwrapCandidate], path: SYSTEM_PATH });
+  const { bash, setpriv, unshare } = findHostTools({ bwrapCandidates: [bwrapCandidate], path: systemPath });
   if (!setpriv || !unshare) throw new Error('setpriv and unshare (util-linux) are needed to become another user');
-  const view = planView([projectDir, process.execPath], user);
+  const remap = planMountRemap([projectDir, process.execPath], user);
   const drop = [setpriv, `--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups', '--'];
-  if (!view) return spawn(setpriv, [...drop.slice(1), ...program, ...args], options);
-  const script = readFileSync(join(projectDir, 'packages/sandbox/src/bubblewrap/view.sh'), 'utf8');
-  const show = ['--mount', '--propagation', 'private', '--', bash, '-p', '-c', script, 'view', view.mountPoint];
-  const moved = [...program.map((path) => view.hostPath(path)), ...args];
-  return spawn(unshare, [...show, ...view.sources, '--', ...drop, ...moved], options);
+  if (!remap) return spawn(setpriv, [...drop.slice(1), ...program, ...args], options);
+  const show = ['--mount', '--propagation', 'private', '--', bash, '-p', '-c', remapScript, 'remap', remap.mountPoint];
+  const moved = [...program.map((path) => remap.hostPath(path)), ...args];
+  return spawn(unshare, [...show, ...remap.sources, '--', ...drop, ...moved], options);
 }

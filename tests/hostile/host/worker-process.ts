@@ -1,5 +1,4 @@
-import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
-import type { Sandbox } from '@holdpoint/sandbox/port';
+import { openSandbox, type Sandbox } from '@holdpoint/sandbox';
 import type { FromWorker, Question, ToWorker } from './protocol.ts';
 
 const [stateDir = '', limits = '{}', bwrapPath = ''] = process.argv.slice(2);
@@ -50,6 +49,6 @@ async function act(on: Sandbox, question: Question, signal: AbortSignal): Promis
 }
 
 function answer(message: FromWorker): void {
-  // the test may have gone meanwhile
+  // The test may have ended.
   process.send?.(message, undefined, undefined, () => {});
 }

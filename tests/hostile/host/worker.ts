@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import type { CapabilityReport } from '@holdpoint/contract';
-import type { Command, CommandResult, Limits, WorkspaceFiles, WorkspaceMount } from '@holdpoint/sandbox/port';
+import type { CapabilityReport, CommandResult, ProcessLimits, WorkspaceFiles } from '@holdpoint/contract';
+import type { Command, WorkspaceMount } from '@holdpoint/sandbox';
 import type { FileOperation, FromWorker, Question } from './protocol.ts';
-import { SYSTEM_PATH, startAs, type User } from './users.ts';
+import { startAs, systemPath, type User } from './users.ts';
 
 type RunOptions = Partial<Omit<Command, 'workspace'>>;
 
-/** A worker in a process of its own, so that it can be looked at, measured and killed from outside. */
+/** A worker in a separate process, which a test can inspect, measure and kill. */
 export interface Worker extends AsyncDisposable {
   readonly pid: number;
   readonly capabilities: CapabilityReport;
@@ -15,13 +15,13 @@ export interface Worker extends AsyncDisposable {
   run(workspace: WorkspaceMount, line: string, more?: RunOptions): Promise<CommandResult>;
   files(workspace: WorkspaceMount): WorkspaceFiles;
   killAll(workspaceId: string): Promise<void>;
-  /** Resolves when its event loop has had a turn. */
+  /** Resolves after a turn of its event loop. */
   ping(): Promise<void>;
   alive(): boolean;
   openDescriptors(): number;
-  /** Forgets the peak of memory so far, and returns what it holds now. In bytes. */
+  /** Resets the peak, and returns the present memory in bytes. */
   resetPeak(): number;
-  /** Most memory that it has held since, in bytes. */
+  /** Peak memory since then, in bytes. */
   peak(): number;
   /** SIGKILL. */
   kill(): Promise<void>;
@@ -32,9 +32,9 @@ export interface WorkerOptions {
   stateDir: string;
   home: string;
   bwrap: string;
-  limits?: Partial<Limits>;
+  limits?: Partial<ProcessLimits>;
   env?: Record<string, string>;
-  /** Descriptor that the worker inherits, as a careless supervisor would leave one. */
+  /** An fd that the worker inherits, as from a careless supervisor. */
   leaked?: number;
 }
 
@@ -56,7 +56,7 @@ export async function startWorker({
       ...(leaked === undefined ? [] : [leaked, 'ignore' as const, leaked]),
     ],
     serialization: 'advanced',
-    env: { PATH: SYSTEM_PATH, HOME: home, ...env },
+    env: { PATH: systemPath, HOME: home, ...env },
   });
   const gone = once(child, 'exit');
   const pid = child.pid ?? 0;
@@ -90,7 +90,7 @@ export async function startWorker({
       waiting.set(id, { resolve, reject });
       child.send({ id, question }, (error) => error && reject(error));
     });
-    // a worker may be killed while nobody waits for its answer yet
+    // A worker may be killed before the test waits for its answer.
     answer.catch(() => {});
     return answer;
   };

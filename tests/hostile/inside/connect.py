@@ -1,4 +1,4 @@
-"""Tries each target of $TARGETS and prints how it ended: the errno's name, or `connected`. Sends nothing where there is a way out."""
+"""Tries each target of $TARGETS and prints the result: the errno's name, or `connected`. Sends nothing when there is a network device."""
 import errno, json, os, socket, sys
 
 devices = [line.split(":")[0].strip() for line in open("/proc/net/dev").readlines()[2:]]

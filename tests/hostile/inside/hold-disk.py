@@ -1,4 +1,4 @@
-"""Takes 240 MiB of the workspace's disk in a way that is hard to count, and holds it for ten seconds. Argument: which way."""
+"""Takes 240 MiB of the workspace's disk in a way that is hard to count, and keeps it for ten seconds. Argument: which way."""
 import array, ctypes, mmap, os, signal, socket, sys, threading, time
 
 CHUNK = 16 << 20
@@ -19,7 +19,7 @@ if way == "mapped":
     for number in range(FILES):
         fd = unlinked(number)
         held.append(mmap.mmap(fd, CHUNK, mmap.MAP_SHARED))
-        # Python keeps a copy of the descriptor
+        # Python keeps a copy of the fd.
         os.closerange(3, 100)
 elif way == "mapped-page":
     for number in range(FILES):
@@ -38,7 +38,7 @@ elif way in ("in-flight", "in-flight-nested"):
         a.close()
         b.close()
 elif way == "own-table":
-    # threads that share memory but not descriptors; a table is copied when its thread begins
+    # Threads that share memory but not fds. A table is copied when its thread begins.
     CLONE_VM, CLONE_FS, CLONE_SIGHAND, CLONE_THREAD, CLONE_SYSVSEM = 0x100, 0x200, 0x800, 0x10000, 0x40000
     flags = CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM
     child = ctypes.cast(libc.sleep, ctypes.c_void_p)
@@ -51,7 +51,7 @@ elif way == "own-table":
             sys.exit(3)
         os.close(fd)
 elif way == "own-table-late":
-    # a thread that leaves the table of the others
+    # A thread that leaves the shared fd table.
     def leave():
         if libc.syscall(436, 1000, 1001, 2) != 0:  # close_range, CLOSE_RANGE_UNSHARE
             print("refused", ctypes.get_errno(), flush=True)
@@ -65,7 +65,7 @@ elif way == "own-table-late":
 
     threading.Thread(target=stay, daemon=True).start()
 elif way == "leader-gone":
-    # the table of a process whose first thread has ended is not shown as the process's own
+    # When the first thread has ended, /proc/PID/fd does not show the table.
     def fill():
         time.sleep(0.3)
         for number in range(FILES):

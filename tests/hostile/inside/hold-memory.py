@@ -1,4 +1,4 @@
-"""Takes about 320 MiB of memory in a way that is hard to count, and holds it for half a minute. Argument: which way."""
+"""Takes about 320 MiB of memory in a way that is hard to count, and keeps it for half a minute. Argument: which way."""
 import array, ctypes, errno, mmap, os, socket, sys, time
 
 CHUNK = 32 << 20
@@ -66,7 +66,7 @@ elif way == "everywhere":
                 pass
     held = bytearray(b"x") * (140 << 20)
 elif way == "page-tables":
-    # the page of zeros, read once in every table: 4 KiB of tables for each 2 MiB
+    # Reads the zero page once per page table: 4 KiB of tables for each 2 MiB.
     for _ in range(16):
         if os.fork() == 0:
             at = libc.mmap(None, ctypes.c_size_t(10 << 30), 1, 0x4022, -1, ctypes.c_size_t(0))
@@ -114,7 +114,7 @@ elif way == "messages":
         while libc.msgsnd(queue, message, ctypes.c_size_t(8192), 0o4000) == 0:
             pass
 elif way == "inherited":
-    # 100 MiB that eight children see, too: no more than 100 MiB
+    # Eight children share the 100 MiB: still only 100 MiB.
     held = bytearray(b"x") * (100 << 20)
     children = []
     for _ in range(8):

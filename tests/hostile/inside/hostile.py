@@ -1,10 +1,10 @@
-"""What a shell does not do well or fast enough. Argument: which."""
+"""Attacks that a shell cannot do well or fast enough. Argument: which."""
 import errno, os, sys
 
 which = sys.argv[1]
 
 if which == "fork":
-    # goes on whatever it is told
+    # Ignores every refusal.
     while True:
         try:
             os.fork()
@@ -43,7 +43,7 @@ elif which == "deep":
         print(errno.errorcode[error.errno], end=" ")
     print(depth)
 elif which == "hidden":
-    # below a path that is too long to be named
+    # Below a path that is too long.
     for _ in range(20):
         os.mkdir("d" * 250)
         os.chdir("d" * 250)

@@ -1,4 +1,4 @@
-"""Follows the links of every visible process and tries to change what they lead to, except pipes and the places that are its own."""
+"""Follows the links of every visible process and tries to change what they lead to, except pipes and the sandbox's own directories."""
 import os, stat, sys
 
 OWN = ("/workspace", "/tmp/", "/dev/shm/")

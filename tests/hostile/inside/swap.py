@@ -1,4 +1,4 @@
-"""Exchanges a directory and a link to somewhere else, as fast as it can. Arguments: name of the directory, name of the link."""
+"""Exchanges a directory and a link as fast as it can. Arguments: name of the directory, name of the link."""
 import ctypes, sys
 
 AT_FDCWD, RENAME_EXCHANGE = -100, 2

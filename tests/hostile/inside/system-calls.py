@@ -1,4 +1,4 @@
-"""Makes each system call of $CALLS in a process of its own, and prints what it returned. Text arguments are passed as C strings."""
+"""Makes each system call of $CALLS in a separate process, and prints the result. Text arguments are passed as C strings."""
 import ctypes, json, os, signal, sys
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -23,7 +23,7 @@ def apart(number, args):
     pid = os.fork()
     if pid == 0:
         found = call(number, args)
-        # of a clone that was not refused both sides come here; one answer is enough
+        # After a clone both processes run this. One answer is enough.
         if os.getpid() != parent:
             os.write(writer, json.dumps(found).encode())
         os._exit(0)

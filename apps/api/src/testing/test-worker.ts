@@ -142,14 +142,14 @@ function portOf(workspaces: Workspaces): WorkerDeps['workspaces'] {
     inspect: (input) => workspaces.inspect(input),
     admit: (input) => workspaces.admit(input),
     newestEpoch: (runId) => workspaces.newestEpoch(runId),
-    frozen: (_runId, act) => act(),
+    withFrozen: (_runId, act) => act(),
     async differenceFrom({ decided, ...input }) {
       const { id, files_changed, skipped } = await workspaces.snapshot(input);
       if (id === decided) return undefined;
       const found = await workspaces.compare({ runId: input.runId, from: decided, to: id, most: 100 });
       return { snapshot: id, files_changed, skipped: skipped.length, ...found };
     },
-    quiesce: async () => {},
+    killAll: async () => {},
     restore: (input) => workspaces.restore(input),
     takeOver: (input) => workspaces.takeOver(input),
     contentOf: async ({ runId, from, to }) => ({

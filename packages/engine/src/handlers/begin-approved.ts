@@ -32,7 +32,7 @@ export async function standingStill<Result>(
     return act();
   };
   try {
-    return await deps.workspaces.frozen(run.id, beginning);
+    return await deps.workspaces.withFrozen(run.id, beginning);
   } catch (error) {
     if (began) throw error;
     return pauseOrThrow(deps, run, error, context);

@@ -108,7 +108,7 @@ async function sleepOrExpire(deps: WorkerDeps, run: RunState, step: StepState): 
 /** A job that finds its step running: whoever ran it is gone, or was taken for gone. */
 async function lost(deps: WorkerDeps, run: RunState, step: StepState, context: JobContext): Promise<'again'> {
   if (run.status === 'canceling') {
-    await deps.workspaces.quiesce(run.id);
+    await deps.workspaces.killAll(run.id);
     await append(deps, run.id, cancelStep(step, false));
     return 'again';
   }

@@ -38,7 +38,7 @@ export async function validateCandidate(
     results.push(result);
     if (result.status !== 'passed') break;
   }
-  await deps.workspaces.quiesce(run.id);
+  await deps.workspaces.killAll(run.id);
   await deps.workspaces.restore({ runId: run.id, epoch, snapshot: run.snapshot ?? '' });
   const failed = results.find(({ status }) => status !== 'passed');
   const validated = { snapshot: candidate, results: await toPayload(deps.blobs, results) };
@@ -66,7 +66,7 @@ async function treeWith(
   candidate: string,
   signal: AbortSignal,
 ): Promise<number | undefined> {
-  await deps.workspaces.quiesce(run.id);
+  await deps.workspaces.killAll(run.id);
   if (run.validating === undefined && (await inspectTree(deps, run)).status === 'sound') {
     const begun = await append(deps, run.id, recordValidating(run, candidate));
     if (!begun.ok) return undefined;

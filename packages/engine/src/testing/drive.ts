@@ -205,7 +205,7 @@ export function inMemoryWorker(engine: TestEngine, faults: Faults = {}): InMemor
         snapshots.set(id, [...treeOf(runId)]);
         return { snapshot: id, files_changed: 1, skipped: noProblem.length };
       },
-      frozen: async (_runId, act) => {
+      withFrozen: async (_runId, act) => {
         await faults.freeze?.();
         return act();
       },
@@ -221,7 +221,7 @@ export function inMemoryWorker(engine: TestEngine, faults: Faults = {}): InMemor
           .map((path) => ({ path, change: 'added' as const }));
         return { snapshot: id, files_changed: changes.length, skipped: 0, changes, total: changes.length };
       },
-      quiesce: async () => {},
+      killAll: async () => {},
       restore: async ({ runId, epoch, snapshot }) => {
         current(runId, epoch);
         dropped.delete(runId);

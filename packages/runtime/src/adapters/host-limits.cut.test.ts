@@ -1,4 +1,4 @@
-import { resolveLimits } from '@holdpoint/sandbox/limits';
+import { resolveLimits } from '@holdpoint/sandbox';
 import { expect, test } from 'vitest';
 import { hostLimits } from './host-limits.ts';
 

@@ -1,6 +1,6 @@
 import { type FileDiff, isUnstorable, mostChangesNamed } from '@holdpoint/contract';
 import type { MadeWorkspace, PublishCall, WorkspacePort } from '@holdpoint/engine/ports';
-import type { Sandbox } from '@holdpoint/sandbox/port';
+import type { Sandbox } from '@holdpoint/sandbox';
 import type { Materialised, PublishRequest, Workspaces } from '@holdpoint/workspace';
 
 /** The engine's view of this host's workspaces. A workspace is quiet (nothing sandboxed runs on it) before it goes away. */
@@ -17,14 +17,14 @@ export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): W
     newestEpoch: (runId) => workspaces.newestEpoch(runId),
     async snapshot(input) {
       // What runs in the background stands still meanwhile, so that the snapshot is of one moment.
-      const taken = await sandbox.frozen(input.runId, (frozen) =>
+      const taken = await sandbox.withFrozen(input.runId, (frozen) =>
         workspaces.snapshot({ ...input, isShared: frozen > 0 }),
       );
       return { snapshot: taken.id, files_changed: taken.files_changed, skipped: taken.skipped.length };
     },
-    frozen: (runId, act) => sandbox.frozen(runId, act),
+    withFrozen: (runId, act) => sandbox.withFrozen(runId, act),
     async differenceFrom({ decided, ...input }) {
-      return sandbox.frozen(input.runId, async (frozen) => {
+      return sandbox.withFrozen(input.runId, async (frozen) => {
         const taken = await workspaces.snapshot({ ...input, isShared: frozen > 0 });
         if (taken.id === decided) return undefined;
         const { runId } = input;
@@ -40,7 +40,7 @@ export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): W
         };
       });
     },
-    quiesce: (runId) => sandbox.killAll(runId),
+    killAll: (runId) => sandbox.killAll(runId),
     restore: (input) => workspaces.restore(input),
     async takeOver(input) {
       await sandbox.killAll(input.runId);
@@ -54,7 +54,7 @@ export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): W
       return { changes, total, ...patchOf(files) };
     },
     async merge(input) {
-      return sandbox.frozen(input.runId, async (frozen) => {
+      return sandbox.withFrozen(input.runId, async (frozen) => {
         const merged = await workspaces.merge({ ...input, isShared: frozen > 0 });
         if (merged.status !== 'merged') return merged;
         return { status: 'merged', paths: merged.paths, left_out: merged.left_out };

@@ -1,38 +1,32 @@
 /** One `struct sock_filter` of <linux/filter.h>: code, jump if true, jump if false, constant. */
 export type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, k: number];
 
-const LOAD = 0x20;
-const AND = 0x54;
-const JUMP = 0x05;
-const JUMP_EQUAL = 0x15;
-const JUMP_GREATER_EQUAL = 0x35;
-const JUMP_ANY_BIT = 0x45;
-const RETURN = 0x06;
-/** Conditional jumps have eight bits. */
-const FARTHEST = 255;
+const opcodes = { load: 0x20, and: 0x54, jump: 0x05, equal: 0x15, greaterEqual: 0x35, anyBit: 0x45, return: 0x06 };
+/** A conditional jump has eight bits. */
+const maxJump = 255;
 
 /** Offset of an argument's low half in struct seccomp_data; the high half lies 4 bytes further. */
 export const argument = (index: number) => 16 + index * 8;
 
-export const returns = (k: number): Instruction => [RETURN, 0, 0, k];
+export const returns = (k: number): Instruction => [opcodes.return, 0, 0, k];
 export const allow = returns(0x7fff0000);
 export const refuse = (errno: number): Instruction => returns(0x00050000 | errno);
-export const load = (offset: number): Instruction => [LOAD, 0, 0, offset];
-export const mask = (bits: number): Instruction => [AND, 0, 0, bits];
+export const load = (offset: number): Instruction => [opcodes.load, 0, 0, offset];
+export const mask = (bits: number): Instruction => [opcodes.and, 0, 0, bits];
 
-/** `then` and `otherwise` must return, but for one that is empty, which goes to what follows. */
+/** Both branches must return. An empty branch continues with the next instruction. */
 export function equal(k: number, then: readonly Instruction[], otherwise: readonly Instruction[]): Instruction[] {
-  return branch(JUMP_EQUAL, k, then, otherwise);
+  return branch(opcodes.equal, k, then, otherwise);
 }
 
-/** @param condition bits of which any must be set, or the least value */
+/** @param condition bits (true when any is set) or a minimum value */
 export function test(
   condition: number | { atLeast: number },
   then: readonly Instruction[],
   otherwise: readonly Instruction[],
 ): Instruction[] {
-  if (typeof condition === 'number') return branch(JUMP_ANY_BIT, condition, then, otherwise);
-  return branch(JUMP_GREATER_EQUAL, condition.atLeast, then, otherwise);
+  if (typeof condition === 'number') return branch(opcodes.anyBit, condition, then, otherwise);
+  return branch(opcodes.greaterEqual, condition.atLeast, then, otherwise);
 }
 
 function branch(
@@ -42,16 +36,16 @@ function branch(
   otherwise: readonly Instruction[],
 ): Instruction[] {
   if (then.length === 0) return [[code, distance(otherwise.length), 0, k], ...otherwise];
-  if (then.length <= FARTHEST) return [[code, 0, then.length, k], ...then, ...otherwise];
-  return [[code, 1, 0, k], [JUMP, 0, 0, then.length], ...then, ...otherwise];
+  if (then.length <= maxJump) return [[code, 0, then.length, k], ...then, ...otherwise];
+  return [[code, 1, 0, k], [opcodes.jump, 0, 0, then.length], ...then, ...otherwise];
 }
 
 function distance(length: number): number {
-  if (length > FARTHEST) throw new RangeError(`a jump over ${length} instructions`);
+  if (length > maxJump) throw new RangeError(`the jump of ${length} instructions is too long`);
   return length;
 }
 
-/** `then` where the value is one of the list, else `otherwise`. An empty branch falls through to what follows. */
+/** Runs `then` when the value is in the list, else `otherwise`. An empty branch continues with the next instruction. */
 export function oneOf(
   values: readonly number[],
   then: readonly Instruction[],

@@ -1,21 +1,21 @@
-import { descriptors } from './descriptors.ts';
-import { INSIDE } from './equipment.ts';
+import { inheritedFds } from './inherited-fds.ts';
+import { holdpointDirectory } from './mounts.ts';
 
 /**
- * bash that takes nothing from the host: no functions or variables (`-p`), and no ~/.bashrc, which it reads without being asked where its
- * standard input is a socket, as Node's pipes are.
+ * Options that keep bash from reading the host's settings: functions and variables (`-p`), and ~/.bashrc, which bash reads when its
+ * standard input is a socket. Node's pipes are sockets.
  */
-export const QUIET_BASH = ['--norc', '-p'];
+export const quietBash = ['--norc', '-p'];
 
-/** What follows bubblewrap's name in every sandbox. */
-export const BWRAP_ARGUMENTS = [
+/** Arguments of bubblewrap, the same in every sandbox. */
+export const bwrapArguments = [
   '--args',
-  String(descriptors.options),
+  String(inheritedFds.options),
   '--',
   '/bin/bash',
-  ...QUIET_BASH,
-  `${INSIDE}/inside/enter.sh`,
+  ...quietBash,
+  `${holdpointDirectory}/inside/enter.sh`,
 ];
 
-/** How /proc/PID/cmdline of every sandbox's bubblewrap begins; launch.sh gives it the name. */
-export const COMMAND_LINE = `${['bwrap', ...BWRAP_ARGUMENTS].join('\0')}\0`;
+/** Prefix of /proc/PID/cmdline for every sandbox's bubblewrap. launch.sh sets the name. */
+export const bwrapCommandLine = `${['bwrap', ...bwrapArguments].join('\0')}\0`;

@@ -1,26 +1,24 @@
 import { join } from 'node:path';
 import { SandboxError } from '../errors.ts';
 import { isExecutable } from '../is-executable.ts';
-import { type BwrapPlaces, findBwrap } from './find-bwrap.ts';
-import { type Seal, seal } from './seal.ts';
+import { type BwrapSearch, findBwrap } from './find-bwrap.ts';
+import { type IntegrityCheck, openIntegrityCheck } from './integrity.ts';
 
-/** Absolute paths of the programs that set a sandbox up. */
+/** Absolute paths of the programs that set up a sandbox. */
 export interface HostTools {
   bwrap: string;
-  /** Of bubblewrap, to be checked before each start. */
-  seal: Seal;
+  /** Checks bubblewrap. Called before each start. */
+  integrity: IntegrityCheck;
   bash: string;
   mkfifo: string;
-  /** Null when not on this host; only needed for workspaces that their uid cannot reach. */
+  /** Null where the host has none. Only workspaces that their uid cannot reach need it. */
   setpriv: string | null;
   unshare: string | null;
 }
 
-/**
- * Finds them, and checks that bubblewrap is as the set-up left it. Throws `SandboxError` ESANDBOXMISSING, ESANDBOXCHANGED.
- */
+/** Throws `SandboxError` ESANDBOXMISSING, or ESANDBOXCHANGED when bubblewrap is not as the set-up left it. */
 export function findHostTools(input: {
-  bwrapCandidates: BwrapPlaces['candidates'];
+  bwrapCandidates: BwrapSearch['candidates'];
   unpackedBwrap?: string | undefined;
   path: string;
 }): HostTools {
@@ -28,7 +26,7 @@ export function findHostTools(input: {
   const find = (name: string) => directories.map((directory) => join(directory, name)).find(isExecutable) ?? null;
   const need = <Found>(name: string, found: Found | null, advice: string): Found => {
     if (found) return found;
-    throw new SandboxError('ESANDBOXMISSING', `${name} was not found; the sandbox cannot work without it.`, {
+    throw new SandboxError('ESANDBOXMISSING', `${name} was not found. The sandbox cannot work without it.`, {
       retryable: false,
       next: advice,
     });
@@ -40,7 +38,7 @@ export function findHostTools(input: {
   );
   return {
     bwrap: bwrap.path,
-    seal: seal(bwrap),
+    integrity: openIntegrityCheck(bwrap),
     bash: need('bash', find('bash'), 'Install the package `bash`.'),
     mkfifo: need('mkfifo', find('mkfifo'), 'Install the package `coreutils`.'),
     setpriv: find('setpriv'),

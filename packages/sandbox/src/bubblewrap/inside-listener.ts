@@ -2,16 +2,16 @@ import type { ChildProcess } from 'node:child_process';
 import { Server } from 'node:net';
 import { SandboxError } from '../errors.ts';
 
-/** Where programs inside find the proxy. */
-export const PROXY_PORT = 3128;
+/** Port of the proxy on the sandbox's loopback. */
+export const proxyPort = 3128;
 
 /**
- * Takes the listening socket that `inside/listen.mjs` sends over a subprocess's IPC channel, and hangs up.
+ * Receives the listening socket that `inside/listen.mjs` sends over the subprocess's IPC channel, then disconnects.
  *
- * A socket belongs to the network namespace in which it was made, whoever holds it. So the worker itself accepts what arrives at the
- * sandbox's loopback: there is no process to forward bytes, none that a command could kill or imitate, and no unix socket inside.
+ * A socket belongs to the network namespace in which it was made, in whichever process it is open. So the worker itself accepts the
+ * connections to the sandbox's loopback: no process forwards bytes that a command could kill or imitate, and there is no unix socket inside.
  *
- * Throws `SandboxError` ESANDBOXSETUP when the channel ends without one.
+ * Throws `SandboxError` ESANDBOXSETUP when the channel closes without a socket.
  */
 export function receiveListener(subprocess: ChildProcess): Promise<Server> {
   const { promise, resolve, reject } = Promise.withResolvers<Server>();

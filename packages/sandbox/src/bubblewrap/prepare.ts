@@ -1,12 +1,12 @@
-import { type Cgroups, type Held, openCgroups } from '../cgroup/cgroups.ts';
+import { type CgroupLimits, type Cgroups, openCgroups } from '../cgroup/cgroups.ts';
 import { SandboxError } from '../errors.ts';
-import type { Holds } from '../process/holds.ts';
+import type { FreezeLocks } from '../process/freeze-locks.ts';
 import { PipePool } from '../process/pipe-pool.ts';
 import type { ProcessRecords } from '../process/records.ts';
 import type { Driver } from '../tree.ts';
 import { bubblewrapDriver } from './driver.ts';
-import { gatherEquipment } from './equipment.ts';
 import { findHostTools } from './host-tools.ts';
+import { collectMounts } from './mounts.ts';
 import { buildFilter } from './seccomp.ts';
 
 /** A driver that the boot check has not accepted yet. */
@@ -15,7 +15,7 @@ export interface Candidate {
   /** Whether the driver runs programs behind a system call filter. */
   hasFilter: boolean;
   /** A driver that relies on these control group limits only. */
-  withOnly(held: Held): Promise<Driver>;
+  withOnly(limits: CgroupLimits): Promise<Driver>;
 }
 
 /** What the host gives every driver. */
@@ -34,7 +34,7 @@ export interface HostParts {
 
 /** Throws `SandboxError` ESANDBOXMISSING when this host has no bubblewrap. */
 export function prepareBubblewrap(
-  host: HostParts & { records: ProcessRecords; holds: Holds },
+  host: HostParts & { records: ProcessRecords; freezeLocks: FreezeLocks },
   options: {
     bwrapCandidates: readonly string[];
     unpackedBwrap: string | undefined;
@@ -43,7 +43,7 @@ export function prepareBubblewrap(
   },
 ): Candidate {
   if (process.platform !== 'linux') {
-    throw new SandboxError('ESANDBOXMISSING', `bubblewrap does not exist for ${process.platform}.`, {
+    throw new SandboxError('ESANDBOXMISSING', `There is no bubblewrap for ${process.platform}.`, {
       retryable: false,
       next: 'Run the worker on Linux (a virtual machine or a container will do), or allow unsandboxed commands.',
     });
@@ -51,19 +51,19 @@ export function prepareBubblewrap(
   const filter = buildFilter(process.arch, { unixSockets: options.unixSockets });
   const tools = findHostTools({ ...options, path: host.path });
   const pipes = new PipePool({ mkfifo: tools.mkfifo, directory: host.stateDir });
-  const equipment = gatherEquipment(host);
+  const mounts = collectMounts(host);
   const all = options.cgroups ? openCgroups() : null;
   const open = (cgroups: Cgroups | null) => {
-    const memoryHeld = cgroups?.held.memory ?? false;
-    const own = buildFilter(process.arch, { unixSockets: options.unixSockets, memoryHeld });
-    return bubblewrapDriver({ ...host, tools, filter: own, pipes, equipment, cgroups });
+    const cgroupMemory = cgroups?.limits.memory ?? false;
+    const own = buildFilter(process.arch, { unixSockets: options.unixSockets, cgroupMemory });
+    return bubblewrapDriver({ ...host, tools, filter: own, pipes, mounts, cgroups });
   };
   return {
     driver: open(all),
     hasFilter: filter !== null,
-    async withOnly(held) {
+    async withOnly(limits) {
       await all?.settled();
-      return open(all?.only(held) ?? null);
+      return open(all?.withOnly(limits) ?? null);
     },
   };
 }

@@ -1,78 +1,78 @@
 import { allow, argument, equal, type Instruction, load, mask, oneOf, refuse, test } from './bpf.ts';
 
-const EPERM = 1;
-const EFBIG = 27;
-const ENOSPC = 28;
-const EOPNOTSUPP = 95;
+const eperm = 1;
+const efbig = 27;
+const enospc = 28;
+const eopnotsupp = 95;
 
-const CLONE_FILES = 0x400;
-const CLONE_THREAD = 0x10000;
-const CLOSE_RANGE_UNSHARE = 2;
-const FALLOC_FL_PUNCH_HOLE = 2;
-/** The kernel has room for 4096 of them. */
-const LARGEST_SEGMENT = 64 * 1024;
-/** 64 bytes each, in as many as 32,000 sets. */
-const LARGEST_SET = 64;
-const SOL_SOCKET = 1;
-const SO_SNDBUF = 7;
-const SO_RCVBUF = 8;
+const cloneFiles = 0x400;
+const cloneThread = 0x10000;
+const closeRangeUnshare = 2;
+const fallocFlPunchHole = 2;
+/** The kernel allows 4096 segments. */
+const maxSegmentBytes = 64 * 1024;
+/** 64 bytes each, in up to 32,000 sets. */
+const maxSemaphores = 64;
+const solSocket = 1;
+const soSndbuf = 7;
+const soRcvbuf = 8;
 /** FS_IOC_RESVSP, RESVSP64, ZERO_RANGE: fallocate by another name. */
 const reservations = [0x40305828, 0x4030582a, 0x40305839];
 
-/** A thread shares its process's table of descriptors: to look at each thread's own would cost as often as there are threads. */
+/** Refuses threads with an fd table of their own, which the worker would have to read for every thread. */
 export const ownTable: Instruction[] = [
   load(argument(0)),
-  mask(CLONE_THREAD | CLONE_FILES),
-  ...equal(CLONE_THREAD, [refuse(EPERM)], []),
+  mask(cloneThread | cloneFiles),
+  ...equal(cloneThread, [refuse(eperm)], []),
 ];
 
-/** Goes to what follows with the request loaded where it is none of these. */
-export const reservation: Instruction[] = [load(argument(1)), ...oneOf(reservations, [refuse(EOPNOTSUPP)], [])];
+/** Refuses the reservation requests of ioctl. For any other request it continues with the request loaded. */
+export const reservation: Instruction[] = [load(argument(1)), ...oneOf(reservations, [refuse(eopnotsupp)], [])];
 
 /**
- * Ways to take disk space or memory that could not be counted, or would take it faster than anything can look.
+ * Calls that take disk space or memory which the worker cannot count, or take it faster than the worker polls.
  *
- * - A detached segment of System V lies in memory and is held by no process. Small ones are let through, which databases lock with.
- * - A queue of System V messages is held by no process either, nor is a set of semaphores. Large sets are refused.
- * - A socket that asks for larger buffers keeps those that it has. The kernel promises no size, so that is no failure.
+ * - No process owns a detached System V segment, which lies in memory. Small segments pass, because databases lock with them.
+ * - No process owns a System V message queue or semaphore set either. Large sets are refused.
+ * - A socket that asks for larger buffers keeps its present ones. The kernel promises no size, so this is no failure.
  * - fallocate takes a gigabyte within a millisecond. Programs write zeros where a file system does not support it, as NFS 3 does.
  *
- * @param options.memoryHeld whether a control group bounds the memory of a command
+ * @param options.cgroupMemory whether a control group limits the memory of the command
  */
-export function uncountableCalls(options: { memoryHeld: boolean }): Record<string, Instruction[]> {
+export function uncountableCalls(options: { cgroupMemory: boolean }): Record<string, Instruction[]> {
   return {
-    close_range: [load(argument(2)), ...test(CLOSE_RANGE_UNSHARE, [refuse(EPERM)], [allow])],
+    close_range: [load(argument(2)), ...test(closeRangeUnshare, [refuse(eperm)], [allow])],
     fallocate: [
       load(argument(1)),
-      ...test(FALLOC_FL_PUNCH_HOLE, [allow], []),
+      ...test(fallocFlPunchHole, [allow], []),
       load(argument(3) + 4),
-      // 4 GiB or more: not even a part of it may be written
-      ...equal(0, [refuse(EOPNOTSUPP)], [refuse(EFBIG)]),
+      // For 4 GiB or more the answer is EFBIG, so that a program does not try to write zeros.
+      ...equal(0, [refuse(eopnotsupp)], [refuse(efbig)]),
     ],
-    ...(options.memoryHeld ? {} : unheldMemory),
+    ...(options.cgroupMemory ? {} : uncountedMemory),
   };
 }
 
 const smallSegments = [
   load(argument(1) + 4),
-  ...equal(0, [], [refuse(ENOSPC)]),
+  ...equal(0, [], [refuse(enospc)]),
   load(argument(1)),
-  ...test({ atLeast: LARGEST_SEGMENT + 1 }, [refuse(ENOSPC)], [allow]),
+  ...test({ atLeast: maxSegmentBytes + 1 }, [refuse(enospc)], [allow]),
 ];
 
-const unheldMemory: Record<string, Instruction[]> = {
+const uncountedMemory: Record<string, Instruction[]> = {
   shmget: smallSegments,
-  msgget: [refuse(ENOSPC)],
+  msgget: [refuse(enospc)],
   semget: [
     load(argument(1) + 4),
-    ...equal(0, [], [refuse(ENOSPC)]),
+    ...equal(0, [], [refuse(enospc)]),
     load(argument(1)),
-    ...test({ atLeast: LARGEST_SET + 1 }, [refuse(ENOSPC)], [allow]),
+    ...test({ atLeast: maxSemaphores + 1 }, [refuse(enospc)], [allow]),
   ],
   setsockopt: [
     load(argument(1)),
-    ...equal(SOL_SOCKET, [], [allow]),
+    ...equal(solSocket, [], [allow]),
     load(argument(2)),
-    ...oneOf([SO_SNDBUF, SO_RCVBUF], [refuse(0)], [allow]),
+    ...oneOf([soSndbuf, soRcvbuf], [refuse(0)], [allow]),
   ],
 };

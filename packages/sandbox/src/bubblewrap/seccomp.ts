@@ -3,105 +3,105 @@ import { dockerAllows } from './docker-profile.ts';
 import { ownTable, reservation, uncountableCalls } from './refuse-uncountable.ts';
 import { isFilterArchitecture, syscallTables } from './syscall-table.ts';
 
-/** Offsets in struct seccomp_data; arguments are 64 bits, of which the kernel uses the low 32 for all that is judged here. */
-const NUMBER = 0;
-const ARCHITECTURE = 4;
+/** Offsets in struct seccomp_data. Arguments have 64 bits. The kernel uses the low 32 of all arguments that this filter reads. */
+const numberOffset = 0;
+const architectureOffset = 4;
 
-const KILL_PROCESS = 0x80000000;
-const EPERM = 1;
-const ENOSYS = 38;
-const EPROTONOSUPPORT = 93;
-const EAFNOSUPPORT = 97;
+const killProcess = 0x80000000;
+const eperm = 1;
+const enosys = 38;
+const eprotonosupport = 93;
+const eafnosupport = 97;
 
-/** CLONE_NEW*, without NEWTIME: its bit lies in the byte that clone reads as the exit signal, so clone cannot ask for it. */
-const CLONE_NEW_ANY = 0x7e020000;
-const AF_UNIX = 1;
-const AF_INET = 2;
-const AF_INET6 = 10;
-const AF_NETLINK = 16;
-const SOCK_STREAM = 1;
-const SOCK_DGRAM = 2;
-const SOCK_TYPE_MASK = 0xf;
-const IPPROTO_TCP = 6;
-const IPPROTO_UDP = 17;
-/** getaddrinfo and os.networkInterfaces ask the kernel through it. */
-const NETLINK_ROUTE = 0;
+/** CLONE_NEW* without NEWTIME, whose bit lies in the byte that clone reads as the exit signal: clone cannot ask for it. */
+const cloneNewAny = 0x7e020000;
+const afUnix = 1;
+const afInet = 2;
+const afInet6 = 10;
+const afNetlink = 16;
+const sockStream = 1;
+const sockDgram = 2;
+const sockTypeMask = 0xf;
+const ipprotoTcp = 6;
+const ipprotoUdp = 17;
+/** getaddrinfo and os.networkInterfaces need it. */
+const netlinkRoute = 0;
 /** TIOCSTI and TIOCLINUX type into a terminal; TIOCSETD loads a driver for a line discipline. */
 const terminalRequests = [0x5412, 0x541c, 0x5423];
-/** PER_LINUX, PER_LINUX32, both with UNAME26, and the question what is set: Docker's list. */
+/** PER_LINUX, PER_LINUX32, both with UNAME26, and the query of the present value: Docker's list. */
 const personalities = [0, 8, 0x20000, 0x20008, 0xffffffff];
 
-/** Docker allows these, and we do not: memory that nothing may look into, and handles that outlive the view of files. */
+/** Docker allows these calls, this filter refuses them: unreadable memory, and file handles that outlive a mount. */
 export const stricterThanDocker: readonly string[] = ['memfd_secret', 'name_to_handle_at'];
 
 /**
- * The filter as raw `struct sock_filter[]`, for `bwrap --seccomp`. What Docker's default profile allows is allowed, less a few; other calls
- * that the table knows are EPERM; and those that it does not know are ENOSYS, as on a kernel without them, so programs fall back.
+ * The filter as raw `struct sock_filter[]`, for `bwrap --seccomp`. It allows what Docker's default profile allows, less a few calls. Other
+ * calls of the table get EPERM. Unknown calls get ENOSYS, as on an older kernel, so that programs fall back.
  *
- * @param options.unixSockets allow AF_UNIX sockets; without it, host sockets that lie in a workspace cannot be connected to
- * @param options.memoryHeld whether a control group bounds the memory of a command. @default false
+ * @param options.unixSockets allow AF_UNIX sockets. Without it a command cannot connect to a host socket that lies in its workspace
+ * @param options.cgroupMemory whether a control group limits the memory of the command. @default false
  * @returns null on an architecture without a table
  */
-export function buildFilter(arch: string, options: { unixSockets: boolean; memoryHeld?: boolean }): Buffer | null {
+export function buildFilter(arch: string, options: { unixSockets: boolean; cgroupMemory?: boolean }): Buffer | null {
   if (!isFilterArchitecture(arch)) return null;
   const { auditArch, numbers } = syscallTables[arch];
-  const judged = judgedCalls(options);
+  const rules = argumentRules(options);
   const allowed = new Set(dockerAllows.filter((name) => !stricterThanDocker.includes(name)));
   if (arch === 'x64') allowed.add('arch_prctl');
   const decisions = new Map<number, Instruction[]>();
   for (const [name, number] of numbers) {
-    decisions.set(number, judged[name] ?? (allowed.has(name) ? [allow] : [refuse(EPERM)]));
+    decisions.set(number, rules[name] ?? (allowed.has(name) ? [allow] : [refuse(eperm)]));
   }
   return assemble([
-    load(ARCHITECTURE),
-    ...equal(auditArch, [], [returns(KILL_PROCESS)]),
-    load(NUMBER),
+    load(architectureOffset),
+    ...equal(auditArch, [], [returns(killProcess)]),
+    load(numberOffset),
     ...search(ranges(decisions)),
   ]);
 }
 
-/** Calls whose arguments decide. */
-function judgedCalls({
+/** Rules of the calls whose arguments matter. */
+function argumentRules({
   unixSockets,
-  memoryHeld = false,
+  cgroupMemory = false,
 }: {
   unixSockets: boolean;
-  memoryHeld?: boolean;
+  cgroupMemory?: boolean;
 }): Record<string, Instruction[]> {
   const internet = [
     load(argument(1)),
-    mask(SOCK_TYPE_MASK),
-    ...oneOf([SOCK_STREAM, SOCK_DGRAM], [], [refuse(EPERM)]),
+    mask(sockTypeMask),
+    ...oneOf([sockStream, sockDgram], [], [refuse(eperm)]),
     load(argument(2)),
-    ...oneOf([0, IPPROTO_TCP, IPPROTO_UDP], [allow], [refuse(EPROTONOSUPPORT)]),
+    ...oneOf([0, ipprotoTcp, ipprotoUdp], [allow], [refuse(eprotonosupport)]),
   ];
-  const netlink = [load(argument(2)), ...equal(NETLINK_ROUTE, [allow], [refuse(EPROTONOSUPPORT)])];
+  const netlink = [load(argument(2)), ...equal(netlinkRoute, [allow], [refuse(eprotonosupport)])];
   return {
-    ...uncountableCalls({ memoryHeld }),
-    clone: [load(argument(0)), ...test(CLONE_NEW_ANY, [refuse(EPERM)], []), ...ownTable, allow],
-    // It hides its flags behind a pointer; ENOSYS makes the C library fall back to clone, whose flags can be judged.
-    clone3: [refuse(ENOSYS)],
-    ioctl: [...reservation, ...oneOf(terminalRequests, [refuse(EPERM)], [allow])],
-    personality: [load(argument(0)), ...oneOf(personalities, [allow], [refuse(EPERM)])],
+    ...uncountableCalls({ cgroupMemory }),
+    clone: [load(argument(0)), ...test(cloneNewAny, [refuse(eperm)], []), ...ownTable, allow],
+    // Its flags are behind a pointer, which a filter cannot read. ENOSYS makes the C library fall back to clone.
+    clone3: [refuse(enosys)],
+    ioctl: [...reservation, ...oneOf(terminalRequests, [refuse(eperm)], [allow])],
+    personality: [load(argument(0)), ...oneOf(personalities, [allow], [refuse(eperm)])],
     socket: [
       load(argument(0)),
-      ...(unixSockets ? equal(AF_UNIX, [allow], []) : []),
-      ...equal(AF_NETLINK, netlink, []),
-      ...oneOf([AF_INET, AF_INET6], internet, [refuse(EAFNOSUPPORT)]),
+      ...(unixSockets ? equal(afUnix, [allow], []) : []),
+      ...equal(afNetlink, netlink, []),
+      ...oneOf([afInet, afInet6], internet, [refuse(eafnosupport)]),
     ],
-    // Pipes between a program and its children; it reaches nothing else.
-    socketpair: [load(argument(0)), ...equal(AF_UNIX, [allow], [refuse(EAFNOSUPPORT)])],
+    // Pipes between a program and its children. They reach nothing else.
+    socketpair: [load(argument(0)), ...equal(afUnix, [allow], [refuse(eafnosupport)])],
   };
 }
 
 interface Range {
-  /** Of system call numbers; it ends where the next one starts. */
+  /** First system call number. The range ends where the next one starts. */
   first: number;
   decision: Instruction[];
 }
 
 function ranges(decisions: ReadonlyMap<number, Instruction[]>): Range[] {
-  const unknown = [refuse(ENOSYS)];
+  const unknown = [refuse(enosys)];
   const found: Range[] = [];
   for (let number = 0; number <= Math.max(...decisions.keys()) + 1; number++) {
     const decision = decisions.get(number) ?? unknown;
@@ -110,7 +110,7 @@ function ranges(decisions: ReadonlyMap<number, Instruction[]>): Range[] {
   return found;
 }
 
-/** Binary: a list of 360 numbers would be walked for each call that is not cached by the kernel, and 460 times when the filter is loaded. */
+/** Binary search: the kernel runs the filter for each call that it has not cached, and 460 times when it loads it. The table has 360 numbers. */
 function search(sorted: readonly Range[]): Instruction[] {
   const middle = Math.floor(sorted.length / 2);
   const pivot = sorted[middle];

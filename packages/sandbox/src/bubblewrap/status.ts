@@ -4,7 +4,7 @@ import { z } from 'zod';
 const lineSchema = z.looseObject({
   /** Host pid of the first process in the sandbox's pid namespace. */
   'child-pid': z.int().positive().optional(),
-  /** Only written when the command was started. */
+  /** bubblewrap writes it only when the command started. */
   'exit-code': z.int().optional(),
 });
 
@@ -12,7 +12,7 @@ export interface Status {
   exitCode: number | null;
 }
 
-/** Reads bubblewrap's `--json-status-fd` to its end: one JSON object per line. The user's code cannot write to it. */
+/** Reads bubblewrap's `--json-status-fd` to its end: one JSON object per line. The command cannot write to it. */
 export function readStatus(stream: Readable, onChild: (pid: number) => void): Promise<Status> {
   const status: Status = { exitCode: null };
   let rest = '';

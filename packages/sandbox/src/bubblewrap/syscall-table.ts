@@ -1,14 +1,14 @@
-/** Architectures the filter knows, as `process.arch` spells them. The arm64 table is that of the kernel's headers but has not run. */
+/** Values of `process.arch` that have a filter. The arm64 table comes from the kernel's headers and has not been run. */
 export type FilterArchitecture = 'x64' | 'arm64';
 
 interface Table {
   /** AUDIT_ARCH_* of <linux/audit.h>. */
   auditArch: number;
-  /** By name. Linux 6.18; up to 450 from the headers of Linux 6.1 (<asm/unistd_64.h>, <asm-generic/unistd.h>). */
+  /** Numbers by name, as of Linux 6.18. Those up to 450 come from the headers of Linux 6.1 (<asm/unistd_64.h>, <asm-generic/unistd.h>). */
   numbers: ReadonlyMap<string, number>;
 }
 
-/** From 424 on every architecture has the same numbers. */
+/** From 424 on all architectures have the same numbers. */
 const firstShared = 424;
 const shared = `
   pidfd_send_signal io_uring_setup io_uring_enter io_uring_register open_tree move_mount fsopen fsconfig fsmount fspick pidfd_open clone3

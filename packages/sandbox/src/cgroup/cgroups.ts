@@ -2,80 +2,81 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ProcessLimits } from '@holdpoint/contract';
 import { identify, pidNamespace } from '@holdpoint/process';
-import type { Limits } from '../port.ts';
 import { killProcess } from '../process/kill.ts';
+import { type CgroupDir, makeCgroupDirs } from './cgroup-dir.ts';
 import { CommandGroup, tryRemoveGroup } from './command-group.ts';
 import { locateHierarchies } from './locate.ts';
-import { makePlaces, type Place } from './place.ts';
 
-/** Which bounds of a whole command the kernel keeps for us. */
-export interface Held {
+/** Which limits of a whole command its control group enforces. */
+export interface CgroupLimits {
   memory: boolean;
   processes: boolean;
   cpu: boolean;
 }
 
-/** A killed process leaves its group when it has freed its memory. */
-const REMOVAL_PATIENCE_MS = 5000;
+/** A killed process leaves its group after it has freed its memory. */
+const removalTimeoutMs = 5000;
 
 /** The control groups of this worker's commands. */
 export class Cgroups {
-  readonly #places: readonly Place[];
+  readonly #dirs: readonly CgroupDir[];
   readonly #owner: string;
   readonly #removing = new Set<Promise<void>>();
 
-  /** @param places where to make them; at least one */
-  constructor(places: readonly Place[]) {
-    this.#places = places;
+  /** @param dirs parents of the groups; at least one */
+  constructor(dirs: readonly CgroupDir[]) {
+    this.#dirs = dirs;
     this.#owner = ownName();
   }
 
-  /** How many descriptors a group's `openDoors` gives. */
-  get doors(): number {
-    return this.#places.length;
+  /** Number of fds that `CommandGroup.openAttachFds` returns. */
+  get fdCount(): number {
+    return this.#dirs.length;
   }
 
-  get held(): Held {
+  get limits(): CgroupLimits {
     const has = (...names: string[]) =>
-      names.every((name) => this.#places.some(({ controllers }) => (controllers as string[]).includes(name)));
+      names.every((name) => this.#dirs.some(({ controllers }) => (controllers as string[]).includes(name)));
     return { memory: has('memory'), processes: has('pids'), cpu: has('cpu', 'cpuacct') };
   }
 
-  /** The same with only some of its bounds: those that were seen to hold. Null when none is left. */
-  only(held: Held): Cgroups | null {
-    const kept = [held.memory && 'memory', held.processes && 'pids', held.cpu && 'cpu', held.cpu && 'cpuacct'];
-    const places = this.#places.map((place) => ({
-      ...place,
-      controllers: place.controllers.filter((name) => kept.includes(name)),
+  /** Keeps the controllers of these limits only. Null when none is left. */
+  withOnly(limits: CgroupLimits): Cgroups | null {
+    const { memory, processes, cpu } = limits;
+    const kept = [memory && 'memory', processes && 'pids', cpu && 'cpu', cpu && 'cpuacct'];
+    const dirs = this.#dirs.map((dir) => ({
+      ...dir,
+      controllers: dir.controllers.filter((name) => kept.includes(name)),
     }));
-    const useful = places.filter(({ controllers }) => controllers.length > 0);
+    const useful = dirs.filter(({ controllers }) => controllers.length > 0);
     return useful.length === 0 ? null : new Cgroups(useful);
   }
 
-  /** @param workspace the commands of one have together the same share of the processors as those of another */
-  make(limits: Limits, workspace: string): CommandGroup {
+  /** @param workspace id: the commands of each workspace together get the same share of the processors */
+  make(limits: ProcessLimits, workspace: string): CommandGroup {
     const run = `${this.#owner}-of-${workspace.replaceAll(/[^\w-]/g, '_')}`;
-    return new CommandGroup(this.#places, { name: `${this.#owner}-${randomUUID()}`, run, limits });
+    return new CommandGroup(this.#dirs, { name: `${this.#owner}-${randomUUID()}`, run, limits });
   }
 
-  /** Removes a group whose processes were killed, now or soon. One that stays is for the next worker's sweep. */
+  /** Removes a group whose processes were killed, now or soon. When that fails, the next worker's sweep removes it. */
   remove(group: CommandGroup): void {
     if (group.tryRemove()) return;
     const removing = this.#retry(group).finally(() => this.#removing.delete(removing));
     this.#removing.add(removing);
   }
 
-  /** Resolves when nothing is left to be removed. */
+  /** Resolves when all removals have ended. */
   async settled(): Promise<void> {
     await Promise.all(this.#removing);
   }
 
-  /** Removes the groups of workers that are gone, with whatever still runs in them. */
+  /** Removes the groups of dead workers, and kills their members. */
   sweep(): void {
-    for (const { directory } of this.#places) {
+    for (const { directory } of this.#dirs) {
       for (const name of readdirSync(directory)) {
-        if (!isLeftOver(name, this.#owner)) continue;
+        if (!isAbandoned(name, this.#owner)) continue;
         const path = join(directory, name);
         for (const below of groupsIn(path)) removeWithMembers(join(path, below));
         removeWithMembers(path);
@@ -85,7 +86,7 @@ export class Cgroups {
 
   async #retry(group: CommandGroup): Promise<void> {
     let waited = 0;
-    for (let pause = 1; waited < REMOVAL_PATIENCE_MS; pause = Math.min(pause * 2, 50)) {
+    for (let pause = 1; waited < removalTimeoutMs; pause = Math.min(pause * 2, 50)) {
       await delay(pause);
       waited += pause;
       if (group.tryRemove()) return;
@@ -93,25 +94,25 @@ export class Cgroups {
   }
 }
 
-/** Null where this process may not make control groups. */
+/** Null where this process may not create control groups. */
 export function openCgroups(): Cgroups | null {
   if (process.platform !== 'linux') return null;
-  const places = makePlaces(
+  const dirs = makeCgroupDirs(
     locateHierarchies(readFileSync('/proc/self/mountinfo', 'utf8'), readFileSync('/proc/self/cgroup', 'utf8')),
   );
-  if (places.length === 0) return null;
-  const cgroups = new Cgroups(places);
+  if (dirs.length === 0) return null;
+  const cgroups = new Cgroups(dirs);
   cgroups.sweep();
   return cgroups;
 }
 
-/** Its pid namespace, because a pid of another one says nothing here; its pid and start time. */
+/** This process: pid namespace, pid and start time. A pid of another namespace means nothing here. */
 function ownName(): string {
   const self = identify(process.pid);
   return `${pidNamespace()}-${process.pid}-${self?.start ?? 0}`;
 }
 
-function isLeftOver(name: string, owner: string): boolean {
+function isAbandoned(name: string, owner: string): boolean {
   const [, namespace, pid, start] = /^(\d+)-(\d+)-(\d+)-(?:[0-9a-f-]{36}|of-[\w-]+)$/.exec(name) ?? [];
   if (name.startsWith(`${owner}-`) || namespace !== pidNamespace()) return false;
   return identify(Number(pid))?.start !== Number(start);
@@ -125,7 +126,7 @@ function removeWithMembers(path: string): void {
   tryRemoveGroup(path);
 }
 
-/** Of a run's group, those of its commands. */
+/** The groups of commands in the group of a run. */
 function groupsIn(path: string): string[] {
   try {
     return readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));

@@ -1,44 +1,44 @@
 import { closeSync, mkdirSync, openSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Limits } from '../port.ts';
-import { attachFile, counters, settingsOf, type Usage } from './files.ts';
-import type { Place } from './place.ts';
+import type { ProcessLimits } from '@holdpoint/contract';
+import type { CgroupDir } from './cgroup-dir.ts';
+import { attachFile, counters, settingsOf, type Usage } from './control-files.ts';
 
 /**
- * The control group of one command: a directory of the same name in each of our places. Where processors are shared out, it lies in one of its
- * run: the groups of runs weigh the same, so a run has no larger share for having more commands.
+ * The control group of one command: a directory of the same name in each hierarchy. In the hierarchy with the cpu controller it lies in the
+ * group of its run. All runs have the same weight, so a run gets no larger share of the processors by running more commands.
  */
 export class CommandGroup {
-  readonly #places: readonly Place[];
+  readonly #dirs: readonly CgroupDir[];
   readonly #name: string;
   readonly #run: string;
 
-  /** Makes it and sets its limits. Throws what the file system throws; nothing is left then. */
-  constructor(places: readonly Place[], input: { name: string; run: string; limits: Limits }) {
-    this.#places = places;
+  /** Creates the group and sets its limits. Throws the file system's error and leaves nothing then. */
+  constructor(dirs: readonly CgroupDir[], input: { name: string; run: string; limits: ProcessLimits }) {
+    this.#dirs = dirs;
     this.#name = input.name;
     this.#run = input.run;
     try {
-      for (const place of places) this.#make(place, input.limits);
+      for (const dir of dirs) this.#make(dir, input.limits);
     } catch (error) {
       this.tryRemove();
       throw error;
     }
   }
 
-  /** Descriptors to which a process writes `0` to come in. To be closed by the caller. */
-  openDoors(): number[] {
-    const doors: number[] = [];
+  /** Fds to which a process writes `0` to enter the group. The caller closes them. */
+  openAttachFds(): number[] {
+    const fds: number[] = [];
     try {
-      for (const place of this.#places) doors.push(openSync(this.#path(place, attachFile[place.version]), 'w'));
+      for (const dir of this.#dirs) fds.push(openSync(this.#path(dir, attachFile[dir.version]), 'w'));
     } catch (error) {
-      for (const door of doors) closeSync(door);
+      for (const fd of fds) closeSync(fd);
       throw error;
     }
-    return doors;
+    return fds;
   }
 
-  /** What it used so far; zero where no controller counts it. */
+  /** Use so far. Zero where no controller counts it. */
   usage(): Usage {
     return {
       memory_kills: this.#count('memory_kills'),
@@ -48,31 +48,31 @@ export class CommandGroup {
     };
   }
 
-  /** Host pids of its processes. */
+  /** Host pids of the members. */
   processes(): number[] {
-    const [place] = this.#places;
-    const list = place ? read(this.#path(place, 'cgroup.procs')) : null;
+    const [dir] = this.#dirs;
+    const list = dir ? read(this.#path(dir, 'cgroup.procs')) : null;
     return (list ?? '').split('\n').filter(Boolean).map(Number);
   }
 
   /** False while the kernel still has processes in it. */
   tryRemove(): boolean {
-    return this.#places
-      .map((place) => {
-        const isGone = tryRemoveGroup(this.#path(place));
-        if (sharesProcessors(place)) tryRemoveGroup(join(place.directory, this.#run));
+    return this.#dirs
+      .map((dir) => {
+        const isGone = tryRemoveGroup(this.#path(dir));
+        if (hasCpu(dir)) tryRemoveGroup(join(dir.directory, this.#run));
         return isGone;
       })
       .every(Boolean);
   }
 
-  #make(place: Place, limits: Limits): void {
-    if (sharesProcessors(place)) makeRunGroup(place, this.#run);
-    mkdirSync(this.#path(place));
-    for (const { controller, file, value, optional } of settingsOf(place.version, limits)) {
-      if (!place.controllers.includes(controller)) continue;
+  #make(dir: CgroupDir, limits: ProcessLimits): void {
+    if (hasCpu(dir)) makeRunGroup(dir, this.#run);
+    mkdirSync(this.#path(dir));
+    for (const { controller, file, value, optional } of settingsOf(dir.version, limits)) {
+      if (!dir.controllers.includes(controller)) continue;
       try {
-        writeFileSync(this.#path(place, file), value, { flag: 'r+' });
+        writeFileSync(this.#path(dir, file), value, { flag: 'r+' });
       } catch (error) {
         if (!optional) throw error;
       }
@@ -80,24 +80,24 @@ export class CommandGroup {
   }
 
   #count(name: keyof Usage): number {
-    for (const place of this.#places) {
-      const { controller, file, word, unit } = counters[place.version][name];
-      if (!place.controllers.includes(controller)) continue;
-      const text = read(this.#path(place, file)) ?? '';
+    for (const dir of this.#dirs) {
+      const { controller, file, word, unit } = counters[dir.version][name];
+      if (!dir.controllers.includes(controller)) continue;
+      const text = read(this.#path(dir, file)) ?? '';
       const number = word === null ? text : new RegExp(`^${word} (\\d+)$`, 'm').exec(text)?.[1];
       return Number(number ?? 0) * unit;
     }
     return 0;
   }
 
-  #path(place: Place, file = ''): string {
-    return join(place.directory, sharesProcessors(place) ? this.#run : '', this.#name, file);
+  #path(dir: CgroupDir, file = ''): string {
+    return join(dir.directory, hasCpu(dir) ? this.#run : '', this.#name, file);
   }
 }
 
-const sharesProcessors = ({ controllers }: Place): boolean => controllers.includes('cpu');
+const hasCpu = ({ controllers }: CgroupDir): boolean => controllers.includes('cpu');
 
-function makeRunGroup({ directory, version, controllers }: Place, run: string): void {
+function makeRunGroup({ directory, version, controllers }: CgroupDir, run: string): void {
   const path = join(directory, run);
   const isNew = mkdirSync(path, { recursive: true }) !== undefined;
   if (!isNew || version === 1) return;
@@ -118,6 +118,6 @@ function read(path: string): string | null {
   try {
     return readFileSync(path, 'latin1');
   } catch {
-    return null; // it was removed
+    return null; // the group was removed
   }
 }

@@ -4,7 +4,7 @@ import { locateHierarchies } from './locate.ts';
 const mount = (root: string, point: string, type: string, options: string) =>
   `34 31 0:31 ${root} ${point} rw,nosuid shared:9 - ${type} ${type} rw,${options}`;
 
-test('version 1: each controller in its hierarchy, at the place of this process', () => {
+test('version 1: each controller has its hierarchy and the group of this process', () => {
   const mounts = [
     mount('/', '/sys/fs/cgroup/memory', 'cgroup', 'memory'),
     mount('/', '/sys/fs/cgroup/cpu,cpuacct', 'cgroup', 'cpu,cpuacct'),
@@ -23,7 +23,7 @@ test('version 1: each controller in its hierarchy, at the place of this process'
   ]);
 });
 
-test('version 2, and a container that sees its own part only', () => {
+test('version 2, also in a container that sees only its part', () => {
   const [plain] = locateHierarchies(mount('/', '/sys/fs/cgroup', 'cgroup2', 'nsdelegate'), '0::/user.slice/u.scope\n');
   expect(plain).toMatchObject({ version: 2, top: '/sys/fs/cgroup', own: '/sys/fs/cgroup/user.slice/u.scope' });
   const [part] = locateHierarchies(mount('/docker/1', '/sys/fs/cgroup', 'cgroup2', ''), '0::/docker/1/work\n');

@@ -6,16 +6,16 @@ const known: readonly Controller[] = ['memory', 'pids', 'cpu', 'cpuacct'];
 /** One mounted hierarchy of control groups, as this process sees it. */
 export interface Hierarchy {
   version: 1 | 2;
-  /** Those of ours that it has. Version 2 tells them per group, so here they are all that could be. */
+  /** Which of the four controllers it has. Version 2 lists them per group, so here it has all of them. */
   controllers: Controller[];
-  /** Directory of the uppermost group that is visible here. */
+  /** Directory of the highest group that is visible here. */
   top: string;
-  /** Directory of the group that this process is in; below `top` or the same. */
+  /** Directory of the group of this process: `top` or below. */
   own: string;
 }
 
 /**
- * Reads which hierarchies there are. A controller belongs to exactly one of them.
+ * Finds the mounted hierarchies. A controller belongs to exactly one of them.
  *
  * @param mountinfo text of /proc/self/mountinfo
  * @param membership text of /proc/self/cgroup
@@ -35,7 +35,7 @@ export function locateHierarchies(mountinfo: string, membership: string): Hierar
     );
     if (!group) return [];
     const below = posix.relative(mount.root, group.path);
-    // a container may see the path of its host's hierarchy beside a mount of its own part only
+    // A container may see the host's path of its group beside a mount of only its part.
     const own = below.startsWith('..') ? mount.point : posix.join(mount.point, below);
     return [{ version: mount.version, controllers, top: mount.point, own }];
   });

@@ -1,40 +1,40 @@
 import { statfsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-const MIB = 1024 * 1024;
-/** Plenty: a command that writes at the speed of memory takes a second for so much. */
-const PLENTY = 4096 * MIB;
-const CALM_MS = 100;
-const ALERT_MS = 10;
-/** A kill may take so long until it stops the writing. */
-const HORIZON_MS = 150;
-/** How long writers are compared before one is killed. */
-const COMPARE_MS = 5;
-/** Who writes as much while they are compared writes fast. */
-const FAST = MIB / 4;
-const DEATH_MS = 1000;
-/** While space stays short and does not fall, writers are compared as often. */
-const AGAIN_MS = 200;
+const mib = 1024 * 1024;
+/** A command that writes at the speed of memory takes a second for this much. */
+const ampleBytes = 4096 * mib;
+const calmPollMs = 100;
+const alertPollMs = 10;
+/** Time until a kill stops the writing. */
+const killDelayMs = 150;
+/** How long the guard compares the writers before it kills one. */
+const compareMs = 5;
+/** A command that writes this much during the comparison writes fast. */
+const fastBytes = mib / 4;
+const killTimeoutMs = 1000;
+/** While space is short and does not fall, the guard compares the writers this often. */
+const compareAgainMs = 200;
 
 /** A running command. */
 export interface Writer {
   /** Host path of its workspace. */
   path: string;
-  /** Bytes that it has written so far, whatever became of them. */
+  /** Bytes written so far, deleted files included. */
   wrote(): number;
-  /** Kills it. Resolves when nothing of it runs. */
+  /** Kills the command. Resolves when none of its processes runs. */
   kill(): Promise<unknown>;
 }
 
-interface Look {
+interface Sample {
   free: number;
   at: number;
 }
 
 /**
- * Keeps commands from filling the disk that they share with the log. It depends on no count of what a workspace has: when the file system
- * has less free space than the floor, or will have within moments, the command that writes most is killed, and then the next one while
- * space goes on to fall. Commands that write little are left alone when something else fills the disk.
+ * Keeps commands from filling the disk that they share with the log. It does not depend on the measured size of any workspace: when the
+ * file system has less free space than the floor, or will have within moments, the guard kills the command that writes most, then the next
+ * one while space keeps falling. It spares commands that write little when something else fills the disk.
  */
 export class SpaceGuard {
   readonly #floor: number;
@@ -42,18 +42,18 @@ export class SpaceGuard {
   readonly #onLow: (free: number) => void;
   readonly #writers = new Set<Writer>();
   #timer: NodeJS.Timeout | undefined;
-  /** The last look at each path's file system. */
-  #looks = new Map<string, Look>();
-  /** Free space when writers were last compared, or the one that was killed had ended. Less than this means that something still writes. */
+  /** The last sample of each path's file system. */
+  #samples = new Map<string, Sample>();
+  /** Free space at the last comparison, or after the last kill. Less free space now means that something still writes. */
   #settled = Number.POSITIVE_INFINITY;
   #comparedAt = Number.NEGATIVE_INFINITY;
-  /** What each had written when they were last compared. */
+  /** Bytes that each command had written at the last comparison. */
   readonly #compared = new WeakMap<Writer, number>();
 
   /**
    * @param input.floor bytes that must stay free
-   * @param input.now milliseconds of a clock that only goes forward
-   * @param input.onLow called when a command is about to be killed
+   * @param input.now monotonic clock in milliseconds
+   * @param input.onLow called before a command is killed
    */
   constructor(input: { floor: number; now: () => number; onLow?: ((free: number) => void) | undefined }) {
     this.#floor = input.floor;
@@ -65,26 +65,26 @@ export class SpaceGuard {
     return this.#floor;
   }
 
-  /** @returns what ends the guarding of this command */
+  /** @returns a function that ends the guarding of this command */
   enter(writer: Writer): () => void {
     if (this.#floor === 0) return () => {};
     this.#writers.add(writer);
-    if (this.#writers.size === 1) this.#again(0);
+    if (this.#writers.size === 1) this.#schedule(0);
     return () => {
       this.#writers.delete(writer);
       if (this.#writers.size > 0) return;
       clearTimeout(this.#timer);
-      this.#looks.clear();
+      this.#samples.clear();
       this.#settled = Number.POSITIVE_INFINITY;
     };
   }
 
-  #again(inMs: number): void {
+  #schedule(inMs: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#look(), inMs);
+    this.#timer = setTimeout(() => void this.#check(), inMs);
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     let least = Number.POSITIVE_INFINITY;
     for (const { path } of this.#writers) {
       const free = freeBytes(path);
@@ -92,54 +92,54 @@ export class SpaceGuard {
       if (this.#isLow(path, free)) await this.#relieve(path, free);
     }
     if (least > this.#floor) this.#settled = Number.POSITIVE_INFINITY;
-    if (this.#writers.size > 0) this.#again(least > this.#floor + PLENTY ? CALM_MS : ALERT_MS);
+    if (this.#writers.size > 0) this.#schedule(least > this.#floor + ampleBytes ? calmPollMs : alertPollMs);
   }
 
   #isLow(path: string, free: number): boolean {
-    const last = this.#looks.get(path);
+    const last = this.#samples.get(path);
     const at = this.#now();
-    this.#looks.set(path, { free, at });
-    if (free < this.#floor) return free < this.#settled - this.#floor / 64 || at - this.#comparedAt > AGAIN_MS;
+    this.#samples.set(path, { free, at });
+    if (free < this.#floor) return free < this.#settled - this.#floor / 64 || at - this.#comparedAt > compareAgainMs;
     const perMs = last && at > last.at ? Math.max(0, last.free - free) / (at - last.at) : 0;
-    return free - perMs * HORIZON_MS < this.#floor / 2;
+    return free - perMs * killDelayMs < this.#floor / 2;
   }
 
   async #relieve(path: string, free: number): Promise<void> {
     const writers = [...this.#writers];
     const before = writers.map((writer) => writer.wrote());
-    await delay(COMPARE_MS);
+    await delay(compareMs);
     const compared = writers.map((writer, index) => {
       const [first = 0, second] = [before[index], writer.wrote()];
-      // A process that is being set up hides it for a moment; one that still does has a reason.
+      // A process hides its count for a moment during its set-up. One that hides it longer has a reason.
       const total = Number.isFinite(second) ? second : first;
-      return { writer, total, fast: second - first >= FAST && Number.isFinite(second) ? second - first : 0 };
+      return { writer, total, fast: second - first >= fastBytes && Number.isFinite(second) ? second - first : 0 };
     });
     const candidates = compared
       .filter(({ writer, total, fast }) => {
         const since = total - (this.#compared.get(writer) ?? 0);
-        return this.#writers.has(writer) && (fast > 0 || since >= this.#least(free));
+        return this.#writers.has(writer) && (fast > 0 || since >= this.#minWritten(free));
       })
       .sort((one, other) => other.fast - one.fast || (other.total > one.total ? 1 : -1));
     for (const { writer, total } of compared) this.#compared.set(writer, total);
     this.#comparedAt = this.#now();
     const [largest] = candidates;
     if (!largest) {
-      this.#settled = free; // something else fills the disk
+      this.#settled = free; // no command fills the disk
       return;
     }
     this.#onLow(free);
-    await Promise.race([largest.writer.kill(), delay(DEATH_MS, undefined, { ref: false })]);
+    await Promise.race([largest.writer.kill(), delay(killTimeoutMs, undefined, { ref: false })]);
     this.#settled = freeBytes(path);
-    this.#looks.delete(path);
+    this.#samples.delete(path);
   }
 
-  /** What a command has written at least to be worth the kill. */
-  #least(free: number): number {
-    return free < this.#floor / 2 ? Math.min(MIB, this.#floor / 64) : this.#floor / 4;
+  /** Fewest bytes written for which a command is killed. */
+  #minWritten(free: number): number {
+    return free < this.#floor / 2 ? Math.min(mib, this.#floor / 64) : this.#floor / 4;
   }
 }
 
-/** What a user without special rights may still write. */
+/** Bytes that an unprivileged user may still write. */
 function freeBytes(path: string): number {
   try {
     const { bavail, bsize } = statfsSync(path);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Bytes that processes have given to file systems of disks, what they mapped and what children that have ended wrote included. Infinity where
- * one of them hides it.
+ * Bytes that the processes have written to file systems on disks, including mapped files and children that have ended. Infinity when a
+ * process hides its count.
  */
 export function writtenBy(processes: readonly number[]): number {
   let bytes = 0;

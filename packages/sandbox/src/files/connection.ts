@@ -14,35 +14,35 @@ export interface ConnectionDeps {
   fileRequestMs: number;
 }
 
-/** Above what a tool host lists at once (`MOST_LISTED_BYTES`); a longer line is a violation. */
-const MAX_LINE_BYTES = 2 * 1024 * 1024;
-/** Node takes 0.6 GiB of writable addresses to start; the data of one request is held a few times over. */
-const MEMORY_BYTES = 2048 * 1024 * 1024;
+/** More than a tool host lists in one reply (`maxListedBytes`). A longer line is a violation. */
+const maxLineBytes = 2 * 1024 * 1024;
+/** Node needs 0.6 GiB of writable addresses to start. Memory contains the data of one request several times. */
+const memoryBytes = 2048 * 1024 * 1024;
 
-/** With the content that followed it. */
+/** A reply with the content that followed it. */
 type Answer = Exclude<ParsedReply, { failed: string }> & { content: Buffer };
-const NO_CONTENT = Buffer.alloc(0);
+const noContent = Buffer.alloc(0);
 
 interface Pending {
-  /** How much content may follow. */
+  /** Maximum bytes of content. */
   maxBytes: number;
   resolve(answer: Answer): void;
   reject(error: unknown): void;
   timer: NodeJS.Timeout;
 }
 
-/** One tool host process and the requests that are open with it. Ends when unused, on any violation, and on `close`. */
+/** One tool host process and its open requests. Ends when idle, on any violation, and on `close`. */
 export class Connection {
   readonly #deps: ConnectionDeps;
   readonly #tree: Tree;
   readonly #pending = new Map<number, Pending>();
   readonly #stderr: Buffer[] = [];
-  /** Its content has not arrived whole. */
-  #before: { pending: Pending; reply: Exclude<ParsedReply, { failed: string }> } | undefined;
+  /** The reply whose content has not arrived completely. */
+  #incomplete: { pending: Pending; reply: Exclude<ParsedReply, { failed: string }> } | undefined;
   #nextId = 1;
   #idle: NodeJS.Timeout | undefined;
   #failure: SandboxError | null = null;
-  /** Resolves when the process is dead. */
+  /** Resolves when the process has ended. */
   readonly ended: Promise<void>;
 
   constructor(deps: ConnectionDeps, workspace: WorkspaceMount) {
@@ -59,13 +59,13 @@ export class Connection {
       cwd: '.',
       env: {},
       egress: null,
-      // seconds of CPU add up over its life, which has no end while it is used
-      limits: resolveLimits({ cpu_seconds: 1_000_000, memory_bytes: MEMORY_BYTES, processes: 64 }),
+      // CPU seconds add up for as long as the tool host is in use.
+      limits: resolveLimits({ cpu_seconds: 1_000_000, memory_bytes: memoryBytes, processes: 64 }),
       stdin: null,
       toolHost: true,
     });
     const frames = new FrameReader(
-      MAX_LINE_BYTES,
+      maxLineBytes,
       (line) => this.#receive(line),
       (content) => this.#receiveContent(content),
     );
@@ -77,10 +77,10 @@ export class Connection {
     });
     for (const stream of [this.#tree.stdout, this.#tree.stderr, this.#tree.stdin]) stream?.on('error', () => {});
     this.ended = this.#end();
-    this.#rest();
+    this.#startIdleTimer();
   }
 
-  /** False once it ended or is about to: use another one. */
+  /** False once the tool host has ended or is about to. Callers then open another one. */
   get usable(): boolean {
     return this.#failure === null;
   }
@@ -96,11 +96,11 @@ export class Connection {
         clearTimeout(timer);
         signal?.removeEventListener('abort', onAbort);
         this.#pending.delete(id);
-        this.#rest();
+        this.#startIdleTimer();
       };
       const onAbort = () => {
         reject(signal?.reason);
-        // what it answers later has no reader; a write may still happen, which `killAll` prevents
+        // Its later answer is dropped. A write may still happen; `killAll` prevents that.
         this.#pending.set(id, { maxBytes, resolve: forget, reject: forget, timer });
       };
       const timer = setTimeout(
@@ -120,7 +120,7 @@ export class Connection {
     });
   }
 
-  /** A reply that is well formed but says what cannot be. */
+  /** Reports a well-formed reply with impossible content. */
   violate(what: string): SandboxError {
     return this.#violate(what);
   }
@@ -130,7 +130,7 @@ export class Connection {
     await this.ended;
   }
 
-  /** @returns how many bytes of content follow */
+  /** @returns the number of content bytes that follow */
   #receive(line: Buffer): number {
     if (this.#failure) return 0;
     const reply = parseReply(line);
@@ -139,28 +139,28 @@ export class Connection {
       this.#violate('a line is not the reply to an open request');
     } else if ('failed' in reply) {
       pending.reject(
-        new SandboxError('ETOOLHOSTLOST', `The tool host could not do its work: ${reply.failed}`, {
+        new SandboxError('ETOOLHOSTLOST', `The tool host failed: ${reply.failed}`, {
           retryable: true,
-          next: 'Look at the disk and the limits of the workspace host.',
+          next: 'Check the disk and the limits of this host.',
         }),
       );
     } else if ('output' in reply && reply.data !== undefined) {
       if (reply.data > pending.maxBytes) {
-        this.#violate('more content follows than was asked for');
+        this.#violate('more content follows than was requested');
       } else if (reply.data > 0) {
-        this.#before = { pending, reply };
+        this.#incomplete = { pending, reply };
         return reply.data;
-      } else pending.resolve({ ...reply, content: NO_CONTENT });
+      } else pending.resolve({ ...reply, content: noContent });
     } else {
-      pending.resolve({ ...reply, content: NO_CONTENT });
+      pending.resolve({ ...reply, content: noContent });
     }
     return 0;
   }
 
   #receiveContent(content: Buffer): void {
-    if (this.#failure || !this.#before) return;
-    const { pending, reply } = this.#before;
-    this.#before = undefined;
+    if (this.#failure || !this.#incomplete) return;
+    const { pending, reply } = this.#incomplete;
+    this.#incomplete = undefined;
     pending.resolve({ ...reply, content });
   }
 
@@ -199,14 +199,14 @@ export class Connection {
     return error;
   }
 
-  #rest(): void {
+  #startIdleTimer(): void {
     if (this.#pending.size > 0 || this.#failure) return;
     clearTimeout(this.#idle);
-    this.#idle = setTimeout(() => this.#fail('ETOOLHOSTLOST', 'was not used any more'), this.#deps.toolHostIdleMs);
+    this.#idle = setTimeout(() => this.#fail('ETOOLHOSTLOST', 'was idle'), this.#deps.toolHostIdleMs);
   }
 }
 
-/** One line of JSON. Base64 has nothing to escape, which `JSON.stringify` takes 25 ms to find out for 14 MB of it. */
+/** Writes one line of JSON. Base64 needs no escaping, but `JSON.stringify` takes 25 ms to check 14 MB of it. */
 function writeRequest(stdin: Writable, request: { id: number; operation: OperationName; input: object }): void {
   const { input, ...about } = request;
   if (!('data' in input) || typeof input.data !== 'string') {

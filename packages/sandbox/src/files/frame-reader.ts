@@ -1,21 +1,21 @@
-/** Splits bytes into lines of bounded length, each followed by as many raw bytes as the line announces. */
+/** Splits bytes into lines of limited length. Each line is followed by as many raw bytes as it announces. */
 export class FrameReader {
   readonly #maxBytes: number;
   readonly #onLine: (line: Buffer) => number;
   readonly #onData: (data: Buffer) => void;
   #parts: Buffer[] = [];
   #bytes = 0;
-  /** Raw bytes that the last line announced; 0 while a line is read. */
+  /** Raw bytes that the last line announced. 0 while a line is read. */
   #announced = 0;
 
-  /** @param onLine returns how many raw bytes follow the line; `onData` gets those together */
+  /** @param onLine returns the number of raw bytes after the line. `onData` gets these in one piece */
   constructor(maxBytes: number, onLine: (line: Buffer) => number, onData: (data: Buffer) => void) {
     this.#maxBytes = maxBytes;
     this.#onLine = onLine;
     this.#onData = onData;
   }
 
-  /** False when a line is longer than allowed; do not push any more then. */
+  /** False when a line is too long. The caller must not push any more then. */
   push(chunk: Buffer): boolean {
     let rest = chunk;
     while (rest.length > 0) {

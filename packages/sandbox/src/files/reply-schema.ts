@@ -1,5 +1,5 @@
+import { type FileErrorCode, fileErrorCodes } from '@holdpoint/contract';
 import { z } from 'zod';
-import { type FileErrorCode, fileErrorCodes } from '../errors.ts';
 import type { OperationName, Operations } from '../inside/tool-host/protocol.ts';
 import { countValues } from './count-values.ts';
 
@@ -8,7 +8,7 @@ const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const entryType = z.enum(['file', 'directory', 'symlink', 'other']);
 const mode = z.int().min(0).max(0o7777);
 
-/** What each operation may answer. The tool host lives beside the agent's code, so nothing of an answer is taken on trust. */
+/** Answers of each operation. The tool host runs beside the agent's code, so the worker trusts nothing in an answer. */
 const outputs: { [Name in OperationName]: z.ZodType<Operations[Name]['output']> } = {
   stat: z.strictObject({ type: entryType, bytes: size, mode, mtime_ms: z.number() }),
   read: z.strictObject({ bytes: size, sha256: sha256.nullable(), mode }),
@@ -31,14 +31,14 @@ const replySchema = z.union([
   }),
   z.strictObject({ id: z.int(), failed: z.string().max(10_000) }),
 ]);
-/** 10,000 entries have 40,000. */
-const MOST_VALUES = 50_000;
+/** 10,000 entries have 40,000 values. */
+const maxValues = 50_000;
 
 export type ParsedReply = z.infer<typeof replySchema>;
 
-/** Null when the line is no reply. */
+/** Null when the line is not a valid reply. */
 export function parseReply(line: Buffer): ParsedReply | null {
-  if (countValues(line) > MOST_VALUES) return null;
+  if (countValues(line) > maxValues) return null;
   try {
     return replySchema.parse(JSON.parse(line.toString('utf8')));
   } catch {
@@ -46,7 +46,7 @@ export function parseReply(line: Buffer): ParsedReply | null {
   }
 }
 
-/** Null when the output is none of this operation. */
+/** Null when the output does not fit the operation. */
 export function parseOutput<Name extends OperationName>(
   name: Name,
   output: unknown,

@@ -1,18 +1,26 @@
-import { FileError, SandboxError } from '../errors.ts';
+import {
+  type DirectoryEntry,
+  type FileContent,
+  FileError,
+  type FileStat,
+  type GlobQuery,
+  type WorkspaceFiles,
+  type WriteExpectation,
+} from '@holdpoint/contract';
+import { SandboxError } from '../errors.ts';
 import type { OperationName, Operations } from '../inside/tool-host/protocol.ts';
-import type { DirectoryEntry, FileContent, FileStat, GlobQuery, WorkspaceFiles, WriteExpectation } from '../port.ts';
 import type { Connection } from './connection.ts';
 import { parseOutput } from './reply-schema.ts';
 
-const MIB = 1024 * 1024;
-/** What is read or written at once is held in memory on both sides. */
-const MAX_TRANSFER_BYTES = 32 * MIB;
-const DEFAULT_READ_BYTES = 10 * MIB;
-const MAX_ENTRIES = 10_000;
-const DEFAULT_ENTRIES = 10_000;
-const DEFAULT_MATCHES = 1000;
+const mib = 1024 * 1024;
+/** Both sides keep one transfer in memory. */
+const maxTransferBytes = 32 * mib;
+const defaultReadBytes = 10 * mib;
+const maxEntries = 10_000;
+const defaultEntries = 10_000;
+const defaultMatches = 1000;
 
-/** @param connect the workspace's tool host, started if there is none */
+/** @param connect returns the workspace's tool host, and starts one if there is none */
 export function toolHostFiles(connect: () => Connection): WorkspaceFiles {
   const call = async <Name extends OperationName>(
     operation: Name,
@@ -26,7 +34,7 @@ export function toolHostFiles(connect: () => Connection): WorkspaceFiles {
     },
 
     async read(path, options = {}, signal): Promise<FileContent> {
-      const max_bytes = checkCount(path, 'max_bytes', options.max_bytes ?? DEFAULT_READ_BYTES, MAX_TRANSFER_BYTES);
+      const max_bytes = checkCount(path, 'max_bytes', options.max_bytes ?? defaultReadBytes, maxTransferBytes);
       const offset = checkCount(path, 'offset', options.offset ?? 0, Number.MAX_SAFE_INTEGER);
       const { output, data } = await request(connect, {
         ...{ operation: 'read', path, signal },
@@ -36,11 +44,11 @@ export function toolHostFiles(connect: () => Connection): WorkspaceFiles {
     },
 
     async write(path, data, options, signal) {
-      if (data.length > MAX_TRANSFER_BYTES) {
+      if (data.length > maxTransferBytes) {
         throw new FileError(
           'EFBIG',
           path,
-          `${path}: ${data.length} bytes are more than the ${MAX_TRANSFER_BYTES} that fit into one write.`,
+          `${path}: one write takes at most ${maxTransferBytes} bytes, not ${data.length}.`,
         );
       }
       const input = {
@@ -53,13 +61,13 @@ export function toolHostFiles(connect: () => Connection): WorkspaceFiles {
     },
 
     async list(path, options = {}, signal): Promise<{ entries: DirectoryEntry[]; total: number }> {
-      const limit = checkCount(path, 'limit', options.limit ?? DEFAULT_ENTRIES, MAX_ENTRIES);
+      const limit = checkCount(path, 'limit', options.limit ?? defaultEntries, maxEntries);
       return await call('list', path, { path, limit }, signal);
     },
 
     async glob(query: GlobQuery, signal) {
       const cwd = query.cwd ?? '.';
-      const limit = checkCount(cwd, 'limit', query.limit ?? DEFAULT_MATCHES, MAX_ENTRIES);
+      const limit = checkCount(cwd, 'limit', query.limit ?? defaultMatches, maxEntries);
       const { patterns, ignore = [], dot = false, type = 'file' } = query;
       return await call('glob', cwd, { cwd, patterns, ignore, dot, type, limit }, signal);
     },
@@ -75,7 +83,7 @@ interface Call<Name extends OperationName> {
 
 interface Answered<Name extends OperationName> {
   output: Operations[Name]['output'];
-  /** Empty unless the call reads. */
+  /** Empty except for `read`. */
   data: Buffer;
 }
 
@@ -86,7 +94,7 @@ async function request<Name extends OperationName>(
   try {
     return await attempt(connect(), call);
   } catch (error) {
-    // A tool host may end for reasons of its own, e.g. killed for memory. Asking again changes nothing, unless it was asked to write.
+    // A tool host may end at any time, e.g. killed for memory. Every operation but a write can be repeated.
     if (call.operation === 'write' || !(error instanceof SandboxError) || error.code !== 'ETOOLHOSTLOST') throw error;
     return await attempt(connect(), call);
   }

@@ -1,67 +1,136 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as delay, setImmediate as next } from 'node:timers/promises';
+import { identify, type ProcessIdentity } from '@holdpoint/process';
 import { SandboxError } from '../errors.ts';
-import type { Driver } from '../tree.ts';
-import type { Hold, Holds } from './holds.ts';
-import type { ProcessRecords } from './records.ts';
 
-export interface FreezeDeps {
-  records: ProcessRecords;
-  holds: Holds;
-  driver: Pick<Driver, 'freeze' | 'thaw'>;
-}
-
-/** Letting commands go on takes about a millisecond. */
-const LOOK_MS = 1;
-/** Who takes so long was stopped himself. */
-const PATIENCE_MS = 10_000;
+/** Most processes stop within 0.1 ms; the shortest timer takes more than 1 ms. */
+const immediateRounds = 10;
+/** A process that does not stop within this time hangs in a disk or network call. */
+const timeoutMs = 10_000;
 
 /**
- * Acts while the labelled commands of a workspace stand still, whichever worker of this host started them.
- * @param act gets their number: those that begin later wait until it has ended
+ * System calls in which a process waits for its child: vfork, clone and clone3. Such a parent cannot stop before its child continues, but
+ * it does nothing else either.
  */
-export async function frozen<Result>(
-  { records, holds, driver }: FreezeDeps,
-  workspaceId: string,
-  act: (frozen: number) => Promise<Result>,
-): Promise<Result> {
-  // Before it looks what runs: what is recorded later waits, before it begins, until nobody holds it.
-  const hold = holds.place(workspaceId);
+const forkCalls: readonly number[] = process.arch === 'arm64' ? [220, 435] : [56, 58, 435];
+
+/**
+ * Stops all descendants of these processes, not the processes themselves. Resolves when no descendant runs. Throws `SandboxError`
+ * EFREEZEFAILED when one does not stop.
+ */
+export async function freezeDescendants(roots: readonly ProcessIdentity[]): Promise<void> {
+  for (const { pid } of roots)
+    if (identify(pid) && read(`/proc/${pid}/task/${pid}/children`) === null) throw cannotListChildren();
+  const deadline = performance.now() + timeoutMs;
+  let pause = 1;
+  for (let round = 0; ; round++) {
+    const running = roots.flatMap(({ pid }) => stopRound(pid));
+    if (running.length === 0) return;
+    if (performance.now() > deadline) throw cannotStop(running);
+    if (round < immediateRounds) await next();
+    else await delay(pause);
+    pause = Math.min(pause * 2, 20);
+  }
+}
+
+/** Continues all descendants of these processes. */
+export function thawDescendants(roots: readonly ProcessIdentity[]): void {
+  for (const pid of roots.flatMap((root) => [...descendants(root.pid)])) sendSignal(pid, 'SIGCONT');
+}
+
+/** Sends SIGTERM to the present descendants of a process. */
+export function terminateDescendants({ pid }: ProcessIdentity): void {
+  for (const process of [...descendants(pid)]) sendSignal(process, 'SIGTERM');
+}
+
+/**
+ * Sends SIGSTOP to all running descendants, and returns them.
+ *
+ * An empty result proves that no descendant runs. The round lists a process's children only after it has seen the process stopped, so the
+ * list is complete. Orphans of a process that died have become children of the root by then, so the root must have the same children
+ * before and after the round.
+ */
+function stopRound(root: number): number[] {
+  const before = childrenOf(root);
+  const running: number[] = [];
+  for (const pid of descendants(root)) {
+    if (isStopped(pid)) continue;
+    sendSignal(pid, 'SIGSTOP');
+    running.push(pid);
+  }
+  const after = childrenOf(root);
+  const isSame = before.length === after.length && before.every((pid, index) => pid === after[index]);
+  return running.length > 0 || isSame ? running : [root];
+}
+
+/** Parents first. Yields each process before it lists the children. */
+function* descendants(root: number): Generator<number> {
+  for (const pid of childrenOf(root)) {
+    yield pid;
+    yield* descendants(pid);
+  }
+}
+
+/** Children of all threads. Empty when the process has ended. */
+function childrenOf(pid: number): number[] {
+  return threadsOf(pid).flatMap((thread) => {
+    const list = read(`/proc/${pid}/task/${thread}/children`);
+    return list === null ? [] : list.split(' ').filter(Boolean).map(Number);
+  });
+}
+
+/** Whether no thread runs. */
+function isStopped(pid: number): boolean {
+  const threads = threadsOf(pid);
+  return (
+    threads.every((thread) => isThreadStopped(`/proc/${pid}/task/${thread}`)) &&
+    threadsOf(pid).length === threads.length
+  );
+}
+
+function isThreadStopped(directory: string): boolean {
+  const stat = read(`${directory}/stat`);
+  if (stat === null) return true; // the thread has ended
+  const state = stat.charAt(stat.lastIndexOf(')') + 2);
+  if ('TtZX'.includes(state)) return true;
+  return state === 'D' && forkCalls.includes(Number.parseInt(read(`${directory}/syscall`) ?? '', 10));
+}
+
+function threadsOf(pid: number): string[] {
   try {
-    await untilAwake(holds, hold);
-    const trees = records.labelled(workspaceId);
-    if (trees.length > 0) await driver.freeze(trees);
-    return await act(trees.length);
-  } finally {
-    if (holds.beginWaking(hold)) {
-      const abandoned = holds.abandoned(workspaceId);
-      let woken: readonly string[] = [];
-      try {
-        const trees = records.labelled(workspaceId);
-        if (trees.length > 0) await driver.thaw(trees);
-        woken = abandoned;
-      } finally {
-        holds.end(hold, woken);
-      }
-    }
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return []; // the process has ended
   }
 }
 
-/** Wakes what a worker that died has left frozen. @returns whether there was such a worker */
-export async function wakeAbandoned(deps: FreezeDeps, workspaceId: string): Promise<boolean> {
-  if (!deps.holds.areAbandoned(workspaceId)) return false;
-  await frozen(deps, workspaceId, async () => {});
-  return true;
+function read(path: string): string | null {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return null; // the process has ended
+  }
 }
 
-async function untilAwake(holds: Holds, hold: Hold): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (holds.areWaking(hold)) {
-    if (performance.now() > deadline) {
-      throw new SandboxError('EFREEZEFAILED', 'Another worker has begun to let the commands go on, and does not end.', {
-        retryable: true,
-        next: 'Look whether a worker of this host is stopped (T in ps): let it go on, or end it.',
-      });
-    }
-    await delay(LOOK_MS);
+export function sendSignal(target: number, signal: 'SIGSTOP' | 'SIGCONT' | 'SIGTERM'): void {
+  try {
+    process.kill(target, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
+}
+
+function cannotStop(running: readonly number[]): SandboxError {
+  const left = running.filter((pid) => identify(pid) !== null);
+  return new SandboxError('EFREEZEFAILED', `Processes ${left.join(', ')} did not stop after SIGSTOP.`, {
+    retryable: true,
+    next: 'Check their state with ps (D: they hang in a disk or network call).',
+  });
+}
+
+function cannotListChildren(): SandboxError {
+  return new SandboxError('EFREEZEFAILED', 'The kernel does not list the children of processes.', {
+    retryable: false,
+    next: 'Use a kernel with CONFIG_PROC_CHILDREN, or run no background commands.',
+  });
 }

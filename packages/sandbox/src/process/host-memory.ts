@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 
-const KIB = 1024;
-const PAGE = 4096;
+const kib = 1024;
+const pageBytes = 4096;
 
 /** Memory of the whole host, in bytes. */
 export interface HostMemory {
   /** Shared mappings and files in memory. */
   shared: number;
-  /** What programs could still get. */
+  /** Memory that programs could still get. */
   available: number;
-  /** Buffers of all TCP sockets, whatever their network namespace. */
+  /** Buffers of the TCP sockets in all network namespaces. */
   tcp: number;
 }
 
@@ -20,11 +20,11 @@ export async function hostMemory(): Promise<HostMemory> {
   return {
     shared: kibibytes(meminfo ?? '', 'Shmem'),
     available: kibibytes(meminfo ?? '', 'MemAvailable'),
-    tcp: Number(/^TCP: .* mem (\d+)$/m.exec(sockets ?? '')?.[1] ?? 0) * PAGE,
+    tcp: Number(/^TCP: .* mem (\d+)$/m.exec(sockets ?? '')?.[1] ?? 0) * pageBytes,
   };
 }
 
 /** A value of /proc/meminfo or /proc/PID/status, in bytes. */
 export function kibibytes(text: string, name: string): number {
-  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) * KIB;
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) * kib;
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { identify, isAlive, type ProcessIdentity } from '@holdpoint/process';
 
-/** Sends SIGKILL if it is still the same process. */
+/** Sends SIGKILL if the pid is still the same process. */
 export function killProcess(identity: ProcessIdentity): void {
   if (isAlive(identity)) sendKill(identity.pid);
 }
@@ -10,7 +10,7 @@ export function killProcesses(identities: readonly ProcessIdentity[]): void {
   for (const identity of identities) killProcess(identity);
 }
 
-/** Sends SIGKILL to the group that this process leads. A group's number is not given out again while it has members. */
+/** Sends SIGKILL to the group of this leader. The kernel does not reuse a group's number while the group has members. */
 export function killGroup(leader: number): void {
   sendKill(-leader);
 }
@@ -23,7 +23,7 @@ function sendKill(target: number): void {
   }
 }
 
-/** Children of the process's main thread. Empty when it is gone, or when the kernel does not list children. */
+/** Children of the process's main thread. Empty when the process has ended, or when the kernel does not list children. */
 export function childrenOf(pid: number): ProcessIdentity[] {
   let list: string;
   try {

@@ -1,7 +1,7 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import type { ProcessIdentity } from '@holdpoint/process';
 
-/** Host pids of all processes in the pid namespace of one, as far as this user may look: its own, and for root everybody's. */
+/** Host pids of all processes in the pid namespace of a process. An unprivileged user sees only its own processes. */
 export function processesOfNamespace({ pid }: ProcessIdentity): number[] {
   const namespace = namespaceOf(String(pid));
   if (namespace === null) return [];
@@ -14,6 +14,6 @@ function namespaceOf(pid: string): string | null {
   try {
     return readlinkSync(`/proc/${pid}/ns/pid`);
   } catch {
-    return null; // it has ended, or is another user's
+    return null; // the process has ended, or belongs to another user
   }
 }

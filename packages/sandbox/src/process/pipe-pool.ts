@@ -3,36 +3,36 @@ import { chmodSync, closeSync, constants, mkdtempSync, openSync, rmSync, writeFi
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 
-/** Made at once: starting mkfifo takes about 2 ms, one FIFO more almost nothing. */
-const BATCH = 32;
-/** As much as a pipe holds. */
-const CHUNK_BYTES = 64 * 1024;
+/** FIFOs per call of mkfifo: the start takes about 2 ms, one more FIFO almost nothing. */
+const batchSize = 32;
+/** Capacity of a pipe. */
+const chunkBytes = 64 * 1024;
 
-/** One pipe: a stream on our side, a descriptor for a program on the other. */
+/** One pipe: a stream for the worker, a file descriptor for a program. */
 export interface Pipe {
   stream: Socket;
-  /** For the program; to be closed here once it has it. */
+  /** For the program. The caller closes it once the program has it. */
   descriptor: number;
 }
 
 /**
- * The standard streams of programs. What Node itself makes for a child are sockets, and a program that opens /dev/stdout or
- * /dev/stderr fails on a socket (ENXIO). Ours are FIFOs without a name: nobody else can open them, nothing of them stays behind.
+ * The standard streams of programs. Node itself gives a child sockets, and a program that opens /dev/stdout or /dev/stderr fails on a
+ * socket (ENXIO). These are FIFOs without a name: no other program can open them, and no file stays behind.
  */
 export class PipePool implements Disposable {
   readonly #mkfifo: string;
   readonly #directory: string;
   #free: number[] = [];
 
-  /** @param input.directory where their names are for a moment */
+  /** @param input.directory where the FIFOs have a name for a moment */
   constructor(input: { mkfifo: string; directory: string }) {
     this.#mkfifo = input.mkfifo;
     this.#directory = input.directory;
   }
 
   /**
-   * The program writes, we read. All of its chunks lie in one buffer, so each is only good until its listeners return: with a new one for
-   * every chunk, a worker whose command prints 2 GiB grew by 35 to 70 MiB.
+   * The program writes, the worker reads. All chunks share one buffer, so a chunk is valid only until its listeners return. With a new
+   * buffer for every chunk, a worker whose command prints 2 GiB grew by 35 to 70 MiB.
    */
   output(): Pipe {
     const ours = this.#take();
@@ -40,10 +40,10 @@ export class PipePool implements Disposable {
     const stream: Socket = new Socket({
       ...{ fd: ours, readable: true, writable: false },
       onread: {
-        buffer: Buffer.allocUnsafeSlow(CHUNK_BYTES),
+        buffer: Buffer.allocUnsafeSlow(chunkBytes),
         callback: (bytes, buffer) => {
           stream.emit('data', buffer.subarray(0, bytes));
-          return true; // go on, even if nobody listens
+          return true; // continue, even without listeners
         },
       },
     });
@@ -51,13 +51,13 @@ export class PipePool implements Disposable {
   }
 
   /**
-   * bubblewrap reads the data and then the end. No command may have the descriptor, which may lead to a file of ours. Unlike a stream, all
-   * of it is there before the program starts, whatever becomes of the worker.
+   * bubblewrap reads the data and then the end. No command may get this descriptor, because it may lead to a file of the worker. All data
+   * is there before the program starts, even when the worker dies then.
    *
-   * @returns a descriptor for the program; to be closed here once it has it
+   * @returns a descriptor for the program. The caller closes it once the program has it
    */
   filled(data: Buffer): number {
-    if (data.length > CHUNK_BYTES) return this.#file(data);
+    if (data.length > chunkBytes) return this.#file(data);
     const descriptor = this.#take();
     const ours = openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK);
     writeSync(ours, data);
@@ -81,20 +81,20 @@ export class PipePool implements Disposable {
   #take(): number {
     if (this.#free.length === 0) this.#free = this.#make();
     const descriptor = this.#free.pop();
-    if (descriptor === undefined) throw new Error('mkfifo made nothing');
+    if (descriptor === undefined) throw new Error('mkfifo created no FIFO');
     return descriptor;
   }
 
   #make(): number[] {
     return this.#unnamed((directory) => {
-      const paths = Array.from({ length: BATCH }, (_, index) => join(directory, String(index)));
-      // for everybody, because the workspace's owner may open its own /dev/stdout; only we can pass the directory
+      const paths = Array.from({ length: batchSize }, (_, index) => join(directory, String(index)));
+      // Writable for all, because the workspace's owner may open its own /dev/stdout. Only the worker's user can pass the directory.
       execFileSync(this.#mkfifo, ['-m', '666', '--', ...paths], { stdio: ['ignore', 'ignore', 'pipe'] });
       return paths.map((path) => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
     });
   }
 
-  /** What is made in the directory has no name when this returns. */
+  /** The files in the directory have no name any more when this returns. */
   #unnamed<Made>(make: (directory: string) => Made): Made {
     const directory = mkdtempSync(join(this.#directory, 'stdio-'));
     try {

@@ -17,22 +17,22 @@ import {
 
 const identitySchema = z.strictObject({ pid: z.int().positive(), start: z.int().nonnegative() });
 const recordSchema = z.strictObject({
-  /** Start times count from boot, so a record of an earlier boot names nobody. */
+  /** Start times count from boot, so a record of an earlier boot names no process. */
   boot: z.string(),
-  /** The processes whose end is the end of the tree. */
+  /** The tree ends when these processes end. */
   processes: z.array(identitySchema).min(1),
   label: z.string().optional(),
 });
 const announcementSchema = recordSchema.pick({ boot: true, label: true });
 
 /**
- * Which sandboxed processes run for a workspace on this host, as files that every worker of the host can read:
- * `<stateDir>/<workspaceId>/<pid>-<start>.json`. `killAll` renames a record to `.killed` before it kills, which tells the owner that
- * the end was not the command's own doing.
+ * The sandboxed processes of a workspace on this host, as files that every worker of the host can read:
+ * `<stateDir>/<workspaceId>/<pid>-<start>.json`. `killAll` renames a record to `.killed` before it kills, so the owner sees that the
+ * command did not end by itself.
  *
- * A worker can be stopped at any instruction, and go on much later. One that was stopped between starting a tree and recording it is seen by
- * its announcement, `<worker>-<uuid>.starting`, which `killAll` removes. Whoever goes on and finds it removed ends what he started, of
- * which nothing but the set-up can have run: that waits for a word from him.
+ * A worker can be stopped at any instruction and resume much later. If that happens between the start of a tree and its record, other
+ * workers see the announcement `<worker>-<uuid>.starting`, which `killAll` removes. A worker that resumes and finds its announcement gone
+ * kills what it started. Only set-up code can have run: the command waits for the worker's go-ahead.
  */
 export class ProcessRecords {
   readonly #stateDir: string;
@@ -43,14 +43,14 @@ export class ProcessRecords {
     this.#boot = bootId();
   }
 
-  /** Starts a tree under an announcement, which is to be withdrawn when the tree is recorded, or was not started after all. */
+  /** Starts a tree under an announcement. The caller withdraws it once the tree is recorded, or was not started. */
   announced<Started>(
     { workspace, label }: Pick<TreeRequest, 'workspace' | 'label'>,
     start: () => Started,
   ): { started: Started; announcement: string } {
     const name = `${process.pid}-${randomUUID()}.starting`;
     const announcement = join(workspaceDirectory(this.#stateDir, workspace.id), name);
-    this.#write(announcement, label === null ? {} : { label });
+    this.#write(announcement, { label: label ?? undefined });
     try {
       return { started: start(), announcement };
     } catch (error) {
@@ -59,21 +59,21 @@ export class ProcessRecords {
     }
   }
 
-  /** False when a kill came in between, and what was started must end. */
+  /** False when `killAll` came first. The caller must then kill what it started. */
   withdraw(announcement: string): boolean {
-    const stands = removeFile(announcement);
+    const wasThere = removeFile(announcement);
     removeEmpty(dirname(announcement));
-    return stands;
+    return wasThere;
   }
 
-  /** Writes or replaces the record of a tree; the first process names it. Synchronous, so that no await lies between a spawn and its record. */
+  /** Writes or replaces the record of a tree, named after its first process. Synchronous, so that no await lies between a spawn and its record. */
   write(
     workspaceId: string,
     processes: readonly [ProcessIdentity, ...ProcessIdentity[]],
     label: string | null = null,
   ): void {
     const path = join(workspaceDirectory(this.#stateDir, workspaceId), `${recordName(processes[0])}.json`);
-    this.#write(path, { processes, ...(label === null ? {} : { label }) });
+    this.#write(path, { processes, label: label ?? undefined });
   }
 
   /** True while `killAll` has not claimed the tree. */
@@ -81,7 +81,7 @@ export class ProcessRecords {
     return existsSync(join(workspaceDirectory(this.#stateDir, workspaceId), `${recordName(first)}.json`));
   }
 
-  /** Removes the record of an ended tree. Says whether `killAll` had claimed it. */
+  /** Removes the record of an ended tree. `killed` when `killAll` had claimed it. */
   remove(workspaceId: string, first: ProcessIdentity): { killed: boolean } {
     const directory = workspaceDirectory(this.#stateDir, workspaceId);
     const path = join(directory, recordName(first));
@@ -91,7 +91,7 @@ export class ProcessRecords {
     return { killed: !own };
   }
 
-  /** Trees with a label, as they are recorded now. */
+  /** The recorded trees with a label. */
   labelled(workspaceId: string): ProcessIdentity[][] {
     const directory = workspaceDirectory(this.#stateDir, workspaceId);
     return listNames(directory)
@@ -103,15 +103,15 @@ export class ProcessRecords {
   }
 
   /**
-   * Marks every record of the workspace as killed and returns the trees; stale and unreadable records are removed.
-   * @param label only those with this label
+   * Marks the records of the workspace as killed and returns their trees. Removes stale and unreadable records.
+   * @param label only records with this label
    */
   claim(workspaceId: string, label?: string): ProcessIdentity[][] {
     const directory = workspaceDirectory(this.#stateDir, workspaceId);
     const trees: ProcessIdentity[][] = [];
     for (const name of listNames(directory)) {
       const path = join(directory, name);
-      if (name.endsWith('.starting') && this.#isMeant(path, label)) removeFile(path);
+      if (name.endsWith('.starting') && this.#matches(path, label)) removeFile(path);
       if (!name.endsWith('.json') && !name.endsWith('.killed')) continue;
       const record = this.#read(path);
       if (record === 'ended') continue;
@@ -130,12 +130,12 @@ export class ProcessRecords {
   #read(path: string): z.infer<typeof recordSchema> | 'ended' | 'stale' {
     const text = readText(path);
     if (text === null) return 'ended';
-    // a half-written record can only be left by a power cut, after which nothing of it runs
+    // Only a power cut leaves a half-written record, and its processes have ended with it.
     const record = recordSchema.safeParse(parseJson(text));
     return record.success && record.data.boot === this.#boot ? record.data : 'stale';
   }
 
-  /** Complete or not at all, for whoever reads it. */
+  /** Atomic for readers. */
   #write(path: string, data: object): void {
     const temporary = `${path}.${process.pid}.new`;
     for (let tries = 1; ; tries++) {
@@ -149,7 +149,7 @@ export class ProcessRecords {
     }
   }
 
-  #isMeant(announcement: string, label: string | undefined): boolean {
+  #matches(announcement: string, label: string | undefined): boolean {
     if (label === undefined) return true;
     const read = announcementSchema.safeParse(parseJson(readText(announcement) ?? ''));
     return read.success && read.data.label === label;
@@ -158,9 +158,9 @@ export class ProcessRecords {
 
 function unusable(stateDir: string, cause: unknown): SandboxError {
   const detail = cause instanceof Error ? cause.message : String(cause);
-  return new SandboxError('ESANDBOXSETUP', `A process could not be recorded, so it was killed: ${detail}`, {
+  return new SandboxError('ESANDBOXSETUP', `A process was killed because it could not be recorded: ${detail}`, {
     retryable: true,
-    next: `Check that ${stateDir} can be written and has space.`,
+    next: `Check that ${stateDir} is writable and has free space.`,
     cause,
   });
 }

@@ -2,22 +2,22 @@ import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, writeFileSync } 
 import { dirname, join } from 'node:path';
 import { SandboxError } from '../errors.ts';
 
-/** Files about what runs for a workspace lie in a directory of its own, which is there only while it has some. */
+/** Directory of the state files of one workspace. It exists only while it has files. */
 export function workspaceDirectory(stateDir: string, workspaceId: string): string {
   if (!/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(workspaceId)) {
     throw new SandboxError(
       'ECOMMANDINVALID',
-      `The workspace id ${JSON.stringify(workspaceId)} cannot be a directory name.`,
+      `The workspace id ${JSON.stringify(workspaceId)} is no valid directory name.`,
       {
         retryable: false,
-        next: 'Use letters, digits, dots, hyphens and underscores; at most 200 of them.',
+        next: 'Use at most 200 letters, digits, dots, hyphens and underscores.',
       },
     );
   }
   return join(stateDir, workspaceId);
 }
 
-/** Writes a file, and makes its directory: another process may remove that, empty for a moment, between the two calls. */
+/** Writes a file and creates its directory. Another process may remove the empty directory between the two calls. */
 export function writeInto(path: string, data: string): void {
   for (let tries = 1; ; tries++) {
     try {
@@ -39,7 +39,7 @@ export function listNames(directory: string): string[] {
   }
 }
 
-/** Whether it was there. */
+/** Whether the file existed. */
 export function removeFile(path: string): boolean {
   try {
     rmSync(path);
@@ -50,7 +50,7 @@ export function removeFile(path: string): boolean {
   }
 }
 
-/** Whether it was there. */
+/** Whether the file existed. */
 export function renameIfThere(from: string, to: string): boolean {
   try {
     renameSync(from, to);
@@ -65,7 +65,7 @@ export function removeEmpty(directory: string): void {
   try {
     rmdirSync(directory);
   } catch {
-    // others still have files in it, or it is already gone
+    // The directory still has files of others, or is already gone.
   }
 }
 

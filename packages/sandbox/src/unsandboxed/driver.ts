@@ -3,24 +3,23 @@ import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { CapabilityReport } from '@holdpoint/contract';
 import { identify, isAlive } from '@holdpoint/process';
 import { gitEnvironment } from '../git-environment.ts';
-import { closed } from '../process/closed.ts';
-import type { Holds } from '../process/holds.ts';
+import { freezeDescendants, sendSignal, thawDescendants } from '../process/freeze.ts';
+import type { FreezeLocks } from '../process/freeze-locks.ts';
 import { killGroup } from '../process/kill.ts';
 import type { ProcessRecords } from '../process/records.ts';
-import { send, stopBelow, wakeBelow } from '../process/standstill.ts';
+import { untilClosed } from '../process/until-closed.ts';
 import { signalOfExitCode } from '../signal-name.ts';
 import type { Driver, Tree, TreeEnd, TreeRequest } from '../tree.ts';
 
-/** Output that is already in the pipes arrives in much less. */
-const DRAIN_MS = 500;
+/** Output that is already in the pipes arrives much sooner. */
+const drainMs = 500;
 
 export interface UnsandboxedDeps {
   records: ProcessRecords;
-  holds: Holds;
-  /** Whether the worker is root, so that commands can at least run as the workspace's owner. */
+  freezeLocks: FreezeLocks;
+  /** Whether the worker is root. Commands then at least run as the workspace's owner. */
   root: boolean;
   node: string;
   ripgrep: string;
@@ -30,47 +29,28 @@ export interface UnsandboxedDeps {
 
 const uncounted: Pick<Tree, 'usage' | 'processes'> = { usage: () => null, processes: () => [] };
 
-/** Runs programs as they are. For hosts whose owner said that nothing needs to be isolated. */
+/** Runs programs without isolation, for hosts whose owner allows that. */
 export function unsandboxedDriver(deps: UnsandboxedDeps): Driver {
   return {
     name: 'none',
-    held: null,
+    cgroupLimits: null,
     release: async () => {},
     start: (request) => start(deps, request),
     root: (workspace) => workspace.path,
-    findOrphans: () => [], // what leaves its process group cannot be told from others
+    findOrphans: () => [], // a process that left its group looks like any other
     async freeze(trees) {
       const leaders = trees.flatMap(([leader]) => (leader && isAlive(leader) ? [leader] : []));
-      for (const { pid } of leaders) send(-pid, 'SIGSTOP');
-      await stopBelow(leaders);
+      for (const { pid } of leaders) sendSignal(-pid, 'SIGSTOP');
+      await freezeDescendants(leaders);
     },
     async thaw(trees) {
       const leaders = trees.flatMap(([leader]) => (leader && isAlive(leader) ? [leader] : []));
-      wakeBelow(leaders);
-      for (const { pid } of leaders) send(-pid, 'SIGCONT');
+      thawDescendants(leaders);
+      for (const { pid } of leaders) sendSignal(-pid, 'SIGCONT');
     },
     node: deps.node,
     ripgrep: deps.ripgrep,
     toolHost: fileURLToPath(new URL('../inside/tool-host/main.ts', import.meta.url)),
-  };
-}
-
-/** @param reason why nothing better is in use, for the report's notes */
-export function unsandboxedReport(reason: string): CapabilityReport {
-  const absent = 'absent' as const;
-  return {
-    driver: 'none',
-    ...{
-      fs: absent,
-      net: absent,
-      pids: absent,
-      memory: absent,
-      cpu: absent,
-      disk: absent,
-      seccomp: absent,
-      uid_drop: absent,
-    },
-    notes: [`Commands run without isolation, as allowUnsandboxed permits. ${reason}`],
   };
 }
 
@@ -85,18 +65,18 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
       env: {
         ...{ PATH: [dirname(deps.node), ...bins, deps.path].join(':'), HOME: '/tmp', LANG: 'C.UTF-8', TMPDIR: '/tmp' },
         ...gitEnvironment(fileURLToPath(new URL('../inside/etc/gitconfig', import.meta.url))),
-        // /tmp is everyone's here.
+        // All users share /tmp here.
         GIT_CONFIG_GLOBAL: '/dev/null',
         ...request.env,
       },
       stdio: [request.toolHost || request.stdin !== null ? 'pipe' : 'ignore', 'pipe', 'pipe'],
-      detached: true, // its own process group, which is what kill ends
+      detached: true, // a process group of its own, so that kill ends all of it
       ...(deps.root ? { uid: workspace.uid, gid: workspace.gid } : {}),
     }),
   );
   const { stdin, stdout, stderr, pid } = subprocess;
   if (!stdout || !stderr) throw new TypeError('no stdout');
-  stdin?.on('error', () => {}); // a program need not read its input
+  stdin?.on('error', () => {}); // a program may ignore its input
   if (request.stdin !== null) stdin?.end(request.stdin);
   const failure = new Promise<string>((resolve) => subprocess.once('error', (error) => resolve(error.message)));
   if (pid === undefined) {
@@ -121,10 +101,10 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
   }
   const overtaken = !deps.records.withdraw(announcement);
   if (overtaken) killGroup(pid);
-  // it has begun already, and cannot wait as those in a sandbox do
-  if (request.label !== null && deps.holds.isHeld(workspace.id)) {
-    send(-pid, 'SIGSTOP');
-    if (!deps.holds.isHeld(workspace.id)) send(-pid, 'SIGCONT');
+  // The command has begun already. It cannot wait as a command in a sandbox does.
+  if (request.label !== null && deps.freezeLocks.isLocked(workspace.id)) {
+    sendSignal(-pid, 'SIGSTOP');
+    if (!deps.freezeLocks.isLocked(workspace.id)) sendSignal(-pid, 'SIGCONT');
   }
   if (!overtaken) request.onBegun?.();
   const exited = new Promise<TreeEnd>((resolve) =>
@@ -138,10 +118,10 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
   );
   const finish = async (): Promise<TreeEnd> => {
     const end = await exited;
-    killGroup(pid); // what it left in the background
-    // what left the group may hold the streams open for ever
-    const timer = setTimeout(() => [stdout, stderr].map((stream) => stream.destroy()), DRAIN_MS);
-    await Promise.all([closed(stdout), closed(stderr)]);
+    killGroup(pid); // its background processes
+    // A process that left the group may keep the streams open for ever.
+    const timer = setTimeout(() => [stdout, stderr].map((stream) => stream.destroy()), drainMs);
+    await Promise.all([untilClosed(stdout), untilClosed(stderr)]);
     clearTimeout(timer);
     const killed = identity !== null && deps.records.remove(workspace.id, identity).killed;
     return killed || overtaken ? { status: 'taken_over' } : end;
@@ -151,7 +131,7 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
     stdout,
     stderr,
     ...uncounted,
-    terminate: () => send(-pid, 'SIGTERM'),
+    terminate: () => sendSignal(-pid, 'SIGTERM'),
     kill: () => killGroup(pid),
     ended: finish(),
   };

@@ -1,71 +1,71 @@
 import { statfsSync } from 'node:fs';
 import { walk } from './walk.ts';
 
-/** What the names in a workspace take of its disk. */
+/** Disk use of the named files in a workspace. */
 export interface Size {
   bytes: number;
-  /** Free bytes of its file system now. */
+  /** Free bytes of its file system. */
   free: number;
-  /** Whether directories could not be looked into, so that it may be more. */
-  closed: boolean;
+  /** Whether directories were unreadable, so the real size may be larger. */
+  unreadable: boolean;
 }
 
-/** Counts a tree with the rights of its owner over closed directories. Null when that failed. */
-export type WalkClosed = (path: string, enough: number) => Promise<number | null>;
+/** Measures a tree with its owner's access to unreadable directories. Null on failure. */
+export type WalkUnreadable = (path: string, enough: number) => Promise<number | null>;
 
 interface Measured extends Size {
   at: number;
   took_ms: number;
 }
 
-/** Of its time, the measuring of one workspace takes at most one part in so many. */
-const SHARE = 20;
-const KEPT_WORKSPACES = 1000;
+/** Measuring one workspace takes at most 1/20 of the time. */
+const maxShare = 20;
+const maxKnown = 1000;
 
 /** The last known sizes of workspaces. */
 export class WorkspaceSizes {
   readonly #now: () => number;
   readonly #known = new Map<string, Measured>();
 
-  /** @param now milliseconds of a clock that only goes forward */
+  /** @param now monotonic clock in milliseconds */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** Whether the tree was too large when it was last measured. */
+  /** Whether the last measurement was over the limit. */
   wasOver(path: string, limit: number): boolean {
     return (this.#known.get(path)?.bytes ?? 0) > limit;
   }
 
   /**
-   * The size of the tree in bytes, at most one look out of date. A tree that takes long to walk is walked rarely, unless its file system
-   * has lost so much space meanwhile that it may have passed its limit.
+   * The size of the tree, at most one measurement out of date. A tree that takes long to walk is walked rarely, unless its file system has
+   * lost so much space that the tree may be over its limit.
    *
-   * @param input.limit of interest
-   * @param input.enough a larger size need not be known exactly
-   * @param input.walkClosed for a worker that may not read all directories of its own
+   * @param input.limit the limit to compare with
+   * @param input.enough a larger size need not be exact
+   * @param input.walkUnreadable measures a tree with directories that the worker may not read
    */
   async measure(input: {
     path: string;
     limit: number;
     enough: number;
-    walkClosed?: WalkClosed | undefined;
+    walkUnreadable?: WalkUnreadable | undefined;
   }): Promise<Size> {
     const { path, limit, enough } = input;
     const free = freeBytes(path);
     const last = this.#known.get(path);
     const started = this.#now();
     const grown = last ? last.free - free : 0;
-    const isRecent = last && started - last.at < SHARE * last.took_ms;
+    const isRecent = last && started - last.at < maxShare * last.took_ms;
     if (isRecent && last.bytes <= limit && grown < (limit - last.bytes) / 2) return { ...last, free };
     const walked = await walk(path, enough);
-    const all = walked.closed ? ((await input.walkClosed?.(path, enough)) ?? null) : walked.bytes;
+    const all = walked.unreadable ? ((await input.walkUnreadable?.(path, enough)) ?? null) : walked.bytes;
     const now = this.#now();
-    const size = { bytes: all ?? walked.bytes, free, closed: all === null };
+    const size = { bytes: all ?? walked.bytes, free, unreadable: all === null };
     this.#known.delete(path);
     this.#known.set(path, { ...size, at: now, took_ms: now - started });
     const [oldest] = this.#known.keys();
-    if (this.#known.size > KEPT_WORKSPACES && oldest !== undefined) this.#known.delete(oldest);
+    if (this.#known.size > maxKnown && oldest !== undefined) this.#known.delete(oldest);
     return size;
   }
 }

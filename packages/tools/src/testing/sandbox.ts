@@ -2,8 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openSandbox } from '@holdpoint/sandbox/open-sandbox';
-import type { Sandbox } from '@holdpoint/sandbox/port';
+import { openSandbox, type Sandbox } from '@holdpoint/sandbox';
 
 /** The real sandbox of this host, with its own temporary state directory. A host without a sandbox fails the tests. */
 export async function openTestSandbox(): Promise<{ sandbox: Sandbox; close(): Promise<void> }> {

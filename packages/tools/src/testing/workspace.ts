@@ -2,7 +2,7 @@ import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Preview, ToolOutcome } from '@holdpoint/contract';
-import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox/port';
+import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { createRegistry } from '../registry.ts';
 import { openTextThreads } from '../text-work/open-text-threads.ts';

@@ -2,8 +2,8 @@
 const ignoredByHfs = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/gu;
 
 /**
- * Whether some file system takes a name for `.git`: another case, characters that HFS+ ignores, trailing dots and spaces, NTFS streams
- * and the short name. The workspace package judges the same names, as bytes; `tests/hostile` holds that both agree.
+ * Whether some file system treats a name as `.git`: another case, characters that HFS+ ignores, trailing dots and spaces, NTFS streams
+ * and the short name. The workspace package has the same rule for bytes. A test in `tests/hostile` checks that both agree.
  */
 export function isDotGit(name: string): boolean {
   const folded = name.replace(ignoredByHfs, '').toLowerCase();

@@ -1,5 +1,5 @@
 import type { Dirent, Stats } from 'node:fs';
-import type { EntryType } from '../../port.ts';
+import type { EntryType } from '@holdpoint/contract';
 import { Refusal } from './refusal.ts';
 
 export function entryType(entry: Stats | Dirent): EntryType {
@@ -8,7 +8,7 @@ export function entryType(entry: Stats | Dirent): EntryType {
   return entry.isSymbolicLink() ? 'symlink' : 'other';
 }
 
-/** Refuses what is not a regular file: opening a FIFO waits for a writer, reading a device may have effects. */
+/** Opening a FIFO waits for a writer, and reading a device may have effects. */
 export function assertRegular(stats: Stats): void {
   if (stats.isDirectory()) throw new Refusal('EISDIR', 'it is a directory');
   if (!stats.isFile()) throw new Refusal('ESPECIAL', 'it is a FIFO, a socket or a device');

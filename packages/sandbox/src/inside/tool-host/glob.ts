@@ -2,13 +2,13 @@ import { lstatSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import fastGlob from 'fast-glob';
 import { byBytes } from './by-bytes.ts';
-import { whatFits } from './fit.ts';
+import { fitReply } from './fit.ts';
 import type { Operations } from './protocol.ts';
 import { Refusal } from './refusal.ts';
 import { resolve } from './resolve.ts';
 
-/** More matches than this are not counted any further; a path takes about 100 bytes of memory. */
-const MAX_MATCHES = 500_000;
+/** The count stops here. A path takes about 100 bytes of memory. */
+const maxMatches = 500_000;
 
 export async function glob(root: string, input: Operations['glob']['input']): Promise<Operations['glob']['output']> {
   const { path: cwd, stats } = resolve(root, input.cwd);
@@ -25,23 +25,24 @@ export async function glob(root: string, input: Operations['glob']['input']): Pr
     onlyFiles: input.type === 'file',
     onlyDirectories: input.type === 'directory',
     followSymbolicLinks: false,
-    suppressErrors: true, // an unreadable directory hides its content, no more
+    suppressErrors: true, // an unreadable directory hides only its content
   };
   let truncated = false;
   for await (const match of fastGlob.stream(patterns, options)) {
     const path = join(prefix, String(match));
     if (!isInside(path)) continue;
     paths.push(path);
-    truncated = paths.length === MAX_MATCHES;
+    truncated = paths.length === maxMatches;
     if (truncated) break;
   }
   paths.sort(byBytes);
-  const shown = whatFits(paths.slice(0, input.limit));
+  const shown = fitReply(paths.slice(0, input.limit));
   return { paths: shown, total: paths.length, truncated: truncated || paths.length > shown.length };
 }
 
 function checkPattern(root: string, pattern: string): string {
-  if (pattern === '' || pattern.includes('\0')) throw new Refusal('EINVAL', 'a pattern is empty or holds a NUL byte');
+  if (pattern === '' || pattern.includes('\0'))
+    throw new Refusal('EINVAL', 'a pattern is empty or contains a NUL byte');
   for (const prefix of [root, '/workspace'])
     if (pattern.startsWith(`${prefix}/`)) return pattern.slice(prefix.length + 1);
   if (pattern.startsWith('/') || pattern.split('/').includes('..')) {
@@ -50,7 +51,7 @@ function checkPattern(root: string, pattern: string): string {
   return pattern;
 }
 
-/** fast-glob enters a link that a pattern names literally, and `..` can hide in braces: each directory is looked at once. */
+/** fast-glob follows a link that a pattern names literally, and braces can hide `..`. So each directory of a match is checked once. */
 function insideTest(root: string): (path: string) => boolean {
   const known = new Map<string, boolean>();
   return (path) => {

@@ -2,7 +2,7 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { byBytes } from './by-bytes.ts';
 import { entryType } from './entry-type.ts';
-import { whatFits } from './fit.ts';
+import { fitReply } from './fit.ts';
 import type { Operations } from './protocol.ts';
 import { Refusal } from './refusal.ts';
 import { resolve } from './resolve.ts';
@@ -15,8 +15,8 @@ export function list(root: string, input: Operations['list']['input']): Operatio
   const entries = found.slice(0, input.limit).map((entry) => ({
     name: entry.name,
     type: entryType(entry),
-    // 0 when it disappeared since, or when its name is not valid UTF-8
+    // 0 when the entry has disappeared, or when its name is not valid UTF-8.
     bytes: lstatSync(join(path, entry.name), { throwIfNoEntry: false })?.size ?? 0,
   }));
-  return { entries: whatFits(entries), total: found.length };
+  return { entries: fitReply(entries), total: found.length };
 }

@@ -6,7 +6,7 @@ import { refusalOf } from './refusal.ts';
 import { stat } from './stat.ts';
 import { write } from './write.ts';
 
-/** Serves the files below argv[2] until stdin ends. */
+/** Serves file requests below argv[2] until stdin ends. */
 const root = process.argv[2] ?? '/workspace';
 process.umask(0o022);
 
@@ -36,16 +36,16 @@ async function answer(request: Request): Promise<void> {
   const { id } = request;
   try {
     const { output, data } = await perform(request);
-    say({ id, output, ...(data && { data: data.length }) });
+    send({ id, output, data: data?.length });
     if (data) process.stdout.write(data);
   } catch (error) {
     const refusal = refusalOf(error);
-    if (refusal) say({ id, refused: { code: refusal.code, message: refusal.message } });
-    else say({ id, failed: error instanceof Error ? error.message : String(error) });
+    if (refusal) send({ id, refused: { code: refusal.code, message: refusal.message } });
+    else send({ id, failed: error instanceof Error ? error.message : String(error) });
   }
 }
 
-function say(reply: Reply): void {
+function send(reply: Reply): void {
   process.stdout.write(`${JSON.stringify(reply)}\n`);
 }
 

@@ -1,9 +1,8 @@
-import type { FileErrorCode } from '../../errors.ts';
-import type { DirectoryEntry, FileStat, GlobQuery, WriteExpectation } from '../../port.ts';
+import type { DirectoryEntry, FileErrorCode, FileStat, GlobQuery, WriteExpectation } from '@holdpoint/contract';
 
 /**
- * One request per line on stdin, one reply per line on stdout; replies may come in another order. The content of a file follows the line of
- * its reply as it is, so that a line stays short: the worker parses each on its event loop. What is written travels as base64.
+ * One request per line on stdin, one reply per line on stdout, in any order. The content of a file follows the line of its reply as raw
+ * bytes, so that lines stay short: the worker parses each line on its event loop. Content to write is base64.
  */
 export type Operations = {
   stat: { input: { path: string }; output: FileStat };
@@ -24,11 +23,11 @@ export type Request = {
   [Name in OperationName]: { id: number; operation: Name; input: Operations[Name]['input'] };
 }[OperationName];
 
-/** Bytes of entries or paths in one reply; what does not fit is left out, and counted. */
-export const MOST_LISTED_BYTES = 1024 * 1024;
+/** Maximum bytes of entries or paths in one reply. The rest is left out but counted. */
+export const maxListedBytes = 1024 * 1024;
 
 export type Reply =
-  | { id: number; output: Operations[OperationName]['output'] /** How many bytes of content follow. */; data?: number }
+  | { id: number; output: Operations[OperationName]['output'] /** Bytes of content that follow. */; data?: number }
   | { id: number; refused: { code: FileErrorCode; message: string } }
-  /** The tool host could not do its work, e.g. on a disk error. */
+  /** The tool host itself failed, e.g. on a disk error. */
   | { id: number; failed: string };

@@ -5,8 +5,8 @@ import type { Operations } from './protocol.ts';
 import { Refusal } from './refusal.ts';
 import { resolve } from './resolve.ts';
 
-/** Without O_NONBLOCK, opening a FIFO that took the file's place would wait for a writer. */
-const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+/** Without O_NONBLOCK, opening a FIFO that replaced the file would wait for a writer. */
+const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 interface ReadFile {
   output: Operations['read']['output'];
@@ -17,7 +17,7 @@ export function read(root: string, input: Operations['read']['input']): ReadFile
   const { path, stats } = resolve(root, input.path);
   if (!stats) throw new Refusal('ENOENT', 'no such file');
   assertRegular(stats);
-  const descriptor = openSync(path, READ);
+  const descriptor = openSync(path, readFlags);
   try {
     const now = fstatSync(descriptor);
     assertRegular(now);
@@ -36,7 +36,7 @@ export function read(root: string, input: Operations['read']['input']): ReadFile
 
 /** The sha256 of a regular file of any size. */
 export function hashFile(path: string): string {
-  const descriptor = openSync(path, READ);
+  const descriptor = openSync(path, readFlags);
   try {
     assertRegular(fstatSync(descriptor));
     const hash = createHash('sha256');
@@ -54,7 +54,7 @@ export function sha256(data: Buffer): string {
   return createHash('sha256').update(data).digest('hex');
 }
 
-/** Grows as it reads: the size that a file claims may be a lie, and a sparse one costs nothing to make. */
+/** Allocates while it reads: the size of a file may change, and a sparse file costs nothing to make. */
 function readAtMost(descriptor: number, offset: number, bytes: number): Buffer {
   const chunks: Buffer[] = [];
   for (let total = 0; total < bytes; ) {

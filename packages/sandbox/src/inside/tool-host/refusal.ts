@@ -1,6 +1,6 @@
-import type { FileErrorCode } from '../../errors.ts';
+import type { FileErrorCode } from '@holdpoint/contract';
 
-/** An operation was refused; becomes a `FileError` on the other side. */
+/** An operation is refused. The worker turns it into a `FileError`. */
 export class Refusal extends Error {
   readonly code: FileErrorCode;
 
@@ -27,7 +27,7 @@ const meanings: Record<string, [FileErrorCode, string]> = {
   ENXIO: ['ESPECIAL', 'not a regular file'],
 };
 
-/** Null when it is not about the file at hand, e.g. EIO or EMFILE. */
+/** Null for an error that is not about the file, e.g. EIO or EMFILE. */
 export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
   const meaning = meanings[(error as NodeJS.ErrnoException).code ?? ''];

@@ -2,26 +2,26 @@ import { lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { Refusal } from './refusal.ts';
 
 export interface Resolved {
-  /** Absolute, without symbolic links as far as it exists. */
+  /** Absolute. The existing part has no symbolic links. */
   path: string;
-  /** Null when nothing is there. */
+  /** Null when the path does not exist. */
   stats: Stats | null;
 }
 
 /** As in Linux. */
-const MAX_LINKS = 40;
-const MAX_NAME_BYTES = 255;
-const MAX_PATH_BYTES = 4096;
+const maxLinks = 40;
+const maxNameBytes = 255;
+const maxPathBytes = 4096;
 
 /**
- * Where a path really leads, one name at a time. Links may lead anywhere inside the root. This makes refusals clear; what makes them
- * hold is that the sandbox has nothing outside: a path that is swapped after it was looked at leads nowhere.
+ * Resolves a path name by name. Links may lead anywhere inside the root. This gives clear refusals. The protection itself is the sandbox:
+ * it contains nothing outside the workspace, so a path that is swapped after the check leads nowhere.
  *
- * @param input relative to the root, or starting with it, or with `/workspace`
+ * @param input relative to the root, or starting with the root or `/workspace`
  */
 export function resolve(root: string, input: string): Resolved {
   checkText(input);
-  const names = relativeNames(root, input).reverse(); // the next name is the last
+  const names = relativeNames(root, input).reverse(); // the next name is at the end
   const walked: string[] = [];
   const here = () => [root, ...walked].join('/');
   let stats: Stats | null = lstatSync(root);
@@ -34,10 +34,10 @@ export function resolve(root: string, input: string): Resolved {
       continue;
     }
     walked.push(name);
-    if (stats === null) continue; // below something that does not exist: nothing to look at
+    if (stats === null) continue; // the parent does not exist
     stats = lstatSync(here(), { throwIfNoEntry: false }) ?? null;
     if (stats?.isSymbolicLink()) {
-      if (++links > MAX_LINKS) throw new Refusal('ELOOP', 'too many symbolic links');
+      if (++links > maxLinks) throw new Refusal('ELOOP', 'too many symbolic links');
       const target = readlinkSync(here());
       walked.pop();
       if (target.startsWith('/')) walked.length = 0;
@@ -60,10 +60,10 @@ function relativeNames(root: string, path: string): string[] {
 
 function checkText(path: string): void {
   if (path === '') throw new Refusal('EINVAL', 'the path is empty');
-  if (path.includes('\0')) throw new Refusal('EINVAL', 'the path holds a NUL byte');
+  if (path.includes('\0')) throw new Refusal('EINVAL', 'the path contains a NUL byte');
   if (!path.isWellFormed()) throw new Refusal('EINVAL', 'the path is not valid Unicode');
-  const tooLong = path.split('/').some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES);
-  if (tooLong || Buffer.byteLength(path) > MAX_PATH_BYTES) throw new Refusal('ENAMETOOLONG', 'the name is too long');
+  const tooLong = path.split('/').some((name) => Buffer.byteLength(name) > maxNameBytes);
+  if (tooLong || Buffer.byteLength(path) > maxPathBytes) throw new Refusal('ENAMETOOLONG', 'the name is too long');
 }
 
 function outside(): Refusal {

@@ -13,7 +13,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import type { WriteExpectation } from '../../port.ts';
+import type { WriteExpectation } from '@holdpoint/contract';
 import { isDotGit } from './dot-git.ts';
 import { assertRegular } from './entry-type.ts';
 import type { Operations } from './protocol.ts';
@@ -21,7 +21,7 @@ import { hashFile, sha256 } from './read.ts';
 import { Refusal } from './refusal.ts';
 import { resolve } from './resolve.ts';
 
-/** Synchronous throughout, so that no other request comes between the check and the write. */
+/** Fully synchronous, so that no other request runs between the check and the write. */
 export function write(root: string, input: Operations['write']['input']): Operations['write']['output'] {
   const data = Buffer.from(input.data, 'base64');
   const { path, stats } = resolve(root, input.path);
@@ -34,7 +34,7 @@ export function write(root: string, input: Operations['write']['input']): Operat
   const temporary = join(directory, `.holdpoint-${randomBytes(8).toString('hex')}.tmp`);
   try {
     fill(temporary, data, stats ? stats.mode & 0o777 : 0o644);
-    // a link, unlike a rename, fails when a command made the file meanwhile
+    // Unlike a rename, a link fails when a command has made the file since the check.
     if ('exists' in input.expect) linkSync(temporary, path);
     else renameSync(temporary, path);
   } finally {
@@ -43,11 +43,11 @@ export function write(root: string, input: Operations['write']['input']): Operat
   return { bytes: data.length, created: stats === null, sha256: sha256(data) };
 }
 
-/** The path is resolved, so a link that a command made does not help. */
+/** @param path resolved, so a command's link cannot evade the check */
 function assertOutsideRepository(root: string, path: string): void {
   const name = relative(root, path).split('/').find(isDotGit);
   if (name !== undefined)
-    throw new Refusal('EREPOSITORY', `${JSON.stringify(name)} belongs to git, or some file system takes it for .git`);
+    throw new Refusal('EREPOSITORY', `${JSON.stringify(name)} belongs to git, or some file system treats it as .git`);
 }
 
 function assertNamesFile(path: string): void {

@@ -1,0 +1,141 @@
+import type { CgroupLimits } from '../cgroup/cgroups.ts';
+import { SandboxError } from '../errors.ts';
+import { gitEnvironment } from '../git-environment.ts';
+import type { WorkspaceMount } from '../port.ts';
+import type { TreeRequest } from '../tree.ts';
+import { bwrapArguments, quietBash } from './command-line.ts';
+import type { HostTools } from './host-tools.ts';
+import { inheritedFds } from './inherited-fds.ts';
+import { proxyPort } from './inside-listener.ts';
+import { type MountRemap, planMountRemap } from './mount-remap.ts';
+import { holdpointDirectory, type Mounts, stdinFile } from './mounts.ts';
+import { profile } from './profile.ts';
+
+export interface ExecChainDeps {
+  tools: HostTools;
+  /** Texts of launch.sh and mount-remap.sh. They run as a user who may not be able to read the files. */
+  scripts: { launch: string; remap: string };
+  mounts: Mounts;
+  /** Null where this architecture has no filter. */
+  filter: Buffer | null;
+  tmpBytes: number;
+  /** Whether the worker is root. The sandbox then runs as the workspace's owner. */
+  root: boolean;
+  /** Which limits the command's control group enforces. @default none */
+  cgroupLimits?: CgroupLimits | null;
+  /** Number of control group files that the command inherits. @default 0 */
+  cgroupFds?: number;
+}
+
+export interface ExecChain {
+  program: string;
+  args: string[];
+  /** Spawn options of the first program. */
+  start: { env: Record<string, string>; argv0?: string; uid?: number; gid?: number };
+  /** Content of `inheritedFds.options`. */
+  options: string[];
+  /** The worker's answer on `inheritedFds.control`: the command and its environment, in the format that enter.sh reads. */
+  command: Buffer;
+}
+
+/**
+ * The programs that become one sandbox. Each executes the next in the same process, so the worker stays the parent and the kernel sends
+ * the death signal when the worker dies: bwrap → enter.sh (fds, control group, limits) → the command. Where the owner cannot reach a path:
+ * unshare → mount-remap.sh → setpriv (uid, death signal) → launch.sh (environment) → bwrap → …
+ */
+export function planExecChain(deps: ExecChainDeps, request: TreeRequest): ExecChain {
+  const { workspace } = request;
+  if (deps.root && (workspace.uid === 0 || workspace.gid === 0)) throw rootOwned(workspace.path);
+  const mounts = [...deps.mounts.command, ...(request.toolHost ? deps.mounts.toolHost : [])];
+  const needed = [workspace.path, ...Object.values(workspace.repository ?? {}), ...mounts.map(({ host }) => host)];
+  const remap = deps.root ? planMountRemap([deps.tools.bwrap, ...needed], workspace) : null;
+  const hostPath = (path: string) => remap?.hostPath(path) ?? path;
+  const args = [...bwrapArguments, ...enterArguments(deps, request)];
+  return {
+    ...(remap ? throughRemap(deps, { remap, workspace, args }) : direct(deps, { workspace, args })),
+    options: [
+      ...profile({ ...deps, seccompFd: deps.filter ? inheritedFds.filter : null, hostPath }, request),
+      ...['--json-status-fd', String(inheritedFds.status)],
+    ],
+    command: encodeCommand(
+      environment(deps.mounts, { ...request.egress?.environment(proxyPort), ...request.env }),
+      request.argv,
+    ),
+  };
+}
+
+type FirstProgram = Pick<ExecChain, 'program' | 'args' | 'start'>;
+
+/**
+ * The uid is dropped before bubblewrap starts: with the host's uid 0 bubblewrap would act as root on every file that it sees. Its
+ * environment is empty, because programs inside can read the environment of the first process. bubblewrap asks for the death signal. When
+ * the worker is already dead by then, enter.sh gets no answer and exits.
+ */
+function direct(deps: ExecChainDeps, input: { workspace: WorkspaceMount; args: string[] }): FirstProgram {
+  const { uid, gid } = input.workspace;
+  return {
+    program: deps.tools.bwrap,
+    args: input.args,
+    start: { env: {}, argv0: 'bwrap', ...(deps.root ? { uid, gid } : {}) },
+  };
+}
+
+function throughRemap(
+  { tools, scripts }: ExecChainDeps,
+  { remap, workspace, args }: { remap: MountRemap; workspace: WorkspaceMount; args: string[] },
+): FirstProgram {
+  if (!tools.unshare || !tools.setpriv) {
+    throw new SandboxError('ESANDBOXMISSING', `The workspace's uid cannot reach ${remap.sources.join(', ')}.`, {
+      retryable: false,
+      next: 'Install `unshare` and `setpriv` (package `util-linux`), or move the data directory and the project to directories that other users may pass.',
+    });
+  }
+  return {
+    program: tools.unshare,
+    args: [
+      ...['--mount', '--propagation', 'private', '--', tools.bash, ...quietBash, '-c', scripts.remap, 'holdpoint'],
+      ...[remap.mountPoint, ...remap.sources, '--'],
+      ...[tools.setpriv, `--reuid=${workspace.uid}`, `--regid=${workspace.gid}`, '--clear-groups'],
+      ...['--pdeathsig', 'KILL', '--', tools.bash, ...quietBash, '-c', scripts.launch, 'holdpoint'],
+      ...[String(process.pid), remap.hostPath(tools.bwrap), ...args],
+    ],
+    // For the programs before bubblewrap only. launch.sh starts bubblewrap with an empty environment.
+    start: { env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' } },
+  };
+}
+
+function enterArguments(deps: ExecChainDeps, { limits, egress, stdin }: TreeRequest): string[] {
+  const kib = (bytes: number) => Math.ceil(bytes / 1024);
+  // Where the control group limits the whole command, the limit per process is a second line of defence. It must not be reached first,
+  // because its refusals look like any other failure. RLIMIT_DATA also counts memory that is reserved but never touched.
+  const processes = deps.cgroupLimits?.processes ? limits.processes + 64 : limits.processes;
+  const memory = deps.cgroupLimits?.memory ? 'unlimited' : kib(limits.memory_bytes);
+  return [
+    ...[inheritedFds.control, deps.cgroupFds ?? 0, egress ? proxyPort : 0, stdin === null ? '' : stdinFile],
+    ...[processes, kib(limits.file_bytes), limits.open_files, memory, limits.cpu_seconds],
+  ].map(String);
+}
+
+function environment(mounts: Mounts, env: Readonly<Record<string, string>>): string[] {
+  const base = {
+    PATH: [...mounts.path, '/usr/local/bin', '/usr/bin', '/bin'].join(':'),
+    HOME: '/tmp',
+    LANG: 'C.UTF-8',
+    TMPDIR: '/tmp',
+    ...gitEnvironment(`${holdpointDirectory}/inside/etc/gitconfig`),
+  };
+  return Object.entries({ ...base, ...env }).map(([name, value]) => `${name}=${value}`);
+}
+
+function encodeCommand(variables: readonly string[], argv: readonly string[]): Buffer {
+  const records = [...variables, ...argv].map((record) => Buffer.from(record));
+  const header = [variables.length, ...records.map(({ length }) => length)].join(' ');
+  return Buffer.concat([Buffer.from(`${header}\n`), ...records]);
+}
+
+function rootOwned(path: string): SandboxError {
+  return new SandboxError('ESANDBOXSETUP', `The workspace ${path} belongs to root. No sandbox runs as root.`, {
+    retryable: false,
+    next: 'Give the tree a uid and gid that no other workspace has.',
+  });
+}

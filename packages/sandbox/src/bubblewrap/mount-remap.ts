@@ -1,0 +1,83 @@
+import { realpathSync, statSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { SandboxError } from '../errors.ts';
+
+interface Owner {
+  uid: number;
+  gid: number;
+}
+
+/** Binds files and directories below a private mount point, each under its index. */
+export interface MountRemap {
+  mountPoint: string;
+  /** Absolute host paths, none inside another. */
+  sources: string[];
+  /** Where a host path is after the mounts. */
+  hostPath(path: string): string;
+}
+
+/**
+ * Plans the mounts that make `paths` reachable for the owner. Null when it can reach them already. For each hidden path it binds the
+ * highest directory from which the rest can be passed, so one mount makes a whole project below a closed home reachable.
+ *
+ * Throws `SandboxError` ESANDBOXSETUP when the owner could not read a path even then. Ignores ACLs, so it may refuse too much, never too
+ * little.
+ */
+export function planMountRemap(paths: readonly string[], owner: Owner): MountRemap | null {
+  const hidden = paths.map((path) => realpathSync(path)).filter((path) => !canReach(path, owner));
+  if (hidden.length === 0) return null;
+  const tops = new Set(hidden.map((path) => highestPassable(path, owner)));
+  const sources = [...tops].filter((path) => ![...tops].some((other) => isInside(path, other)));
+  const mountPoint = chooseMountPoint(paths);
+  return {
+    mountPoint,
+    sources,
+    hostPath(path) {
+      const real = realpathSync(path);
+      const index = sources.findIndex((source) => real === source || isInside(real, source));
+      return index === -1 ? real : join(mountPoint, String(index), relative(sources[index] ?? '', real));
+    },
+  };
+}
+
+/** Whether a uid with this one group may pass every parent of a path and read it. */
+function canReach(path: string, owner: Owner): boolean {
+  if (!permits(path, owner, 4)) {
+    throw new SandboxError('ESANDBOXSETUP', `uid ${owner.uid}, which the sandbox runs as, cannot read ${path}.`, {
+      retryable: false,
+      next: 'Give the workspace to its uid. Make programs readable for other users: chmod -R o+rX on the project directory.',
+    });
+  }
+  return highestPassable(path, owner) === '/';
+}
+
+function highestPassable(path: string, owner: Owner): string {
+  let top = path;
+  while (top !== '/' && permits(dirname(top), owner, 1)) top = dirname(top);
+  return top;
+}
+
+/** Any directory whose content no sandbox needs. Only the set-up of the sandbox sees the mount. */
+function chooseMountPoint(paths: readonly string[]): string {
+  const real = paths.map((path) => realpathSync(path));
+  const found = ['/mnt', '/media', '/srv', '/opt', '/run', '/home', '/var'].find(
+    (candidate) =>
+      statSync(candidate, { throwIfNoEntry: false })?.isDirectory() && !real.some((path) => isInside(path, candidate)),
+  );
+  if (found) return found;
+  throw new SandboxError('ESANDBOXSETUP', 'No directory of this host is free as a mount point for hidden paths.', {
+    retryable: false,
+    next: 'Create an empty directory /mnt, or make the data directory reachable for other users.',
+  });
+}
+
+function isInside(path: string, directory: string): boolean {
+  return path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
+}
+
+/** @param bit 4 to read, 1 to pass */
+function permits(path: string, owner: Owner, bit: number): boolean {
+  const { uid, gid, mode } = statSync(path);
+  const shift = uid === owner.uid ? 6 : gid === owner.gid ? 3 : 0;
+  return ((mode >> shift) & bit) === bit;
+}

@@ -1,0 +1,198 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { identify, pidNamespace } from '@holdpoint/process';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { resolveLimits } from '../limits.ts';
+import { openSandbox } from '../open-sandbox.ts';
+import type { WorkspaceMount } from '../port.ts';
+import { probeCgroupLimits } from '../probe-cgroup-limits.ts';
+import { openTestDriver, openTestHost, type TestHost, until } from '../testing/host.ts';
+import { type CgroupDir, makeCgroupDirs } from './cgroup-dir.ts';
+import { openCgroups } from './cgroups.ts';
+import { locateHierarchies } from './locate.ts';
+
+const mib = 1024 * 1024;
+
+let host: TestHost;
+beforeAll(async () => {
+  host = await openTestHost();
+});
+afterAll(() => host[Symbol.asyncDispose]());
+
+const enforced = openCgroups()?.limits;
+/** Skipped, with the reason in its name, where this host allows no control groups. */
+const inCgroup = (name: string, body: () => Promise<void>) =>
+  test.runIf(enforced?.memory && enforced.processes && enforced.cpu)(
+    enforced ? name : `${name} (not run: control groups need root, or a delegated group)`,
+    body,
+  );
+
+const cgroupDirs = (): CgroupDir[] =>
+  makeCgroupDirs(
+    locateHierarchies(readFileSync('/proc/self/mountinfo', 'utf8'), readFileSync('/proc/self/cgroup', 'utf8')),
+  );
+const ownGroups = () =>
+  cgroupDirs().flatMap(({ directory }) => readdirSync(directory).filter((name) => name.includes(`-${process.pid}-`)));
+
+inCgroup('one memory limit applies to all processes together', async () => {
+  const workspace = host.makeWorkspace();
+  const limits = { memory_bytes: 64 * mib };
+  const quota = { status: 'quota', quota: 'memory', limit: 64 * mib };
+  const hog = await host.run(workspace, `printf -v hog '%*s' ${128 * mib} ''`, { limits });
+  expect(hog.end).toEqual(quota);
+  // No single process is over the limit.
+  const herd = 'for i in 1 2 3 4; do (printf -v hog "%*s" 30000000 ""; sleep 1000) & done; wait';
+  expect((await host.run(workspace, herd, { limits })).end).toEqual(quota);
+  // A shell that continues after its child was killed does not hide the kill.
+  const hidden = await host.run(workspace, `(printf -v hog '%*s' ${128 * mib} ''); exit 0`, { limits });
+  expect(hidden.end).toEqual(quota);
+  const shared = await host.run(workspace, 'head -c 100M /dev/zero > /tmp/fill', {
+    limits: { memory_bytes: 32 * mib },
+  });
+  expect(shared.end).toMatchObject({ status: 'quota', quota: 'memory' });
+});
+
+inCgroup('address space and the page cache do not count as memory', async () => {
+  const workspace = host.makeWorkspace();
+  const limits = { memory_bytes: 256 * mib };
+  const wasm =
+    'node -e "new WebAssembly.Memory({initial: 1, maximum: 65536}); new Array(1e6).fill(1.5); console.log(1)"';
+  const reserved = await host.run(workspace, wasm, { limits });
+  expect([reserved.stdout.text, reserved.end]).toEqual(['1\n', { status: 'exited', exit_code: 0, signal: null }]);
+  const cached = await host.run(workspace, 'head -c 120M /dev/zero > file', { limits: { memory_bytes: 48 * mib } });
+  expect(cached.end).toMatchObject({ status: 'exited', exit_code: 0 });
+});
+
+inCgroup('a fork bomb is killed, a program that copes with a refused fork is not', async () => {
+  const workspace = host.makeWorkspace();
+  const limits = { processes: 20 };
+  const bomb = `
+import os
+while True:
+    try:
+        os.fork()
+    except BlockingIOError:
+        pass
+`;
+  const quota = { status: 'quota', quota: 'processes', limit: 20 };
+  const run = (program: string) =>
+    host.sandbox.run({
+      ...{ workspace, limits, signal: new AbortController().signal },
+      argv: ['/usr/bin/python3', '-c', program],
+    });
+  expect((await run(bomb)).end).toEqual(quota);
+  const once = (end: string) => `
+import os, time
+try:
+    for i in range(30):
+        if os.fork() == 0:
+            time.sleep(1000)
+except BlockingIOError:
+    os._exit(${end})
+`;
+  expect((await run(once('0'))).end).toEqual({ status: 'exited', exit_code: 0, signal: null });
+  expect((await run(once('1'))).end).toEqual(quota);
+});
+
+inCgroup('one CPU time limit applies to all processes together', async () => {
+  const workspace = host.makeWorkspace();
+  const line = 'for i in 1 2 3 4; do (while :; do :; done) & done; wait';
+  const { end } = await host.run(workspace, line, { limits: { cpu_total_seconds: 1 } });
+  expect(end).toEqual({ status: 'quota', quota: 'cpu', limit: 1 });
+});
+
+inCgroup('a run with more commands gets no larger share of the processors', async () => {
+  const begin = Math.ceil(Date.now() / 1000) + 2;
+  // All commands compute in the same four seconds, and print their CPU time.
+  const line = `until ((EPOCHSECONDS >= ${begin})); do sleep 0.02; done
+    for i in {1..8}; do (while ((EPOCHSECONDS < ${begin + 4})); do :; done) & done; wait; times`;
+  const compute = async (workspace: WorkspaceMount) => childSeconds((await host.run(workspace, line)).stdout.text);
+  const [greedy, modest] = [host.makeWorkspace(), host.makeWorkspace()];
+  const [own, ...others] = await Promise.all([compute(modest), ...Array.from({ length: 5 }, () => compute(greedy))]);
+  const theirs = others.reduce((sum, one) => sum + one, 0);
+  // Half of the total. It would be a sixth if each command had its own share.
+  expect((own ?? 0) / ((own ?? 0) + theirs)).toBeGreaterThan(0.35);
+});
+
+inCgroup('a command leaves no control group behind, however it ends', async () => {
+  const workspace = host.makeWorkspace();
+  await using second = await openSandbox(host.options);
+  const before = ownGroups().length;
+  const running = Promise.allSettled([
+    second.run({ workspace, argv: ['/bin/true'], signal: new AbortController().signal }),
+    second.run({ workspace, argv: ['/bin/sleep', '1000'], signal: AbortSignal.timeout(50) }),
+    second.run({
+      ...{ workspace, signal: new AbortController().signal, limits: { wall_ms: 300 } },
+      argv: ['/bin/bash', '-c', 'touch up; for i in {1..50}; do setsid sleep 1000 & done; wait'],
+    }),
+    second.run({ workspace, argv: ['/bin/true'], cwd: 'missing', signal: new AbortController().signal }),
+  ]);
+  await until(() => existsSync(join(workspace.path, 'up')));
+  expect(ownGroups().length).toBeGreaterThan(before);
+  await running;
+  await until(() => ownGroups().length === before);
+});
+
+inCgroup('groups of a dead worker are removed with their processes, others stay', async () => {
+  const cgroups = openCgroups() ?? expect.fail();
+  const living = cgroups.make(resolveLimits(), 'run_living');
+  const dead = spawn('/bin/true');
+  const start = identify(dead.pid ?? 0)?.start ?? 1;
+  await once(dead, 'exit');
+  const name = `${pidNamespace()}-${dead.pid}-${start}-00000000-0000-0000-0000-000000000000`;
+  const run = `${pidNamespace()}-${dead.pid}-${start}-of-run_1`;
+  const other = `not-ours-${process.pid}`;
+  const left = spawn('/bin/sleep', ['1000']);
+  const leftOfRun = spawn('/bin/sleep', ['1000']);
+  const ended = Promise.all([once(left, 'exit'), once(leftOfRun, 'exit')]);
+  for (const { directory } of cgroupDirs()) {
+    mkdirSync(join(directory, name));
+    mkdirSync(join(directory, run, name), { recursive: true });
+    writeFileSync(join(directory, name, 'cgroup.procs'), String(left.pid));
+    writeFileSync(join(directory, run, name, 'cgroup.procs'), String(leftOfRun.pid));
+    mkdirSync(join(directory, other), { recursive: true });
+  }
+  openCgroups();
+  expect((await ended).map(([, signal]) => signal)).toEqual(['SIGKILL', 'SIGKILL']);
+  openCgroups();
+  for (const { directory } of cgroupDirs()) {
+    expect(readdirSync(directory)).not.toContain(name);
+    expect(readdirSync(directory)).not.toContain(run);
+    expect(readdirSync(directory)).toContain(other);
+  }
+  expect(living.tryRemove()).toBe(true);
+  for (const { directory } of cgroupDirs()) rmdirSync(join(directory, other));
+});
+
+test('a limit that is not enforced is not reported', async () => {
+  const workspace = host.makeWorkspace();
+  const driver = openTestDriver(host.stateDir, null);
+  const boasting = { ...driver, cgroupLimits: { memory: true, processes: true, cpu: true } };
+  const found = await probeCgroupLimits({ driver: boasting, signal: new AbortController().signal }, workspace);
+  expect(found).toEqual({ memory: false, processes: false, cpu: false });
+  await driver.release();
+});
+
+inCgroup('enforced limits are detected, however slow the host is', async () => {
+  const workspace = host.makeWorkspace();
+  const driver = openTestDriver(host.stateDir);
+  const slow: typeof driver = {
+    ...driver,
+    start: (request) =>
+      driver.start({ ...request, argv: ['/bin/bash', '-c', 'sleep 6; exec "$@"', 'slow', ...request.argv] }),
+  };
+  const found = await probeCgroupLimits({ driver: slow, signal: new AbortController().signal }, workspace);
+  expect(found).toEqual({ memory: true, processes: true, cpu: true });
+  await driver.release();
+});
+
+/** CPU seconds of a shell's children, from the output of `times`. */
+function childSeconds(text: string): number {
+  const [user, system] = (text.trim().split('\n').at(-1) ?? '').split(' ').map((one) => {
+    const [, minutes, seconds] = /^(\d+)m([\d.]+)s$/.exec(one) ?? [];
+    return Number(minutes) * 60 + Number(seconds);
+  });
+  return (user ?? Number.NaN) + (system ?? Number.NaN);
+}

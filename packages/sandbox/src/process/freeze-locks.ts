@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { identify, isAlive, type ProcessIdentity } from '@holdpoint/process';
+import { listNames, removeEmpty, removeFile, renameIfThere, workspaceDirectory, writeInto } from './state-files.ts';
+
+/** One action that freezes a workspace's labelled commands. */
+export interface FreezeLock {
+  directory: string;
+  /** Name of its file, without the suffix. */
+  name: string;
+}
+
+/**
+ * Locks that keep labelled commands frozen, as files that every worker of the host sees: `<pid>-<start>-<uuid>.lock`. The owner renames
+ * the file to `.thawing` while it lets the commands continue. Locks of dead workers have no effect.
+ */
+export class FreezeLocks {
+  readonly #stateDir: string;
+  readonly #owner: string;
+
+  constructor(stateDir: string) {
+    this.#stateDir = stateDir;
+    this.#owner = `${process.pid}-${identify(process.pid)?.start ?? 0}`;
+  }
+
+  /** From now on no labelled command of the workspace begins. */
+  acquire(workspaceId: string): FreezeLock {
+    const lock = {
+      directory: workspaceDirectory(this.#stateDir, workspaceId),
+      name: `${this.#owner}-${randomUUID()}`,
+    };
+    writeInto(join(lock.directory, `${lock.name}.lock`), '');
+    return lock;
+  }
+
+  isLocked(workspaceId: string): boolean {
+    return this.#has(workspaceDirectory(this.#stateDir, workspaceId), 'lock');
+  }
+
+  /** Whether a worker died while it had a lock. The commands that it froze stay frozen until the next action thaws them. */
+  hasAbandoned(workspaceId: string): boolean {
+    return this.abandoned(workspaceId).length > 0;
+  }
+
+  /** Lock files of dead workers. They stay until the commands are thawed, because only they show that the commands are frozen. */
+  abandoned(workspaceId: string): string[] {
+    const directory = workspaceDirectory(this.#stateDir, workspaceId);
+    return listNames(directory)
+      .filter((name) => (name.endsWith('.lock') || name.endsWith('.thawing')) && !isAlive(ownerOf(name)))
+      .map((name) => join(directory, name));
+  }
+
+  /** Whether a worker thaws the commands now. That worker may not have seen a lock that is newer than its check. */
+  isThawing(lock: FreezeLock): boolean {
+    return this.#has(lock.directory, 'thawing');
+  }
+
+  /** Gives the lock up. True for the last lock: its owner must thaw the commands and then call `release`. */
+  beginThaw(lock: FreezeLock): boolean {
+    const path = join(lock.directory, lock.name);
+    // A new owner that checks before this rename waits until the thaw has ended. One that is not found below has not checked yet. The lock
+    // file is gone when `revokeAll` removed it while this worker was stopped. What this worker has frozen since must still be thawed.
+    if (!renameIfThere(`${path}.lock`, `${path}.thawing`)) writeInto(`${path}.thawing`, '');
+    if (!this.#has(lock.directory, 'lock')) return true;
+    this.release(lock);
+    return false;
+  }
+
+  /** Removes all locks of a workspace without processes. Otherwise the lock of a stopped worker would delay the next command. */
+  revokeAll(workspaceId: string): void {
+    const directory = workspaceDirectory(this.#stateDir, workspaceId);
+    for (const name of listNames(directory)) {
+      if (name.endsWith('.lock') || name.endsWith('.thawing')) removeFile(join(directory, name));
+    }
+    removeEmpty(directory);
+  }
+
+  /** @param thawed result of `abandoned` from before the thaw */
+  release(lock: FreezeLock, thawed: readonly string[] = []): void {
+    for (const path of thawed) removeFile(path);
+    removeFile(join(lock.directory, `${lock.name}.thawing`));
+    removeEmpty(lock.directory);
+  }
+
+  #has(directory: string, stage: 'lock' | 'thawing'): boolean {
+    return listNames(directory).some((name) => name.endsWith(`.${stage}`) && isAlive(ownerOf(name)));
+  }
+}
+
+function ownerOf(name: string): ProcessIdentity {
+  const [pid = 0, start = 0] = name.split('-').map(Number);
+  return { pid, start };
+}

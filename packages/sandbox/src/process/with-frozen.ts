@@ -1,0 +1,67 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { SandboxError } from '../errors.ts';
+import type { Driver } from '../tree.ts';
+import type { FreezeLock, FreezeLocks } from './freeze-locks.ts';
+import type { ProcessRecords } from './records.ts';
+
+export interface FreezeDeps {
+  records: ProcessRecords;
+  freezeLocks: FreezeLocks;
+  driver: Pick<Driver, 'freeze' | 'thaw'>;
+}
+
+/** A thaw takes about a millisecond. */
+const pollMs = 1;
+/** A worker that takes longer to thaw is stopped itself. */
+const timeoutMs = 10_000;
+
+/**
+ * Runs an action while the labelled commands of a workspace are frozen, whichever worker of this host started them.
+ * @param action gets the number of frozen commands. Commands that start during the action wait until it has ended
+ */
+export async function withFrozen<Result>(
+  { records, freezeLocks, driver }: FreezeDeps,
+  workspaceId: string,
+  action: (frozen: number) => Promise<Result>,
+): Promise<Result> {
+  // The lock is older than the list of commands: a command that is recorded later waits for the lock before it begins.
+  const lock = freezeLocks.acquire(workspaceId);
+  try {
+    await untilThawed(freezeLocks, lock);
+    const trees = records.labelled(workspaceId);
+    if (trees.length > 0) await driver.freeze(trees);
+    return await action(trees.length);
+  } finally {
+    if (freezeLocks.beginThaw(lock)) {
+      const abandoned = freezeLocks.abandoned(workspaceId);
+      let thawed: readonly string[] = [];
+      try {
+        const trees = records.labelled(workspaceId);
+        if (trees.length > 0) await driver.thaw(trees);
+        thawed = abandoned;
+      } finally {
+        freezeLocks.release(lock, thawed);
+      }
+    }
+  }
+}
+
+/** Thaws commands that a dead worker left frozen. @returns whether there was such a worker */
+export async function thawAbandoned(deps: FreezeDeps, workspaceId: string): Promise<boolean> {
+  if (!deps.freezeLocks.hasAbandoned(workspaceId)) return false;
+  await withFrozen(deps, workspaceId, async () => {});
+  return true;
+}
+
+async function untilThawed(freezeLocks: FreezeLocks, lock: FreezeLock): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (freezeLocks.isThawing(lock)) {
+    if (performance.now() > deadline) {
+      throw new SandboxError('EFREEZEFAILED', 'Another worker has begun to thaw the commands and does not finish.', {
+        retryable: true,
+        next: 'Check whether a worker of this host is stopped (T in ps). Continue it, or end it.',
+      });
+    }
+    await delay(pollMs);
+  }
+}

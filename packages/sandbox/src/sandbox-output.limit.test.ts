@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findHostTools } from './bubblewrap/host-tools.ts';
+import { bwrapCandidates, openTestHost, type TestHost } from './testing/host.ts';
+
+const mib = 1024 * 1024;
+
+let host: TestHost;
+beforeAll(async () => {
+  host = await openTestHost();
+});
+afterAll(() => host[Symbol.asyncDispose]());
+
+/** Runs in a separate process, so that only the output uses its memory. */
+async function flood(line: string, limit: number, way: 'result' | 'writer' = 'result') {
+  const { path, uid } = host.makeWorkspace();
+  const { bwrap } = findHostTools({ bwrapCandidates, path: '/usr/local/bin:/usr/bin:/bin' });
+  const program = fileURLToPath(new URL('testing/flood-process.ts', import.meta.url));
+  const args = [program, join(host.directory, 'flood-state'), bwrap, String(uid), path, line, String(limit), way];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  return JSON.parse(stdout) as { grown: number; end: unknown; bytes: number; kept: number; taken: number };
+}
+
+test('10 GB of output end at the limit without growing the worker', async () => {
+  const { grown, end, bytes } = await flood('head -c 10G /dev/zero', 10 * mib);
+  expect(end).toEqual({ status: 'quota', quota: 'output', limit: 10 * mib });
+  expect(bytes).toBe(10 * mib);
+  expect(grown).toBeLessThan(64 * mib);
+});
+
+test('2 GiB of allowed output do not grow the worker', async () => {
+  const { grown, end, bytes, kept } = await flood('head -c 2G /dev/zero', 2048 * mib);
+  expect(end).toEqual({ status: 'exited', exit_code: 0, signal: null });
+  expect(bytes).toBe(2048 * mib);
+  expect(kept).toBeLessThan(66_000);
+  expect(grown).toBeLessThan(64 * mib);
+});
+
+test('2 GiB to an output writer pass the limit without growing the worker', async () => {
+  const { grown, end, bytes, kept, taken } = await flood('head -c 2G /dev/zero', mib, 'writer');
+  expect(end).toEqual({ status: 'exited', exit_code: 0, signal: null });
+  expect([bytes, kept, taken]).toEqual([2048 * mib, 0, 2048 * mib]);
+  expect(grown).toBeLessThan(64 * mib);
+});

@@ -1,0 +1,149 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { gitEnvironment } from './git-environment.ts';
+import { openTestHost, type TestHost } from './testing/host.ts';
+
+let host: TestHost;
+beforeAll(async () => {
+  host = await openTestHost();
+});
+afterAll(() => host[Symbol.asyncDispose]());
+
+test("the exit code is the command's own", async () => {
+  const workspace = host.makeWorkspace();
+  for (const exit_code of [0, 1, 2, 125, 126, 127, 255]) {
+    const { end } = await host.run(workspace, `exit ${exit_code}`);
+    expect(end).toEqual({ status: 'exited', exit_code, signal: null });
+  }
+});
+
+test('a signal is named', async () => {
+  const workspace = host.makeWorkspace();
+  expect((await host.run(workspace, 'kill -TERM $$')).end).toEqual({
+    status: 'exited',
+    exit_code: 143,
+    signal: 'SIGTERM',
+  });
+  expect((await host.run(workspace, 'kill -SEGV $$')).end).toEqual({
+    status: 'exited',
+    exit_code: 139,
+    signal: 'SIGSEGV',
+  });
+});
+
+test('a missing or non-executable program ends as in a shell', async () => {
+  const workspace = host.makeWorkspace();
+  const signal = new AbortController().signal;
+  const missing = await host.sandbox.run({ workspace, argv: ['no-such-program', '--help'], signal });
+  expect(missing.end).toEqual({ status: 'exited', exit_code: 127, signal: null });
+  expect(missing.stderr.text).toContain('no-such-program: not found');
+  const directory = await host.sandbox.run({ workspace, argv: ['/usr'], signal });
+  expect(directory.end).toEqual({ status: 'exited', exit_code: 126, signal: null });
+});
+
+test('a failed set-up is an error, not an exit code', async () => {
+  const workspace = host.makeWorkspace();
+  rmSync(workspace.path, { recursive: true });
+  await expect(host.run(workspace, 'true')).rejects.toMatchObject({ code: 'ESANDBOXSETUP', retryable: true });
+});
+
+test('arguments arrive byte for byte', async () => {
+  const workspace = host.makeWorkspace();
+  const words = ['', ' ', '--', '-x', '$HOME', '`id`', "'", '"', '\n', 'ü€𝄞', '*', '\\', '%s'];
+  const { stdout } = await host.sandbox.run({
+    workspace,
+    argv: ['node', '-e', 'process.stdout.write(JSON.stringify(process.argv.slice(1)))', '--', ...words],
+    signal: new AbortController().signal,
+  });
+  expect(JSON.parse(stdout.text)).toEqual(words);
+});
+
+test('the environment is the base plus the given variables, whatever the values', async () => {
+  const workspace = host.makeWorkspace();
+  const env = { A: 'x=y\n$HOME', PATH: '/usr/bin:/bin', BASH_ENV: '/workspace/x', IFS: 'a', EMPTY: '', U: 'ü' };
+  const { stdout } = await host.sandbox.run({
+    workspace,
+    argv: ['/usr/bin/env', '-0'],
+    env,
+    signal: new AbortController().signal,
+  });
+  const seen = Object.fromEntries(
+    stdout.text
+      .split('\0')
+      .filter(Boolean)
+      .map((line) => line.split(/=(.*)/s).slice(0, 2)),
+  );
+  const git = gitEnvironment('/opt/holdpoint/inside/etc/gitconfig');
+  expect(seen).toEqual({ HOME: '/tmp', LANG: 'C.UTF-8', TMPDIR: '/tmp', SHLVL: '0', ...git, ...env });
+});
+
+test('a preloaded library runs only after the limits are set', async () => {
+  const workspace = host.makeWorkspace();
+  const { stdout, stderr } = await host.run(workspace, 'ulimit -n', {
+    env: { LD_PRELOAD: '/workspace/none.so' },
+    limits: { open_files: 77 },
+  });
+  expect(stdout.text).toBe('77\n');
+  // Once: for bash, and not for the program that starts it.
+  expect(stderr.text.match(/none\.so/g)).toHaveLength(1);
+});
+
+test('stdin ends, and a command may ignore it', async () => {
+  const workspace = host.makeWorkspace();
+  const stdin = 'x'.repeat(3_000_000);
+  expect((await host.run(workspace, 'wc -c', { stdin })).stdout.text).toBe('3000000\n');
+  expect((await host.run(workspace, 'exit 3', { stdin })).end).toMatchObject({ exit_code: 3 });
+  expect((await host.run(workspace, 'cat')).stdout.text).toBe('');
+});
+
+test('a working directory outside the workspace is refused', async () => {
+  const workspace = host.makeWorkspace();
+  mkdirSync(join(workspace.path, 'a/b'), { recursive: true });
+  for (const [cwd, pwd] of [
+    ['a/b', '/workspace/a/b'],
+    ['./a/', '/workspace/a'],
+    ['/workspace/a', '/workspace/a'],
+    ['/workspace', '/workspace'],
+    ['a/..', '/workspace'],
+  ] as const) {
+    expect((await host.run(workspace, 'pwd', { cwd })).stdout.text).toBe(`${pwd}\n`);
+  }
+  for (const cwd of ['..', 'a/../..', '/', '/etc', '/workspace/../etc', 'a\0b', 'missing']) {
+    await expect(host.run(workspace, 'true', { cwd })).rejects.toMatchObject({
+      code: 'ECOMMANDINVALID',
+      retryable: false,
+    });
+  }
+});
+
+test('arguments that Linux cannot pass are refused with the reason', async () => {
+  const workspace = host.makeWorkspace();
+  const refuse = async (argv: [string, ...string[]], env?: Record<string, string>) => {
+    const running = host.sandbox.run({ workspace, argv, signal: new AbortController().signal, ...(env && { env }) });
+    await expect(running).rejects.toMatchObject({ code: 'ECOMMANDINVALID', retryable: false });
+  };
+  await refuse(['echo', 'a\0b']);
+  await refuse(['echo', 'x'.repeat(128 * 1024)]);
+  await refuse(['echo', ...Array.from({ length: 40 }, () => 'x'.repeat(100_000))]);
+  await refuse(['env'], { 'NOT-A-NAME': '1' });
+  await refuse(['env'], { A: 'a\0b' });
+});
+
+test('concurrent commands do not affect each other', async () => {
+  const workspaces = Array.from({ length: 3 }, () => host.makeWorkspace());
+  const outputs = await Promise.all(
+    Array.from({ length: 12 }, async (_, index) => {
+      const workspace = workspaces[index % 3];
+      return workspace && (await host.run(workspace, `echo ${index}; ls -A /tmp`)).stdout.text;
+    }),
+  );
+  expect(outputs).toEqual(Array.from({ length: 12 }, (_, index) => `${index}\n`));
+});
+
+test('the kernel prefers commands to the worker when the host runs out of memory', async () => {
+  const workspace = host.makeWorkspace();
+  const line = 'cat /proc/self/oom_score_adj /proc/1/oom_score_adj | tr "\\n" " "';
+  const results = await Promise.all(Array.from({ length: 30 }, () => host.run(workspace, line)));
+  expect(new Set(results.map(({ stdout }) => stdout.text))).toEqual(new Set(['500 500 ']));
+});

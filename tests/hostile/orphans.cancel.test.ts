@@ -1,0 +1,115 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CommandEnd } from '@holdpoint/contract';
+import type { WorkspaceMount } from '@holdpoint/sandbox';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../harness/until.ts';
+import { inForm } from './host/form.ts';
+import { descendants, processesIn, processesWith } from './host/process-table.ts';
+import { openScene, type Scene } from './host/scene.ts';
+import { users } from './host/users.ts';
+import type { Worker } from './host/worker.ts';
+
+/** Ways to leave a process behind, with open or closed streams. */
+const ways = [
+  { name: 'setsid', line: (sleep: string) => `setsid ${sleep} &` },
+  { name: 'nohup', line: (sleep: string) => `nohup ${sleep} >/dev/null 2>&1 &` },
+  { name: 'a double fork', line: (sleep: string) => `( ( ${sleep} & ) & )` },
+  { name: 'disown', line: (sleep: string) => `${sleep} & disown` },
+  {
+    name: 'ignored signals',
+    line: (sleep: string) => `(trap '' TERM INT HUP QUIT PIPE; exec ${sleep}) &`,
+  },
+  { name: 'closed streams', line: (sleep: string) => `(exec >&- 2>&- <&-; setsid ${sleep} &) &` },
+  {
+    name: 'a new session that forks on',
+    line: (sleep: string) => `setsid bash -c 'while :; do ${sleep} & sleep 1; done' &`,
+  },
+  {
+    name: 'a stopped process',
+    line: (sleep: string) => `(exec ${sleep}) & until pgrep -xf '${sleep}' >/dev/null; do :; done; kill -STOP $!`,
+  },
+  { name: 'a separate process group', line: (sleep: string) => `set -m; ${sleep} & set +m` },
+  {
+    name: 'all ways at once',
+    line: (sleep: string) =>
+      `setsid ${sleep} & nohup ${sleep} >/dev/null 2>&1 & (trap '' TERM; ${sleep}) & ( ( ${sleep} & ) & ); (exec >&- 2>&- <&-; setsid ${sleep} &) &`,
+    bounded: true,
+  },
+];
+
+interface Ending {
+  name: string;
+  last: string;
+  wall_ms?: number;
+  abort?: boolean;
+  end: CommandEnd;
+}
+
+const endings: Ending[] = [
+  { name: 'its normal end', last: 'exit 7', end: { status: 'exited', exit_code: 7, signal: null } },
+  { name: 'a time-out', last: 'wait; sleep 100', wall_ms: 700, end: { status: 'timed_out', after_ms: 700 } },
+  { name: 'an abort', last: 'wait; sleep 100', abort: true, end: { status: 'killed', reason: 'cancelled' } },
+];
+
+const cases = inForm(ways).flatMap((way) => endings.map((ending) => ({ way, ending })));
+
+describe.each(users)('what a command leaves behind, with a worker of $name', (user) => {
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await openScene(user);
+  });
+  afterAll(() => scene[Symbol.asyncDispose]());
+
+  /** A unique word in its arguments makes the process findable. */
+  const sleepOf = (word: string) => `sleep 3${word}`;
+  let words = 0;
+  const nextWord = () => `${process.pid}000${++words}`;
+  const left = (at: WorkspaceMount, word: string) => [...processesIn(at.path), ...processesWith(`sleep\x003${word}`)];
+
+  test.each(cases)('$way.name: no process is left after $ending.name', async ({ way, ending }) => {
+    const workspace = scene.makeWorkspace();
+    const word = nextWord();
+    const controller = new AbortController();
+    const started = `until pgrep -f '^sleep 3${word}$' >/dev/null; do :; done; touch started`;
+    const running = scene.worker.run(workspace, `${way.line(sleepOf(word))}\n${started}; ${ending.last}`, {
+      signal: controller.signal,
+      ...(ending.wall_ms && { limits: { wall_ms: ending.wall_ms } }),
+    });
+    if (ending.abort) {
+      await until('it has started', () => existsSync(join(workspace.path, 'started')));
+      expect(left(workspace, word)).not.toEqual([]);
+      controller.abort(new Error('cancelled'));
+    }
+    expect((await running).end).toEqual(ending.end);
+    expect(left(workspace, word)).toEqual([]);
+    expect(existsSync(join(workspace.path, 'started'))).toBe(true);
+    await scene.expectIntact();
+  });
+
+  test.each(inForm(ways))('$name: no process is left when the worker is killed', async ({ line }) => {
+    const workspace = scene.makeWorkspace();
+    const word = nextWord();
+    const doomed: Worker = await scene.startWorker();
+    const running = [1, 2, 3].map((number) =>
+      doomed.run(
+        workspace,
+        `${line(sleepOf(word))}\nuntil pgrep -f '^sleep 3${word}$' >/dev/null; do :; done; touch started-${number}; wait; sleep 100`,
+      ),
+    );
+    const ended = Promise.allSettled(running);
+    const listing = doomed.files(workspace).list('.');
+    listing.catch(() => {});
+    await until('all have started', () =>
+      [1, 2, 3].every((number) => existsSync(join(workspace.path, `started-${number}`))),
+    );
+    expect(left(workspace, word).length).toBeGreaterThanOrEqual(3);
+    const family = descendants(doomed.pid);
+    expect(family.length).toBeGreaterThan(3);
+    await doomed.kill();
+    await until('everything has gone with it', () => left(workspace, word).length === 0);
+    await until('its children too', () => family.every((pid) => !existsSync(`/proc/${pid}`)));
+    for (const { status } of await ended) expect(status).toBe('rejected');
+    await scene.expectIntact();
+  });
+});
