@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, connect as connectSocket, createServer } from 'node:net';
-import { createClient } from '@holdpoint/client/client';
+import { createClient } from '@holdpoint/client';
 import { type Run, type RunEvent, runEventSchema } from '@holdpoint/contract/wire';
 import { newsChannel } from '@holdpoint/engine/log/keys';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
