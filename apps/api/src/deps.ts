@@ -9,7 +9,7 @@ import type { Workspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { KeyCheck } from './auth/api-key.ts';
-import type { News } from './live/news.ts';
+import type { RunNotifications } from './live/run-notifications.ts';
 
 /** What the routes work with. */
 export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
@@ -37,7 +37,7 @@ export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
   allowAddresses: readonly string[];
   /** Whether the disk of the data directory has room for more runs. */
   space: Pick<SpaceWatch, 'low'>;
-  news: News;
+  notifications: RunNotifications;
   isKey: KeyCheck;
   /** The address that the server is bound to: when it is loopback, so must be the names it is asked by. */
   host: string;

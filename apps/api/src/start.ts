@@ -16,7 +16,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { type KeyCheck, openApiKey } from './auth/api-key.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { ApiDeps, App } from './deps.ts';
-import { News } from './live/news.ts';
+import { RunNotifications } from './live/run-notifications.ts';
 import { buildServer } from './server.ts';
 
 export interface RunningApi {
@@ -73,7 +73,7 @@ export async function startApi(
     allowAddresses: config.allowAddresses,
     space,
     ceilings: config.ceilings,
-    news: new News(connections.subscriber),
+    notifications: new RunNotifications(connections.subscriber),
     isKey,
     host: config.host,
     hostNames: config.hostNames,
