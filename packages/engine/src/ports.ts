@@ -30,7 +30,7 @@ import type { OutputWriter } from './outputs/output-store.ts';
 /** One connection of a call, as the log tells it. */
 export type Connection = Omit<EventOf<'network.connected'>['data'], 'attempt'>;
 
-export interface Call {
+interface Call {
   toolset: string;
   tool: string;
   args: unknown;
@@ -39,7 +39,8 @@ export interface Call {
 export type Description =
   /** `sequential`: it keeps its place among the calls of its turn as one that writes does. */
   | { ok: true; args: unknown; effect: Effect; risk: Risk; gate?: 'input'; sequential?: true }
-  | { ok: false; error: Problem };
+  /** `issues`: what is wrong with the arguments, by JSON pointer. */
+  | { ok: false; error: Problem; issues?: readonly { pointer: string; detail: string }[] };
 
 /** Which tools there are and what a call of them would be. Pure: touches no workspace. */
 export interface ToolCatalog {

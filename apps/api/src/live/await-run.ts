@@ -1,5 +1,4 @@
-import type { RunState } from '@holdpoint/engine/domain/state';
-import { notificationChannel } from '@holdpoint/engine/log/keys';
+import { notificationChannel, type RunState } from '@holdpoint/engine';
 import type { FastifyReply } from 'fastify';
 import type { ApiDeps } from '../deps.ts';
 import { findRun } from '../routes/runs/find-run.ts';
@@ -15,7 +14,7 @@ interface Wait {
 
 /** Requests something, and waits until a worker has done it, the time is over, or the client is gone. */
 export async function awaitRun(
-  deps: Pick<ApiDeps, 'redis' | 'notifications' | 'now' | 'closing' | 'publicationWaitMs'>,
+  deps: Pick<ApiDeps, 'engine' | 'notifications' | 'now' | 'closing' | 'publicationWaitMs'>,
   reply: FastifyReply,
   { runId, ask, isPending }: Wait,
 ): Promise<RunState> {

@@ -1,4 +1,4 @@
-import { runOfChannel } from '@holdpoint/engine/log/keys';
+import { runOfChannel } from '@holdpoint/engine';
 import type { Redis } from 'ioredis';
 
 /** Receives the notifications of one channel, or of all channels that fit a pattern, until it is closed. */

@@ -1,6 +1,6 @@
 import type { Approval } from '@holdpoint/contract/wire';
-import { decideApproval } from '@holdpoint/engine/commands/decide-approval';
-import { readLog } from '@holdpoint/engine/log/read-log';
+import { openEngine } from '@holdpoint/engine';
+import { readLog } from '@holdpoint/engine/testing';
 import { createRegistry, holdpoint } from '@holdpoint/tools';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contentOf, problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
@@ -156,8 +156,9 @@ test('an edit is described once, with the network of its run, by the API and by 
     },
   };
   const edit = { decision: 'edit', action_digest, args: { path: 'b.txt', content: 'other' } } as const;
-  await checkEdit({ ...api.engine, catalog: recording }, id, edit);
-  await decideApproval({ ...api.engine, catalog: recording }, id, { ...edit, by: 'test' });
+  const engine = openEngine({ ...api.engine, catalog: recording });
+  await checkEdit({ engine }, id, edit);
+  await engine.approvals.decide(id, { ...edit, by: 'test' });
   const call = { toolset: 'holdpoint', tool: 'write_file', args: edit.args, network: true, unattended: false };
   expect(described).toEqual([call, call]);
 });

@@ -1,16 +1,15 @@
 import type { Decide } from '@holdpoint/contract/wire';
-import { describeEdit } from '@holdpoint/engine/commands/describe-edit';
-import { type StepApproval, viewApproval } from '@holdpoint/engine/commands/view-approval';
+import type { StepApproval } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { checkResolutions } from './check-resolutions.ts';
 
-type Deps = Pick<ApiDeps, 'redis' | 'blobs'> & { catalog: Pick<ApiDeps['catalog'], 'describe'> };
+type Deps = Pick<ApiDeps, 'engine'>;
 
 /** The engine refuses wrong arguments too; this check also names the place of each in the body. @throws ApiProblem `invalid_request` */
 export async function checkEdit(deps: Deps, id: string, { decision, action_digest, args }: Decide): Promise<void> {
   if (decision !== 'edit' || args === undefined) return;
-  const view = await viewApproval(deps, id);
+  const view = await deps.engine.approvals.get(id);
   const { approval, digest } = view;
   // The engine's own refusals come first: decided already, changed, or no edit allowed.
   if (approval.status !== 'pending' || digest !== action_digest) return;
@@ -20,8 +19,8 @@ export async function checkEdit(deps: Deps, id: string, { decision, action_diges
 }
 
 async function checkArguments(deps: Deps, view: StepApproval, args: unknown): Promise<void> {
-  const described = await describeEdit(deps, view, args);
+  const described = await deps.engine.approvals.describeEdit(view, args);
   if (described.ok) return;
-  const errors = described.issues.map(({ pointer, detail }) => ({ pointer: `/args${pointer}`, detail }));
+  const errors = (described.issues ?? []).map(({ pointer, detail }) => ({ pointer: `/args${pointer}`, detail }));
   throw new ApiProblem('invalid_request', described.error.message, { errors });
 }

@@ -1,22 +1,20 @@
 import { isTerminal, type PublishPlan } from '@holdpoint/contract';
 import type { DryRun } from '@holdpoint/contract/wire';
-import type { RunState } from '@holdpoint/engine/domain/state';
-import { EngineError } from '@holdpoint/engine/errors';
-import { readSpec } from '@holdpoint/engine/log/read-spec';
+import { EngineError, type RunState } from '@holdpoint/engine';
 import { WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { PlacedError } from '../../errors/placed-error.ts';
 import { workspaceOf } from '../snapshots/find-snapshot.ts';
 
-type Deps = Pick<ApiDeps, 'redis' | 'blobs' | 'workspaces'>;
+type Deps = Pick<ApiDeps, 'engine' | 'workspaces'>;
 
 /**
  * Refuses what no publish to this source could do. Only reads.
  * @throws WorkspaceError `ENOTPUBLISHABLE`, `EBRANCHINVALID`; ApiProblem `invalid_request`
  */
 export async function checkTarget(deps: Deps, run: RunState, { branch }: DryRun): Promise<void> {
-  const { source } = await readSpec(deps, run);
+  const { source } = await deps.engine.runs.spec(run);
   if (source.type === 'empty' || source.type === 'archive') {
     const detail = `the source of ${run.id} is ${source.type}: there is nowhere to publish to`;
     throw new WorkspaceError('ENOTPUBLISHABLE', detail);
@@ -41,7 +39,7 @@ export async function previewPublish(
   const { snapshot } = workspaceOf(run);
   const target = {
     message: message ?? run.header.title,
-    include_ignored: include_ignored ?? (await readSpec(deps, run)).publish.include_ignored,
+    include_ignored: include_ignored ?? (await deps.engine.runs.spec(run)).publish.include_ignored,
     branch,
     author,
   };

@@ -1,6 +1,5 @@
 import { runChanged } from '@holdpoint/contract/wire';
-import { notificationPattern } from '@holdpoint/engine/log/keys';
-import { readRun } from '@holdpoint/engine/log/read-state';
+import { notificationPattern } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
 import { frame, heartbeat, opening } from '../../live/stream.ts';
 import { toRun } from '../runs/run-view.ts';
@@ -10,7 +9,7 @@ import { toRun } from '../runs/run-view.ts';
  * only the ids of the runs that changed.
  */
 export async function* allFrames(
-  deps: Pick<ApiDeps, 'redis' | 'notifications' | 'heartbeatMs'>,
+  deps: Pick<ApiDeps, 'engine' | 'notifications' | 'heartbeatMs'>,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   const subscription = await deps.notifications.subscribeToAll(notificationPattern);
@@ -20,7 +19,7 @@ export async function* allFrames(
       const changed = await subscription.next({ timeoutMs: deps.heartbeatMs, signal });
       if (changed.size === 0 && !signal.aborted) yield heartbeat;
       for (const id of changed) {
-        const run = await readRun(deps.redis, id);
+        const run = await deps.engine.runs.find(id);
         if (run !== undefined) yield frame({ event: runChanged, data: toRun(run) });
       }
     }
