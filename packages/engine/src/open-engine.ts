@@ -3,6 +3,7 @@ import { decideApproval } from './approvals/decide-approval.ts';
 import { listPendingApprovals } from './approvals/list-approvals.ts';
 import { viewApproval } from './approvals/view-approval.ts';
 import { fromPayload } from './blobs/blob-store.ts';
+import { describeEdit } from './commands/describe-edit.ts';
 import { forkRun } from './commands/fork-run.ts';
 import { requestTaskKill } from './commands/kill-task.ts';
 import { retryRun } from './commands/retry-run.ts';
@@ -68,6 +69,7 @@ export function openEngine(deps: EngineDeps) {
       get: on(deps, viewApproval),
       find: on(redis, readApproval),
       decide: on(deps, decideApproval),
+      describeEdit: on(deps, describeEdit),
     },
     publications: { request: on(deps, requestPublication), discard: on(deps, requestDiscarding) },
     tasks: {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type DecisionKind, hasNetwork } from '@holdpoint/contract';
+import type { DecisionKind } from '@holdpoint/contract';
 import { notifyParent } from '../agents/notify-parent.ts';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -11,6 +11,7 @@ import { untrackApproval } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { retryWhileContended } from '../log/retry-while-contended.ts';
 import { decidePublication } from './decide-publication.ts';
+import { describeEdit } from './describe-edit.ts';
 import { type ApprovalView, type StepApproval, viewApproval } from './view-approval.ts';
 
 export interface DecisionRequest {
@@ -77,7 +78,7 @@ async function editedArgs(deps: EngineDeps, { approval }: StepApproval): Promise
 /** The arguments as a decision would record them: with defaults filled in. */
 async function askedArgs(deps: EngineDeps, view: StepApproval, { args }: DecisionRequest): Promise<unknown> {
   if (args === undefined) return undefined;
-  const { described } = await describeEdited(deps, view, args);
+  const described = await describeEdit(deps, view, args);
   return described.ok ? described.args : args;
 }
 
@@ -118,7 +119,7 @@ async function check(deps: EngineDeps, view: StepApproval, request: DecisionRequ
 }
 
 async function checkEdited(deps: EngineDeps, view: StepApproval, args: unknown): Promise<Decision['edited']> {
-  const { described, spec } = await describeEdited(deps, view, args);
+  const described = await describeEdit(deps, view, args);
   if (!described.ok) throw new EngineError('invalid_decision', described.error.message);
   const { effect, risk } = described;
   if (view.step.effect === 'read' && effect !== 'read') {
@@ -127,21 +128,13 @@ async function checkEdited(deps: EngineDeps, view: StepApproval, args: unknown):
       'a call that only reads cannot become one that writes: others beside it have begun',
     );
   }
-  const verdict = judgeCall(spec, deps.operatorPolicy, { tool: view.step.call.tool, effect, risk });
+  const verdict = judgeCall(await readSpec(deps, view.run), deps.operatorPolicy, {
+    tool: view.step.call.tool,
+    effect,
+    risk,
+  });
   if (verdict.action === 'deny') {
     throw new EngineError('invalid_decision', `the policy denies the edited call: ${verdict.reason}`);
   }
   return { args: await toPayload(deps.blobs, described.args), effect };
-}
-
-async function describeEdited(deps: EngineDeps, { run, step }: StepApproval, args: unknown) {
-  const spec = await readSpec(deps, run);
-  const call = {
-    toolset: run.header.toolset,
-    tool: step.call.tool,
-    args,
-    network: hasNetwork(spec.network),
-    unattended: run.parent !== undefined,
-  };
-  return { described: deps.catalog.describe(call), spec };
 }
