@@ -1,8 +1,6 @@
 import { statSync } from 'node:fs';
 import type { OperatorPolicy } from '@holdpoint/contract';
-import { ceilingsFrom } from '@holdpoint/engine/ceilings-from';
-import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
-import { operatorPolicyFrom } from '@holdpoint/engine/operator-policy';
+import { type Ceilings, ceilingsFrom, operatorPolicyFrom } from '@holdpoint/engine';
 import { createRegistry, holdpoint, idleRules } from '@holdpoint/tools';
 import { rootsFrom } from '@holdpoint/workspace/roots';
 import { CliError } from './errors.ts';

@@ -1,8 +1,7 @@
 import { availableParallelism, hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ceilingsFrom } from '@holdpoint/engine/ceilings-from';
-import { operatorPolicyFrom } from '@holdpoint/engine/operator-policy';
+import { ceilingsFrom, operatorPolicyFrom } from '@holdpoint/engine';
 import { spaceLimitsFrom } from '@holdpoint/engine/space';
 import { modelSettingsFrom } from '@holdpoint/models';
 import { ConfigError, type RuntimeConfig } from '@holdpoint/runtime';
@@ -59,8 +58,15 @@ const environmentSchema = z.object({
   PATH: z.string().default('/usr/local/bin:/usr/bin:/bin'),
 });
 
+/** What a worker process is started with. */
+export interface WorkerConfig extends RuntimeConfig {
+  log: string;
+  /** `redis://…`, or the absolute path of a unix socket. When undefined, the embedded server of the data directory. */
+  redisUrl: string | undefined;
+}
+
 /** Reads the environment. @throws ConfigError naming the variable */
-export function readConfig(env: NodeJS.ProcessEnv): RuntimeConfig & { log: string } {
+export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
   const parsed = environmentSchema.safeParse(env);
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);

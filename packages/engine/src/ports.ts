@@ -28,13 +28,13 @@ import type { OutputWriter } from './outputs/output-store.ts';
 
 /** The engine's doors: what it needs of tools, workspaces and planners, and nothing more. The worker brings the real ones. */
 
-export interface Call {
+interface Call {
   toolset: string;
   tool: string;
   args: unknown;
 }
 
-export type Description =
+type Description =
   /** `sequential`: it keeps its place among the calls of its turn as one that writes does. */
   | { ok: true; args: unknown; effect: Effect; risk: Risk; gate?: 'input'; sequential?: true }
   | { ok: false; error: Problem };

@@ -1,6 +1,5 @@
 import type { OperatorPolicy } from '@holdpoint/contract';
-import type { Retention } from '@holdpoint/engine/deps';
-import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
+import type { Ceilings, Retention } from '@holdpoint/engine';
 import type { SpaceLimits } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
 import type { Roots } from '@holdpoint/workspace';
@@ -11,8 +10,6 @@ export interface RuntimeConfig {
   version: string;
   projectDir: string;
   dataDir: string;
-  /** `redis://…`, or the absolute path of a unix socket. Undefined: the embedded server of the data directory. */
-  redisUrl: string | undefined;
   host: string;
   /** Steps and turns that run at once in this process. */
   steps: number;

@@ -1,18 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { findRunningRedis } from '@holdpoint/embedded-redis';
-import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
-import { openClock } from '@holdpoint/engine/clock';
-import type { WorkerDeps } from '@holdpoint/engine/deps';
-import { operatorPolicyDigest } from '@holdpoint/engine/domain/judge-call';
-import { newId } from '@holdpoint/engine/domain/new-id';
+import { newId, openBlobStore, openClock, openOutputStore, openQueues, operatorPolicyDigest } from '@holdpoint/engine';
 import { bindInstallation, confirmInstallation } from '@holdpoint/engine/installation';
-import { openOutputStore } from '@holdpoint/engine/outputs/output-store';
-import { scriptedPlanner } from '@holdpoint/engine/planners/scripted';
-import { openQueues } from '@holdpoint/engine/queues/queues';
-import { openRedis } from '@holdpoint/engine/redis';
+import { openRedis, type RedisAddress } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
+import { scriptedPlanner, type WorkerDeps } from '@holdpoint/engine/worker';
 import { openModels } from '@holdpoint/models/open-models';
 import { openSandbox } from '@holdpoint/sandbox';
 import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
@@ -45,9 +38,13 @@ import { watchRedis } from './watch-redis.ts';
  */
 const commandMs = 60_000;
 
-/** Starts the workers of this process. Resolves to the function that drains and ends them. */
-export async function startWorkers(config: RuntimeConfig, logger: Logger): Promise<() => Promise<void>> {
-  const connections = await openRedis({ address: await findRunningRedis(config), commandMs }, logger);
+/** Starts the workers of this process on the Redis at `address`. Resolves to the function that drains and ends them. */
+export async function startWorkers(
+  config: RuntimeConfig,
+  address: RedisAddress,
+  logger: Logger,
+): Promise<() => Promise<void>> {
+  const connections = await openRedis({ address, commandMs }, logger);
   const installation = await bindInstallation({ redis: connections.state, dataDir: config.dataDir });
   const telemetry = await startTelemetry({ service: 'holdpoint-worker', wanted: config.telemetry });
   const now = openClock();

@@ -1,5 +1,5 @@
 import type { ApiBounds, Worker } from '@holdpoint/contract/wire';
-import { operatorPolicyDigest } from '@holdpoint/engine/domain/judge-call';
+import { operatorPolicyDigest } from '@holdpoint/engine';
 import type { Config } from '../config.ts';
 import { CliError } from '../errors.ts';
 import { missingRoots, type OperatorSettings, readOperatorSettings } from '../operator-settings.ts';

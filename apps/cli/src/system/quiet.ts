@@ -1,4 +1,4 @@
-import type { Logger } from '@holdpoint/engine/ports';
+import type { Logger } from '@holdpoint/engine';
 
 /** For calls that also throw what they would log. */
 export const quiet: Logger = {

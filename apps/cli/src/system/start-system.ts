@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Logger } from '@holdpoint/engine/ports';
+import type { Logger } from '@holdpoint/engine';
 import { watchSpace } from '@holdpoint/engine/space';
 import type { Config } from '../config.ts';
 import { checkInstallation } from './check-installation.ts';

@@ -92,5 +92,5 @@ export function reportOf(run: RunState, now: number): AgentReport {
  * Milliseconds that the run has been running. Processes with different clocks may have timed its parts: a sum below zero counts as
  * zero.
  */
-export const activeMs = (run: RunState, now: number): number =>
+const activeMs = (run: RunState, now: number): number =>
   Math.max(0, run.active_ms + (run.status === 'running' ? now : 0));

@@ -33,7 +33,6 @@ export const queueNames = {
   workspaces: 'workspaces',
   tasks: 'tasks',
 } as const;
-export type QueueName = keyof typeof queueNames;
 
 /** Deterministic, so that the same wake-up is never queued twice. */
 export const jobIds = {

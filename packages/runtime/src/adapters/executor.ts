@@ -1,5 +1,5 @@
 import type { ProcessLimits } from '@holdpoint/contract';
-import type { ExecutionContext, Executor } from '@holdpoint/engine/ports';
+import type { ExecutionContext, Executor } from '@holdpoint/engine/worker';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import type { Network, Registry, TextThreads, ToolContext } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';

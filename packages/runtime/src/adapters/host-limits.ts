@@ -1,5 +1,5 @@
 import type { ProcessLimits } from '@holdpoint/contract';
-import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
+import type { Ceilings } from '@holdpoint/engine';
 import { resolveLimits } from '@holdpoint/sandbox';
 
 /** What a command may use whose run names no limit: the sandbox's own, and no more than the operator allows. */

@@ -1,5 +1,5 @@
 import type { CommandEnd, ShellSpec } from '@holdpoint/contract';
-import type { TaskContext, TaskEnd } from '@holdpoint/engine/ports';
+import type { TaskContext, TaskEnd } from '@holdpoint/engine/worker';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import { quotaText } from './quota-text.ts';
 import { openCallNetwork } from './run-network.ts';
