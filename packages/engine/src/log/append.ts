@@ -6,7 +6,7 @@ import { changesOf } from '../domain/changes/changes-of.ts';
 import { runField } from '../domain/fields/run.ts';
 import type { NewId } from '../domain/new-id.ts';
 import type { Transition } from '../domain/transition.ts';
-import { logKey, newsChannel, stateKey } from './keys.ts';
+import { logKey, notificationChannel, stateKey } from './keys.ts';
 import type { Fields } from './read-state.ts';
 
 export interface AppendDeps {
@@ -48,7 +48,7 @@ export async function append(
   const events = transition.events.map((draft) => stamp(deps, runId, draft));
   const changes = changesOf(events);
   const argv = [
-    newsChannel(runId),
+    notificationChannel(runId),
     transition.if.length,
     ...transition.if.flatMap(({ field, is }) => [field, is.length, ...is]),
     ...listOf(Object.entries(changes.values)),
