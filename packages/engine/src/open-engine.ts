@@ -1,9 +1,9 @@
 import type { Payload } from '@holdpoint/contract';
 import { decideApproval } from './approvals/decide-approval.ts';
+import { describeEdit } from './approvals/describe-edit.ts';
 import { listPendingApprovals } from './approvals/list-approvals.ts';
 import { viewApproval } from './approvals/view-approval.ts';
 import { fromPayload } from './blobs/blob-store.ts';
-import { describeEdit } from './commands/describe-edit.ts';
 import { forkRun } from './commands/fork-run.ts';
 import { requestTaskKill } from './commands/kill-task.ts';
 import { retryRun } from './commands/retry-run.ts';
