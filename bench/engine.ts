@@ -1,7 +1,13 @@
-import { submitRun } from '@holdpoint/engine/commands/submit-run';
-import { logKey, stateKey } from '@holdpoint/engine/log/keys';
-import { readLog } from '@holdpoint/engine/log/read-log';
 import { connect } from '@holdpoint/engine/redis';
+import {
+  inMemoryWorker,
+  logKey,
+  readLog,
+  specOf,
+  startTestEngine,
+  stateKey,
+  submitRun,
+} from '@holdpoint/engine/testing';
 import { startQueueWorkers } from '@holdpoint/runtime';
 /**
  * What durability costs against BullMQ alone on the same Redis (`appendfsync always`), in one run: sequential no-op steps against sequential
@@ -9,8 +15,6 @@ import { startQueueWorkers } from '@holdpoint/runtime';
  */
 import { Queue, Worker } from 'bullmq';
 import pino from 'pino';
-import { inMemoryWorker, specOf } from '../packages/engine/src/testing/drive.ts';
-import { startTestEngine } from '../packages/engine/src/testing/real-redis.ts';
 
 const engine = await startTestEngine();
 const { deps } = inMemoryWorker(engine);

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const script = fileURLToPath(new URL('../packages/workspace/src/testing/peak-of-materialise.ts', import.meta.url));
+const script = fileURLToPath(new URL('../packages/workspace/src/testing/materialise-memory.ts', import.meta.url));
 /** Megabytes over the baseline, at most. */
 const target = 256;
 

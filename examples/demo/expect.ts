@@ -1,4 +1,4 @@
-/** Something is not as the demonstration promises. */
+/** A claim of the demo is false. */
 export class Unexpected extends Error {
   override readonly name = 'Unexpected';
 }

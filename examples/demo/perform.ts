@@ -4,23 +4,23 @@ import type { Client } from '@holdpoint/client/client';
 import type { Approval, CreateRun, RunDetail, RunEvent, Step } from '@holdpoint/contract/wire';
 import { parse } from 'yaml';
 import { expect, expectEqual } from './expect.ts';
-import { heading, proof, quote, say } from './say.ts';
+import { heading, notice, proof, quote, say } from './say.ts';
 
 interface Performance {
   client: Client;
   signal: AbortSignal;
   examples: string;
-  /** Names the plan. */
+  /** Name of the plan. */
   name: 'pagelist' | 'cuelines';
   source: NonNullable<CreateRun['workspace']>['source'];
-  /** The one file that is to change. */
+  /** The only file that may change. */
   fixed: string;
 }
 
 /**
- * Runs one plan: submits it, follows its events, decides its approval, and checks every promise up to the reviewed change set.
+ * Submits one plan, follows its events, approves its held call, and checks every claim up to the reviewed change set.
  *
- * @returns the run as it ended
+ * @returns the ended run
  */
 export async function perform(performance: Performance): Promise<RunDetail> {
   const { client, signal, name, fixed } = performance;
@@ -53,10 +53,10 @@ async function bodyOf({ examples, name, source }: Performance): Promise<CreateRu
   return { ...rest, plan: { groups }, workspace: { source }, labels: { example: name } };
 }
 
-/** Looks at what the held call would do, and lets exactly that run. */
+/** Shows what the held call would do and approves exactly that call. */
 async function approve({ client, signal, fixed }: Performance, id: string): Promise<void> {
   const approval = await client.getApproval(id, { signal });
-  say(`\nheld: ${approval.action.tool} (${approval.reason}). It would do this:`);
+  notice(`held: ${approval.action.tool} (${approval.reason}). It would do this:`);
   quote(previewOf(approval));
   expect(previewOf(approval).includes(fixed), `the preview to show ${fixed}`);
   const decision = { decision: 'approve', action_digest: approval.action_digest } as const;
@@ -81,7 +81,7 @@ async function checkSteps({ client, signal }: Performance, runId: string): Promi
   expectEqual(named('failing_tests').error?.code, 'EEXIT', 'why they failed');
   expectEqual(named('fix').status, 'succeeded', 'the fix');
   expectEqual(named('passing_tests').status, 'succeeded', 'tests after the fix');
-  proof('the tests failed before the fix, and pass after it');
+  proof('the tests failed before the fix and pass after it');
 }
 
 function progress(event: RunEvent, calls: ReadonlyMap<string, string>): void {

@@ -5,6 +5,6 @@ const paint = (style: Style, text: string): string => styleText(style, text, { s
 
 export const say = (text = ''): void => void process.stdout.write(`${text}\n`);
 export const heading = (text: string): void => say(`\n${paint(['bold', 'cyan'], `== ${text}`)}`);
+export const notice = (text: string): void => say(`\n${paint('yellow', text)}`);
 export const proof = (text: string): void => say(`${paint('green', '  ok')}  ${text}`);
-/** Output of another program, or a text of several lines. */
 export const quote = (text: string): void => say(text.trimEnd().replace(/^/gm, '    '));

@@ -4,7 +4,7 @@ import { Unexpected } from './expect.ts';
 
 const execute = promisify(execFile);
 
-/** Nobody's own git configuration (signing, hooks, templates) has a part in it. */
+/** A user's git configuration (signing, hooks, templates) must not matter. */
 const git = {
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_CONFIG_GLOBAL: '/dev/null',
@@ -27,7 +27,7 @@ export async function run(
   }
 }
 
-/** Whether the program ends with exit code 1, as test runners do when a test fails. */
+/** Whether the program exits 1, as test runners do when a test fails. */
 export async function failsTests(
   cwd: string,
   [program, ...args]: readonly [string, ...string[]],

@@ -10,7 +10,7 @@ import { proof, quote } from './say.ts';
 export interface System {
   address: string;
   client: Client;
-  /** Ends everything, in good order. */
+  /** Stops every process. */
   stop(): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ interface StartInput {
   signal: AbortSignal;
 }
 
-/** Starts Redis, the API and a worker with `holdpoint up`, on a free port and a data directory of their own. */
+/** Starts Redis, the API and a worker with `holdpoint up` on a free port. */
 export async function startSystem({ command, data, signal }: StartInput): Promise<System> {
   const { REDIS_URL: _redis, HOLDPOINT_KEY: _key, HOLDPOINT_URL: _url, ...inherited } = process.env;
   const env = { ...inherited, HOLDPOINT_DATA: data, HOLDPOINT_PORT: '0' };
@@ -47,7 +47,7 @@ export async function startSystem({ command, data, signal }: StartInput): Promis
       async stop() {
         await client.close();
         await stop();
-        expectEqual(processes.filter(isAlive).join(), '', 'processes that are left');
+        expectEqual(processes.filter(isAlive).join(), '', 'remaining processes');
         proof('no process is left');
       },
     };
@@ -57,7 +57,7 @@ export async function startSystem({ command, data, signal }: StartInput): Promis
   }
 }
 
-/** The API and the workers, as `up` has recorded them. */
+/** The API and the workers, from the record of `up`. */
 async function processesOf(data: string): Promise<number[]> {
   const { children } = JSON.parse(await readFile(join(data, 'up.json'), 'utf8')) as { children: { pid: number }[] };
   expect(children.length >= 2, 'an API and a worker');
@@ -76,5 +76,5 @@ function isAlive(pid: number): boolean {
 async function firstLine(stream: NodeJS.ReadableStream, signal: AbortSignal): Promise<string> {
   for await (const line of createInterface({ input: stream, signal })) return line;
   signal.throwIfAborted();
-  throw new Unexpected('`holdpoint up` said nothing');
+  throw new Unexpected('`holdpoint up` printed nothing');
 }

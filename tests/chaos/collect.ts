@@ -1,20 +1,18 @@
 import type { Client } from '@holdpoint/client/client';
 import type { LoggedEvent } from '@holdpoint/contract';
+import type { ApprovalState, Queues, RunState, StepState, TaskState } from '@holdpoint/engine';
 import {
-  type ApprovalState,
+  activeIndex,
+  approvalIndex,
+  idsAfter,
   parseAllApprovals,
   parseAllSteps,
   parseAllTasks,
   parseRun,
-  type RunState,
-  type StepState,
-  type TaskState,
-} from '@holdpoint/engine/domain/state';
-import { idsAfter } from '@holdpoint/engine/log/indexes';
-import { activeIndex, approvalIndex, runIndex } from '@holdpoint/engine/log/keys';
-import { readWholeLog } from '@holdpoint/engine/log/read-log';
-import { readAll } from '@holdpoint/engine/log/read-state';
-import type { Queues } from '@holdpoint/engine/queues/queues';
+  readAll,
+  readWholeLog,
+  runIndex,
+} from '@holdpoint/engine/testing';
 import type { Redis } from 'ioredis';
 
 /** A run as it is after all faults. */

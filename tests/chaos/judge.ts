@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Client } from '@holdpoint/client/client';
 import type { Stuck } from '@holdpoint/contract/wire';
-import { openQueues } from '@holdpoint/engine/queues/queues';
+import { openQueues } from '@holdpoint/engine';
 import { connect } from '@holdpoint/engine/redis';
 import pino from 'pino';
 import { git } from '../harness/repositories.ts';

@@ -1,5 +1,5 @@
 import type { Client } from '@holdpoint/client/client';
-import type { Queues } from '@holdpoint/engine/queues/queues';
+import type { Queues } from '@holdpoint/engine';
 import { nextApproval, plan } from '../harness/runs.ts';
 import { until } from '../harness/until.ts';
 import { type Verdict, verdict } from '../harness/verdict.ts';

@@ -1,9 +1,7 @@
 import { join } from 'node:path';
-import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
-import { decideApproval } from '@holdpoint/engine/commands/decide-approval';
-import { newId } from '@holdpoint/engine/domain/new-id';
-import { openQueues } from '@holdpoint/engine/queues/queues';
+import { newId, openBlobStore, openQueues } from '@holdpoint/engine';
 import { connect } from '@holdpoint/engine/redis';
+import { decideApproval } from '@holdpoint/engine/testing';
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { approve, bash, finished, nextApproval, plan } from '../harness/runs.ts';

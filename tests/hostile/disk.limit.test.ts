@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { CommandEnd } from '@holdpoint/sandbox';
+import type { CommandEnd } from '@holdpoint/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inForm } from './host/form.ts';
 import { processesIn } from './host/process-table.ts';

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CommandEnd, WorkspaceMount } from '@holdpoint/sandbox';
+import type { CommandEnd } from '@holdpoint/contract';
+import type { WorkspaceMount } from '@holdpoint/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../harness/until.ts';
 import { inForm } from './host/form.ts';

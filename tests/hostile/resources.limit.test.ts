@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { lstatSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { CommandEnd, CommandResult, Limits, WorkspaceMount } from '@holdpoint/sandbox';
+import type { CommandEnd, CommandResult, ProcessLimits } from '@holdpoint/contract';
+import type { WorkspaceMount } from '@holdpoint/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { form, inForm } from './host/form.ts';
 import { processesIn } from './host/process-table.ts';
@@ -28,7 +29,7 @@ interface Outcome {
 interface ResourceCase {
   name: string;
   line: string;
-  limits?: Partial<Limits>;
+  limits?: Partial<ProcessLimits>;
   /** Allowed ends. With control groups the first is expected. */
   ends: CommandEnd[] | ((bounded: boolean) => CommandEnd[]);
   also?(outcome: Outcome): void;

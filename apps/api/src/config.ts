@@ -1,9 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { OperatorPolicy } from '@holdpoint/contract';
-import { ceilingsFrom } from '@holdpoint/engine/ceilings-from';
-import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
-import { operatorPolicyFrom } from '@holdpoint/engine/operator-policy';
+import { type Ceilings, ceilingsFrom, operatorPolicyFrom } from '@holdpoint/engine';
 import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models';
 import { telemetryWanted } from '@holdpoint/telemetry';

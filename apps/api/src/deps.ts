@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Bounds } from '@holdpoint/contract/wire';
-import type { EngineDeps } from '@holdpoint/engine/deps';
-import type { OutputStore } from '@holdpoint/engine/outputs/output-store';
+import type { Engine, EngineDeps, OutputStore } from '@holdpoint/engine';
 import type { SpaceWatch } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
 import type { Registry } from '@holdpoint/tools';
@@ -13,6 +12,7 @@ import type { News } from './live/news.ts';
 
 /** What the routes work with. */
 export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
+  engine: Engine;
   logger: FastifyBaseLogger;
   catalog: Registry;
   /** What background commands print. */

@@ -1,12 +1,16 @@
 import { join } from 'node:path';
 import { findRunningRedis } from '@holdpoint/embedded-redis';
-import { openBlobStore } from '@holdpoint/engine/blobs/blob-store';
-import { openClock } from '@holdpoint/engine/clock';
-import { operatorPolicyDigest } from '@holdpoint/engine/domain/judge-call';
-import { newId } from '@holdpoint/engine/domain/new-id';
+import {
+  type EngineDeps,
+  newId,
+  openBlobStore,
+  openClock,
+  openEngine,
+  openOutputStore,
+  openQueues,
+  operatorPolicyDigest,
+} from '@holdpoint/engine';
 import { bindInstallation, type Sides, watchInstallation } from '@holdpoint/engine/installation';
-import { openOutputStore } from '@holdpoint/engine/outputs/output-store';
-import { openQueues } from '@holdpoint/engine/queues/queues';
 import { type Connections, openRedis } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import { startTelemetry, watchLoop } from '@holdpoint/telemetry';
@@ -50,7 +54,7 @@ export async function startApi(
   const telemetry = await startTelemetry({ service: 'holdpoint-api', wanted: config.telemetry });
   const queues = openQueues(connections.state, now, telemetry.queues);
   const closing = new AbortController();
-  const app = await buildServer({
+  const deps: EngineDeps = {
     redis: connections.state,
     queues,
     blobs: openBlobStore(join(config.dataDir, 'blobs')),
@@ -58,8 +62,15 @@ export async function startApi(
     newId,
     now,
     catalog,
-    outputs: openOutputStore(join(config.dataDir, 'outputs')),
     operatorPolicy: config.operatorPolicy,
+    ceilings: config.ceilings,
+  };
+  const app = await buildServer({
+    engine: openEngine(deps),
+    ...deps,
+    logger,
+    catalog,
+    outputs: openOutputStore(join(config.dataDir, 'outputs')),
     bounds: {
       policy: config.operatorPolicy === undefined ? null : operatorPolicyDigest(config.operatorPolicy),
       source_roots: [...(config.roots?.sourceRoots ?? [])],
@@ -72,7 +83,6 @@ export async function startApi(
     models: config.models,
     allowAddresses: config.allowAddresses,
     space,
-    ceilings: config.ceilings,
     news: new News(connections.subscriber),
     isKey,
     host: config.host,

@@ -12,7 +12,7 @@ it('has a default for everything', () => {
   });
 });
 
-it('takes an empty variable for one that is not set', () => {
+it('treats an empty variable as not set', () => {
   const env = {
     HOLDPOINT_DATA: '',
     HOLDPOINT_URL: '',
@@ -30,7 +30,7 @@ it('takes an empty variable for one that is not set', () => {
   });
 });
 
-it('begins paths where npm was called, not where npm runs its scripts', () => {
+it('resolves paths from the directory where npm was called', () => {
   const env = { INIT_CWD: '/home/me/repo', HOLDPOINT_DATA: 'data' };
   expect(readConfig(env, projectDir)).toMatchObject({ cwd: '/home/me/repo', dataDir: '/home/me/repo/data' });
   expect(readConfig(env, '/elsewhere').cwd).toBe('/elsewhere');
@@ -43,19 +43,19 @@ it.each([
   ['HOLDPOINT_DRAIN_MS', 'soon'],
   ['HOLDPOINT_FREE_BYTES', '1 GiB'],
   ['HOLDPOINT_RESERVE_BYTES', '-1'],
-])('refuses %s=%s, and says which', (name, value) => {
+])('refuses %s=%s and names the variable', (name, value) => {
   expect(() => readConfig({ [name]: value }, '/x')).toThrow(
     expect.objectContaining({ exitCode: 2, message: expect.stringContaining(name) }),
   );
 });
 
-it('decides on colours', () => {
+it('reads whether to use colours', () => {
   expect(readConfig({ NO_COLOR: '1', FORCE_COLOR: '1' }, '/x').color).toBe(false);
   expect(readConfig({ FORCE_COLOR: '1' }, '/x').color).toBe(true);
   expect(readConfig({ TERM: 'dumb' }, '/x').color).toBe(false);
 });
 
-it('hands on to children what they need to say that they are ready', () => {
+it('passes a log level to children that shows when they are ready', () => {
   expect(readConfig({ HOLDPOINT_LOG: 'silent', HOLDPOINT_MODEL: 'a/b' }, '/x').childEnvironment).toEqual({
     ...{ HOLDPOINT_LOG: 'info', HOLDPOINT_MODEL: 'a/b' },
   });

@@ -6,7 +6,7 @@ import { CliError } from './errors.ts';
 
 const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
 
-/** An empty variable counts as one that is not set. */
+/** An empty variable counts as not set. */
 const text = z
   .string()
   .optional()
@@ -29,26 +29,26 @@ const environmentSchema = z.object({
   INIT_CWD: text,
 });
 
-/** What the command takes from its environment. */
+/** What the command reads from its environment. */
 export interface Config {
   projectDir: string;
-  /** Where the person is: paths that they give begin there. */
+  /** The caller's directory: relative paths start there. */
   cwd: string;
   /** Absolute. @default `<project>/.holdpoint` */
   dataDir: string;
-  /** Undefined: the system that runs on the data directory. */
+  /** When undefined, the system that runs on the data directory. */
   url: string | undefined;
   key: string | undefined;
-  /** Undefined: the embedded Redis of the data directory. */
+  /** When undefined, the embedded Redis of the data directory. */
   redisUrl: string | undefined;
   path: string;
   /** Directories outside /usr that workers mount into sandboxes. */
   toolchains: string[];
-  /** Time that a worker takes at most to bring running steps to an end. */
+  /** How long a worker may take to finish running steps. */
   drainMs: number;
-  /** What must stay free on the disk of the data directory. */
+  /** Free space to keep on the disk of the data directory. */
   space: SpaceLimits;
-  /** Undefined: colour on a terminal. */
+  /** When undefined, colour on a terminal. */
   color: boolean | undefined;
   /** All variables that are not empty. */
   environment: Readonly<Record<string, string>>;
@@ -68,7 +68,7 @@ export function readConfig(env: NodeJS.ProcessEnv, processCwd: string): Config {
     throw new CliError('bad_environment', lines.join('\n'));
   }
   const of = parsed.data;
-  // npm runs its scripts in the project, and tells where it was called.
+  // npm runs its scripts in the project, and passes the caller's directory in INIT_CWD.
   const cwd = processCwd === projectDir ? (of.INIT_CWD ?? processCwd) : processCwd;
   return {
     projectDir,
@@ -100,7 +100,7 @@ function colorOf(of: { NO_COLOR?: string | undefined; FORCE_COLOR?: string | und
   return of.FORCE_COLOR === undefined ? undefined : true;
 }
 
-/** `up` reads in the logs that a child is ready, so they may not be quieter than `info`. */
+/** `up` reads in a child's log that it is ready, so the log level is at least `info`. */
 function childEnvironmentOf(env: NodeJS.ProcessEnv, log: string | undefined): Record<string, string> {
   return { ...definedIn(env), HOLDPOINT_LOG: log === 'debug' ? 'debug' : 'info' };
 }

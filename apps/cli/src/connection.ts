@@ -11,7 +11,7 @@ const defaultUrl = 'http://127.0.0.1:4747';
 export const keyFileOf = (config: Pick<Config, 'dataDir'>): string => join(config.dataDir, 'api-key');
 
 /**
- * Where the API is: as given, HOLDPOINT_URL, the system that runs on the data directory, or the usual place. The key: HOLDPOINT_KEY, or
+ * The address of the API: as given, HOLDPOINT_URL, the system that runs on the data directory, or the default. The key is HOLDPOINT_KEY or
  * the data directory's.
  *
  * @throws CliError `usage`, `no_key`, `key_file_open`
@@ -30,14 +30,14 @@ export function findConnection(config: Config, given?: string): { url: string; k
   return { url: url.replace(/\/+$/, ''), key: config.key ?? readKey(keyFileOf(config)) };
 }
 
-/** The API of a system whose `up` was killed goes on without it. */
+/** When `up` was killed, its API still runs. */
 function runningAt({ dataDir }: Config): string | undefined {
   const record = readSystemRecord(dataDir);
   const api = record?.children.find(({ name }) => name === 'api');
   return record !== undefined && api !== undefined && isAlive(api) ? (record.address ?? undefined) : undefined;
 }
 
-/** This data directory's key is of no use to another machine, and not its business. */
+/** Another machine must not see the key of this data directory. */
 function isHere(url: string): boolean {
   const { hostname } = new URL(url);
   return hostname === 'localhost' || hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'));

@@ -9,7 +9,7 @@ export class CliError extends Error {
   readonly next: string;
 
   constructor(code: CliErrorCode, message: string, options: { next?: string; cause?: unknown } = {}) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    super(message, options);
     const known = registry[code];
     this.code = code;
     this.retryable = known.retryable;
@@ -21,7 +21,7 @@ export class CliError extends Error {
 const registry = {
   usage: { exit: exitCodes.usage, retryable: false, next: 'Add --help to the command to see what it takes.' },
   bad_environment: { exit: exitCodes.usage, retryable: false, next: 'Correct or unset the variable.' },
-  not_now: { exit: exitCodes.conflict, retryable: false, next: 'End what runs first.' },
+  not_now: { exit: exitCodes.conflict, retryable: false, next: 'Stop the running system first.' },
   bad_plan: {
     exit: exitCodes.usage,
     retryable: false,
@@ -37,18 +37,18 @@ const registry = {
     retryable: false,
     next: 'Close the file to other users (chmod 600), or set HOLDPOINT_KEY.',
   },
-  timeout: { exit: exitCodes.timeout, retryable: true, next: 'Nothing is lost: look again, or give more time.' },
+  timeout: { exit: exitCodes.timeout, retryable: true, next: 'Nothing is lost. Look again, or allow more time.' },
   port_taken: {
     exit: exitCodes.conflict,
     retryable: false,
-    next: 'Choose another port, for example HOLDPOINT_PORT=4848, or 0 for any free one.',
+    next: 'Choose another port, for example HOLDPOINT_PORT=4848, or 0 for any free port.',
   },
   file_exists: { exit: exitCodes.conflict, retryable: false, next: 'Give another file with --output.' },
-  not_ours: { exit: exitCodes.conflict, retryable: false, next: 'Remove the file if you know that nothing runs.' },
-  not_ready: { exit: exitCodes.failed, retryable: true, next: 'Look at its logs; nothing acknowledged is lost.' },
+  not_ours: { exit: exitCodes.conflict, retryable: false, next: 'Remove the file if you know that no system runs.' },
+  not_ready: { exit: exitCodes.failed, retryable: true, next: 'Read its logs; nothing acknowledged is lost.' },
   child_failed: { exit: exitCodes.failed, retryable: false, next: 'Read the log.' },
-  does_not_end: { exit: exitCodes.failed, retryable: true, next: 'Look at the process, and end it yourself.' },
+  does_not_end: { exit: exitCodes.failed, retryable: true, next: 'Look at the process and end it by hand.' },
   cannot_write: { exit: exitCodes.failed, retryable: false, next: 'Give another file with --output.' },
-  stream_ended: { exit: exitCodes.failed, retryable: true, next: 'Follow the run again; it goes on without you.' },
+  stream_ended: { exit: exitCodes.failed, retryable: true, next: 'Follow the run again; it continues by itself.' },
 } as const;
 export type CliErrorCode = keyof typeof registry;

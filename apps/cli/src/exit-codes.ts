@@ -1,4 +1,4 @@
-/** What the process says when it ends. Scripts rely on these numbers. */
+/** Scripts rely on these numbers. */
 export const exitCodes = {
   ok: 0,
   /** The run failed, or the command itself could not do its work. */
@@ -7,7 +7,7 @@ export const exitCodes = {
   /** The run was canceled, or its approval expired. */
   canceled: 3,
   auth: 4,
-  /** The run waits for a decision (or is paused), and nobody follows it here. */
+  /** The run waits for a decision or is paused. */
   waiting: 5,
   timeout: 6,
   not_found: 7,

@@ -4,8 +4,9 @@ import { commandLine } from './command-name.ts';
 import { CliError } from './errors.ts';
 
 /**
- * The id of a snapshot as a person names it: the id or its first characters, or the number or id of the step that left it. Undefined
- * stays undefined.
+ * Finds the id of a snapshot.
+ *
+ * @param named the id or its first characters, or the number or id of the step that left it; undefined stays undefined
  * @throws CliError `usage`
  */
 export async function findSnapshot(
@@ -21,19 +22,19 @@ export async function findSnapshot(
   if (found !== undefined && fitting.size === 1) return found;
   const message =
     fitting.size === 0 ? `There is no snapshot ${named}.` : `More than one snapshot begins with ${named}.`;
-  throw new CliError('usage', message, { next: `To see which there are: ${commandLine('runs', 'snapshots', runId)}` });
+  throw new CliError('usage', message, { next: `To list them: ${commandLine('runs', 'snapshots', runId)}` });
 }
 
-/** What a step is named by: its number, or its id. */
+/** A step is named by its number or its id. */
 const isStep = (named: string): boolean => /^\d{1,6}$/.test(named) || named.startsWith('step_');
 
-/** The workspace after a step: a step that only reads leaves it as the one before. */
+/** The workspace after a step. A step that only reads leaves the snapshot of the step before. */
 async function afterStep(client: Client, runId: string, named: string): Promise<string> {
   const steps = await allSteps(client, runId);
   const at = steps.findIndex(({ id, number }) => id === named || String(number) === named);
   const step = steps[at];
   if (step === undefined && named !== '0') {
-    const next = `To see which there are: ${commandLine('runs', 'steps', runId)}`;
+    const next = `To list them: ${commandLine('runs', 'steps', runId)}`;
     throw new CliError('usage', `There is no step ${named}.`, { next });
   }
   if (step?.snapshot) return step.snapshot;
@@ -46,5 +47,5 @@ async function afterStep(client: Client, runId: string, named: string): Promise<
   return began.id;
 }
 
-/** A step as a request names it: by its number or its id. */
+/** How a request names a step: by its number or its id. */
 export const stepReference = (text: string): string | number => (/^\d{1,9}$/.test(text) ? Number(text) : text);

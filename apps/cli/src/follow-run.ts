@@ -12,17 +12,17 @@ import type { Shell } from './shell.ts';
 
 export interface FollowInput {
   runId: string;
-  /** Events as NDJSON instead of lines for people. */
+  /** Print events as NDJSON instead of lines for people. */
   json: boolean;
-  /** End, too, when the run waits for a person. */
+  /** Also end when the run waits for a person. */
   stopWhenWaiting: boolean;
   timeoutMs?: number | undefined;
 }
 
 /**
- * Prints a run's events from the first on, until it ends. Ctrl-C only ends the following.
+ * Prints a run's events from the first one until the run ends. Ctrl-C stops the printing, not the run.
  *
- * @returns the run as it is then
+ * @returns the run at its end
  * @throws Interrupted; CliError `timeout`, `stream_ended`; ApiError, ConnectionError
  */
 export async function followRun(deps: { shell: Shell; client: Client }, input: FollowInput): Promise<RunDetail> {
@@ -36,7 +36,7 @@ export async function followRun(deps: { shell: Shell; client: Client }, input: F
     for await (const event of client.events(runId, { signal })) {
       if (json) shell.printJson(event);
       else for (const line of lines(event)) shell.print(line);
-      const waiting = input.stopWhenWaiting && asksForSomebody(event) && (await runIfWaiting(client, runId, signal));
+      const waiting = input.stopWhenWaiting && needsPerson(event) && (await runIfWaiting(client, runId, signal));
       if (waiting) return waiting;
     }
     const run = await client.getRun(runId, { signal });
@@ -44,11 +44,11 @@ export async function followRun(deps: { shell: Shell; client: Client }, input: F
     throw new CliError('stream_ended', `The events of ${runId} ended, but the run is ${run.status}.`);
   } catch (error) {
     if (interrupted.aborted) {
-      shell.say(`\nThe run goes on. To follow it again: ${commandLine('watch', runId)}`);
+      shell.say(`\nThe run continues. To follow it again: ${commandLine('watch', runId)}`);
       throw interrupted.reason instanceof Error ? interrupted.reason : new Interrupted('SIGINT');
     }
     if (!signal.aborted) throw error;
-    throw new CliError('timeout', `${runId} has not ended within ${(timeoutMs ?? 0) / 1000} s; it goes on.`, {
+    throw new CliError('timeout', `${runId} has not ended within ${(timeoutMs ?? 0) / 1000} s; it continues.`, {
       next: `To follow it again: ${commandLine('watch', runId)}`,
     });
   }
@@ -56,22 +56,22 @@ export async function followRun(deps: { shell: Shell; client: Client }, input: F
 
 export const howToDecide = (approvalId: string): string[] => [
   `look:     ${commandLine('approvals', 'show', approvalId)}`,
-  `decide:   ${commandLine('approvals', 'approve', approvalId)}    (or reject; show tells what else there is)`,
+  `decide:   ${commandLine('approvals', 'approve', approvalId)}    (or reject; show lists the other decisions)`,
 ];
 
-const asksForSomebody = (event: RunEvent): boolean =>
+const needsPerson = (event: RunEvent): boolean =>
   event.type === 'run.waiting' ||
   event.type === 'run.paused' ||
   (event.type === 'approval.requested' && event.step_id === undefined);
 
-/** An event of the past may have been answered since. */
+/** The event may be old, and already answered. */
 async function runIfWaiting(client: Client, runId: string, signal: AbortSignal): Promise<RunDetail | undefined> {
   const run = await client.getRun(runId, { signal });
   const { status, publication } = run;
   return status === 'waiting' || status === 'paused' || publication.status === 'parked' ? run : undefined;
 }
 
-/** What a script is told of a run. */
+/** How a run ended, for scripts. */
 export function exitCodeOf(run: Pick<Run, 'status' | 'reason' | 'publication'>): ExitCode {
   if (run.publication.status === 'parked') return exitCodes.waiting;
   switch (run.status) {
@@ -93,7 +93,7 @@ export function exitCodeOf(run: Pick<Run, 'status' | 'reason' | 'publication'>):
   }
 }
 
-/** What it waits for, its own or a sub-agent's, and what lets it go on. */
+/** What a run or its sub-agents wait for, and what lets them continue. */
 function waitingSteps(run: RunDetail): string[] {
   const isPaused = run.waiting_for.some(({ status }) => status === 'paused');
   const reasons = run.waiting_for.flatMap(({ reason }) =>
@@ -103,12 +103,12 @@ function waitingSteps(run: RunDetail): string[] {
     ...run.waiting_for.map((one) => `waits:    ${waitingText(one)}`),
     ...new Set(reasons),
     ...(run.pending_approvals > 0 ? [`decide:   ${commandLine('approvals', 'list', '--run', run.id)}`] : []),
-    // Lets what is paused beneath it go on as well.
+    // Resuming a run resumes its paused sub-agents, too.
     ...(isPaused ? [`resume:   ${commandLine('runs', 'resume', run.id)}`] : []),
   ];
 }
 
-/** What to do with a run that is no longer followed. */
+/** The commands to try next on a run. */
 export function nextSteps(run: RunDetail): string[] {
   switch (run.status) {
     case 'succeeded':
@@ -117,7 +117,7 @@ export function nextSteps(run: RunDetail): string[] {
       if (run.workspace.snapshot === run.workspace.base) return ['It changed nothing.'];
       return [
         `review:   ${commandLine('runs', 'diff', run.id)}`,
-        // What began from nothing has nowhere to go back to.
+        // An empty source or an archive is no target of a publish.
         ...(run.request.source.type === 'empty' || run.request.source.type === 'archive'
           ? [`download: ${commandLine('runs', 'download', run.id)}`]
           : [`publish:  ${commandLine('runs', 'publish', run.id)}`]),

@@ -1,6 +1,6 @@
 import { exitCodes } from './exit-codes.ts';
 
-/** The person pressed Ctrl-C, or the process was told to end. */
+/** The user pressed Ctrl-C, or another process sent a signal to end. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
   readonly signal: NodeJS.Signals;
@@ -11,15 +11,15 @@ export class Interrupted extends Error {
   }
 }
 
-/** `npm run` passes the terminal's Ctrl-C on once more, so that one press arrives twice, milliseconds apart. */
+/** `npm run` forwards the terminal's Ctrl-C, so one press arrives twice, milliseconds apart. */
 const samePressMs = 500;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Calls `first` at the first signal and `again` at a later one. A terminal that is closed sends SIGHUP by way of the shell, of npm and of
- * the kernel, seconds apart: that is never impatience.
+ * Calls `first` at the first signal and `again` at a later one. When a terminal closes, the shell, npm and the kernel each send SIGHUP,
+ * seconds apart, so a second SIGHUP does not count.
  *
- * @returns restores the usual behaviour
+ * @returns a function that restores the default behaviour
  */
 export function onInterrupt(first: (signal: NodeJS.Signals) => void, again: () => void): () => void {
   let since: number | undefined;
@@ -35,7 +35,7 @@ export function onInterrupt(first: (signal: NodeJS.Signals) => void, again: () =
   };
 }
 
-/** Aborted with `Interrupted` at the first signal; the next one ends the process on the spot. */
+/** Aborted with `Interrupted` at the first signal. The second signal ends the process. */
 export function interruptSignal(): AbortSignal & Disposable {
   const controller = new AbortController();
   const stop = onInterrupt(

@@ -33,7 +33,7 @@ const mistakes: [string, Record<string, string>, string][] = [
 describe.each(mistakes)("a mistake in the operator's settings: %s", (_, env, words) => {
   const [name = ''] = Object.keys(env);
 
-  test('up names the variable and what is wrong, before it starts anything', async () => {
+  test('up names the variable and the mistake before it starts anything', async () => {
     const dataDir = join(root, `data-${name}`);
     const { code, stderr } = await call(['up'], { ...env, HOLDPOINT_DATA: dataDir, HOLDPOINT_PORT: '0' });
     expect(code).toBe(2);
@@ -70,7 +70,7 @@ describe('doctor compares', () => {
     expect(bounds?.text).toMatch(/the API: no operator's policy.*\nworker w1: operator's policy/);
   });
 
-  test('what runs with this shell, where this shell says something', () => {
+  test('running programs with the settings of this shell', () => {
     expect(levels({ HOLDPOINT_SOURCE_ROOTS: root }, open, worker())).toContainEqual(['bounds', 'warn']);
     expect(levels({ HOLDPOINT_SOURCE_ROOTS: root }, undefined)).toContainEqual(['bounds', 'ok']);
     const narrow = { source_roots: [root] };
@@ -81,18 +81,18 @@ describe('doctor compares', () => {
     ]);
   });
 
-  test('roots with what is there', () => {
+  test('roots with the directories that exist', () => {
     const there = join(root, 'there');
     mkdirSync(there);
     const env = { HOLDPOINT_SOURCE_ROOTS: `${there}:${root}/not-there` };
     expect(checkBounds({ environment: env }, { api: undefined, workers: [] }).at(-1)).toMatchObject({
       level: 'warn',
-      text: `${root}/not-there is a root, and no directory is there`,
+      text: `${root}/not-there is a root, but no such directory exists`,
     });
   });
 });
 
-test('settings that are well are read as they are', () => {
+test('reads correct settings', () => {
   const policy = file('good.json', rules({ tool: 'edit' }, { effect: 'external' }));
   const env = { HOLDPOINT_POLICY: policy, HOLDPOINT_LIMITS: '{"max_turns": 5}', HOLDPOINT_PUBLISH_ROOTS: '/srv/' };
   expect(readOperatorSettings(env)).toMatchObject({

@@ -1,13 +1,11 @@
 import { statSync } from 'node:fs';
 import type { OperatorPolicy } from '@holdpoint/contract';
-import { ceilingsFrom } from '@holdpoint/engine/ceilings-from';
-import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
-import { operatorPolicyFrom } from '@holdpoint/engine/operator-policy';
+import { type Ceilings, ceilingsFrom, operatorPolicyFrom } from '@holdpoint/engine';
 import { createRegistry, holdpoint, idleRules } from '@holdpoint/tools';
 import { rootsFrom } from '@holdpoint/workspace/roots';
 import { CliError } from './errors.ts';
 
-/** What the operator lets no run pass, as an environment says it. */
+/** The operator's bounds on every run, read from an environment. */
 export interface OperatorSettings {
   policy: OperatorPolicy | undefined;
   sourceRoots: readonly string[];
@@ -15,7 +13,7 @@ export interface OperatorSettings {
   ceilings: Ceilings;
 }
 
-/** The API and the workers check the same when they start. @throws CliError `bad_environment` naming the variable */
+/** The API and the workers check the same when they start. @throws CliError `bad_environment`, which names the variable */
 export function readOperatorSettings(env: Readonly<Record<string, string>>): OperatorSettings {
   let settings: OperatorSettings;
   try {
@@ -33,7 +31,7 @@ export function readOperatorSettings(env: Readonly<Record<string, string>>): Ope
   return settings;
 }
 
-/** Roots that name no directory: nothing lies below them until there is one. */
+/** Roots where no directory exists: no source can lie below them. */
 export function missingRoots({ sourceRoots, publishRoots }: OperatorSettings): string[] {
   const isMissing = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true;
   return [...new Set([...sourceRoots, ...publishRoots])].filter(isMissing);

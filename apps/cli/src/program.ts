@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { commandName } from './command-name.ts';
 import { adoptCommand } from './commands/adopt.ts';
 import { approvalsCommand } from './commands/approvals/approvals.ts';
 import { approveCommand } from './commands/approvals/approve.ts';
@@ -8,6 +9,7 @@ import { rejectCommand } from './commands/approvals/reject.ts';
 import { resolveCommand } from './commands/approvals/resolve.ts';
 import { respondCommand } from './commands/approvals/respond.ts';
 import { showApprovalCommand } from './commands/approvals/show.ts';
+import { completeCommand, completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { downCommand } from './commands/down.ts';
 import { apiProcessCommand, workerProcessCommand } from './commands/foreground.ts';
@@ -44,11 +46,10 @@ const exitCodeHelp = `
 Exit codes: 0 ok, 1 failed, 2 usage, 3 canceled or expired, 4 not authorized, 5 waiting for a decision, 6 timeout, 7 not found,
 8 conflict, 130 interrupted.`;
 
-/** All commands. Each is a file under commands/. */
 export function createProgram(shell: Shell): Command {
-  const program = new Command('holdpoint')
+  const program = new Command(commandName)
     .description(
-      'Durable agent runs: every tool call is a job, risky ones wait for a person, changes are reviewed before they are published.',
+      'Durable agent runs: every tool call is a job, risky calls wait for a person, changes are reviewed before they are published.',
     )
     .addHelpText('after', exitCodeHelp);
   program.addCommand(upCommand(shell));
@@ -62,7 +63,7 @@ export function createProgram(shell: Shell): Command {
   program.addCommand(watchCommand(shell));
   program.addCommand(logsCommand(shell));
 
-  const runs = new Command('runs').description('look at runs, steer them, publish what they changed');
+  const runs = new Command('runs').description('list, steer and publish runs');
   runs.addCommand(listRunsCommand(shell));
   runs.addCommand(getRunCommand(shell));
   runs.addCommand(listStepsCommand(shell));
@@ -97,7 +98,7 @@ export function createProgram(shell: Shell): Command {
   approvals.addCommand(editCommand(shell));
   approvals.addCommand(resolveCommand(shell));
   approvals.addCommand(respondCommand(shell));
-  // `approvals` is a command by itself, so that options may stand before the word that follows it.
+  // `approvals` is a command itself, so its options may stand before a subcommand.
   approvals.hook('preAction', (parent, action) => {
     for (const [name, value] of Object.entries(parent.opts())) {
       if (action.getOptionValue(name) === undefined) action.setOptionValue(name, value);
@@ -105,17 +106,19 @@ export function createProgram(shell: Shell): Command {
   });
   program.addCommand(approvals);
 
-  const tools = new Command('tools').description('what runs may call');
+  const tools = new Command('tools').description('tools that runs may call');
   tools.addCommand(listToolsCommand(shell));
   program.addCommand(tools);
+  program.addCommand(completionCommand(shell));
+  program.addCommand(completeCommand(shell), { hidden: true });
 
-  settle(program, shell);
+  configure(program, shell);
   return program;
 }
 
-/** Errors are thrown instead of ending the process; an option belongs to the command it follows, not to one above it. */
-function settle(command: Command, shell: Shell): void {
-  command.exitOverride().enablePositionalOptions().showHelpAfterError('(add --help for what it takes)');
+/** Commander throws instead of ending the process, and an option belongs to the command before it. */
+function configure(command: Command, shell: Shell): void {
+  command.exitOverride().enablePositionalOptions().showHelpAfterError('(add --help for its usage)');
   command.configureOutput({ writeOut: (text) => shell.write(text), writeErr: (text) => shell.say(text.trimEnd()) });
-  for (const child of command.commands) settle(child, shell);
+  for (const child of command.commands) configure(child, shell);
 }

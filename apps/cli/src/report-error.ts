@@ -7,8 +7,8 @@ import { Interrupted } from './interrupt.ts';
 import { plain } from './output/plain.ts';
 import type { Shell } from './shell.ts';
 
-/** An error as it is told: what happened, what exactly, what to do next. */
-export interface Told {
+/** What happened, the details, and what to do next. */
+export interface ErrorReport {
   exitCode: ExitCode;
   code: string;
   message: string;
@@ -16,8 +16,7 @@ export interface Told {
   next?: string;
 }
 
-/** The one place where errors become exit codes and words. */
-export function tell(error: unknown): Told {
+export function describeError(error: unknown): ErrorReport {
   if (error instanceof CliError) {
     return { exitCode: error.exitCode, code: error.code, message: error.message, details: [], next: error.next };
   }
@@ -46,21 +45,21 @@ export function tell(error: unknown): Told {
     const exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
     return { exitCode, code: 'usage', message: error.message.replace(/^error: /, ''), details: [] };
   }
-  return tellOther(error);
+  return describeOther(error);
 }
 
-/** The server speaks of requests; here there are commands for the most common of them. */
+/** The server names requests; a user of the command wants a command line. */
 function nextHere({ code, next, approvalId }: ApiError): string {
   switch (code) {
     case 'run_not_found':
-      return `To see which there are: ${commandLine('runs', 'list')}`;
+      return `To list runs: ${commandLine('runs', 'list')}`;
     case 'approval_not_found':
-      return `To see which are open: ${commandLine('approvals', 'list')}`;
+      return `To list open approvals: ${commandLine('approvals', 'list')}`;
     case 'action_changed':
-      return `Look again, and decide on what it shows now: ${commandLine('approvals', 'show', '<approval>')}`;
+      return `Read it again, then decide: ${commandLine('approvals', 'show', '<approval>')}`;
     case 'publish_conflict':
       if (approvalId === undefined) return next;
-      return `Look at the versions, and settle each file: ${commandLine('approvals', 'show', approvalId)}`;
+      return `Look at the versions, then resolve each file: ${commandLine('approvals', 'show', approvalId)}`;
     case 'unauthorized':
       return 'Set HOLDPOINT_KEY, or HOLDPOINT_DATA to the data directory of that system.';
     default:
@@ -68,8 +67,8 @@ function nextHere({ code, next, approvalId }: ApiError): string {
   }
 }
 
-/** Errors of the packages say what to do next, too; any other is a mistake of this program, and its stack helps. */
-function tellOther(error: unknown): Told {
+/** Errors of the packages have `next`. Any other error is a bug in this program, so its stack is printed. */
+function describeOther(error: unknown): ErrorReport {
   if (!(error instanceof Error))
     return { exitCode: exitCodes.failed, code: 'unknown', message: String(error), details: [] };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
@@ -77,7 +76,7 @@ function tellOther(error: unknown): Told {
     return { exitCode: exitCodes.failed, code, message: error.message, details: [], next: error.next };
   }
   if (code === 'ENOSPC') {
-    const next = 'Free space on that disk, then start it again; what was acknowledged is kept.';
+    const next = 'Free space on that disk, then start again; nothing acknowledged is lost.';
     return { exitCode: exitCodes.failed, code, message: error.message, details: [], next };
   }
   const details = code === 'unknown' ? [error.stack ?? ''] : [];
@@ -120,18 +119,18 @@ function exitOfStatus(status: number): ExitCode {
   }
 }
 
-/** Words on stderr; with `json` also one object on stdout, so that a script always finds one there. */
+/** Prints text on stderr and, with `json`, one object on stdout. */
 export function reportError(shell: Shell, error: unknown, json: boolean): void {
-  const { exitCode, code, message, details, next } = tell(error);
+  const { exitCode, code, message, details, next } = describeError(error);
   shell.exitCode = exitCode;
-  // Commander has written help and its own errors already.
+  // Commander has already printed help and its own errors.
   if (error instanceof CommanderError && exitCode === exitCodes.ok) return;
   if (json) shell.printJson({ error: { code, message, details, next: next ?? null } });
   if (error instanceof CommanderError || error instanceof Interrupted) return;
   shell.say(`${shell.errColors.red('error:')} ${plain(message)}`);
-  // A single mistake is the message already: then only its place is left to say.
-  const said = `: ${message}`;
+  // A detail that repeats the message is printed as its place alone.
+  const repeated = `: ${message}`;
   for (const detail of details)
-    shell.say(`  ${plain(detail.endsWith(said) ? `at ${detail.slice(0, -said.length)}` : detail)}`);
+    shell.say(`  ${plain(detail.endsWith(repeated) ? `at ${detail.slice(0, -repeated.length)}` : detail)}`);
   if (next !== undefined) shell.say(plain(next));
 }

@@ -1,10 +1,10 @@
 import { readConfig } from './config.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { createProgram } from './program.ts';
-import { reportError, tell } from './report-error.ts';
+import { describeError, reportError } from './report-error.ts';
 import { openShell, type Terminal } from './shell.ts';
 
-/** One call of the command, from its words to its exit code. */
+/** Runs the command once. */
 export async function run(input: { argv: string[]; env: NodeJS.ProcessEnv; terminal: Terminal }): Promise<ExitCode> {
   const { argv, env, terminal } = input;
   let shell: ReturnType<typeof openShell> | undefined;
@@ -12,7 +12,7 @@ export async function run(input: { argv: string[]; env: NodeJS.ProcessEnv; termi
   try {
     shell = openShell(readConfig(env, process.cwd()), terminal);
   } catch (error) {
-    const { message, next, exitCode } = tell(error);
+    const { message, next, exitCode } = describeError(error);
     terminal.stderr.write(`error: ${message}\n${next ?? ''}\n`);
     return exitCode;
   }
@@ -27,8 +27,8 @@ export async function run(input: { argv: string[]; env: NodeJS.ProcessEnv; termi
 }
 
 /**
- * `holdpoint logs RUN | head`: a reader that has enough is no error, and neither is a terminal that was closed. The command ends, unless it
- * must outlive its terminal: `up` still has processes to end.
+ * A reader that stops early (`holdpoint logs RUN | head`) is no error, and neither is a closed terminal. The command ends, except `up`,
+ * which first ends its processes.
  */
 function endQuietlyWithoutReader({ stdout, stderr }: Terminal, outlives: () => boolean): void {
   const onError = (error: NodeJS.ErrnoException): void => {

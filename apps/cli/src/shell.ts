@@ -6,42 +6,42 @@ import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { type Colors, colorsFor } from './output/colors.ts';
 import { plain, plainJson } from './output/plain.ts';
 
-/** The process around a command. `main.ts` gives the real one. */
+/** The streams of the process; `main.ts` passes the real ones. */
 export interface Terminal {
   stdout: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
   stderr: NodeJS.WritableStream & { isTTY?: boolean };
   stdin: NodeJS.ReadableStream & { isTTY?: boolean };
 }
 
-/** What every command has at hand. */
+/** What every command can use. */
 export interface Shell {
   config: Config;
-  /** A person sits there: both questions and answers reach them. */
+  /** Both stdin and stdout are a terminal, so the command may ask questions. */
   interactive: boolean;
   stdoutIsTerminal: boolean;
-  /** Characters of a line on stdout. */
+  /** Columns of stdout. */
   width: number;
   colors: Colors;
-  /** For stderr, which may be a terminal when stdout is none. */
+  /** For stderr, which may be a terminal when stdout is not. */
   errColors: Colors;
-  /** Text as it is, on stdout. */
+  /** Writes text to stdout unchanged. */
   write(text: string): void;
-  /** Bytes on stdout as fast as they are read there. A terminal gets text with nothing in it that could steer it. */
+  /** Copies bytes to stdout at the reader's speed. On a terminal, control characters are escaped. */
   pipe(bytes: AsyncIterable<Uint8Array>): Promise<void>;
-  /** One line of result, on stdout. */
+  /** Prints one line of the result on stdout. */
   print(text: string): void;
-  /** One JSON value on a line of its own, on stdout. What cannot be seen is escaped. */
+  /** Prints one JSON value on one line of stdout, with invisible characters escaped. */
   printJson(value: unknown): void;
-  /** One line of progress, on stderr. */
+  /** Prints one line of progress on stderr. */
   say(text: string): void;
-  /** From now on a terminal that is gone, or a full disk behind a redirection, does not end the process: what is printed is lost. */
+  /** From now on a closed terminal, or a full disk behind a redirection, does not end the process. The output is lost. */
   outliveTerminal(): void;
   /** True once `outliveTerminal` was called. */
   readonly outlivesTerminal: boolean;
-  /** Text given on standard input. */
+  /** Reads standard input to its end. */
   readInput(): Promise<string>;
   exitCode: ExitCode;
-  /** @param url as given with --url. @param key when it is known better than by the environment */
+  /** @param url the value of --url. @param key used instead of the one from the environment */
   connect(url?: string, key?: string): Promise<Client>;
   close(): Promise<void>;
 }
@@ -84,7 +84,7 @@ export function openShell(config: Config, terminal: Terminal): Shell {
     exitCode: exitCodes.ok,
     async connect(url, key) {
       const connection = findConnection(key === undefined ? config : { ...config, key }, url);
-      // Loaded here, so that commands which need no server start faster.
+      // A lazy import: commands that need no server start faster.
       const { createClient } = await import('@holdpoint/client/client');
       const client = createClient({ baseUrl: connection.url, key: connection.key });
       clients.push(client);

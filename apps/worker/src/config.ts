@@ -1,8 +1,7 @@
 import { availableParallelism, hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ceilingsFrom } from '@holdpoint/engine/ceilings-from';
-import { operatorPolicyFrom } from '@holdpoint/engine/operator-policy';
+import { ceilingsFrom, operatorPolicyFrom } from '@holdpoint/engine';
 import { spaceLimitsFrom } from '@holdpoint/engine/space';
 import { modelSettingsFrom } from '@holdpoint/models';
 import { ConfigError, type RuntimeConfig } from '@holdpoint/runtime';

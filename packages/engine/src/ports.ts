@@ -30,13 +30,13 @@ import type { OutputWriter } from './outputs/output-store.ts';
 /** One connection of a call, as the log tells it. */
 export type Connection = Omit<EventOf<'network.connected'>['data'], 'attempt'>;
 
-export interface Call {
+interface Call {
   toolset: string;
   tool: string;
   args: unknown;
 }
 
-export type Description =
+type Description =
   /** `sequential`: it keeps its place among the calls of its turn as one that writes does. */
   | { ok: true; args: unknown; effect: Effect; risk: Risk; gate?: 'input'; sequential?: true }
   | { ok: false; error: Problem };

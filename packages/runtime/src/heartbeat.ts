@@ -1,7 +1,6 @@
 import type { CapabilityReport } from '@holdpoint/contract';
-import type { WorkerDeps } from '@holdpoint/engine/deps';
-import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
-import { workerIndex, workerKey } from '@holdpoint/engine/log/keys';
+import { type Ceilings, workerIndex, workerKey } from '@holdpoint/engine';
+import type { WorkerDeps } from '@holdpoint/engine/worker';
 import type { LoopWatch } from '@holdpoint/telemetry';
 import type { RunningWorkers } from './jobs/queue-workers.ts';
 

@@ -1,6 +1,5 @@
 import type { OperatorPolicy } from '@holdpoint/contract';
-import type { Retention } from '@holdpoint/engine/deps';
-import type { Ceilings } from '@holdpoint/engine/domain/ceilings';
+import type { Ceilings, Retention } from '@holdpoint/engine';
 import type { SpaceLimits } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
 import type { Roots } from '@holdpoint/workspace';

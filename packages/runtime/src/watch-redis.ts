@@ -1,6 +1,5 @@
-import type { WorkerDeps } from '@holdpoint/engine/deps';
 import { watchHistory, watchInstallation } from '@holdpoint/engine/installation';
-import { countRepair } from '@holdpoint/engine/log/count-repair';
+import { countRepair, type WorkerDeps } from '@holdpoint/engine/worker';
 
 interface Watched {
   dataDir: string;

@@ -1,4 +1,4 @@
-import type { CapturedStream } from './port.ts';
+import type { CapturedStream } from '@holdpoint/contract';
 
 /** Bytes kept at each end. */
 const keptBytes = 32 * 1024;

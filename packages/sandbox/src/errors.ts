@@ -41,39 +41,3 @@ export class SandboxError extends Error {
     this.next = options.next;
   }
 }
-
-/** Reasons to refuse a file operation, each with what to do next. */
-export const fileErrorCodes = {
-  ENOENT: 'Check the path, or list the parent directory.',
-  EOUTSIDE: 'Use a path inside the workspace.',
-  EREPOSITORY:
-    'Leave `.git` to git: run git in a command (git add, git commit, …). Its configuration and hooks cannot be changed.',
-  EISDIR: 'Name a file inside the directory.',
-  ENOTDIR: 'Check which part of the path is a file.',
-  EEXIST: 'Read the existing file first, or choose another name.',
-  ECHANGED: 'Read the file again and repeat the change on its present content.',
-  EACCES: 'Change the permissions with a command, or choose another path.',
-  ESPECIAL: 'Use regular files and directories only. This is a FIFO, a socket or a device.',
-  EFBIG: 'Read a part of the file, or write less at once.',
-  EINVAL: 'Correct the argument.',
-  ENAMETOOLONG: 'Use a shorter name.',
-  ELOOP: 'Remove the circular symbolic link.',
-  ENOSPC: 'Free space on the workspace disk.',
-} as const;
-export type FileErrorCode = keyof typeof fileErrorCodes;
-
-/** A file operation was refused. The caller gets it as data. The same operation is never retryable. */
-export class FileError extends Error {
-  override readonly name = 'FileError';
-  readonly code: FileErrorCode;
-  readonly retryable = false;
-  readonly path: string;
-  readonly next: string;
-
-  constructor(code: FileErrorCode, path: string, message: string) {
-    super(message);
-    this.code = code;
-    this.path = path;
-    this.next = fileErrorCodes[code];
-  }
-}

@@ -1,9 +1,9 @@
+import type { ProcessLimits } from '@holdpoint/contract';
 import { SandboxError } from './errors.ts';
-import type { Limits } from './port.ts';
 
 const mib = 1024 * 1024;
 
-const defaults: Limits = {
+const defaults: ProcessLimits = {
   wall_ms: 120_000,
   cpu_seconds: 120,
   cpu_total_seconds: 3600,
@@ -20,10 +20,10 @@ const defaults: Limits = {
 const maxWallMs = 2 ** 31 - 1;
 
 /** Merges the layers over the defaults; later layers win. Throws `SandboxError` ECOMMANDINVALID on a value that is not a positive integer. */
-export function resolveLimits(...layers: readonly (Partial<Limits> | undefined)[]): Limits {
+export function resolveLimits(...layers: readonly (Partial<ProcessLimits> | undefined)[]): ProcessLimits {
   const limits = { ...defaults };
   for (const layer of layers) {
-    for (const name of Object.keys(defaults) as (keyof Limits)[]) {
+    for (const name of Object.keys(defaults) as (keyof ProcessLimits)[]) {
       const value = layer?.[name];
       if (value !== undefined) limits[name] = value;
     }

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync } from 'node:fs';
-import type { CapabilityReport } from '@holdpoint/contract';
+import type { CapabilityReport, ProcessLimits } from '@holdpoint/contract';
 import { absentReport } from './absent-report.ts';
 import { type Candidate, type HostParts, prepareBubblewrap } from './bubblewrap/prepare.ts';
 import { SpaceGuard } from './disk-space/space-guard.ts';
 import { SandboxError } from './errors.ts';
 import { resolveLimits } from './limits.ts';
-import type { Limits, Sandbox } from './port.ts';
+import type { Sandbox } from './port.ts';
 import { probe } from './probe.ts';
 import { FreezeLocks } from './process/freeze-locks.ts';
 import { killProcesses } from './process/kill.ts';
@@ -34,7 +34,7 @@ export interface OpenSandboxOptions {
   /** ripgrep's binary on the host. @default the one of the package @vscode/ripgrep */
   ripgrepPath?: string;
   /** Default limits of this host. A command may override them. */
-  limits?: Partial<Limits>;
+  limits?: Partial<ProcessLimits>;
   /** Absolute paths of directories that are mounted read-only at their own path. Their `bin` is added to PATH. @default [] */
   toolchains?: readonly string[];
   /**

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ProcessLimits } from '@holdpoint/contract';
 import type { CgroupLimits } from './cgroup/cgroups.ts';
 import type { Usage } from './cgroup/control-files.ts';
 import { resolveLimits } from './limits.ts';
-import type { Limits, WorkspaceMount } from './port.ts';
+import type { WorkspaceMount } from './port.ts';
 import { startTree } from './run-command.ts';
 import type { Driver } from './tree.ts';
 
@@ -15,7 +16,7 @@ const pollMs = 5;
  */
 interface Trial {
   line: string;
-  limits: Partial<Limits>;
+  limits: Partial<ProcessLimits>;
   isEnforced(usage: Usage): boolean;
 }
 

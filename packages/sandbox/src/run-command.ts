@@ -1,13 +1,13 @@
 import { availableParallelism } from 'node:os';
 import type { Readable } from 'node:stream';
-import type { CapabilityReport } from '@holdpoint/contract';
+import type { CapabilityReport, CommandEnd, CommandResult, ProcessLimits } from '@holdpoint/contract';
 import { Capture } from './capture.ts';
 import { checkCommand } from './check-command.ts';
 import type { SpaceGuard } from './disk-space/space-guard.ts';
 import { writtenBy } from './disk-space/written.ts';
 import { SandboxError } from './errors.ts';
 import { resolveLimits } from './limits.ts';
-import type { Command, CommandEnd, CommandResult, Limits } from './port.ts';
+import type { Command } from './port.ts';
 import type { Driver, Tree, TreeEnd, TreeRequest } from './tree.ts';
 import { sizeBefore, watch } from './watch.ts';
 import type { WorkspaceSizes } from './workspace-size/sizes.ts';
@@ -15,7 +15,7 @@ import type { WorkspaceSizes } from './workspace-size/sizes.ts';
 export interface RunDeps {
   driver: Driver;
   capabilities: CapabilityReport;
-  limits: Partial<Limits> | undefined;
+  limits: Partial<ProcessLimits> | undefined;
   sizes: WorkspaceSizes;
   guard: SpaceGuard;
   /** Aborts when the sandbox is closed. */
@@ -140,7 +140,7 @@ function killedBy(signal: AbortSignal): KillCause {
   return { status: 'killed', reason: signal.reason instanceof Error ? signal.reason.message : String(signal.reason) };
 }
 
-function judge(end: TreeEnd, run: { limits: Limits; elapsed: number; stderr: Capture }): CommandEnd {
+function judge(end: TreeEnd, run: { limits: ProcessLimits; elapsed: number; stderr: Capture }): CommandEnd {
   switch (end.status) {
     case 'taken_over':
       return { status: 'killed', reason: 'every process of the workspace was killed', taken_over: true };

@@ -1,9 +1,9 @@
-import type { CapabilityReport } from '@holdpoint/contract';
+import type { CapabilityReport, CommandResult, ProcessLimits, WorkspaceFiles } from '@holdpoint/contract';
 import type { SpaceGuard } from './disk-space/space-guard.ts';
 import { SandboxError } from './errors.ts';
 import { Connection, type ConnectionDeps } from './files/connection.ts';
 import { toolHostFiles } from './files/tool-host-files.ts';
-import type { Command, CommandResult, Limits, Sandbox, WorkspaceFiles, WorkspaceMount } from './port.ts';
+import type { Command, Sandbox, WorkspaceMount } from './port.ts';
 import type { FreezeLocks } from './process/freeze-locks.ts';
 import { killAll } from './process/kill-all.ts';
 import type { ProcessRecords } from './process/records.ts';
@@ -15,7 +15,7 @@ export interface HostSandboxDeps extends ConnectionDeps {
   capabilities: CapabilityReport;
   records: ProcessRecords;
   freezeLocks: FreezeLocks;
-  limits: Partial<Limits> | undefined;
+  limits: Partial<ProcessLimits> | undefined;
   sizes: WorkspaceSizes;
   guard: SpaceGuard;
   /** Monotonic clock in milliseconds. */

@@ -1,9 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
-import type { CapabilityReport } from '@holdpoint/contract';
+import type { CapabilityReport, ProcessLimits } from '@holdpoint/contract';
 import type { ProcessIdentity } from '@holdpoint/process';
 import type { CgroupLimits } from './cgroup/cgroups.ts';
 import type { Usage } from './cgroup/control-files.ts';
-import type { CommandEgress, Limits, WorkspaceMount } from './port.ts';
+import type { CommandEgress, WorkspaceMount } from './port.ts';
 import type { WalkUnreadable } from './workspace-size/sizes.ts';
 
 /** One program for a driver to start. The driver ends it together with all its descendants. */
@@ -17,7 +17,7 @@ export interface TreeRequest {
   env: Readonly<Record<string, string>>;
   /** Null without a network. */
   egress: CommandEgress | null;
-  limits: Limits;
+  limits: ProcessLimits;
   /** Null for empty input. */
   stdin: string | null;
   /** Also mounts the files of the tool host, and keeps stdin open. */
@@ -57,7 +57,7 @@ export type TreeEnd =
 /** Starts trees, and knows the paths inside. */
 export interface Driver {
   readonly name: CapabilityReport['driver'];
-  /** Limits of whole commands that the driver claims to enforce and can count. Null when there are none. */
+  /** ProcessLimits of whole commands that the driver claims to enforce and can count. Null when there are none. */
   readonly cgroupLimits: CgroupLimits | null;
   start(request: TreeRequest): Tree;
   /** Processes that an interrupted set-up left on this host, of any workspace. */

@@ -1,5 +1,5 @@
+import type { ProcessLimits } from '@holdpoint/contract';
 import type { CgroupLimits } from './cgroup/cgroups.ts';
-import type { Limits } from './port.ts';
 import { type HostMemory, hostMemory } from './process/host-memory.ts';
 import { memoryUse } from './process/memory-use.ts';
 import type { Tree, TreeEnd } from './tree.ts';
@@ -26,7 +26,7 @@ export interface WatchInput {
   tree: Tree;
   /** Host path of the workspace. */
   path: string;
-  limits: Limits;
+  limits: ProcessLimits;
   /** Size of the workspace before the start of the tree. When undefined, it is measured now. */
   before: Size | undefined;
   /** Called at the first breach. */
@@ -107,7 +107,7 @@ export async function sizeBefore(
 }
 
 /** @param end absent while the tree runs */
-function usageBreach(tree: Tree, limits: Limits, end?: TreeEnd): LimitBreach | null {
+function usageBreach(tree: Tree, limits: ProcessLimits, end?: TreeEnd): LimitBreach | null {
   const usage = tree.usage();
   if (!usage) return null;
   const quota = (name: LimitBreach['quota'], limit: number): LimitBreach => ({ status: 'quota', quota: name, limit });

@@ -1,4 +1,5 @@
-import { FileError, SandboxError } from '@holdpoint/sandbox';
+import { FileError } from '@holdpoint/contract';
+import { SandboxError } from '@holdpoint/sandbox';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from './define-tool.ts';

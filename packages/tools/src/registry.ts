@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Effect, Preview, Problem, Risk, ToolOutcome } from '@holdpoint/contract';
-import { FileError } from '@holdpoint/sandbox';
+import { type Effect, FileError, type Preview, type Problem, type Risk, type ToolOutcome } from '@holdpoint/contract';
 import { ToolsError } from './errors.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
 import type { ArgumentIssue } from './invalid-args.ts';

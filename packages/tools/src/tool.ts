@@ -1,5 +1,13 @@
-import type { Effect, Preview, Risk, TaskHandle, ToolOutcome } from '@holdpoint/contract';
-import type { Command, CommandResult, WorkspaceFiles } from '@holdpoint/sandbox';
+import type {
+  CommandRequest,
+  CommandResult,
+  Effect,
+  Preview,
+  Risk,
+  TaskHandle,
+  ToolOutcome,
+  WorkspaceFiles,
+} from '@holdpoint/contract';
 import type { z } from 'zod';
 import type { Network } from './network.ts';
 import type { TextWork } from './text-work/text-work.ts';
@@ -15,7 +23,7 @@ export interface RunFacts {
 /** Everything that a call may use of the host. */
 export interface ToolContext {
   files: WorkspaceFiles;
-  run(command: Omit<Command, 'workspace' | 'signal'>): Promise<CommandResult>;
+  run(request: CommandRequest): Promise<CommandResult>;
   ripgrep: string;
   /** For texts that may be large. */
   text: TextWork;

@@ -1,14 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { LoggedEvent } from '@holdpoint/contract';
 import type { Stuck } from '@holdpoint/contract/wire';
-import { fold } from '@holdpoint/engine/domain/fold';
-import {
-  parseAllApprovals,
-  parseAllSteps,
-  parseAllTasks,
-  parseRun,
-  type TaskState,
-} from '@holdpoint/engine/domain/state';
+import type { TaskState } from '@holdpoint/engine';
+import { fold, parseAllApprovals, parseAllSteps, parseAllTasks, parseRun } from '@holdpoint/engine/testing';
 import { expect, test } from 'vitest';
 import type { Found, FoundRun } from '../collect.ts';
 import { openLedger } from '../ledger.ts';

@@ -1,4 +1,4 @@
-import type { StepState } from '@holdpoint/engine/domain/state';
+import type { StepState } from '@holdpoint/engine';
 import { type Verdict, verdict } from '../../harness/verdict.ts';
 import type { Found, FoundRun } from '../collect.ts';
 import { isLost, type Ledger } from '../ledger.ts';

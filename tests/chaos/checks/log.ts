@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { fold } from '@holdpoint/engine/domain/fold';
+import { fold } from '@holdpoint/engine/testing';
 import { type Verdict, verdict } from '../../harness/verdict.ts';
 import type { Found, FoundRun } from '../collect.ts';
 import { type Answered, isLost, type Ledger } from '../ledger.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isTaskOver, isTerminal } from '@holdpoint/contract';
-import type { RunState } from '@holdpoint/engine/domain/state';
+import type { RunState } from '@holdpoint/engine';
 import { type Verdict, verdict } from '../../harness/verdict.ts';
 import type { Found } from '../collect.ts';
 

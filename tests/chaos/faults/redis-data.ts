@@ -1,7 +1,7 @@
 import { readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { queuePrefix } from '@holdpoint/engine/queues/queues';
+import { queuePrefix } from '@holdpoint/engine/worker';
 import { Redis } from 'ioredis';
 import type { System } from '../../harness/system.ts';
 import type { Fault } from './fault.ts';

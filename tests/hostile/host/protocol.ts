@@ -1,5 +1,5 @@
-import type { CapabilityReport } from '@holdpoint/contract';
-import type { Command, WorkspaceFiles, WorkspaceMount } from '@holdpoint/sandbox';
+import type { CapabilityReport, WorkspaceFiles } from '@holdpoint/contract';
+import type { Command, WorkspaceMount } from '@holdpoint/sandbox';
 
 export type FileOperation = keyof WorkspaceFiles;
 

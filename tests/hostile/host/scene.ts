@@ -12,7 +12,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Limits, WorkspaceMount } from '@holdpoint/sandbox';
+import type { ProcessLimits } from '@holdpoint/contract';
+import type { WorkspaceMount } from '@holdpoint/sandbox';
 import { expect } from 'vitest';
 import { namesWith, picture, systemPicture } from './outside.ts';
 import { processesIn } from './process-table.ts';
@@ -46,7 +47,7 @@ export interface Scene extends AsyncDisposable {
   expectIntact(): Promise<void>;
 }
 
-export async function openScene(user: User, options: { limits?: Partial<Limits> } = {}): Promise<Scene> {
+export async function openScene(user: User, options: { limits?: Partial<ProcessLimits> } = {}): Promise<Scene> {
   const word = randomBytes(8).toString('hex');
   const secret = `swordfish-${word}`;
   const directory = mkdtempSync(join(tmpdir(), 'holdpoint-hostile-'));

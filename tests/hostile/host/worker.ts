@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import type { CapabilityReport } from '@holdpoint/contract';
-import type { Command, CommandResult, Limits, WorkspaceFiles, WorkspaceMount } from '@holdpoint/sandbox';
+import type { CapabilityReport, CommandResult, ProcessLimits, WorkspaceFiles } from '@holdpoint/contract';
+import type { Command, WorkspaceMount } from '@holdpoint/sandbox';
 import type { FileOperation, FromWorker, Question } from './protocol.ts';
 import { startAs, systemPath, type User } from './users.ts';
 
@@ -32,7 +32,7 @@ export interface WorkerOptions {
   stateDir: string;
   home: string;
   bwrap: string;
-  limits?: Partial<Limits>;
+  limits?: Partial<ProcessLimits>;
   env?: Record<string, string>;
   /** An fd that the worker inherits, as from a careless supervisor. */
   leaked?: number;

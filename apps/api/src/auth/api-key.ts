@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createDurably } from '@holdpoint/engine/files/write-durably';
+import { createDurably } from '@holdpoint/engine';
 
 /** Whether this is the key. Takes the same time for every key. */
 export type KeyCheck = (presented: string) => boolean;

@@ -1,4 +1,4 @@
-import { EngineError, type EngineErrorCode } from '@holdpoint/engine/errors';
+import { EngineError, type EngineErrorCode } from '@holdpoint/engine';
 import { PlacedError } from './placed-error.ts';
 
 /**

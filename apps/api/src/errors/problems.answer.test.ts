@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { startTestRedis } from '@holdpoint/embedded-redis/testing';
-import { stateKey } from '@holdpoint/engine/log/keys';
+import { stateKey } from '@holdpoint/engine/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createLogger } from '../logger.ts';
 import { problemOf, startTestApi, type TestApi } from '../testing/test-api.ts';

@@ -1,4 +1,4 @@
-import type { EngineErrorCode } from '@holdpoint/engine/errors';
+import type { EngineErrorCode } from '@holdpoint/engine';
 import type { RedisTroubleCode } from '@holdpoint/engine/redis';
 import type { WorkspaceErrorCode } from '@holdpoint/workspace';
 

@@ -1,5 +1,5 @@
 import type { ProblemDetails } from '@holdpoint/contract/wire';
-import { EngineError } from '@holdpoint/engine/errors';
+import { EngineError } from '@holdpoint/engine';
 import { redisTrouble } from '@holdpoint/engine/redis';
 import { WorkspaceError } from '@holdpoint/workspace';
 import { ApiProblem } from './api-problem.ts';

@@ -1,5 +1,4 @@
-import type { RunState } from '@holdpoint/engine/domain/state';
-import { newsChannel } from '@holdpoint/engine/log/keys';
+import { newsChannel, type RunState } from '@holdpoint/engine';
 import type { FastifyReply } from 'fastify';
 import type { ApiDeps } from '../deps.ts';
 import { findRun } from '../routes/runs/find-run.ts';
@@ -15,7 +14,7 @@ interface Wait {
 
 /** Asks, and waits until a worker has done it, the time is over, or nobody waits any more. */
 export async function awaitRun(
-  deps: Pick<ApiDeps, 'redis' | 'news' | 'now' | 'closing' | 'publicationWaitMs'>,
+  deps: Pick<ApiDeps, 'engine' | 'news' | 'now' | 'closing' | 'publicationWaitMs'>,
   reply: FastifyReply,
   { runId, ask, isPending }: Wait,
 ): Promise<RunState> {

@@ -1,5 +1,4 @@
-import { newId } from '@holdpoint/engine/domain/new-id';
-import { newsChannel, newsPattern } from '@holdpoint/engine/log/keys';
+import { newId, newsChannel, newsPattern } from '@holdpoint/engine';
 import { connect } from '@holdpoint/engine/redis';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';

@@ -1,4 +1,4 @@
-import { runOfChannel } from '@holdpoint/engine/log/keys';
+import { runOfChannel } from '@holdpoint/engine';
 import type { Redis } from 'ioredis';
 
 /** Hears on one channel, or on all that fit a pattern, from the moment it is there until it is closed. */

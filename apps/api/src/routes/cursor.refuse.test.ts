@@ -1,4 +1,4 @@
-import { newId } from '@holdpoint/engine/domain/new-id';
+import { newId } from '@holdpoint/engine';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { problemOf, startTestApi, type TestApi } from '../testing/test-api.ts';
 

@@ -2,15 +2,16 @@ import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isUnstorable, nothingEnforced } from '@holdpoint/contract';
-import type { EngineDeps, WorkerDeps } from '@holdpoint/engine/deps';
-import { handleStep } from '@holdpoint/engine/handlers/handle-step';
-import { handleTask } from '@holdpoint/engine/handlers/handle-task';
-import { handleTurn } from '@holdpoint/engine/handlers/handle-turn';
-import { handleWorkspace } from '@holdpoint/engine/handlers/handle-workspace';
-import { readTasks } from '@holdpoint/engine/log/read-state';
-import { openOutputStore } from '@holdpoint/engine/outputs/output-store';
-import { scriptedPlanner } from '@holdpoint/engine/planners/scripted';
-import { listSteps } from '@holdpoint/engine/queries/list-steps';
+import { type EngineDeps, openOutputStore } from '@holdpoint/engine';
+import { listSteps, readTasks } from '@holdpoint/engine/testing';
+import {
+  handleStep,
+  handleTask,
+  handleTurn,
+  handleWorkspace,
+  scriptedPlanner,
+  type WorkerDeps,
+} from '@holdpoint/engine/worker';
 import { type Materialised, openWorkspaces, type Workspaces } from '@holdpoint/workspace';
 
 /** Moves runs on when a test says so, with the engine's own handlers on real workspaces. */

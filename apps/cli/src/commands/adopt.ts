@@ -19,14 +19,14 @@ interface AdoptOptions {
 }
 
 const help = `
-A data directory holds the files of runs, and Redis their logs. Both carry the id of one installation, and every program refuses a pair
-that does not match: a wrong REDIS_URL, a wrong HOLDPOINT_DATA, or a Redis that came back empty. Use this command only when you know that
-the two belong together. Folders of runs that the Redis does not know move to trash/ in the data directory, where they stay for a week.`;
+A data directory holds the files of runs, and Redis their logs. Both carry the id of one installation. Every program refuses a pair that
+does not match: a wrong REDIS_URL, a wrong HOLDPOINT_DATA, or a Redis that came back empty. Use this command only when you know that the
+two belong together. Folders of runs without a log in Redis move to trash/ in the data directory for a week.`;
 
 export function adoptCommand(shell: Shell): Command {
   return new Command('adopt')
     .description('declare that this data directory and this Redis belong together')
-    .option('--yes', 'do it; without it the command only shows what it would do')
+    .option('--yes', 'bind them; without this option the command only shows what it would do')
     .option('--json', 'one JSON object')
     .addHelpText('after', help)
     .action((options: AdoptOptions) => adopt(shell, options));
@@ -44,17 +44,19 @@ async function adopt(shell: Shell, { yes, json }: AdoptOptions): Promise<void> {
   const id = isBound || yes !== true ? undefined : await adoptInstallation(sides);
   if (json) shell.printJson({ bound: isBound || id !== undefined, adopted: id !== undefined, ...before, unknown });
   else for (const line of describe(config, redis.label, before, unknown)) shell.print(line);
-  if (isBound) return shell.say('They belong together already; nothing was changed.');
-  if (id !== undefined) return shell.say(`They belong together now, as the installation ${id}.`);
+  if (isBound) return shell.say('They already belong together; nothing was changed.');
+  if (id !== undefined) return shell.say(`They now belong together as installation ${id}.`);
   shell.say(`Nothing was changed. To bind them: ${commandLine('adopt', '--yes')}`);
   shell.exitCode = exitCodes.failed;
 }
 
 function describe({ dataDir }: Config, redis: string, state: InstallationState, unknown: number): string[] {
-  const of = (id: string | undefined): string => (id === undefined ? 'no installation' : `the installation ${id}`);
+  const of = (id: string | undefined): string => (id === undefined ? 'no installation' : `installation ${id}`);
   return [
     `data directory  ${dataDir}: of ${of(state.dataDir.id)}, with the files of ${state.dataDir.runs} runs`,
     `Redis           ${redis}: of ${of(state.redis.id)}, with the logs of ${state.redis.runs} runs`,
-    ...(unknown === 0 ? [] : [`${unknown} runs have files here and no log there: their folders would move to trash/.`]),
+    ...(unknown === 0
+      ? []
+      : [`${unknown} runs have files here but no log in Redis: their folders would move to trash/.`]),
   ];
 }

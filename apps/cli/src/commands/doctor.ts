@@ -7,13 +7,13 @@ import type { Shell } from '../shell.ts';
 
 export function doctorCommand(shell: Shell): Command {
   return new Command('doctor')
-    .description('check what Holdpoint needs on this machine, and what to do where something is missing')
+    .description('check this machine and the running system')
     .option('--json', 'one JSON object')
     .action(({ json }: { json?: true }) => doctor(shell, json === true));
 }
 
 async function doctor(shell: Shell, json: boolean): Promise<void> {
-  // Loaded here: it brings the sandbox and a Redis client, which no other command needs.
+  // A lazy import: only this command needs the sandbox and a Redis client.
   const { examine } = await import('../doctor/examine.ts');
   const findings = await examine(shell);
   const ok = findings.every(({ level }) => level !== 'fail');

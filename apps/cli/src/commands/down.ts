@@ -1,18 +1,18 @@
 import { stopEmbeddedRedis } from '@holdpoint/embedded-redis';
 import { Command } from 'commander';
 import type { Shell } from '../shell.ts';
+import { endChildren } from '../system/end-children.ts';
 import { endProcess } from '../system/end-process.ts';
 import { isAlive } from '../system/process-identity.ts';
 import { drainMarginMs } from '../system/start-system.ts';
 import { readSystemRecord, release } from '../system/system-record.ts';
-import { endChildren } from '../system/take-over.ts';
 
-/** Beyond the time a worker gives its steps: the API and Redis end after it. */
+/** After the workers' own limit: the API and Redis stop last. */
 const marginMs = 60_000;
 
 export function downCommand(shell: Shell): Command {
   return new Command('down')
-    .description('end what `up` started on this data directory; runs go on at the next start')
+    .description('stop what `up` started on this data directory; runs continue at the next start')
     .option('--json', 'one JSON object')
     .action(({ json }: { json?: true }) => down(shell, json === true));
 }
@@ -22,17 +22,17 @@ async function down(shell: Shell, json: boolean): Promise<void> {
   const record = readSystemRecord(dataDir);
   const wasUp = record !== undefined && isAlive(record);
   if (wasUp) {
-    shell.say(`ending the process ${record.pid}: workers finish or hand back what they are doing`);
+    shell.say(`stopping process ${record.pid}: workers finish or hand back their steps`);
     await endProcess(record, { graceMs: drainMs + marginMs });
   }
-  // Only left over when `up` was killed.
+  // Left over only when `up` was killed.
   const left = record === undefined ? 0 : await endChildren(record, { graceMs: drainMs + drainMarginMs });
   if (record !== undefined) release(dataDir, record.pid);
   const redis = await stopEmbeddedRedis({ dataDir });
   if (json)
     return shell.printJson({ stopped: wasUp || left > 0 || redis, up: wasUp, left_over: left, left_over_redis: redis });
   if (!wasUp && left === 0 && !redis) return shell.print(`Nothing runs on ${dataDir}.`);
-  if (left > 0) shell.say(`ended ${left} processes that were left over`);
-  if (redis) shell.say('ended the embedded Redis that was left over');
-  shell.print('Ended; nothing is lost.');
+  if (left > 0) shell.say(`stopped ${left} leftover processes`);
+  if (redis) shell.say('stopped the leftover embedded Redis');
+  shell.print('Stopped; nothing is lost.');
 }

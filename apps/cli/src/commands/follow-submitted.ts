@@ -13,23 +13,23 @@ export interface SubmitOptions extends FollowOptions {
   idempotencyKey?: string;
 }
 
-/** What a command takes that submits a run. */
+/** Options of a command that submits a run. */
 export function withSubmitOptions(command: Command): Command {
   command
     .addOption(new Option('--follow', 'print its events until it ends (default on a terminal)').conflicts('detach'))
-    .option('--detach', 'print its id and return (default otherwise)')
-    .option('--idempotency-key <key>', 'the same key and request again is the same run, for 24 hours');
+    .option('--detach', 'print its id and return (default without a terminal)')
+    .option('--idempotency-key <key>', 'repeating this key and request within 24 hours returns the same run');
   return withFollowOptions(command);
 }
 
-/** Tells of the run that was submitted; on a terminal, or when asked to, follows it until it ends. */
+/** Prints the submitted run. On a terminal, or with --follow, follows it until it ends. */
 export async function followSubmitted(
   { shell, client }: { shell: Shell; client: Client },
   { run, created }: { run: Run; created: boolean },
   options: SubmitOptions,
 ): Promise<void> {
   const { json = false } = options;
-  if (!created) shell.say(`${run.id} was submitted before with this key.`);
+  if (!created) shell.say(`${run.id} was already submitted with this key.`);
   const follow = options.follow ?? (options.detach === undefined && shell.interactive);
   if (!follow) {
     if (json) return shell.printJson(run);
@@ -37,7 +37,7 @@ export async function followSubmitted(
     return shell.say(`follow:   ${commandLine('watch', run.id)}`);
   }
   const { workers } = await client.ready();
-  if (workers === 0) shell.say('No worker is running: the run waits until there is one (npm start).');
+  if (workers === 0) shell.say('No worker is running: the run waits for one (npm start).');
   const input = { runId: run.id, json, stopWhenWaiting: !options.wait, timeoutMs: options.timeout };
   const ended = await followRun({ shell, client }, input);
   for (const line of nextSteps(ended)) shell.say(line);

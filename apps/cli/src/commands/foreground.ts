@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Shell } from '../shell.ts';
 
-/** Runs one part of the system here: for several hosts or containers, or under a supervisor such as systemd. */
+/** Runs one part of the system: in a container, or under a supervisor such as systemd. */
 function foregroundCommand(
   shell: Shell,
   { name, summary, help }: { name: 'api' | 'worker'; summary: string; help: string },
@@ -10,29 +10,29 @@ function foregroundCommand(
   return new Command(name)
     .description(summary)
     .addHelpText('after', help)
-    .action(() => become(shell, name));
+    .action(() => execute(shell, name));
 }
 
 export const apiProcessCommand = (shell: Shell): Command =>
   foregroundCommand(shell, {
     name: 'api',
-    summary: 'run the API in the foreground, until it is sent SIGTERM or Ctrl-C',
+    summary: 'run the API in the foreground until SIGTERM or Ctrl-C',
     help: `
-Settings are variables: HOLDPOINT_DATA, REDIS_URL (default: the embedded Redis of the data directory, which \`up\` starts),
+Settings are environment variables: HOLDPOINT_DATA, REDIS_URL (default: the embedded Redis of the data directory, which \`up\` starts),
 HOLDPOINT_HOST, HOLDPOINT_PORT, … The log is JSON lines on stderr.`,
   });
 
 export const workerProcessCommand = (shell: Shell): Command =>
   foregroundCommand(shell, {
     name: 'worker',
-    summary: 'run one worker in the foreground; sent SIGTERM or Ctrl-C it finishes or hands back what it does',
+    summary: 'run one worker in the foreground; SIGTERM or Ctrl-C drains it',
     help: `
-Settings are variables: HOLDPOINT_DATA, REDIS_URL (default: the embedded Redis of the data directory, which \`up\` starts),
+Settings are environment variables: HOLDPOINT_DATA, REDIS_URL (default: the embedded Redis of the data directory, which \`up\` starts),
 HOLDPOINT_MODEL, HOLDPOINT_WORKER_STEPS, … All workers of one Redis share one data directory. The log is JSON lines on stdout.`,
   });
 
-/** This process becomes the part: signals, exit code and terminal are its own, and nothing has to be passed on. */
-function become({ config }: Shell, app: 'api' | 'worker'): void {
+/** Replaces this process, so signals, the exit code and the terminal need no forwarding. */
+function execute({ config }: Shell, app: 'api' | 'worker'): void {
   const environment = { ...config.environment, HOLDPOINT_DATA: config.dataDir };
   const script = join(config.projectDir, 'apps', app, 'src/main.ts');
   if (process.execve === undefined) throw new Error(`Run it with: node ${script}`);

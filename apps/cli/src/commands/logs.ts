@@ -7,9 +7,9 @@ import { type ApiOptions, apiCommand } from './options.ts';
 const pageSize = 500;
 
 export function logsCommand(shell: Shell): Command {
-  return apiCommand('logs', "print a run's events so far")
+  return apiCommand('logs', "print a run's events")
     .argument('<run>', 'id of the run')
-    .option('-f, --follow', 'go on until it ends')
+    .option('-f, --follow', 'continue until the run ends')
     .action(async (runId: string, { url, json = false, follow = false }: ApiOptions & { follow?: boolean }) => {
       const client = await shell.connect(url);
       if (follow) {

@@ -17,8 +17,8 @@ interrupted, run it again: it continues.`;
 
 export function migrateCommand(shell: Shell): Command {
   return new Command('migrate')
-    .description('change the data of an earlier version to the format of this version')
-    .option('--yes', 'do it; without it the command only shows what it would do')
+    .description('migrate the data of an earlier version to the format of this version')
+    .option('--yes', 'migrate; without this option the command only shows what it would do')
     .option('--json', 'one JSON object')
     .addHelpText('after', help)
     .action((options: MigrateOptions) => migrateData(shell, options));
@@ -34,7 +34,7 @@ async function migrateData(shell: Shell, { yes, json }: MigrateOptions): Promise
   const steps = pending.map(({ from, to, title }) => ({ from, to, title }));
   if (json) shell.printJson({ format: dataFormat, migrated, migrations: steps });
   else for (const { from, to, title } of steps) shell.print(`format ${from} to ${to}: ${title}`);
-  if (migrated) return shell.say(`The data has format ${dataFormat} now.`);
+  if (migrated) return shell.say(`The data now has format ${dataFormat}.`);
   if (pending.length === 0) return shell.say(`Nothing to do: the data has format ${dataFormat}.`);
   shell.say(`Nothing was changed. To migrate: ${commandLine('migrate', '--yes')}`);
   shell.exitCode = exitCodes.failed;

@@ -10,8 +10,8 @@ export interface ApiOptions {
 export function apiCommand(name: string, summary: string): Command {
   return new Command(name)
     .description(summary)
-    .addOption(new Option('--url <address>', 'of the API (default: HOLDPOINT_URL, or the system running here)'))
-    .addOption(new Option('--json', 'one JSON object; one per line when following'));
+    .addOption(new Option('--url <address>', 'address of the API (default: HOLDPOINT_URL, or the system running here)'))
+    .addOption(new Option('--json', 'print one JSON object; when following, one per line'));
 }
 
 export interface FollowOptions {
@@ -21,8 +21,8 @@ export interface FollowOptions {
 
 export function withFollowOptions(command: Command): Command {
   return command
-    .option('--timeout <seconds>', 'follow for so long at most, then exit 6', seconds)
-    .option('--no-wait', 'stop when the run waits for a decision, and exit 5');
+    .option('--timeout <seconds>', 'stop following after this time and exit 6', seconds)
+    .option('--no-wait', 'stop following when the run waits for a decision and exit 5');
 }
 
 /** @returns milliseconds */
@@ -34,7 +34,8 @@ export function seconds(text: string): number {
 
 export function count(text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('Expected a whole number from 1 on.');
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new InvalidArgumentError('Expected a whole number of at least 1.');
   return value;
 }
 
@@ -48,7 +49,7 @@ export function label(text: string, before: Record<string, string> = {}): Record
 /** Collects an option that may be given several times. */
 export const several = (text: string, before: string[] = []): string[] => [...before, text];
 
-/** An object given as JSON text. @throws CliError `usage` */
+/** Parses a JSON object. @throws CliError `usage` */
 export function jsonObject(text: string): Record<string, JsonValue> {
   let value: unknown;
   try {
@@ -61,7 +62,7 @@ export function jsonObject(text: string): Record<string, JsonValue> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new CliError('usage', 'Expected a JSON object of arguments.');
   }
-  return value as Record<string, JsonValue>; // whatever JSON.parse makes of an object
+  return value as Record<string, JsonValue>; // JSON.parse returns nothing else
 }
 
 type JsonValue = string | number | boolean | null | JsonValue[] | { [name: string]: JsonValue };

@@ -12,11 +12,11 @@ import { pairs } from '../output/pairs.ts';
 import { plain } from '../output/plain.ts';
 import { sandboxLine } from '../output/sandbox-line.ts';
 import type { Shell } from '../shell.ts';
+import { checkHealth } from '../system/check-health.ts';
+import { endChildren } from '../system/end-children.ts';
 import { identify } from '../system/process-identity.ts';
 import { drainMarginMs, type RunningSystem, startSystem } from '../system/start-system.ts';
 import { claim, release, type SystemRecord, updateSystemRecord } from '../system/system-record.ts';
-import { endChildren } from '../system/take-over.ts';
-import { whatIsWrong } from '../system/what-is-wrong.ts';
 import { count } from './options.ts';
 
 interface UpOptions {
@@ -26,9 +26,9 @@ interface UpOptions {
 
 export function upCommand(shell: Shell): Command {
   return new Command('up')
-    .description('start Redis, the API and workers on this machine, and stay until Ctrl-C')
-    .option('--workers <n>', 'worker processes', count, 1)
-    .option('--json', 'one JSON object when it is ready')
+    .description('start Redis, the API and workers on this machine, until Ctrl-C')
+    .option('--workers <n>', 'number of worker processes', count, 1)
+    .option('--json', 'print one JSON object when ready')
     .action((options: UpOptions) => up(shell, options));
 }
 
@@ -37,7 +37,7 @@ async function up(shell: Shell, options: UpOptions): Promise<void> {
   await checkOperatorSettings(config);
   await checkDataDirFormat(config.dataDir);
   let record = newRecord();
-  await makeRoom(config);
+  await makeSpace(config);
   const claimed = claim(config.dataDir, record);
   if (!claimed.taken) return alreadyUp(shell, claimed.by, options);
 
@@ -48,7 +48,7 @@ async function up(shell: Shell, options: UpOptions): Promise<void> {
     (signal) => ending.abort(new Interrupted(signal)),
     () => {
       if (hurry.signal.aborted) process.exit(exitCodes.interrupted);
-      shell.say('ending at once');
+      shell.say('stopping now');
       hurry.abort();
     },
   );
@@ -57,17 +57,17 @@ async function up(shell: Shell, options: UpOptions): Promise<void> {
     try {
       updateSystemRecord(config.dataDir, record);
     } catch (error) {
-      // A full disk: the processes run all the same, and the next change is recorded again.
+      // The disk is full. The processes run without a record, and the next change is recorded again.
       if (!isStorageError(error)) throw error;
-      shell.say(`what runs could not be recorded: ${error.message}`);
+      shell.say(`the running processes could not be recorded: ${error.message}`);
     }
   };
   try {
     if (claimed.left !== undefined) {
-      // Until they are gone they are on record, whatever happens to this process.
+      // They stay on record until they are gone, even when this process is killed.
       write({ ...record, children: claimed.left.children });
       const left = await endChildren(claimed.left, { graceMs: config.drainMs + drainMarginMs, hurry: hurry.signal });
-      if (left > 0) shell.say(`ended ${left} processes that an earlier start had left behind`);
+      if (left > 0) shell.say(`stopped ${left} processes of an earlier start`);
     }
     const system = await startSystem({
       config,
@@ -79,16 +79,16 @@ async function up(shell: Shell, options: UpOptions): Promise<void> {
     });
     try {
       write({ ...record, address: system.address, redis_socket: system.redisSocket });
-      await tellReady(shell, system, options);
+      await printReady(shell, system, options);
       await aborted(ending.signal);
     } finally {
-      shell.say('ending: workers finish or hand back what they are doing');
+      shell.say('stopping: workers finish or hand back their steps');
       await system.stop();
-      shell.say('ended; nothing is lost');
+      shell.say('stopped; nothing is lost');
     }
     throw ending.signal.reason;
   } catch (error) {
-    // Ctrl-C is the usual way to end it, also while it starts.
+    // Ctrl-C is the usual way to stop it, also during the start.
     if (!(error instanceof Interrupted)) throw error;
   } finally {
     release(config.dataDir, process.pid);
@@ -96,22 +96,23 @@ async function up(shell: Shell, options: UpOptions): Promise<void> {
   }
 }
 
-/** Before anything is started: every program would refuse by itself, each in its log. */
+/** Checked here because each program would otherwise refuse in its own log. */
 async function checkOperatorSettings({ environment }: Config): Promise<void> {
-  // Loaded here: it brings the tools, which no other command needs.
+  // A lazy import: only this command needs the tools.
   const { readOperatorSettings } = await import('../operator-settings.ts');
   readOperatorSettings(environment);
 }
 
-/** On a full disk nothing could be started: the reserve is for that, too. */
-async function makeRoom({ dataDir, space }: Config): Promise<void> {
+/** Nothing can start on a full disk, so the reserve is released first. */
+async function makeSpace({ dataDir, space }: Config): Promise<void> {
   const free = await freeBytes(dataDir).catch(() => undefined);
   if (free !== undefined && free < space.reserve) await releaseReserve(dataDir);
 }
 
 function newRecord(): SystemRecord {
   const self = identify(process.pid);
-  if (self === undefined) throw new CliError('child_failed', 'This system does not tell when a process began.');
+  if (self === undefined)
+    throw new CliError('child_failed', 'This operating system does not report when a process started.');
   return {
     format: 1,
     ...self,
@@ -127,14 +128,14 @@ const isStorageError = (error: unknown): error is Error =>
   'code' in error &&
   (error.code === 'ENOSPC' || error.code === 'EDQUOT' || error.code === 'EIO');
 
-/** What was asked for is there: no error, if it works. */
+/** A system that is already up and healthy is no error. */
 async function alreadyUp(shell: Shell, record: SystemRecord, { json }: UpOptions): Promise<void> {
   const { pid, address, started_at } = record;
   const { dataDir } = shell.config;
-  const wrong = address === null ? undefined : await whatIsWrong({ ...record, address });
-  if (wrong !== undefined) {
-    const message = `Holdpoint was started on ${dataDir} (process ${pid}), but ${wrong.text}.`;
-    throw new CliError('not_ready', message, { next: wrong.next });
+  const fault = address === null ? undefined : await checkHealth({ ...record, address });
+  if (fault !== undefined) {
+    const message = `Holdpoint runs on ${dataDir} (process ${pid}), but ${fault.text}.`;
+    throw new CliError('not_ready', message, { next: fault.next });
   }
   if (json) {
     shell.printJson({ already_running: true, pid, address, data: dataDir, started_at });
@@ -142,10 +143,10 @@ async function alreadyUp(shell: Shell, record: SystemRecord, { json }: UpOptions
   }
   const where = address === null ? 'is starting' : `runs at ${address}`;
   shell.print(`Holdpoint ${where} (process ${pid}, data ${dataDir}).`);
-  shell.say(`To end it: ${commandLine('down')}. For a second one choose another HOLDPOINT_DATA and HOLDPOINT_PORT.`);
+  shell.say(`To stop it: ${commandLine('down')}. A second system needs another HOLDPOINT_DATA and HOLDPOINT_PORT.`);
 }
 
-async function tellReady(shell: Shell, system: RunningSystem, { json, workers }: UpOptions): Promise<void> {
+async function printReady(shell: Shell, system: RunningSystem, { json, workers }: UpOptions): Promise<void> {
   const { config } = shell;
   const keyFile = keyFileOf(config);
   const client = await shell.connect(system.address, readKey(keyFile));
@@ -170,12 +171,12 @@ async function tellReady(shell: Shell, system: RunningSystem, { json, workers }:
   for (const line of pairs(about)) shell.print(`  ${line}`);
   shell.print('');
   shell.print('Try, in another terminal:');
-  // A copy, because publishing changes a plain directory.
+  // A copy, because a publish changes a plain directory.
   shell.print('  cp -r examples/repos/pagelist /tmp/pagelist');
   shell.print(`  ${commandLine('run', '--plan examples/pagelist.plan.yaml', '--source /tmp/pagelist')}`);
   shell.print(`  ${commandLine('approvals')}`);
   shell.print('');
-  shell.print('Ctrl-C ends it; runs go on at the next start.');
+  shell.print('Ctrl-C stops it; runs continue at the next start.');
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

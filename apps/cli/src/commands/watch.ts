@@ -6,7 +6,7 @@ import { type ApiOptions, apiCommand, type FollowOptions, withFollowOptions } fr
 export function watchCommand(shell: Shell): Command {
   const command = apiCommand('watch', 'follow a run until it ends')
     .argument('<run>', 'id of the run')
-    .option('--exit-status', 'exit by how it ended: 0 succeeded, 1 failed, 3 canceled or expired, 5 waiting');
+    .option('--exit-status', 'exit by the status of the run: 0 succeeded, 1 failed, 3 canceled or expired, 5 waiting');
   return withFollowOptions(command).action(
     async (runId: string, { url, json = false, ...options }: ApiOptions & FollowOptions & { exitStatus?: true }) => {
       const client = await shell.connect(url);

@@ -1,5 +1,5 @@
 import type { ApiBounds, Worker } from '@holdpoint/contract/wire';
-import { operatorPolicyDigest } from '@holdpoint/engine/domain/judge-call';
+import { operatorPolicyDigest } from '@holdpoint/engine';
 import type { Config } from '../config.ts';
 import { CliError } from '../errors.ts';
 import { missingRoots, type OperatorSettings, readOperatorSettings } from '../operator-settings.ts';
@@ -12,12 +12,12 @@ const boundVariables = ['HOLDPOINT_POLICY', 'HOLDPOINT_SOURCE_ROOTS', 'HOLDPOINT
 const limitVariables = ['HOLDPOINT_LIMITS'] as const;
 
 interface Programs {
-  /** Undefined: it does not run, or does not answer. */
+  /** Undefined when the API does not run or does not answer. */
   api: ApiBounds | undefined;
   workers: readonly Pick<Worker, 'id' | 'bounds' | 'ceilings'>[];
 }
 
-/** What the operator lets no run pass: what this environment says, and what the programs that run were started with. */
+/** Compares the operator's bounds in this environment with those of the running programs. */
 export function checkBounds({ environment }: Pick<Config, 'environment'>, { api, workers }: Programs): Finding[] {
   let here: OperatorSettings;
   try {
@@ -27,7 +27,7 @@ export function checkBounds({ environment }: Pick<Config, 'environment'>, { api,
     return [
       {
         ...{ name: 'bounds', level: 'fail', text: error.message },
-        next: 'Correct it: no program starts with it as it is.',
+        next: 'Correct it: no program starts with this setting.',
       },
     ];
   }
@@ -44,8 +44,8 @@ export function checkBounds({ environment }: Pick<Config, 'environment'>, { api,
     finding('bounds', boundVariables, bounds, boundsText(wireBounds(here))),
     ...missingRoots(here).map(
       (path): Finding => ({
-        ...{ name: 'bounds', level: 'warn', text: `${nameText(path)} is a root, and no directory is there` },
-        next: 'Make it, or correct HOLDPOINT_SOURCE_ROOTS and HOLDPOINT_PUBLISH_ROOTS: nothing else is open.',
+        ...{ name: 'bounds', level: 'warn', text: `${nameText(path)} is a root, but no such directory exists` },
+        next: 'Create it, or correct HOLDPOINT_SOURCE_ROOTS and HOLDPOINT_PUBLISH_ROOTS: all other directories are closed.',
       }),
     ),
   ];

@@ -2,11 +2,11 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import type { Finding } from './finding.ts';
 
-/** The data directory holds every run's files: it belongs to this user alone. */
+/** The data directory holds every run's files, so other users must not read it. */
 export async function checkDataDirectory(dataDir: string): Promise<Finding> {
   const name = 'data directory';
   const found = await stat(dataDir).catch(() => undefined);
-  if (found === undefined) return { name, level: 'ok', text: `${dataDir} (made at the first start)` };
+  if (found === undefined) return { name, level: 'ok', text: `${dataDir} (created at the first start)` };
   if (!found.isDirectory()) {
     return { name, level: 'fail', text: `${dataDir} is not a directory`, next: 'Set HOLDPOINT_DATA to a directory.' };
   }
@@ -33,7 +33,7 @@ export async function checkDataDirectory(dataDir: string): Promise<Finding> {
 export async function checkKeyFile(file: string): Promise<Finding> {
   const name = 'API key';
   const found = await stat(file).catch(() => undefined);
-  if (found === undefined) return { name, level: 'ok', text: `${file} (made at the first start)` };
+  if (found === undefined) return { name, level: 'ok', text: `${file} (created at the first start)` };
   if ((found.mode & 0o077) !== 0) {
     return {
       name,

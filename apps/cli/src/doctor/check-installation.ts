@@ -8,7 +8,7 @@ import type { Finding } from './finding.ts';
 
 const name = 'installation';
 
-/** Whether the data directory and Redis belong together and have the format of this version. Empty when Redis does not answer: `redis` says that. */
+/** Checks that the data directory and Redis belong together and have the format of this version. Empty when Redis does not answer: `checkRedis` reports that. */
 export async function checkInstallation(config: Config): Promise<Finding[]> {
   const { address } = await findRedis(config);
   const connections = connect(address, quiet, { commandMs: 3000 });
@@ -18,12 +18,12 @@ export async function checkInstallation(config: Config): Promise<Finding[]> {
     const { dataDir, redis } = state;
     checkFormat(state);
     const isNew = dataDir.id === undefined && redis.id === undefined && dataDir.runs === 0 && redis.runs === 0;
-    if (isNew) return [{ name, level: 'ok', text: 'none yet (made at the first start)' }];
+    if (isNew) return [{ name, level: 'ok', text: 'none yet (created at the first start)' }];
     if (dataDir.id !== undefined && dataDir.id === redis.id) {
       return [{ name, level: 'ok', text: `${dataDir.id}, format ${dataDir.format?.data_format}` }];
     }
-    const text = `the data directory is of ${dataDir.id ?? 'none'}, Redis of ${redis.id ?? 'none'}`;
-    const next = `Check REDIS_URL and HOLDPOINT_DATA; ${commandLine('adopt')} shows what each of them has.`;
+    const text = `the data directory belongs to ${dataDir.id ?? 'none'}, Redis to ${redis.id ?? 'none'}`;
+    const next = `Check REDIS_URL and HOLDPOINT_DATA; ${commandLine('adopt')} shows what each of them holds.`;
     return [{ name, level: 'fail', text, next }];
   } catch (error) {
     if (!(error instanceof InstallationError)) return [];

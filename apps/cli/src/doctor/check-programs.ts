@@ -13,14 +13,14 @@ export async function checkPrograms(config: Config): Promise<Finding[]> {
 async function checkGit({ path }: Config): Promise<Finding> {
   const version = await versionOf('git', path);
   if (version !== undefined) return { name: 'git', level: 'ok', text: version };
-  return { name: 'git', level: 'fail', text: 'not found; workspaces are kept in it', next: 'Install the package git.' };
+  return { name: 'git', level: 'fail', text: 'not found; workspaces need it', next: 'Install the package git.' };
 }
 
 async function checkPython({ path }: Config): Promise<Finding> {
   const version = await versionOf('python3', path);
   if (version !== undefined) return { name: 'python3', level: 'ok', text: version };
-  const next = 'Install the package python3 if tasks need it.';
-  return { name: 'python3', level: 'warn', text: 'not found; tasks that run Python will fail', next };
+  const next = 'Install the package python3 if runs need it.';
+  return { name: 'python3', level: 'warn', text: 'not found; commands that run Python will fail', next };
 }
 
 async function versionOf(program: string, path: string): Promise<string | undefined> {
@@ -34,7 +34,7 @@ async function versionOf(program: string, path: string): Promise<string | undefi
   return failed ? undefined : stdout.split('\n')[0];
 }
 
-/** The binary comes with a package of this platform, which sandbox runs in the sandbox. */
+/** The tools run this binary inside the sandbox. */
 async function checkRipgrep(): Promise<Finding> {
   try {
     const from = createRequire(import.meta.resolve('@holdpoint/sandbox'));
@@ -47,7 +47,7 @@ async function checkRipgrep(): Promise<Finding> {
   }
 }
 
-/** A program in a home directory works for you and is not there for a task. */
+/** Sandboxes do not see programs in a home directory. */
 export function checkToolchains({
   path,
   projectDir,
@@ -55,8 +55,8 @@ export function checkToolchains({
 }: Pick<Config, 'path' | 'projectDir' | 'toolchains'>): Finding {
   const name = 'toolchains';
   const hidden = findToolchains(path, { project: projectDir, mounted });
-  if (hidden.length === 0) return { name, level: 'ok', text: 'sandboxes see all that are on PATH' };
+  if (hidden.length === 0) return { name, level: 'ok', text: 'sandboxes see all programs on PATH' };
   const found = hidden.map(({ directory, programs }) => `${programs.join(', ')} (${directory})`).join('; ');
-  const next = `If tasks need them: HOLDPOINT_TOOLCHAINS=${[...mounted, ...hidden.flatMap(({ show }) => show)].join(':')}`;
+  const next = `If runs need them: HOLDPOINT_TOOLCHAINS=${[...mounted, ...hidden.flatMap(({ show }) => show)].join(':')}`;
   return { name, level: 'warn', text: `sandboxes do not see ${found}`, next };
 }

@@ -36,7 +36,7 @@ async function notStarted(config: Config): Promise<Finding> {
 
 function notAnswering({ address, embedded }: RedisLocation, why: string): Finding {
   const next = embedded
-    ? `\`up\` starts it again by itself; if it stays like this, read redis/server.log in the data directory, then ${commandLine('down')} and start again.`
+    ? `\`up\` restarts it. If the fault stays, read redis/server.log in the data directory, then ${commandLine('down')} and start again.`
     : 'Start that server or correct REDIS_URL; unset it to use the embedded Redis.';
   return { name, level: 'fail', text: `no answer from ${withoutPassword(address)}: ${why}`, next };
 }
@@ -64,7 +64,7 @@ async function checkWrites(redis: Parameters<typeof probeWrite>[0]): Promise<Fin
   const of = 'redis writes';
   try {
     await probeWrite(redis, Date.now());
-    return { name: of, level: 'ok', text: 'it takes writes' };
+    return { name: of, level: 'ok', text: 'accepts writes' };
   } catch (error) {
     const trouble = redisTrouble(error);
     if (trouble === undefined) return { name: of, level: 'fail', text: String(error) };

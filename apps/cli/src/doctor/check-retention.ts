@@ -3,17 +3,15 @@ import { bytes } from '../output/bytes.ts';
 import type { Finding } from './finding.ts';
 
 const name = 'retention';
-const next =
-  'Discard runs that are not needed any more, publish what is to stay, or set HOLDPOINT_RETAIN_RUNS for the workers.';
+const next = 'Discard runs that you no longer need, publish the others, or set HOLDPOINT_RETAIN_RUNS for the workers.';
 
-/** Why a workspace is there. */
+/** Why a workspace is kept. */
 const reasons = ['running', 'parked', 'unpublished', 'published', 'ended'] as const;
 type Reason = (typeof reasons)[number];
 
 /**
- * What the workers were started with, for they remove workspaces; and what holds those that are there.
- * @param input.runs those the API knows
- * @param input.sizes bytes of each workspace that was looked at
+ * The workers' settings, since workers remove workspaces, and why the existing workspaces are kept.
+ * @param input.sizes bytes of each measured workspace
  */
 export function checkRetention(input: {
   workers: readonly Pick<Worker, 'retention'>[];
@@ -28,13 +26,11 @@ export function checkRetention(input: {
   });
   const some = held.filter((one) => one.runs > 0);
   const lines = [
-    settings.length === 0
-      ? 'not known: no worker is alive to say how it was started'
-      : settings.join('\nanother worker: '),
+    settings.length === 0 ? 'unknown: no worker is alive to report its settings' : settings.join('\nanother worker: '),
     ...some.map((one) => `${one.reason} ${one.runs} runs, ${bytes(one.bytes)}`),
   ];
   const finding = { name, text: lines.join('\n'), data: { held } };
-  if (settings.length < 2) return { ...finding, level: 'ok', ...(some.some(isHeld) ? { next } : {}) };
+  if (settings.length < 2) return { ...finding, level: 'ok', next: some.some(isHeld) ? next : undefined };
   return {
     ...finding,
     level: 'warn',
@@ -53,7 +49,7 @@ function textOf(retention: Worker['retention']): string {
   if (bounds.length === 0) {
     return 'off: workspaces stay until their run is discarded (HOLDPOINT_RETAIN_DAYS, HOLDPOINT_RETAIN_RUNS of the workers)';
   }
-  return `workspaces go ${bounds.join(', or ')}; of a run whose change set is not published only the tree`;
+  return `workspaces are removed ${bounds.join(', or ')}; a run with an unpublished change set loses only its tree`;
 }
 
 function reasonOf({ status, publication }: Pick<Run, 'status' | 'publication'>): Reason {

@@ -8,14 +8,14 @@ import type { Finding } from './finding.ts';
 
 const name = 'sandbox';
 
-/** @param reported what a running worker says of its sandbox; without one it is tried here */
+/** @param reported the sandbox report of a running worker; without one the sandbox is probed here */
 export async function checkSandbox(config: Config, reported: unknown): Promise<Finding[]> {
   const known = capabilitiesSchema.safeParse(reported).data;
   if (known !== undefined) return judgeSandbox(known);
   const stateDir = await mkdtemp(join(tmpdir(), 'holdpoint-doctor-'));
   try {
     await using sandbox = await openSandbox({
-      // Any gap is for the findings to tell, not for an exception.
+      // A gap becomes a finding, not an exception.
       policy: 'best-effort',
       allowUnsandboxed: false,
       stateDir,
@@ -32,18 +32,18 @@ export async function checkSandbox(config: Config, reported: unknown): Promise<F
   }
 }
 
-/** Whether commands could ever change the program that isolates them: they run as the user of the worker where that is not root. */
+/** Checks whether commands could change the program that isolates them: unless the worker is root, they run as its user. */
 export function checkBubblewrap(config: Pick<Config, 'path' | 'projectDir'>): Finding[] {
   if (process.platform !== 'linux') return [];
   const found = findBwrap({ candidates: [], unpacked: unpackedBwrap(config), path: config.path });
-  if (found === null) return []; // the sandbox says so
-  if (found.isRootOwned) return [{ name: 'bubblewrap', level: 'ok', text: `${found.path}, which belongs to root` }];
+  if (found === null) return []; // checkSandbox reports it
+  if (found.isRootOwned) return [{ name: 'bubblewrap', level: 'ok', text: `${found.path}, owned by root` }];
   return [
     {
       name: 'bubblewrap',
       level: 'warn',
-      text: `${found.path} can be changed by its user, which is also who commands run as; it is checked before each use`,
-      next: 'Install the package bubblewrap (0.8 or later): a program that belongs to root cannot be changed. It is then preferred.',
+      text: `${found.path} can be changed by its owner, the user that runs commands; it is checked before each use`,
+      next: 'Install the package bubblewrap (0.8 or later): Holdpoint prefers a program owned by root, which commands cannot change.',
     },
   ];
 }
@@ -62,5 +62,5 @@ export function judgeSandbox(capabilities: Capabilities): Finding[] {
   );
   const text = sandboxLine(capabilities);
   if (missing.length > 0) return [{ name, level: 'fail', text, next }];
-  return [{ name, level: 'ok', text, ...(next === '' ? {} : { next }) }];
+  return [{ name, level: 'ok', text, next: next === '' ? undefined : next }];
 }

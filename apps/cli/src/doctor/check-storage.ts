@@ -5,17 +5,18 @@ import type { Finding } from './finding.ts';
 import { entriesOf, measure, startWalk, type Walk } from './measure.ts';
 
 const name = 'storage';
-const mostMs = 3000;
-const mostNamed = 5;
-const leastFree = 1024 ** 3;
+const maxMs = 3000;
+const maxNamed = 5;
+const minFreeBytes = 1024 ** 3;
 
 /**
- * What the data directory takes, and which runs take most. Looks for three seconds at most, and says so when that was not enough.
- * @param sizes is filled with the bytes of each run that was looked at
+ * Measures the data directory and its largest runs, for three seconds at most.
+ *
+ * @param sizes receives the bytes of each measured run
  */
 export async function checkStorage(
   dataDir: string,
-  walk: Walk = startWalk(mostMs),
+  walk: Walk = startWalk(maxMs),
   sizes: Map<string, number> = new Map(),
 ): Promise<Finding> {
   const free = await statfs(dataDir).catch(() => undefined);
@@ -28,7 +29,7 @@ export async function checkStorage(
   }
   const { count, measured } = await measureRuns(walk, join(dataDir, 'runs'));
   for (const run of measured) sizes.set(run.run_id, run.bytes);
-  const largest = measured.toSorted((a, b) => b.bytes - a.bytes).slice(0, mostNamed);
+  const largest = measured.toSorted((a, b) => b.bytes - a.bytes).slice(0, maxNamed);
   const freeBytes = free.bavail * free.bsize;
   const workspaces = measured.reduce((sum, run) => sum + run.bytes, 0);
   const data = {
@@ -40,12 +41,10 @@ export async function checkStorage(
     runs: count,
     largest,
   };
-  const level = freeBytes < leastFree ? 'warn' : 'ok';
+  const level = freeBytes < minFreeBytes ? 'warn' : 'ok';
   const next =
-    level === 'warn'
-      ? { next: 'Discard runs that are not needed any more, or let workers do it: HOLDPOINT_RETAIN_DAYS.' }
-      : {};
-  return { name, level, text: textOf(data, measured.length), data, ...next };
+    level === 'warn' ? 'Discard runs that you no longer need, or let workers do it: HOLDPOINT_RETAIN_DAYS.' : undefined;
+  return { name, level, text: textOf(data, measured.length), data, next };
 }
 
 interface RunSpace {
@@ -77,7 +76,7 @@ function textOf(
 ): string {
   const { total, complete, free, workspaces, runs, largest } = data;
   const part = (of: string) => `${of} ${bytes(Number(data[of]))}`;
-  const seen = measured === runs ? '' : `, ${measured} of them looked at`;
+  const seen = measured === runs ? '' : `, ${measured} of them measured`;
   const lines = [
     `${complete ? '' : 'at least '}${bytes(total)}, ${bytes(free)} free: workspaces of ${runs} runs${seen} ${bytes(workspaces)}, ${['redis', 'blobs', 'trash', 'other'].map(part).join(', ')}`,
     ...largest.map((run) => `${run.run_id} ${bytes(run.bytes)}`),

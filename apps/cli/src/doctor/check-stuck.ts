@@ -1,17 +1,17 @@
 import type { Client } from '@holdpoint/client/client';
 import type { Periodic } from '@holdpoint/contract/wire';
+import { commandLine } from '../command-name.ts';
 import type { Finding } from './finding.ts';
 
-/** @param last when the workers last did it */
 export function judgePeriodic(name: string, last: Periodic): Finding {
   if (!last.overdue) return { name, level: 'ok', text: last.last_at === null ? 'not yet' : `last at ${last.last_at}` };
   return {
     ...{ name, level: 'fail', text: `overdue: last at ${last.last_at ?? 'no time'}` },
-    next: 'Start a worker. If one runs, restart it and read its log: what is stuck stays so until then.',
+    next: 'Start a worker. If one runs, restart it and read its log: until then stuck runs are not repaired.',
   };
 }
 
-/** What the sweeper had to put right, and what waits for a person. */
+/** Repairs by the sweeper, and runs that wait for a person. */
 export async function checkStuck(client: Client): Promise<Finding[]> {
   const [{ repairs, runs, paused, sweep, maintenance }, queues] = await Promise.all([
     client.stuck(),
@@ -31,13 +31,13 @@ export async function checkStuck(client: Client): Promise<Finding[]> {
       ? { name: 'paused runs', level: 'ok', text: 'none' }
       : {
           ...{ name: 'paused runs', level: 'warn', text: count(paused) },
-          next: 'Read why with `holdpoint runs list --status paused`; resume, retry or cancel them.',
+          next: `To see why: ${commandLine('runs', 'list', '--status', 'paused')}; then resume, retry or cancel them.`,
         },
     Object.keys(repairs).length === 0
-      ? { name: 'repairs', level: 'ok', text: 'nothing was ever stuck' }
+      ? { name: 'repairs', level: 'ok', text: 'none' }
       : {
-          ...{ name: 'repairs', level: 'warn', text: `were put right: ${count(repairs)}` },
-          next: 'Processes died at a bad moment, the power failed, or Redis lost data (check appendfsync); the logs of the runs tell (run.repaired, workspace.distrusted).',
+          ...{ name: 'repairs', level: 'warn', text: count(repairs) },
+          next: 'A process died, the power failed, or Redis lost data (check appendfsync). The logs of the runs name the cause (run.repaired, workspace.distrusted).',
         },
   ];
 }

@@ -1,14 +1,15 @@
 import type { Finding } from './finding.ts';
 
-/** A program that runs, and what it says it was started with. */
+/** A running program and the settings it was started with. */
 export interface Started {
   who: string;
   text: string;
 }
 
 /**
- * One setting of several programs. All of them must have it alike, and like the shell where the person has set it.
- * @param input.here what this environment says; undefined: it sets none of the variables
+ * Compares one setting of all programs, and of this shell when it sets the variables.
+ *
+ * @param input.here the setting of this shell; undefined when it sets none of the variables
  */
 export function comparePrograms(input: {
   name: string;
@@ -26,7 +27,7 @@ export function comparePrograms(input: {
   }
   if (here === undefined || here === first) return { name, level: 'ok', text: first };
   return {
-    ...{ name, level: 'warn', text: `what runs has: ${first}\nthis shell has: ${here}` },
+    ...{ name, level: 'warn', text: `the running programs have: ${first}\nthis shell has: ${here}` },
     next: `Start it again from this shell, or unset ${variables} here.`,
   };
 }

@@ -1,7 +1,7 @@
 import type { ApiBounds, Run, Worker } from '@holdpoint/contract/wire';
 import { commandLine } from '../command-name.ts';
 import { keyFileOf } from '../connection.ts';
-import { tell } from '../report-error.ts';
+import { describeError } from '../report-error.ts';
 import type { Shell } from '../shell.ts';
 import { isAlive } from '../system/process-identity.ts';
 import { readSystemRecord } from '../system/system-record.ts';
@@ -18,9 +18,9 @@ import { checkStorage } from './check-storage.ts';
 import { checkStuck } from './check-stuck.ts';
 import type { Finding } from './finding.ts';
 
-const mostRuns = 2000;
+const maxRuns = 2000;
 
-/** Everything Holdpoint needs on this machine, one finding per thing. Changes nothing. */
+/** Checks everything that Holdpoint needs on this machine. Changes nothing. */
 export async function examine(shell: Shell): Promise<Finding[]> {
   const { config } = shell;
   const record = readSystemRecord(config.dataDir);
@@ -71,23 +71,23 @@ async function askApi(
     const silent: Finding = { name, level: 'warn', text: 'answers, but no worker is alive: runs wait', next };
     return { findings: [silent, ...stuck], bounds, workers, runs };
   } catch (error) {
-    const { message, next } = tell(error);
+    const { message, next } = describeError(error);
     return {
-      findings: [{ name, level: 'fail', text: message, ...(next === undefined ? {} : { next }) }],
+      findings: [{ name, level: 'fail', text: message, next }],
       workers: [],
       runs: [],
     };
   }
 }
 
-/** The latest ones; those before are few that still have a workspace. */
+/** The latest runs: few of the older ones still have a workspace. */
 async function listRuns(client: Awaited<ReturnType<Shell['connect']>>): Promise<Run[]> {
   const runs: Run[] = [];
   let cursor: string | undefined;
   do {
-    const page = await client.listRuns({ limit: 100, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await client.listRuns({ limit: 100, cursor });
     runs.push(...page.data);
     cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined && runs.length < mostRuns);
+  } while (cursor !== undefined && runs.length < maxRuns);
   return runs;
 }

@@ -1,9 +1,8 @@
-/** What the doctor found about one thing. */
 export interface Finding {
   name: string;
   level: 'ok' | 'warn' | 'fail';
   text: string;
-  /** The same for programs, when there is more to it. */
+  /** Details for programs. */
   data?: Readonly<Record<string, unknown>>;
   /** What to do about it. */
   next?: string;

@@ -2,25 +2,25 @@ import type { BigIntStats, Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A walk over folders with an end: what it has seen until then is the least there is. */
+/** A walk over folders with a deadline. Its sums are lower bounds. */
 export interface Walk {
-  /** Milliseconds, as `performance.now` counts them. */
+  /** Deadline, in milliseconds of `performance.now`. */
   until: number;
-  /** False when the time was over, or something could not be read. */
+  /** False after the deadline, or when something could not be read. */
   complete: boolean;
-  /** Disk space of everything so far; what has several names counts once. */
+  /** Disk space of everything so far; a file with several names counts once. */
   bytes: number;
   seen: Set<string>;
 }
 
-export const startWalk = (mostMs: number): Walk => ({
-  until: performance.now() + mostMs,
+export const startWalk = (maxMs: number): Walk => ({
+  until: performance.now() + maxMs,
   complete: true,
   bytes: 0,
   seen: new Set(),
 });
 
-/** Disk space of a folder with everything below it, links not followed; undefined when no time is left to look at it. */
+/** Measures the disk space of a folder without following links. @returns undefined after the deadline */
 export async function measure(walk: Walk, path: string): Promise<number | undefined> {
   if (isOver(walk)) return undefined;
   let sum = 0;
@@ -67,7 +67,7 @@ function isOver(walk: Walk): boolean {
   return true;
 }
 
-/** What vanishes while it is looked at takes no space. */
+/** A file that vanishes during the walk takes no space. */
 function note(walk: Walk, error: unknown): undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code !== 'ENOENT' && code !== 'ENOTDIR') walk.complete = false;

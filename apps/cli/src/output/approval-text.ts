@@ -1,5 +1,6 @@
 import { type Approval, type PublishPlan, publishPlanSchema } from '@holdpoint/contract/wire';
 import { z } from 'zod';
+import { commandLine } from '../command-name.ts';
 import type { Colors } from './colors.ts';
 import { patchLines } from './diff-text.ts';
 import { nameText } from './name-text.ts';
@@ -26,7 +27,7 @@ export function approvalTable(approvals: readonly Approval[], now: number): stri
 
 export const actionText = ({ action }: Approval): string => `${nameText(action.tool)} ${shortArgs(action.args)}`.trim();
 
-/** Everything a person should see before deciding: the exact call, and what it would do. */
+/** Everything a person needs to decide: the exact call and what it would do. */
 export function approvalText(approval: Approval, { colors, now }: { colors: Colors; now: number }): string[] {
   const { action, decision } = approval;
   return [
@@ -39,7 +40,7 @@ export function approvalText(approval: Approval, { colors, now }: { colors: Colo
       why: oneLine(approval.reason),
       arguments: plain(JSON.stringify(action.args, null, 2) ?? ''),
       beware: hasUnseen(JSON.stringify([action.args, approval.preview]))
-        ? 'there are characters that cannot be seen; they are written as <U+200B> here'
+        ? 'it contains invisible characters, shown here as <U+200B>'
         : undefined,
       digest: approval.action_digest,
       decisions: approval.status === 'pending' ? approval.allowed_decisions.join(', ') : undefined,
@@ -57,19 +58,19 @@ export function approvalText(approval: Approval, { colors, now }: { colors: Colo
           ? undefined
           : `the files changed after the decision (action_changed): ${approval.superseded_by} asks again`,
     }),
-    ...told(changedText(approval, colors)),
-    ...told(mayWriteText(approval, { colors, now })),
-    ...told(unknownText(approval.unknown, colors)),
-    ...told(repositoriesText(approval, colors)),
+    ...section(changedText(approval, colors)),
+    ...section(mayWriteText(approval, { colors, now })),
+    ...section(unknownText(approval.unknown, colors)),
+    ...section(repositoriesText(approval, colors)),
     ...(isAboutPublish(approval) ? planLines(approval, colors) : previewLines(approval.preview, colors)),
   ];
 }
 
-const told = (lines: string[]): string[] => (lines.length === 0 ? [] : ['', ...lines]);
+const section = (lines: string[]): string[] => (lines.length === 0 ? [] : ['', ...lines]);
 
 export const isAboutPublish = ({ kind }: Pick<Approval, 'kind'>): boolean => kind === 'publish' || kind === 'conflict';
 
-/** What the publish would do; undefined when the approval is not about one. */
+/** The plan of the publish; undefined for other approvals. */
 export const planOf = ({ preview }: Pick<Approval, 'preview'>): PublishPlan | undefined =>
   publishPlanSchema.safeParse(preview).data;
 
@@ -90,7 +91,7 @@ function kindText(kind: Approval['kind']): string {
     case 'publish':
       return 'whether this may be published';
     case 'conflict':
-      return 'what becomes of the files that changed at the source, too. edit settles each; approve tries again with the source as it is by then';
+      return 'which version of each file that also changed at the source. edit chooses per file; approve tries again with the current source';
     default:
       return kind satisfies never;
   }
@@ -116,7 +117,7 @@ const previewSchema = z.discriminatedUnion('kind', [
 const reach = (hosts: readonly string[]): string =>
   hosts.length === 0 ? 'without network' : `and may reach ${hosts.map(nameText).join(', ')}`;
 
-/** Previews are the tools' own; one that is not known here is shown as it is. */
+/** Each tool has its own preview; one of an unknown kind is shown as JSON. */
 function previewLines(preview: Approval['preview'], colors: Colors): string[] {
   if (preview === null) return [];
   const known = previewSchema.safeParse(preview).data;
@@ -127,7 +128,7 @@ function previewLines(preview: Approval['preview'], colors: Colors): string[] {
     case 'command':
       return [
         '',
-        `It would run ${known.background ? 'in the background of the calls after it, which may change the files while it runs, ' : ''}in ${nameText(known.cwd)}, ${reach(known.network)}:`,
+        `It would run ${known.background ? 'in the background, beside later calls, which may change the files while it runs, ' : ''}in ${nameText(known.cwd)}, ${reach(known.network)}:`,
         ...plain(known.command)
           .split('\n')
           .map((line) => `  ${colors.bold(line)}`),
@@ -139,7 +140,7 @@ function previewLines(preview: Approval['preview'], colors: Colors): string[] {
         ...known.changes.map(({ path, change }) => `  ${change.padEnd(8)}  ${nameText(path)}`),
         ...(known.total > known.changes.length ? [`  and ${known.total - known.changes.length} more`] : []),
         ...patchLines(known.patch, colors),
-        ...(known.cut ? [`the rest is not shown here: holdpoint runs diff ${known.run_id}`] : []),
+        ...(known.cut ? [`for the rest: ${commandLine('runs', 'diff', known.run_id)}`] : []),
       ];
     case 'problem':
       return ['', colors.yellow(`It would fail: ${plain(known.message)}`)];

@@ -1,9 +1,9 @@
 import type { Bounds, Worker } from '@holdpoint/contract/wire';
 import { nameText } from './name-text.ts';
 
-/** What of the operator's binds every run, in one line. */
+/** The operator's bounds on every run, in one line. */
 export function boundsText({ policy, source_roots: sources, publish_roots: targets }: Bounds): string {
-  const everywhere = 'all but system directories, homes as a whole and their dot folders';
+  const everywhere = 'all except system directories, whole homes and their dot folders';
   return [
     policy === null ? "no operator's policy (HOLDPOINT_POLICY)" : `operator's policy ${policy.slice(0, 19)}`,
     `sources: ${sources.length === 0 ? everywhere : sources.map(nameText).join(', ')}`,

@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 
 const names = ['bold', 'dim', 'red', 'green', 'yellow', 'cyan'] as const;
 type ColorName = (typeof names)[number];
-/** Each puts a text in a colour, or leaves it as it is where there are none. */
+/** Each function colours a text, or returns it unchanged. */
 export type Colors = Readonly<Record<ColorName, (text: string) => string>>;
 
 export function colorsFor(enabled: boolean): Colors {

@@ -5,7 +5,7 @@ import { nameText } from './name-text.ts';
 import { plain } from './plain.ts';
 import { table } from './table.ts';
 
-/** One line per file, a sum, and what is left out. */
+/** One line per file, the sum, and what is left out. */
 export function diffStat(diff: Diff, colors: Colors): string[] {
   const leftOut = leftOutText(diff.left_out, colors);
   if (diff.files.length === 0) return ['no changes', ...leftOut];
@@ -19,7 +19,7 @@ export function diffStat(diff: Diff, colors: Colors): string[] {
   return [...lines, `${files}, +${diff.additions} -${diff.deletions}`, ...leftOut];
 }
 
-/** A patch for people: safe for the terminal, added and removed lines in colour. */
+/** A patch that is safe for a terminal, with coloured lines. */
 export function patchLines(patch: string, colors: Colors): string[] {
   return patch
     .replace(/\n$/, '')

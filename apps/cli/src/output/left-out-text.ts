@@ -6,7 +6,7 @@ import { table } from './table.ts';
 
 type LeftOut = PublishPlan['left_out'][number];
 
-/** What the run made or changed and is not published, and why. What no publish can hold stands out. */
+/** Changes of the run that a publish leaves out, and why. Those that no publish can hold are red. */
 export function leftOutText(list: readonly LeftOut[], colors: Colors): string[] {
   if (list.length === 0) return [];
   const rows = list.map(({ path, reason, files, bytes, modified_at = '' }) => [

@@ -2,8 +2,8 @@ import unhomoglyph from 'unhomoglyph';
 import { plain, visible } from './plain.ts';
 
 /**
- * A path or a host, made safe for a terminal and shown so that two names that differ do not look alike: nothing is trimmed or joined, and
- * letters that imitate ASCII (`сору` in Cyrillic, `ﬁ`, `é` in two parts) are written as `<U+0441>`. Other letters stay as they are.
+ * Makes a path or a host safe for a terminal, so that two different names never look alike: blanks are kept, and letters that imitate
+ * ASCII (`сору` in Cyrillic, `ﬁ`, `é` in two parts) are written as `<U+0441>`. Other letters are unchanged.
  */
 export function nameText(name: string): string {
   const blanks = plain(name).replace(/[\n\t]|^ | $| (?= )/g, visible);
@@ -19,7 +19,7 @@ function showImitation(word: string): string {
   return /\p{Script=Latin}/u.test(word) ? marks.replace(lettersThatImitateLatin, visible) : marks;
 }
 
-/** They stand beside Latin letters in one word only to look like them. */
+/** Beside Latin letters in one word, these can only be imitations. */
 const lettersThatImitateLatin =
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}]/gu;
 

@@ -1,4 +1,4 @@
-/** Names and values, one pair per line, the values below each other. Pairs without a value are left out. */
+/** Names and values, one pair per line, values aligned. Pairs without a value are left out. */
 export function pairs(values: Readonly<Record<string, string | null | undefined>>): string[] {
   const given = Object.entries(values).filter(
     (entry): entry is [string, string] => entry[1] != null && entry[1] !== '',

@@ -1,4 +1,4 @@
 import type { Payload } from '@holdpoint/contract';
 
-/** A payload's value; of a large one only the beginning of its JSON text is at hand. */
+/** The value of a payload, or the beginning of its JSON text when it is large. */
 export const payloadValue = (payload: Payload): unknown => ('json' in payload ? payload.json : payload.preview);

@@ -9,14 +9,14 @@ import { table } from './table.ts';
 type Conflict = PublishPlan['conflicts'][number];
 type Version = NonNullable<Conflict['versions']>['base'];
 
-/** What the source's `.gitattributes` make of a file. */
+/** How the source's `.gitattributes` convert a file. */
 const conversionNotes = {
   line_endings: 'CRLF becomes LF',
   ident: '$Id$ without a value',
   lfs: 'as an LFS pointer',
 } satisfies Record<NonNullable<PublishPlan['converted']>[number]['how'], string>;
 
-/** What a publish would do, file by file, and what it leaves out; of files in conflict all three versions. */
+/** What a publish would do, file by file, what it leaves out, and all three versions of files in conflict. */
 export function publishPlanText(plan: PublishPlan, colors: Colors): string[] {
   const { files, conflicts, converted = [] } = plan;
   const conversions = new Map(converted.map(({ path, how }) => [path, conversionNotes[how]]));
@@ -47,8 +47,8 @@ function targetLines({ target, conflicts, files }: PublishPlan): string[] {
   const name = nameText(branchName(branch));
   const what = {
     create: `a new branch ${name}`,
-    fast_forward: `branch ${name}, which is where the run began`,
-    merge: `branch ${name}, merged with what it has got since (${from?.slice(0, 10)})`,
+    fast_forward: `branch ${name}, which has not moved since the run began`,
+    merge: `branch ${name}, merged with its newer commits (${from?.slice(0, 10)})`,
     nothing: conflicts.length > 0 ? `branch ${name}` : `branch ${name}: nothing to do`,
   }[how];
   return [
@@ -67,25 +67,25 @@ function conflictLines({ path, reason, detail, versions }: Conflict, colors: Col
   return [
     '',
     head,
-    ...versionLines('as the run began', versions.base, colors),
-    ...versionLines('in the source now', versions.source, colors),
-    ...versionLines('as the run made it', versions.run, colors),
+    ...versionLines('at the start of the run', versions.base, colors),
+    ...versionLines('now in the source', versions.source, colors),
+    ...versionLines('by the run', versions.run, colors),
   ];
 }
 
-const mostLines = 200;
+const maxLines = 200;
 
 function versionLines(title: string, version: Version, colors: Colors): string[] {
-  if (version === null) return [colors.cyan(`  ── ${title}: there is no such file`)];
+  if (version === null) return [colors.cyan(`  ── ${title}: no such file`)];
   const { text, bytes, oid, mode } = version;
   const head = colors.cyan(`  ── ${title} (${bytes} bytes, mode ${mode}, ${oid.slice(0, 10)})`);
-  if (text === null) return [head, '  not shown: it is large, or no text'];
+  if (text === null) return [head, '  not shown: large, or not text'];
   if (text === '') return [head];
   const lines = plain(text).replace(/\n$/, '').split('\n');
-  const more = lines.length - mostLines;
+  const more = lines.length - maxLines;
   return [
     head,
-    ...lines.slice(0, mostLines).map((line) => `  │ ${line}`),
+    ...lines.slice(0, maxLines).map((line) => `  │ ${line}`),
     ...(more > 0 ? [`  … ${more} more lines (--json has them all)`] : []),
   ];
 }

@@ -57,7 +57,7 @@ export function runText(run: RunDetail, { colors, now }: { colors: Colors; now: 
   });
 }
 
-/** A sub-agent that waits, and why. */
+/** A waiting sub-agent, and why it waits. */
 export function waitingText({ run_id, title, status, reason, approvals }: WaitingFor): string {
   const why = reason === null ? `${approvals} approvals open` : `${reason.code}: ${reason.message}`;
   return oneLine(`${run_id} (${title}) ${status}: ${why}`, 200);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const enforcement = z.enum(['enforced', 'partial', 'absent']);
 
-/** A worker's capability report, as it comes over the wire. */
+/** A worker's capability report on the wire. */
 export const capabilitiesSchema = z.object({
   driver: z.string(),
   fs: enforcement,
@@ -31,7 +31,7 @@ const names = {
 /** `bubblewrap: files, network, processes enforced; memory, CPU partial` */
 export function sandboxLine(report: unknown): string {
   const parsed = capabilitiesSchema.safeParse(report).data;
-  if (parsed === undefined) return 'unknown: no worker has told';
+  if (parsed === undefined) return 'unknown: no worker has reported';
   if (parsed.driver === 'none') return 'NONE: commands run without isolation';
   const kinds = (['enforced', 'partial', 'absent'] as const).flatMap((kind) => {
     const found = Object.entries(names).flatMap(([name, label]) =>

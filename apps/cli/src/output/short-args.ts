@@ -1,24 +1,24 @@
 import { nameText } from './name-text.ts';
 import { cut, oneLine } from './plain.ts';
 
-/** Arguments which say by themselves what a call is about. */
-const telling = ['command', 'pattern', 'path', 'query', 'question', 'url'];
-const longestValue = 60;
+/** Arguments that describe a call by themselves. */
+const mainNames = ['command', 'pattern', 'path', 'query', 'question', 'url'];
+const maxWidth = 60;
 
 /** A call's arguments in a few words, safe for a terminal: `node --test`, `src/index.js`, `"class Foo" in src`. */
-export function shortArgs(args: unknown, width = longestValue): string {
+export function shortArgs(args: unknown, width = maxWidth): string {
   const { words, isPath } = argsInWords(args);
   return isPath ? cut(nameText(words), width) : oneLine(words, width);
 }
 
-/** The same as it is. */
+/** The same words, not yet safe for a terminal. */
 export function argsInWords(args: unknown): { words: string; isPath: boolean } {
   if (typeof args === 'string') return { words: args, isPath: false };
   if (typeof args !== 'object' || args === null || Array.isArray(args)) {
     return { words: JSON.stringify(args) ?? '', isPath: false };
   }
   const values = new Map(Object.entries(args));
-  const main = telling.find((name) => typeof values.get(name) === 'string');
+  const main = mainNames.find((name) => typeof values.get(name) === 'string');
   if (main === 'pattern' && typeof values.get('path') === 'string') {
     return { words: `${values.get('pattern')} in ${values.get('path')}`, isPath: false };
   }

@@ -1,4 +1,4 @@
-/** Cells of one width per column, two spaces apart; the last column is as long as it is. No table for no rows. */
+/** Aligns columns, two spaces apart. The last column is not padded. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => visibleLength(row[column] ?? ''))));
@@ -12,6 +12,5 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   );
 }
 
-/** Colours take no place. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character is what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with the escape character
 const visibleLength = (text: string): number => text.replace(/\u001b\[[0-9;]*m/g, '').length;

@@ -7,7 +7,7 @@ export function duration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${two(minutes % 60)} min`;
 }
 
-/** The time of day here, to the second: `14:03:27`. */
+/** Local time of day: `14:03:27`. */
 export function clock(time: string): string {
   const date = new Date(time);
   return [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');

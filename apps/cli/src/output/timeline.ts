@@ -11,13 +11,13 @@ const typeWidth = 'workspace.publish_requested'.length;
 
 export interface TimelineOptions {
   colors: Colors;
-  /** Characters of a line. */
+  /** Columns of a line. */
   width: number;
-  /** Lines that follow an approval's: how to decide it. */
+  /** Lines to print after an approval. */
   howToDecide(approvalId: string): string[];
 }
 
-/** Turns a run's events, in order and from the first, into lines for people: time, what, tool and arguments, duration. */
+/** Turns a run's events, in order from the first one, into lines for people. */
 export function timeline({ colors, width, howToDecide }: TimelineOptions): (event: RunEvent) => string[] {
   const calls = new Map<string, string>();
   return (event) => {
@@ -30,7 +30,7 @@ export function timeline({ colors, width, howToDecide }: TimelineOptions): (even
   };
 }
 
-/** What of the run an event is about. An approval without a step is about the publish. */
+/** The call that an event belongs to. An approval without a step belongs to the publish. */
 function callOf(event: RunEvent, calls: ReadonlyMap<string, string>): string {
   if (!('step_id' in event)) return event.type.startsWith('approval.') ? 'publish' : '';
   return event.step_id === undefined ? 'publish' : (calls.get(event.step_id) ?? event.step_id);
@@ -41,7 +41,6 @@ function callText({ name, tool, args }: Extract<RunEvent, { type: 'step.created'
   return `${label} ${cut(argsInWords(payloadValue(args)).words, 60)}`.trim();
 }
 
-/** What the event says, call and time aside. */
 function detailOf(event: RunEvent, call: string): string {
   switch (event.type) {
     case 'run.created': {
@@ -57,7 +56,7 @@ function detailOf(event: RunEvent, call: string): string {
     case 'run.resumed':
       return {
         approval: 'after the decision',
-        task: 'a sub-agent goes on',
+        task: 'a sub-agent continues',
         pause: 'after the pause',
         end: 'after its end',
       }[event.data.after];
@@ -71,11 +70,11 @@ function detailOf(event: RunEvent, call: string): string {
       return `${undone.length === 1 ? 'one step' : `${undone.length} steps`} undone by ${by}: ${afterStep(to_step)}`;
     }
     case 'run.forked':
-      return `${event.data.child} goes on ${afterStep(event.data.step_id)}`;
+      return `${event.data.child} continues ${afterStep(event.data.step_id)}`;
     case 'run.closing':
       return `${event.data.as}, when its background tasks have ended: ${event.data.message}`;
     case 'run.repaired':
-      return `${event.data.class}${event.data.subject === undefined ? '' : ` (${event.data.subject})`}: woken`;
+      return `${event.data.class}${event.data.subject === undefined ? '' : ` (${event.data.subject})`}`;
     case 'message.received':
       return `from ${event.data.by}: ${event.data.text}`;
     case 'step.deferred':
@@ -91,7 +90,7 @@ function detailOf(event: RunEvent, call: string): string {
     case 'task.waiting':
       return `${event.data.task_id} ${standstillText(event.data.report)}`;
     case 'task.reserved':
-      return `${event.data.task_id} begins one more sub-agent beneath (${event.data.for_step})`;
+      return `${event.data.task_id} starts one more sub-agent below (${event.data.for_step})`;
     case 'task.resumed':
       return event.data.task_id;
     case 'task.kill_requested':
@@ -150,13 +149,13 @@ function detailOf(event: RunEvent, call: string): string {
     case 'workspace.captured':
       return `${short(event.data.snapshot)}: ${event.data.files_changed} changed by ${event.data.task_id}`;
     case 'workspace.drifted':
-      return `${short(event.data.snapshot)}: it is not what was decided on; nothing ran, and the call asks again`;
+      return `${short(event.data.snapshot)}: the files differ from the approved ones; nothing ran, and the call asks again`;
     case 'workspace.validating':
       return short(event.data.snapshot);
     case 'workspace.distrusted':
-      return `${event.data.reason}: ${event.data.detail} A new tree is made from the last snapshot.`;
+      return `${event.data.reason}: ${event.data.detail} The tree is rebuilt from the last snapshot.`;
     case 'workspace.restored':
-      return `${short(event.data.snapshot)}: the files are as they were then`;
+      return `${short(event.data.snapshot)}: files restored`;
     case 'workspace.materialised':
       return `${event.data.files} files, ${event.data.bytes} bytes${event.data.base_commit === null ? '' : ` of commit ${short(event.data.base_commit)}`}`;
     case 'workspace.snapshotted':
@@ -168,14 +167,14 @@ function detailOf(event: RunEvent, call: string): string {
     case 'workspace.validated':
       return `${short(event.data.snapshot)}: ${event.data.passed ? 'every validator passed' : 'a validator did not pass'}`;
     case 'workspace.publish_released':
-      return event.data.resolutions === undefined ? '' : 'with what becomes of each file in conflict';
+      return event.data.resolutions === undefined ? '' : 'with a version of each file in conflict';
     case 'workspace.publish_rejected':
     case 'workspace.publish_failed':
       return problemText(event.data.reason);
     case 'workspace.published':
       return publishedText(event.data.published);
     case 'workspace.conflicted':
-      return 'the source has changed meanwhile; nothing was published';
+      return 'the source has changed since the run began; nothing was published';
     case 'workspace.discard_requested':
       return `by ${event.data.by}`;
     default:
@@ -249,12 +248,12 @@ type Count = Extract<RunEvent, { type: 'network.counted' }>['data']['counts'][nu
 const countText = ({ host, port, verdict, reason, connections }: Count): string =>
   `${connections} more to ${host === null ? 'other hosts' : `${host}:${port}`} ${verdict}${reason === undefined ? '' : ` (${reason})`}`;
 
-/** How many paths a line has room for. */
-const mostPaths = 3;
+/** Paths in one line. */
+const maxPaths = 3;
 
 function changedPaths(changed: { changes: { path: string; change: string }[]; total: number } | undefined): string {
   if (changed === undefined || changed.total === 0) return '';
-  const paths = changed.changes.slice(0, mostPaths).map(({ path, change }) => `${change} ${nameText(path)}`);
+  const paths = changed.changes.slice(0, maxPaths).map(({ path, change }) => `${change} ${nameText(path)}`);
   const more = changed.total - paths.length;
   return `; ${paths.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

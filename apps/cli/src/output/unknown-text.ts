@@ -7,7 +7,7 @@ import { oneLine, plain } from './plain.ts';
 import { table } from './table.ts';
 import { ago } from './time.ts';
 
-/** What is in the workspace and nothing can show. */
+/** Files whose content no snapshot holds. */
 export function unknownText(list: readonly UnknownContent[], colors: Colors): string[] {
   if (list.length === 0) return [];
   const rows = list.map(({ path, reason, bytes, modified_at }) => [
@@ -30,16 +30,16 @@ export function mayWriteText({ may_write }: Approval, { colors, now }: { colors:
   ]);
   const [, ...lines] = table(['', '', ''], rows);
   return [
-    colors.yellow('may still change the files (the call asks again when they do before it begins):'),
+    colors.yellow('these commands may still change the files (the call then asks again):'),
     ...lines.map((line) => `  ${line}`),
   ];
 }
 
-/** Repositories that the run made or changed: git follows what they say, and a diff of the files does not show it. */
+/** Repositories that the run made or changed: git obeys their configuration, and no diff of the files shows it. */
 export function repositoriesText({ repositories }: Pick<Approval, 'repositories'>, colors: Colors): string[] {
   if (repositories.length === 0) return [];
   return [
-    colors.yellow('repositories that the run made or changed (no diff shows what is in them):'),
+    colors.yellow('repositories that the run made or changed (not in the diff):'),
     ...repositories.flatMap(({ path, files, bytes, configuration }) => {
       const name = path === null ? 'others' : nameText(path);
       const head = `  ${name}  ${files} ${files === 1 ? 'file' : 'files'}, ${sizeText(bytes)}`;
@@ -47,7 +47,7 @@ export function repositoriesText({ repositories }: Pick<Approval, 'repositories'
       const where = path === null ? 'in them' : `in ${nameText(path.replace(/\.git\/?$/i, ''))}`;
       return [
         head,
-        colors.red(`    git commands ${where} run what its configuration says:`),
+        colors.red(`    git commands ${where} run programs that its configuration names:`),
         ...plain(configuration)
           .split('\n')
           .map((line) => `      ${line}`),
@@ -56,7 +56,7 @@ export function repositoriesText({ repositories }: Pick<Approval, 'repositories'
   ];
 }
 
-/** Why a call that was decided asks again. */
+/** Why an approved call asks again. */
 export function changedText({ changed }: Approval, colors: Colors): string[] {
   if (changed === null) return [];
   const rows = changed.changes.map(({ path, change }) => [
@@ -69,6 +69,6 @@ export function changedText({ changed }: Approval, colors: Colors): string[] {
     colors.yellow(`changed since the decision on ${changed.approval_id}, so nothing ran:`),
     ...lines.map((line) => `  ${line}`),
     ...(more > 0 ? [`  and ${more} more`] : []),
-    ...(changed.uses === undefined ? [] : ['  what it takes from a sub-agent: see below']),
+    ...(changed.uses === undefined ? [] : ['  the merged files of the sub-agent: see below']),
   ];
 }

@@ -3,7 +3,7 @@ import type { Colors } from './colors.ts';
 import { oneLine, plain } from './plain.ts';
 import { duration } from './time.ts';
 
-/** Each validator with what became of it and what it wrote. */
+/** Each validator with its result and output. */
 export function validationText({ results }: Pick<Validation, 'results'>, colors: Colors): string[] {
   return results.flatMap((result) => {
     const passed = result.status === 'passed';
@@ -23,7 +23,7 @@ function outputLines(name: string, text: string, bytes: number): string[] {
   const kept = Buffer.byteLength(text);
   const lines = plain(text).replace(/\n$/, '').split('\n');
   return [
-    ...(kept < bytes ? [`  ${name}: ${bytes} bytes, of which the head and the tail were kept`] : []),
+    ...(kept < bytes ? [`  ${name}: ${bytes} bytes; only the head and the tail were kept`] : []),
     ...lines.map((line) => `  ${name} | ${line}`),
   ];
 }

@@ -17,8 +17,7 @@ export interface SourceOptions {
 }
 
 /**
- * What a run works on. A directory which is a git repository is taken from its commits: the work tree as it is, with everything that was
- * never committed, is only used when asked for.
+ * Finds what a run works on. A git repository is read from its commits; its work tree, with uncommitted files, is used only on request.
  *
  * @throws CliError `usage`
  */
@@ -36,12 +35,11 @@ export async function findSource(cwd: string, options: SourceOptions): Promise<S
     });
   }
   const type = await typeOf(path, options);
-  const selection = { ...(include === undefined ? {} : { include }), ...(exclude === undefined ? {} : { exclude }) };
-  if (type === 'git') return { type, path, ...(ref === undefined ? {} : { ref }), ...selection };
+  if (type === 'git') return { type, path, ref, include, exclude };
   if (ref !== undefined) {
-    throw new CliError('usage', `--ref needs a git repository, and ${path} is used as ${asWhat[type]}.`);
+    throw new CliError('usage', `--ref needs a git repository, and ${path} is ${asWhat[type]}.`);
   }
-  return { type, path, ...selection };
+  return { type, path, include, exclude };
 }
 
 const asWhat = { directory: 'a directory', archive: 'an archive' } as const;
@@ -63,7 +61,7 @@ async function typeOf(path: string, { sourceType }: SourceOptions): Promise<'git
   return sourceType ?? ((await isRepository(path)) ? 'git' : 'directory');
 }
 
-/** A work tree (whose .git may be a file), or a bare repository. */
+/** A work tree, where .git may be a file, or a bare repository. */
 async function isRepository(path: string): Promise<boolean> {
   if (await exists(join(path, '.git'))) return true;
   const bare = await Promise.all(['HEAD', 'objects', 'refs'].map((name) => exists(join(path, name))));

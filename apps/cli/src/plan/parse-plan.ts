@@ -4,7 +4,7 @@ import { checkPlanFile, type PlanFile, type PlanMistake } from './plan-file.ts';
 
 export interface ParsedPlan {
   file: PlanFile;
-  /** `file:line:column` of what a path leads to, or of the nearest thing around it. */
+  /** `file:line:column` of the value at a path, or of the nearest value around it. */
   place(path: readonly PropertyKey[]): string;
 }
 
@@ -16,7 +16,7 @@ export function parsePlan(text: string, name: string): ParsedPlan {
     const { line, col } = lines.linePos(offset);
     return `${name}:${line}:${col}`;
   };
-  // A tag that is not known would silently leave text behind: a warning of the parser is a mistake in a plan.
+  // The parser only warns of an unknown tag and drops it; in a plan that is a mistake.
   const complaints = [...document.errors, ...document.warnings];
   if (complaints.length > 0) {
     throw badPlan(complaints.map((error) => `${placeAt(error.pos[0])}: ${error.message}`));
@@ -24,7 +24,7 @@ export function parsePlan(text: string, name: string): ParsedPlan {
   const place = (path: readonly PropertyKey[], key?: string): string => placeAt(offsetOf(document, path, key));
   const checked = checkPlanFile(toValue(document, name));
   if (!checked.ok)
-    throw badPlan(checked.mistakes.map((mistake) => `${place(mistake.path, mistake.key)}: ${told(mistake)}`));
+    throw badPlan(checked.mistakes.map((mistake) => `${place(mistake.path, mistake.key)}: ${describe(mistake)}`));
   return { file: checked.file, place };
 }
 
@@ -38,12 +38,12 @@ function toValue(document: Document.Parsed, name: string): unknown {
   }
 }
 
-function told({ path, key, message }: PlanMistake): string {
+function describe({ path, key, message }: PlanMistake): string {
   const where = [...path, ...(key === undefined ? [] : [key])].map(String).join('.');
   return where === '' ? message : `${where}: ${message}`;
 }
 
-/** Where something stands in the text. What is not there is told at what it is missing from. */
+/** Finds a value in the text. A missing value is placed at the node that lacks it. */
 function offsetOf(document: Document.Parsed, path: readonly PropertyKey[], key: string | undefined): number {
   for (let length = path.length; length >= 0; length--) {
     const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);

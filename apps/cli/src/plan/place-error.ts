@@ -3,8 +3,9 @@ import { CliError } from '../errors.ts';
 import type { ParsedPlan } from './parse-plan.ts';
 
 /**
- * What the server finds wrong with a plan is shown where it stands in the file.
- * @param fromFile the fields of the request that are the file's; what is wrong with another one is told as it is
+ * Adds the place in the file to mistakes that the server finds in a plan.
+ *
+ * @param fromFile fields of the request that come from the file; an error in any other field is returned unchanged
  */
 export function placeInPlan(error: unknown, plan: ParsedPlan | undefined, fromFile: readonly string[]): unknown {
   if (!(error instanceof ApiError) || plan === undefined || error.errors.length === 0) return error;

@@ -11,7 +11,7 @@ import {
 } from '@holdpoint/contract';
 import { z } from 'zod';
 
-/** A plan file: the plan's groups, and beside them what else the run is to be given. */
+/** A plan file: groups of steps, and settings of the run. */
 const headSchema = z.strictObject({
   title: z.string().min(1).max(200).optional(),
   toolset: z.string().min(1).max(64).optional(),
@@ -35,7 +35,7 @@ export interface PlanMistake {
   message: string;
 }
 
-/** Checks everything there is to check without a server, and tells every mistake at once. */
+/** Checks everything that needs no server, and returns every mistake. */
 export function checkPlanFile(value: unknown): { ok: true; file: PlanFile } | { ok: false; mistakes: PlanMistake[] } {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { ok: false, mistakes: [{ path: [], message: 'a plan is a mapping with groups' }] };

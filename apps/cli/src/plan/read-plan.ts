@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { CliError } from '../errors.ts';
 import { type ParsedPlan, parsePlan } from './parse-plan.ts';
 
-/** @param input.file a path from `cwd` on, or `-` for standard input. @throws CliError `bad_plan` with a place for every mistake */
+/** @param input.file a path relative to `cwd`, or `-` for standard input. @throws CliError `bad_plan` with the place of every mistake */
 export async function readPlan(input: {
   cwd: string;
   file: string;

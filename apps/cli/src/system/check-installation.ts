@@ -3,7 +3,8 @@ import { connect } from '@holdpoint/engine/redis';
 import { quiet } from './quiet.ts';
 
 /**
- * Refuses to start the parts on a Redis that does not belong to the data directory: each of them would refuse by itself, again and again.
+ * Refuses a Redis that does not belong to the data directory. Checked here because each part would refuse it at every restart.
+ *
  * @throws InstallationError
  */
 export async function checkInstallation(redisAddress: string, dataDir: string): Promise<void> {

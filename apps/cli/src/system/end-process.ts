@@ -3,20 +3,20 @@ import { CliError } from '../errors.ts';
 import { isAlive, type ProcessIdentity } from './process-identity.ts';
 
 const pollMs = 25;
-/** A killed process is gone at once, unless the kernel holds it in a call. */
+/** A killed process is gone at once, unless it is in an uninterruptible system call. */
 const killedMs = 5000;
 
 export interface EndOptions {
-  /** Time to end by itself after SIGTERM; then its whole process group is killed. */
+  /** Time to end after SIGTERM; then the process group is killed. */
   graceMs: number;
-  /** Aborted: no more patience, kill it now. */
+  /** Once aborted, the process group is killed at once. */
   hurry?: AbortSignal;
 }
 
 /**
- * Ends a process that leads a process group, whoever started it, and waits until it is gone.
+ * Ends a process that leads a process group and waits until it is gone. It need not be a child of this process.
  *
- * @returns `gone`: there was none; `ended`: by itself after SIGTERM; `killed`: it had to be
+ * @returns `gone` when there was none, `ended` after SIGTERM, or `killed`
  * @throws CliError `does_not_end`
  */
 export async function endProcess(
@@ -30,7 +30,7 @@ export async function endProcess(
   }
   send(-identity.pid, 'SIGKILL');
   if (await isGoneWithin(identity, killedMs)) return 'killed';
-  throw new CliError('does_not_end', `The process ${identity.pid} does not end, not even by SIGKILL.`);
+  throw new CliError('does_not_end', `Process ${identity.pid} does not end, even after SIGKILL.`);
 }
 
 async function isGoneWithin(identity: ProcessIdentity, ms: number, hurry?: AbortSignal): Promise<boolean> {

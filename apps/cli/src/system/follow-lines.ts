@@ -4,9 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 const chunkBytes = 64 * 1024;
 
 /**
- * The lines that a growing file gets after the byte `from`, until the signal is aborted.
- * A file that became shorter was rotated, and is read from its beginning.
- * By looking again and again: a watch costs a file descriptor, and tells nothing on some file systems.
+ * Reads lines of a growing file from the byte `from` on, until the signal is aborted. A file that shrank was rotated and is read from its
+ * beginning. Polls, because a watch costs a file descriptor and reports nothing on some file systems.
  */
 export async function* followLines(
   file: string,

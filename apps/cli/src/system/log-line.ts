@@ -8,10 +8,10 @@ const lineSchema = z.looseObject({
   address: z.string().optional(),
   err: z.union([z.string(), z.looseObject({ message: z.string(), next: z.string().optional() })]).optional(),
 });
-/** A line of a child's log, as far as `up` reads it. */
+/** The fields of a child's log line that `up` reads. */
 export type LogLine = z.infer<typeof lineSchema>;
 
-/** Undefined for what is no JSON line, such as a crash's stack trace. */
+/** Undefined for any other line, such as a stack trace. */
 export function parseLogLine(text: string): LogLine | undefined {
   if (!text.startsWith('{')) return undefined;
   try {
@@ -23,12 +23,12 @@ export function parseLogLine(text: string): LogLine | undefined {
 
 const warning = 40;
 
-/** A line worth telling a person, in few words; undefined for the others. */
+/** The text of a warning or an error; undefined for other lines. */
 export function problemOf(line: LogLine): string | undefined {
   if (line.level < warning) return undefined;
   const error = typeof line.err === 'string' ? line.err : line.err?.message;
   return [line.msg, error].filter((part) => part !== undefined && part !== '').join(': ');
 }
 
-/** What to do about it, when the error says so. */
+/** The error's advice, when it has one. */
 export const nextOf = ({ err }: LogLine): string | undefined => (typeof err === 'object' ? err.next : undefined);

@@ -6,20 +6,20 @@ import { quiet } from './quiet.ts';
 import { superviseRedis } from './supervised-redis.ts';
 
 export interface OpenedRedis {
-  /** For REDIS_URL: a URL, or the absolute path of a socket. */
+  /** A URL, or the absolute path of a socket. */
   address: string;
   /** The socket of the embedded server; null for any other server. */
   socket: string | null;
-  /** In a few words, without a password. */
+  /** A short description without a password. */
   label: string;
   /** The log of the embedded server; null for any other. */
   logFile: string | null;
-  /** Ends the embedded server; leaves any other alone. */
+  /** Stops the embedded server; any other server is left running. */
   stop(): Promise<void>;
 }
 
 /**
- * The user's own Redis, or the embedded one of the data directory: started unless it runs already, and from then on kept alive.
+ * Connects to the user's own Redis, or starts the embedded one of the data directory and keeps it alive.
  *
  * @throws RedisStartError; EmbeddedRedisError
  */

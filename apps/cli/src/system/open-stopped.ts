@@ -7,22 +7,22 @@ import { isAlive } from './process-identity.ts';
 import { quiet } from './quiet.ts';
 import { readSystemRecord } from './system-record.ts';
 
-/** The Redis of a system that does not run. */
 export interface StoppedRedis extends AsyncDisposable {
   connections: Connections;
-  /** In a few words, without a password. */
+  /** A short description without a password. */
   label: string;
 }
 
 /**
- * Connects to the Redis of a system that does not run. The embedded server runs for as long as the command.
+ * Connects to the Redis of a system that does not run. An embedded server is started for this command and stopped again.
+ *
  * @throws CliError `not_now` while `up` runs on the data directory
  */
 export async function openStopped({ dataDir, redisUrl, path, projectDir }: Config): Promise<StoppedRedis> {
   const record = readSystemRecord(dataDir);
   if (record !== undefined && isAlive(record)) {
     throw new CliError('not_now', `Holdpoint runs on ${dataDir} (process ${record.pid}).`, {
-      next: `End it first: ${commandLine('down')}`,
+      next: `Stop it first: ${commandLine('down')}`,
     });
   }
   if (redisUrl !== undefined) {

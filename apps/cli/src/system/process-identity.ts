@@ -1,9 +1,9 @@
 import { bootId, identify as identifyInBoot } from '@holdpoint/process';
 
-/** One process, also after a reboot of the machine. */
+/** Identifies a process, also when its pid is used again later or after a reboot. */
 export interface ProcessIdentity {
   pid: number;
-  /** The boot and the start time in it: only for comparison. */
+  /** The boot id and the start time, only for comparison. */
   began: string;
 }
 

@@ -1,6 +1,6 @@
-import type { Logger } from '@holdpoint/engine/ports';
+import type { Logger } from '@holdpoint/engine';
 
-/** For library calls whose failures reach us as errors anyway. */
+/** For calls that also throw what they would log. */
 export const quiet: Logger = {
   debug: () => undefined,
   info: () => undefined,

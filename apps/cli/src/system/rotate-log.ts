@@ -10,14 +10,14 @@ import {
   writeSync,
 } from 'node:fs';
 
-const largestLog = 16 * 1024 * 1024;
-const everyMs = 2000;
+const maxBytes = 16 * 1024 * 1024;
+const intervalMs = 2000;
 
 /**
- * Keeps a log small while its process writes to it: the content moves to `<file>.1`, and the file begins again. The process has it open
- * for appending, so its next line is at the new beginning. Where there is no space for a copy, the content is dropped.
+ * Limits a log while its process writes to it: copies the content to `<file>.1` and truncates the file. The process appends, so its next
+ * line is at the new beginning. Without space for a copy the content is dropped.
  */
-export function rotateLog(file: string, largest: number = largestLog): void {
+export function rotateLog(file: string, largest: number = maxBytes): void {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) <= largest) return;
   const older = `${file}.1`;
   const log = openSync(file, 'r+');
@@ -30,7 +30,7 @@ export function rotateLog(file: string, largest: number = largestLog): void {
   }
 }
 
-/** @returns the bytes that were copied; undefined when there was no space */
+/** @returns the number of copied bytes; undefined without space */
 function copyOf(file: string, older: string): number | undefined {
   try {
     copyFileSync(file, older);
@@ -41,7 +41,7 @@ function copyOf(file: string, older: string): number | undefined {
   }
 }
 
-/** What was written while the copy was made. Between this and the cut there are microseconds. */
+/** Copies what was written during the copy. Lines in the microseconds before the truncation are lost. */
 function appendRest(log: number, { from, to }: { from: number; to: string }): void {
   const length = fstatSync(log).size - from;
   if (length <= 0) return;
@@ -50,23 +50,23 @@ function appendRest(log: number, { from, to }: { from: number; to: string }): vo
   try {
     writeSync(older, rest, 0, readSync(log, rest, 0, length, from));
   } catch {
-    // There is no space for it.
+    // No space for the copy.
   } finally {
     closeSync(older);
   }
 }
 
-/** @returns ends it */
+/** @returns a function that stops the rotation */
 export function rotateLogs(files: readonly string[]): () => void {
   const timer = setInterval(() => {
     for (const file of files) {
       try {
         rotateLog(file);
       } catch {
-        // The next look is soon.
+        // Tried again at the next interval.
       }
     }
-  }, everyMs);
+  }, intervalMs);
   timer.unref();
   return () => clearInterval(timer);
 }

@@ -6,7 +6,7 @@ import { identify, type ProcessIdentity } from './process-identity.ts';
 import { rotateLog } from './rotate-log.ts';
 
 export interface ChildSpec {
-  /** `api`, `worker-1`, …: names the log too. */
+  /** `api`, `worker-1`, …; also the name of the log. */
   name: string;
   /** Absolute path of the program's main file. */
   script: string;
@@ -17,15 +17,15 @@ export interface ChildSpec {
 export interface Child {
   spec: ChildSpec;
   identity: ProcessIdentity;
-  /** Where in the log this process begins. */
+  /** Byte in the log where this process begins. */
   logStart: number;
-  /** Resolves when it is gone: to `exit 1`, `SIGKILL`, … */
+  /** Resolves at its end to `exit 1`, `SIGKILL`, … */
   ended: Promise<string>;
 }
 
 /**
- * Starts a part of the system in a process group of its own: Ctrl-C in the terminal must not reach it, because the order in which
- * the parts end matters. It writes to a file, not to a pipe, so that it goes on when this process is killed.
+ * Starts a part of the system in its own process group, so that Ctrl-C does not reach it: the parts must end in order. Its output goes to
+ * a file, not to a pipe, so that it survives when this process is killed.
  */
 export function spawnChild(spec: ChildSpec): Child {
   mkdirSync(dirname(spec.logFile), { recursive: true, mode: 0o700 });
@@ -49,7 +49,7 @@ export function spawnChild(spec: ChildSpec): Child {
   }
 }
 
-/** The last lines that this process wrote, without the stack traces' tail. */
+/** The last lines that this process wrote. */
 export function endOfLog({ spec, logStart }: Pick<Child, 'spec' | 'logStart'>, lines = 5): string[] {
   const content = readFileSync(spec.logFile);
   const text = content.toString('utf8', logStart <= content.length ? logStart : 0);

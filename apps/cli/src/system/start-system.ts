@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Logger } from '@holdpoint/engine/ports';
+import type { Logger } from '@holdpoint/engine';
 import { watchSpace } from '@holdpoint/engine/space';
 import type { Config } from '../config.ts';
 import { checkInstallation } from './check-installation.ts';
@@ -11,20 +11,20 @@ import { rotateLogs } from './rotate-log.ts';
 import { realPause, Supervised } from './supervised.ts';
 import { waitForLine } from './wait-for-line.ts';
 
-/** The first start on a slow machine reads every file from a cold disk. */
+/** The first start reads every file from a cold disk. */
 const readyMs = 60_000;
 const apiGraceMs = 10_000;
-/** Beyond the time a worker gives its steps: closing connections, ending sandboxes. */
+/** After the workers' own limit: time to close connections and end sandboxes. */
 export const drainMarginMs = 12_000;
 
 export interface RunningSystem {
-  /** Of the API. */
+  /** Address of the API. */
   address: string;
-  /** Redis, in a few words. */
+  /** A short description of Redis. */
   redis: string;
-  /** Of the embedded Redis. */
+  /** Socket of the embedded Redis. */
   redisSocket: string | null;
-  /** Workers first, so that they drain; then the API; then the embedded Redis. */
+  /** Stops the workers first, so that they drain, then the API, then the embedded Redis. */
   stop(): Promise<void>;
 }
 
@@ -32,15 +32,15 @@ export interface StartInput {
   config: Config;
   workers: number;
   signal: AbortSignal;
-  /** Aborted: what is to end is killed. */
+  /** Once aborted, processes are killed at once. */
   hurry: AbortSignal;
-  /** What is running now, after every start of a process. */
+  /** Called after every start of a process, with all running ones. */
   onChildren(children: { name: string; pid: number; began: string }[]): void;
   report(text: string): void;
 }
 
 /**
- * Starts Redis, then the API and the workers at once, and waits until all are ready. When that fails, what was started is ended.
+ * Starts Redis, then the API and the workers together, and waits until all are ready. On failure, stops what it has started.
  *
  * @throws CliError, EmbeddedRedisError, InstallationError, or the signal's reason
  */
@@ -55,7 +55,7 @@ export async function startSystem(input: StartInput): Promise<RunningSystem> {
   const parts = partsOf(input, redis.address);
   const files = [...parts.all.map(({ logFile }) => logFile), ...(redis.logFile === null ? [] : [redis.logFile])];
   const endRotation = rotateLogs(files);
-  // Not awaited: to write the reserve takes a moment, and nothing needs it to start.
+  // Not awaited: writing the reserve takes a moment, and no part needs it to start.
   const space = watchSpace(
     { dataDir: config.dataDir, limits: config.space, keepsReserve: true },
     spaceReport(input.report),
@@ -86,7 +86,7 @@ interface Parts {
 
 function partsOf({ config, workers, ...input }: StartInput, redisAddress: string): Parts {
   const environment = {
-    // Compiled once, they start in two thirds of the time.
+    // With compiled code, they start in two thirds of the time.
     NODE_COMPILE_CACHE: join(config.projectDir, '.cache/compiled'),
     ...config.childEnvironment,
     HOLDPOINT_DATA: config.dataDir,
@@ -116,7 +116,7 @@ function partsOf({ config, workers, ...input }: StartInput, redisAddress: string
   return { api, workers: started, all, environment };
 }
 
-/** The space watch speaks to a log; a person reads this. */
+/** Turns log lines of the space watch into text for a person. */
 function spaceReport(report: (text: string) => void): Logger {
   let last = '';
   const say = (fields: object, message: string): void => {
@@ -147,13 +147,13 @@ async function startParts({ api, workers, environment }: Parts, { report, signal
     failed.abort(error);
     throw error;
   });
-  // Started again, it must be found where it was, also when the system chose the port.
+  // After a restart clients must find the API at the same port, also one that the kernel chose.
   api.watch({ ...environment, HOLDPOINT_PORT: new URL(address).port });
   for (const worker of workers) worker.watch(environment);
   return address;
 }
 
-/** Where this machine reaches it: an address that stands for all of them is none to connect to. */
+/** The address for clients on this machine: 0.0.0.0 and [::] are no targets to connect to. */
 function addressIn({ event, address }: LogLine): string | undefined {
   if (event !== 'listening' || address === undefined) return undefined;
   return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');

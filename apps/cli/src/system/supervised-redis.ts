@@ -3,20 +3,20 @@ import type { EmbeddedRedis } from '@holdpoint/embedded-redis';
 import { Backoff } from './backoff.ts';
 import { identify, isAlive, type ProcessIdentity } from './process-identity.ts';
 
-const lookMs = 250;
+const pollMs = 250;
 
 interface Input {
-  /** Starts the server, or finds the one that runs. */
+  /** Starts the server, or finds the running one. */
   start(signal: AbortSignal): Promise<EmbeddedRedis>;
   report(text: string): void;
   logFile: string;
 }
 
 /**
- * Keeps the embedded Redis alive. It is no child of this process: an earlier `up` may have started it. So its process is looked at, and a
- * server that is gone is started again on the same data and the same socket, where the API and the workers come back to it.
+ * Keeps the embedded Redis alive. It may be the child of an earlier `up`, so its process is polled. A server that is gone is restarted on
+ * the same data and socket, where the API and the workers reconnect.
  *
- * @returns ends the supervision, not the server
+ * @returns a function that stops the supervision, not the server
  */
 export function superviseRedis(first: Pick<EmbeddedRedis, 'pid'>, input: Input): () => Promise<void> {
   const ending = new AbortController();
@@ -32,28 +32,28 @@ export function superviseRedis(first: Pick<EmbeddedRedis, 'pid'>, input: Input):
 async function keepAlive(firstPid: number, { start, report, logFile }: Input, signal: AbortSignal): Promise<void> {
   const backoff = new Backoff();
   let pid: number | undefined = firstPid;
-  let problem = 'it ended';
+  let problem = 'the server ended';
   for (;;) {
     const since = performance.now();
     if (pid !== undefined) await gone(pid, signal);
     const { times, pauseMs } = backoff.ended(performance.now() - since);
     const often = times === 1 ? '' : ` (${times} times in a row; read ${logFile})`;
-    report(`redis: ${problem}${often}; starting it again in ${pauseMs / 1000} s`);
+    report(`redis: ${problem}${often}; restart in ${pauseMs / 1000} s`);
     await wait(pauseMs, undefined, { signal });
     try {
       const server = await start(signal);
       pid = server.pid;
-      problem = 'it ended';
-      report(`redis     runs again (process ${pid}); nothing acknowledged is lost`);
+      problem = 'the server ended';
+      report(`redis     restarted (process ${pid}); nothing acknowledged is lost`);
     } catch (error) {
       signal.throwIfAborted();
       pid = undefined;
-      problem = `it could not be started: ${error instanceof Error ? error.message : String(error)}`;
+      problem = `the server could not be started: ${error instanceof Error ? error.message : String(error)}`;
     }
   }
 }
 
 async function gone(pid: number, signal: AbortSignal): Promise<void> {
   const identity: ProcessIdentity | undefined = identify(pid);
-  while (identity !== undefined && isAlive(identity)) await wait(lookMs, undefined, { signal });
+  while (identity !== undefined && isAlive(identity)) await wait(pollMs, undefined, { signal });
 }

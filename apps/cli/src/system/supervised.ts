@@ -5,15 +5,15 @@ import { followLines } from './follow-lines.ts';
 import { parseLogLine, problemOf } from './log-line.ts';
 import { type Child, type ChildSpec, spawnChild } from './spawn-child.ts';
 
-const lookMs = 500;
-/** So many ends in a row are a crash loop, and are reported as one. */
-const manyEnds = 5;
+const pollMs = 500;
+/** From this many ends in a row on, the report says so. */
+const crashLoopEnds = 5;
 
 export interface SupervisedDeps {
-  /** Called after every start, before anything else happens: a process that is not recorded cannot be ended later. */
+  /** Called right after every start: a process that is not recorded cannot be ended later. */
   onSpawn(): void;
   report(text: string): void;
-  /** Milliseconds of a clock that only goes forward. */
+  /** Milliseconds of a monotonic clock. */
   now(): number;
   /** Waits between an end and the next start. */
   pause(ms: number, signal: AbortSignal): Promise<void>;
@@ -22,8 +22,8 @@ export interface SupervisedDeps {
 export const realPause: SupervisedDeps['pause'] = (ms, signal) => wait(ms, undefined, { signal });
 
 /**
- * One part of the system, kept alive: started again when it ends by itself, with growing pauses. However often it ends, the other parts
- * stay: an API without workers still takes decisions, and workers without an API still finish their runs.
+ * Keeps one part of the system alive: restarts it with growing pauses. The other parts stay, however often it ends: an API without workers
+ * still accepts decisions, and workers without an API still finish their runs.
  */
 export class Supervised {
   readonly name: string;
@@ -48,14 +48,14 @@ export class Supervised {
     return this.#child;
   }
 
-  /** Starts it, unwatched: what it comes to first is for the caller to see. */
+  /** Starts the part without watching it: the caller waits until it is ready. */
   start(): Child {
     const child = this.#spawn();
     this.#deps.onSpawn();
     return child;
   }
 
-  /** From now on it is started again when it ends. @param environment for those later starts */
+  /** From now on restarts the part when it ends. @param environment for the restarts */
   watch(environment: Readonly<Record<string, string>>): void {
     this.#spec = { ...this.#spec, environment };
     this.#keepAlive().catch((error: unknown) => {
@@ -63,7 +63,7 @@ export class Supervised {
     });
   }
 
-  /** Ends it and waits until it is gone. */
+  /** Stops the part and waits until it is gone. */
   async stop(options: EndOptions): Promise<void> {
     this.#stopping.abort();
     if (this.#child === undefined) return;
@@ -73,7 +73,7 @@ export class Supervised {
 
   async #keepAlive(): Promise<void> {
     const { signal } = this.#stopping;
-    let how = await this.#tellProblemsUntilEnd();
+    let how = await this.#reportProblemsUntilEnd();
     while (!signal.aborted) {
       const { times, pauseMs } = this.#backoff.ended(this.#deps.now() - this.#startedAt);
       this.#deps.report(this.#endText({ how, times, pauseMs }));
@@ -81,22 +81,22 @@ export class Supervised {
       try {
         this.#spawn();
       } catch (error) {
-        // For example no process id, or no space for its log: to wait is all that helps.
+        // For example no free process id, or no space for its log: try again later.
         how = messageOf(error);
         continue;
       }
       this.#record();
-      how = await this.#tellProblemsUntilEnd();
+      how = await this.#reportProblemsUntilEnd();
     }
   }
 
   #endText({ how, times, pauseMs }: { how: string; times: number; pauseMs: number }): string {
-    const again = `starting it again in ${pauseMs < 1000 ? `${pauseMs} ms` : `${pauseMs / 1000} s`}`;
-    if (times < manyEnds) return `${this.name} ended (${how}); ${again}`;
-    return `${this.name} ended ${times} times in a row (at last: ${how}); ${again}. Read ${this.#spec.logFile}; the other parts continue`;
+    const again = `restart in ${pauseMs < 1000 ? `${pauseMs} ms` : `${pauseMs / 1000} s`}`;
+    if (times < crashLoopEnds) return `${this.name} ended (${how}); ${again}`;
+    return `${this.name} ended ${times} times in a row (last: ${how}); ${again}. Read ${this.#spec.logFile}; the other parts continue`;
   }
 
-  async #tellProblemsUntilEnd(): Promise<string> {
+  async #reportProblemsUntilEnd(): Promise<string> {
     const child = this.#child;
     if (child === undefined) return 'never started';
     const over = new AbortController();
@@ -104,7 +104,7 @@ export class Supervised {
     const signal = AbortSignal.any([over.signal, this.#stopping.signal]);
     const { logFile } = child.spec;
     try {
-      for await (const text of followLines(logFile, { from: child.logStart, everyMs: () => lookMs, signal })) {
+      for await (const text of followLines(logFile, { from: child.logStart, everyMs: () => pollMs, signal })) {
         const line = parseLogLine(text);
         const problem = line === undefined ? undefined : problemOf(line);
         if (problem !== undefined) this.#deps.report(`${this.name}: ${problem}`);
@@ -121,7 +121,7 @@ export class Supervised {
     return this.#child;
   }
 
-  /** A process that could not be recorded runs all the same: to start a second one would be worse. */
+  /** A process that could not be recorded keeps running: a second one would be worse. */
   #record(): void {
     try {
       this.#deps.onSpawn();

@@ -12,18 +12,18 @@ const recordSchema = z.strictObject({
   started_at: z.iso.datetime(),
   /** Null until the API listens. */
   address: z.url().nullable(),
-  /** The socket of the embedded Redis; null with a Redis of the user's own, or until it runs. */
+  /** The socket of the embedded Redis; null until it runs, or with another Redis. */
   redis_socket: z.string().nullable(),
   children: z.array(z.strictObject({ name: z.string(), ...processSchema.shape })),
 });
 
-/** What runs on a data directory: the `up` process and its children. Kept in `<data>/up.json` while it runs. */
+/** The `up` process of a data directory and its children, in `<data>/up.json` while it runs. */
 export type SystemRecord = z.infer<typeof recordSchema>;
 
 const fileOf = (dataDir: string): string => join(dataDir, 'up.json');
 
 /**
- * Undefined when there is none. A blank one was cut off by a power failure, after which nothing of it runs: it counts as none.
+ * Undefined when there is none. A power failure can leave a blank record; it counts as none, because no process survived.
  *
  * @throws CliError `not_ours`
  */
@@ -45,9 +45,9 @@ export function readSystemRecord(dataDir: string): SystemRecord | undefined {
 }
 
 /**
- * Takes the data directory for this process. Nobody else can, until it is released or this process is gone.
+ * Claims the data directory for this process, until it is released or this process is gone.
  *
- * @returns the record of the living `up` that has it; or `taken: true`, with what a dead one left behind
+ * @returns the record of the living `up` that has claimed it; or `taken: true`, with the record of a dead one
  */
 export function claim(
   dataDir: string,
@@ -78,7 +78,7 @@ export function release(dataDir: string, pid: number): void {
 
 const isBlank = (text: string): boolean => text.replaceAll('\0', '').trim() === '';
 
-/** Moved away before it is looked at again: another process may have put a good one there. */
+/** Moved aside before it is read again: another process may have written a good record. */
 function removeBlank(dataDir: string): void {
   const aside = `${fileOf(dataDir)}.${process.pid}.blank`;
   try {
@@ -92,7 +92,7 @@ function removeBlank(dataDir: string): void {
   }
 }
 
-/** Appears with its whole content, and only if there is none. */
+/** Creates the record whole, and only when there is none. */
 function linkNew(dataDir: string, record: SystemRecord): boolean {
   const aside = writeAside(dataDir, record);
   try {
@@ -106,7 +106,7 @@ function linkNew(dataDir: string, record: SystemRecord): boolean {
   }
 }
 
-/** Of several that find the dead record one moves it away; whoever moved away a fresh one by that puts it back. */
+/** Several processes may find the dead record. One moves it aside; a process that moves a new record by mistake puts it back. */
 function removeDead(dataDir: string, dead: SystemRecord): boolean {
   const aside = `${fileOf(dataDir)}.${process.pid}.dead`;
   try {

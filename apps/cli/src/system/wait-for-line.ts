@@ -6,9 +6,9 @@ import { type Child, endOfLog } from './spawn-child.ts';
 const pollMs = 20;
 
 /**
- * Waits until a child logs what `find` looks for.
+ * Waits until `find` accepts a line of a child's log.
  *
- * @throws CliError `port_taken`, `child_failed` (it ended before), `timeout`; or the signal's reason
+ * @throws CliError `port_taken`, `child_failed` (the child ended first), `timeout`; or the signal's reason
  */
 export async function waitForLine<Found>(
   child: Child,
@@ -44,7 +44,7 @@ function endedEarly(child: Child, how: string): CliError {
     .filter((line) => line !== undefined)
     .filter((line) => problemOf(line) !== undefined);
   const last = problems.at(-1);
-  // What ends before its logger exists leaves plain text.
+  // A child that ends before its logger exists leaves plain text.
   const why = (last && problemOf(last)) ?? lines.join('\n');
   if (lines.some((line) => line.includes('EADDRINUSE'))) {
     return new CliError('port_taken', `The API could not listen. ${why}`);

@@ -15,7 +15,7 @@ export interface Ended {
 
 export interface Running {
   child: ChildProcess & { pid: number };
-  /** The first line on stdout; rejects with what is on stderr when it ends without one. */
+  /** The first line on stdout. Rejects with stderr when the process ends without one. */
   firstLine: Promise<string>;
   ended: Promise<Ended>;
 }
@@ -28,7 +28,7 @@ function environment(env: Readonly<Record<string, string>>): Record<string, stri
   return { ...Object.fromEntries(inherited), ...env };
 }
 
-/** The command as a process of its own, without a terminal. */
+/** Starts the command as a process without a terminal. */
 export function start(args: readonly string[], env: Readonly<Record<string, string>>): Running {
   const child = spawn(process.execPath, [main, ...args], {
     env: environment(env),
@@ -45,14 +45,14 @@ export function start(args: readonly string[], env: Readonly<Record<string, stri
       stdout += text;
       if (stdout.includes('\n')) resolve(stdout.slice(0, stdout.indexOf('\n')));
     });
-    ended.then(() => reject(new Error(`it ended without a word on stdout: ${stderr}`)));
+    ended.then(() => reject(new Error(`it ended without a line on stdout: ${stderr}`)));
   });
   firstLine.catch(() => undefined);
   if (child.pid === undefined) throw new Error('it could not be started');
   return { child: Object.assign(child, { pid: child.pid }), firstLine, ended };
 }
 
-/** The command in this process, which is faster: for all that does not stay, or wait for a signal. */
+/** Runs the command in this process, which is faster than a new one. */
 export async function call(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ended> {
   const texts = { stdout: '', stderr: '' };
   const into = (name: 'stdout' | 'stderr') =>
@@ -68,15 +68,19 @@ export async function call(args: readonly string[], env: Readonly<Record<string,
   return { code, ...texts };
 }
 
-/** Types the keys once the screen shows the text, and prints the screen and the exit code as JSON. */
+/** Types each keys once the screen shows the text before them, after what the earlier ones brought; prints screen and exit code as JSON. */
 const typist = `
-import fcntl, json, os, pty, struct, sys, termios
-answer, keys = sys.argv[1:3]
+import fcntl, json, os, pty, signal, struct, sys, termios
+steps = json.loads(sys.argv[1])
 pid, master = pty.fork()
 if pid == 0:
     fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', 50, 200, 0, 0))
-    os.execv(sys.argv[3], sys.argv[3:])
-screen, typed = b'', False
+    os.execv(sys.argv[2], sys.argv[2:])
+screen, seen = b'', 0
+def late(*_):
+    os.kill(pid, signal.SIGKILL)
+signal.signal(signal.SIGALRM, late)
+signal.alarm(90)
 while True:
     try:
         read = os.read(master, 65536)
@@ -84,20 +88,33 @@ while True:
         break
     if not read: break
     screen += read
-    if not typed and answer.encode() in screen:
-        typed = True
-        os.write(master, keys.encode())
+    while steps and (at := screen.find(steps[0]['answer'].encode(), seen)) >= 0:
+        seen = at + len(steps[0]['answer'].encode())
+        os.write(master, steps.pop(0)['keys'].encode())
 _, status = os.waitpid(pid, 0)
 print(json.dumps({'code': os.waitstatus_to_exitcode(status), 'screen': screen.decode(errors='replace')}))
 `;
 
+interface Typed {
+  /** Text on the screen that the keys answer. */
+  answer: string;
+  keys: string;
+}
+
 /** The command on a terminal of its own. */
-export async function callInTerminal(
+export const callInTerminal = (
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-  { answer, keys }: { answer: string; keys: string },
+  typed: Typed,
+): Promise<{ code: number; screen: string }> => typeInto([process.execPath, main, ...args], env, [typed]);
+
+/** Any program, by its absolute path, on a terminal of its own. */
+export async function typeInto(
+  program: readonly string[],
+  env: Readonly<Record<string, string>>,
+  steps: readonly Typed[],
 ): Promise<{ code: number; screen: string }> {
-  const child = spawn('python3', ['-c', typist, answer, keys, process.execPath, main, ...args], {
+  const child = spawn('python3', ['-c', typist, JSON.stringify(steps), ...program], {
     env: environment({ ...env, TERM: 'xterm' }),
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -18,7 +18,7 @@ import { getRun } from './steer-run.ts';
 import { findSubmitted, type Idempotency, reserveRun, wakeRun } from './submit-run.ts';
 
 /** What a fork may be given instead of what the other run was given. */
-export interface ForkChanges
+interface ForkChanges
   extends Partial<Pick<RunSpec, 'title' | 'labels' | 'policy' | 'limits' | 'validators' | 'priority'>> {
   /** Of a scripted run: its first groups, as many as are kept, must be those of the other run. */
   plan?: Plan;

@@ -81,7 +81,7 @@ export function judge(policy: Policy, call: { tool: string; effect: Effect; risk
 }
 
 /** The first rule that matches, and its number from 1. */
-export function matchingRule(
+function matchingRule(
   rules: Policy['rules'],
   call: { tool: string; effect: Effect; risk: Risk },
 ): { rule: Policy['rules'][number]; number: number } | undefined {

@@ -92,5 +92,5 @@ export function reportOf(run: RunState, now: number): AgentReport {
  * Milliseconds that the run has been running. Its parts were timed by processes whose clocks may have differed, so it may come out below
  * zero, and then counts as zero.
  */
-export const activeMs = (run: RunState, now: number): number =>
+const activeMs = (run: RunState, now: number): number =>
   Math.max(0, run.active_ms + (run.status === 'running' ? now : 0));

@@ -1,5 +1,6 @@
-import type { ExecutionContext, Executor } from '@holdpoint/engine/ports';
-import type { Limits, Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
+import type { ProcessLimits } from '@holdpoint/contract';
+import type { ExecutionContext, Executor } from '@holdpoint/engine/worker';
+import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import type { Network, Registry, TextThreads, ToolContext } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
@@ -88,7 +89,7 @@ interface CallBounds {
   epoch: number;
   idempotencyKey: string;
   wallMs: number;
-  limits: Partial<Limits>;
+  limits: Partial<ProcessLimits>;
   way?: CallNetwork | undefined;
   /** Left out: that of `way`. */
   network?: Network | undefined;
@@ -97,9 +98,9 @@ interface CallBounds {
 }
 
 /** Of each limit that either side names, the smaller. */
-function stricter(run: Partial<Limits>, call: Partial<Limits>): Partial<Limits> {
-  const merged: Partial<Limits> = { ...run, ...call };
-  for (const name of Object.keys(merged) as (keyof Limits)[]) {
+function stricter(run: Partial<ProcessLimits>, call: Partial<ProcessLimits>): Partial<ProcessLimits> {
+  const merged: Partial<ProcessLimits> = { ...run, ...call };
+  for (const name of Object.keys(merged) as (keyof ProcessLimits)[]) {
     const bounds = [run[name], call[name]].filter((bound) => bound !== undefined);
     merged[name] = Math.min(...bounds);
   }

@@ -1,4 +1,4 @@
-import type { CommandEnd } from '@holdpoint/sandbox';
+import type { CommandEnd } from '@holdpoint/contract';
 
 /** Why a command was killed that took too much; half a sentence. */
 export function quotaText({ quota, limit }: Extract<CommandEnd, { status: 'quota' }>): string {

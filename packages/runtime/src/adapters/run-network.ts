@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createGuard, EgressProxy, openGuardedFetch } from '@holdpoint/egress';
-import type { ExecutionContext } from '@holdpoint/engine/ports';
+import type { ExecutionContext } from '@holdpoint/engine/worker';
 import type { Network } from '@holdpoint/tools';
 
 /** One call's way out: for the tools that fetch, and for the commands they run. */

@@ -1,6 +1,6 @@
-import type { ShellSpec } from '@holdpoint/contract';
-import type { TaskContext, TaskEnd } from '@holdpoint/engine/ports';
-import type { CommandEnd, Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
+import type { CommandEnd, ShellSpec } from '@holdpoint/contract';
+import type { TaskContext, TaskEnd } from '@holdpoint/engine/worker';
+import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import { quotaText } from './quota-text.ts';
 import { openCallNetwork } from './run-network.ts';
 import { splitSignal } from './split-signal.ts';

@@ -1,5 +1,5 @@
-import type { Validator, ValidatorResult } from '@holdpoint/contract';
-import type { CommandEnd, Limits, Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
+import type { CommandEnd, ProcessLimits, Validator, ValidatorResult } from '@holdpoint/contract';
+import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import { quotaText } from './quota-text.ts';
 
 /** Runs a validator in a sandbox without a network. Only exit code 0 is a pass. */
@@ -7,7 +7,7 @@ export async function runValidator(
   sandbox: Sandbox,
   workspace: WorkspaceMount,
   { command, name, timeout_s }: Validator,
-  { limits, signal }: { limits: Partial<Limits>; signal: AbortSignal },
+  { limits, signal }: { limits: Partial<ProcessLimits>; signal: AbortSignal },
 ): Promise<ValidatorResult> {
   const { end, stdout, stderr, duration_ms, capabilities } = await sandbox.run({
     workspace,

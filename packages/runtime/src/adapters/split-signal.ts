@@ -1,4 +1,4 @@
-import { abortReason } from '@holdpoint/engine/handlers/job';
+import { abortReason } from '@holdpoint/engine/worker';
 
 /**
  * What a job's signal means for a command: when its run is canceled or it is killed by name, it is asked to end first; when somebody else

@@ -1,5 +1,5 @@
 import { type FileDiff, isUnstorable, mostChangesNamed } from '@holdpoint/contract';
-import type { MadeWorkspace, PublishCall, WorkspacePort } from '@holdpoint/engine/ports';
+import type { MadeWorkspace, PublishCall, WorkspacePort } from '@holdpoint/engine/worker';
 import type { Sandbox } from '@holdpoint/sandbox';
 import type { Materialised, PublishRequest, Workspaces } from '@holdpoint/workspace';
 

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { WorkerDeps } from '@holdpoint/engine/deps';
 import { isRefusal, probeWrite, redisTrouble } from '@holdpoint/engine/redis';
+import type { WorkerDeps } from '@holdpoint/engine/worker';
 
 const firstPauseMs = 250;
 const longestPauseMs = 5000;

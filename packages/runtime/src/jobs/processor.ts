@@ -1,6 +1,4 @@
-import type { WorkerDeps } from '@holdpoint/engine/deps';
-import { HandBack, type JobContext, type JobEnd } from '@holdpoint/engine/handlers/job';
-import { capDelay } from '@holdpoint/engine/queues/queues';
+import { capDelay, HandBack, type JobContext, type JobEnd, type WorkerDeps } from '@holdpoint/engine/worker';
 import { DelayedError, type Job, WaitingError } from 'bullmq';
 
 type Handler<Data> = (deps: WorkerDeps, data: Data, context: JobContext) => Promise<JobEnd>;

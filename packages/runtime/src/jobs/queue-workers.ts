@@ -1,19 +1,21 @@
-import type { WorkerDeps } from '@holdpoint/engine/deps';
-import { handleStep, mayStillSleep } from '@holdpoint/engine/handlers/handle-step';
-import { handleTask } from '@holdpoint/engine/handlers/handle-task';
-import { handleTurn } from '@holdpoint/engine/handlers/handle-turn';
-import { handleWorkspace, mayPublicationSleep } from '@holdpoint/engine/handlers/handle-workspace';
-import type { AbortReason } from '@holdpoint/engine/handlers/job';
+import { queueNames } from '@holdpoint/engine';
+import type { Connections } from '@holdpoint/engine/redis';
 import {
+  type AbortReason,
   backoffOf,
-  queueNames,
+  handleStep,
+  handleTask,
+  handleTurn,
+  handleWorkspace,
+  mayPublicationSleep,
+  mayStillSleep,
   queuePrefix,
   type StepJob,
   type TaskJob,
   type TurnJob,
+  type WorkerDeps,
   type WorkspaceJob,
-} from '@holdpoint/engine/queues/queues';
-import type { Connections } from '@holdpoint/engine/redis';
+} from '@holdpoint/engine/worker';
 import { type Job, type Telemetry, Worker, type WorkerOptions } from 'bullmq';
 import type { RuntimeConfig } from '../runtime-config.ts';
 import { backOffFromRefusals } from './back-off.ts';

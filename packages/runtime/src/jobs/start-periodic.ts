@@ -1,7 +1,5 @@
-import type { WorkerDeps } from '@holdpoint/engine/deps';
-import { collectGarbage } from '@holdpoint/engine/handlers/collect-garbage';
-import { openPeriodicWork, type PeriodicWork } from '@holdpoint/engine/handlers/periodic-work';
-import { sweep } from '@holdpoint/engine/handlers/sweep';
+import type { PeriodicWork } from '@holdpoint/engine';
+import { collectGarbage, openPeriodicWork, sweep, type WorkerDeps } from '@holdpoint/engine/worker';
 import type { RuntimeConfig } from '../runtime-config.ts';
 
 /** Looks several times in each interval, so that a look that came too early does not cost a whole one. */

@@ -1,7 +1,5 @@
 import { isTerminal } from '@holdpoint/contract';
-import type { WorkerDeps } from '@holdpoint/engine/deps';
-import { controlChannel } from '@holdpoint/engine/log/keys';
-import { readRun, readTask } from '@holdpoint/engine/log/read-state';
+import { controlChannel, readRun, readTask, type WorkerDeps } from '@holdpoint/engine/worker';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { RunningWorkers } from './queue-workers.ts';

@@ -1,4 +1,4 @@
-import type { RunDecision } from '@holdpoint/engine/ports';
+import type { RunDecision } from '@holdpoint/engine/worker';
 import { expect, test } from 'vitest';
 import { decisionNote } from './decision-note.ts';
 

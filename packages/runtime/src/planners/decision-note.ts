@@ -1,4 +1,4 @@
-import type { RunDecision, SettledStep } from '@holdpoint/engine/ports';
+import type { RunDecision, SettledStep } from '@holdpoint/engine/worker';
 
 const longestString = 4000;
 const longestArgs = 16_000;

@@ -1,4 +1,4 @@
-import type { ModelUsage, PastTurn, PlannedCall, Planner, SettledStep } from '@holdpoint/engine/ports';
+import type { ModelUsage, PastTurn, PlannedCall, Planner, SettledStep } from '@holdpoint/engine/worker';
 import {
   type Model,
   type ModelAnswer,

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ProcessLimits } from '@holdpoint/contract';
 import { identify, pidNamespace } from '@holdpoint/process';
-import type { Limits } from '../port.ts';
 import { killProcess } from '../process/kill.ts';
 import { type CgroupDir, makeCgroupDirs } from './cgroup-dir.ts';
 import { CommandGroup, tryRemoveGroup } from './command-group.ts';
@@ -55,7 +55,7 @@ export class Cgroups {
   }
 
   /** @param workspace id: the commands of each workspace together get the same share of the processors */
-  make(limits: Limits, workspace: string): CommandGroup {
+  make(limits: ProcessLimits, workspace: string): CommandGroup {
     const run = `${this.#owner}-of-${workspace.replaceAll(/[^\w-]/g, '_')}`;
     return new CommandGroup(this.#dirs, { name: `${this.#owner}-${randomUUID()}`, run, limits });
   }

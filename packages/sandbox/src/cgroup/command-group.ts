@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Limits } from '../port.ts';
+import type { ProcessLimits } from '@holdpoint/contract';
 import type { CgroupDir } from './cgroup-dir.ts';
 import { attachFile, counters, settingsOf, type Usage } from './control-files.ts';
 
@@ -14,7 +14,7 @@ export class CommandGroup {
   readonly #run: string;
 
   /** Creates the group and sets its limits. Throws the file system's error and leaves nothing then. */
-  constructor(dirs: readonly CgroupDir[], input: { name: string; run: string; limits: Limits }) {
+  constructor(dirs: readonly CgroupDir[], input: { name: string; run: string; limits: ProcessLimits }) {
     this.#dirs = dirs;
     this.#name = input.name;
     this.#run = input.run;
@@ -66,7 +66,7 @@ export class CommandGroup {
       .every(Boolean);
   }
 
-  #make(dir: CgroupDir, limits: Limits): void {
+  #make(dir: CgroupDir, limits: ProcessLimits): void {
     if (hasCpu(dir)) makeRunGroup(dir, this.#run);
     mkdirSync(this.#path(dir));
     for (const { controller, file, value, optional } of settingsOf(dir.version, limits)) {

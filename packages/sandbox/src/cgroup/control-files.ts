@@ -1,4 +1,4 @@
-import type { Limits } from '../port.ts';
+import type { ProcessLimits } from '@holdpoint/contract';
 import type { Controller } from './locate.ts';
 
 /** Microseconds after which the kernel renews a group's CPU quota. */
@@ -21,7 +21,7 @@ export interface Setting {
 }
 
 /** Settings of a new group, in the order to write them. */
-export function settingsOf(version: 1 | 2, limits: Limits): Setting[] {
+export function settingsOf(version: 1 | 2, limits: ProcessLimits): Setting[] {
   const memory = String(limits.memory_bytes);
   const processes = String(limits.processes);
   const quota = String(Math.max(1000, (limits.cpu_percent * periodUs) / 100));

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { WorkspaceFiles } from '@holdpoint/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { WorkspaceFiles, WorkspaceMount } from '../port.ts';
+import type { WorkspaceMount } from '../port.ts';
 import { openTestDriver, openTestHost, processesWith, type TestHost, until } from '../testing/host.ts';
 import type { Driver } from '../tree.ts';
 import { Connection } from './connection.ts';

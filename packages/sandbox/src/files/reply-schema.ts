@@ -1,5 +1,5 @@
+import { type FileErrorCode, fileErrorCodes } from '@holdpoint/contract';
 import { z } from 'zod';
-import { type FileErrorCode, fileErrorCodes } from '../errors.ts';
 import type { OperationName, Operations } from '../inside/tool-host/protocol.ts';
 import { countValues } from './count-values.ts';
 

@@ -16,9 +16,9 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import type { FileErrorCode, WorkspaceFiles } from '@holdpoint/contract';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { FileErrorCode } from '../errors.ts';
-import type { WorkspaceFiles, WorkspaceMount } from '../port.ts';
+import type { WorkspaceMount } from '../port.ts';
 import { isRoot, openTestHost, type TestHost } from '../testing/host.ts';
 
 let host: TestHost;

@@ -1,6 +1,14 @@
-import { FileError, SandboxError } from '../errors.ts';
+import {
+  type DirectoryEntry,
+  type FileContent,
+  FileError,
+  type FileStat,
+  type GlobQuery,
+  type WorkspaceFiles,
+  type WriteExpectation,
+} from '@holdpoint/contract';
+import { SandboxError } from '../errors.ts';
 import type { OperationName, Operations } from '../inside/tool-host/protocol.ts';
-import type { DirectoryEntry, FileContent, FileStat, GlobQuery, WorkspaceFiles, WriteExpectation } from '../port.ts';
 import type { Connection } from './connection.ts';
 import { parseOutput } from './reply-schema.ts';
 

@@ -3,6 +3,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, readFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { CommandResult } from '@holdpoint/contract';
 import { rgPath } from '@vscode/ripgrep';
 import { bubblewrapDriver } from '../bubblewrap/driver.ts';
 import { findHostTools } from '../bubblewrap/host-tools.ts';
@@ -10,7 +11,7 @@ import { collectMounts } from '../bubblewrap/mounts.ts';
 import { buildFilter } from '../bubblewrap/seccomp.ts';
 import { type Cgroups, openCgroups } from '../cgroup/cgroups.ts';
 import { type OpenSandboxOptions, openSandbox } from '../open-sandbox.ts';
-import type { Command, CommandResult, Sandbox, WorkspaceMount } from '../port.ts';
+import type { Command, Sandbox, WorkspaceMount } from '../port.ts';
 import { FreezeLocks } from '../process/freeze-locks.ts';
 import { PipePool } from '../process/pipe-pool.ts';
 import { ProcessRecords } from '../process/records.ts';

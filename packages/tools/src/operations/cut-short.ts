@@ -1,5 +1,4 @@
-import type { Problem } from '@holdpoint/contract';
-import type { CommandEnd } from '@holdpoint/sandbox';
+import type { CommandEnd, Problem } from '@holdpoint/contract';
 
 /** The status and error of a command that did not exit by itself. @param name the name of the command in messages */
 export function cutShort(

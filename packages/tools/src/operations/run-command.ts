@@ -1,5 +1,4 @@
-import type { ToolOutcome } from '@holdpoint/contract';
-import type { CommandResult } from '@holdpoint/sandbox';
+import type { CommandResult, ToolOutcome } from '@holdpoint/contract';
 import type { ToolContext } from '../tool.ts';
 import { cutShort } from './cut-short.ts';
 import { failure } from './failure.ts';

@@ -1,5 +1,4 @@
-import type { ToolOutcome } from '@holdpoint/contract';
-import type { CapturedStream, CommandResult } from '@holdpoint/sandbox';
+import type { CapturedStream, CommandResult, ToolOutcome } from '@holdpoint/contract';
 import type { ToolContext } from '../tool.ts';
 import { cutShort } from './cut-short.ts';
 import { type Failure, failure } from './failure.ts';

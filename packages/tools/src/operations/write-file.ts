@@ -1,5 +1,4 @@
-import type { Preview, ToolOutcome } from '@holdpoint/contract';
-import { FileError } from '@holdpoint/sandbox';
+import { FileError, type Preview, type ToolOutcome } from '@holdpoint/contract';
 import type { ToolContext } from '../tool.ts';
 import { changedPaths } from './changed-paths.ts';
 import { maxPatch, shownPatch } from './patch.ts';

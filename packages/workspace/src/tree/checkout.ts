@@ -7,7 +7,7 @@ import type { Leaf } from './tree.ts';
 
 export interface Checkout {
   readonly git: Git;
-  /** Tells which files are right already; stores nothing. */
+  /** Finds the files that are already right; stores nothing. */
   readonly scan: Scan;
   /** Overrides `scan` for some paths. @default `scan` */
   readonly scanAt?: (path: string) => Scan;

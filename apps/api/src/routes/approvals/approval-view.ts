@@ -1,19 +1,15 @@
 import type { Approval } from '@holdpoint/contract/wire';
-import { fromPayload } from '@holdpoint/engine/blobs/blob-store';
-import type { ApprovalView, PublishApproval } from '@holdpoint/engine/commands/view-approval';
+import type { ApprovalView, PublishApproval } from '@holdpoint/engine';
 import { z } from 'zod';
 import type { ApiDeps } from '../../deps.ts';
 import { planOf } from './publish-plan.ts';
 import { whatItMeets } from './what-it-meets.ts';
 
 /** An approval as a person needs to see it before deciding. */
-export async function toApproval(
-  deps: Pick<ApiDeps, 'redis' | 'blobs' | 'workspaces'>,
-  view: ApprovalView,
-): Promise<Approval> {
+export async function toApproval(deps: Pick<ApiDeps, 'engine' | 'workspaces'>, view: ApprovalView): Promise<Approval> {
   const { run, approval, digest } = view;
   const { request, decision } = approval;
-  const preview = request.preview === undefined ? null : await fromPayload(deps.blobs, request.preview);
+  const preview = request.preview === undefined ? null : await deps.engine.read(request.preview);
   return {
     id: approval.id,
     run_id: run.id,
@@ -47,12 +43,12 @@ export async function toApproval(
 
 /** An edit of a publish settles its conflicts. */
 async function editedArgs(
-  deps: Pick<ApiDeps, 'blobs'>,
+  deps: Pick<ApiDeps, 'engine'>,
   { subject, approval }: ApprovalView,
 ): Promise<Approval['action']['args']> {
   const { decision } = approval;
   if (decision?.decision !== 'edit' || decision.args === undefined) return null;
-  const args = z.json().parse(await fromPayload(deps.blobs, decision.args));
+  const args = z.json().parse(await deps.engine.read(decision.args));
   return subject === 'step' ? args : { resolutions: args };
 }
 
@@ -64,13 +60,13 @@ const callOf = ({ run, step, args, effect }: Extract<ApprovalView, { subject: 's
 });
 
 /** A publish is no call of a tool; it is shown as one. */
-async function publishOf(deps: Pick<ApiDeps, 'blobs'>, view: PublishApproval): Promise<Approval['action']> {
+async function publishOf(deps: Pick<ApiDeps, 'engine'>, view: PublishApproval): Promise<Approval['action']> {
   return { toolset: 'holdpoint', tool: 'publish', args: await askedOf(deps, view), effect: 'external' };
 }
 
 /** The run keeps what was asked for last; of an approval before that the plan tells. */
 async function askedOf(
-  deps: Pick<ApiDeps, 'blobs'>,
+  deps: Pick<ApiDeps, 'engine'>,
   { run, approval }: PublishApproval,
 ): Promise<Approval['action']['args']> {
   if (run.publish_approval === approval.id && run.publish_request !== undefined) {

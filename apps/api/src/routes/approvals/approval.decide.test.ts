@@ -1,5 +1,5 @@
 import type { Approval } from '@holdpoint/contract/wire';
-import { readLog } from '@holdpoint/engine/log/read-log';
+import { readLog } from '@holdpoint/engine/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contentOf, problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
 import { type TestWorker, testWorker } from '../../testing/test-worker.ts';

@@ -1,5 +1,5 @@
 import type { Decide } from '@holdpoint/contract/wire';
-import { type StepApproval, viewApproval } from '@holdpoint/engine/commands/view-approval';
+import type { StepApproval } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { checkResolutions } from './check-resolutions.ts';
@@ -7,7 +7,7 @@ import { checkResolutions } from './check-resolutions.ts';
 /** The engine refuses wrong arguments too; here each of them is named by its place in the body. @throws ApiProblem `invalid_request` */
 export async function checkEdit(deps: ApiDeps, id: string, { decision, action_digest, args }: Decide): Promise<void> {
   if (decision !== 'edit' || args === undefined) return;
-  const view = await viewApproval(deps, id);
+  const view = await deps.engine.approvals.get(id);
   const { approval, digest } = view;
   // What is decided, has changed or takes no edit is told first.
   if (approval.status !== 'pending' || digest !== action_digest) return;

@@ -1,6 +1,6 @@
 import { type Conflict, type Resolution, resolutionSchema } from '@holdpoint/contract';
 import type { PointerError } from '@holdpoint/contract/wire';
-import type { PublishApproval } from '@holdpoint/engine/commands/view-approval';
+import type { PublishApproval } from '@holdpoint/engine';
 import { z } from 'zod';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
@@ -14,7 +14,7 @@ const argsSchema = z.strictObject({ resolutions: z.array(resolutionSchema) });
  * @throws ApiProblem `invalid_request`
  */
 export async function checkResolutions(
-  deps: Pick<ApiDeps, 'blobs'>,
+  deps: Pick<ApiDeps, 'engine'>,
   { approval }: PublishApproval,
   args: unknown,
 ): Promise<void> {

@@ -1,5 +1,4 @@
 import { approvalSchema, decideSchema, idParamsSchema } from '@holdpoint/contract/wire';
-import { decideApproval } from '@holdpoint/engine/commands/decide-approval';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { toApproval } from './approval-view.ts';
 import { checkEdit } from './check-edit.ts';
@@ -25,7 +24,7 @@ export function decideRoute(app: App, deps: ApiDeps): void {
     async ({ params, body }) => {
       await checkEdit(deps, params.id, body);
       const { decision, action_digest, args, message } = body;
-      const view = await decideApproval(deps, params.id, {
+      const view = await deps.engine.approvals.decide(params.id, {
         decision,
         action_digest,
         by: operator,

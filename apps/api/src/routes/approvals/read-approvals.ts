@@ -1,9 +1,5 @@
 import type { ApprovalStatus } from '@holdpoint/contract';
 import { approvalPageSchema, approvalSchema, idParamsSchema, listApprovalsQuerySchema } from '@holdpoint/contract/wire';
-import { viewApproval } from '@holdpoint/engine/commands/view-approval';
-import { listPendingApprovals } from '@holdpoint/engine/queries/list-approvals';
-import { listSteps } from '@holdpoint/engine/queries/list-steps';
-import { listAgents } from '@holdpoint/engine/queries/list-tree';
 import type { ApiDeps, App } from '../../deps.ts';
 import { checkRunId } from '../runs/find-run.ts';
 import { toApproval } from './approval-view.ts';
@@ -24,7 +20,7 @@ export function readApprovalsRoutes(app: App, deps: ApiDeps): void {
       const page = { limit, ...(cursor === undefined ? {} : { cursor }) };
       const { items, next } =
         run_id === undefined
-          ? await listPendingApprovals(deps, {}, page)
+          ? await deps.engine.approvals.list({}, page)
           : await approvalsOf(deps, checkRunId(run_id), status, page);
       const data = await Promise.all(items.map((view) => toApproval(deps, view)));
       return { data, next_cursor: next ?? null, has_more: next !== undefined };
@@ -42,7 +38,7 @@ export function readApprovalsRoutes(app: App, deps: ApiDeps): void {
         response: { 200: approvalSchema },
       },
     },
-    async ({ params }) => toApproval(deps, await viewApproval(deps, params.id)),
+    async ({ params }) => toApproval(deps, await deps.engine.approvals.get(params.id)),
   );
 }
 
@@ -53,14 +49,14 @@ async function approvalsOf(
   status: readonly ApprovalStatus[],
   { limit, cursor }: { limit: number; cursor?: string },
 ) {
-  const { run } = await listSteps(deps, runId);
-  const runs = [runId, ...(await listAgents(deps, run)).map(({ id }) => id)];
-  const approvals = await Promise.all(runs.map(async (id) => (await listSteps(deps, id)).approvals));
+  const { run } = await deps.engine.runs.steps(runId);
+  const runs = [runId, ...(await deps.engine.runs.agents(run)).map(({ id }) => id)];
+  const approvals = await Promise.all(runs.map(async (id) => (await deps.engine.runs.steps(id)).approvals));
   const fitting = approvals
     .flat()
     .filter((approval) => status.includes(approval.status) && (cursor === undefined || approval.id < cursor))
     .sort((a, b) => (a.id < b.id ? 1 : -1));
   const page = fitting.slice(0, limit);
-  const items = await Promise.all(page.map(({ id }) => viewApproval(deps, id)));
+  const items = await Promise.all(page.map(({ id }) => deps.engine.approvals.get(id)));
   return { items, next: fitting.length > limit ? page.at(-1)?.id : undefined };
 }

@@ -1,18 +1,13 @@
 import { isTaskOver, shellSpecSchema } from '@holdpoint/contract';
 import type { Approval } from '@holdpoint/contract/wire';
-import { fromPayload } from '@holdpoint/engine/blobs/blob-store';
-import type { ApprovalView } from '@holdpoint/engine/commands/view-approval';
-import { readTasks } from '@holdpoint/engine/log/read-state';
+import type { ApprovalView } from '@holdpoint/engine';
 import { WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps } from '../../deps.ts';
 
 type Met = Pick<Approval, 'may_write' | 'unknown' | 'repositories'>;
 
 /** What a person cannot see in the call itself: which commands may change the files it will meet, and which of those files cannot be shown. */
-export async function whatItMeets(
-  deps: Pick<ApiDeps, 'redis' | 'blobs' | 'workspaces'>,
-  view: ApprovalView,
-): Promise<Met> {
+export async function whatItMeets(deps: Pick<ApiDeps, 'engine' | 'workspaces'>, view: ApprovalView): Promise<Met> {
   // A publish names both in its plan; what was decided is not about the files as they are now.
   if (view.subject !== 'step' || view.approval.status !== 'pending') {
     return { may_write: [], unknown: [], repositories: [] };
@@ -21,15 +16,15 @@ export async function whatItMeets(
   return { may_write, ...met };
 }
 
-async function mayWrite({ redis, blobs }: Pick<ApiDeps, 'redis' | 'blobs'>, { run }: ApprovalView) {
+async function mayWrite({ engine }: Pick<ApiDeps, 'engine'>, { run }: ApprovalView) {
   if (run.open_tasks === 0) return [];
   // Sub-agents have trees of their own.
-  const tasks = (await readTasks(redis, run.id)).filter(({ about, status }) => {
+  const tasks = (await engine.tasks.list(run.id)).filter(({ about, status }) => {
     return about.kind === 'shell' && !isTaskOver(status);
   });
   return Promise.all(
     tasks.map(async ({ id, about, status, started_at }) => {
-      const { command } = shellSpecSchema.parse(await fromPayload(blobs, about.spec));
+      const { command } = shellSpecSchema.parse(await engine.read(about.spec));
       return { task_id: id, command, status, since: started_at ?? null };
     }),
   );

@@ -1,8 +1,6 @@
 import { isTerminal, type PublishPlan, sourceSchema } from '@holdpoint/contract';
 import type { DryRun } from '@holdpoint/contract/wire';
-import type { RunState } from '@holdpoint/engine/domain/state';
-import { EngineError } from '@holdpoint/engine/errors';
-import { readSpec } from '@holdpoint/engine/log/read-spec';
+import { EngineError, type RunState } from '@holdpoint/engine';
 import { WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
@@ -10,13 +8,13 @@ import { PlacedError } from '../../errors/placed-error.ts';
 import { given } from '../../schema/given.ts';
 import { workspaceOf } from '../snapshots/find-snapshot.ts';
 
-type Deps = Pick<ApiDeps, 'redis' | 'blobs' | 'workspaces'>;
+type Deps = Pick<ApiDeps, 'engine' | 'workspaces'>;
 
 /** What a publish is asked to do, with its defaults. */
 async function wishOf(deps: Deps, run: RunState, { message, branch, author, include_ignored }: DryRun) {
   return {
     message: message ?? run.header.title,
-    include_ignored: include_ignored ?? (await readSpec(deps, run)).publish.include_ignored,
+    include_ignored: include_ignored ?? (await deps.engine.runs.spec(run)).publish.include_ignored,
     ...given({ branch, author }),
   };
 }
@@ -26,7 +24,7 @@ async function wishOf(deps: Deps, run: RunState, { message, branch, author, incl
  * @throws WorkspaceError `ENOTPUBLISHABLE`; ApiProblem `invalid_request`
  */
 export async function checkTarget(deps: Deps, run: RunState, body: DryRun): Promise<void> {
-  const source = sourceSchema.parse((await readSpec(deps, run)).source);
+  const source = sourceSchema.parse((await deps.engine.runs.spec(run)).source);
   if (source.type === 'empty' || source.type === 'archive') {
     throw new WorkspaceError(
       'ENOTPUBLISHABLE',

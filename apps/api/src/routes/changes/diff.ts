@@ -1,5 +1,4 @@
 import { type Diff, diffQuerySchema, diffSchema, idParamsSchema } from '@holdpoint/contract/wire';
-import { readSpec } from '@holdpoint/engine/log/read-spec';
 import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
 import { streamJson } from '../../live/stream-json.ts';
@@ -32,7 +31,7 @@ export function diffRoute(app: App, deps: ApiDeps): void {
       const run = await findRun(deps, params.id);
       await checkSnapshots(deps, run, { from, to });
       const { base, snapshot } = workspaceOf(run);
-      const includeIgnored = include_ignored ?? (await readSpec(deps, run)).publish.include_ignored;
+      const includeIgnored = include_ignored ?? (await deps.engine.runs.spec(run)).publish.include_ignored;
       const between = { from: from ?? base, to: to ?? snapshot, includeIgnored, ...given({ path }) };
       if (format === 'patch') {
         const patch = await deps.workspaces.patch({ runId: run.id, ...between });

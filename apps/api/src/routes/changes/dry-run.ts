@@ -1,7 +1,6 @@
 import { isUnstorable } from '@holdpoint/contract';
 import { dryRunSchema, idParamsSchema, publishPreviewSchema } from '@holdpoint/contract/wire';
-import { holdsPublish } from '@holdpoint/engine/domain/judge-call';
-import { readSpec } from '@holdpoint/engine/log/read-spec';
+import { holdsPublish } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { findRun } from '../runs/find-run.ts';
 import { assertSucceeded, checkTarget, previewPublish } from './check-publish.ts';
@@ -26,7 +25,7 @@ export function dryRunRoute(app: App, deps: ApiDeps): void {
       const run = await findRun(deps, params.id);
       const wish = body ?? {};
       assertSucceeded(run);
-      const spec = await readSpec(deps, run);
+      const spec = await deps.engine.runs.spec(run);
       await checkTarget(deps, run, wish);
       const plan = await previewPublish(deps, run, wish);
       return {

@@ -1,17 +1,16 @@
-import type { RunState } from '@holdpoint/engine/domain/state';
-import { readApproval } from '@holdpoint/engine/log/read-state';
+import type { RunState } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { toRun } from '../runs/run-view.ts';
 
 /** Why nothing was published, when that is settled, or when somebody must settle conflicts first. */
-export async function refusalOf(deps: Pick<ApiDeps, 'redis'>, run: RunState): Promise<ApiProblem | undefined> {
+export async function refusalOf(deps: Pick<ApiDeps, 'engine'>, run: RunState): Promise<ApiProblem | undefined> {
   switch (run.publication) {
     case 'conflicted':
       return conflict(run);
     case 'parked': {
       const id = run.publish_approval;
-      const approval = id === undefined ? undefined : await readApproval(deps.redis, run.id, id);
+      const approval = id === undefined ? undefined : await deps.engine.approvals.find(run.id, id);
       return approval?.request.kind === 'conflict' ? conflict(run, approval.id) : undefined;
     }
     case 'failed':

@@ -1,6 +1,5 @@
 import { idParamsSchema, type Publication, publicationSchema, publishSchema } from '@holdpoint/contract/wire';
-import { requestDiscarding, requestPublication } from '@holdpoint/engine/commands/steer-run';
-import type { RunState } from '@holdpoint/engine/domain/state';
+import type { RunState } from '@holdpoint/engine';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { awaitRun } from '../../live/await-run.ts';
 import { given } from '../../schema/given.ts';
@@ -35,7 +34,7 @@ export function publishRoutes(app: App, deps: ApiDeps): void {
       if (wish.branch !== undefined && isOpen(before)) await previewPublish(deps, before, wish);
       const run = await awaitRun(deps, reply, {
         runId: before.id,
-        ask: () => requestPublication(deps, before.id, { by: operator, ...given({ ...wish, snapshot }) }),
+        ask: () => deps.engine.publications.request(before.id, { by: operator, ...given({ ...wish, snapshot }) }),
         isPending: ({ publication }) => publication === 'requested',
       });
       const refusal = await refusalOf(deps, run);
@@ -59,7 +58,7 @@ export function publishRoutes(app: App, deps: ApiDeps): void {
       const { id } = await findRun(deps, params.id);
       const run = await awaitRun(deps, reply, {
         runId: id,
-        ask: () => requestDiscarding(deps, id, operator),
+        ask: () => deps.engine.publications.discard(id, operator),
         isPending: ({ publication }) => publication === 'discarding',
       });
       return reply.code(run.publication === 'discarded' ? 200 : 202).send(toPublication(run));

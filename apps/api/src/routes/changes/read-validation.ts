@@ -1,12 +1,11 @@
 import { validatorResultSchema } from '@holdpoint/contract';
 import { idParamsSchema, validationSchema } from '@holdpoint/contract/wire';
-import { fromPayload } from '@holdpoint/engine/blobs/blob-store';
 import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { findRun } from '../runs/find-run.ts';
 
 /** GET /v1/runs/{id}/validation: what the validators said at the last publish. */
-export function readValidationRoute(app: App, deps: Pick<ApiDeps, 'redis' | 'blobs'>): void {
+export function readValidationRoute(app: App, deps: Pick<ApiDeps, 'engine'>): void {
   app.get(
     '/v1/runs/:id/validation',
     {
@@ -24,7 +23,7 @@ export function readValidationRoute(app: App, deps: Pick<ApiDeps, 'redis' | 'blo
       const run = await findRun(deps, params.id);
       if (run.validated === undefined) throw new ApiProblem('not_validated', `no validator of ${run.id} has run`);
       const { snapshot, passed, results } = run.validated;
-      const told = validatorResultSchema.array().parse(await fromPayload(deps.blobs, results));
+      const told = validatorResultSchema.array().parse(await deps.engine.read(results));
       return { run_id: run.id, snapshot, passed, results: told };
     },
   );

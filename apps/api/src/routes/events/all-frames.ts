@@ -1,6 +1,5 @@
 import { runChanged } from '@holdpoint/contract/wire';
-import { newsPattern } from '@holdpoint/engine/log/keys';
-import { readRun } from '@holdpoint/engine/log/read-state';
+import { newsPattern } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
 import { frame, heartbeat, opening } from '../../live/stream.ts';
 import { toRun } from '../runs/run-view.ts';
@@ -10,7 +9,7 @@ import { toRun } from '../runs/run-view.ts';
  * the set of runs that changed.
  */
 export async function* allFrames(
-  deps: Pick<ApiDeps, 'redis' | 'news' | 'heartbeatMs'>,
+  deps: Pick<ApiDeps, 'engine' | 'news' | 'heartbeatMs'>,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   const ear = await deps.news.listenToAll(newsPattern);
@@ -20,7 +19,7 @@ export async function* allFrames(
       const heard = await ear.next({ timeoutMs: deps.heartbeatMs, signal });
       if (heard.size === 0 && !signal.aborted) yield heartbeat;
       for (const id of heard) {
-        const run = await readRun(deps.redis, id);
+        const run = await deps.engine.runs.find(id);
         if (run !== undefined) yield frame({ event: runChanged, data: toRun(run) });
       }
     }

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, connect as connectSocket, createServer } from 'node:net';
 import { createClient } from '@holdpoint/client/client';
 import { type Run, type RunEvent, runEventSchema } from '@holdpoint/contract/wire';
-import { newsChannel } from '@holdpoint/engine/log/keys';
+import { newsChannel } from '@holdpoint/engine';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
 import { type TestWorker, testWorker } from '../../testing/test-worker.ts';

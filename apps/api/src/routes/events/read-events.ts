@@ -1,5 +1,4 @@
 import { eventPageSchema, idParamsSchema, listEventsQuerySchema } from '@holdpoint/contract/wire';
-import { readLog } from '@holdpoint/engine/log/read-log';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
@@ -38,7 +37,7 @@ export function readEventsRoutes(app: App, deps: ApiDeps): void {
         return reply;
       }
       // One more than asked for tells whether there is more.
-      const found = await readLog(deps.redis, id, { after: after ?? 0, limit: limit + 1 });
+      const found = await deps.engine.events.list(id, { after: after ?? 0, limit: limit + 1 });
       const data = found.slice(0, limit);
       const more = found.length > limit;
       const next_cursor = more ? String(data.at(-1)?.seq ?? 0) : null;

@@ -1,9 +1,6 @@
 import { isTerminal } from '@holdpoint/contract';
 import { endOfStream } from '@holdpoint/contract/wire';
-import type { RunState } from '@holdpoint/engine/domain/state';
-import { newsChannel } from '@holdpoint/engine/log/keys';
-import { readLog } from '@holdpoint/engine/log/read-log';
-import { readRun } from '@holdpoint/engine/log/read-state';
+import { newsChannel, type RunState } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
 import { frame, heartbeat, opening } from '../../live/stream.ts';
 
@@ -15,7 +12,7 @@ const page = 50;
  * the log, and a quiet stream looks once per heartbeat, whatever was or was not heard.
  */
 export async function* runFrames(
-  deps: Pick<ApiDeps, 'redis' | 'news' | 'heartbeatMs'>,
+  deps: Pick<ApiDeps, 'engine' | 'news' | 'heartbeatMs'>,
   runId: string,
   after: number,
   signal: AbortSignal,
@@ -26,13 +23,13 @@ export async function* runFrames(
     yield opening;
     let seq = after;
     while (!signal.aborted) {
-      const events = await readLog(deps.redis, runId, { after: seq, limit: page });
+      const events = await deps.engine.events.list(runId, { after: seq, limit: page });
       for (const event of events) {
         seq = event.seq;
         yield frame({ event: event.type, id: seq, data: event });
       }
       if (events.length === page) continue;
-      const run = await readRun(deps.redis, runId);
+      const run = await deps.engine.runs.find(runId);
       if (run === undefined) return;
       if (run.seq <= seq && nothingMore(run)) {
         yield frame({ event: endOfStream, data: { seq } });

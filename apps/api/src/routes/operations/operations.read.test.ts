@@ -1,4 +1,4 @@
-import { workerIndex, workerKey } from '@holdpoint/engine/log/keys';
+import { workerIndex, workerKey } from '@holdpoint/engine';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
 

@@ -6,7 +6,7 @@ import { readPeriodic } from './read-periodic.ts';
 import { readWorkers } from './read-workers.ts';
 
 /** For supervisors: /healthz says that the process is up, /readyz that it can take requests. */
-export function probeRoutes(app: App, deps: Pick<ApiDeps, 'redis' | 'logger' | 'now' | 'space'>): void {
+export function probeRoutes(app: App, deps: Pick<ApiDeps, 'engine' | 'redis' | 'logger' | 'now' | 'space'>): void {
   const open = { tags: ['operations'], security: [] };
   app.get(
     '/healthz',

@@ -1,5 +1,5 @@
 import { type Queue, queueListSchema } from '@holdpoint/contract/wire';
-import { queueNames } from '@holdpoint/engine/queues/queues';
+import { queueNames } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 
 const names = Object.keys(queueNames) as (keyof typeof queueNames)[];

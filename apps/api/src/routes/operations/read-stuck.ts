@@ -1,11 +1,9 @@
 import { stuckSchema } from '@holdpoint/contract/wire';
-import { activeIndex, repairsKey } from '@holdpoint/engine/log/keys';
-import { readRun } from '@holdpoint/engine/log/read-state';
 import type { ApiDeps, App } from '../../deps.ts';
 import { readPeriodic } from './read-periodic.ts';
 
 /** GET /v1/stuck: what the sweeper has put right, and how the active runs stand. Looks at every active run. */
-export function readStuckRoute(app: App, deps: Pick<ApiDeps, 'redis'>): void {
+export function readStuckRoute(app: App, deps: Pick<ApiDeps, 'engine'>): void {
   app.get(
     '/v1/stuck',
     {
@@ -17,19 +15,16 @@ export function readStuckRoute(app: App, deps: Pick<ApiDeps, 'redis'>): void {
       },
     },
     async () => {
-      const repairs = Object.entries(await deps.redis.hgetall(repairsKey));
       const runs: Record<string, number> = {};
       const paused: Record<string, number> = {};
-      for (const id of await deps.redis.zrange(activeIndex, '0', '-1')) {
-        const run = await readRun(deps.redis, id);
-        if (!run) continue;
+      for await (const run of deps.engine.reconciler.activeRuns()) {
         runs[run.status] = (runs[run.status] ?? 0) + 1;
         if (run.status !== 'paused') continue;
         const code = run.reason?.code ?? 'unknown';
         paused[code] = (paused[code] ?? 0) + 1;
       }
       return {
-        repairs: Object.fromEntries(repairs.map(([name, count]) => [name, Number(count)])),
+        repairs: await deps.engine.reconciler.repairs(),
         ...{ runs, paused },
         sweep: await readPeriodic(deps, 'sweep'),
         maintenance: await readPeriodic(deps, 'maintenance'),

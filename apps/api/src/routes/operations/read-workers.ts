@@ -1,6 +1,6 @@
 import { givenLimitsSchema } from '@holdpoint/contract';
 import { boundsSchema, type Worker, workerListSchema } from '@holdpoint/contract/wire';
-import { workerIndex, workerKey } from '@holdpoint/engine/log/keys';
+import { workerIndex, workerKey } from '@holdpoint/engine';
 import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
 

@@ -1,5 +1,5 @@
 import { type GivenLimits, toPointer } from '@holdpoint/contract';
-import { aboveCeilings } from '@holdpoint/engine/domain/ceilings';
+import { aboveCeilings } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 

@@ -1,7 +1,6 @@
 import type { Goal, RunSpec } from '@holdpoint/contract';
 import { type CreateRunBody, createRunSchema, runSchema } from '@holdpoint/contract/wire';
-import { findSubmitted, type Idempotency, submitRun } from '@holdpoint/engine/commands/submit-run';
-import { cutAtCeilings } from '@holdpoint/engine/domain/ceilings';
+import { cutAtCeilings, type Idempotency } from '@holdpoint/engine';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { checkRequest } from './check-request.ts';
 import { checkSpace } from './check-space.ts';
@@ -36,11 +35,11 @@ export function createRunRoute(app: App, deps: ApiDeps): void {
 }
 
 async function submit(deps: ApiDeps, body: CreateRunBody, idempotency: Idempotency | undefined) {
-  const known = idempotency && (await findSubmitted(deps, { by: operator, idempotency }));
+  const known = idempotency && (await deps.engine.runs.findSubmitted({ by: operator, idempotency }));
   if (known !== undefined) return { runId: known, created: false };
   checkSpace(deps);
   const goal = await checkRequest(deps, body);
-  return submitRun(deps, { spec: specOf(deps, body, goal), by: operator, idempotency });
+  return deps.engine.runs.submit({ spec: specOf(deps, body, goal), by: operator, idempotency });
 }
 
 const specOf = (

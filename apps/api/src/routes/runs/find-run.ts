@@ -1,7 +1,5 @@
 import { runIdSchema } from '@holdpoint/contract';
-import { getRun } from '@holdpoint/engine/commands/steer-run';
-import type { RunState } from '@holdpoint/engine/domain/state';
-import { EngineError } from '@holdpoint/engine/errors';
+import { EngineError, type RunState } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
 
 /** Ids become parts of keys: one of another form is not even looked up. @throws EngineError `run_not_found` */
@@ -11,4 +9,5 @@ export function checkRunId(id: string): string {
 }
 
 /** @throws EngineError `run_not_found` */
-export const findRun = (deps: Pick<ApiDeps, 'redis'>, id: string): Promise<RunState> => getRun(deps, checkRunId(id));
+export const findRun = (deps: Pick<ApiDeps, 'engine'>, id: string): Promise<RunState> =>
+  deps.engine.runs.get(checkRunId(id));

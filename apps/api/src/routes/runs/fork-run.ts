@@ -1,9 +1,5 @@
 import { type ForkRunBody, forkRunSchema, idParamsSchema, runSchema } from '@holdpoint/contract/wire';
-import { forkRun } from '@holdpoint/engine/commands/fork-run';
-import { findSubmitted } from '@holdpoint/engine/commands/submit-run';
-import { cutAtCeilings } from '@holdpoint/engine/domain/ceilings';
-import type { RunState } from '@holdpoint/engine/domain/state';
-import { readSpec } from '@holdpoint/engine/log/read-spec';
+import { cutAtCeilings, type RunState } from '@holdpoint/engine';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { placeEngineError } from '../../errors/place-engine-error.ts';
 import { given } from '../../schema/given.ts';
@@ -47,14 +43,14 @@ export function forkRunRoute(app: App, deps: ApiDeps): void {
 async function fork(deps: ApiDeps, parent: RunState, { body, key }: { body: ForkRunBody; key: string | undefined }) {
   const { id, header } = parent;
   const idempotency = key === undefined ? undefined : { key, body: { fork_of: id, ...body } };
-  const known = idempotency && (await findSubmitted(deps, { by: operator, idempotency }));
+  const known = idempotency && (await deps.engine.runs.findSubmitted({ by: operator, idempotency }));
   if (known !== undefined) return { runId: known, created: false };
   checkSpace(deps);
   const { from_step: fromStep, limits, ...others } = body;
   if (limits !== undefined) checkLimits(deps, limits);
   const changes = { ...others, ...(limits && { limits: cutAtCeilings(limits, deps.ceilings ?? {}) }) };
   // The other run's own policy, too: its tools may have other names by now.
-  checkPolicy(deps, header.toolset, changes.policy ?? (await readSpec(deps, parent)).policy);
+  checkPolicy(deps, header.toolset, changes.policy ?? (await deps.engine.runs.spec(parent)).policy);
   // Of the other kind of run either is refused as such, by the engine.
   if (changes.plan !== undefined && header.planner === 'scripted') checkPlan(deps, header.toolset, changes.plan);
   if (changes.model !== undefined && header.planner === 'model') checkModel(deps, changes.model);
@@ -64,6 +60,6 @@ async function fork(deps: ApiDeps, parent: RunState, { body, key }: { body: Fork
     invalid_fork: changes.plan === undefined ? '/model' : '/plan',
   };
   return placeEngineError(places, () =>
-    forkRun(deps, id, { fromStep, changes: given(changes), by: operator, idempotency }),
+    deps.engine.runs.fork(id, { fromStep, changes: given(changes), by: operator, idempotency }),
   );
 }

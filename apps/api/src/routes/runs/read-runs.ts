@@ -1,8 +1,5 @@
 import { idParamsSchema, listRunsQuerySchema, runDetailSchema, runPageSchema } from '@holdpoint/contract/wire';
-import type { RunState } from '@holdpoint/engine/domain/state';
-import { readSpec } from '@holdpoint/engine/log/read-spec';
-import { listRuns } from '@holdpoint/engine/queries/list-runs';
-import { listAgents } from '@holdpoint/engine/queries/list-tree';
+import type { RunState } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { findRun } from './find-run.ts';
 import { toRun, toRunDetail } from './run-view.ts';
@@ -25,7 +22,7 @@ export function readRunsRoutes(app: App, deps: ApiDeps): void {
         ...(label === undefined ? {} : { label: readLabel(label) }),
         ...(created_after === undefined ? {} : { created_after }),
       };
-      const page = await listRuns(deps, filter, { limit, ...(cursor === undefined ? {} : { cursor }) });
+      const page = await deps.engine.runs.list(filter, { limit, ...(cursor === undefined ? {} : { cursor }) });
       return { data: page.items.map(toRun), next_cursor: page.next ?? null, has_more: page.next !== undefined };
     },
   );
@@ -43,7 +40,7 @@ export function readRunsRoutes(app: App, deps: ApiDeps): void {
     },
     async ({ params }) => {
       const run = await findRun(deps, params.id);
-      const [spec, agents] = await Promise.all([readSpec(deps, run), openAgents(deps, run)]);
+      const [spec, agents] = await Promise.all([deps.engine.runs.spec(run), openAgents(deps, run)]);
       return toRunDetail(run, spec, { agents, current: deps.operatorPolicy });
     },
   );
@@ -51,7 +48,7 @@ export function readRunsRoutes(app: App, deps: ApiDeps): void {
 
 /** Sub-agents of a run that has ended are over, too. */
 const openAgents = async (deps: ApiDeps, run: RunState): Promise<RunState[]> =>
-  run.open_tasks === 0 ? [] : listAgents(deps, run);
+  run.open_tasks === 0 ? [] : deps.engine.runs.agents(run);
 
 /** `name:value`; the value may hold colons. */
 function readLabel(label: string): { name: string; value: string } {

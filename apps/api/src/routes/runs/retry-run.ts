@@ -1,5 +1,4 @@
 import { idParamsSchema, retryRunSchema, undoneSchema } from '@holdpoint/contract/wire';
-import { retryRun } from '@holdpoint/engine/commands/retry-run';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { placeEngineError } from '../../errors/place-engine-error.ts';
 import { awaitRun } from '../../live/await-run.ts';
@@ -42,7 +41,7 @@ export function retryRunRoute(app: App, deps: ApiDeps): void {
             ...(fromStep === undefined ? {} : { fromStep }),
             ...{ keepExternalEffects: keep_external_effects, acceptNewVersion: accept_new_version, by: operator },
           };
-          undone = await placeEngineError(places, () => retryRun(deps, runId, request));
+          undone = await placeEngineError(places, () => deps.engine.runs.retry(runId, request));
         },
         isPending: ({ restore }) => restore === 'due',
       });

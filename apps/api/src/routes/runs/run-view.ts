@@ -1,9 +1,6 @@
 import { allowedModels, type OperatorPolicy, type RunSpec, type TreeUsage } from '@holdpoint/contract';
 import type { Run, RunDetail } from '@holdpoint/contract/wire';
-import { noUsage } from '@holdpoint/engine/domain/agent-report';
-import { operatorPolicyDigest, withCurrent } from '@holdpoint/engine/domain/judge-call';
-import { usedByTree } from '@holdpoint/engine/domain/limits-reached';
-import type { RunState } from '@holdpoint/engine/domain/state';
+import { noUsage, operatorPolicyDigest, type RunState, usedByTree, withCurrent } from '@holdpoint/engine';
 
 /** A run as the API shows it. */
 export function toRun(run: RunState, now = Date.now()): Run {

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CreateRun } from '@holdpoint/contract/wire';
-import { readLog } from '@holdpoint/engine/log/read-log';
+import { readLog } from '@holdpoint/engine/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contentOf, problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
 import { type TestWorker, testWorker } from '../../testing/test-worker.ts';

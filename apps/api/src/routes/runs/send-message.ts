@@ -1,5 +1,4 @@
 import { idParamsSchema, sendMessageSchema, sentMessageSchema } from '@holdpoint/contract/wire';
-import { sendMessage } from '@holdpoint/engine/commands/send-message';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { checkRunId } from './find-run.ts';
 import { idempotencyKey } from './idempotency-key.ts';
@@ -25,7 +24,7 @@ export function sendMessageRoute(app: App, deps: ApiDeps): void {
       const runId = checkRunId(request.params.id);
       const key = idempotencyKey(request);
       const message = { text: request.body.text, by: operator, ...(key === undefined ? {} : { key }) };
-      const { messageId, created } = await sendMessage(deps, runId, message);
+      const { messageId, created } = await deps.engine.runs.sendMessage(runId, message);
       return reply.code(created ? 201 : 200).send({ message_id: messageId });
     },
   );

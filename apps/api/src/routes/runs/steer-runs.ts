@@ -1,5 +1,4 @@
 import { cancelRunSchema, idParamsSchema, resumeRunSchema, runSchema } from '@holdpoint/contract/wire';
-import { requestCancel, requestPause, requestResume } from '@holdpoint/engine/commands/steer-run';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { checkRunId, findRun } from './find-run.ts';
 import { toRun } from './run-view.ts';
@@ -21,7 +20,7 @@ export function steerRunsRoutes(app: App, deps: ApiDeps): void {
     async ({ params, body }) => {
       const id = checkRunId(params.id);
       const message = body?.message;
-      await requestCancel(deps, id, { by: operator, ...(message === undefined ? {} : { message }) });
+      await deps.engine.runs.cancel(id, { by: operator, ...(message === undefined ? {} : { message }) });
       return toRun(await findRun(deps, id));
     },
   );
@@ -40,7 +39,7 @@ export function steerRunsRoutes(app: App, deps: ApiDeps): void {
     },
     async ({ params }) => {
       const id = checkRunId(params.id);
-      await requestPause(deps, id, operator);
+      await deps.engine.runs.pause(id, operator);
       return toRun(await findRun(deps, id));
     },
   );
@@ -63,7 +62,7 @@ export function steerRunsRoutes(app: App, deps: ApiDeps): void {
     },
     async ({ params, body }) => {
       const id = checkRunId(params.id);
-      await requestResume(deps, id, { by: operator, acceptNewVersion: body?.accept_new_version ?? false });
+      await deps.engine.runs.resume(id, { by: operator, acceptNewVersion: body?.accept_new_version ?? false });
       return toRun(await findRun(deps, id));
     },
   );

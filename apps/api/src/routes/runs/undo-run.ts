@@ -1,5 +1,4 @@
 import { idParamsSchema, undoneSchema, undoRunSchema } from '@holdpoint/contract/wire';
-import { undoSteps } from '@holdpoint/engine/commands/undo-run';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { placeEngineError } from '../../errors/place-engine-error.ts';
 import { awaitRun } from '../../live/await-run.ts';
@@ -34,7 +33,7 @@ export function undoRunRoute(app: App, deps: ApiDeps): void {
         runId,
         async ask() {
           undone = await placeEngineError(places, () =>
-            undoSteps(deps, runId, { toStep, keepExternalEffects, by: operator }),
+            deps.engine.runs.undo(runId, { toStep, keepExternalEffects, by: operator }),
           );
         },
         isPending: ({ restore }) => restore === 'due',

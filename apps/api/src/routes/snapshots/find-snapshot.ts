@@ -1,6 +1,4 @@
-import type { RunState } from '@holdpoint/engine/domain/state';
-import { EngineError } from '@holdpoint/engine/errors';
-import { readWholeLog } from '@holdpoint/engine/log/read-log';
+import { EngineError, type RunState } from '@holdpoint/engine';
 import { WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
@@ -29,7 +27,7 @@ export function workspaceOf(run: RunState): WorkspaceState {
  * @throws ApiProblem `snapshot_not_found`
  */
 export async function checkSnapshots(
-  deps: Pick<ApiDeps, 'redis'>,
+  deps: Pick<ApiDeps, 'engine'>,
   run: RunState,
   asked: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
@@ -44,8 +42,8 @@ export async function checkSnapshots(
   }
 }
 
-async function* everySnapshot({ redis }: Pick<ApiDeps, 'redis'>, runId: string): AsyncGenerator<string> {
-  for await (const event of readWholeLog(redis, runId)) {
+async function* everySnapshot({ engine }: Pick<ApiDeps, 'engine'>, runId: string): AsyncGenerator<string> {
+  for await (const event of engine.events.all(runId)) {
     if (
       event.type === 'workspace.materialised' ||
       event.type === 'workspace.snapshotted' ||
@@ -58,7 +56,7 @@ async function* everySnapshot({ redis }: Pick<ApiDeps, 'redis'>, runId: string):
 
 /** The snapshot that was asked for, or the one the run is at. @throws as `checkSnapshots` */
 export async function findSnapshot(
-  deps: Pick<ApiDeps, 'redis'>,
+  deps: Pick<ApiDeps, 'engine'>,
   run: RunState,
   asked: string | undefined,
 ): Promise<string> {

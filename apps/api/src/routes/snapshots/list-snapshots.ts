@@ -1,14 +1,12 @@
 import { idParamsSchema, type Snapshot, snapshotListSchema } from '@holdpoint/contract/wire';
-import type { RunState } from '@holdpoint/engine/domain/state';
-import { readWholeLog } from '@holdpoint/engine/log/read-log';
-import { listSteps } from '@holdpoint/engine/queries/list-steps';
+import type { RunState } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { checkRunId } from '../runs/find-run.ts';
 import { type NumberedStep, numberSteps } from '../steps/number-steps.ts';
 import { workspaceOf } from './find-snapshot.ts';
 
 /** GET /v1/runs/{id}/snapshots: what can be looked at, compared, restored and forked from. */
-export function listSnapshotsRoute(app: App, deps: Pick<ApiDeps, 'redis'>): void {
+export function listSnapshotsRoute(app: App, deps: Pick<ApiDeps, 'engine'>): void {
   app.get(
     '/v1/runs/:id/snapshots',
     {
@@ -23,7 +21,7 @@ export function listSnapshotsRoute(app: App, deps: Pick<ApiDeps, 'redis'>): void
       },
     },
     async ({ params }) => {
-      const { run, steps } = await listSteps(deps, checkRunId(params.id));
+      const { run, steps } = await deps.engine.runs.steps(checkRunId(params.id));
       workspaceOf(run);
       return { data: await snapshotsOf(deps, run, numberSteps(steps)) };
     },
@@ -31,13 +29,13 @@ export function listSnapshotsRoute(app: App, deps: Pick<ApiDeps, 'redis'>): void
 }
 
 async function snapshotsOf(
-  { redis }: Pick<ApiDeps, 'redis'>,
+  { engine }: Pick<ApiDeps, 'engine'>,
   run: RunState,
   numbered: readonly NumberedStep[],
 ): Promise<Snapshot[]> {
   const steps = new Map(numbered.map((one) => [one.step.id, one]));
   const snapshots: Snapshot[] = [];
-  for await (const event of readWholeLog(redis, run.id)) {
+  for await (const event of engine.events.all(run.id)) {
     if (event.type === 'workspace.materialised') {
       const { snapshot: id, files } = event.data;
       snapshots.push({ id, parent: null, step: null, time: event.time, files_changed: files, current: false });

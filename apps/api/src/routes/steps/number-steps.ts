@@ -1,4 +1,4 @@
-import type { StepState } from '@holdpoint/engine/domain/state';
+import type { StepState } from '@holdpoint/engine';
 
 /** A step with its number, as fork and undo take it; null: it was undone, and does not count any more. */
 export interface NumberedStep {

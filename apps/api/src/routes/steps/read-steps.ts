@@ -5,9 +5,6 @@ import {
   stepDetailSchema,
   stepPageSchema,
 } from '@holdpoint/contract/wire';
-import { fromPayload } from '@holdpoint/engine/blobs/blob-store';
-import { listAttempts } from '@holdpoint/engine/queries/list-attempts';
-import { getStep, listSteps } from '@holdpoint/engine/queries/list-steps';
 import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { checkRunId } from '../runs/find-run.ts';
@@ -28,7 +25,7 @@ export function readStepsRoutes(app: App, deps: ApiDeps): void {
       },
     },
     async ({ params, query: { limit, cursor } }) => {
-      const { run, steps: found } = await listSteps(deps, checkRunId(params.id));
+      const { run, steps: found } = await deps.engine.runs.steps(checkRunId(params.id));
       const steps = numberSteps(found);
       const start = cursor === undefined ? 0 : steps.findIndex(({ step }) => step.id === cursor) + 1;
       if (cursor !== undefined && start === 0) {
@@ -54,11 +51,11 @@ export function readStepsRoutes(app: App, deps: ApiDeps): void {
       },
     },
     async ({ params }) => {
-      const { run, step } = await getStep(deps, params.id);
+      const { run, step } = await deps.engine.runs.step(params.id);
       const value = step.outcome?.value;
       const [args, result] = await Promise.all([
-        fromPayload(deps.blobs, step.args),
-        value === undefined ? null : fromPayload(deps.blobs, value),
+        deps.engine.read(step.args),
+        value === undefined ? null : deps.engine.read(value),
       ]);
       return toStepDetail(run.id, step, args, result);
     },
@@ -76,8 +73,8 @@ export function readStepsRoutes(app: App, deps: ApiDeps): void {
       },
     },
     async ({ params }) => {
-      const { run, step } = await getStep(deps, params.id);
-      const attempts = await listAttempts(deps, run.id, step.id);
+      const { run, step } = await deps.engine.runs.step(params.id);
+      const attempts = await deps.engine.runs.attempts(run.id, step.id);
       return { data: attempts.map(toAttempt) };
     },
   );

@@ -1,6 +1,5 @@
 import type { Attempt, Step, StepDetail } from '@holdpoint/contract/wire';
-import type { StepState } from '@holdpoint/engine/domain/state';
-import type { Attempt as LoggedAttempt } from '@holdpoint/engine/queries/list-attempts';
+import type { Attempt as LoggedAttempt, StepState } from '@holdpoint/engine';
 import { z } from 'zod';
 import type { NumberedStep } from './number-steps.ts';
 

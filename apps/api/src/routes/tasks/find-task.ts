@@ -1,14 +1,11 @@
 import { taskIdSchema } from '@holdpoint/contract';
-import type { TaskState } from '@holdpoint/engine/domain/state';
-import { EngineError } from '@holdpoint/engine/errors';
-import { ownerOf } from '@holdpoint/engine/log/indexes';
-import { readTask } from '@holdpoint/engine/log/read-state';
+import { EngineError, type TaskState } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
 
 /** @throws EngineError `task_not_found` */
-export async function findTask(deps: Pick<ApiDeps, 'redis'>, id: string): Promise<{ runId: string; task: TaskState }> {
-  const runId = taskIdSchema.safeParse(id).success ? await ownerOf(deps.redis, id) : null;
-  const task = runId === null ? undefined : await readTask(deps.redis, runId, id);
+export async function findTask(deps: Pick<ApiDeps, 'engine'>, id: string): Promise<{ runId: string; task: TaskState }> {
+  const runId = taskIdSchema.safeParse(id).success ? await deps.engine.tasks.runOf(id) : null;
+  const task = runId === null ? undefined : await deps.engine.tasks.find(runId, id);
   if (runId === null || task === undefined) throw new EngineError('task_not_found', `there is no task ${id}`);
   return { runId, task };
 }

@@ -1,6 +1,6 @@
 import { isTaskOver } from '@holdpoint/contract';
 import type { Task } from '@holdpoint/contract/wire';
-import type { RunState, TaskState } from '@holdpoint/engine/domain/state';
+import type { RunState, TaskState } from '@holdpoint/engine';
 
 /** A task as the API shows it. @param child the run of a sub-agent, once there is one */
 export function toTask(runId: string, task: TaskState, child: RunState | undefined): Task {

@@ -6,10 +6,7 @@ import {
   taskOutputSchema,
   taskSchema,
 } from '@holdpoint/contract/wire';
-import { requestTaskKill } from '@holdpoint/engine/commands/kill-task';
-import type { TaskState } from '@holdpoint/engine/domain/state';
-import { newsChannel } from '@holdpoint/engine/log/keys';
-import { readRun, readTasks } from '@holdpoint/engine/log/read-state';
+import { newsChannel, type TaskState } from '@holdpoint/engine';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { clientGone } from '../../live/stream.ts';
 import { findRun } from '../runs/find-run.ts';
@@ -19,7 +16,7 @@ import { toTask } from './task-view.ts';
 export function tasksRoutes(app: App, deps: ApiDeps): void {
   const show = async (runId: string, task: TaskState) => {
     const { child } = task.about;
-    return toTask(runId, task, child === undefined ? undefined : await readRun(deps.redis, child));
+    return toTask(runId, task, child === undefined ? undefined : await deps.engine.runs.find(child));
   };
 
   app.get(
@@ -35,7 +32,7 @@ export function tasksRoutes(app: App, deps: ApiDeps): void {
     },
     async ({ params }) => {
       const { id } = await findRun(deps, params.id);
-      const tasks = await readTasks(deps.redis, id);
+      const tasks = await deps.engine.tasks.list(id);
       return { data: await Promise.all(tasks.map((task) => show(id, task))) };
     },
   );
@@ -106,7 +103,7 @@ export function tasksRoutes(app: App, deps: ApiDeps): void {
     },
     async ({ params }) => {
       const { runId, task } = await findTask(deps, params.id);
-      await requestTaskKill(deps, runId, task.id, operator);
+      await deps.engine.tasks.kill(runId, task.id, operator);
       const now = await findTask(deps, params.id);
       return show(runId, now.task);
     },

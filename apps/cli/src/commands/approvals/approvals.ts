@@ -3,12 +3,12 @@ import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 import { listApprovals } from './list.ts';
 
-/** Bare on a terminal it is the inbox, otherwise the list. */
+/** Without a subcommand: the inbox on a terminal, else the list. */
 export function approvalsCommand(shell: Shell): Command {
-  return apiCommand('approvals', 'what waits for a decision; on a terminal one after the other').action(
+  return apiCommand('approvals', 'list open approvals; on a terminal, decide them one by one').action(
     async ({ url, json }: ApiOptions) => {
       if (json || !shell.interactive) {
-        return listApprovals(shell, { limit: 50, ...(url === undefined ? {} : { url }), ...(json ? { json } : {}) });
+        return listApprovals(shell, { limit: 50, url, json });
       }
       const client = await shell.connect(url);
       const { inbox } = await import('./inbox.ts');

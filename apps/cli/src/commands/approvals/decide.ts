@@ -8,9 +8,9 @@ import type { Shell } from '../../shell.ts';
 
 export interface DecideInput extends Omit<Decide, 'action_digest' | 'args'> {
   approvalId: string;
-  /** With edit; may follow from what is shown. */
+  /** With edit; may be computed from the approval. */
   args?: Args | ((shown: Approval) => Args);
-  /** Undefined: of what is shown now, once the person has said yes to it. */
+  /** When undefined, the digest of what is shown, after the user has confirmed it. */
   digest?: string | undefined;
   json?: boolean | undefined;
 }
@@ -18,24 +18,24 @@ export interface DecideInput extends Omit<Decide, 'action_digest' | 'args'> {
 type Args = NonNullable<Decide['args']>;
 
 /**
- * Shows exactly what the decision is about, then decides with that digest: if the call changes in between, the server refuses. What lets a
- * call run needs the digest that a person has read, or a yes after reading.
+ * Shows what the decision is about, then decides with that digest: if the call changes in between, the server refuses. A decision that
+ * lets a call run needs the digest from the user, or a confirmation on a terminal.
  *
- * @throws CliError `usage` when there is neither
+ * @throws CliError `usage` without either
  */
 export async function decide(deps: { shell: Shell; client: Client }, input: DecideInput): Promise<void> {
   const { shell, client } = deps;
   const { approvalId, digest, json, args, ...decision } = input;
   const shown = await client.getApproval(approvalId);
   if (!json) for (const line of approvalText(shown, { colors: shell.errColors, now: Date.now() })) shell.say(line);
-  refuseOther(shown, decision.decision);
+  refuseDisallowed(shown, decision.decision);
   const given = typeof args === 'function' ? args(shown) : args;
   if (digest === undefined && letsRun(decision.decision) && !(await confirmed(shell, input, shown))) {
     return shell.say('Nothing was decided.');
   }
   const decided = await client.decideApproval(approvalId, {
     ...decision,
-    ...(given === undefined ? {} : { args: given }),
+    args: given,
     action_digest: digest ?? shown.action_digest,
   });
   if (json) return shell.printJson(decided);
@@ -43,23 +43,25 @@ export async function decide(deps: { shell: Shell; client: Client }, input: Deci
   shell.say(`follow:   ${commandLine('watch', decided.run_id)}`);
 }
 
-/** Said here, so that a script's usage error is told as one. The server checks it, too. */
-function refuseOther({ allowed_decisions: allowed, status }: Approval, decision: Decide['decision']): void {
+/** The server checks this, too; here it becomes a usage error. */
+function refuseDisallowed({ allowed_decisions: allowed, status }: Approval, decision: Decide['decision']): void {
   if (status !== 'pending' || allowed.includes(decision)) return;
-  throw new CliError('usage', `This approval does not take ${decision}.`, { next: `It takes: ${allowed.join(', ')}.` });
+  throw new CliError('usage', `This approval does not allow ${decision}.`, {
+    next: `It allows: ${allowed.join(', ')}.`,
+  });
 }
 
 const letsRun = (decision: Decide['decision']): boolean => decision === 'approve' || decision === 'edit';
 
-/** Asks the person who has just read what is shown; without a terminal there is none. */
+/** Asks the user, who has just read the approval. */
 async function confirmed(shell: Shell, { decision, json }: DecideInput, shown: Approval): Promise<boolean> {
-  if (shown.status !== 'pending') return true; // the server's refusal says how it was decided
+  if (shown.status !== 'pending') return true; // The server's refusal says how it was decided.
   if (!shell.interactive || json) {
     throw new CliError(
       'usage',
-      `Without --digest, ${decision} needs a terminal, so that a person can read the call first.`,
+      `Without --digest, ${decision} needs a terminal, where a person reads the call first.`,
       {
-        next: `Look with \`${commandLine('approvals', 'show', shown.id)}\`, then give the digest that it shows with --digest.`,
+        next: `Read it with \`${commandLine('approvals', 'show', shown.id)}\`, then pass its digest with --digest.`,
       },
     );
   }

@@ -8,6 +8,6 @@ export interface DecisionOptions extends ApiOptions {
 export function withDigest(command: Command): Command {
   return command.option(
     '--digest <sha256:…>',
-    'decide only if the call still has this digest; without it, a terminal is asked after the call was shown',
+    'decide only if the call still has this digest (default: confirm on the terminal)',
   );
 }

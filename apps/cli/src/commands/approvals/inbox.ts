@@ -7,27 +7,27 @@ import { actionText, approvalText, isAboutPublish } from '../../output/approval-
 import { cut, oneLine, plain, plainJson } from '../../output/plain.ts';
 import type { Shell } from '../../shell.ts';
 import { jsonObject } from '../options.ts';
-import { settleConflicts } from './settle-conflicts.ts';
+import { askResolutions } from './ask-resolutions.ts';
 
 type Decision = Decide['decision'];
 
-/** Goes through what waits for a decision, one after the other, until nothing does or the person leaves. Needs a terminal. */
+/** Lets the user decide open approvals until none is left or the user leaves. Needs a terminal. */
 export async function inbox({ shell, client }: { shell: Shell; client: Client }): Promise<void> {
   for (;;) {
     const { data } = await client.listApprovals({ limit: 100 });
-    if (data.length === 0) return outro('Nothing waits for a decision.');
-    const id = await select({ message: `${data.length} waiting`, options: data.map(optionOf), maxItems: 12 });
+    if (data.length === 0) return outro('No open approvals.');
+    const id = await select({ message: `${data.length} open`, options: data.map(optionOf), maxItems: 12 });
     if (isCancel(id)) return cancel('Nothing more was decided.');
     const approval = await client.getApproval(id);
     const text = approvalText(approval, { colors: shell.colors, now: Date.now() });
     log.message(text.flatMap((line) => line.split('\n')));
-    const goesOn = await decideOne({ shell, client }, approval).catch((error: unknown) => {
-      // Another person was faster, or the call changed while this one was read: the list tells what is left.
+    const stays = await decideOne({ shell, client }, approval).catch((error: unknown) => {
+      // Another user was faster, or the call changed in between: back to the list.
       if (!(error instanceof ApiError) && !(error instanceof CliError)) throw error;
       log.error(plain(`${error.message}\n${error.next}`));
       return true;
     });
-    if (!goesOn) return cancel('Nothing more was decided.');
+    if (!stays) return cancel('Nothing more was decided.');
   }
 }
 
@@ -37,11 +37,11 @@ const optionOf = (approval: Approval) => ({
   hint: oneLine(`${approval.risk} risk, ${approval.run_title}`, 60),
 });
 
-/** @returns false when the person leaves */
+/** @returns false when the user leaves */
 async function decideOne({ shell, client }: { shell: Shell; client: Client }, approval: Approval): Promise<boolean> {
   const decision = await select<Decision | 'later'>({
     message: 'Your decision',
-    // Nothing is let through by pressing Enter once too often.
+    // Pressing Enter once too often approves nothing.
     initialValue: 'later',
     options: [
       ...approval.allowed_decisions.map((value) => ({ value, label: value, hint: hintOf(value, approval.kind) })),
@@ -50,19 +50,19 @@ async function decideOne({ shell, client }: { shell: Shell; client: Client }, ap
   });
   if (isCancel(decision)) return false;
   if (decision === 'later') return true;
-  const words = await wordsFor(shell, decision, approval);
-  if (words === undefined) return true;
+  const details = await askDetails(shell, decision, approval);
+  if (details === undefined) return true;
   const decided = await client.decideApproval(approval.id, {
     decision,
     action_digest: approval.action_digest,
-    ...words,
+    ...details,
   });
   log.success(`${decided.id} is ${decided.status}`);
   return true;
 }
 
-/** @returns undefined when the person changes their mind */
-async function wordsFor(
+/** @returns undefined when the user cancels */
+async function askDetails(
   shell: Shell,
   decision: Decision,
   approval: Approval,
@@ -79,12 +79,12 @@ async function wordsFor(
     case 'respond': {
       const message = await ask({
         message: 'Your answer',
-        validate: (value) => (value ? undefined : 'It needs some words.'),
+        validate: (value) => (value ? undefined : 'An answer is needed.'),
       });
       return isCancel(message) ? undefined : { message };
     }
     case 'edit': {
-      if (approval.kind === 'conflict') return settleConflicts(shell, approval);
+      if (approval.kind === 'conflict') return askResolutions(shell, approval);
       const given = await ask({
         message: 'All arguments, as JSON',
         initialValue: plainJson(approval.action.args),
@@ -112,8 +112,8 @@ const hints: Record<Approval['kind'], Partial<Record<Decision, string>>> = {
   indeterminate: { approve: 'run it again', reject: 'it did not take effect', respond: 'it did take effect' },
   publish: { approve: 'publish exactly this', reject: 'publish nothing' },
   conflict: {
-    approve: 'try again with the source as it is by then',
-    edit: 'say what becomes of each file',
+    approve: 'try again with the current source',
+    edit: 'choose a version of each file',
     reject: 'publish nothing',
   },
 };

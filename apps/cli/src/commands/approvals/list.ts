@@ -12,11 +12,11 @@ interface ListOptions extends ApiOptions {
 }
 
 export function listApprovalsCommand(shell: Shell): Command {
-  return apiCommand('list', 'what waits for a decision')
-    .option('--run <run>', 'only of this run and its sub-agents')
-    .addOption(new Option('--all', 'also those that are decided (needs --run)'))
-    .option('--limit <n>', 'so many at most', count, 50)
-    .option('--cursor <cursor>', 'go on after an earlier list')
+  return apiCommand('list', 'list open approvals')
+    .option('--run <run>', 'only approvals of this run and its sub-agents')
+    .addOption(new Option('--all', 'include decided approvals (needs --run)'))
+    .option('--limit <n>', 'list at most this many', count, 50)
+    .option('--cursor <cursor>', 'continue an earlier list')
     .action((options: ListOptions) => listApprovals(shell, options));
 }
 
@@ -25,11 +25,11 @@ export async function listApprovals(shell: Shell, { url, json, run, all, limit, 
   const page = await client.listApprovals({
     limit,
     cursor,
-    ...(run === undefined ? {} : { run_id: run }),
-    ...(all === undefined ? {} : { status: approvalStatusSchema.options }),
+    run_id: run,
+    status: all && approvalStatusSchema.options,
   });
   if (json) return shell.printJson(page);
-  if (page.data.length === 0) return shell.say('Nothing waits for a decision.');
+  if (page.data.length === 0) return shell.say('No open approvals.');
   for (const line of approvalTable(page.data, Date.now())) shell.print(line);
   if (page.next_cursor !== null) shell.say(`There are more: --cursor ${page.next_cursor}`);
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CliError } from '../../errors.ts';
 
-/** A text file to the last byte, a byte order mark included. @throws CliError `usage` */
+/** Reads a text file unchanged, including a byte order mark. @throws CliError `usage` */
 export async function readText(cwd: string, file: string): Promise<string> {
   const content = await readFile(resolve(cwd, file)).catch((cause: unknown) => {
     const reason = cause instanceof Error ? cause.message : String(cause);

@@ -7,14 +7,13 @@ import { type DecisionOptions, withDigest } from './digest-option.ts';
 export function rejectCommand(shell: Shell): Command {
   const command = apiCommand(
     'reject',
-    'refuse a held call, and the run is told so and goes on; or a publish, and nothing is published',
+    'reject a held call: the planner reads that and continues; or a held publish: nothing is published',
   )
     .argument('<approval>', 'id of the approval')
-    .option('--message <text>', 'why, for the planner');
+    .option('--message <text>', 'reason, for the planner');
   return withDigest(command).action(async (approvalId: string, options: DecisionOptions & { message?: string }) => {
     const { url, message, ...rest } = options;
     const client = await shell.connect(url);
-    const words = message === undefined ? {} : { message };
-    await decide({ shell, client }, { approvalId, decision: 'reject', ...words, ...rest });
+    await decide({ shell, client }, { approvalId, decision: 'reject', message, ...rest });
   });
 }

@@ -19,27 +19,26 @@ interface ResolveOptions extends DecisionOptions {
 type Chosen = Map<string, Choice>;
 
 export function resolveCommand(shell: Shell): Command {
-  const command = apiCommand('resolve', 'settle a publish that met conflicts: what becomes of each file')
+  const command = apiCommand('resolve', 'resolve the conflicts of a publish, file by file')
     .argument('<approval>', 'id of the approval')
-    .option('--run <path>', "take the run's version; may be given several times", several)
-    .option('--source <path>', "keep the source's version; may be given several times", several)
-    .option('--text <path=file>', 'take what is in this file; may be given several times', pathAndFile)
-    .addOption(new Option('--others <version>', 'of all files that are not named').choices(['run', 'source']))
-    .option('--message <text>', 'words for the log');
+    .option('--run <path>', "take the run's version; may be repeated", several)
+    .option('--source <path>', "keep the source's version; may be repeated", several)
+    .option('--text <path=file>', 'take the text of this file; may be repeated', pathAndFile)
+    .addOption(new Option('--others <version>', 'take this version of all other files').choices(['run', 'source']))
+    .option('--message <text>', 'note for the log');
   return withDigest(command).action(async (approvalId: string, options: ResolveOptions) => {
     const { url, message, digest, json, others } = options;
     const chosen = await choicesOf(shell, options);
     const client = await shell.connect(url);
-    const words = message === undefined ? {} : { message };
     const args = (shown: Approval) => argsFor(shown, chosen, others);
-    await decide({ shell, client }, { approvalId, decision: 'edit', args, digest, json, ...words });
+    await decide({ shell, client }, { approvalId, decision: 'edit', args, digest, json, message });
   });
 }
 
 async function choicesOf(shell: Shell, { run = [], source = [], text = [] }: ResolveOptions): Promise<Chosen> {
   const chosen: Chosen = new Map();
   const choose = (path: string, choice: Choice): void => {
-    if (chosen.has(path)) throw new CliError('usage', `${path} is named more than once.`);
+    if (chosen.has(path)) throw new CliError('usage', `${path} is given more than once.`);
     chosen.set(path, choice);
   };
   for (const path of run) choose(path, { take: 'run' });
@@ -58,12 +57,14 @@ function argsFor(shown: Approval, chosen: Chosen, others: 'run' | 'source' | und
   return toArgs(conflicts, (path) => {
     const choice = chosen.get(path) ?? (others && { take: others });
     if (choice) return choice;
-    throw new CliError('usage', `Nothing is said of ${path}.`, { next: 'Name it with --run, --source or --text.' });
+    throw new CliError('usage', `No version is chosen for ${path}.`, {
+      next: 'Name it with --run, --source or --text.',
+    });
   });
 }
 
 function pathAndFile(text: string, before: { path: string; file: string }[] = []): { path: string; file: string }[] {
-  // A file's name seldom has "=" in it, a path in a workspace may.
+  // A path in a workspace may contain "="; the name of a local file rarely does.
   const at = text.lastIndexOf('=');
   if (at < 1 || at === text.length - 1) throw new InvalidArgumentError('Expected path=file.');
   return [...before, { path: text.slice(0, at), file: text.slice(at + 1) }];

@@ -5,7 +5,7 @@ import { decide } from './decide.ts';
 import { type DecisionOptions, withDigest } from './digest-option.ts';
 
 export function respondCommand(shell: Shell): Command {
-  const command = apiCommand('respond', 'answer a question, or say something instead of letting the call run')
+  const command = apiCommand('respond', 'answer a question, or answer in place of running the call')
     .argument('<approval>', 'id of the approval')
     .argument('<message>', 'the answer; - reads standard input');
   return withDigest(command).action(

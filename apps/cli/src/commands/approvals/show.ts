@@ -6,7 +6,7 @@ import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 
 export function showApprovalCommand(shell: Shell): Command {
-  return apiCommand('show', 'what is asked: the exact call, and what it would change')
+  return apiCommand('show', 'show one approval: the exact call and what it would change')
     .argument('<approval>', 'id of the approval')
     .action(async (approvalId: string, { url, json }: ApiOptions) => {
       const approval = await (await shell.connect(url)).getApproval(approvalId);

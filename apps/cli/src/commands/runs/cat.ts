@@ -5,9 +5,9 @@ import { type ApiOptions, apiCommand } from '../options.ts';
 import { atOption } from './files.ts';
 
 export function readFileCommand(shell: Shell): Command {
-  return apiCommand('cat', 'a file of its workspace, byte for byte')
+  return apiCommand('cat', 'print a file of the workspace unchanged')
     .argument('<run>', 'id of the run')
-    .argument('<path>', 'of the file')
+    .argument('<path>', 'path in the workspace')
     .option(...atOption)
     .action(async (runId: string, path: string, { url, json, at }: ApiOptions & { at?: string }) => {
       const client = await shell.connect(url);

@@ -13,13 +13,13 @@ interface DiffOptions extends ApiOptions {
 }
 
 export function diffRunCommand(shell: Shell): Command {
-  return apiCommand('diff', 'what a run changed: a patch which git apply accepts')
+  return apiCommand('diff', 'print what a run changed, as a patch for git apply')
     .argument('<run>', 'id of the run')
     .argument('[path]', 'only this file')
-    .option('--stat', 'only which files, and how many lines')
-    .option('--from <snapshot|step>', 'a snapshot, or the number or id of a step (default: the one it began with)')
-    .option('--to <snapshot|step>', 'the same (default: the one it is at)')
-    .option('--include-ignored', "with what the source's ignore rules match (default: shown as left out)")
+    .option('--stat', 'print only the files and their line counts')
+    .option('--from <snapshot|step>', 'a snapshot, or the number or id of a step (default: the first snapshot)')
+    .option('--to <snapshot|step>', 'the same (default: the current snapshot)')
+    .option('--include-ignored', "include files that the source's ignore rules match")
     .action(async (runId: string, path: string | undefined, options: DiffOptions) => {
       const { url, json, stat, from, to, includeIgnored } = options;
       const client = await shell.connect(url);
@@ -33,7 +33,7 @@ export function diffRunCommand(shell: Shell): Command {
       }
       const patch = await client.patch(runId, query);
       if (patch === '') shell.say('No changes.');
-      // A file or a program gets the bytes as they are; a terminal gets nothing that could steer it.
+      // A file or a program gets the exact bytes; on a terminal, control characters are escaped.
       else if (!shell.stdoutIsTerminal) shell.write(patch);
       else for (const line of patchLines(patch, shell.colors)) shell.print(line);
       const { left_out } = await client.diff(runId, query);

@@ -3,7 +3,7 @@ import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 
 export function discardRunCommand(shell: Shell): Command {
-  return apiCommand('discard', 'remove the workspace of a run that has ended; its log stays')
+  return apiCommand('discard', 'remove the workspace of an ended run; its log stays')
     .argument('<run>', 'id of the run')
     .action(async (runId: string, { url, json }: ApiOptions) => {
       const publication = await (await shell.connect(url)).discard(runId);

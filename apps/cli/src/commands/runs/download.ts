@@ -17,18 +17,23 @@ interface DownloadOptions extends ApiOptions {
 }
 
 export function downloadRunCommand(shell: Shell): Command {
-  return apiCommand('download', 'its files as an archive')
+  return apiCommand('download', 'download the files of the workspace as an archive')
     .argument('<run>', 'id of the run')
-    .option('--changed', 'only what it added or changed')
+    .option('--changed', 'only files that the run added or changed')
     .option(...atOption)
-    .addOption(new Option('--format <format>', '(default: that of --output, or tar.gz)').choices(['tar.gz', 'zip']))
-    .option('--output <file>', 'a new file; - is standard output (default: <run>.tar.gz here)')
+    .addOption(
+      new Option('--format <format>', 'format of the archive (default: that of --output, or tar.gz)').choices([
+        'tar.gz',
+        'zip',
+      ]),
+    )
+    .option('--output <file>', 'a new file; - is standard output (default: <run>.tar.gz in this directory)')
     .action(async (runId: string, options: DownloadOptions) => {
       const { url, json, at, changed, output } = options;
       const format = options.format ?? (output?.endsWith('.zip') ? 'zip' : 'tar.gz');
       if (output === '-' && json) throw new CliError('usage', 'Standard output takes the archive or --json, not both.');
       if (output === '-' && shell.stdoutIsTerminal)
-        throw new CliError('usage', 'An archive is nothing for a terminal.');
+        throw new CliError('usage', 'Refusing to write binary data to a terminal; use --output FILE.');
       const client = await shell.connect(url);
       const snapshot = await findSnapshot(client, runId, at);
       const bytes = await client.downloadArchive(runId, { snapshot, only: changed ? 'changed' : 'all', format });
@@ -41,7 +46,7 @@ export function downloadRunCommand(shell: Shell): Command {
     });
 }
 
-/** A whole file or none. @throws CliError `file_exists`, `cannot_write` */
+/** Writes the whole file or none. @throws CliError `file_exists`, `cannot_write` */
 async function save(bytes: AsyncIterable<Uint8Array>, file: string): Promise<void> {
   const stream = createWriteStream(file, { flags: 'wx' });
   let isOurs = false;

@@ -8,13 +8,13 @@ import { type ApiOptions, apiCommand } from '../options.ts';
 
 export const atOption = [
   '--at <snapshot|step>',
-  'as they were then: a snapshot, or the number or id of a step (default: now)',
+  'at a snapshot, or after the step with this number or id (default: now)',
 ] as const;
 
 export function listFilesCommand(shell: Shell): Command {
-  return apiCommand('files', 'the files of its workspace')
+  return apiCommand('files', 'list the files of the workspace')
     .argument('<run>', 'id of the run')
-    .argument('[path]', 'only this file, or what lies in this folder')
+    .argument('[path]', 'only this file, or files in this folder')
     .option(...atOption)
     .action(async (runId: string, path: string | undefined, { url, json, at }: ApiOptions & { at?: string }) => {
       const client = await shell.connect(url);

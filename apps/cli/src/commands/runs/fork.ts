@@ -1,8 +1,8 @@
 import type { ForkRun } from '@holdpoint/contract/wire';
 import type { Command } from 'commander';
-import { defined } from '../../defined.ts';
 import { stepReference } from '../../find-snapshot.ts';
 import { placeInPlan } from '../../plan/place-error.ts';
+import type { PlanFile } from '../../plan/plan-file.ts';
 import { readPlan } from '../../plan/read-plan.ts';
 import type { Shell } from '../../shell.ts';
 import { followSubmitted, type SubmitOptions, withSubmitOptions } from '../follow-submitted.ts';
@@ -18,34 +18,37 @@ interface ForkOptions extends ApiOptions, SubmitOptions {
 }
 
 export function forkRunCommand(shell: Shell): Command {
-  const command = apiCommand('fork', 'a new run that goes on after a step of this one, with its files as they were')
-    .argument('<run>', 'id of the run; it stays as it is')
-    .requiredOption('--from-step <step>', 'the last step that is kept: its number in `runs steps`, or its id; 0: none')
+  const command = apiCommand('fork', 'start a new run after a step of this one, with the files as they were then')
+    .argument('<run>', 'id of the run, which does not change')
+    .requiredOption('--from-step <step>', 'last step to keep: its number in `runs steps`, or its id; 0 keeps none')
     .option(
       '--plan <file>',
-      'of a scripted run: another plan, whose kept groups are as they were; - reads standard input',
+      'another plan for a scripted run; its kept groups must be unchanged; - reads standard input',
     )
-    .option('--model <provider/model>', 'of a task: another model')
+    .option('--model <provider/model>', 'another model for a prompt')
     .option(
       '--validate <command>',
-      'must succeed before a publish; may be given several times (default: as it was)',
+      'validator: a command that must pass before a publish; may be repeated (default: unchanged)',
       several,
     )
-    .option('--label <name=value>', 'may be given several times (default: as they were)', label)
-    .option('--title <text>', 'for lists (default: as it was)');
+    .option('--label <name=value>', 'label of the new run; may be repeated (default: unchanged)', label)
+    .option('--title <text>', 'title in lists (default: unchanged)');
   return withSubmitOptions(command).action(async (runId: string, options: ForkOptions) => {
     const { cwd } = shell.config;
     const { title, model, label: labels, validate, idempotencyKey } = options;
     const plan =
       options.plan === undefined ? undefined : await readPlan({ cwd, file: options.plan, readInput: shell.readInput });
-    const { toolset, network, ...file } = plan?.file ?? {};
+    const { toolset, network, ...file }: Partial<PlanFile> = plan?.file ?? {};
     if (toolset !== undefined || network !== undefined) {
-      shell.say('Its toolset and its network stay as they were, whatever the plan says.');
+      shell.say('A fork keeps its toolset and network; those of the plan are ignored.');
     }
     const validators = validate?.map((one) => ({ command: one }));
     const body: ForkRun = {
-      ...defined(file),
-      ...defined({ title, model, labels, validators }),
+      ...file,
+      title: title ?? file.title,
+      model,
+      labels: labels ?? file.labels,
+      validators: validators ?? file.validators,
       from_step: stepReference(options.fromStep),
     };
     const client = await shell.connect(options.url);

@@ -4,7 +4,7 @@ import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 
 export function getRunCommand(shell: Shell): Command {
-  return apiCommand('get', 'one run as it is')
+  return apiCommand('get', 'show one run')
     .argument('<run>', 'id of the run')
     .action(async (runId: string, { url, json }: ApiOptions) => {
       const run = await (await shell.connect(url)).getRun(runId);

@@ -13,18 +13,18 @@ interface ListOptions extends ApiOptions {
 }
 
 export function listRunsCommand(shell: Shell): Command {
-  return apiCommand('list', 'the newest runs')
-    .option('--status <status,…>', 'only these', statuses)
-    .option('--label <name=value>', 'only with this label')
-    .option('--limit <n>', 'so many at most', count, 20)
-    .option('--cursor <cursor>', 'go on after an earlier list')
+  return apiCommand('list', 'list runs, newest first')
+    .option('--status <status,…>', 'only runs with this status', statuses)
+    .option('--label <name=value>', 'only runs with this label')
+    .option('--limit <n>', 'list at most this many', count, 20)
+    .option('--cursor <cursor>', 'continue an earlier list')
     .action(async ({ url, json, status, label, limit, cursor }: ListOptions) => {
       const client = await shell.connect(url);
       const page = await client.listRuns({
         limit,
         cursor,
-        ...(status === undefined ? {} : { status }),
-        ...(label === undefined ? {} : { label: label.replace('=', ':') }),
+        status,
+        label: label?.replace('=', ':'),
       });
       if (json) return shell.printJson(page);
       if (page.data.length === 0) return shell.say('No runs.');

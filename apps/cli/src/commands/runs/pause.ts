@@ -4,7 +4,7 @@ import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 
 export function pauseRunCommand(shell: Shell): Command {
-  return apiCommand('pause', 'let a run stop where it is: what runs is finished, nothing new starts')
+  return apiCommand('pause', 'pause a run: running steps finish, no new step starts')
     .argument('<run>', 'id of the run')
     .action(async (runId: string, { url, json }: ApiOptions) => {
       const run = await (await shell.connect(url)).pauseRun(runId);

@@ -3,7 +3,6 @@ import { ApiError } from '@holdpoint/client/errors';
 import type { Publication, Publish } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError } from 'commander';
 import { commandLine } from '../../command-name.ts';
-import { defined } from '../../defined.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { howToDecide } from '../../follow-run.ts';
 import { diffStat } from '../../output/diff-text.ts';
@@ -34,38 +33,38 @@ interface Deps {
 export function publishRunCommand(shell: Shell): Command {
   return apiCommand(
     'publish',
-    'bring what a run changed to its source: a branch of a repository, or the files of a directory',
+    'publish what a run changed to its source: a branch of a repository, or the files of a directory',
   )
     .argument('<run>', 'id of the run')
     .option(
       '--branch <name>',
-      'of a repository: made when it is missing, merged into when it has moved (default: a new one)',
+      'branch of a repository: created when missing, merged when it has moved (default: a new branch)',
     )
-    .option('--message <text>', "of the commit (default: the run's title)")
-    .option('--author <author>', 'of the commit: "Name <email>" (default: Holdpoint)', author)
-    .option('--snapshot <id>', 'refuse if it is at another one than was reviewed')
-    .option('--include-ignored', "with what a repository's ignore rules match (default: as the run says)")
-    .option('--dry-run', 'show what would happen, and change nothing; exit 8 when there are conflicts')
-    .option('--timeout <seconds>', 'wait for so long at most, then exit 6', seconds)
+    .option('--message <text>', "commit message (default: the run's title)")
+    .option('--author <author>', 'commit author, "Name <email>" (default: Holdpoint)', author)
+    .option('--snapshot <id>', 'refuse when the run is not at this snapshot')
+    .option('--include-ignored', "include files that a repository's ignore rules match (default: as the run says)")
+    .option('--dry-run', 'show what would happen; exit 8 when there are conflicts')
+    .option('--timeout <seconds>', 'stop waiting after this time and exit 6', seconds)
     .action(async (runId: string, options: PublishOptions) => {
       const { url, json, dryRun, timeout, snapshot, branch, message, author: by, includeIgnored } = options;
       const client = await shell.connect(url);
-      const wish = defined({ branch, message, author: by, include_ignored: includeIgnored });
-      if (dryRun) return preview({ shell, client }, runId, { wish, json });
+      const body = { branch, message, author: by, include_ignored: includeIgnored };
+      if (dryRun) return preview({ shell, client }, runId, { body, json });
       const changes = { include_ignored: includeIgnored };
       if (!json) for (const line of diffStat(await client.diff(runId, changes), shell.errColors)) shell.say(line);
       const publication = await publish({ shell, client }, runId, {
-        body: { ...wish, ...defined({ snapshot }) },
+        body: { ...body, snapshot },
         timeout,
       }).catch(async (error: unknown) => {
-        if (!json && isInvalid(error)) await tellValidation({ shell, client }, runId);
+        if (!json && isInvalid(error)) await printValidation({ shell, client }, runId);
         throw error;
       });
-      tellPublication(shell, publication, json);
+      printPublication(shell, publication, json);
     });
 }
 
-/** Asks until it is done, which validators may delay; asking again for the same starts nothing new. */
+/** Asks again until the publish is done: validators take time, and repeating the request starts nothing new. */
 async function publish(
   { shell, client }: Deps,
   runId: string,
@@ -80,21 +79,21 @@ async function publish(
     });
     if (publication.status !== 'requested' || (until !== undefined && performance.now() >= until)) return publication;
     if ((await client.ready()).workers === 0) {
-      shell.say('No worker is running: it is published when there is one (npm start).');
+      shell.say('No worker is running: the publish waits for one (npm start).');
       return publication;
     }
-    if (asked === 1) shell.say('It is still under way (validators may take their time).');
+    if (asked === 1) shell.say('The publish is still running (validators may take a while).');
   }
 }
 
-/** Where it stands, without asking for it again. */
+/** The state of the publish, without a new request. */
 async function publicationOf(client: Client, runId: string): Promise<Publication> {
   const { publication, workspace } = await client.getRun(runId);
   const { conflicts: _, ...rest } = publication;
   return { run_id: runId, snapshot: workspace.snapshot, ...rest };
 }
 
-function tellPublication(shell: Shell, publication: Publication, json: boolean | undefined): void {
+function printPublication(shell: Shell, publication: Publication, json: boolean | undefined): void {
   const { status, published } = publication;
   if (status === 'parked') shell.exitCode = exitCodes.waiting;
   else if (published === null) shell.exitCode = exitCodes.timeout;
@@ -121,25 +120,25 @@ function publicationText({ run_id: runId, status, published, approval_id: approv
   const result = `published: ${publishedText(published)}`;
   if (published.type === 'directory') return { result, next: [] };
   const merge = `git merge ${shellWord(branchName(published.branch))}`;
-  return { result, next: [`Your work tree and the branch you are on are as they were. To take it: ${merge}`] };
+  return { result, next: [`Your work tree and current branch are unchanged. To merge it: ${merge}`] };
 }
 
 async function preview(
   { shell, client }: Deps,
   runId: string,
-  { wish, json }: { wish: Publish; json: boolean | undefined },
+  { body, json }: { body: Publish; json: boolean | undefined },
 ): Promise<void> {
-  const plan = await client.previewPublish(runId, wish);
+  const plan = await client.previewPublish(runId, body);
   if (plan.conflicts.length > 0) shell.exitCode = exitCodes.conflict;
   if (json) return shell.printJson(plan);
   for (const line of publishPlanText(plan, shell.colors)) shell.print(line);
   for (const command of plan.validators) shell.say(`must pass first: ${oneLine(command)}`);
-  if (plan.needs_approval) shell.say('It waits for an approval before anything is published.');
+  if (plan.needs_approval) shell.say('The publish will wait for an approval.');
 }
 
 const isInvalid = (error: unknown): boolean => error instanceof ApiError && error.code === 'validator_failed';
 
-async function tellValidation({ shell, client }: Deps, runId: string): Promise<void> {
+async function printValidation({ shell, client }: Deps, runId: string): Promise<void> {
   for (const line of validationText(await client.getValidation(runId), shell.errColors)) shell.say(line);
 }
 

@@ -8,12 +8,9 @@ interface ResumeOptions extends ApiOptions {
 }
 
 export function resumeRunCommand(shell: Shell): Command {
-  return apiCommand(
-    'resume',
-    'let a paused run, and the paused sub-agents beneath it, continue where they stopped; limits count from zero again',
-  )
+  return apiCommand('resume', 'resume a paused run and its paused sub-agents; limits count from zero again')
     .argument('<run>', 'id of the run')
-    .option('--accept-new-version', 'also when tools are not what they were when the run began')
+    .option('--accept-new-version', 'also when the tools have changed since the run began')
     .action(async (runId: string, { url, json, acceptNewVersion = false }: ResumeOptions) => {
       const run = await (await shell.connect(url)).resumeRun(runId, { accept_new_version: acceptNewVersion });
       if (json) return shell.printJson(run);

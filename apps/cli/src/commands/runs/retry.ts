@@ -12,27 +12,27 @@ interface RetryOptions extends ApiOptions {
 }
 
 export function retryRunCommand(shell: Shell): Command {
-  return apiCommand('retry', 'let a failed, canceled or paused run go on from one of its steps, which is made again')
+  return apiCommand('retry', 'repeat a failed, canceled or paused run from one of its steps')
     .argument('<run>', 'id of the run')
     .option(
       '--from-step <step>',
-      'the first step that is made again: its number in `runs steps`, or its id (default: the first of the last turn that did not succeed)',
+      'first step to repeat: its number in `runs steps`, or its id (default: the first of the last turn that did not succeed)',
     )
-    .option('--keep-external-effects', 'also when a step had effects outside of the workspace, which stay')
-    .option('--accept-new-version', 'also when tools are not what they were when the run began')
+    .option('--keep-external-effects', 'also when a step had effects outside the workspace, which remain')
+    .option('--accept-new-version', 'also when the tools have changed since the run began')
     .action(async (runId: string, { url, json, ...options }: RetryOptions) => {
       const client = await shell.connect(url);
       const { run, undone, restored } = await client.retryRun(runId, {
-        ...(options.fromStep === undefined ? {} : { from_step: stepReference(options.fromStep) }),
+        from_step: options.fromStep === undefined ? undefined : stepReference(options.fromStep),
         keep_external_effects: options.keepExternalEffects ?? false,
         accept_new_version: options.acceptNewVersion ?? false,
       });
       if (!restored) shell.exitCode = exitCodes.timeout;
       if (json) return shell.printJson({ run, undone, restored });
       shell.print(
-        `${run.id} is ${run.status}; made again: ${undone.length === 1 ? 'one step' : `${undone.length} steps`}`,
+        `${run.id} is ${run.status}; repeated: ${undone.length === 1 ? 'one step' : `${undone.length} steps`}`,
       );
-      if (!restored) shell.say('No worker has brought its files back yet; nothing of the run starts before that.');
+      if (!restored) shell.say('No worker has restored its files yet; no step starts before that.');
       shell.say(`follow:   ${commandLine('watch', run.id)}`);
     });
 }

@@ -8,10 +8,10 @@ interface SayOptions extends ApiOptions {
 }
 
 export function sayToRunCommand(shell: Shell): Command {
-  return apiCommand('say', 'say something to a run: its model reads it before it decides its next turn')
+  return apiCommand('say', 'send a message to a run: its model reads it before the next turn')
     .argument('<run>', 'id of the run')
-    .argument('<text>', 'in quotes')
-    .option('--idempotency-key <key>', 'the same key again: the same message, once')
+    .argument('<text>', 'the message, in quotes')
+    .option('--idempotency-key <key>', 'repeating this key sends the message once')
     .action(async (runId: string, text: string, { url, json, idempotencyKey }: SayOptions) => {
       if (text.trim() === '') throw new CliError('usage', 'The message is empty.');
       const client = await shell.connect(url);
@@ -19,6 +19,6 @@ export function sayToRunCommand(shell: Shell): Command {
       if (json) return shell.printJson(sent);
       shell.print(sent.message_id);
       const run = await client.getRun(runId);
-      if (run.planner === 'scripted') shell.say('It is in the log; a plan has nobody who reads it.');
+      if (run.planner === 'scripted') shell.say('It is in the log; a scripted plan does not read messages.');
     });
 }

@@ -7,7 +7,7 @@ import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 
 export function listSnapshotsCommand(shell: Shell): Command {
-  return apiCommand('snapshots', 'the states that its files were in, oldest first')
+  return apiCommand('snapshots', 'list the snapshots of a run, oldest first')
     .argument('<run>', 'id of the run')
     .action(async (runId: string, { url, json }: ApiOptions) => {
       const snapshots = await (await shell.connect(url)).listSnapshots(runId);

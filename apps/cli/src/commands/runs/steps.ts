@@ -11,7 +11,7 @@ import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 
 export function listStepsCommand(shell: Shell): Command {
-  return apiCommand('steps', "a run's steps, in the order they were planned")
+  return apiCommand('steps', 'list the steps of a run in planned order')
     .argument('<run>', 'id of the run')
     .action(async (runId: string, { url, json }: ApiOptions) => {
       const steps = await allSteps(await shell.connect(url), runId);

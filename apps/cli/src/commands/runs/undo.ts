@@ -11,10 +11,10 @@ interface UndoOptions extends ApiOptions {
 }
 
 export function undoRunCommand(shell: Shell): Command {
-  return apiCommand('undo', 'take back the last steps of a paused run; its files are as they were before them')
+  return apiCommand('undo', 'undo the last steps of a paused run and restore its files')
     .argument('<run>', 'id of the run')
-    .requiredOption('--to-step <step>', 'the last step that stays: its number in `runs steps`, or its id; 0: none')
-    .option('--keep-external-effects', 'also when a step had effects outside of the workspace, which stay')
+    .requiredOption('--to-step <step>', 'last step to keep: its number in `runs steps`, or its id; 0 keeps none')
+    .option('--keep-external-effects', 'also when a step had effects outside the workspace, which remain')
     .action(async (runId: string, { url, json, toStep, keepExternalEffects = false }: UndoOptions) => {
       const client = await shell.connect(url);
       const body = { to_step: stepReference(toStep), keep_external_effects: keepExternalEffects };
@@ -24,7 +24,7 @@ export function undoRunCommand(shell: Shell): Command {
       shell.print(
         `${run.id} is ${run.status}; ${undone.length === 1 ? 'one step is' : `${undone.length} steps are`} undone`,
       );
-      if (!restored) shell.say('No worker has brought its files back yet; nothing of the run starts before that.');
+      if (!restored) shell.say('No worker has restored its files yet; no step starts before that.');
       shell.say(`resume:   ${commandLine('runs', 'resume', run.id)}`);
     });
 }

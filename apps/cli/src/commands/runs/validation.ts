@@ -5,7 +5,7 @@ import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 
 export function readValidationCommand(shell: Shell): Command {
-  return apiCommand('validation', 'what its validators said at the last publish, with their output')
+  return apiCommand('validation', 'show the result and output of each validator at the last publish')
     .argument('<run>', 'id of the run')
     .action(async (runId: string, { url, json }: ApiOptions) => {
       const validation = await (await shell.connect(url)).getValidation(runId);

@@ -7,13 +7,13 @@ import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 
 export function listTasksCommand(shell: Shell): Command {
-  return apiCommand('list', "a run's background commands and sub-agents, in the order they were begun")
+  return apiCommand('list', 'list background commands and sub-agents of a run')
     .argument('<run>', 'id of the run')
     .action(async (runId: string, { url, json }: ApiOptions) => {
       const tasks = await (await shell.connect(url)).listTasks(runId);
       if (json) return shell.printJson({ data: tasks });
       if (tasks.length === 0) return shell.say('No tasks.');
-      for (const line of table(['TASK', 'WHAT', 'STATUS', 'CAME TO', 'TOOK'], tasks.map(rowOf))) shell.print(line);
+      for (const line of table(['TASK', 'WHAT', 'STATUS', 'RESULT', 'TOOK'], tasks.map(rowOf))) shell.print(line);
     });
 }
 

@@ -12,15 +12,15 @@ interface OutputOptions extends ApiOptions {
 const waitSeconds = 20;
 
 export function taskOutputCommand(shell: Shell): Command {
-  return apiCommand('output', 'what a background command has printed')
+  return apiCommand('output', 'print the output of a background command')
     .argument('<task>', 'id of the task')
-    .addOption(new Option('--stream <name>', 'which of the two').choices(['stdout', 'stderr']).default('stdout'))
-    .option('--follow', 'go on until it is over')
+    .addOption(new Option('--stream <name>', 'stdout or stderr').choices(['stdout', 'stderr']).default('stdout'))
+    .option('--follow', 'continue until the command ends')
     .action(async (taskId: string, { url, json, stream, follow = false }: OutputOptions) => {
       const client = await shell.connect(url);
       for (let cursor = 0; ; ) {
         const page = await client.readTaskOutput(taskId, { stream, cursor, wait_s: follow ? waitSeconds : 0 });
-        if (page.omitted_bytes > 0) shell.say(`[… ${page.omitted_bytes} bytes are not kept …]`);
+        if (page.omitted_bytes > 0) shell.say(`[… ${page.omitted_bytes} bytes were not kept …]`);
         if (json) shell.printJson(page);
         else if (page.text !== '') shell.write(shell.stdoutIsTerminal ? plain(page.text) : page.text);
         cursor = page.next_cursor;

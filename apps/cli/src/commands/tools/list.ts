@@ -14,10 +14,10 @@ interface ListOptions extends ApiOptions {
 const defaultToolset = 'holdpoint';
 
 export function listToolsCommand(shell: Shell): Command {
-  return apiCommand('list', 'the tools that runs may call')
-    .option('--toolset <name>', 'only of this one')
+  return apiCommand('list', 'list tools that runs may call')
+    .option('--toolset <name>', 'only tools of this toolset')
     .addOption(
-      new Option('--format <format>', 'as definitions for this provider, in JSON').choices(toolFormatSchema.options),
+      new Option('--format <format>', 'print definitions for this provider, in JSON').choices(toolFormatSchema.options),
     )
     .action(async ({ url, json, toolset, format }: ListOptions) => {
       const client = await shell.connect(url);
@@ -25,7 +25,7 @@ export function listToolsCommand(shell: Shell): Command {
         const found = await client.getToolset(toolset ?? defaultToolset, { format });
         return json ? shell.printJson(found) : shell.print(plainJson(found.tools, 2));
       }
-      const tools = await client.listTools(toolset === undefined ? {} : { toolset });
+      const tools = await client.listTools({ toolset });
       if (json) return shell.printJson({ data: tools });
       const rows = tools.map((tool) => [
         tool.toolset,

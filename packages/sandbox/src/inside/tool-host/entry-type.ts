@@ -1,5 +1,5 @@
 import type { Dirent, Stats } from 'node:fs';
-import type { EntryType } from '../../port.ts';
+import type { EntryType } from '@holdpoint/contract';
 import { Refusal } from './refusal.ts';
 
 export function entryType(entry: Stats | Dirent): EntryType {

@@ -1,5 +1,4 @@
-import type { FileErrorCode } from '../../errors.ts';
-import type { DirectoryEntry, FileStat, GlobQuery, WriteExpectation } from '../../port.ts';
+import type { DirectoryEntry, FileErrorCode, FileStat, GlobQuery, WriteExpectation } from '@holdpoint/contract';
 
 /**
  * One request per line on stdin, one reply per line on stdout, in any order. The content of a file follows the line of its reply as raw

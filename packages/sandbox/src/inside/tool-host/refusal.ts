@@ -1,4 +1,4 @@
-import type { FileErrorCode } from '../../errors.ts';
+import type { FileErrorCode } from '@holdpoint/contract';
 
 /** An operation is refused. The worker turns it into a `FileError`. */
 export class Refusal extends Error {

@@ -13,7 +13,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import type { WriteExpectation } from '../../port.ts';
+import type { WriteExpectation } from '@holdpoint/contract';
 import { isDotGit } from './dot-git.ts';
 import { assertRegular } from './entry-type.ts';
 import type { Operations } from './protocol.ts';

@@ -1,0 +1,187 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { call, callInTerminal, type Running, start } from '../testing/cli.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'hp-talk-'));
+const env = { HOLDPOINT_DATA: join(root, 'data'), HOLDPOINT_PORT: '0' };
+const source = join(root, 'source');
+let system: Running;
+
+beforeAll(async () => {
+  system = start(['up', '--json'], env);
+  await system.firstLine;
+});
+afterAll(async () => {
+  system.child.kill('SIGTERM');
+  await system.ended;
+  rmSync(root, { recursive: true, force: true });
+});
+
+const holdpoint = (...args: string[]) => call(args, env);
+const file = (name: string, text: string): string => {
+  writeFileSync(join(root, name), text);
+  return join(root, name);
+};
+const held = `
+policy: { rules: [{ match: { tool: write_file }, action: hold }] }
+groups:
+  - steps:
+      - { name: write, tool: write_file, args: { path: a.txt, content: "one\\n" } }
+`;
+
+async function waitingRun(): Promise<{ runId: string; approvalId: string; digest: string }> {
+  const followed = await holdpoint('run', '--plan', file('held.yaml', held), '--follow', '--no-wait', '--json');
+  expect(followed.code).toBe(5);
+  const events = followed.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, i) => i + 1));
+  const requested = events.find(({ type }) => type === 'approval.requested');
+  const runId: string = requested.run_id;
+  const approvalId: string = requested.data.approval_id;
+  const { stdout } = await holdpoint('approvals', 'show', approvalId, '--json');
+  return { runId, approvalId, digest: JSON.parse(stdout).action_digest };
+}
+
+describe('a held step', () => {
+  it('runs after an approval with the digest that was shown', async () => {
+    const { runId, approvalId, digest } = await waitingRun();
+    const stale = await holdpoint('approvals', 'approve', approvalId, '--digest', `${digest.slice(0, -1)}x`, '--json');
+    expect(stale.code).toBe(8);
+    expect(JSON.parse(stale.stdout).error.code).toBe('action_changed');
+    expect((await holdpoint('approvals', '--json')).stdout).toContain(approvalId);
+
+    const unread = await holdpoint('approvals', 'approve', approvalId);
+    expect(unread).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--digest') });
+    const { stderr } = await holdpoint('approvals', 'show', approvalId);
+    expect(stderr).toContain(`approvals approve ${approvalId} --digest ${digest}`);
+    const approved = await holdpoint('approvals', 'approve', approvalId, '--digest', digest);
+    expect(approved).toMatchObject({ code: 0, stdout: `${approvalId} is approved\n` });
+    expect(approved.stderr).toContain('a.txt');
+    const watched = await holdpoint('watch', runId, '--exit-status', '--timeout', '60');
+    expect(watched.code).toBe(0);
+    expect(watched.stdout).toMatch(/step\.succeeded +write: write_file a\.txt \(/);
+    expect(watched.stdout).not.toContain('\u001b');
+
+    const diff = await holdpoint('runs', 'diff', runId);
+    expect(diff.stdout).toContain('\n+one\n');
+    // An empty source is no target of a publish.
+    expect((await holdpoint('runs', 'publish', runId)).code).toBe(8);
+    expect((await holdpoint('runs', 'discard', runId)).stdout).toContain('discard');
+  });
+
+  it('runs after a confirmation on a terminal', async () => {
+    const { runId, approvalId } = await waitingRun();
+    const onTerminal = (keys: string) =>
+      callInTerminal(['approvals', 'approve', approvalId], env, { answer: 'approve exactly this?', keys });
+    const left = await onTerminal('\r');
+    expect(left).toMatchObject({ code: 0, screen: expect.stringContaining('Nothing was decided.') });
+    expect((await holdpoint('approvals', '--json')).stdout).toContain(approvalId);
+    const approved = await onTerminal('y');
+    expect(approved).toMatchObject({ code: 0, screen: expect.stringContaining(`${approvalId} is approved`) });
+    expect(approved.screen.indexOf('a.txt')).toBeLessThan(approved.screen.indexOf('exactly this?'));
+    expect((await holdpoint('watch', runId, '--exit-status', '--timeout', '60')).code).toBe(0);
+  });
+
+  it('fails the run of a plan when it is rejected', async () => {
+    const { runId, approvalId } = await waitingRun();
+    expect((await holdpoint('approvals', 'reject', approvalId, '--message', 'not today')).code).toBe(0);
+    expect((await holdpoint('approvals', 'approve', approvalId)).code).toBe(8);
+    const watched = await holdpoint('watch', runId, '--exit-status', '--timeout', '60');
+    expect(watched.code).toBe(1);
+    expect(watched.stdout).toContain('not today');
+  });
+
+  it('runs with other arguments after an edit', async () => {
+    const { runId, approvalId, digest } = await waitingRun();
+    const edit = (text: string) => holdpoint('approvals', 'edit', approvalId, '--args', text, '--digest', digest);
+    expect((await edit('{"path": 1}')).code).toBe(2);
+    const args = JSON.stringify({ path: 'b.txt', content: 'two\n' });
+    expect((await edit(args)).code).toBe(0);
+    expect((await holdpoint('watch', runId, '--exit-status', '--timeout', '60')).code).toBe(0);
+    expect((await holdpoint('runs', 'diff', runId, '--stat')).stdout).toMatch(/added +b\.txt/);
+  });
+
+  it('ends with its run when that is canceled', async () => {
+    const { runId } = await waitingRun();
+    expect((await holdpoint('watch', runId, '--timeout', '0.5')).code).toBe(6);
+    expect((await holdpoint('runs', 'cancel', runId)).code).toBe(0);
+    expect((await holdpoint('watch', runId, '--exit-status', '--timeout', '60')).code).toBe(3);
+  });
+});
+
+describe('following', () => {
+  it('ends at Ctrl-C while the run continues', async () => {
+    const { runId, approvalId, digest } = await waitingRun();
+    const following = start(['watch', runId], env);
+    await following.firstLine;
+    following.child.kill('SIGINT');
+    const ended = await following.ended;
+    expect(ended.code).toBe(130);
+    expect(ended.stderr).toContain(`watch ${runId}`);
+    await holdpoint('approvals', 'approve', approvalId, '--digest', digest);
+    expect((await holdpoint('watch', runId, '--exit-status', '--timeout', '60')).code).toBe(0);
+  });
+});
+
+describe('a request that fails', () => {
+  it('names the place of a mistake in a plan', async () => {
+    const before = (await holdpoint('runs', 'list', '--json')).stdout;
+    const broken = await holdpoint('run', '--plan', file('broken.yaml', 'groups:\n  - steps: 7\n'));
+    expect(broken).toMatchObject({ code: 2, stderr: expect.stringContaining('broken.yaml:2:12: ') });
+    // Only the server knows the tools.
+    const text = 'groups:\n  - steps:\n      - { tool: nope }\n      - { tool: bash, args: { comand: ls } }\n';
+    const unknown = await holdpoint('run', '--plan', file('unknown.yaml', text));
+    expect(unknown.code).toBe(2);
+    expect(unknown.stderr).toMatch(/unknown\.yaml:3:17: .*nope/);
+    expect(unknown.stderr).toMatch(/unknown\.yaml:4:\d+: .*args\.comand: /);
+    expect((await holdpoint('runs', 'list', '--json')).stdout).toBe(before);
+  });
+
+  it.each([
+    [['runs', 'get', 'run_nope'], 7],
+    [['approvals', 'show', 'apr_nope'], 7],
+    [['run', 'a prompt', '--plan', 'x'], 2],
+    [['run', '--source', source], 2],
+    [['run', 'prompt', '--source', '/does/not/exist'], 2],
+    [['run', '--follow', '--detach', 'x'], 2],
+    [['nope'], 2],
+    [['runs', 'list', '--limit', 'x'], 2],
+    [['tools', 'list', '--toolset', 'nope', '--format', 'openai'], 7],
+    [['runs', 'list', '--url', 'http://127.0.0.1:1'], 1],
+  ] as const)('%j ends with %d', async (args, code) => {
+    const ended = await holdpoint(...args);
+    expect(ended.code).toBe(code);
+    expect(ended.stderr).not.toBe('');
+    expect(ended.stdout).toBe('');
+  });
+
+  it('exits 4 for a wrong key and for another machine', async () => {
+    expect((await call(['runs', 'list'], { ...env, HOLDPOINT_KEY: 'hp_wrong' })).code).toBe(4);
+    expect((await holdpoint('runs', 'list', '--url', 'http://192.0.2.1:4747')).code).toBe(4);
+  });
+});
+
+it('completes the ids of runs and approvals', async () => {
+  const { runId, approvalId } = await waitingRun();
+  expect((await holdpoint('__complete', '--', 'runs', 'get', 'run_')).stdout).toMatch(
+    new RegExp(`^${runId}\\twaiting: `, 'm'),
+  );
+  const approvals = await holdpoint('__complete', '--', 'approvals', 'approve', approvalId.slice(0, -2));
+  expect(approvals.stdout).toMatch(new RegExp(`^${approvalId}\\twrite_file: `, 'm'));
+  expect((await holdpoint('__complete', '--', 'approvals', 'list', '--run', runId)).stdout).toContain(runId);
+  await holdpoint('runs', 'cancel', runId);
+});
+
+it('doctor finds no fault', async () => {
+  const { stdout, code } = await holdpoint('doctor', '--json');
+  const { findings } = JSON.parse(stdout);
+  const level = (name: string) => findings.find((finding: { name: string }) => finding.name === name)?.level;
+  expect(
+    ['redis', 'redis durability', 'redis memory', 'API key', 'data directory', 'sandbox', 'api'].map(level),
+  ).toEqual(Array(7).fill('ok'));
+  expect(code).toBe(0);
+});

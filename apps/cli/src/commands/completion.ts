@@ -1,0 +1,50 @@
+import { Argument, Command } from 'commander';
+import { type Candidate, completeWords } from '../completion/complete-words.ts';
+import { shellScripts } from '../completion/shell-scripts.ts';
+import { oneLine } from '../output/plain.ts';
+import type { Shell } from '../shell.ts';
+
+type ShellName = keyof typeof shellScripts;
+
+/** A person who pressed Tab does not wait longer for ids. */
+const answerMs = 1000;
+
+const help = `
+bash: add to ~/.bashrc:  source <(holdpoint completion bash)
+zsh:  holdpoint completion zsh > "\${fpath[1]}/_holdpoint"
+fish: holdpoint completion fish > ~/.config/fish/completions/holdpoint.fish
+
+The shell completes the command \`holdpoint\`, so that name has to be on your PATH.`;
+
+export function completionCommand(shell: Shell): Command {
+  return new Command('completion')
+    .description('print the script that lets a shell complete this command with Tab')
+    .addArgument(new Argument('<shell>', 'name of the shell').choices(Object.keys(shellScripts)))
+    .addHelpText('after', help)
+    .action((name: ShellName) => shell.write(shellScripts[name]));
+}
+
+/** What the scripts call. It is not in the help. */
+export function completeCommand(shell: Shell): Command {
+  return new Command('__complete').argument('[words...]').action(async (words: string[], _, command: Command) => {
+    const found = await completeWords(command.parent ?? command, words, (kind) => listIds(shell, kind));
+    if (found === 'file') return shell.print(':file');
+    for (const { value, description } of found) shell.print(`${value}\t${oneLine(description, 80)}`);
+  });
+}
+
+/** None when the API does not answer at once: a Tab shows no errors. */
+async function listIds(shell: Shell, kind: 'run' | 'approval'): Promise<Candidate[]> {
+  try {
+    const client = await shell.connect();
+    const options = { signal: AbortSignal.timeout(answerMs) };
+    if (kind === 'run') {
+      const { data } = await client.listRuns({ limit: 50 }, options);
+      return data.map(({ id, status, title }) => ({ value: id, description: `${status}: ${title}` }));
+    }
+    const { data } = await client.listApprovals({ limit: 50 }, options);
+    return data.map(({ id, action, run_title }) => ({ value: id, description: `${action.tool}: ${run_title}` }));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,176 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createClient } from '@holdpoint/client/client';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { z } from 'zod';
+import { readConfig } from '../config.ts';
+import { readKey } from '../connection.ts';
+import { checkRedis } from '../doctor/check-redis.ts';
+import { identify, isAlive, type ProcessIdentity } from '../system/process-identity.ts';
+import { readSystemRecord } from '../system/system-record.ts';
+import { call, type Running, start } from '../testing/cli.ts';
+
+const readySchema = z.object({ address: z.url(), key_file: z.string() });
+const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+
+let root: string;
+let dataDir: string;
+let env: Record<string, string>;
+let started: (Running | ChildProcess)[];
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'hp-survive-'));
+  dataDir = join(root, 'data');
+  env = {
+    HOLDPOINT_DATA: dataDir,
+    HOLDPOINT_PORT: '0',
+    HOLDPOINT_LOCK_MS: '2000',
+    HOLDPOINT_STALLED_MS: '1000',
+    HOLDPOINT_SWEEP_MS: '1000',
+    HOLDPOINT_DRAIN_MS: '500',
+  };
+  started = [];
+});
+afterEach(async () => {
+  await call(['down'], env);
+  for (const one of started) ('child' in one ? one.child : one).kill('SIGKILL');
+  rmSync(root, { recursive: true, force: true });
+});
+
+async function up() {
+  const running = start(['up', '--json'], env);
+  started.push(running);
+  let said = '';
+  running.child.stderr?.on('data', (text) => {
+    said += text;
+  });
+  const ready = readySchema.parse(JSON.parse(await running.firstLine));
+  const client = createClient({ baseUrl: ready.address, key: readKey(ready.key_file) });
+  return { ...running, client, said: () => said };
+}
+
+const redisPid = (): number => Number(readFileSync(join(dataDir, 'redis/server.pid'), 'utf8'));
+const childOf = (name: string): ProcessIdentity => {
+  const child = readSystemRecord(dataDir)?.children.find((one) => one.name === name);
+  if (child === undefined) throw new Error(`no ${name} is recorded`);
+  return child;
+};
+const soon = { timeout: 30_000 };
+
+it('restarts a killed Redis, and runs finish', async () => {
+  const { client, child, said } = await up();
+  const plan = {
+    groups: ['sleep 1; echo a >> counter', 'cat counter'].map((command) => ({
+      steps: [{ tool: 'bash', args: { command } }],
+    })),
+  };
+  const { run } = await client.createRun({ plan });
+  await expect.poll(async () => (await client.getRun(run.id)).status, soon).toBe('running');
+  const killed = redisPid();
+  process.kill(killed, 'SIGKILL');
+  await expect.poll(redisPid, soon).not.toBe(killed);
+  await expect
+    .poll(
+      () =>
+        client.ready().then(
+          ({ workers }) => workers,
+          () => 0,
+        ),
+      soon,
+    )
+    .toBe(1);
+  const done = await client.waitForRun(run.id, { signal: AbortSignal.timeout(60_000) });
+  expect(done.status).toBe('succeeded');
+  expect(JSON.stringify((await client.listSteps(run.id)).data.at(-1)?.result)).toContain('"a\\n"');
+  expect(said()).toContain('redis     restarted');
+  expect(child.exitCode).toBeNull();
+  await client.close();
+});
+
+it('a second start and doctor report a Redis that hangs', async () => {
+  const { client, child } = await up();
+  const pid = redisPid();
+  process.kill(pid, 'SIGSTOP');
+  try {
+    const failure = await client.listRuns().catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'redis_timeout', status: 503 });
+    const second = await call(['up', '--json'], env);
+    expect(second.code).toBe(1);
+    expect(JSON.parse(second.stdout)).toMatchObject({
+      error: { code: 'not_ready', message: expect.stringContaining('its Redis does not answer') },
+    });
+    const [finding] = await checkRedis(readConfig(env, root), true);
+    expect(finding).toMatchObject({ level: 'fail', text: expect.stringContaining('no answer from') });
+    expect(finding?.next).not.toContain('REDIS_URL');
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  await expect
+    .poll(
+      () =>
+        client.ready().then(
+          ({ status }) => status,
+          () => '',
+        ),
+      soon,
+    )
+    .toBe('ready');
+  expect(await call(['up', '--json'], env)).toMatchObject({ code: 0 });
+  expect(child.exitCode).toBeNull();
+  await client.close();
+});
+
+it('a worker that keeps dying does not stop the API', async () => {
+  const { client, child, said } = await up();
+  const api = childOf('api');
+  for (let death = 1; death <= 5; death++) {
+    const worker = childOf('worker-1');
+    process.kill(worker.pid, 'SIGKILL');
+    // The pause after the last death is long: the test does not wait for it.
+    if (death < 5) await expect.poll(() => childOf('worker-1').pid, soon).not.toBe(worker.pid);
+  }
+  await expect.poll(said, soon).toContain('worker-1 ended 5 times in a row');
+  expect(isAlive(api)).toBe(true);
+  expect((await client.ready()).status).toBe('ready');
+  expect(child.exitCode).toBeNull();
+  await client.close();
+});
+
+it('closing the terminal stops the API, the workers and Redis', async () => {
+  // A new session with a controlling terminal, as in a terminal window. The first line on stdin closes the terminal.
+  const terminal = `
+import os, pty, sys, threading
+pid, master = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+def drain():
+    try:
+        while os.read(master, 65536): pass
+    except OSError: pass
+threading.Thread(target=drain, daemon=True).start()
+sys.stdin.readline()
+os.close(master)
+_, status = os.waitpid(pid, 0)
+print(os.waitstatus_to_exitcode(status))
+`;
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(HOLDPOINT_|REDIS_URL|NODE_|VITEST)/.test(name));
+  const window = spawn('python3', ['-c', terminal, process.execPath, main, 'up', '--workers', '2'], {
+    env: { ...Object.fromEntries(inherited), ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  started.push(window);
+  const address = () => readSystemRecord(dataDir)?.address ?? undefined;
+  await expect.poll(address, { timeout: 60_000 }).toBeDefined();
+  const record = readSystemRecord(dataDir);
+  const redis = identify(redisPid());
+  if (record === undefined || redis === undefined) throw new Error('the system does not run');
+  const ended = once(window.stdout, 'data');
+  window.stdin.write('close\n');
+  expect(Number(String((await ended)[0]))).toBe(0);
+  expect([record, redis, ...record.children].filter(isAlive)).toEqual([]);
+  expect(readSystemRecord(dataDir)).toBeUndefined();
+  expect(readFileSync(join(dataDir, 'logs/worker-1.log'), 'utf8')).toContain('worker ended; nothing is lost');
+});

@@ -1,0 +1,353 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { call, type Running, start } from '../testing/cli.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'hp-workspace-'));
+const env = { HOLDPOINT_DATA: join(root, 'data'), HOLDPOINT_PORT: '0' };
+let system: Running;
+let source: string;
+/** A run that several tests send bad requests to. */
+let small: string | undefined;
+
+beforeAll(async () => {
+  system = start(['up', '--json'], env);
+  await system.firstLine;
+});
+afterAll(async () => {
+  system.child.kill('SIGTERM');
+  await system.ended;
+  rmSync(root, { recursive: true, force: true });
+});
+beforeEach(() => {
+  source = mkdtempSync(join(root, 'source-'));
+  writeFileSync(join(source, 'kept.txt'), 'one\n');
+});
+
+const holdpoint = (...args: string[]) => call(args, env);
+const json = async (...args: string[]) => JSON.parse((await holdpoint(...args, '--json')).stdout);
+const write = (path: string, content: string) =>
+  `  - steps: [{ tool: write_file, args: { path: ${path}, content: "${content}\\n" } }]\n`;
+const plan = (groups: string, head = ''): string => {
+  const file = join(mkdtempSync(join(root, 'plan-')), 'plan.yaml');
+  writeFileSync(file, `${head}groups:\n${groups}`);
+  return file;
+};
+const two = write('kept.txt', 'two') + write('made.txt', 'new');
+
+/** Runs a plan on the source to its end. */
+async function ended(file: string, ...more: string[]): Promise<string> {
+  const { code, stdout, stderr } = await holdpoint(
+    ...['run', '--plan', file, '--source', source, '--follow', '--json', '--timeout', '60', ...more],
+  );
+  expect([code, stderr]).toEqual([0, expect.any(String)]);
+  return JSON.parse(stdout.split('\n')[0] ?? '').run_id;
+}
+
+function repository(): void {
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: source });
+  git('init', '-q', '-b', 'main');
+  git('add', '-A');
+  git('-c', 'user.name=T', '-c', 'user.email=t@example.org', 'commit', '-qm', 'first');
+}
+
+const digestIn = (shown: string): string => /^digest +(\S+)$/m.exec(shown)?.[1] ?? '';
+
+describe('the files of a run', () => {
+  it('are read and downloaded as they were after any step', async () => {
+    const run = await ended(plan(two));
+    const [began, first] = (await json('runs', 'snapshots', run)).data;
+    const shown = (await holdpoint('runs', 'snapshots', run)).stdout;
+    expect(shown).toMatch(/0 +the beginning +1 file /);
+    expect(shown).toMatch(/2 +write_file +1 file .*<- here\n$/);
+    for (const at of ['0', began.id, began.id.slice(0, 12)]) {
+      expect((await holdpoint('runs', 'cat', run, 'kept.txt', '--at', at)).stdout).toBe('one\n');
+    }
+    expect((await holdpoint('runs', 'cat', run, 'kept.txt', '--at', '1')).stdout).toBe('two\n');
+    expect((await holdpoint('runs', 'files', run)).stdout).toMatch(/100644 +4 +kept\.txt\n100644 +4 +made\.txt\n$/);
+    expect((await json('runs', 'files', run, '--at', '1')).data).toHaveLength(1);
+    const diff = await holdpoint('runs', 'diff', run, '--stat', '--from', '1', '--to', '2');
+    expect(diff.stdout).toContain('made.txt');
+    expect(diff.stdout).not.toContain('kept.txt');
+    expect((await json('runs', 'diff', run, '--to', first.step.id)).files).toHaveLength(1);
+
+    const file = join(source, 'out.zip');
+    expect((await holdpoint('runs', 'download', run, '--changed', '--at', '1', '--output', file)).stdout).toBe(
+      `${file}\n`,
+    );
+    expect(execFileSync('python3', ['-m', 'zipfile', '-l', file], { encoding: 'utf8' })).toContain('kept.txt');
+    const again = await holdpoint('runs', 'download', run, '--output', file, '--json');
+    expect([again.code, JSON.parse(again.stdout).error.code]).toEqual([8, 'file_exists']);
+    expect((await holdpoint('runs', 'download', run, '--output', join(root, 'no/such/place.zip'))).code).toBe(1);
+  });
+
+  it.each([
+    [['snapshots', 'run_nope'], 7],
+    [['cat', 'RUN', 'nope'], 7],
+    [['cat', 'RUN', 'kept.txt', '--at', '9'], 2],
+    [['files', 'RUN', '--at', 'zzz'], 2],
+    [['undo', 'RUN'], 2],
+    [['fork', 'RUN', '--from-step', '9'], 7],
+    [['publish', 'RUN', '--author', 'unnamed'], 2],
+    [['publish', 'RUN', '--branch', 'x'], 2],
+    [['validation', 'RUN'], 7],
+  ] as const)('%j ends with %d', async (args, code) => {
+    small ??= await ended(plan(write('a', 'a')));
+    const done = await holdpoint('runs', ...args.map((one) => (one === 'RUN' ? String(small) : one)));
+    expect([done.code, done.stdout]).toEqual([code, '']);
+    expect(done.stderr).not.toBe('');
+  });
+});
+
+it('a run starts from an archive or a part of a directory', async () => {
+  mkdirSync(join(source, 'sub'));
+  writeFileSync(join(source, 'sub/log.txt'), 'log\n');
+  const archive = join(source, 'all.tar.gz');
+  execFileSync('tar', ['-czf', archive, '-C', source, 'kept.txt', 'sub']);
+  const paths = async (run: string) =>
+    (await json('runs', 'files', run)).data.map((file: { path: string }) => file.path);
+  const from = await json('run', '--plan', plan(write('a', 'a')), '--source', archive);
+  expect((await holdpoint('watch', from.id, '--exit-status', '--timeout', '60')).code).toBe(0);
+  expect(await paths(from.id)).toEqual(['a', 'kept.txt', 'sub/log.txt']);
+  expect((await holdpoint('runs', 'publish', from.id)).code).toBe(8);
+  const part = await ended(plan(write('a', 'a')), '--exclude', '*.tar.gz', '--exclude', 'sub/**');
+  expect(await paths(part)).toEqual(['a', 'kept.txt']);
+  const wrong = await holdpoint('run', '--plan', plan(two), '--source', source, '--include', '../x');
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('/workspace/source/include/0') });
+});
+
+it('a paused run continues after an undo', async () => {
+  const hold = 'policy: { rules: [{ match: { tool: bash }, action: hold }] }\n';
+  const file = plan(`${two}  - steps: [{ tool: bash, args: { command: "true" } }]\n`, hold);
+  const waiting = await holdpoint('run', '--plan', file, '--source', source, '--follow', '--no-wait', '--json');
+  expect(waiting.code).toBe(5);
+  const run = JSON.parse(waiting.stdout.split('\n')[0] ?? '').run_id;
+  expect((await holdpoint('runs', 'undo', run, '--to-step', '1')).code).toBe(8);
+  expect((await holdpoint('runs', 'pause', run)).stdout).toBe(`${run} is paused\n`);
+  const undone = await holdpoint('runs', 'undo', run, '--to-step', '1');
+  expect(undone).toMatchObject({ code: 0, stdout: `${run} is paused; 2 steps are undone\n` });
+  expect((await json('runs', 'files', run)).data).toHaveLength(1);
+  expect((await holdpoint('runs', 'steps', run)).stdout).toMatch(/^- +2 .* undone /m);
+  expect((await holdpoint('runs', 'resume', run)).code).toBe(0);
+  expect((await holdpoint('watch', run, '--no-wait', '--timeout', '60')).code).toBe(5);
+  expect((await json('runs', 'files', run)).data).toHaveLength(2);
+  const log = (await holdpoint('logs', run)).stdout;
+  expect(log).toMatch(/run\.rewound +2 steps undone by the operator: after step_/);
+  expect(log).toMatch(/workspace\.restored/);
+  expect((await holdpoint('runs', 'cancel', run)).code).toBe(0);
+});
+
+it('a fork continues with another plan', async () => {
+  const run = await ended(plan(two, 'title: First try\n'));
+  const other = plan(write('kept.txt', 'two') + write('other.txt', 'other'), 'toolset: holdpoint\n');
+  const forked = await holdpoint(
+    ...['runs', 'fork', run, '--from-step', '1', '--plan', other, '--title', 'Second', '--follow', '--timeout', '60'],
+  );
+  expect(forked).toMatchObject({ code: 0, stderr: expect.stringContaining('A fork keeps its toolset and network') });
+  expect(forked.stdout).toContain(`Second (from ${run}, after step_`);
+  expect((await holdpoint('logs', run)).stdout).toMatch(/run\.forked +run_.* continues after step_/);
+  const wrong = await holdpoint('runs', 'fork', run, '--from-step', '1', '--plan', plan(write('else', 'x')));
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('plan.yaml:1:1') });
+});
+
+it('names the place of a rule for an unknown tool', async () => {
+  const rules = 'policy:\n  rules:\n    - { match: { tool: Edit }, action: hold }\n';
+  const wrong = await holdpoint('run', '--plan', plan(write('kept.txt', 'one'), rules));
+  expect(wrong.code).toBe(2);
+  expect(wrong.stderr).toMatch(
+    /plan\.yaml:\d+:\d+: policy\.rules\.0\.match\.tool: .*no tool named "Edit"\. Nearest: edit/,
+  );
+});
+
+describe('a publish', () => {
+  it('goes to the named branch after a dry run', async () => {
+    repository();
+    const run = await ended(plan(two));
+    const dry = await holdpoint('runs', 'publish', run, '--branch', 'feature/x', '--dry-run');
+    expect(dry).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^a new branch feature\/x, in .*modified +kept\.txt/s),
+    });
+    const branches = () =>
+      execFileSync('git', ['branch', '--format=%(refname:short) %(subject) %(authorname)'], { cwd: source });
+    expect(String(branches())).toBe('main first T\n');
+    const done = await holdpoint(
+      ...[
+        'runs',
+        'publish',
+        run,
+        '--branch',
+        'feature/x',
+        '--message',
+        'Two files',
+        '--author',
+        'Ada L <ada@example.org>',
+      ],
+    );
+    expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining('published: branch feature/x at ') });
+    expect(String(branches())).toContain('feature/x Two files Ada L\n');
+    expect((await holdpoint('runs', 'publish', run, '--branch', 'no..branch')).code).toBe(2);
+  });
+
+  it('leaves out ignored files and lists them', async () => {
+    writeFileSync(join(source, '.gitignore'), 'dist/\n');
+    repository();
+    const run = await ended(plan(write('kept.txt', 'two') + write('dist/out.js', 'out')));
+    const leftOut = /left out:\n +dist\/ +ignored +1 file +4 bytes/;
+    const patch = await holdpoint('runs', 'diff', run);
+    expect(patch.stdout).toMatch(/^diff --git a\/kept\.txt/);
+    expect(patch.stdout).not.toContain('dist');
+    expect(patch.stderr).toMatch(leftOut);
+    const stat = await holdpoint('runs', 'diff', run, '--stat');
+    expect(stat.stdout).toMatch(/kept\.txt .*\n1 file, .*\n/);
+    expect(stat.stdout).toMatch(leftOut);
+    const all = await holdpoint('runs', 'diff', run, '--stat', '--include-ignored');
+    expect(all.stdout).toMatch(/2 files, /);
+    expect(all.stdout).not.toContain('left out');
+    expect((await holdpoint('runs', 'publish', run, '--dry-run')).stdout).toMatch(leftOut);
+    expect((await json('runs', 'publish', run, '--dry-run', '--include-ignored')).files).toHaveLength(2);
+    const done = await holdpoint('runs', 'publish', run);
+    expect(done).toMatchObject({ code: 0, stderr: expect.stringMatching(leftOut) });
+    expect(done.stdout).toContain('(1 left out)');
+    expect((await holdpoint('runs', 'get', run)).stdout).toContain('(1 left out)');
+  });
+
+  it('includes ignored files when the plan says so', async () => {
+    writeFileSync(join(source, '.gitignore'), 'dist/\n');
+    repository();
+    const run = await ended(plan(write('dist/out.js', 'out'), 'publish: { include_ignored: true }\n'));
+    const { files, left_out } = await json('runs', 'publish', run, '--dry-run');
+    expect([files.length, left_out]).toEqual([1, []]);
+  });
+
+  it('waits for an approval when the policy holds it', async () => {
+    const run = await ended(plan(two, 'policy: { publish: hold }\n'));
+    const held = await holdpoint('runs', 'publish', run, '--json');
+    expect(held.code).toBe(5);
+    const { approval_id: approval } = JSON.parse(held.stdout);
+    const shown = await holdpoint('approvals', 'show', approval);
+    expect(shown.stdout).toMatch(/asks +whether this may be published/);
+    expect(shown.stdout).toMatch(/into the directory .*\nmodified +kept\.txt\nadded +made\.txt/);
+    expect((await holdpoint('watch', run, '--no-wait')).code).toBe(5);
+    expect((await holdpoint('approvals', 'approve', approval, '--digest', digestIn(shown.stdout))).code).toBe(0);
+    expect((await holdpoint('watch', run, '--exit-status', '--timeout', '60')).code).toBe(0);
+    expect(readFileSync(join(source, 'made.txt'), 'utf8')).toBe('new\n');
+    expect((await holdpoint('runs', 'get', run)).stdout).toMatch(/changes +published: /);
+  });
+
+  it('resolves conflicts file by file', async () => {
+    const run = await ended(plan(two));
+    writeFileSync(join(source, 'kept.txt'), 'mine\n');
+    expect((await holdpoint('runs', 'publish', run, '--dry-run')).code).toBe(8);
+    const refused = await holdpoint('runs', 'publish', run);
+    expect(refused.code).toBe(8);
+    const approval = /approvals show (apr_\S+)/.exec(refused.stderr)?.[1] ?? '';
+    const shown = (await holdpoint('approvals', 'show', approval)).stdout;
+    for (const version of [
+      /at the start of the run .*\n {2}│ one/,
+      /now in the source .*\n {2}│ mine/,
+      /by the run .*\n {2}│ two/,
+    ]) {
+      expect(shown).toMatch(version);
+    }
+    const resolve = (...args: string[]) => holdpoint('approvals', 'resolve', approval, ...args);
+    expect((await resolve()).stderr).toContain('No version is chosen for kept.txt');
+    expect((await resolve('--run', 'made.txt')).code).toBe(2);
+    expect((await resolve('--run', 'kept.txt', '--source', 'kept.txt')).code).toBe(2);
+    const merged = join(root, 'merged.txt');
+    writeFileSync(merged, 'mine and two\n');
+    expect((await resolve('--text', `kept.txt=${merged}`)).code).toBe(2); // without a digest or a terminal
+    expect((await resolve('--text', `kept.txt=${merged}`, '--digest', digestIn(shown))).stdout).toBe(
+      `${approval} is edited\n`,
+    );
+    expect((await holdpoint('watch', run, '--exit-status', '--timeout', '60')).code).toBe(0);
+    expect(readFileSync(join(source, 'kept.txt'), 'utf8')).toBe('mine and two\n');
+  });
+
+  it('prints the output of failed validators', async () => {
+    const head = 'validators: [{ name: fine, command: "true" }, { name: tests, command: "echo broken >&2; exit 3" }]\n';
+    const run = await ended(plan(two, head));
+    const refused = await holdpoint('runs', 'publish', run);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/failed {2}tests: echo broken .*\(exit code 3, .*\n {2}stderr \| broken/);
+    const shown = await holdpoint('runs', 'validation', run);
+    expect(shown).toMatchObject({ code: 1, stdout: expect.stringContaining('passed  fine: true (') });
+    expect((await json('runs', 'validation', run)).results[1].stderr).toBe('broken\n');
+    expect(readFileSync(join(source, 'kept.txt'), 'utf8')).toBe('one\n');
+    const { code } = await holdpoint(
+      'runs',
+      'fork',
+      run,
+      '--from-step',
+      '2',
+      '--validate',
+      'true',
+      '--follow',
+      '--timeout',
+      '60',
+    );
+    expect(code).toBe(0);
+  });
+});
+
+it('doctor measures the data directory', async () => {
+  const run = await ended(plan(two));
+  const { findings } = await json('doctor');
+  const { data } = findings.find(({ name }: { name: string }) => name === 'storage');
+  expect(data).toMatchObject({ complete: true, runs: expect.any(Number) });
+  expect(data.largest.length).toBeGreaterThan(0);
+  expect((await holdpoint('runs', 'discard', run)).code).toBe(0);
+});
+
+describe('beside and after a run', () => {
+  it('a background command is listed, read and killed', async () => {
+    const file = plan(
+      '  - steps: [{ name: bg, tool: bash, args: { command: "echo printed; sleep 600", run_in_background: true } }]\n' +
+        '  - steps: [{ tool: task_output, args: { task_id: { $from: bg, pointer: /task_id }, wait_s: 60 } }]\n',
+    );
+    const { stdout } = await holdpoint('run', '--plan', file, '--json', '--priority', 'high', '--max-steps', '9');
+    const run = JSON.parse(stdout);
+    expect(run.priority).toBe('high');
+    expect((await json('runs', 'get', run.id)).request.limits).toMatchObject({ max_steps: 9 });
+    let task = '';
+    await expect
+      .poll(
+        async () => {
+          const [found] = (await json('tasks', 'list', run.id)).data;
+          task = found?.id ?? '';
+          return task === '' ? '' : (await holdpoint('tasks', 'output', task)).stdout;
+        },
+        { timeout: 20_000 },
+      )
+      .toBe('printed\n');
+    expect((await holdpoint('tasks', 'list', run.id)).stdout).toContain('running');
+    expect((await holdpoint('tasks', 'kill', task)).code).toBe(0);
+    expect((await holdpoint('watch', run.id, '--timeout', '60')).code).toBe(0);
+    expect((await holdpoint('tasks', 'list', run.id)).stdout).toMatch(/killed/);
+    expect((await holdpoint('tasks', 'output', 'task_nope')).code).toBe(7);
+  });
+
+  it('a failed run is retried; an ended run takes no messages', async () => {
+    const file = plan(
+      '  - steps: [{ tool: bash, args: { command: "[ -e once ] || { touch ../tmp/x; exit 1; }" } }]\n' +
+        write('a', 'a'),
+    );
+    const { stdout } = await holdpoint('run', '--plan', file, '--follow', '--json', '--timeout', '60');
+    const run = JSON.parse(stdout.split('\n')[0] ?? '').run_id;
+    const again = await holdpoint('runs', 'retry', run);
+    expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('repeated: one step')]);
+    expect((await holdpoint('watch', run, '--timeout', '60')).stdout).toContain('failed');
+    expect((await json('runs', 'get', run)).status).toBe('failed');
+    expect((await holdpoint('runs', 'say', run, 'hello')).code).toBe(8);
+    expect((await holdpoint('runs', 'say', run, ' ')).code).toBe(2);
+    expect((await holdpoint('run', '--plan', file, '--max-tokens', 'many')).code).toBe(2);
+  });
+
+  it('doctor shows runs and queues', async () => {
+    const { findings } = await json('doctor');
+    const names = findings.map((finding: { name: string }) => finding.name);
+    expect(names).toEqual(expect.arrayContaining(['runs', 'queues', 'paused runs', 'repairs']));
+  });
+});

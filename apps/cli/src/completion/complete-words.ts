@@ -1,0 +1,87 @@
+import type { Argument, Command, Option } from 'commander';
+
+export interface Candidate {
+  value: string;
+  description: string;
+}
+
+/** What may stand where the cursor is. */
+export type Completion = Candidate[] | 'file';
+
+/** Ids that only the API knows. */
+export type ListIds = (kind: 'run' | 'approval') => Promise<Candidate[]>;
+
+/**
+ * Completes the last word of a command line from the tree of commands.
+ *
+ * @param words what follows the name of the program; the last one may be empty
+ */
+export async function completeWords(program: Command, words: readonly string[], listIds: ListIds): Promise<Completion> {
+  // bash takes `--format=zip` apart at the `=`.
+  const [last = '', ...before] = words.map((word) => (word === '=' ? '' : word)).toReversed();
+  const { command, operands, option, isOver } = readWords(program, before.toReversed());
+  if (option !== undefined) return startingWith(last, await valuesOf(option.flags, option.argChoices, listIds));
+  const [, name, value] = /^(--[^=]+)=(.*)$/s.exec(last) ?? [];
+  const assigned = name === undefined ? undefined : command.options.find(({ long }) => long === name);
+  if (assigned !== undefined && value !== undefined) {
+    const values = startingWith(value, await valuesOf(assigned.flags, assigned.argChoices, listIds));
+    return values === 'file' ? values : values.map((one) => ({ ...one, value: `${name}=${one.value}` }));
+  }
+  if (last.startsWith('-') && !isOver) return startingWith(last, optionsOf(command));
+  const argument = command.registeredArguments[operands];
+  const values = argument === undefined ? [] : await operandsOf(argument, listIds);
+  return startingWith(last, [...(operands === 0 ? subcommandsOf(command) : []), ...values]);
+}
+
+interface Position {
+  command: Command;
+  /** Words so far that are neither options nor their values nor commands. */
+  operands: number;
+  /** The option that the next word is the value of. */
+  option?: Option;
+  /** After `--` there are no more options. */
+  isOver: boolean;
+}
+
+function readWords(program: Command, words: readonly string[]): Position {
+  let at: Position = { command: program, operands: 0, isOver: false };
+  for (const word of words.filter((one) => one !== '')) {
+    const { command, operands, option, isOver } = at;
+    const child = operands === 0 ? command.commands.find((one) => one.name() === word) : undefined;
+    if (option !== undefined) at = { command, operands, isOver };
+    else if (word === '--') at = { command, operands, isOver: true };
+    else if (word.startsWith('-') && !isOver) {
+      const found = command.options.find(({ long, short }) => word === long || word === short);
+      at = { command, operands, isOver, option: found?.required ? found : undefined };
+    } else if (child !== undefined) at = { command: child, operands: 0, isOver };
+    else at = { command, operands: operands + 1, isOver };
+  }
+  return at;
+}
+
+async function operandsOf(argument: Argument, listIds: ListIds): Promise<Candidate[]> {
+  const kind = argument.name();
+  if (kind === 'run' || kind === 'approval') return listIds(kind);
+  return argument.argChoices?.map((value) => ({ value, description: '' })) ?? [];
+}
+
+/** @param flags such as `--plan <file>`: the word in brackets says what kind of value it is */
+async function valuesOf(flags: string, choices: readonly string[] | undefined, listIds: ListIds): Promise<Completion> {
+  if (choices !== undefined) return choices.map((value) => ({ value, description: '' }));
+  const [, kind] = /<([^>]+)>/.exec(flags) ?? [];
+  if (kind === 'run' || kind === 'approval') return listIds(kind);
+  return kind === 'file' || kind === 'path' ? 'file' : [];
+}
+
+function optionsOf(command: Command): Candidate[] {
+  const visible = command.createHelp().visibleOptions(command);
+  return visible.map(({ long, short, description }) => ({ value: long ?? short ?? '', description }));
+}
+
+function subcommandsOf(command: Command): Candidate[] {
+  const visible = command.createHelp().visibleCommands(command);
+  return visible.map((one) => ({ value: one.name(), description: one.description() }));
+}
+
+const startingWith = (start: string, found: Completion): Completion =>
+  found === 'file' ? found : found.filter(({ value }) => value.startsWith(start));

@@ -1,0 +1,155 @@
+import { withoutPassword } from '@holdpoint/engine/redis';
+import { describe, expect, it } from 'vitest';
+import { bytes } from './bytes.ts';
+import { colorsFor } from './colors.ts';
+import { oneLine, plain, plainJson } from './plain.ts';
+import { publishPlanText } from './publish-plan-text.ts';
+import { sandboxLine } from './sandbox-line.ts';
+import { shellWord } from './shell-word.ts';
+import { shortArgs } from './short-args.ts';
+import { table } from './table.ts';
+import { ago, duration, until } from './time.ts';
+
+describe('outside text', () => {
+  it('cannot control the terminal', () => {
+    expect(plain('a\u001b[2Jb\rc\u009b1m\u202ed\u0000')).toBe('a<U+001B>[2Jb<U+000D>c<U+009B>1m<U+202E>d<U+0000>');
+  });
+
+  it('keeps lines, tabs and letters', () => {
+    expect(plain('é\tß\n日本 😀')).toBe('é\tß\n日本 😀');
+  });
+
+  it('has the same value as JSON', () => {
+    const value = { 'a\u200b': 'b\u009b2J\u202e\u{e0041}\u007f é\n' };
+    const text = plainJson(value);
+    expect(text).toBe('{"a\\u200b":"b\\u009b2J\\u202e\\udb40\\udc41\\u007f é\\n"}');
+    expect(JSON.parse(text)).toEqual(value);
+    expect(plainJson(['a'], 2)).toBe('[\n  "a"\n]');
+  });
+
+  it.each([
+    ['main', 'main'],
+    ['holdpoint/run_1', 'holdpoint/run_1'],
+    ['$(touch x)', "'$(touch x)'"],
+    ["a'b;c", `'a'\\''b;c'`],
+    ['--upload-pack=x', "'--upload-pack=x'"],
+    ['ma\u200bin', "'ma<U+200B>in'"],
+    ['mаin', "'m<U+0430>in'"],
+  ])('%s becomes one shell word', (name, word) => {
+    expect(shellWord(name)).toBe(word);
+  });
+
+  it('fits on one line, cut with an ellipsis', () => {
+    expect(oneLine(' a\n  b\tc ')).toBe('a b c');
+    expect(oneLine('abcdef', 4)).toBe('abc…');
+    expect(oneLine('abcd', 4)).toBe('abcd');
+  });
+});
+
+it('a plan lists converted files', () => {
+  const file = (path: string) => ({ path, status: 'modified' as const, old_mode: '100644', new_mode: '100644' });
+  const lines = publishPlanText(
+    {
+      ...{ candidate: '', digest: '', conflicts: [], left_out: [], files: ['a.bat', 'b.bin', 'c.txt'].map(file) },
+      target: { type: 'directory', path: '/src' },
+      converted: [
+        { path: 'a.bat', how: 'line_endings' },
+        { path: 'b.bin', how: 'lfs' },
+      ],
+    },
+    colorsFor(false),
+  );
+  expect(lines.map((line) => line.trim().replace(/ +/g, ' '))).toEqual([
+    ...['into the directory /src', 'modified a.bat CRLF becomes LF', 'modified b.bin as an LFS pointer'],
+    'modified c.txt',
+  ]);
+});
+
+it.each([
+  [0, '0 ms'],
+  [999, '999 ms'],
+  [1000, '1.0 s'],
+  [59_999, '59.9 s'],
+  [60_000, '1 min 00 s'],
+  [3_599_999, '59 min 59 s'],
+  [3_600_000, '1 h 00 min'],
+  [90_061_000, '25 h 01 min'],
+])('%d ms is %s', (ms, text) => {
+  expect(duration(ms)).toBe(text);
+});
+
+it('renders times relative to now', () => {
+  const now = Date.parse('2026-01-02T00:00:00Z');
+  expect(ago('2026-01-01T23:59:50Z', now)).toBe('10 s ago');
+  expect(ago('2026-01-01T21:30:00Z', now)).toBe('2 h ago');
+  expect(ago('2026-01-02T00:00:05Z', now)).toBe('0 s ago');
+  expect(until('2026-01-09T00:00:00Z', now)).toBe('in 7 d');
+  expect(until('2026-01-01T00:00:00Z', now)).toBe('now');
+});
+
+it.each([
+  [0, '0 bytes'],
+  [1023, '1023 bytes'],
+  [1024, '1.0 KiB'],
+  [1536, '1.5 KiB'],
+  [300 * 1024, '300 KiB'],
+  [1024 ** 3 * 2.25, '2.3 GiB'],
+])('%d bytes are %s', (count, text) => {
+  expect(bytes(count)).toBe(text);
+});
+
+it('aligns table columns with colours', () => {
+  const { red } = colorsFor(true);
+  const lines = table(
+    ['A', 'B', 'C'],
+    [
+      [red('x'), 'long', 'end'],
+      ['xyz', '', ''],
+    ],
+  );
+  expect(lines).toEqual(['A    B     C', `${red('x')}    long  end`, 'xyz']);
+  expect(red('x')).not.toBe('x');
+  expect(colorsFor(false).red('x')).toBe('x');
+});
+
+it.each([
+  [{ command: 'node --test', timeout_s: 5 }, 'node --test'],
+  [{ pattern: 'class Foo', path: 'src' }, 'class Foo in src'],
+  [{ pattern: '**/*.ts' }, '**/*.ts'],
+  [{ path: 'a.js', old_string: 'x', new_string: 'y' }, 'a.js'],
+  [{ todos: [1] }, 'todos=[1]'],
+  [{}, ''],
+  ['{"cut', '{"cut'],
+])('shortens arguments %j', (args, text) => {
+  expect(shortArgs(args)).toBe(text);
+});
+
+it('cuts long arguments', () => {
+  expect(shortArgs({ command: 'x'.repeat(100) })).toHaveLength(60);
+});
+
+it('hides a password', () => {
+  expect(withoutPassword('redis://user:secret@host:6379/2')).toBe('redis://user:***@host:6379/2');
+  expect(withoutPassword('redis://host/?password=secret')).not.toContain('secret');
+  expect(withoutPassword('/data/redis.sock')).toBe('/data/redis.sock');
+});
+
+it('lists what the sandbox enforces', () => {
+  const report = {
+    driver: 'bubblewrap',
+    fs: 'enforced',
+    net: 'enforced',
+    pids: 'absent',
+    memory: 'partial',
+    cpu: 'partial',
+    disk: 'partial',
+    seccomp: 'enforced',
+    uid_drop: 'enforced',
+    notes: [],
+  };
+  expect(sandboxLine(report)).toBe(
+    'bubblewrap: files, network, system calls, user enforced; memory, CPU, disk partial; processes absent',
+  );
+  expect(sandboxLine({ ...report, driver: 'none' })).toMatch(/NONE/);
+  expect(sandboxLine(null)).toMatch(/unknown/);
+});

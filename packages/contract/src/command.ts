@@ -1,0 +1,78 @@
+import type { CapabilityReport } from './capabilities.ts';
+
+/** Limits of one command. */
+export interface ProcessLimits {
+  /** @default 120_000 */
+  wall_ms: number;
+  /** CPU seconds of one process. @default 120 */
+  cpu_seconds: number;
+  /** CPU seconds of all processes together. Applies only with control groups. @default 3600 */
+  cpu_total_seconds: number;
+  /** CPU share of all processes together, in percent of one processor (400: four). Applies only with control groups. @default 400 */
+  cpu_percent: number;
+  /** Processes and threads at once. @default 512 */
+  processes: number;
+  /** Size of one file. @default 1 GiB */
+  file_bytes: number;
+  /** @default 1024 */
+  open_files: number;
+  /** stdout and stderr together. The command is killed above it. @default 10 MiB */
+  output_bytes: number;
+  /**
+   * Memory of all processes together, including files in /tmp. With control groups the kernel enforces it. Elsewhere the worker measures it
+   * ten times a second, and the kernel applies it to the writable private memory of each process. Address space does not count: wasm and
+   * garbage collectors reserve far more. @default 4 GiB
+   */
+  memory_bytes: number;
+  /**
+   * Disk space of the whole workspace and of open files without a name. Each file, directory and link counts as at least 4 KiB. Measured ten
+   * times a second and at the end. A command with uncountable files (fds in flight) is charged with all space that the disk has lost since
+   * the command began. A command may run in a workspace over the limit, but not add to it. @default 4 GiB
+   */
+  workspace_bytes: number;
+}
+
+/** A command as a tool requests it. */
+export interface CommandRequest {
+  /** Executed as is. For a shell line use `['/bin/bash', '-c', line]`. */
+  argv: readonly [string, ...string[]];
+  /** Relative to the workspace root. @default '.' */
+  cwd?: string | undefined;
+  /** The command's environment. It may replace the sandbox's own PATH, HOME, LANG and TMPDIR. Names are identifiers. */
+  env?: Readonly<Record<string, string>> | undefined;
+  stdin?: string | undefined;
+  limits?: Partial<ProcessLimits> | undefined;
+}
+
+/** One output stream, decoded as UTF-8. Over 64 KiB only the first and last 32 KiB. */
+export interface CapturedStream {
+  text: string;
+  bytes: number;
+  truncated: boolean;
+}
+
+export type CommandEnd =
+  /** `signal` is set when the exit code is 128 + its number. Shells and bubblewrap report signals in this way only. */
+  | { status: 'exited'; exit_code: number; signal: string | null }
+  | { status: 'timed_out'; after_ms: number }
+  /**
+   * The command exceeded a limit and was killed with its whole process tree, or had ended by then. `limit` is in the limit's own unit.
+   * - memory: the kernel killed one of its processes for lack of memory, or all together were over the limit
+   * - disk: it wrote most while the disk had less free space than `limit`, whatever its own limits
+   * - processes: new processes were refused, and it failed or kept trying
+   */
+  | {
+      status: 'quota';
+      quota: 'output' | 'cpu' | 'file_size' | 'memory' | 'workspace' | 'disk' | 'processes';
+      limit: number;
+    }
+  /** `taken_over`: by `killAll` or `kill`, also of another worker. */
+  | { status: 'killed'; reason: string; taken_over?: true };
+
+export interface CommandResult {
+  end: CommandEnd;
+  stdout: CapturedStream;
+  stderr: CapturedStream;
+  duration_ms: number;
+  capabilities: CapabilityReport;
+}

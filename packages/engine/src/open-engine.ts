@@ -1,0 +1,106 @@
+import type { Payload } from '@holdpoint/contract';
+import { decideApproval } from './approvals/decide-approval.ts';
+import { listPendingApprovals } from './approvals/list-approvals.ts';
+import { viewApproval } from './approvals/view-approval.ts';
+import { fromPayload } from './blobs/blob-store.ts';
+import { forkRun } from './commands/fork-run.ts';
+import { requestTaskKill } from './commands/kill-task.ts';
+import { retryRun } from './commands/retry-run.ts';
+import { sendMessage } from './commands/send-message.ts';
+import {
+  getRun,
+  requestCancel,
+  requestDiscarding,
+  requestPause,
+  requestPublication,
+  requestResume,
+} from './commands/steer-run.ts';
+import { findSubmitted, submitRun } from './commands/submit-run.ts';
+import { undoSteps } from './commands/undo-run.ts';
+import type { EngineDeps } from './deps.ts';
+import type { RunState } from './domain/state.ts';
+import { isOverdue, lastDone, type PeriodicWork, timeOf } from './handlers/periodic-work.ts';
+import { ownerOf } from './log/indexes.ts';
+import { activeIndex, repairsKey } from './log/keys.ts';
+import { readLog, readWholeLog } from './log/read-log.ts';
+import { readSpec } from './log/read-spec.ts';
+import { readApproval, readRun, readTask, readTasks } from './log/read-state.ts';
+import { listAttempts } from './queries/list-attempts.ts';
+import { listRuns } from './queries/list-runs.ts';
+import { listSnapshots } from './queries/list-snapshots.ts';
+import { getStep, listSteps } from './queries/list-steps.ts';
+import { listAgents } from './queries/list-tree.ts';
+import { findRewindPoint } from './queries/rewind-point.ts';
+
+/** What callers may ask of the engine. Every method reads or appends to the log of one run; workers do the work. */
+export function openEngine(deps: EngineDeps) {
+  /** A function of the engine with its first argument filled in. */
+  const on =
+    <First, Rest extends unknown[], Result>(first: First, act: (first: First, ...rest: Rest) => Result) =>
+    (...rest: Rest): Result =>
+      act(first, ...rest);
+  const { redis } = deps;
+  return {
+    runs: {
+      submit: on(deps, submitRun),
+      findSubmitted: on(deps, findSubmitted),
+      /** @throws EngineError run_not_found */
+      get: on(deps, getRun),
+      find: on(redis, readRun),
+      list: on(deps, listRuns),
+      spec: on(deps, readSpec),
+      /** The sub-agents of a run that are not over, and theirs. */
+      agents: on(deps, listAgents),
+      steps: on(deps, listSteps),
+      step: on(deps, getStep),
+      attempts: on(deps, listAttempts),
+      snapshots: on(deps, listSnapshots),
+      /** The moment after a step, with the snapshot that `undo` and `fork` to that step begin with. */
+      rewindPoint: on(deps, findRewindPoint),
+      sendMessage: on(deps, sendMessage),
+      pause: on(deps, requestPause),
+      resume: on(deps, requestResume),
+      cancel: on(deps, requestCancel),
+      undo: on(deps, undoSteps),
+      retry: on(deps, retryRun),
+      fork: on(deps, forkRun),
+    },
+    approvals: {
+      list: on(deps, listPendingApprovals),
+      get: on(deps, viewApproval),
+      find: on(redis, readApproval),
+      decide: on(deps, decideApproval),
+    },
+    publications: { request: on(deps, requestPublication), discard: on(deps, requestDiscarding) },
+    tasks: {
+      list: on(redis, readTasks),
+      find: on(redis, readTask),
+      runOf: on(redis, ownerOf),
+      kill: on(deps, requestTaskKill),
+    },
+    events: { list: on(redis, readLog), all: on(redis, readWholeLog) },
+    reconciler: {
+      /** When a periodic job last ran, and whether it is overdue by the clock of Redis. `undefined` before its first time. */
+      async lastDone(work: PeriodicWork) {
+        const last = await lastDone(redis, work);
+        return last && { ...last, overdue: isOverdue(last, await timeOf(redis)) };
+      },
+      /** How often each class of a stuck run was repaired. */
+      async repairs(): Promise<Record<string, number>> {
+        const counts = Object.entries(await redis.hgetall(repairsKey));
+        return Object.fromEntries(counts.map(([name, count]) => [name, Number(count)]));
+      },
+      /** Every run that has not ended. */
+      async *activeRuns(): AsyncGenerator<RunState> {
+        for (const id of await redis.zrange(activeIndex, '0', '-1')) {
+          const run = await readRun(redis, id);
+          if (run) yield run;
+        }
+      },
+    },
+    /** The value of a payload, from the log or the blob store. */
+    read: (payload: Payload): Promise<unknown> => fromPayload(deps.blobs, payload),
+  };
+}
+
+export type Engine = ReturnType<typeof openEngine>;

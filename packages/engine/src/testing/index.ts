@@ -1,0 +1,12 @@
+export { decideApproval } from '../approvals/decide-approval.ts';
+export { submitRun } from '../commands/submit-run.ts';
+export { fold } from '../domain/fold.ts';
+export { parseAllApprovals, parseAllSteps, parseAllTasks, parseRun } from '../domain/state.ts';
+export { idsAfter } from '../log/indexes.ts';
+export { activeIndex, approvalIndex, logKey, runIndex, stateKey } from '../log/keys.ts';
+export { readLog, readWholeLog } from '../log/read-log.ts';
+export { readSpec } from '../log/read-spec.ts';
+export { readAll, readRun, readTasks } from '../log/read-state.ts';
+export { listSteps } from '../queries/list-steps.ts';
+export { inMemoryWorker, specOf } from './drive.ts';
+export { startTestEngine } from './real-redis.ts';

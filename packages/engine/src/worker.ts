@@ -1,0 +1,38 @@
+/** What a worker process runs: the handlers of its queues, the periodic work, and the ports that it fills. */
+export type { WorkerDeps } from './deps.ts';
+export { collectGarbage } from './handlers/collect-garbage.ts';
+export { handleStep, mayStillSleep } from './handlers/handle-step.ts';
+export { handleTask } from './handlers/handle-task.ts';
+export { handleTurn } from './handlers/handle-turn.ts';
+export { handleWorkspace, mayPublicationSleep } from './handlers/handle-workspace.ts';
+export { openPeriodicWork } from './handlers/periodic-work.ts';
+export { sweep } from './handlers/sweep.ts';
+export { type AbortReason, abortReason, HandBack, type JobContext, type JobEnd } from './jobs/job.ts';
+export { countRepair } from './log/count-repair.ts';
+export { controlChannel } from './log/keys.ts';
+export { readRun, readTask } from './log/read-state.ts';
+export { scriptedPlanner } from './planners/scripted.ts';
+export type {
+  ExecutionContext,
+  Executor,
+  MadeWorkspace,
+  ModelUsage,
+  PastTurn,
+  PlannedCall,
+  Planner,
+  PublishCall,
+  RunDecision,
+  SettledStep,
+  TaskContext,
+  TaskEnd,
+  WorkspacePort,
+} from './ports.ts';
+export {
+  backoffOf,
+  capDelay,
+  queuePrefix,
+  type StepJob,
+  type TaskJob,
+  type TurnJob,
+  type WorkspaceJob,
+} from './queues/queues.ts';

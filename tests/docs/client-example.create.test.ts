@@ -1,0 +1,19 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { projectDir } from '../harness/processes.ts';
+import { type System, startSystem } from '../harness/system.ts';
+
+let system: System;
+beforeAll(async () => {
+  system = await startSystem();
+  await system.startWorker();
+});
+afterAll(() => system[Symbol.asyncDispose]());
+
+it('examples/client.ts submits a run, approves its call and prints the patch', async () => {
+  const env = { PATH: process.env.PATH, HOLDPOINT_URL: system.api.url(), HOLDPOINT_KEY: system.key };
+  const { stdout } = await promisify(execFile)(process.execPath, [join(projectDir, 'examples/client.ts')], { env });
+  expect(stdout).toMatch(/^diff --git a\/hello\.txt b\/hello\.txt\n.*\n\+hello\n$/s);
+});

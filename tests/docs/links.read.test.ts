@@ -1,0 +1,38 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+import { projectDir } from '../harness/processes.ts';
+import { markdownFiles } from './markdown-files.ts';
+
+/** Targets of inline links outside of code, without those to other sites. */
+function linksIn(file: string): string[] {
+  const text = readFileSync(join(projectDir, file), 'utf8').replace(/```.*?```|`[^`\n]*`/gs, '');
+  return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = '']) => target)
+    .filter((target) => !/^\w+:/.test(target));
+}
+
+/** Anchors as GitHub derives them from headings. */
+function anchorsIn(file: string): string[] {
+  const headings = readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, text = '']) =>
+    text
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+it.each(markdownFiles())('every link of %s leads to a file and a heading', (file) => {
+  const broken = linksIn(file).filter((link) => {
+    const [path = '', anchor] = link.split('#');
+    const target = path === '' ? join(projectDir, file) : join(projectDir, dirname(file), path);
+    return !existsSync(target) || (anchor !== undefined && !anchorsIn(target).includes(anchor));
+  });
+  expect(broken).toEqual([]);
+});
+
+it('the README leads to every page of docs/', () => {
+  const pages = markdownFiles().filter((file) => file.startsWith('docs/'));
+  expect(pages.filter((page) => !linksIn('README.md').includes(page))).toEqual([]);
+});
