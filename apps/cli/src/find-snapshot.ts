@@ -1,4 +1,4 @@
-import type { Client } from '@holdpoint/client/client';
+import type { Client } from '@holdpoint/client';
 import { allSteps } from './all-steps.ts';
 import { commandLine } from './command-name.ts';
 import { CliError } from './errors.ts';

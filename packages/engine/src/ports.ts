@@ -36,10 +36,11 @@ interface Call {
   args: unknown;
 }
 
-type Description =
+export type Description =
   /** `sequential`: it keeps its place among the calls of its turn as one that writes does. */
   | { ok: true; args: unknown; effect: Effect; risk: Risk; gate?: 'input'; sequential?: true }
-  | { ok: false; error: Problem };
+  /** `issues`: what is wrong with the arguments, by JSON pointer. */
+  | { ok: false; error: Problem; issues?: readonly { pointer: string; detail: string }[] };
 
 /** Which tools there are and what a call of them would be. Pure: touches no workspace. */
 export interface ToolCatalog {

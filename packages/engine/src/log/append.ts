@@ -6,7 +6,7 @@ import { changesOf, mergeChanges } from '../domain/changes.ts';
 import { runField } from '../domain/fields.ts';
 import type { NewId } from '../domain/new-id.ts';
 import type { Transition } from '../domain/transition.ts';
-import { logKey, newsChannel, stateKey } from './keys.ts';
+import { logKey, notificationChannel, stateKey } from './keys.ts';
 import type { Fields } from './read-state.ts';
 
 export interface AppendDeps {
@@ -48,7 +48,7 @@ export async function append(
   const events = transition.events.map((draft) => stamp(deps, runId, draft));
   const { set, add } = mergeChanges(events.map(changesOf));
   const argv = [
-    newsChannel(runId),
+    notificationChannel(runId),
     transition.if.length,
     ...transition.if.flatMap(({ field, is }) => [field, is.length, ...is]),
     ...listOf(Object.entries(set)),

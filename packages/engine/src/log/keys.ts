@@ -2,8 +2,8 @@
 export const stateKey = (runId: string): string => `hp:{${runId}}:state`;
 export const logKey = (runId: string): string => `hp:{${runId}}:log`;
 /** Pub/sub channel on which each append announces its last sequence number. A wake-up only: readers read the log. */
-export const newsChannel = (runId: string): string => `hp:{${runId}}:news`;
-export const newsPattern = 'hp:{run_*}:news';
+export const notificationChannel = (runId: string): string => `hp:{${runId}}:notifications`;
+export const notificationPattern = 'hp:{run_*}:notifications';
 export const runOfChannel = (channel: string): string => channel.slice('hp:{'.length, channel.indexOf('}'));
 /** Pub/sub channel on which workers hear of cancellations. A wake-up only: the run's state is the truth. */
 export const controlChannel = 'hp:control';
