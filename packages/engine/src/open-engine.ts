@@ -1,7 +1,9 @@
 import type { Payload } from '@holdpoint/contract';
-import { fromPayload } from './blobs/blob-store.ts';
 import { decideApproval } from './approvals/decide-approval.ts';
 import { describeEdit } from './approvals/describe-edit.ts';
+import { listPendingApprovals } from './approvals/list-approvals.ts';
+import { viewApproval } from './approvals/view-approval.ts';
+import { fromPayload } from './blobs/blob-store.ts';
 import { forkRun } from './commands/fork-run.ts';
 import { requestTaskKill } from './commands/kill-task.ts';
 import { retryRun } from './commands/retry-run.ts';
@@ -16,7 +18,6 @@ import {
 } from './commands/steer-run.ts';
 import { findSubmitted, submitRun } from './commands/submit-run.ts';
 import { undoSteps } from './commands/undo-run.ts';
-import { viewApproval } from './approvals/view-approval.ts';
 import type { EngineDeps } from './deps.ts';
 import type { RunState } from './domain/state.ts';
 import { isOverdue, lastDone, type PeriodicWork, timeOf } from './handlers/periodic-work.ts';
@@ -25,7 +26,6 @@ import { activeIndex, repairsKey } from './log/keys.ts';
 import { readLog, readWholeLog } from './log/read-log.ts';
 import { readSpec } from './log/read-spec.ts';
 import { readApproval, readRun, readTask, readTasks } from './log/read-state.ts';
-import { listPendingApprovals } from './approvals/list-approvals.ts';
 import { listAttempts } from './queries/list-attempts.ts';
 import { listRuns } from './queries/list-runs.ts';
 import { listSnapshots } from './queries/list-snapshots.ts';
