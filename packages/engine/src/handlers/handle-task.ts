@@ -19,7 +19,7 @@ import {
 } from '../domain/transitions/tasks.ts';
 import { EngineError } from '../errors.ts';
 import { readError } from '../jobs/infrastructure-error.ts';
-import { abortReason, done, type JobContext, type JobEnd } from '../jobs/job.ts';
+import { abortReason, done, type JobContext, type JobEnd, lockLost } from '../jobs/job.ts';
 import { append } from '../log/append.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readRun, readStep, readTask } from '../log/read-state.ts';
@@ -95,8 +95,7 @@ async function start(deps: WorkerDeps, run: RunState, task: TaskState, context: 
   const startedAt = performance.now();
   const result = await execute(deps, run, task, context);
   const reason = abortReason(context.signal);
-  if (reason === 'lock-lost')
-    throw new EngineError('superseded', 'the lock of the job was lost; another worker has it');
+  if (reason === 'lock-lost') throw lockLost();
   if (task.about.approved_snapshot !== undefined) await settleCall(deps, task, run.id);
   const timed = { ...result, duration_ms: Math.round(performance.now() - startedAt) };
   if (result.status === 'lost') {
