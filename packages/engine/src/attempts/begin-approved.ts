@@ -15,7 +15,7 @@ export const isBound = (step: StepState): boolean => step.effect !== 'read' && s
  * Runs an approved call while the run's background commands stand still, from the look at the files until its outcome and snapshot are taken:
  * a command that wrote between the look and the call would be the same race again. Any other call just runs.
  */
-export async function standingStill<Result>(
+export async function whileFrozen<Result>(
   deps: WorkerDeps,
   run: RunState,
   step: StepState,

@@ -212,7 +212,7 @@ async function deliverTurnOnly(deps: InMemoryWorker['deps']): Promise<void> {
   await job.remove();
 }
 
-test('an approval that nobody decides expires, and the run goes on without the step', async () => {
+test('an undecided approval expires, and the run continues without the step', async () => {
   const { deps, executions } = inMemoryWorker(engine);
   const policy = { ...holdWrites.policy, approval_timeout_s: 60 };
   const runId = await submit(deps, specOf([[write()], [read()]], { policy, onError: 'continue' }));
@@ -250,7 +250,7 @@ test('a cancel closes what is parked and what waits; nothing of the run starts a
   await soundLog(runId);
 });
 
-test('an infrastructure error that cannot be retried pauses the run; resumed, it goes on', async () => {
+test('a final infrastructure error pauses the run; a resume continues it', async () => {
   let broken = true;
   const { deps, executions } = inMemoryWorker(engine, {
     execute: () => {
@@ -343,7 +343,7 @@ test('what is asked for while a publication is just being finished is done, too'
 
 const publicationOf = async (runId: string) => (await listSteps(engine.deps, runId)).run.publication;
 
-test('a worker that was taken for lost and comes back does not disturb the one that took over', async () => {
+test('a worker that was presumed dead does not disturb its successor', async () => {
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const started = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const { deps, tree, executions } = inMemoryWorker(engine);

@@ -1,6 +1,6 @@
 import type { Problem } from '@holdpoint/contract';
 import { awaitDecision } from '../approvals/await-decision.ts';
-import { confirmFiles, standingStill } from '../attempts/begin-approved.ts';
+import { confirmFiles, whileFrozen } from '../attempts/begin-approved.ts';
 import { beginApprovedTask, bindTask } from '../attempts/begin-approved-task.ts';
 import { appendWithTask } from '../attempts/begin-task.ts';
 import { recoverAttempt } from '../attempts/recover-attempt.ts';
@@ -118,7 +118,7 @@ async function attempt(
   also: readonly Condition[] = [],
 ): Promise<JobEnd | Again> {
   if (await isPausedForTools(deps, run, step)) return forward(deps, run, context);
-  const result = await standingStill(deps, run, step, context, () => begin(deps, run, step, context, also));
+  const result = await whileFrozen(deps, run, step, context, () => begin(deps, run, step, context, also));
   if (result === 'lost') return forward(deps, run, context);
   if (result === 'not started' || result === 'again') return result;
   const number = step.attempt + 1;

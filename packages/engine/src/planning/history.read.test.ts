@@ -71,7 +71,7 @@ async function decideNext(deps: InMemoryWorker['deps'], runId: string, decision:
 const afterEdit = { decision: 'edit', args: edited, message: 'like this', isIndeterminate: false };
 const afterApproval = { decision: 'approve', message: 'hurry', isIndeterminate: false };
 
-test('the history tells of each call what was asked, what ran and what was said; the approval keeps what was asked', async () => {
+test('the history has each call as asked, as run, and the message of the person', async () => {
   const { deps, last } = listening();
   const { runId } = await submitRun(deps, { spec, by: 'test' });
   const first = await decideNext(deps, runId, 'edit', 'like this');

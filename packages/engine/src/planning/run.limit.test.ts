@@ -105,7 +105,7 @@ test('wall time counts while the run is running, and not while it waits for a pe
   await soundLog(engine.deps, other.runId);
 });
 
-test('a limit in dollars with a model whose price nobody knows pauses before anything is done', async () => {
+test('a limit in dollars and a model without a price pauses before any call', async () => {
   const usage = { input_tokens: 1, output_tokens: 1 };
   const { deps, runId, executions } = await modelRun(() => calling({ effect: 'read' }, usage), { max_cost_usd: 1 });
   await deliverAll(deps);
@@ -252,7 +252,7 @@ test('a canceled run can be retried from any of its steps', async () => {
   await soundLog(engine.deps, runId);
 });
 
-test('a run does not go on with tools that are not those it began with, unless somebody accepts them', async () => {
+test('a run does not continue with changed tools unless a person accepts them', async () => {
   const faults = { version: '1' };
   const { deps, executions } = inMemoryWorker(engine, faults);
   const { runId } = await submitRun(deps, { spec: specOf([[write], [write]]), by: 'test' });
@@ -307,7 +307,7 @@ test('an external call in doubt is shown with everything that is known of it', a
   await soundLog(engine.deps, runId);
 });
 
-test('what is stuck is found, named, told in the log and in the counts, and goes on', async () => {
+test('a stuck run is found, named, recorded, counted and repaired', async () => {
   const { deps } = inMemoryWorker(engine);
   const seen: string[] = [];
   const counted = { ...deps, metrics: { repaired: (what: string) => void seen.push(what) } };

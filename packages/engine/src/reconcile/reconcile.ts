@@ -1,6 +1,6 @@
 import { isSettled, isTerminal, type RunSpec } from '@holdpoint/contract';
 import { reportToParent } from '../agents/report-agent.ts';
-import { tellParent } from '../agents/report-end.ts';
+import { reportEnd } from '../agents/report-end.ts';
 import { judgeStep } from '../approvals/judge-step.ts';
 import { previewCall } from '../approvals/preview-call.ts';
 import { pendingApproval, requestApproval } from '../approvals/request-approval.ts';
@@ -67,7 +67,7 @@ async function advance(deps: WorkerDeps, run: RunState, signal: AbortSignal): Pr
     case 'succeeded':
     case 'failed':
     case 'canceled':
-      if (run.parent !== undefined && (await tellParent(deps, run))) await reconcile(deps, run.parent.run_id, signal);
+      if (run.parent !== undefined && (await reportEnd(deps, run))) await reconcile(deps, run.parent.run_id, signal);
       if (isWorkspaceDue(run)) return ensureWorkspaceJob(deps, run);
       return (await releaseUnlessDue(deps, run)) ? 'settled' : 'again';
     default:
