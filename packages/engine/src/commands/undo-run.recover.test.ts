@@ -184,7 +184,7 @@ test.each(['before', 'after'] as const)(
       await undo(dying.deps, runId, 1).catch((error: unknown) => {
         if (!(error instanceof Died)) throw error;
       });
-      // What the API left undone, a worker with the same bad luck goes on with.
+      // A worker that also dies continues what the API left undone.
       await deliverAll(deps, () => (dying.died() ? deps : dying.deps));
       faulted = dying.died();
       await undo(deps, runId, 1);

@@ -274,7 +274,7 @@ test('a model that never ends pauses at its limit of turns; each resume grants a
     next: async () => ({ kind: 'calls', message: 'again', calls: [{ tool: 'count', args: { effect: 'read' } }] }),
   };
   const worker = { ...deps, planners: { ...deps.planners, model: endless } };
-  const spec = { ...specOf([[read()]]), goal: { planner: 'model', model: 'test/endless', prompt: 'go on' } as const };
+  const spec = { ...specOf([[read()]]), goal: { planner: 'model', model: 'test/endless', prompt: 'continue' } as const };
   const runId = await submit(deps, { ...spec, limits: { ...spec.limits, max_turns: 3 } });
   for (const turns of [3, 6]) {
     await deliverAll(worker);
@@ -400,7 +400,7 @@ test.each(['a worker that died', 'a message'])(
   },
 );
 
-test('nor is it after a resume, which grants the limits anew', async () => {
+test('nor is it after a resume, which grants the limits again', async () => {
   const { deps } = inMemoryWorker(engine);
   const three = specOf([[read()], [read()], [read()]]);
   const runId = await submit(deps, { ...three, limits: { ...three.limits, max_steps: 2 } });

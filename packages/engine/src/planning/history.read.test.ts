@@ -26,11 +26,11 @@ const spec: RunSpec = {
   goal: { planner: 'model', model: 'test/model', prompt: 'Go.' },
 };
 
-/** A model that makes two held calls, then one held call, then ends; and what it was told before each of these, by run. */
+/** A model that makes two held calls, then one held call, then ends; and the history that it got before each of these, by run. */
 function listening() {
   const told = new Map<string, Awaited<ReturnType<PlannerInput['history']>>['turns'][]>();
   const calls = (...ids: string[]): PlannerDecision => ({
-    ...{ kind: 'calls', message: 'go on', answer: {} },
+    ...{ kind: 'calls', message: 'next', answer: {} },
     calls: ids.map((call_id) => ({ call_id, tool: 'count', args: asked })),
   });
   const { deps: plain } = inMemoryWorker(engine);

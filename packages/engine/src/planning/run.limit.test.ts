@@ -151,7 +151,7 @@ test('a message is kept whenever it comes, is read at the next turn, and none is
   const late: (() => Promise<void>)[] = [];
   const { deps, runId } = await modelRun(async (turn, { turns, unread }) => {
     heard.push([...turns.flatMap((one) => one.heard), '|', ...unread]);
-    // While the model thinks about its end, somebody says something more.
+    // A message arrives while the model decides to end.
     if (turn === 2) await late.shift()?.();
     return turn === 1 ? calling({ effect: 'read' }) : finish;
   });
@@ -322,7 +322,7 @@ test('a stuck run is found, named, recorded, counted and repaired', async () => 
   await deliverAll(deps);
   expect(await runOf(queued)).toMatchObject({ status: 'succeeded' });
 
-  // Of a plan the next group is recorded with the outcome: only a model is asked by a job of its own.
+  // The next group of a plan is recorded with the outcome: only model runs enqueue a turn job.
   const { deps: model, runId } = await modelRun((turn) => (turn > 1 ? finish : calling({ effect: 'workspace' })));
   await handleTurn(model, { run_id: runId, turn: 1 }, calm());
   await deps.queues.steps.obliterate({ force: true });
@@ -361,7 +361,7 @@ test('the job of a step that a decider settled just before it died does not slee
   expect(await runOf(runId)).toMatchObject({ status: 'failed' });
   const asleep = async () => (await deps.queues.steps.getDelayed()).map(({ data }) => data.step_id);
   expect(await asleep()).toEqual([stepId]);
-  // As long as something moves, whoever decided may be about to wake it.
+  // While the run has recent events, the process that decided may be about to wake it.
   await sweepOnce(deps);
   expect(await asleep()).toEqual([stepId]);
   await sweepOnce({ ...deps, now: () => Date.now() + 10_000 });
