@@ -274,7 +274,10 @@ test('a model that never ends pauses at its limit of turns; each resume grants a
     next: async () => ({ kind: 'calls', message: 'again', calls: [{ tool: 'count', args: { effect: 'read' } }] }),
   };
   const worker = { ...deps, planners: { ...deps.planners, model: endless } };
-  const spec = { ...specOf([[read()]]), goal: { planner: 'model', model: 'test/endless', prompt: 'continue' } as const };
+  const spec = {
+    ...specOf([[read()]]),
+    goal: { planner: 'model', model: 'test/endless', prompt: 'continue' } as const,
+  };
   const runId = await submit(deps, { ...spec, limits: { ...spec.limits, max_turns: 3 } });
   for (const turns of [3, 6]) {
     await deliverAll(worker);
