@@ -1,7 +1,6 @@
 import type { Payload } from '@holdpoint/contract';
 import { fromPayload } from './blobs/blob-store.ts';
 import { decideApproval } from './commands/decide-approval.ts';
-import { describeEdit } from './commands/describe-edit.ts';
 import { forkRun } from './commands/fork-run.ts';
 import { requestTaskKill } from './commands/kill-task.ts';
 import { retryRun } from './commands/retry-run.ts';
@@ -28,8 +27,10 @@ import { readApproval, readRun, readTask, readTasks } from './log/read-state.ts'
 import { listPendingApprovals } from './queries/list-approvals.ts';
 import { listAttempts } from './queries/list-attempts.ts';
 import { listRuns } from './queries/list-runs.ts';
+import { listSnapshots } from './queries/list-snapshots.ts';
 import { getStep, listSteps } from './queries/list-steps.ts';
 import { listAgents } from './queries/list-tree.ts';
+import { findRewindPoint } from './queries/rewind-point.ts';
 
 /** What callers may ask of the engine. Every method reads or appends to the log of one run; workers do the work. */
 export function openEngine(deps: EngineDeps) {
@@ -53,6 +54,9 @@ export function openEngine(deps: EngineDeps) {
       steps: on(deps, listSteps),
       step: on(deps, getStep),
       attempts: on(deps, listAttempts),
+      snapshots: on(deps, listSnapshots),
+      /** The moment after a step: what fork and undo go back to. */
+      rewindPoint: on(deps, findRewindPoint),
       sendMessage: on(deps, sendMessage),
       pause: on(deps, requestPause),
       resume: on(deps, requestResume),

@@ -12,9 +12,8 @@ import { append } from '../log/append.ts';
 import { claimOwner, trackRun } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { listSteps } from '../queries/list-steps.ts';
+import { findRewindPoint, type RewindPoint } from '../queries/rewind-point.ts';
 import { planAgain, readTurn } from './plan-again.ts';
-import { type RewindPoint, rewindPoint } from './rewind-point.ts';
-import { type Before, snapshotBefore } from './snapshot-before.ts';
 import { getRun } from './steer-run.ts';
 import { findSubmitted, type Idempotency, reserveRun, wakeRun } from './submit-run.ts';
 
@@ -51,9 +50,7 @@ export async function forkRun(
   if (known !== undefined) return { runId: known, created: false };
   const { run, steps, approvals } = await listSteps(deps, runId);
   assertWorkspace(run);
-  const moment = rewindPoint(run, steps, request.fromStep);
-  const undone = new Set(moment.after.map((step) => step.id));
-  const point = { ...moment, ...(await snapshotBefore(deps, run.id, { began: moment.began, undone })) };
+  const point = await findRewindPoint(deps, { run, steps }, request.fromStep);
   const theirs = await readSpec(deps, run);
   const spec = { ...changed(theirs, request.changes, point), ...boundBy(deps.operatorPolicy, theirs) };
   const fork = await forkAt(deps, run, point, approvals);
@@ -83,7 +80,7 @@ function assertWorkspace(run: RunState): void {
 async function forkAt(
   deps: EngineDeps,
   run: RunState,
-  point: RewindPoint & Before,
+  point: RewindPoint,
   approvals: readonly ApprovalState[],
 ): Promise<Fork> {
   const { to, turn, kept, again, before, snapshot } = point;

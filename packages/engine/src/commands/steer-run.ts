@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isTerminal } from '@holdpoint/contract';
+import { notifyParent } from '../agents/notify-parent.ts';
 import type { EngineDeps } from '../deps.ts';
 import { runField } from '../domain/fields.ts';
 import { isAbandoned } from '../domain/id-time.ts';
@@ -13,9 +14,8 @@ import { trackActive, untrackApproval } from '../log/indexes.ts';
 import { controlChannel } from '../log/keys.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readAll, readRun } from '../log/read-state.ts';
-import { notifyParent } from './notify-parent.ts';
+import { retryWhileContended } from '../log/retry-while-contended.ts';
 import { resumeTree } from './resume-tree.ts';
-import { retryWhileContended } from './retry-while-contended.ts';
 import { wakeRun } from './submit-run.ts';
 
 /** @throws EngineError `run_not_found` */

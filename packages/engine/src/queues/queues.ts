@@ -33,7 +33,6 @@ export const queueNames = {
   workspaces: 'workspaces',
   tasks: 'tasks',
 } as const;
-type QueueName = keyof typeof queueNames;
 
 /** Deterministic: adding a wake-up twice is adding it once. */
 export const jobIds = {
