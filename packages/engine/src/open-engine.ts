@@ -1,6 +1,9 @@
 import type { Payload } from '@holdpoint/contract';
+import { decideApproval } from './approvals/decide-approval.ts';
+import { describeEdit } from './approvals/describe-edit.ts';
+import { listPendingApprovals } from './approvals/list-approvals.ts';
+import { viewApproval } from './approvals/view-approval.ts';
 import { fromPayload } from './blobs/blob-store.ts';
-import { decideApproval } from './commands/decide-approval.ts';
 import { forkRun } from './commands/fork-run.ts';
 import { requestTaskKill } from './commands/kill-task.ts';
 import { retryRun } from './commands/retry-run.ts';
@@ -15,7 +18,6 @@ import {
 } from './commands/steer-run.ts';
 import { findSubmitted, submitRun } from './commands/submit-run.ts';
 import { undoSteps } from './commands/undo-run.ts';
-import { viewApproval } from './commands/view-approval.ts';
 import type { EngineDeps } from './deps.ts';
 import type { RunState } from './domain/state.ts';
 import { isOverdue, lastDone, type PeriodicWork, timeOf } from './handlers/periodic-work.ts';
@@ -24,7 +26,6 @@ import { activeIndex, repairsKey } from './log/keys.ts';
 import { readLog, readWholeLog } from './log/read-log.ts';
 import { readSpec } from './log/read-spec.ts';
 import { readApproval, readRun, readTask, readTasks } from './log/read-state.ts';
-import { listPendingApprovals } from './queries/list-approvals.ts';
 import { listAttempts } from './queries/list-attempts.ts';
 import { listRuns } from './queries/list-runs.ts';
 import { listSnapshots } from './queries/list-snapshots.ts';
@@ -54,8 +55,9 @@ export function openEngine(deps: EngineDeps) {
       steps: on(deps, listSteps),
       step: on(deps, getStep),
       attempts: on(deps, listAttempts),
+      /** Every snapshot of the run, in the order of its log. */
       snapshots: on(deps, listSnapshots),
-      /** The moment after a step: what fork and undo go back to. */
+      /** The moment after a step, which fork and undo go back to. */
       rewindPoint: on(deps, findRewindPoint),
       sendMessage: on(deps, sendMessage),
       pause: on(deps, requestPause),

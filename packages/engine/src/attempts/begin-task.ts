@@ -4,10 +4,10 @@ import { reserveAgent } from '../agents/reserve-agent.ts';
 import { agentRefused, agentsUsedUp } from '../agents/tree-limits.ts';
 import { toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { runField } from '../domain/fields.ts';
+import { runField } from '../domain/fields/run.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import type { Transition } from '../domain/transition.ts';
-import { agentsAre, openTasksAre } from '../domain/transitions/tasks.ts';
+import { agentsAre, openTasksAre } from '../domain/transition.ts';
 import { totalIs } from '../domain/transitions/waiting.ts';
 import { type Appended, append } from '../log/append.ts';
 import { claimOwner } from '../log/indexes.ts';
@@ -57,7 +57,7 @@ export async function appendWithTask(
   const { limits } = await readSpec(deps, run);
   const isAgent = created.type === 'task.created' && created.data.kind === 'agent';
   if (created.type === 'task.created') await claimOwner(deps.redis, run.id, [created.data.task_id]);
-  let appended: Appended = { ok: false, field: runField.openTasks, actual: null };
+  let appended: Appended = { ok: false, field: runField.open_tasks.name, actual: null };
   if (isAgent) {
     await reportToAll(deps, run.id);
     const now = (await readRun(deps.redis, run.id)) ?? run;

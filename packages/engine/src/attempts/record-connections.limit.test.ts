@@ -1,6 +1,5 @@
-import type { NewEvent } from '@holdpoint/contract';
+import type { Connection, NewEvent } from '@holdpoint/contract';
 import { expect, test, vi } from 'vitest';
-import type { Connection } from '../ports.ts';
 import { openConnectionRecorder } from './record-connections.ts';
 
 const connection: Connection = {

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ForkedFrom, Plan, RunSpec } from '@holdpoint/contract';
 import { toPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
-import { decisionsOf } from '../domain/decided.ts';
+import { grantsOf } from '../domain/grants.ts';
 import { boundBy } from '../domain/judge-call.ts';
 import type { ApprovalState, RunState } from '../domain/state.ts';
 import { createRun, type Fork, recordFork } from '../domain/transitions/create-run.ts';
@@ -106,7 +106,7 @@ async function forkAt(
     steps: [
       ...kept.map((step) => ({
         ...withoutError(planAgain(deps, step, recorded)),
-        inherited: { step, decided: decisionsOf(step, approvals) },
+        inherited: { step, grants: grantsOf(step, approvals) },
       })),
       ...again.map((step) => planAgain(deps, step, recorded)),
     ],

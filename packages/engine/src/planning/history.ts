@@ -1,8 +1,8 @@
-import type { Decided, EventOf, LoggedEvent, RunSpec, StepStatus } from '@holdpoint/contract';
+import type { EventOf, Grant, LoggedEvent, RunSpec, StepStatus } from '@holdpoint/contract';
 import { fromPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
-import { toDecided } from '../domain/decided.ts';
-import { runField } from '../domain/fields.ts';
+import { namedField } from '../domain/fields/run.ts';
+import { toGrant } from '../domain/grants.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { ownerOf } from '../log/indexes.ts';
 import { readWholeLog } from '../log/read-log.ts';
@@ -22,7 +22,7 @@ export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: Se
     turn: run.turn + 1,
     async named(name) {
       if (just !== undefined && just.name === name) return just;
-      const field = runField.named(name);
+      const field = namedField(name).name;
       const id = (await readFields(deps.redis, run.id, [field]))[field];
       // A step of the run that this one was forked from lies there.
       const owner = id && run.forked_from?.names[name] === id ? await ownerOf(deps.redis, id) : run.id;
@@ -119,31 +119,23 @@ async function history(deps: Deps, run: Past): Promise<Told> {
     } else if (event.type === 'approval.requested') {
       if (event.data.kind === 'indeterminate') isIndeterminate.add(event.data.approval_id);
     } else if (event.type === 'approval.decided') {
-      const decided = toDecided(event.data, isIndeterminate.has(event.data.approval_id));
-      await addDecisions(
-        deps,
-        event.step_id === undefined ? undefined : steps.get(event.step_id),
-        decided && [decided],
-      );
+      const grant = toGrant(event.data, isIndeterminate.has(event.data.approval_id));
+      await addDecisions(deps, event.step_id === undefined ? undefined : steps.get(event.step_id), grant && [grant]);
     } else if (isSettledEvent(event)) {
       const step = steps.get(event.step_id);
       if (!step) continue;
       step.status = event.type.slice('step.'.length) as StepStatus;
       if (event.data.value !== undefined) step.value = await fromPayload(deps.blobs, event.data.value);
       if (event.data.error !== undefined) step.error = event.data.error;
-      await addDecisions(deps, step, event.data.decided);
+      await addDecisions(deps, step, event.data.grants);
     }
   }
   return { turns, heard: [...carried, ...messages.slice(read)] };
 }
 
-async function addDecisions(
-  deps: Deps,
-  step: SettledStep | undefined,
-  decided: readonly Decided[] = [],
-): Promise<void> {
+async function addDecisions(deps: Deps, step: SettledStep | undefined, grants: readonly Grant[] = []): Promise<void> {
   if (step === undefined) return;
-  for (const { decision, args, message, indeterminate } of decided) {
+  for (const { decision, args, message, indeterminate } of grants) {
     const known: RunDecision = {
       decision,
       ...(args === undefined ? {} : { args: await fromPayload(deps.blobs, args) }),

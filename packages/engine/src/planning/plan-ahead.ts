@@ -1,6 +1,6 @@
 import { fromPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { runField } from '../domain/fields.ts';
+import { runField } from '../domain/fields/run.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { openIs, type Transition } from '../domain/transition.ts';
 import type { AttemptResult } from '../domain/transitions/attempt.ts';
@@ -44,6 +44,6 @@ export async function planAhead(
 
 /** The outcome of the last open step, and what follows from it, as one entry. */
 export const mergeTransitions = (outcome: Transition, next: Transition): Transition => ({
-  if: [...outcome.if, ...next.if.filter(({ field }) => field !== runField.open), openIs(1)],
+  if: [...outcome.if, ...next.if.filter(({ field }) => field !== runField.open.name), openIs(1)],
   events: [...outcome.events, ...next.events],
 });

@@ -1,7 +1,7 @@
 import { type EventOf, isSettled, isTaskOver, isTerminal } from '@holdpoint/contract';
 import type { Job } from 'bullmq';
 import type { WorkerDeps } from '../deps.ts';
-import { isSameStandstill } from '../domain/agent-report.ts';
+import { isSameBlockage } from '../domain/agent-report.ts';
 import { reportOf } from '../domain/limits-reached.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { isApprovalListed } from '../log/indexes.ts';
@@ -45,7 +45,7 @@ export async function diagnose(deps: WorkerDeps, run: RunState): Promise<Finding
   } else if (run.parent !== undefined) {
     const task = await readTask(deps.redis, run.parent.run_id, run.parent.task_id);
     const isTold =
-      task === undefined || isTaskOver(task.status) || isSameStandstill(task.report, reportOf(run, deps.now()));
+      task === undefined || isTaskOver(task.status) || isSameBlockage(task.report, reportOf(run, deps.now()));
     if (!isTold) found.push({ class: 'wait_not_reported', subject: task.id });
   }
   return found;

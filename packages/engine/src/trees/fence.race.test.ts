@@ -1,7 +1,8 @@
 import type { Effect } from '@holdpoint/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { submitRun } from '../commands/submit-run.ts';
-import { runField, stepField } from '../domain/fields.ts';
+import { runField } from '../domain/fields/run.ts';
+import { stepField } from '../domain/fields/step.ts';
 import type { Transition } from '../domain/transition.ts';
 import {
   deferAttempt,
@@ -66,10 +67,10 @@ test('of two attempts only the later one is heard', async () => {
   const first = await seen(at);
   await must(at.runId, retryAttempt(first.run, first.step, lost, { pause: false }));
   // One that read the step before all that, and only now comes to start it.
-  await refused(at.runId, startAttempt(before.run, before.step, 'late'), stepField(at.stepId, 'attempt'));
+  await refused(at.runId, startAttempt(before.run, before.step, 'late'), stepField.attempt(at.stepId).name);
   const again = await seen(at);
   await must(at.runId, startAttempt(again.run, again.step, 'two'));
-  const attempt = stepField(at.stepId, 'attempt');
+  const attempt = stepField.attempt(at.stepId).name;
   await refused(at.runId, settleAttempt(at.stepId, result(1)), attempt);
   const until = new Date().toISOString();
   await refused(at.runId, deferAttempt(at.stepId, 1, { until, taskId: deps.newId('task') }), attempt);
@@ -87,11 +88,11 @@ test('nothing starts on a tree that was taken over, or is to be', async () => {
   await must(at.runId, retryAttempt(first.run, first.step, lost, { pause: false }));
   const due = await seen(at);
   expect(due.run.restore).toBe('due');
-  await refused(at.runId, startAttempt(due.run, due.step, 'two'), runField.restore);
+  await refused(at.runId, startAttempt(due.run, due.step, 'two'), runField.restore.name);
   await handleWorkspace(deps, { run_id: at.runId }, calm());
   const now = await seen(at);
   expect(now.run.lease).toBe(due.run.lease + 1);
-  await refused(at.runId, startAttempt({ ...now.run, lease: due.run.lease }, now.step, 'late'), runField.lease);
+  await refused(at.runId, startAttempt({ ...now.run, lease: due.run.lease }, now.step, 'late'), runField.lease.name);
   await must(at.runId, startAttempt(now.run, now.step, 'two'));
   await soundLog(deps, at.runId);
 });
@@ -120,12 +121,12 @@ test('nobody changes the tree beside the one that does', async () => {
   await must(runId, startTask(await run(), await task(), 'one'));
   const { step } = await seen(at);
   await must(runId, startAttempt(await run(), step, 'two'));
-  await refused(runId, loseTask(await run(), await task(), 'lost'), runField.writer);
+  await refused(runId, loseTask(await run(), await task(), 'lost'), runField.writer.name);
   await must(runId, {
     if: [],
     events: [{ type: 'task.exited', data: { task_id: (await task()).id, status: 'completed', exit_code: 0 } }],
   });
-  await refused(runId, holdForCapture(await run(), await task()), runField.writer);
+  await refused(runId, holdForCapture(await run(), await task()), runField.writer.name);
   const left = { snapshot: 'd'.repeat(40), parent: (await run()).snapshot ?? '', files_changed: 1, skipped: 0 };
   await must(runId, settleAttempt(at.stepId, { ...result(1), snapshot: left }));
   const earlier = await run();
@@ -134,12 +135,12 @@ test('nobody changes the tree beside the one that does', async () => {
   await refused(
     runId,
     captureTask({ ...earlier, snapshot: 'e'.repeat(40) }, await task(), snapshot),
-    runField.snapshot,
+    runField.snapshot.name,
   );
   await refused(
     runId,
     startAttempt(await run(), { ...step, status: 'succeeded', attempt: 1 }, 'three'),
-    runField.writer,
+    runField.writer.name,
   );
   await must(runId, captureTask(earlier, await task(), snapshot));
   await soundLog(deps, runId);
