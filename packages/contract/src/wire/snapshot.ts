@@ -17,7 +17,14 @@ export const snapshotSchema = z
         tool: z.string(),
       })
       .nullable()
-      .describe('The step that left it; null: the run began with it'),
+      .describe('The step that left it'),
+    task_id: z
+      .string()
+      .nullable()
+      .describe(
+        'The background command whose changes it captured. With neither a step nor a task: the first snapshot (no parent), or changes of background commands that an approved call met',
+      ),
+    undone: z.boolean().describe('An undo took it back'),
     time,
     files_changed: z.int().describe('Against its parent; of the first, its regular files. 0: it is the parent itself'),
     current: z.boolean().describe('The workspace is at it'),
@@ -27,7 +34,13 @@ export type Snapshot = z.infer<typeof snapshotSchema>;
 
 export const snapshotListSchema = listOf(snapshotSchema);
 
-const snapshot = z.string().min(1).optional().describe('A snapshot of the run. Default: the one it is at');
+const snapshot = z
+  .string()
+  .min(1)
+  .optional()
+  .describe(
+    'A snapshot of the run, or the number or id of a step: the files that an undo to this step restores. Default: the current snapshot',
+  );
 
 /** A file of a snapshot. */
 export const fileEntrySchema = z
