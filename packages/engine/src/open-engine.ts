@@ -56,7 +56,7 @@ export function openEngine(deps: EngineDeps) {
       step: on(deps, getStep),
       attempts: on(deps, listAttempts),
       snapshots: on(deps, listSnapshots),
-      /** The moment after a step, which fork and undo go back to. */
+      /** The moment after a step, with the snapshot that `undo` and `fork` to that step begin with. */
       rewindPoint: on(deps, findRewindPoint),
       sendMessage: on(deps, sendMessage),
       pause: on(deps, requestPause),
