@@ -1,6 +1,6 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { findBwrap, openSandbox } from '@holdpoint/sandbox';
 import type { Config } from '../config.ts';
 import { type Capabilities, capabilitiesSchema, sandboxLine } from '../output/sandbox-line.ts';
@@ -12,8 +12,9 @@ const name = 'sandbox';
 export async function checkSandbox(config: Config, reported: unknown): Promise<Finding[]> {
   const known = capabilitiesSchema.safeParse(reported).data;
   if (known !== undefined) return judgeSandbox(known);
-  const stateDir = await mkdtemp(join(tmpdir(), 'holdpoint-doctor-'));
+  let stateDir: string | undefined;
   try {
+    stateDir = await mkdtemp(join(existingDirectory(config.dataDir), 'sandbox-doctor-'));
     await using sandbox = await openSandbox({
       // Any gap is for the findings to tell, not for an exception.
       policy: 'best-effort',
@@ -28,8 +29,13 @@ export async function checkSandbox(config: Config, reported: unknown): Promise<F
     const next = error instanceof Error && 'next' in error ? String(error.next) : 'Run `npm run setup`.';
     return [{ name, level: 'fail', text: error instanceof Error ? error.message : String(error), next }];
   } finally {
-    await rm(stateDir, { recursive: true, force: true });
+    if (stateDir) await rm(stateDir, { recursive: true, force: true });
   }
+}
+
+/** Workers try their sandbox in the data directory. Whether a sandbox can reach a directory depends on the parents. */
+function existingDirectory(dataDir: string): string {
+  return existsSync(dataDir) ? dataDir : existingDirectory(dirname(dataDir));
 }
 
 /** Whether commands could ever change the program that isolates them: they run as the user of the worker where that is not root. */

@@ -1,15 +1,26 @@
-import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { judgeDurability, judgeMemoryPolicy } from '@holdpoint/engine/redis';
 import { afterAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../config.ts';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
 import { checkLoops } from './check-loops.ts';
 import { checkNode } from './check-node.ts';
 import { checkToolchains } from './check-programs.ts';
 import { checkRetention } from './check-retention.ts';
-import { checkBubblewrap, judgeSandbox } from './check-sandbox.ts';
+import { checkBubblewrap, checkSandbox, judgeSandbox } from './check-sandbox.ts';
 import { checkStorage } from './check-storage.ts';
 import { judgePeriodic } from './check-stuck.ts';
 import { startWalk } from './measure.ts';
@@ -186,6 +197,25 @@ it('a bubblewrap of another owner than root is used, with the advice to install 
   ]);
   expect(checkBubblewrap({ path: '', projectDir: '/nowhere' })).toEqual([]);
 });
+
+it.runIf(process.getuid?.() === 0)(
+  'the sandbox is tried below the data directory and leaves nothing there',
+  async () => {
+    const closed = mkdtempSync(join(root, 'closed-'));
+    const bin = join(root, 'without-setpriv');
+    mkdirSync(bin);
+    for (const name of ['bash', 'mkfifo', 'bwrap']) {
+      if (existsSync(join('/usr/bin', name))) symlinkSync(join('/usr/bin', name), join(bin, name));
+    }
+    const config = readConfig({ PATH: bin, HOLDPOINT_DATA: join(closed, 'data') }, root);
+    const text = expect.stringMatching(/^The workspace's uid cannot reach .*closed-/);
+    expect(await checkSandbox(config, undefined)).toMatchObject([{ level: 'fail', text }]);
+    expect(readdirSync(closed)).toEqual([]);
+    mkdirSync(config.dataDir);
+    expect(await checkSandbox(config, undefined)).toMatchObject([{ level: 'fail', text }]);
+    expect(readdirSync(config.dataDir)).toEqual([]);
+  },
+);
 
 it('a worker whose event loop was held up is named, with what to do about it', () => {
   const worker = (late_ms: number, busy_ms: number) => ({ ...aWorker, loop: { late_ms, busy_ms } });
