@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rename, rm, statfs, truncate, writeFile } from 'node:fs/promises';
-import { freemem, tmpdir } from 'node:os';
+import { mkdir, mkdtemp, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { memoryDirectory } from '@holdpoint/embedded-redis/testing';
 import { until } from './until.ts';
 
 const run = promisify(execFile);
@@ -79,18 +80,11 @@ export async function openDisk(
   };
 }
 
-const memory = '/dev/shm';
-const gibibyte = 1024 ** 3;
-
 /**
  * A small disk for power cuts. Its image lies in memory where there is enough: the cuts copy and compare whole images, which takes half of
  * their CPU time on a real disk, and minutes on a slow one.
  */
-export async function openDiskForCuts(): Promise<Disk> {
-  const { bavail, bsize } = await statfs(memory).catch(() => ({ bavail: 0, bsize: 0 }));
-  const isLarge = bavail * bsize > 2 * gibibyte && freemem() > 4 * gibibyte;
-  return openDisk(1024, forCuts, isLarge ? memory : undefined);
-}
+export const openDiskForCuts = async (): Promise<Disk> => openDisk(1024, forCuts, await memoryDirectory());
 
 /** A process that was just killed keeps its files open for a moment. */
 async function unmount(path: string): Promise<void> {
