@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { SetupError } from './error.mjs';
 import { isExecutable } from './find-program.mjs';
 import { checkRegistry, npm } from './npm.mjs';
@@ -8,8 +9,13 @@ import { replaceDirectory } from './replace-directory.mjs';
 import { run } from './run.mjs';
 import { isAtLeast } from './version.mjs';
 
-/** The tests run on this Node. Older versions lack `using` declarations, UUIDv7 or type stripping. */
-export const minimumNode = '26.10';
+/**
+ * The tests run on this Node. Older versions lack `using` declarations, UUIDv7 or type stripping. `engines` names the older Node that
+ * the set-up itself runs on.
+ *
+ * @type {string}
+ */
+const minimumNode = readJson(fileURLToPath(new URL('../../package.json', import.meta.url))).config.minimumNode;
 
 /** @param {import('./machine.mjs').Machine} machine */
 export function isReady(machine) {

@@ -8,6 +8,7 @@ export default defineConfig({
       'tests/crash/**/*.test.ts',
       'packages/workspace/src/**/*.test.ts',
       'packages/engine/src/agents/waiting.recover.test.ts',
+      'packages/engine/src/**/tree.recover.test.ts',
     ],
     env: { HOLDPOINT_CRASH: 'full' },
     pool: 'forks',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type Disk, openDisk, whyNoDisk } from '../harness/disk.ts';
+import { type Disk, openDiskForCuts, whyNoDisk } from '../harness/disk.ts';
 import { openForgetful, whyNotForgetful } from '../harness/forgetful/open-forgetful.ts';
 import { bash, plan } from '../harness/runs.ts';
 import type { Verdict } from '../harness/verdict.ts';
@@ -24,7 +24,7 @@ interface Machine {
 }
 
 const possible: Machine[] = [
-  { name: 'a separate disk', open: openDisk, why: await whyNoDisk() },
+  { name: 'a separate disk', open: openDiskForCuts, why: await whyNoDisk() },
   { name: 'writes without fsync are lost', open: openForgetful, why: await whyNotForgetful() },
 ];
 const available = possible.filter(({ why }) => why === undefined);

@@ -1,6 +1,6 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { findBwrap, openSandbox } from '@holdpoint/sandbox';
 import type { Config } from '../config.ts';
 import { type Capabilities, capabilitiesSchema, sandboxLine } from '../output/sandbox-line.ts';
@@ -8,14 +8,15 @@ import type { Finding } from './finding.ts';
 
 const name = 'sandbox';
 
-/** @param reported the sandbox report of a running worker; without one the sandbox is probed here */
+/** @param reported what a running worker says of its sandbox; without one it is tried here */
 export async function checkSandbox(config: Config, reported: unknown): Promise<Finding[]> {
   const known = capabilitiesSchema.safeParse(reported).data;
   if (known !== undefined) return judgeSandbox(known);
-  const stateDir = await mkdtemp(join(tmpdir(), 'holdpoint-doctor-'));
+  let stateDir: string | undefined;
   try {
+    stateDir = await mkdtemp(join(existingDirectory(config.dataDir), 'sandbox-doctor-'));
     await using sandbox = await openSandbox({
-      // A gap becomes a finding, not an exception.
+      // Any gap is for the findings to tell, not for an exception.
       policy: 'best-effort',
       allowUnsandboxed: false,
       stateDir,
@@ -28,8 +29,13 @@ export async function checkSandbox(config: Config, reported: unknown): Promise<F
     const next = error instanceof Error && 'next' in error ? String(error.next) : 'Run `npm run setup`.';
     return [{ name, level: 'fail', text: error instanceof Error ? error.message : String(error), next }];
   } finally {
-    await rm(stateDir, { recursive: true, force: true });
+    if (stateDir) await rm(stateDir, { recursive: true, force: true });
   }
+}
+
+/** Workers try their sandbox in the data directory. Whether a sandbox can reach a directory depends on the parents. */
+function existingDirectory(dataDir: string): string {
+  return existsSync(dataDir) ? dataDir : existingDirectory(dirname(dataDir));
 }
 
 /** Checks whether commands could change the program that isolates them: unless the worker is root, they run as its user. */

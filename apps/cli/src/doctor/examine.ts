@@ -34,7 +34,7 @@ export async function examine(shell: Shell): Promise<Finding[]> {
   const sizes = new Map<string, number>();
   const storage = await checkStorage(config.dataDir, undefined, sizes);
   return [
-    checkNode(process.versions.node),
+    checkNode(config, process.versions.node),
     ...(await checkPrograms(config)),
     await checkDataDirectory(config.dataDir),
     storage,

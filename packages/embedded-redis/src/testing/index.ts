@@ -1,2 +1,3 @@
+export { memoryDirectory } from './memory-directory.ts';
 export { type PlainRedis, startPlainRedis } from './plain-redis.ts';
 export { installedBinaries, startTestRedis } from './test-redis.ts';

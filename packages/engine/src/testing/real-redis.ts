@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTestRedis } from '@holdpoint/embedded-redis/testing';
+import { memoryDirectory, startTestRedis } from '@holdpoint/embedded-redis/testing';
 import pino from 'pino';
 import { openBlobStore } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -23,7 +22,7 @@ export interface TestEngine {
  * @param given an empty Redis to use instead
  */
 export async function startTestEngine(given?: { path: string; stop(): Promise<unknown> }): Promise<TestEngine> {
-  const directory = await mkdtemp(join(tmpdir(), 'hp-engine-'));
+  const directory = await mkdtemp(join(await memoryDirectory(), 'hp-engine-'));
   const server = given ?? (await startTestRedis(directory));
   const logger = pino({ level: 'silent' });
   const connections = connect(server.path, logger);

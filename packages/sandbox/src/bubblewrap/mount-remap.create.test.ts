@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, chownSync, copyFileSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rgPath } from '@vscode/ripgrep';
@@ -18,17 +18,22 @@ afterAll(() => host[Symbol.asyncDispose]());
 const tools = findHostTools({ bwrapCandidates, path: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' });
 const remapScript = readFileSync(new URL('mount-remap.sh', import.meta.url), 'utf8');
 
-test.runIf(isRoot)('on a root host, data, bubblewrap and ripgrep may lie in a closed home', async () => {
-  const home = join(host.directory, 'home');
-  mkdirSync(join(home, 'deep'), { recursive: true, mode: 0o700 });
-  chmodSync(home, 0o700);
-  const bwrapPath = join(home, 'bwrap');
-  const ripgrepPath = join(home, 'deep/rg');
+test.runIf(isRoot).each([
+  ['the data in a closed home', '.'],
+  ['the data in a closed directory of a project in a closed home', 'project/data'],
+])('a root worker can have its programs and %s', async (_, place) => {
+  const home = mkdtempSync(join(host.directory, 'home-'));
+  const project = join(home, 'project');
+  mkdirSync(project, { mode: 0o755 });
+  const bwrapPath = join(project, 'bwrap');
+  const ripgrepPath = join(project, 'rg');
   copyFileSync(tools.bwrap, bwrapPath);
   copyFileSync(rgPath, ripgrepPath);
   for (const path of [bwrapPath, ripgrepPath]) chmodSync(path, 0o755);
-  await using sandbox = await openSandbox({ ...host.options, bwrapPath, ripgrepPath, stateDir: join(home, 'state') });
-  const workspaces = Array.from({ length: 4 }, () => host.makeWorkspace(home));
+  const data = join(home, place);
+  mkdirSync(data, { recursive: true, mode: 0o700 });
+  await using sandbox = await openSandbox({ ...host.options, bwrapPath, ripgrepPath, stateDir: join(data, 'state') });
+  const workspaces = Array.from({ length: 4 }, () => host.makeWorkspace(data));
   const signal = new AbortController().signal;
   const line = `echo made > made; ${sandbox.ripgrep} -l made; ls -A / | tr '\\n' ' '; ls -A /mnt ${home} 2>&1 | grep -c 'No such file'`;
   const results = await Promise.all(

@@ -10,7 +10,7 @@ interface Owner {
 /** Binds files and directories below a private mount point, each under its index. */
 export interface MountRemap {
   mountPoint: string;
-  /** Absolute host paths, none inside another. */
+  /** Absolute host paths, the longest first. One may lie inside another. */
   sources: string[];
   /** Where a host path is after the mounts. */
   hostPath(path: string): string;
@@ -18,7 +18,8 @@ export interface MountRemap {
 
 /**
  * Plans the mounts that make `paths` reachable for the owner. Null when it can reach them already. For each hidden path it binds the
- * highest directory from which the rest can be passed, so one mount makes a whole project below a closed home reachable.
+ * highest directory from which the rest can be passed, so one mount makes a whole project below a closed home reachable. A closed directory
+ * inside that project needs a mount of its own for what lies below it.
  *
  * Throws `SandboxError` ESANDBOXSETUP when the owner could not read a path even then. Ignores ACLs, so it may refuse too much, never too
  * little.
@@ -27,7 +28,8 @@ export function planMountRemap(paths: readonly string[], owner: Owner): MountRem
   const hidden = paths.map((path) => realpathSync(path)).filter((path) => !canReach(path, owner));
   if (hidden.length === 0) return null;
   const tops = new Set(hidden.map((path) => highestPassable(path, owner)));
-  const sources = [...tops].filter((path) => ![...tops].some((other) => isInside(path, other)));
+  // The longest source that contains a path is the one from which the owner can pass the rest.
+  const sources = [...tops].sort((left, right) => right.length - left.length);
   const mountPoint = chooseMountPoint(paths);
   return {
     mountPoint,
