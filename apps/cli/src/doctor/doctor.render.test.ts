@@ -1,4 +1,14 @@
-import { chmodSync, existsSync, linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -188,11 +198,6 @@ it('advises to install a bubblewrap that root owns', () => {
   expect(checkBubblewrap({ path: '', projectDir: '/nowhere' })).toEqual([]);
 });
 
-<<<<<<< /tmp/tmp1hvedw87.ts
-it('names a worker with a blocked event loop', () => {
-||||||| /tmp/tmpk4xwkv5h.ts
-it('a worker whose event loop was held up is named, with what to do about it', () => {
-=======
 it.runIf(process.getuid?.() === 0)(
   'the sandbox is tried below the data directory and leaves nothing there',
   async () => {
@@ -212,8 +217,7 @@ it.runIf(process.getuid?.() === 0)(
   },
 );
 
-it('a worker whose event loop was held up is named, with what to do about it', () => {
->>>>>>> /tmp/tmpq23pkl7r.ts
+it('names a worker with a blocked event loop', () => {
   const worker = (late_ms: number, busy_ms: number) => ({ ...aWorker, loop: { late_ms, busy_ms } });
   expect(checkLoops([aWorker, worker(900, 90)])).toEqual([]);
   expect(checkLoops([worker(5000, 4900)])).toMatchObject([
