@@ -1,16 +1,21 @@
-import type { Deps } from './deps.ts';
+import type { Deps, SnapshotId, TreeState } from './deps.ts';
 import { WorkspaceError } from './errors.ts';
-import { openTree } from './files/open-directory.ts';
-import type { SnapshotId, TreeState } from './port.ts';
-import { isSameRepositories, loadRepositories, scanRepositories } from './repository/repositories.ts';
-import { currentEpoch, highestEpoch, type RunFolder, runFolder, staleLease } from './run/run-folder.ts';
-import { isRunning, moveHead, readHead, type TreeHead } from './run/tree-head.ts';
-import { requireRecord } from './run/workspace-record.ts';
+import { openTree } from './files/index.ts';
+import { isSameRepositories, loadRepositories, scanRepositories } from './repository/index.ts';
+import {
+  currentEpoch,
+  highestEpoch,
+  isRunning,
+  moveHead,
+  type RunFolder,
+  readHead,
+  requireRecord,
+  runFolder,
+  staleLease,
+  type TreeHead,
+} from './run/index.ts';
 import { startScan } from './snapshot.ts';
-import { hashOnly } from './tree/checkout-tree.ts';
-import { knownRoot, loadSnapshot } from './tree/load-snapshot.ts';
-import { scanChildren } from './tree/scan.ts';
-import { countChanges, emptyFolders } from './tree/tree.ts';
+import { countChanges, emptyFolders, hashOnly, knownRoot, loadSnapshot, scanChildren } from './tree/index.ts';
 
 export interface InspectInput {
   runId: string;

@@ -1,20 +1,27 @@
-import type { Deps } from './deps.ts';
+import type { Deps, MergeResult, SnapshotId } from './deps.ts';
 import { errnoOf } from './errors.ts';
-import { assertFreeSpace } from './files/free-space.ts';
-import { toText } from './files/path-name.ts';
+import { assertFreeSpace, toText } from './files/index.ts';
 import { linkObjects } from './fork/link-objects.ts';
-import { createObjectWriter } from './git-objects/object-writer.ts';
-import type { MergeResult, SnapshotId } from './port.ts';
+import { createObjectWriter } from './git-objects/index.ts';
 import { newlySkipped } from './publish/change-set.ts';
 import { restoreSnapshot } from './restore.ts';
-import { assertCurrent, runFolder } from './run/run-folder.ts';
-import { requireRecord } from './run/workspace-record.ts';
+import { assertCurrent, requireRecord, runFolder } from './run/index.ts';
 import { commitTree } from './snapshot.ts';
 import { openOrigin } from './source-repository/repository.ts';
 import { mergeTrees } from './three-way/merge-trees.ts';
-import { type LoadedSnapshot, loadSnapshot } from './tree/load-snapshot.ts';
-import { kindOf, type Permissions, permissionsAt } from './tree/permissions.ts';
-import { changesBetween, emptyFolders, type Folder, find, isFolder, isSame } from './tree/tree.ts';
+import {
+  changesBetween,
+  emptyFolders,
+  type Folder,
+  find,
+  isFolder,
+  isSame,
+  kindOf,
+  type LoadedSnapshot,
+  loadSnapshot,
+  type Permissions,
+  permissionsAt,
+} from './tree/index.ts';
 
 interface Input {
   runId: string;

@@ -15,7 +15,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { WorkspaceError } from './errors.ts';
-import { objectId } from './git-objects/object-id.ts';
+import { objectId } from './git-objects/index.ts';
 import { readTree, writeTree } from './testing/file-tree.ts';
 import { git, gitBytes } from './testing/real-git.ts';
 import { owner, temporary } from './testing/temporary-workspaces.ts';

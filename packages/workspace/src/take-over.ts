@@ -1,24 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
-import type { Deps } from './deps.ts';
+import type { Deps, SnapshotId } from './deps.ts';
 import { errnoOf } from './errors.ts';
-import { type Directory, openChain, openTop, openTree, statIn } from './files/open-directory.ts';
-import { removeFolder } from './files/remove-folder.ts';
-import { setFolderOwner } from './files/set-owner.ts';
-import type { SnapshotId } from './port.ts';
-import { createBaseObjects } from './repository/base-objects.ts';
-import { checkoutSnapshot } from './repository/checkout-snapshot.ts';
-import { loadRepositories } from './repository/repositories.ts';
+import { type Directory, openChain, openTop, openTree, removeFolder, setFolderOwner, statIn } from './files/index.ts';
+import { checkoutSnapshot, createBaseObjects, loadRepositories } from './repository/index.ts';
 import { preservedPaths } from './restore.ts';
-import { assertCurrent, epochsIn, highestEpoch, type RunFolder, runFolder, staleLease } from './run/run-folder.ts';
-import { createHead } from './run/tree-head.ts';
-import { requireRecord, type WorkspaceRecord } from './run/workspace-record.ts';
+import {
+  assertCurrent,
+  createHead,
+  epochsIn,
+  highestEpoch,
+  type RunFolder,
+  requireRecord,
+  runFolder,
+  staleLease,
+  type WorkspaceRecord,
+} from './run/index.ts';
 import { startScan } from './snapshot.ts';
-import type { Checkout } from './tree/checkout.ts';
-import { hashOnly } from './tree/checkout-tree.ts';
-import { loadSnapshot } from './tree/load-snapshot.ts';
-import { fileSystemClock } from './tree/stat-cache.ts';
+import { type Checkout, fileSystemClock, hashOnly, loadSnapshot } from './tree/index.ts';
 
 interface Input {
   runId: string;

@@ -1,22 +1,20 @@
 import { mkdirSync } from 'node:fs';
-import type { Deps } from '../deps.ts';
-import { openTop } from '../files/open-directory.ts';
-import { setFolderOwner } from '../files/set-owner.ts';
-import { syncFolder } from '../files/write-durably.ts';
+import type { Deps, Materialised, Progress, SnapshotId } from '../deps.ts';
+import { openTop, setFolderOwner, syncFolder } from '../files/index.ts';
 import { createShadow, syncShadow } from '../host-git/shadow.ts';
 import { describe, makeTree } from '../materialise/materialise.ts';
-import type { Materialised, Progress, SnapshotId } from '../port.ts';
-import { createBaseObjects, repositoryMounts } from '../repository/base-objects.ts';
-import { checkoutSnapshot } from '../repository/checkout-snapshot.ts';
-import { loadRepositories } from '../repository/repositories.ts';
-import { createRunFolder } from '../run/create-run-folder.ts';
-import { type RunFolder, runFolder } from '../run/run-folder.ts';
-import { readRecord, requireRecord, type WorkspaceRecord, writeRecord } from '../run/workspace-record.ts';
+import { checkoutSnapshot, createBaseObjects, loadRepositories, repositoryMounts } from '../repository/index.ts';
+import {
+  createRunFolder,
+  type RunFolder,
+  readRecord,
+  requireRecord,
+  runFolder,
+  type WorkspaceRecord,
+  writeRecord,
+} from '../run/index.ts';
 import { startScan } from '../snapshot.ts';
-import { hashOnly } from '../tree/checkout-tree.ts';
-import { assertSnapshot, loadSnapshot } from '../tree/load-snapshot.ts';
-import { fromSkips, toSkips } from '../tree/manifest.ts';
-import { fileSystemClock } from '../tree/stat-cache.ts';
+import { assertSnapshot, fileSystemClock, fromSkips, hashOnly, loadSnapshot, toSkips } from '../tree/index.ts';
 import { copyHistory } from './copy-history.ts';
 
 interface Input {

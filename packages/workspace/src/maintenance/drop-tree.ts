@@ -1,13 +1,10 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Deps } from '../deps.ts';
-import { removeFolder } from '../files/remove-folder.ts';
-import { syncFolder, writeDurably } from '../files/write-durably.ts';
-import type { SnapshotId } from '../port.ts';
-import { removeBaseObjects } from '../repository/base-objects.ts';
+import type { Deps, SnapshotId } from '../deps.ts';
+import { removeFolder, syncFolder, writeDurably } from '../files/index.ts';
+import { removeBaseObjects } from '../repository/index.ts';
 import { restoreSnapshot } from '../restore.ts';
-import { dropMark, epochsIn, isDropped, runFolder } from '../run/run-folder.ts';
-import { requireRecord } from '../run/workspace-record.ts';
+import { dropMark, epochsIn, isDropped, requireRecord, runFolder } from '../run/index.ts';
 import { buildTree } from '../take-over.ts';
 
 /** Whether the run has a tree. */

@@ -3,17 +3,22 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
-import type { Deps } from '../deps.ts';
+import type { Deps, SnapshotId } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
-import { removeFolder } from '../files/remove-folder.ts';
-import { writeDurably } from '../files/write-durably.ts';
-import { createObjectWriter } from '../git-objects/object-writer.ts';
+import { removeFolder, writeDurably } from '../files/index.ts';
+import { createObjectWriter } from '../git-objects/index.ts';
 import { shadowAttributes } from '../host-git/shadow.ts';
-import type { SnapshotId } from '../port.ts';
-import { type RunFolder, runFolder } from '../run/run-folder.ts';
-import { requireRecord } from '../run/workspace-record.ts';
-import { assertSnapshot, knownRoot, loadSnapshot } from '../tree/load-snapshot.ts';
-import { emptyFolder, type Folder, find, isLeaf, withEntry } from '../tree/tree.ts';
+import { type RunFolder, requireRecord, runFolder } from '../run/index.ts';
+import {
+  assertSnapshot,
+  emptyFolder,
+  type Folder,
+  find,
+  isLeaf,
+  knownRoot,
+  loadSnapshot,
+  withEntry,
+} from '../tree/index.ts';
 import { assertPortable } from './assert-portable.ts';
 import { checkedPath } from './checked-path.ts';
 import { lazyOutput, type Producer } from './lazy-output.ts';

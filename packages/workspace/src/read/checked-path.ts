@@ -1,5 +1,5 @@
 import { WorkspaceError } from '../errors.ts';
-import { type BytePath, fromText } from '../files/path-name.ts';
+import { type BytePath, fromText } from '../files/index.ts';
 
 /** Parses a path of the port. Paths only name entries of tree objects, so a path that leads out is a mistake, not an attack. */
 export function checkedPath(path: string): BytePath {

@@ -1,11 +1,8 @@
-import type { Deps } from '../deps.ts';
-import { isWithin, toText } from '../files/path-name.ts';
-import { createYielder } from '../files/yielder.ts';
-import type { FileEntry, SnapshotId } from '../port.ts';
+import type { Deps, FileEntry, SnapshotId } from '../deps.ts';
+import { createYielder, isWithin, toText } from '../files/index.ts';
 import { isWithinAny } from '../publish/change-set.ts';
-import { runFolder } from '../run/run-folder.ts';
-import { requireRecord } from '../run/workspace-record.ts';
-import { assertSnapshot } from '../tree/load-snapshot.ts';
+import { requireRecord, runFolder } from '../run/index.ts';
+import { assertSnapshot } from '../tree/index.ts';
 import { checkedPath } from './checked-path.ts';
 import { manifestOf } from './list-unknown.ts';
 

@@ -1,11 +1,8 @@
 import type { UnknownContent } from '@holdpoint/contract';
-import type { Deps } from '../deps.ts';
-import { isWithin, toText } from '../files/path-name.ts';
-import type { SnapshotId } from '../port.ts';
-import { runFolder } from '../run/run-folder.ts';
-import { requireRecord } from '../run/workspace-record.ts';
-import { assertSnapshot, readManifests } from '../tree/load-snapshot.ts';
-import { isSameSkip, type Manifest, type Skipped } from '../tree/manifest.ts';
+import type { Deps, SnapshotId } from '../deps.ts';
+import { isWithin, toText } from '../files/index.ts';
+import { requireRecord, runFolder } from '../run/index.ts';
+import { assertSnapshot, isSameSkip, type Manifest, readManifests, type Skipped } from '../tree/index.ts';
 import { checkedPath } from './checked-path.ts';
 
 /** The paths whose content a snapshot could not hold, in byte order. */

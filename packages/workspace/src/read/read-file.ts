@@ -1,10 +1,9 @@
 import type { Readable } from 'node:stream';
 import type { UnknownContent } from '@holdpoint/contract';
-import type { Deps } from '../deps.ts';
+import type { Deps, FileEntry, SnapshotId } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
-import { fromText, isWithin, toText } from '../files/path-name.ts';
-import type { FileEntry, SnapshotId } from '../port.ts';
-import { runFolder } from '../run/run-folder.ts';
+import { fromText, isWithin, toText } from '../files/index.ts';
+import { runFolder } from '../run/index.ts';
 import { checkedPath } from './checked-path.ts';
 import { lazyOutput } from './lazy-output.ts';
 import { listFiles } from './list-files.ts';

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { sourceSchema } from '@holdpoint/contract';
 import { z } from 'zod';
 import { errnoOf, WorkspaceError } from '../errors.ts';
-import { writeDurably } from '../files/write-durably.ts';
-import { skipsSchema } from '../tree/manifest.ts';
+import { writeDurably } from '../files/index.ts';
+import { skipsSchema } from '../tree/index.ts';
 import type { RunFolder } from './run-folder.ts';
 
 const oid = z.string().regex(/^[0-9a-f]{40}$/);

@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { errnoOf, WorkspaceError } from '../../errors.ts';
-import { syncFolder, writeDurably } from '../../files/write-durably.ts';
-import type { RunFolder } from '../../run/run-folder.ts';
-import { modes } from '../../tree/tree.ts';
+import { syncFolder, writeDurably } from '../../files/index.ts';
+import type { RunFolder } from '../../run/index.ts';
+import { modes } from '../../tree/index.ts';
 
 const modeSchema = z.union([
   z.literal(modes.file),

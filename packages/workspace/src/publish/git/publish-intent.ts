@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { errnoOf, WorkspaceError } from '../../errors.ts';
-import { syncFolder, writeDurably } from '../../files/write-durably.ts';
-import type { RunFolder } from '../../run/run-folder.ts';
+import { syncFolder, writeDurably } from '../../files/index.ts';
+import type { RunFolder } from '../../run/index.ts';
 
 const oid = z.string().regex(/^[0-9a-f]{40}$/);
 const intentSchema = z.strictObject({
