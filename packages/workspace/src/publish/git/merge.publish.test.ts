@@ -2,12 +2,20 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PublishPlan, Resolution, Source } from '@holdpoint/contract';
-import { describe, expect, test } from 'vitest';
-import { type FileTree, readTree, writeTree } from '../../testing/file-tree.ts';
-import { git, initRepository } from '../../testing/real-git.ts';
-import { publishNow, type Temporary, takeAll, temporary } from '../../testing/temporary-workspaces.ts';
+import { describe, expect } from 'vitest';
+import {
+  type FileTree,
+  git,
+  initRepository,
+  publishNow,
+  readTree,
+  runId,
+  type Temporary,
+  takeAll,
+  test,
+  writeTree,
+} from '../../testing/index.ts';
 
-const runId = 'run_1';
 const isRoot = process.getuid?.() === 0;
 
 type Edit = (folder: string) => void;
@@ -18,18 +26,13 @@ async function start(t: Temporary, at: { base: FileTree; run: Edit; theirs?: Edi
   writeTree(repository, at.base);
   initRepository(repository);
   git(repository, 'switch', '-q', '-c', 'elsewhere');
-  const made = await t.workspaces.materialise({
-    runId,
-    source: { type: 'git', path: repository, ref: 'main', ...at.source } as Source,
-  });
-  const path = await t.tree();
+  const { base: made, path } = await t.begin({ type: 'git', path: repository, ref: 'main', ...at.source } as Source);
   at.run(path);
   const final = await t.snapshot(made.id);
   if (at.theirs !== undefined) commitOnMain(t, repository, at.theirs);
   const plan = (resolutions: Resolution[] = []) =>
     t.workspaces.planPublish({ runId, snapshot: final.id, resolutions, target: { branch: 'main', message: 'm' } });
-  const publish = (resolutions: Resolution[] = []) =>
-    publishNow(t.workspaces, { runId, snapshot: final.id, resolutions, branch: 'main' });
+  const publish = (resolutions: Resolution[] = []) => t.publish({ snapshot: final.id, resolutions, branch: 'main' });
   return { repository, path, final, plan, publish };
 }
 
@@ -57,8 +60,7 @@ function checkedOut(t: Temporary, repository: string, branch = 'main'): Record<s
 const conflictsOf = ({ conflicts }: PublishPlan) => conflicts.map(({ path, reason }) => `${reason} ${path}`);
 
 describe('a merge', () => {
-  test('follows the attribute merge: union takes both sides, -merge is a conflict', async () => {
-    using t = temporary();
+  test('follows the attribute merge: union takes both sides, -merge is a conflict', async ({ t }) => {
     const lines = (...changed: string[]) => `${['1', '2', '3', '4', '5', '6', '7', '8', '9', ...changed].join('\n')}\n`;
     const { repository, plan, publish } = await start(t, {
       base: {
@@ -88,8 +90,7 @@ describe('a merge', () => {
     expect(git(repository, 'show', 'main:a.set').split('\n')).toEqual(['run', ...'123456789', 'theirs']);
   });
 
-  test('merges modes, links, deletions, file and folder swaps, odd names and binaries', async () => {
-    using t = temporary();
+  test('merges modes, links, deletions, file and folder swaps, odd names and binaries', async ({ t }) => {
     const odd = Buffer.from('caf\xe9 "\n', 'latin1');
     const { repository, plan, publish } = await start(t, {
       base: {
@@ -159,8 +160,7 @@ describe('a merge', () => {
     },
   } satisfies Parameters<typeof start>[1];
 
-  test('of a file, a link and a folder at one path is a conflict at that path', async () => {
-    using t = temporary();
+  test('of a file, a link and a folder at one path is a conflict at that path', async ({ t }) => {
     const { plan } = await start(t, swaps);
     const planned = await plan();
     expect(conflictsOf(planned)).toEqual(
@@ -184,8 +184,7 @@ describe('a merge', () => {
     expect(planned.conflicts.find(({ path }) => path === 'name')?.detail).toMatch(/folder/);
   });
 
-  test('is resolved path by path and never removes a file without a resolution', async () => {
-    using t = temporary();
+  test('is resolved path by path and never removes a file without a resolution', async ({ t }) => {
     const { repository, plan, publish } = await start(t, swaps);
     const planned = await plan();
     // A file of the run cannot replace a folder of the branch that holds a file without a resolution.
@@ -199,8 +198,7 @@ describe('a merge', () => {
     });
   });
 
-  test('can leave the branch unchanged for a file, a link and a folder at one path', async () => {
-    using t = temporary();
+  test('can leave the branch unchanged for a file, a link and a folder at one path', async ({ t }) => {
     const { repository, plan, publish } = await start(t, {
       ...swaps,
       run: (path) => {
@@ -214,8 +212,7 @@ describe('a merge', () => {
     expect(checkedOut(t, repository)).toEqual({ ...before, more: 'file run\n' });
   });
 
-  test('works without the base commit when the branch no longer contains it', async () => {
-    using t = temporary();
+  test('works without the base commit when the branch no longer contains it', async ({ t }) => {
     const { repository, publish } = await start(t, {
       base: { 'a.txt': 'a\n', 'b.txt': 'b\n' },
       run: (path) => writeFileSync(join(path, 'a.txt'), 'A\n'),
@@ -235,8 +232,7 @@ describe('a merge', () => {
     expect(git(repository, 'fsck', '--strict')).not.toMatch(/missing|error/);
   });
 
-  test('works with a git without merge-tree --write-tree', async () => {
-    using t = temporary();
+  test('works with a git without merge-tree --write-tree', async ({ t }) => {
     const old = join(t.path, 'old-git');
     const usage = '    echo "usage: git merge-tree <base-tree> <branch1> <branch2>" >&2; exit 129';
     const body = ['#!/bin/sh', 'for arg; do', '  if [ "$arg" = merge-tree ]; then', usage, '  fi', 'done'];
@@ -261,8 +257,7 @@ describe('a file outside the workspace', () => {
   };
   const source = { include: ['src'], exclude: ['*.key'] };
 
-  test('keeps the version of the branch, and validators do not see it', async () => {
-    using t = temporary();
+  test('keeps the version of the branch, and validators do not see it', async ({ t }) => {
     const { repository, plan, publish, path } = await start(t, {
       ...{ base, source },
       run: (tree) => writeTree(tree, { 'src/a.txt': 'A\n', 'src/new.txt': 'new\n' }),
@@ -285,8 +280,7 @@ describe('a file outside the workspace', () => {
     });
   });
 
-  test.each([false, true])('is never overwritten (the branch moved: %s)', async (hasMoved) => {
-    using t = temporary();
+  test.for([false, true])('is never overwritten (the branch moved: %s)', async (hasMoved, { t }) => {
     const { repository, plan, publish } = await start(t, {
       ...{ base, source },
       run: (tree) => writeTree(tree, { notes: 'run\n', 'src/a.txt': 'A\n' }),
@@ -300,8 +294,7 @@ describe('a file outside the workspace', () => {
     expect(checkedOut(t, repository)).toMatchObject({ notes, 'src/a.txt': 'file A\n' });
   });
 
-  test('is not removed by a folder or file of the run at its path', async () => {
-    using t = temporary();
+  test('is not removed by a folder or file of the run at its path', async ({ t }) => {
     const { repository, plan } = await start(t, {
       ...{ base: { ...base, 'src/keys/a.key': 'a\n' }, source },
       run: (tree) => {
@@ -315,8 +308,7 @@ describe('a file outside the workspace', () => {
     expect(checkedOut(t, repository)).toMatchObject({ notes: 'file notes\n', 'src/keys/a.key': 'file a\n' });
   });
 
-  test('old and new submodules stay and are not replaced by files of the run', async () => {
-    using t = temporary();
+  test('old and new submodules stay and are not replaced by files of the run', async ({ t }) => {
     const module = join(t.path, 'module');
     writeTree(module, { m: 'm' });
     initRepository(module);
@@ -342,8 +334,7 @@ describe('a file outside the workspace', () => {
   });
 });
 
-test('content that git fsck refuses is rejected with a reason', async () => {
-  using t = temporary();
+test('content that git fsck refuses is rejected with a reason', async ({ t }) => {
   const { repository, publish } = await start(t, {
     base: { 'a.txt': 'a\n' },
     run: (path) =>
@@ -354,8 +345,7 @@ test('content that git fsck refuses is rejected with a reason', async () => {
   expect(git(repository, 'rev-parse', 'main')).toBe(main);
 });
 
-test('a fork merges like its parent run', async () => {
-  using t = temporary();
+test('a fork merges like its parent run', async ({ t }) => {
   const { repository, final } = await start(t, {
     base: { 'a.txt': 'a\n', 'b.txt': 'b\n' },
     run: (path) => writeFileSync(join(path, 'a.txt'), 'A\n'),
@@ -366,13 +356,12 @@ test('a fork merges like its parent run', async () => {
   const path = await t.tree('run_2');
   writeFileSync(join(path, 'c.txt'), 'C\n');
   const next = await t.snapshot(forked.id, 'run_2');
-  const result = await publishNow(t.workspaces, { runId: 'run_2', snapshot: next.id, branch: 'main' });
+  const result = await t.publish({ runId: 'run_2', snapshot: next.id, branch: 'main' });
   expect(result).toMatchObject({ status: 'published' });
   expect(checkedOut(t, repository)).toEqual({ 'a.txt': 'file A\n', 'b.txt': 'file B\n', 'c.txt': 'file C\n' });
 });
 
-test('the source may be a linked work tree of another user', async () => {
-  using t = temporary();
+test('the source may be a linked work tree of another user', async ({ t }) => {
   const repository = join(t.path, 'repository');
   writeTree(repository, { 'a.txt': 'a\n' });
   initRepository(repository);
@@ -383,20 +372,17 @@ test('the source may be a linked work tree of another user', async () => {
   writeFileSync(join(await t.tree(), 'a.txt'), 'A\n');
   const final = await t.snapshot(made.id);
   for (const branch of ['main', 'linked']) {
-    const refused = await publishNow(t.workspaces, { runId, snapshot: final.id, branch });
+    const refused = await t.publish({ snapshot: final.id, branch });
     expect(refused).toMatchObject({ conflicts: [{ reason: 'branch_checked_out' }] });
   }
-  expect(await publishNow(t.workspaces, { runId, snapshot: final.id, branch: 'new' })).toMatchObject({
-    status: 'published',
-  });
+  expect(await t.publish({ snapshot: final.id, branch: 'new' })).toMatchObject({ status: 'published' });
   expect(git(repository, 'show', 'new:a.txt')).toBe('A');
   if (!isRoot) return;
   const others = execFileSync('find', [repository, linked, '-not', '-user', '20002']);
   expect(others.toString()).toBe('');
 });
 
-test('only the tip of a moved branch is fetched', async () => {
-  using t = temporary();
+test('only the tip of a moved branch is fetched', async ({ t }) => {
   const { repository, publish } = await start(t, {
     base: { 'a.txt': 'a\n', 'b.txt': 'b\n' },
     run: (path) => renameSync(join(path, 'a.txt'), join(path, 'c.txt')),

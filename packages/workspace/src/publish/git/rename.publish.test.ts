@@ -1,12 +1,8 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Conflict, Resolution } from '@holdpoint/contract';
-import { describe, expect, test } from 'vitest';
-import { readTree, writeTree } from '../../testing/file-tree.ts';
-import { git, initRepository } from '../../testing/real-git.ts';
-import { publishNow, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
-
-const runId = 'run_1';
+import { describe, expect } from 'vitest';
+import { git, initRepository, readTree, runId, type Temporary, test, writeTree } from '../../testing/index.ts';
 
 /** Twenty lines, so that git detects a rename despite an edit. @param edits line number → text */
 const text = (edits: Record<number, string> = {}): string =>
@@ -104,7 +100,7 @@ async function start(t: Temporary, { branch, run }: Scenario) {
   const target = { branch: 'main', message: 'm' };
   return {
     plan: () => t.workspaces.planPublish({ runId, snapshot: id, target }),
-    publish: (resolutions: Resolution[]) => publishNow(t.workspaces, { runId, snapshot: id, ...target, resolutions }),
+    publish: (resolutions: Resolution[]) => t.publish({ snapshot: id, ...target, resolutions }),
     onBranch: () => {
       const look = join(t.path, 'look');
       git(repository, 'worktree', 'add', '-q', '--detach', look, 'main');
@@ -122,8 +118,7 @@ const shownIn = ({ versions }: Conflict): Shown => [
 ];
 
 describe.each(Object.entries(scenarios))('%s', (_, scenario) => {
-  test('shows every version at its own path', async () => {
-    using t = temporary();
+  test('shows every version at its own path', async ({ t }) => {
     const { conflicts } = await (await start(t, scenario)).plan();
     expect(Object.fromEntries(conflicts.map((one) => [one.path, shownIn(one)]))).toEqual(
       Object.fromEntries(Object.entries(scenario.conflicts).map(([path, { shown }]) => [path, shown])),
@@ -131,10 +126,9 @@ describe.each(Object.entries(scenarios))('%s', (_, scenario) => {
     for (const { path, detail } of conflicts) expect(detail).toMatch(scenario.conflicts[path]?.detail ?? /^$/);
   });
 
-  test.each(['run', 'source', 'text'] as const)(
+  test.for(['run', 'source', 'text'] as const)(
     'taking %s gives exactly that version and keeps all other files',
-    async (take) => {
-      using t = temporary();
+    async (take, { t }) => {
       const { plan, publish, onBranch } = await start(t, scenario);
       const { conflicts } = await plan();
       const settled = conflicts.map(({ path, versions }): Resolution => {

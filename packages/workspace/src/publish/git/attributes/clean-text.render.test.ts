@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createGit } from '../../../host-git/git.ts';
-import { git, gitBytes } from '../../../testing/real-git.ts';
+import { git, gitBytes } from '../../../testing/index.ts';
 import { loadTree } from '../../../tree/index.ts';
 import { cleanText, isTextWithCrlf } from './clean-text.ts';
 import { readAttributes } from './read-attributes.ts';
