@@ -1,4 +1,4 @@
-import type { Compared, Deps, SnapshotId } from './deps.ts';
+import type { Call, Compared, Deps } from './deps.ts';
 import { toText } from './files/index.ts';
 import { loadRepositories } from './repository/index.ts';
 import { requireRecord, runFolder } from './run/index.ts';
@@ -14,10 +14,7 @@ import {
 } from './tree/index.ts';
 
 /** All differences of two snapshots by path: files, permission bits, empty folders, `.git` entries, and files that no snapshot holds. */
-export async function compareSnapshots(
-  deps: Deps,
-  { runId, from, to, most }: { runId: string; from: SnapshotId; to: SnapshotId; most: number },
-): Promise<Compared> {
+export async function compareSnapshots(deps: Deps, { runId, from, to, most }: Call<'compare'>): Promise<Compared> {
   const folder = runFolder(deps.dataDir, runId);
   requireRecord(folder);
   const state = deps.states.of(folder);

@@ -8,6 +8,7 @@ import type { ScanLimits } from './tree/index.ts';
 
 export type { ObjectWriter } from './git-objects/object-writer.ts';
 export type {
+  Call,
   Compared,
   DiffRequest,
   FileEntry,
@@ -22,6 +23,7 @@ export type {
   Snapshot,
   SnapshotId,
   TreeState,
+  Workspaces,
 } from './port.ts';
 export type { RunFolder } from './run/run-folder.ts';
 export type { WorkspaceRecord } from './run/workspace-record.ts';

@@ -1,5 +1,5 @@
-import type { FileDiff, LeftOut } from '@holdpoint/contract';
-import type { Deps, DiffRequest } from './deps.ts';
+import type { FileDiff } from '@holdpoint/contract';
+import type { Deps, DiffRequest, Workspaces } from './deps.ts';
 import { createYielder, toText, type Yielder } from './files/index.ts';
 import { diffTree, type RawDiff } from './host-git/diff-tree.ts';
 import { reviewChanges } from './left-out/review.ts';
@@ -8,10 +8,7 @@ import { reviewChanges } from './left-out/review.ts';
  * The differences of two snapshots, for reading. Text that is not UTF-8 has replacement characters, a file above `limits.hunkBytes` is shown
  * as binary, and a very large change set has only its first hunks. `patch` is exact.
  */
-export async function diffSnapshots(
-  deps: Deps,
-  request: DiffRequest,
-): Promise<{ files: FileDiff[]; left_out: LeftOut[] }> {
+export async function diffSnapshots(deps: Deps, request: DiffRequest): ReturnType<Workspaces['diff']> {
   using review = await reviewChanges(deps, request);
   const files = await diffTree(
     deps,

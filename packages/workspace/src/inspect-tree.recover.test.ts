@@ -9,10 +9,7 @@ const source = { 'a.txt': 'a\n', 'lib/b.txt': 'b\n', 'lib/empty': null };
 async function start(t: Temporary) {
   writeTree(join(t.path, 'source'), source);
   const from = { type: 'directory' as const, path: join(t.path, 'source') };
-  const {
-    base: { id: snapshot },
-    path,
-  } = await t.begin(from);
+  const { id: snapshot, path } = await t.begin(from);
   const head = join(t.dataDir, 'runs', runId, 'head');
   const input = { runId, epoch: 1, writer: '', snapshot, isShared: false };
   return { snapshot, path, head, input };

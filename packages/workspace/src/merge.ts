@@ -1,4 +1,4 @@
-import type { Deps, MergeResult, SnapshotId } from './deps.ts';
+import type { Call, Deps, MergeResult } from './deps.ts';
 import { errnoOf } from './errors.ts';
 import { assertFreeSpace, toText } from './files/index.ts';
 import { linkObjects } from './fork/link-objects.ts';
@@ -23,20 +23,11 @@ import {
   permissionsAt,
 } from './tree/index.ts';
 
-interface Input {
-  runId: string;
-  epoch: number;
-  parent: SnapshotId;
-  from: { runId: string; snapshot: SnapshotId; base: SnapshotId };
-  message: string;
-  isShared?: boolean;
-}
-
 /**
  * Merges the changes of another run since `from.base`, a snapshot of this run, into this run: a three-way merge, then a restore of the tree to
  * the merged snapshot. The other run's objects are hard-linked; its workspace is not changed.
  */
-export async function mergeRun(deps: Deps, input: Input): Promise<MergeResult> {
+export async function mergeRun(deps: Deps, input: Call<'merge'>): Promise<MergeResult> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const other = runFolder(deps.dataDir, input.from.runId);
   const record = requireRecord(folder);

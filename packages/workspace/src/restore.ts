@@ -1,6 +1,6 @@
 import { type BigIntStats, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Deps, SkippedPath, SnapshotId } from './deps.ts';
+import type { Call, Deps, SkippedPath } from './deps.ts';
 import { fromText } from './files/index.ts';
 import { readCommit } from './git-objects/index.ts';
 import { checkoutSnapshot } from './repository/index.ts';
@@ -22,10 +22,7 @@ import {
  * `.git` entries. Keeps paths that this snapshot skipped, and paths that any other snapshot of the run skipped as long as they still
  * cannot be stored.
  */
-export async function restoreSnapshot(
-  deps: Deps,
-  input: { runId: string; epoch: number; snapshot: SnapshotId; isShared?: boolean },
-): Promise<void> {
+export async function restoreSnapshot(deps: Deps, input: Call<'restore'> & { isShared?: boolean }): Promise<void> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
   assertCurrent(folder);

@@ -1,4 +1,4 @@
-import type { Deps, Snapshot, SnapshotId } from './deps.ts';
+import type { Call, Deps, Snapshot } from './deps.ts';
 import { WorkspaceError } from './errors.ts';
 import {
   assertFreeSpace,
@@ -46,17 +46,7 @@ import {
  * Commits the current tree. Order: objects, fsync, ref, and only then the return. Fails closed: a read error that is no reason to skip the
  * path fails the whole snapshot.
  */
-export async function takeSnapshot(
-  deps: Deps,
-  input: {
-    runId: string;
-    epoch: number;
-    parent: SnapshotId;
-    message: string;
-    paths?: readonly string[];
-    isShared?: boolean;
-  },
-): Promise<Snapshot> {
+export async function takeSnapshot(deps: Deps, input: Call<'snapshot'>): Promise<Snapshot> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
   assertCurrent(folder);

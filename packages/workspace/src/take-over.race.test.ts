@@ -29,10 +29,7 @@ const source = { 'a.txt': 'a\n', 'lib/b.txt': 'b\n', 'lib/empty': null, run: { e
 /** A run with two snapshots and later changes that no snapshot has. */
 async function start(t: Temporary) {
   writeTree(join(t.path, 'source'), source);
-  const {
-    base: { id: base },
-    path,
-  } = await t.begin(join(t.path, 'source'));
+  const { id: base, path } = await t.begin(join(t.path, 'source'));
   writeFileSync(join(path, 'a.txt'), 'changed\n');
   const { id: changed } = await t.workspaces.snapshot({ runId, epoch: 1, parent: base, message: 'changed' });
   const atChanged = readTree(path);
@@ -177,10 +174,7 @@ test('when two processes build a run, the first to finish wins', async ({ t }) =
     });
     if (worker === undefined) break;
     frozen += 1;
-    const {
-      base: { id },
-      path,
-    } = await t.begin(directory);
+    const { id, path } = await t.begin(directory);
     writeFileSync(join(path, 'mine.txt'), 'mine');
     const mine = await t.workspaces.snapshot({ runId, epoch: 1, parent: id, message: 'mine' });
     expect(await worker.thaw()).toBe('');

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
-import type { Deps, SnapshotId } from './deps.ts';
+import type { Call, Deps } from './deps.ts';
 import { errnoOf } from './errors.ts';
 import { type Directory, openChain, openTop, openTree, removeFolder, setFolderOwner, statIn } from './files/index.ts';
 import { checkoutSnapshot, createBaseObjects, loadRepositories } from './repository/index.ts';
@@ -20,19 +20,12 @@ import {
 import { startScan } from './snapshot.ts';
 import { type Checkout, fileSystemClock, hashOnly, loadSnapshot } from './tree/index.ts';
 
-interface Input {
-  runId: string;
-  epoch: number;
-  snapshot: SnapshotId;
-  signal?: AbortSignal;
-}
-
 /**
  * Gives the run a new tree at a snapshot. The previous worker may only be frozen and still hold descriptors and paths of an older tree. So
  * older trees are moved away first, which keeps the worker from starting anything in them, and the new tree shares nothing with them.
  * Skipped paths, which no snapshot holds, are moved over from the previous tree.
  */
-export async function takeOver(deps: Deps, input: Input): Promise<void> {
+export async function takeOver(deps: Deps, input: Call<'takeOver'>): Promise<void> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
   assertNewer(folder);
@@ -46,7 +39,7 @@ export async function takeOver(deps: Deps, input: Input): Promise<void> {
 /** Builds the folder's tree at a snapshot aside, and renames it into place. */
 export async function buildTree(
   deps: Deps,
-  input: Input & { folder: RunFolder; record: WorkspaceRecord; before?: string; check?: () => void },
+  input: Call<'takeOver'> & { folder: RunFolder; record: WorkspaceRecord; before?: string; check?: () => void },
 ): Promise<void> {
   const { folder, record, before } = input;
   const aside = joinPath(folder.path, 'retired', `${input.epoch}.new-${nonce()}`);
@@ -87,7 +80,7 @@ function retire(folder: RunFolder): string[] {
 
 async function fillTree(
   deps: Deps,
-  input: Input & { folder: RunFolder; record: WorkspaceRecord; before?: string },
+  input: Call<'takeOver'> & { folder: RunFolder; record: WorkspaceRecord; before?: string },
 ): Promise<void> {
   const { folder, record, snapshot, before, signal } = input;
   const owner = deps.isRoot ? record.owner : undefined;

@@ -13,10 +13,7 @@ test.for<[string, string]>([
   const refused = { code: 'ENOSPC', retryable: true };
   await expect(full.materialise({ runId, source: { type: 'directory', path: source } })).rejects.toMatchObject(refused);
 
-  const {
-    base: { id: parent },
-    path,
-  } = await t.begin({ type: 'empty' });
+  const { id: parent, path } = await t.begin({ type: 'empty' });
   writeTree(path, { 'b.txt': content });
   const before = readdirSync(join(t.shadow(runId), 'objects/pack'));
   await expect(full.snapshot({ runId, epoch: 1, parent, message: '' })).rejects.toMatchObject(refused);

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import type { Deps, Materialised, Progress, SnapshotId } from '../deps.ts';
+import type { Call, Deps, Materialised, SnapshotId } from '../deps.ts';
 import { openTop, setFolderOwner, syncFolder } from '../files/index.ts';
 import { createShadow, syncShadow } from '../host-git/shadow.ts';
 import { describe, makeTree } from '../materialise/materialise.ts';
@@ -17,13 +17,6 @@ import { startScan } from '../snapshot.ts';
 import { assertSnapshot, fileSystemClock, fromSkips, hashOnly, loadSnapshot, toSkips } from '../tree/index.ts';
 import { copyHistory } from './copy-history.ts';
 
-interface Input {
-  runId: string;
-  from: { runId: string; snapshot: SnapshotId };
-  onProgress?: (progress: Progress) => void;
-  signal?: AbortSignal;
-}
-
 /** Files between two progress reports. */
 const progressInterval = 200;
 
@@ -31,7 +24,7 @@ const progressInterval = 200;
  * Creates a run's workspace from another run's snapshot. As in `materialise`, it is built aside, and a rename is the commit point.
  * The other run's repository is only read; objects are shared through hard links, so that it can be collected or discarded later.
  */
-export async function forkWorkspace(deps: Deps, input: Input): Promise<Materialised> {
+export async function forkWorkspace(deps: Deps, input: Call<'fork'>): Promise<Materialised> {
   const folder = runFolder(deps.dataDir, input.runId);
   const existing = readRecord(folder);
   if (existing !== undefined) return describe(deps, folder, existing);
@@ -47,7 +40,7 @@ export async function forkWorkspace(deps: Deps, input: Input): Promise<Materiali
   return describe(deps, created.folder, created.record);
 }
 
-interface Build extends Omit<Input, 'from'> {
+interface Build extends Omit<Call<'fork'>, 'from'> {
   folder: RunFolder;
   owner: WorkspaceRecord['owner'];
   origin: WorkspaceRecord;

@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Deps, SnapshotId } from '../deps.ts';
+import type { Call, Deps } from '../deps.ts';
 import { removeFolder, syncFolder, writeDurably } from '../files/index.ts';
 import { removeBaseObjects } from '../repository/index.ts';
 import { restoreSnapshot } from '../restore.ts';
@@ -15,7 +15,7 @@ export const hasTree = (deps: Pick<Deps, 'dataDir'>, runId: string): boolean =>
  * Removes the tree of an ended run, 70 to 85 % of its space. The snapshots stay. The mark is written first: it reserves the epoch for the
  * tree that a restore builds again.
  */
-export async function dropTree(deps: Deps, { runId, epoch }: { runId: string; epoch: number }): Promise<void> {
+export async function dropTree(deps: Deps, { runId, epoch }: Call<'dropTree'>): Promise<void> {
   const folder = runFolder(deps.dataDir, runId, epoch);
   requireRecord(folder);
   await writeDurably(dropMark(folder), '');
@@ -36,10 +36,7 @@ export async function dropTree(deps: Deps, { runId, epoch }: { runId: string; ep
 }
 
 /** Restores the tree to a snapshot, and builds it again when it was dropped. */
-export async function restoreTree(
-  deps: Deps,
-  input: { runId: string; epoch: number; snapshot: SnapshotId },
-): Promise<void> {
+export async function restoreTree(deps: Deps, input: Call<'restore'>): Promise<void> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
   if (!isDropped(folder)) return restoreSnapshot(deps, input);

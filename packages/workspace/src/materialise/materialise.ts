@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
-import type { Deps, Materialised, Owner, Progress } from '../deps.ts';
+import type { Call, Deps, Materialised, Owner } from '../deps.ts';
 import { assertFreeSpace, openTree, syncFolder } from '../files/index.ts';
 import { createObjectWriter, Deflater, PackStream } from '../git-objects/index.ts';
 import { createShadow, syncShadow } from '../host-git/shadow.ts';
@@ -36,13 +36,6 @@ import {
 import { type FoundSource, findSource } from './check-source.ts';
 import { type Fill, type Filled, fillTree } from './fill-tree.ts';
 
-interface Input {
-  runId: string;
-  source: Source;
-  onProgress?: (progress: Progress) => void;
-  signal?: AbortSignal;
-}
-
 /**
  * Makes the run's private copy and its first snapshot in a temporary folder; a rename is the commit point. When the run already has its
  * folder, the call only returns its record.
@@ -50,7 +43,7 @@ interface Input {
  * The snapshot is fsynced, the tree is not. After a power failure the head of the tree names another boot, so the tree is rebuilt from the
  * snapshot before anything runs.
  */
-export async function materialise(deps: Deps, input: Input): Promise<Materialised> {
+export async function materialise(deps: Deps, input: Call<'materialise'>): Promise<Materialised> {
   const folder = runFolder(deps.dataDir, input.runId);
   const made = readRecord(folder);
   if (made !== undefined) return describe(deps, folder, made);
@@ -70,7 +63,7 @@ export async function materialise(deps: Deps, input: Input): Promise<Materialise
   return isOurs && first ? toMaterialised(placed.record, first) : describe(deps, placed.folder, placed.record);
 }
 
-type MakeInput = Input & { folder: RunFolder; found: FoundSource; owner: Owner };
+type MakeInput = Call<'materialise'> & { folder: RunFolder; found: FoundSource; owner: Owner };
 
 /** Makes the folder of the run and waits until it is on disk. */
 async function make(deps: Deps, place: MakeInput): Promise<WorkspaceRecord> {

@@ -294,10 +294,7 @@ describe('a killed materialise', () => {
 
 describe('discard', () => {
   test('removes everything, also closed folders, twice, and after a crash', async ({ t }) => {
-    const {
-      base: { id },
-      path,
-    } = await t.begin({ type: 'empty' });
+    const { id, path } = await t.begin({ type: 'empty' });
     const outside = join(t.path, 'outside');
     writeTree(outside, { canary: 'x' });
     writeTree(path, { 'locked/in/here': 'x', way: { link: outside } });

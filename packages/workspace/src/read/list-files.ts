@@ -1,4 +1,4 @@
-import type { Deps, FileEntry, SnapshotId } from '../deps.ts';
+import type { Call, Deps, FileEntry } from '../deps.ts';
 import { createYielder, isWithin, toText } from '../files/index.ts';
 import { isWithinAny } from '../publish/change-set.ts';
 import { requireRecord, runFolder } from '../run/index.ts';
@@ -6,14 +6,8 @@ import { assertSnapshot } from '../tree/index.ts';
 import { checkedPath } from './checked-path.ts';
 import { manifestOf } from './list-unknown.ts';
 
-interface Query {
-  runId: string;
-  snapshot: SnapshotId;
-  path?: string;
-}
-
 /** The files whose content a snapshot holds, in byte order of their paths, at or below `path` if given. */
-export async function listFiles(deps: Deps, { runId, snapshot, path }: Query): Promise<FileEntry[]> {
+export async function listFiles(deps: Deps, { runId, snapshot, path }: Call<'files'>): Promise<FileEntry[]> {
   const folder = runFolder(deps.dataDir, runId);
   requireRecord(folder);
   assertSnapshot(folder, snapshot);

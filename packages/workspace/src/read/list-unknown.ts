@@ -1,5 +1,5 @@
 import type { UnknownContent } from '@holdpoint/contract';
-import type { Deps, SnapshotId } from '../deps.ts';
+import type { Call, Deps, SnapshotId } from '../deps.ts';
 import { isWithin, toText } from '../files/index.ts';
 import { requireRecord, runFolder } from '../run/index.ts';
 import { assertSnapshot, isSameSkip, type Manifest, readManifests, type Skipped } from '../tree/index.ts';
@@ -8,9 +8,8 @@ import { checkedPath } from './checked-path.ts';
 /** The paths whose content a snapshot could not hold, in byte order. */
 export async function listUnknown(
   deps: Deps,
-  input: { runId: string; snapshot: SnapshotId; since?: SnapshotId; path?: string },
+  { runId, snapshot, since, path }: Call<'unknown'>,
 ): Promise<UnknownContent[]> {
-  const { runId, snapshot, since, path } = input;
   requireRecord(runFolder(deps.dataDir, runId));
   const { skipped } = await manifestOf(deps, { runId, snapshot });
   const before = since === undefined ? undefined : (await manifestOf(deps, { runId, snapshot: since })).skipped;

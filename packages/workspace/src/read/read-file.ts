@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { UnknownContent } from '@holdpoint/contract';
-import type { Deps, FileEntry, SnapshotId } from '../deps.ts';
+import type { Call, Deps, FileEntry } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
 import { fromText, isWithin, toText } from '../files/index.ts';
 import { runFolder } from '../run/index.ts';
@@ -10,10 +10,7 @@ import { listFiles } from './list-files.ts';
 import { listUnknown } from './list-unknown.ts';
 
 /** Reads a file of a snapshot; for a link, its target. */
-export async function readSnapshotFile(
-  deps: Deps,
-  input: { runId: string; snapshot: SnapshotId; path: string },
-): Promise<FileEntry & { content: Readable }> {
+export async function readSnapshotFile(deps: Deps, input: Call<'read'>): Promise<FileEntry & { content: Readable }> {
   const path = toText(checkedPath(input.path));
   const found = (await listFiles(deps, input)).find((file) => file.path === path);
   if (found === undefined) {

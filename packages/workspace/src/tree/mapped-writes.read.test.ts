@@ -46,10 +46,7 @@ class MappingWriter {
 }
 
 async function start(t: Temporary) {
-  const {
-    base: { id },
-    path,
-  } = await t.begin({ type: 'empty' });
+  const { id, path } = await t.begin({ type: 'empty' });
   return { id, path };
 }
 

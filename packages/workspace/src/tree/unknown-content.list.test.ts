@@ -18,10 +18,7 @@ const limit = 1000;
 /** A run on a directory with `run.sh` and a limit of 1,000 bytes per file. */
 async function start(t: Temporary) {
   const source = t.source({ 'run.sh': 'echo SAFE\n', 'dir/inner': 'inner\n' });
-  const {
-    base: { id },
-    path,
-  } = await t.begin(source);
+  const { id, path } = await t.begin(source);
   return { source, base: id, path, file: join(path, 'run.sh') };
 }
 const limited = () => temporary({ limits: { fileBytes: limit } });
@@ -127,10 +124,7 @@ describe('a file that grew above the size limit', () => {
   test('is detected at a path that the copy left out', async () => {
     using t = limited();
     const source = t.source({ 'big.bin': large('A') });
-    const {
-      base: { id },
-      path,
-    } = await t.begin(source);
+    const { id, path } = await t.begin(source);
     writeFileSync(join(path, 'big.bin'), large('B'));
     const made = await take(t, id);
     expect(made.id).not.toBe(id);
