@@ -3,17 +3,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, s
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import {
-  type FileTree,
-  gitBytes,
-  runId,
-  runUntilKilled,
-  stride,
-  type Temporary,
-  temporary,
-  test,
-  writeTree,
-} from './testing/index.ts';
+import { type FileTree, writeTree } from './testing/file-tree.ts';
+import { runId, runUntilKilled, stride, type Temporary, temporary, test } from './testing/index.ts';
+import { gitBytes } from './testing/real-git.ts';
 
 /** Permission bits of everything in a folder except a repository at its top, in octal. */
 function bitsIn(folder: string): Record<string, string> {

@@ -3,17 +3,9 @@ import { chmodSync, existsSync, lstatSync, rmSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import {
-  type FileTree,
-  git,
-  owner,
-  readTree,
-  runId,
-  runUntilKilled,
-  temporary,
-  test,
-  writeTree,
-} from './testing/index.ts';
+import { type FileTree, readTree, writeTree } from './testing/file-tree.ts';
+import { owner, runId, runUntilKilled, temporary, test } from './testing/index.ts';
+import { git } from './testing/real-git.ts';
 
 describe('restore', () => {
   test('undoes the changes of two commands', async ({ t }) => {

@@ -10,19 +10,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import {
-  freezeAt,
-  git,
-  readTree,
-  runId,
-  runUntilKilled,
-  stride,
-  type Temporary,
-  temporary,
-  test,
-  tried,
-  writeTree,
-} from './testing/index.ts';
+import { readTree, writeTree } from './testing/file-tree.ts';
+import { freezeAt, runId, runUntilKilled, stride, type Temporary, temporary, test, tried } from './testing/index.ts';
+import { git } from './testing/real-git.ts';
 
 const source = { 'a.txt': 'a\n', 'lib/b.txt': 'b\n', 'lib/empty': null, run: { executable: '#!/bin/sh\n' } };
 

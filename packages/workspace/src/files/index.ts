@@ -26,6 +26,7 @@ export {
   toText,
 } from './path-name.ts';
 export { readFully } from './read-fully.ts';
+export { readJson } from './read-json.ts';
 export {
   type EntryAt,
   type Keep,

@@ -1,17 +1,9 @@
 import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import {
-  git,
-  readTree,
-  runUntilKilled,
-  stride,
-  type Temporary,
-  temporary,
-  test,
-  tried,
-  writeTree,
-} from '../testing/index.ts';
+import { readTree, writeTree } from '../testing/file-tree.ts';
+import { runUntilKilled, stride, type Temporary, temporary, test, tried } from '../testing/index.ts';
+import { git } from '../testing/real-git.ts';
 import { linkObjects } from './link-objects.ts';
 
 const parent = 'run_parent';

@@ -2,17 +2,9 @@ import { appendFileSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { expect } from 'vitest';
-import {
-  type FileTree,
-  git,
-  initRepository,
-  readTree,
-  runId,
-  type Temporary,
-  temporary,
-  test,
-  writeTree,
-} from '../testing/index.ts';
+import { type FileTree, readTree, writeTree } from '../testing/file-tree.ts';
+import { runId, type Temporary, temporary, test } from '../testing/index.ts';
+import { git, initRepository } from '../testing/real-git.ts';
 
 const target = { message: 'm' };
 

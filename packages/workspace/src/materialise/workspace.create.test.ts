@@ -4,21 +4,9 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { describe, expect } from 'vitest';
-import {
-  git,
-  gitBytes,
-  initRepository,
-  owner,
-  readTree,
-  runId,
-  runUntilKilled,
-  stamps,
-  stride,
-  temporary,
-  test,
-  tried,
-  writeTree,
-} from '../testing/index.ts';
+import { readTree, stamps, writeTree } from '../testing/file-tree.ts';
+import { owner, runId, runUntilKilled, stride, temporary, test, tried } from '../testing/index.ts';
+import { git, gitBytes, initRepository } from '../testing/real-git.ts';
 
 const isRoot = process.getuid?.() === 0;
 const files = {

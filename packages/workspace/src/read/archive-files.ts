@@ -20,9 +20,8 @@ import {
   withEntry,
 } from '../tree/index.ts';
 import { assertPortable } from './assert-portable.ts';
-import { checkedPath } from './checked-path.ts';
 import { lazyOutput, type Producer } from './lazy-output.ts';
-import { manifestOf } from './list-unknown.ts';
+import { checkedPath, manifestOf } from './list-unknown.ts';
 
 /** Files of a snapshot as an archive, with the date of the snapshot. git produces it while it is read. */
 export async function archiveFiles(deps: Deps, input: Call<'archive'>): Promise<Readable> {

@@ -3,8 +3,7 @@ import { createYielder, isWithin, toText } from '../files/index.ts';
 import { isWithinAny } from '../publish/change-set.ts';
 import { requireRecord, runFolder } from '../run/index.ts';
 import { assertSnapshot } from '../tree/index.ts';
-import { checkedPath } from './checked-path.ts';
-import { manifestOf } from './list-unknown.ts';
+import { checkedPath, manifestOf } from './list-unknown.ts';
 
 /** The files whose content a snapshot holds, in byte order of their paths, at or below `path` if given. */
 export async function listFiles(deps: Deps, { runId, snapshot, path }: Call<'files'>): Promise<FileEntry[]> {

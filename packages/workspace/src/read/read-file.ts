@@ -4,10 +4,9 @@ import type { Call, Deps, FileEntry } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
 import { fromText, isWithin, toText } from '../files/index.ts';
 import { runFolder } from '../run/index.ts';
-import { checkedPath } from './checked-path.ts';
 import { lazyOutput } from './lazy-output.ts';
 import { listFiles } from './list-files.ts';
-import { listUnknown } from './list-unknown.ts';
+import { checkedPath, listUnknown } from './list-unknown.ts';
 
 /** Reads a file of a snapshot; for a link, its target. */
 export async function readSnapshotFile(deps: Deps, input: Call<'read'>): Promise<FileEntry & { content: Readable }> {

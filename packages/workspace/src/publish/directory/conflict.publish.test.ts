@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url';
 import type { Resolution } from '@holdpoint/contract';
 import { describe, expect } from 'vitest';
 import type { PublishRequest } from '../../port.ts';
+import { readTree, writeTree } from '../../testing/file-tree.ts';
 import {
   owner,
   publishNow,
-  readTree,
   runId,
   runUntilKilled,
   stride,
@@ -18,7 +18,6 @@ import {
   temporary,
   test,
   tried,
-  writeTree,
 } from '../../testing/index.ts';
 import { withSourceLock } from './source-lock.ts';
 

@@ -14,18 +14,8 @@ import {
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { PublishResult } from '../../port.ts';
-import {
-  publishNow,
-  readTree,
-  runId,
-  runUntilKilled,
-  stamps,
-  stride,
-  temporary,
-  test,
-  tried,
-  writeTree,
-} from '../../testing/index.ts';
+import { readTree, stamps, writeTree } from '../../testing/file-tree.ts';
+import { publishNow, runId, runUntilKilled, stride, temporary, test, tried } from '../../testing/index.ts';
 
 const isRoot = process.getuid?.() === 0;
 

@@ -16,9 +16,9 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect } from 'vitest';
 import type { PublishResult } from '../../port.ts';
+import { readTree, writeTree } from '../../testing/file-tree.ts';
 import {
   publishNow,
-  readTree,
   runId,
   runUntilKilled,
   stride,
@@ -26,7 +26,6 @@ import {
   temporary,
   test,
   tried,
-  writeTree,
 } from '../../testing/index.ts';
 import { type AsideRole, privateName } from './private-name.ts';
 

@@ -14,21 +14,9 @@ import {
 import { join } from 'node:path';
 import type { Resolution } from '@holdpoint/contract';
 import { describe, expect } from 'vitest';
-import {
-  type FileTree,
-  git,
-  gitBytes,
-  initRepository,
-  readTree,
-  runId,
-  runUntilKilled,
-  stride,
-  type Temporary,
-  takeAll,
-  temporary,
-  test,
-  writeTree,
-} from '../../testing/index.ts';
+import { type FileTree, readTree, writeTree } from '../../testing/file-tree.ts';
+import { runId, runUntilKilled, stride, type Temporary, takeAll, temporary, test } from '../../testing/index.ts';
+import { git, gitBytes, initRepository } from '../../testing/real-git.ts';
 
 const branch = `refs/heads/holdpoint/${runId}`;
 const isRoot = process.getuid?.() === 0;

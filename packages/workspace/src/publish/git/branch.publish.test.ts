@@ -3,19 +3,9 @@ import { join } from 'node:path';
 import type { PublishPlan, Resolution } from '@holdpoint/contract';
 import { describe, expect } from 'vitest';
 import type { PublishRequest } from '../../port.ts';
-import {
-  git,
-  gitBytes,
-  initRepository,
-  readTree,
-  runId,
-  runUntilKilled,
-  stride,
-  type Temporary,
-  test,
-  tried,
-  writeTree,
-} from '../../testing/index.ts';
+import { readTree, writeTree } from '../../testing/file-tree.ts';
+import { runId, runUntilKilled, stride, type Temporary, test, tried } from '../../testing/index.ts';
+import { git, gitBytes, initRepository } from '../../testing/real-git.ts';
 
 const lines = Array.from({ length: 20 }, (_, index) => `line ${index}\n`);
 const edited = (at: number, text: string) => lines.map((line, index) => (index === at ? text : line)).join('');

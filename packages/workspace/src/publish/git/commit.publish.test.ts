@@ -3,16 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import {
-  git,
-  initRepository,
-  publishNow,
-  runId,
-  runUntilKilled,
-  temporary,
-  test,
-  writeTree,
-} from '../../testing/index.ts';
+import { writeTree } from '../../testing/file-tree.ts';
+import { publishNow, runId, runUntilKilled, temporary, test } from '../../testing/index.ts';
+import { git, initRepository } from '../../testing/real-git.ts';
 
 const branch = `refs/heads/holdpoint/${runId}`;
 const isRoot = process.getuid?.() === 0;
