@@ -1,4 +1,4 @@
-export { createRunFolder, makingFolder, removeAbandonedBuilds } from './create-run-folder.ts';
+export { createRunFolder, makingFolder, removeAbandonedBuilds, temporaryPath } from './create-run-folder.ts';
 export {
   assertCurrent,
   currentEpoch,
