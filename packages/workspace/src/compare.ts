@@ -1,19 +1,20 @@
-import type { Deps } from './deps.ts';
-import { toText } from './files/path-name.ts';
-import type { Compared, SnapshotId } from './port.ts';
-import { loadRepositories } from './repository/repositories.ts';
-import { runFolder } from './run/run-folder.ts';
-import { requireRecord } from './run/workspace-record.ts';
-import { type LoadedSnapshot, loadSnapshot } from './tree/load-snapshot.ts';
-import { isSameSkip } from './tree/manifest.ts';
-import { kindOf, permissionsAt } from './tree/permissions.ts';
-import { changesBetween, emptyFolder, find } from './tree/tree.ts';
+import type { Call, Compared, Deps } from './deps.ts';
+import { toText } from './files/index.ts';
+import { loadRepositories } from './repository/index.ts';
+import { requireRecord, runFolder } from './run/index.ts';
+import {
+  changesBetween,
+  emptyFolder,
+  find,
+  isSameSkip,
+  kindOf,
+  type LoadedSnapshot,
+  loadSnapshot,
+  permissionsAt,
+} from './tree/index.ts';
 
 /** All differences of two snapshots by path: files, permission bits, empty folders, `.git` entries, and files that no snapshot holds. */
-export async function compareSnapshots(
-  deps: Deps,
-  { runId, from, to, most }: { runId: string; from: SnapshotId; to: SnapshotId; most: number },
-): Promise<Compared> {
+export async function compareSnapshots(deps: Deps, { runId, from, to, most }: Call<'compare'>): Promise<Compared> {
   const folder = runFolder(deps.dataDir, runId);
   requireRecord(folder);
   const state = deps.states.of(folder);

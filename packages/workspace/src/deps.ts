@@ -4,9 +4,27 @@ import type { Git } from './host-git/git.ts';
 import type { Owner } from './port.ts';
 import type { RunStates } from './run/run-state.ts';
 import type { Holder } from './run/tree-head.ts';
-import type { ScanLimits } from './tree/scan.ts';
+import type { ScanLimits } from './tree/index.ts';
 
 export type { ObjectWriter } from './git-objects/object-writer.ts';
+export type {
+  Call,
+  Compared,
+  DiffRequest,
+  FileEntry,
+  Materialised,
+  MergeResult,
+  Owner,
+  Progress,
+  PublishRequest,
+  PublishResult,
+  RunSize,
+  SkippedPath,
+  Snapshot,
+  SnapshotId,
+  TreeState,
+  Workspaces,
+} from './port.ts';
 export type { RunFolder } from './run/run-folder.ts';
 export type { WorkspaceRecord } from './run/workspace-record.ts';
 

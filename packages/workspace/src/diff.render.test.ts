@@ -1,19 +1,14 @@
-import { chmodSync, cpSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileDiffSchema } from '@holdpoint/contract';
-import { describe, expect, test } from 'vitest';
-import { readTree, writeTree } from './testing/file-tree.ts';
-import { git, gitBytes } from './testing/real-git.ts';
-import { temporary } from './testing/temporary-workspaces.ts';
+import { describe, expect } from 'vitest';
+import { git, gitBytes, readTree, runId, temporary, test, writeTree } from './testing/index.ts';
 
-const runId = 'run_1';
 const long = Array.from({ length: 60 }, (_, line) => `line ${line}\n`).join('');
 
 /** Two snapshots with every kind of change. */
 async function start(t: ReturnType<typeof temporary>) {
-  const source = join(t.path, 'source');
-  mkdirSync(source);
-  writeTree(source, {
+  const source = t.source({
     'text.txt': long,
     'crlf.txt': 'one\r\ntwo\r\nthree\r\n',
     'no-newline': 'end',
@@ -37,8 +32,7 @@ async function start(t: ReturnType<typeof temporary>) {
     'emptied.txt': 'x\n',
   });
   writeFileSync(Buffer.concat([Buffer.from(`${source}/`), Buffer.from([0x66, 0xe9, 0x22])]), 'a\n');
-  const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-  const path = await t.tree();
+  const { base, path } = await t.begin(source);
   const at = (name: string) => join(path, name);
   writeTree(path, {
     'text.txt': long.replace('line 3\n', 'line three\nand more\n').replace('line 50\n', ''),
@@ -72,8 +66,7 @@ async function start(t: ReturnType<typeof temporary>) {
 }
 
 describe('patch', () => {
-  test.each(['forth', 'back'] as const)('can be applied by git: %s', async (way) => {
-    using t = temporary();
+  test.for(['forth', 'back'] as const)('can be applied by git: %s', async (way, { t }) => {
     const { base, next, source, path } = await start(t);
     const [from, to] = way === 'forth' ? [base.id, next.id] : [next.id, base.id];
     const [before, after] = way === 'forth' ? [source, path] : [path, source];
@@ -85,8 +78,7 @@ describe('patch', () => {
     expect(readTree(copy)).toEqual(readTree(after));
   });
 
-  test('is empty for equal snapshots, and can be limited to a path', async () => {
-    using t = temporary();
+  test('is empty for equal snapshots, and can be limited to a path', async ({ t }) => {
     const { base, next } = await start(t);
     expect(await t.workspaces.patch({ runId, from: base.id, to: base.id })).toEqual(Buffer.alloc(0));
     const one = String(await t.workspaces.patch({ runId, from: base.id, to: next.id, path: 'with space' }));
@@ -106,8 +98,7 @@ describe('patch', () => {
 });
 
 describe('diff', () => {
-  test('lists status, modes and hunks of each file', async () => {
-    using t = temporary();
+  test('lists status, modes and hunks of each file', async ({ t }) => {
     const { base, next } = await start(t);
     const { files } = await t.workspaces.diff({ runId, from: base.id, to: next.id });
     for (const file of files) fileDiffSchema.parse(file);
@@ -147,8 +138,7 @@ describe('diff', () => {
     expect(by['same.txt']).toBeUndefined();
   });
 
-  test('can be limited to a file, a folder or a quoted name', async () => {
-    using t = temporary();
+  test('can be limited to a file, a folder or a quoted name', async ({ t }) => {
     const { base, next } = await start(t);
     const paths = async (path: string) =>
       (await t.workspaces.diff({ runId, from: base.id, to: next.id, path })).files.map((file) => file.path);
@@ -162,8 +152,7 @@ describe('diff', () => {
 
   test('shows a large text as binary; the patch is exact', async () => {
     using t = temporary({ limits: { hunkBytes: 1000 } });
-    const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-    const path = await t.tree();
+    const { base, path } = await t.begin({ type: 'empty' });
     writeFileSync(join(path, 'large.txt'), 'word\n'.repeat(1000));
     const { id } = await t.snapshot(base.id);
     const { files } = await t.workspaces.diff({ runId, from: base.id, to: id });
@@ -171,10 +160,8 @@ describe('diff', () => {
     expect(String(await t.workspaces.patch({ runId, from: base.id, to: id }))).toContain('+word\n');
   });
 
-  test('omits hunks beyond the budget and counts their lines', async () => {
-    using t = temporary();
-    const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-    const path = await t.tree();
+  test('omits hunks beyond the budget and counts their lines', async ({ t }) => {
+    const { base, path } = await t.begin({ type: 'empty' });
     writeFileSync(join(path, 'a.txt'), 'x\n'.repeat(60_000));
     writeFileSync(join(path, 'b.txt'), 'y\n'.repeat(60_000));
     writeFileSync(join(path, 'c.txt'), 'z');
@@ -189,8 +176,7 @@ describe('diff', () => {
     expect(alone.files[0]?.hunks[0]?.lines).toHaveLength(60_000);
   });
 
-  test('rejects an unknown snapshot', async () => {
-    using t = temporary();
+  test('rejects an unknown snapshot', async ({ t }) => {
     const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
     for (const to of ['HEAD', '--output=/tmp/x', 'f'.repeat(40)]) {
       await expect(t.workspaces.diff({ runId, from: base.id, to })).rejects.toMatchObject({ code: 'ESNAPSHOTUNKNOWN' });
@@ -198,10 +184,8 @@ describe('diff', () => {
   });
 });
 
-test('a moved file is one deleted and one added file', async () => {
-  using t = temporary();
-  const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-  const path = await t.tree();
+test('a moved file is one deleted and one added file', async ({ t }) => {
+  const { base, path } = await t.begin({ type: 'empty' });
   writeTree(path, { old: long });
   const one = await t.snapshot(base.id);
   renameSync(join(path, 'old'), join(path, 'new'));
@@ -213,8 +197,7 @@ test('a moved file is one deleted and one added file', async () => {
   ]);
 });
 
-test('many diffs at once each have the right files', async () => {
-  using t = temporary();
+test('many diffs at once each have the right files', async ({ t }) => {
   const base = await t.workspaces.materialise({ runId: 'run_many', source: { type: 'empty' } });
   const path = await t.tree('run_many');
   const ids = [base.id];

@@ -2,12 +2,10 @@ import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deps } from './deps.ts';
 import { errnoOf } from './errors.ts';
-import { removeFolder } from './files/remove-folder.ts';
-import { syncFolder } from './files/write-durably.ts';
+import { removeFolder, syncFolder } from './files/index.ts';
 import { recoverPublish } from './publish/directory/publish-directory.ts';
 import { removePublishRef } from './publish/git/publish-git.ts';
-import { runFolder } from './run/run-folder.ts';
-import { readRecord } from './run/workspace-record.ts';
+import { readRecord, runFolder } from './run/index.ts';
 
 /** Holds run folders while they are removed. */
 export const discardingFolder = (dataDir: string): string => join(dataDir, 'discarding');

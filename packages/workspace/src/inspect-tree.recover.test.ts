@@ -1,19 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { writeTree } from './testing/file-tree.ts';
-import { git } from './testing/real-git.ts';
-import { type Temporary, temporary } from './testing/temporary-workspaces.ts';
+import { expect } from 'vitest';
+import { git, runId, type Temporary, test, writeTree } from './testing/index.ts';
 
-const runId = 'run_1';
 const source = { 'a.txt': 'a\n', 'lib/b.txt': 'b\n', 'lib/empty': null };
 
 async function start(t: Temporary) {
   writeTree(join(t.path, 'source'), source);
   const from = { type: 'directory' as const, path: join(t.path, 'source') };
-  const { id: snapshot } = await t.workspaces.materialise({ runId, source: from });
-  const { path } = await t.workspaces.locate({ runId, epoch: 1 });
+  const { id: snapshot, path } = await t.begin(from);
   const head = join(t.dataDir, 'runs', runId, 'head');
   const input = { runId, epoch: 1, writer: '', snapshot, isShared: false };
   return { snapshot, path, head, input };
@@ -26,15 +22,13 @@ function endHolder(head: string): void {
   renameSync(join(head, name), join(head, name.replace(/-\d+-\d*$/, `-${pid}-1`)));
 }
 
-test('a tree is sound while the process that guards it is alive', async () => {
-  using t = temporary();
+test('a tree is sound while the process that guards it is alive', async ({ t }) => {
   const { input } = await start(t);
   expect(await t.workspaces.inspect(input)).toEqual({ status: 'sound' });
   expect(await t.reopen().inspect(input)).toEqual({ status: 'sound' });
 });
 
-test('a tree is lost after a reboot', async () => {
-  using t = temporary();
+test('a tree is lost after a reboot', async ({ t }) => {
   const { input, snapshot } = await start(t);
   const rebooted = t.reopen({ bootId: 'another' });
   expect(await rebooted.inspect(input)).toMatchObject({ status: 'lost', reason: 'other_boot' });
@@ -42,8 +36,7 @@ test('a tree is lost after a reboot', async () => {
   expect(await rebooted.inspect({ ...input, epoch: 2 })).toEqual({ status: 'sound' });
 });
 
-test('a log that names another writer than the tree went back', async () => {
-  using t = temporary();
+test('a log that names another writer than the tree went back', async ({ t }) => {
   const { input } = await start(t);
   await t.workspaces.admit({ runId, epoch: 1, after: '', writer: 'step_1.1' });
   expect(await t.workspaces.inspect(input)).toMatchObject({ status: 'lost', reason: 'log_went_back' });
@@ -51,16 +44,14 @@ test('a log that names another writer than the tree went back', async () => {
   expect(await t.workspaces.inspect({ ...input, writer: 'step_1.2' })).toMatchObject({ reason: 'log_went_back' });
 });
 
-test('a log with an older epoch than the tree went back', async () => {
-  using t = temporary();
+test('a log with an older epoch than the tree went back', async ({ t }) => {
   const { input, snapshot } = await start(t);
   await t.workspaces.takeOver({ runId, epoch: 4, snapshot });
   expect(await t.workspaces.inspect(input)).toMatchObject({ status: 'lost', reason: 'log_went_back' });
   expect(await t.workspaces.newestEpoch(runId)).toBe(4);
 });
 
-test('only the first of two writers after the same one is admitted', async () => {
-  using t = temporary();
+test('only the first of two writers after the same one is admitted', async ({ t }) => {
   await start(t);
   await t.workspaces.admit({ runId, epoch: 1, after: '', writer: 'step_1.1' });
   const late = t.reopen().admit({ runId, epoch: 1, after: '', writer: 'step_1.2' });
@@ -80,16 +71,14 @@ const damages: Record<string, (path: string) => void> = {
   'a missing tree': (path) => rmSync(path, { recursive: true }),
 };
 
-test.each(Object.keys(damages))('%s is detected once the guarding process is gone', async (name) => {
-  using t = temporary();
+test.for(Object.keys(damages))('%s is detected once the guarding process is gone', async (name, { t }) => {
   const { input, path, head } = await start(t);
   endHolder(head);
   damages[name]?.(path);
   expect(await t.reopen().inspect(input)).toMatchObject({ status: 'lost', reason: 'tree_changed' });
 });
 
-test('the next process adopts an unchanged tree after one comparison', async () => {
-  using t = temporary();
+test('the next process adopts an unchanged tree after one comparison', async ({ t }) => {
   const { input, path, head } = await start(t);
   endHolder(head);
   const later = t.reopen();
@@ -98,16 +87,14 @@ test('the next process adopts an unchanged tree after one comparison', async () 
   expect(await later.inspect(input)).toEqual({ status: 'sound' });
 });
 
-test('files are not compared while a background command may write', async () => {
-  using t = temporary();
+test('files are not compared while a background command may write', async ({ t }) => {
   const { input, path, head } = await start(t);
   endHolder(head);
   writeFileSync(join(path, 'a.txt'), 'by the command\n');
   expect(await t.reopen().inspect({ ...input, isShared: true })).toEqual({ status: 'sound' });
 });
 
-test('a tree with an unreadable head is lost', async () => {
-  using t = temporary();
+test('a tree with an unreadable head is lost', async ({ t }) => {
   const { input, head } = await start(t);
   writeFileSync(join(head, 'something else'), '');
   expect(await t.workspaces.inspect(input)).toMatchObject({ status: 'lost' });
@@ -115,15 +102,13 @@ test('a tree with an unreadable head is lost', async () => {
   expect(await t.workspaces.inspect(input)).toMatchObject({ status: 'lost' });
 });
 
-test('inspecting a missing workspace is an error', async () => {
-  using t = temporary();
+test('inspecting a missing workspace is an error', async ({ t }) => {
   const { input } = await start(t);
   await t.workspaces.discard(runId);
   await expect(t.workspaces.inspect(input)).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
 });
 
-test('a change in a nested repository is detected, a git status is not', async () => {
-  using t = temporary();
+test('a change in a nested repository is detected, a git status is not', async ({ t }) => {
   const { input, path, head } = await start(t);
   git(path, 'status');
   endHolder(head);

@@ -1,41 +1,28 @@
-import type { Deps } from './deps.ts';
+import type { Call, Deps, SnapshotId, TreeState } from './deps.ts';
 import { WorkspaceError } from './errors.ts';
-import { openTree } from './files/open-directory.ts';
-import type { SnapshotId, TreeState } from './port.ts';
-import { isSameRepositories, loadRepositories, scanRepositories } from './repository/repositories.ts';
-import { currentEpoch, highestEpoch, type RunFolder, runFolder, staleLease } from './run/run-folder.ts';
-import { isRunning, moveHead, readHead, type TreeHead } from './run/tree-head.ts';
-import { requireRecord } from './run/workspace-record.ts';
+import { openTree } from './files/index.ts';
+import { isSameRepositories, loadRepositories, scanRepositories } from './repository/index.ts';
+import {
+  currentEpoch,
+  highestEpoch,
+  isRunning,
+  moveHead,
+  type RunFolder,
+  readHead,
+  requireRecord,
+  runFolder,
+  staleLease,
+  type TreeHead,
+} from './run/index.ts';
 import { startScan } from './snapshot.ts';
-import { hashOnly } from './tree/checkout-tree.ts';
-import { knownRoot, loadSnapshot } from './tree/load-snapshot.ts';
-import { scanChildren } from './tree/scan.ts';
-import { countChanges, emptyFolders } from './tree/tree.ts';
-
-export interface InspectInput {
-  runId: string;
-  epoch: number;
-  /** The last admitted writer according to the log; empty when none was admitted since the tree was created. */
-  writer: string;
-  snapshot: SnapshotId;
-  /** A background command may be changing the tree, so its files prove nothing. */
-  isShared: boolean;
-}
-
-export interface AdmitInput {
-  runId: string;
-  epoch: number;
-  /** The previous writer according to the log: when another one was admitted since, nothing changes. */
-  after: string;
-  writer: string;
-}
+import { countChanges, emptyFolders, hashOnly, knownRoot, loadSnapshot, scanChildren } from './tree/index.ts';
 
 /**
  * Compares the head of a tree with the log: reads one folder, 15 µs.
  *
  * @returns undefined when the process that admitted the last writer is gone: no process has guarded the files since, so they must be compared
  */
-export function inspectHead(deps: Pick<Deps, 'dataDir' | 'holder'>, input: InspectInput): TreeState | undefined {
+export function inspectHead(deps: Pick<Deps, 'dataDir' | 'holder'>, input: Call<'inspect'>): TreeState | undefined {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const head = readHead(folder);
   if (head === undefined || head.epoch !== input.epoch) return lostWithoutHead(folder);
@@ -53,7 +40,7 @@ export function inspectHead(deps: Pick<Deps, 'dataDir' | 'holder'>, input: Inspe
 }
 
 /** Compares the files of a tree with a snapshot. When they are equal, this process guards the tree from now on. */
-export async function inspectFiles(deps: Deps, input: InspectInput): Promise<TreeState> {
+export async function inspectFiles(deps: Deps, input: Call<'inspect'>): Promise<TreeState> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const difference = await differenceFrom(deps, folder, input.snapshot);
   if (difference !== undefined) return lost('tree_changed', difference);
@@ -109,7 +96,7 @@ async function differenceFrom(deps: Deps, folder: RunFolder, snapshot: SnapshotI
 }
 
 /** Admits a writer to the tree, which may differ from its snapshot from now on. @throws WorkspaceError `EHEADMOVED`, `ELEASESTALE` */
-export function admitWriter(deps: Pick<Deps, 'dataDir' | 'holder'>, input: AdmitInput): void {
+export function admitWriter(deps: Pick<Deps, 'dataDir' | 'holder'>, input: Call<'admit'>): void {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const head = readHead(folder);
   if (head === undefined || head.epoch !== input.epoch) throw staleLease(folder);

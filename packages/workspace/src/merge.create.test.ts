@@ -1,11 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { readTree, writeTree } from './testing/file-tree.ts';
-import { git } from './testing/real-git.ts';
-import { runUntilKilled } from './testing/run-until-killed.ts';
-import { type Temporary, temporary } from './testing/temporary-workspaces.ts';
+import { expect } from 'vitest';
+import { git, readTree, runUntilKilled, type Temporary, test, writeTree } from './testing/index.ts';
 
 const [runId, childId] = ['run_parent', 'run_child'];
 const lines = (text: string) => `${text.split('').join('\n')}\n`;
@@ -24,8 +21,7 @@ async function start(t: Temporary) {
   return { base, ours: ours?.path ?? '', theirs: theirs?.path ?? '', take, merge };
 }
 
-test('takes the changes of the other run as one snapshot', async () => {
-  using t = temporary();
+test('takes the changes of the other run as one snapshot', async ({ t }) => {
   const { base, ours, theirs, take, merge } = await start(t);
   writeTree(theirs, { 'a.txt': lines('Abcdefgh'), 'new/d.txt': 'd\n', 'new/empty': null });
   rmSync(join(theirs, 'c.txt'));
@@ -42,8 +38,7 @@ test('takes the changes of the other run as one snapshot', async () => {
   });
 });
 
-test('merges changes of both sides, also in one file', async () => {
-  using t = temporary();
+test('merges changes of both sides, also in one file', async ({ t }) => {
   const { base, ours, theirs, take, merge } = await start(t);
   writeTree(ours, { 'a.txt': lines('abcdefgH'), 'ours.txt': 'ours\n' });
   writeTree(theirs, { 'a.txt': lines('Abcdefgh'), 'b.txt': 'theirs\n' });
@@ -54,8 +49,7 @@ test('merges changes of both sides, also in one file', async () => {
   });
 });
 
-test('a conflict names the files and changes nothing', async () => {
-  using t = temporary();
+test('a conflict names the files and changes nothing', async ({ t }) => {
   const { base, ours, theirs, take, merge } = await start(t);
   writeTree(ours, { 'b.txt': 'ours\n' });
   writeTree(theirs, { 'b.txt': 'theirs\n', 'd.txt': 'd\n' });
@@ -67,8 +61,7 @@ test('a conflict names the files and changes nothing', async () => {
   expect(await t.workspaces.snapshot({ runId, epoch: 1, parent, message: 'none' })).toMatchObject({ id: parent });
 });
 
-test('a file moved by one side and changed by the other is a conflict', async () => {
-  using t = temporary();
+test('a file moved by one side and changed by the other is a conflict', async ({ t }) => {
   const { base, ours, theirs, take, merge } = await start(t);
   rmSync(join(theirs, 'a.txt'));
   writeTree(theirs, { 'moved.txt': lines('abcdefgh') });
@@ -82,8 +75,7 @@ test('a file moved by one side and changed by the other is a conflict', async ()
   expect(readTree(ours)).toEqual(before);
 });
 
-test('a file with the attribute -merge is a conflict', async () => {
-  using t = temporary();
+test('a file with the attribute -merge is a conflict', async ({ t }) => {
   const { base, ours, theirs, take, merge } = await start(t);
   writeTree(ours, {
     '.gitattributes': 'a.txt -merge\nb.txt merge=union\n',
@@ -98,8 +90,7 @@ test('a file with the attribute -merge is a conflict', async () => {
   });
 });
 
-test('merges empty folders of both sides', async () => {
-  using t = temporary();
+test('merges empty folders of both sides', async ({ t }) => {
   const { base, ours, take } = await start(t);
   writeTree(ours, { 'ours/empty': null, 'gone/empty': null, 'kept/empty': null, 'b.txt': 'ours\n' });
   const parent = await take(runId, base);
@@ -117,8 +108,7 @@ test('merges empty folders of both sides', async () => {
   expect(readTree(ours)).not.toHaveProperty('gone');
 });
 
-test('a merge killed at any point is repeated with the same result', async () => {
-  using t = temporary();
+test('a merge killed at any point is repeated with the same result', async ({ t }) => {
   const { base, ours, theirs, take, merge } = await start(t);
   writeTree(ours, { 'ours.txt': 'ours\n' });
   writeTree(theirs, { 'b.txt': 'theirs\n' });
@@ -136,8 +126,7 @@ test('a merge killed at any point is repeated with the same result', async () =>
   expect(killed).toBeGreaterThanOrEqual(4);
 });
 
-test('a process that lost the workspace cannot merge', async () => {
-  using t = temporary();
+test('a process that lost the workspace cannot merge', async ({ t }) => {
   const { base, theirs, take, merge } = await start(t);
   writeTree(theirs, { 'b.txt': 'theirs\n' });
   const snapshot = await take(childId, base);
@@ -145,8 +134,7 @@ test('a process that lost the workspace cannot merge', async () => {
   await expect(merge(base, snapshot)).rejects.toMatchObject({ code: 'ELEASESTALE' });
 });
 
-test('lists files of the other run that no snapshot can hold', async () => {
-  using t = temporary();
+test('lists files of the other run that no snapshot can hold', async ({ t }) => {
   const { base, theirs, take, merge } = await start(t);
   writeTree(theirs, { 'b.txt': 'theirs\n' });
   execFileSync('mkfifo', [join(theirs, 'pipe')]);

@@ -1,35 +1,33 @@
-import type { Deps } from './deps.ts';
+import type { Call, Deps, MergeResult } from './deps.ts';
 import { errnoOf } from './errors.ts';
-import { assertFreeSpace } from './files/free-space.ts';
-import { toText } from './files/path-name.ts';
+import { assertFreeSpace, toText } from './files/index.ts';
 import { linkObjects } from './fork/link-objects.ts';
-import { createObjectWriter } from './git-objects/object-writer.ts';
-import type { MergeResult, SnapshotId } from './port.ts';
+import { createObjectWriter } from './git-objects/index.ts';
 import { newlySkipped } from './publish/change-set.ts';
 import { restoreSnapshot } from './restore.ts';
-import { assertCurrent, runFolder } from './run/run-folder.ts';
-import { requireRecord } from './run/workspace-record.ts';
+import { assertCurrent, requireRecord, runFolder } from './run/index.ts';
 import { commitTree } from './snapshot.ts';
 import { openOrigin } from './source-repository/repository.ts';
 import { mergeTrees } from './three-way/merge-trees.ts';
-import { type LoadedSnapshot, loadSnapshot } from './tree/load-snapshot.ts';
-import { kindOf, type Permissions, permissionsAt } from './tree/permissions.ts';
-import { changesBetween, emptyFolders, type Folder, find, isFolder, isSame } from './tree/tree.ts';
-
-interface Input {
-  runId: string;
-  epoch: number;
-  parent: SnapshotId;
-  from: { runId: string; snapshot: SnapshotId; base: SnapshotId };
-  message: string;
-  isShared?: boolean;
-}
+import {
+  changesBetween,
+  emptyFolders,
+  type Folder,
+  find,
+  isFolder,
+  isSame,
+  kindOf,
+  type LoadedSnapshot,
+  loadSnapshot,
+  type Permissions,
+  permissionsAt,
+} from './tree/index.ts';
 
 /**
  * Merges the changes of another run since `from.base`, a snapshot of this run, into this run: a three-way merge, then a restore of the tree to
  * the merged snapshot. The other run's objects are hard-linked; its workspace is not changed.
  */
-export async function mergeRun(deps: Deps, input: Input): Promise<MergeResult> {
+export async function mergeRun(deps: Deps, input: Call<'merge'>): Promise<MergeResult> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const other = runFolder(deps.dataDir, input.from.runId);
   const record = requireRecord(folder);

@@ -26,13 +26,17 @@ import { archiveFiles } from './read/archive-files.ts';
 import { listFiles } from './read/list-files.ts';
 import { listUnknown } from './read/list-unknown.ts';
 import { readSnapshotFile } from './read/read-file.ts';
-import { repositoryMounts } from './repository/base-objects.ts';
-import { removeAbandonedBuilds } from './run/create-run-folder.ts';
-import { assertCurrent, highestEpoch, runFolder } from './run/run-folder.ts';
-import { createRunStates } from './run/run-state.ts';
-import { createSerial } from './run/serial.ts';
-import { thisProcess } from './run/tree-head.ts';
-import { requireRecord } from './run/workspace-record.ts';
+import { repositoryMounts } from './repository/index.ts';
+import {
+  assertCurrent,
+  createRunStates,
+  createSerial,
+  highestEpoch,
+  removeAbandonedBuilds,
+  requireRecord,
+  runFolder,
+  thisProcess,
+} from './run/index.ts';
 import { takeSnapshot } from './snapshot.ts';
 import { takeOver } from './take-over.ts';
 

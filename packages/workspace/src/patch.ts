@@ -1,15 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Deps } from './deps.ts';
+import type { Deps, DiffRequest } from './deps.ts';
 import { WorkspaceError } from './errors.ts';
-import { toText } from './files/path-name.ts';
-import { writeDurably } from './files/write-durably.ts';
-import { blobSizes } from './host-git/blob-sizes.ts';
+import { toText, writeDurably } from './files/index.ts';
 import { diffTree } from './host-git/diff-tree.ts';
+import { blobSizes } from './host-git/stream-blobs.ts';
 import { type Review, reviewChanges } from './left-out/review.ts';
-import type { DiffRequest } from './port.ts';
-import type { Change } from './tree/tree.ts';
+import type { Change } from './tree/index.ts';
 
 /**
  * A patch that `git apply` accepts. It is UTF-8, so a file whose lines are not UTF-8 becomes a binary patch, which is exact ASCII instead of

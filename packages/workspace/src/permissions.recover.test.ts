@@ -2,13 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type FileTree, writeTree } from './testing/file-tree.ts';
+import { runId, runUntilKilled, stride, type Temporary, temporary, test } from './testing/index.ts';
 import { gitBytes } from './testing/real-git.ts';
-import { runUntilKilled, stride } from './testing/run-until-killed.ts';
-import { publishNow, type Temporary, temporary } from './testing/temporary-workspaces.ts';
-
-const runId = 'run_1';
 
 /** Permission bits of everything in a folder except a repository at its top, in octal. */
 function bitsIn(folder: string): Record<string, string> {
@@ -24,11 +21,9 @@ function chmodAll(folder: string, bits: Record<string, number>): void {
 const files: FileTree = { 'a.txt': 'a\n', 'key.pem': 'old key\n', 'bin/tool': { executable: '#!/bin/sh\n' } };
 
 async function start(t: Temporary, prepare: (source: string) => void = () => {}) {
-  const source = join(t.path, 'source');
-  writeTree(source, files);
+  const source = t.source(files);
   prepare(source);
-  const made = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-  const { path } = await t.workspaces.locate({ runId, epoch: 1 });
+  const { base: made, path } = await t.begin(source);
   const take = (parent: string, paths?: string[]) =>
     t.workspaces.snapshot({ runId, epoch: 1, parent, message: '', ...(paths && { paths }) });
   return { source, made, path, take };
@@ -46,8 +41,7 @@ const closed = {
 };
 
 describe('permissions denied to group or others', () => {
-  test('are restored by a restore, a take-over and a fork', async () => {
-    using t = temporary();
+  test('are restored by a restore, a take-over and a fork', async ({ t }) => {
     const { made, path, take } = await start(t);
     closeSome(path);
     const { id } = await take(made.id);
@@ -64,8 +58,7 @@ describe('permissions denied to group or others', () => {
     expect(bitsIn((await t.workspaces.locate({ runId, epoch: 2 })).path)).toEqual(all);
   });
 
-  test('make a new snapshot when nothing else changed', async () => {
-    using t = temporary();
+  test('make a new snapshot when nothing else changed', async ({ t }) => {
     const { made, path, take } = await start(t);
     expect(await take(made.id)).toMatchObject({ id: made.id });
     chmodSync(join(path, 'a.txt'), 0o600);
@@ -82,8 +75,7 @@ describe('permissions denied to group or others', () => {
     expect(bitsIn(path)).toMatchObject({ 'a.txt': '644', 'key.pem': '600' });
   });
 
-  test('are merged with the files of another run', async () => {
-    using t = temporary();
+  test('are merged with the files of another run', async ({ t }) => {
     const { made, path, take } = await start(t);
     await t.workspaces.fork({ runId: 'run_2', from: { runId, snapshot: made.id } });
     const child = (await t.workspaces.locate({ runId: 'run_2', epoch: 1 })).path;
@@ -99,8 +91,7 @@ describe('permissions denied to group or others', () => {
     expect(bitsIn(path)).toMatchObject({ 'new.key': '600', private: '700', 'team.txt': '640', 'key.pem': '640' });
   });
 
-  test('take few bytes in a fully private tree', async () => {
-    using t = temporary();
+  test('take few bytes in a fully private tree', async ({ t }) => {
     const { made, path, take } = await start(t, (source) => {
       for (let n = 0; n < 300; n++) writeTree(source, { [`d${n % 10}/f${n}`]: `${n}` });
       for (const name of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
@@ -154,7 +145,7 @@ describe('a publish to a directory', () => {
       });
       for (const name of ['a.txt', 'key.pem']) writeFileSync(join(path, name), 'changed\n');
       const { id } = await take(made.id);
-      await publishNow(t.workspaces, { runId, snapshot: id });
+      await t.publish({ snapshot: id });
       const list =
         'print({n: os.getxattr(sys.argv[1], n) for n in os.listxattr(sys.argv[1]) if n.startswith("user.")})';
       expect(python(list, join(source, 'a.txt'))).toBe("{'user.note': b'kept'}");
@@ -172,22 +163,19 @@ describe('a publish to a directory', () => {
       closeSome(path);
       const { id } = await take(made.id);
       const isKilled = runUntilKilled({ dataDir: t.dataDir, runId, dieAt, act: { verb: 'publish', snapshot: id } });
-      expect(await publishNow(t.workspaces, { runId, snapshot: id, message: 'publish' })).toMatchObject({
-        status: 'published',
-      });
+      expect(await t.publish({ snapshot: id, message: 'publish' })).toMatchObject({ status: 'published' });
       // A publish ignores a change of permissions alone, and git stores 664 as 644.
       expect(bitsIn(source)).toEqual({ ...closed, 'bin/tool': '755', 'open.txt': '644' });
       if (!isKilled) break;
     }
   });
 
-  test('keeps the permissions of a replaced file minus what the run removed', async () => {
-    using t = temporary();
+  test('keeps the permissions of a replaced file minus what the run removed', async ({ t }) => {
     const { source, made, path, take } = await start(t, (at) => chmodAll(at, { 'a.txt': 0o664, 'bin/tool': 0o711 }));
     for (const name of ['a.txt', 'key.pem', 'bin/tool']) writeFileSync(join(path, name), 'changed\n');
     chmodSync(join(path, 'key.pem'), 0o600);
     const { id } = await take(made.id);
-    await publishNow(t.workspaces, { runId, snapshot: id });
+    await t.publish({ snapshot: id });
     expect(bitsIn(source)).toEqual({ 'a.txt': '664', bin: '755', 'bin/tool': '711', 'key.pem': '600' });
   });
 });

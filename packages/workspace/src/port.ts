@@ -290,3 +290,6 @@ export interface Workspaces {
   /** Removes unfinished folders of dead processes of this host. Cheap; called when a process starts. */
   removeAbandonedBuilds(): Promise<void>;
 }
+
+/** The input of a method of `Workspaces`. */
+export type Call<Method extends keyof Workspaces> = Parameters<Workspaces[Method]>[0];

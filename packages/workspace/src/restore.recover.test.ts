@@ -1,18 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, lstatSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type FileTree, readTree, writeTree } from './testing/file-tree.ts';
+import { owner, runId, runUntilKilled, temporary, test } from './testing/index.ts';
 import { git } from './testing/real-git.ts';
-import { runUntilKilled } from './testing/run-until-killed.ts';
-import { owner, temporary } from './testing/temporary-workspaces.ts';
-
-const runId = 'run_1';
 
 describe('restore', () => {
-  test('undoes the changes of two commands', async () => {
-    using t = temporary();
+  test('undoes the changes of two commands', async ({ t }) => {
     const { path, base } = await start(t);
     const first = readTree(path);
     shell(
@@ -31,8 +27,7 @@ describe('restore', () => {
     expect((await t.workspaces.snapshot({ epoch: 1, runId, parent: second.id, message: '' })).id).toBe(second.id);
   });
 
-  test('sets owners, keeps modes, and rewrites only what differs', async () => {
-    using t = temporary();
+  test('sets owners, keeps modes, and rewrites only what differs', async ({ t }) => {
     const { path, base } = await start(t);
     chmodSync(join(path, 'a.txt'), 0o640);
     const noted = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '' });
@@ -69,8 +64,7 @@ describe('restore', () => {
     expect(left['b.txt']).toBe('file b\n');
   });
 
-  test('restores nested repositories, and removes those not in the snapshot', async () => {
-    using t = temporary();
+  test('restores nested repositories, and removes those not in the snapshot', async ({ t }) => {
     const { path, base } = await start(t);
     git(path, 'init', '-q', 'sub');
     git(path, 'checkout', '-q', '-b', 'topic');
@@ -84,8 +78,7 @@ describe('restore', () => {
     expect(git(join(path, 'sub'), 'status', '--porcelain')).toBe('?? file');
   });
 
-  test('does not leave the tree through a link', async () => {
-    using t = temporary();
+  test('does not leave the tree through a link', async ({ t }) => {
     const { path, base } = await start(t);
     const outside = join(t.path, 'outside');
     writeTree(outside, { 'run.sh': 'mine', other: 'mine' });
@@ -96,8 +89,7 @@ describe('restore', () => {
     expect(lstatSync(join(path, 'dir')).isDirectory()).toBe(true);
   });
 
-  test('that was killed is finished by the next', async () => {
-    using t = temporary();
+  test('that was killed is finished by the next', async ({ t }) => {
     const { path, base } = await start(t);
     const before = readTree(path);
     for (let dieAt = 1; ; dieAt++) {
@@ -112,8 +104,7 @@ describe('restore', () => {
 });
 
 describe('a killed snapshot', () => {
-  test('is taken again with the same id', async () => {
-    using t = temporary();
+  test('is taken again with the same id', async ({ t }) => {
     const { path, base } = await start(t);
     shell(path, 'rm -r dir; echo x > y');
     const ids = new Set<string>();
@@ -129,10 +120,8 @@ describe('a killed snapshot', () => {
   });
 });
 
-test('any tree is restored exactly over any other tree', async () => {
-  using t = temporary();
-  const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+test('any tree is restored exactly over any other tree', async ({ t }) => {
+  const { base, path } = await t.begin({ type: 'empty' });
   const name = fc.oneof(
     fc.constantFrom('a', 'b', 'a.b', 'a-', 'a0', 'A', ' ', '\n', '"', '\\', 'é', '日本'),
     fc.string({ minLength: 1, maxLength: 4, unit: 'grapheme' }).filter((text) => !/^\.|[/\0]/.test(text)),
@@ -185,9 +174,7 @@ function withoutClashes(entries: readonly (readonly [string, FileTree[string]])[
 }
 
 async function start(t: ReturnType<typeof temporary>) {
-  const source = join(t.path, 'source');
-  mkdirSync(source);
-  writeTree(source, {
+  const source = t.source({
     'a.txt': 'a\n',
     'b.txt': 'b\n',
     'dir/run.sh': { executable: 'x' },

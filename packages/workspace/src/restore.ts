@@ -1,30 +1,28 @@
 import { type BigIntStats, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Deps } from './deps.ts';
-import { fromText } from './files/path-name.ts';
-import { readCommit } from './git-objects/commit-object.ts';
-import type { SkippedPath, SnapshotId } from './port.ts';
-import { checkoutSnapshot } from './repository/checkout-snapshot.ts';
-import { assertCurrent, type RunFolder, runFolder } from './run/run-folder.ts';
-import { requireRecord, type WorkspaceRecord } from './run/workspace-record.ts';
+import type { Call, Deps, SkippedPath } from './deps.ts';
+import { fromText } from './files/index.ts';
+import { readCommit } from './git-objects/index.ts';
+import { checkoutSnapshot } from './repository/index.ts';
+import { assertCurrent, type RunFolder, requireRecord, runFolder, type WorkspaceRecord } from './run/index.ts';
 import { startScan } from './snapshot.ts';
-import type { Checkout } from './tree/checkout.ts';
-import { hashOnly } from './tree/checkout-tree.ts';
-import { type LoadedSnapshot, loadSnapshot } from './tree/load-snapshot.ts';
-import { readManifest } from './tree/manifest.ts';
-import { specialKind } from './tree/scan.ts';
-import { fileSystemClock } from './tree/stat-cache.ts';
-import { find } from './tree/tree.ts';
+import {
+  type Checkout,
+  fileSystemClock,
+  find,
+  hashOnly,
+  type LoadedSnapshot,
+  loadSnapshot,
+  readManifest,
+  specialKind,
+} from './tree/index.ts';
 
 /**
  * Restores the tree to a snapshot: files, links, modes and empty folders become what they were, and everything else is removed, including
  * `.git` entries. Keeps paths that this snapshot skipped, and paths that any other snapshot of the run skipped as long as they still
  * cannot be stored.
  */
-export async function restoreSnapshot(
-  deps: Deps,
-  input: { runId: string; epoch: number; snapshot: SnapshotId; isShared?: boolean },
-): Promise<void> {
+export async function restoreSnapshot(deps: Deps, input: Call<'restore'> & { isShared?: boolean }): Promise<void> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
   assertCurrent(folder);

@@ -13,14 +13,10 @@ import {
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { WorkspaceError } from './errors.ts';
-import { objectId } from './git-objects/object-id.ts';
-import { readTree, writeTree } from './testing/file-tree.ts';
-import { git, gitBytes } from './testing/real-git.ts';
-import { owner, temporary } from './testing/temporary-workspaces.ts';
-
-const runId = 'run_1';
+import { objectId } from './git-objects/index.ts';
+import { git, gitBytes, owner, readTree, runId, temporary, test, writeTree } from './testing/index.ts';
 
 /** A tree with the difficult cases of git trees. */
 function writeOddTree(root: string): void {
@@ -56,8 +52,7 @@ function writeOddTree(root: string): void {
 }
 
 describe('the tree of a snapshot', () => {
-  test('equals the tree that git writes, and passes fsck', async () => {
-    using t = temporary();
+  test('equals the tree that git writes, and passes fsck', async ({ t }) => {
     const source = join(t.path, 'source');
     writeOddTree(source);
     git(join(source, 'nested/repo'), 'init', '-q');
@@ -88,18 +83,15 @@ describe('the tree of a snapshot', () => {
     check('run_fork', walked.id);
   });
 
-  test('of an empty source is the empty tree', async () => {
-    using t = temporary();
+  test('of an empty source is the empty tree', async ({ t }) => {
     const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
     expect(base).toMatchObject({ parent: null, files_changed: 0, files: 0, bytes: 0, base_commit: null });
     expect(git(t.shadow(runId), 'ls-tree', '-r', base.id)).toBe('');
     expect(git(t.shadow(runId), 'fsck', '--strict')).not.toMatch(/error|missing/);
   });
 
-  test('omits every spelling of .git and nothing else', async () => {
-    using t = temporary();
-    const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-    const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+  test('omits every spelling of .git and nothing else', async ({ t }) => {
+    const { base, path } = await t.begin({ type: 'empty' });
     const evil = [
       '.git',
       '.GIT',
@@ -124,8 +116,7 @@ describe('the tree of a snapshot', () => {
 });
 
 describe('snapshot', () => {
-  test('returns the parent without a change, and the same id when repeated', async () => {
-    using t = temporary();
+  test('returns the parent without a change, and the same id when repeated', async ({ t }) => {
     const { base, path } = await start(t);
     expect(await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'x' })).toMatchObject({
       id: base.id,
@@ -139,8 +130,7 @@ describe('snapshot', () => {
     expect(git(t.shadow(runId), 'for-each-ref', '--format=%(refname)', 'refs/snapshots').split('\n')).toHaveLength(2);
   });
 
-  test('detects every kind of change', async () => {
-    using t = temporary();
+  test('detects every kind of change', async ({ t }) => {
     const { base, path } = await start(t);
     writeFileSync(join(path, 'a.txt'), 'changed');
     execFileSync('chmod', ['+x', join(path, 'dir/b.txt')]);
@@ -154,8 +144,7 @@ describe('snapshot', () => {
     expect(rows).toEqual(['M\ta.txt', 'M\tdir/b.txt', 'D\tdir/c.txt', 'T\tlink', 'A\tmoved/d.txt', 'D\tother/d.txt']);
   });
 
-  test('detects a change of the same size, even with restored times', async () => {
-    using t = temporary();
+  test('detects a change of the same size, even with restored times', async ({ t }) => {
     const { base, path } = await start(t);
     const file = join(path, 'a.txt');
     let parent = base.id;
@@ -170,8 +159,7 @@ describe('snapshot', () => {
     }
   });
 
-  test('with known paths reads only those', async () => {
-    using t = temporary();
+  test('with known paths reads only those', async ({ t }) => {
     const { base, path } = await start(t);
     writeFileSync(join(path, 'a.txt'), 'changed');
     writeFileSync(join(path, 'unseen'), 'unseen');
@@ -185,8 +173,7 @@ describe('snapshot', () => {
     expect(walked.files_changed).toBe(1);
   });
 
-  test('with all paths known equals the snapshot of a walk', async () => {
-    using t = temporary();
+  test('with all paths known equals the snapshot of a walk', async ({ t }) => {
     const { base, path } = await start(t);
     rmSync(join(path, 'dir'), { recursive: true });
     writeTree(path, { dir: 'a file in place of a folder', 'link2/x': 'y', 'e/f/g': null });
@@ -195,15 +182,13 @@ describe('snapshot', () => {
     expect(await t.reopen().snapshot({ epoch: 1, runId, parent: base.id, message: 'm' })).toEqual(known);
   });
 
-  test.each(['../x', '/etc/passwd', 'a/../../x', 'a\0b'])('rejects the path %j', async (path) => {
-    using t = temporary();
+  test.for(['../x', '/etc/passwd', 'a/../../x', 'a\0b'])('rejects the path %j', async (path, { t }) => {
     const { base } = await start(t);
     const refused = t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: '', paths: [path] });
     await expect(refused).rejects.toMatchObject({ code: 'EPATHINVALID', retryable: false });
   });
 
-  test('rejects a parent that is no snapshot of the run', async () => {
-    using t = temporary();
+  test('rejects a parent that is no snapshot of the run', async ({ t }) => {
     const { base } = await start(t);
     const other = await t.workspaces.materialise({ runId: 'run_2', source: { type: 'empty' } });
     for (const parent of [other.id, '0'.repeat(40), 'HEAD', '--help', base.id.slice(0, 10)]) {
@@ -245,8 +230,7 @@ describe('snapshot', () => {
     expect(known).toEqual({ ...known, id: taken.id, skipped: taken.skipped });
   });
 
-  test.skipIf(process.getuid?.() === 0)('of files and folders that are closed has what is in them', async () => {
-    using t = temporary();
+  test.skipIf(process.getuid?.() === 0)('of files and folders that are closed has what is in them', async ({ t }) => {
     const { base, path } = await start(t);
     const before = readTree(path);
     const modes = () => ['a.txt', 'dir', 'other'].map((name) => lstatSync(join(path, name)).mode & 0o777);
@@ -286,8 +270,7 @@ describe('snapshot', () => {
     expect(git(t.shadow(runId), 'show', `${id}:many-7`)).toBe('content 7');
   });
 
-  test('does not follow planted links', async () => {
-    using t = temporary();
+  test('does not follow planted links', async ({ t }) => {
     const { base, path } = await start(t);
     const outside = join(t.path, 'outside');
     writeTree(outside, { canary: 'secret of the host' });
@@ -300,8 +283,7 @@ describe('snapshot', () => {
     expect(holds(t.shadow(runId), 'secret of the host')).toBe(false);
   });
 
-  test('detects a moved folder with a link at its old path', async () => {
-    using t = temporary();
+  test('detects a moved folder with a link at its old path', async ({ t }) => {
     const { base, path } = await start(t);
     writeTree(path, { 'deep/er/file': 'x', 'deep/empty': null });
     const { id: parent } = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'x' });
@@ -326,8 +308,7 @@ describe('snapshot', () => {
     expect(await t.reopen().snapshot({ epoch: 1, runId, parent, message: 'y' })).toMatchObject({ id });
   });
 
-  test('detects added and removed names in known folders', async () => {
-    using t = temporary();
+  test('detects added and removed names in known folders', async ({ t }) => {
     const { base, path } = await start(t);
     let parent = base.id;
     for (let round = 0; round < 20; round++) {
@@ -341,46 +322,47 @@ describe('snapshot', () => {
     }
   });
 
-  test.runIf(process.platform === 'linux')('does not leave the tree while folders are swapped for links', async () => {
-    using t = temporary();
-    const { base, path } = await start(t);
-    const outside = join(t.path, 'outside');
-    writeTree(outside, { canary: 'secret of the host', more: 'x' });
-    writeTree(path, { 'swap/canary': 'harmless' });
-    symlinkSync(outside, join(path, 'other-way'));
-    const loop = `const {renameSync:r}=require('fs');process.chdir(process.argv[1]);console.log('on');
+  test.runIf(process.platform === 'linux')(
+    'does not leave the tree while folders are swapped for links',
+    async ({ t }) => {
+      const { base, path } = await start(t);
+      const outside = join(t.path, 'outside');
+      writeTree(outside, { canary: 'secret of the host', more: 'x' });
+      writeTree(path, { 'swap/canary': 'harmless' });
+      symlinkSync(outside, join(path, 'other-way'));
+      const loop = `const {renameSync:r}=require('fs');process.chdir(process.argv[1]);console.log('on');
       for(;;){r('swap','tmp');r('other-way','swap');r('swap','other-way');r('tmp','swap')}`;
-    const swapper = spawn(process.execPath, ['-e', loop, path], { stdio: ['ignore', 'pipe', 'inherit'] });
-    await once(swapper.stdout, 'data');
-    const outcomes = { taken: 0, busy: 0 };
-    try {
-      for (let round = 0; round < 80; round++) {
-        const paths = round % 2 === 0 ? ['swap/canary'] : undefined;
-        await t.workspaces
-          .snapshot({ epoch: 1, runId, parent: base.id, message: `${round}`, ...(paths && { paths }) })
-          .then(
-            () => outcomes.taken++,
-            (error: WorkspaceError) => {
-              expect(error.code).toBe('EWORKSPACEBUSY');
-              outcomes.busy++;
-            },
-          );
+      const swapper = spawn(process.execPath, ['-e', loop, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+      await once(swapper.stdout, 'data');
+      const outcomes = { taken: 0, busy: 0 };
+      try {
+        for (let round = 0; round < 80; round++) {
+          const paths = round % 2 === 0 ? ['swap/canary'] : undefined;
+          await t.workspaces
+            .snapshot({ epoch: 1, runId, parent: base.id, message: `${round}`, ...(paths && { paths }) })
+            .then(
+              () => outcomes.taken++,
+              (error: WorkspaceError) => {
+                expect(error.code).toBe('EWORKSPACEBUSY');
+                outcomes.busy++;
+              },
+            );
+        }
+      } finally {
+        swapper.kill('SIGKILL');
+        await once(swapper, 'exit');
       }
-    } finally {
-      swapper.kill('SIGKILL');
-      await once(swapper, 'exit');
-    }
-    expect(outcomes.taken + outcomes.busy).toBe(80);
-    expect(outcomes.taken).toBeGreaterThan(0);
-    expect(holds(t.shadow(runId), 'secret of the host')).toBe(false);
-    // One more snapshot, so that the tree must be readable again.
-    await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'after' });
-  });
+      expect(outcomes.taken + outcomes.busy).toBe(80);
+      expect(outcomes.taken).toBeGreaterThan(0);
+      expect(holds(t.shadow(runId), 'secret of the host')).toBe(false);
+      // One more snapshot, so that the tree must be readable again.
+      await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'after' });
+    },
+  );
 });
 
 async function start(t: ReturnType<typeof temporary>) {
-  const source = join(t.path, 'source');
-  writeTree(source, {
+  const source = t.source({
     'a.txt': 'a\n',
     'dir/b.txt': 'b\n',
     'dir/c.txt': 'c\n',

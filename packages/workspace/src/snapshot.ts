@@ -1,39 +1,52 @@
-import type { Deps } from './deps.ts';
+import type { Call, Deps, Snapshot } from './deps.ts';
 import { WorkspaceError } from './errors.ts';
-import { assertFreeSpace } from './files/free-space.ts';
-import { type Directory, openTop, openTree, statIn } from './files/open-directory.ts';
-import { fromPlain, isDotGit, isWithin, join } from './files/path-name.ts';
-import { createYielder } from './files/yielder.ts';
-import { createObjectWriter, type ObjectWriter } from './git-objects/object-writer.ts';
-import { stageRef } from './git-objects/ref-file.ts';
-import type { Snapshot, SnapshotId } from './port.ts';
-import { loadRepositories, scanRepositories, storeRepositories } from './repository/repositories.ts';
-import { assertCurrent, type RunFolder, runFolder } from './run/run-folder.ts';
-import type { RunState } from './run/run-state.ts';
-import { requireRecord } from './run/workspace-record.ts';
-import { cacheSnapshot, type LoadedSnapshot, loadSnapshot, snapshotRef } from './tree/load-snapshot.ts';
-import { isSameManifest, type Manifest, skippedPaths, snapshotMessage, withLeftOut } from './tree/manifest.ts';
-import { gitPermissions, isSamePermissions, type Permissions } from './tree/permissions.ts';
-import { openReadable, type Scan, scanChildren, scanEntry } from './tree/scan.ts';
-import { fileSystemClock } from './tree/stat-cache.ts';
-import { countChanges, type Entry, emptyFolders, type Folder, isFolder, withEntry } from './tree/tree.ts';
-import { trustedStats } from './tree/trusted-stats.ts';
+import {
+  assertFreeSpace,
+  createYielder,
+  type Directory,
+  fromPlain,
+  isDotGit,
+  isWithin,
+  join,
+  openTop,
+  openTree,
+  statIn,
+} from './files/index.ts';
+import { createObjectWriter, type ObjectWriter, stageRef } from './git-objects/index.ts';
+import { loadRepositories, scanRepositories, storeRepositories } from './repository/index.ts';
+import { assertCurrent, type RunFolder, type RunState, requireRecord, runFolder } from './run/index.ts';
+import {
+  cacheSnapshot,
+  countChanges,
+  type Entry,
+  emptyFolders,
+  type Folder,
+  fileSystemClock,
+  gitPermissions,
+  isFolder,
+  isSameManifest,
+  isSamePermissions,
+  type LoadedSnapshot,
+  loadSnapshot,
+  type Manifest,
+  openReadable,
+  type Permissions,
+  type Scan,
+  scanChildren,
+  scanEntry,
+  skippedPaths,
+  snapshotMessage,
+  snapshotRef,
+  trustedStats,
+  withEntry,
+  withLeftOut,
+} from './tree/index.ts';
 
 /**
  * Commits the current tree. Order: objects, fsync, ref, and only then the return. Fails closed: a read error that is no reason to skip the
  * path fails the whole snapshot.
  */
-export async function takeSnapshot(
-  deps: Deps,
-  input: {
-    runId: string;
-    epoch: number;
-    parent: SnapshotId;
-    message: string;
-    paths?: readonly string[];
-    isShared?: boolean;
-  },
-): Promise<Snapshot> {
+export async function takeSnapshot(deps: Deps, input: Call<'snapshot'>): Promise<Snapshot> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
   assertCurrent(folder);

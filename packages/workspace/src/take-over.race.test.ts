@@ -9,24 +9,17 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { readTree, writeTree } from './testing/file-tree.ts';
-import { freezeAt } from './testing/freeze-at-point.ts';
+import { freezeAt, runId, runUntilKilled, stride, type Temporary, temporary, test, tried } from './testing/index.ts';
 import { git } from './testing/real-git.ts';
-import { runUntilKilled, stride, tried } from './testing/run-until-killed.ts';
-import { type Temporary, temporary } from './testing/temporary-workspaces.ts';
 
-const runId = 'run_1';
 const source = { 'a.txt': 'a\n', 'lib/b.txt': 'b\n', 'lib/empty': null, run: { executable: '#!/bin/sh\n' } };
 
 /** A run with two snapshots and later changes that no snapshot has. */
 async function start(t: Temporary) {
   writeTree(join(t.path, 'source'), source);
-  const { id: base } = await t.workspaces.materialise({
-    runId,
-    source: { type: 'directory', path: join(t.path, 'source') },
-  });
-  const { path } = await t.workspaces.locate({ runId, epoch: 1 });
+  const { id: base, path } = await t.begin(join(t.path, 'source'));
   writeFileSync(join(path, 'a.txt'), 'changed\n');
   const { id: changed } = await t.workspaces.snapshot({ runId, epoch: 1, parent: base, message: 'changed' });
   const atChanged = readTree(path);
@@ -37,8 +30,7 @@ async function start(t: Temporary) {
 
 const at = async (t: Temporary, epoch: number) => readTree((await t.workspaces.locate({ runId, epoch })).path);
 
-test('a take-over builds a new tree at the snapshot and retires the old one', async () => {
-  using t = temporary();
+test('a take-over builds a new tree at the snapshot and retires the old one', async ({ t }) => {
   const { changed, path, atChanged } = await start(t);
   await t.workspaces.takeOver({ runId, epoch: 2, snapshot: changed });
   expect(await at(t, 2)).toEqual(atChanged);
@@ -56,8 +48,7 @@ test('a take-over builds a new tree at the snapshot and retires the old one', as
   expect(existsSync(join(t.dataDir, 'runs', runId, 'retired'))).toBe(false);
 });
 
-test('snapshots, restores and take-overs continue in the new tree', async () => {
-  using t = temporary();
+test('snapshots, restores and take-overs continue in the new tree', async ({ t }) => {
   const { base, changed } = await start(t);
   await t.workspaces.takeOver({ runId, epoch: 7, snapshot: changed });
   const { path } = await t.workspaces.locate({ runId, epoch: 7 });
@@ -105,8 +96,7 @@ test('nothing is moved through a planted link', async () => {
   expect((await at(t, 2))['deep/large']).toBeUndefined();
 });
 
-test('a take-over killed at any point is finished by the next', async () => {
-  using t = temporary();
+test('a take-over killed at any point is finished by the next', async ({ t }) => {
   const { changed, atChanged } = await start(t);
   let epoch = 2;
   let killed = 0;
@@ -123,10 +113,9 @@ test('a take-over killed at any point is finished by the next', async () => {
   expect(readdirSync(join(t.dataDir, 'runs', runId)).filter((name) => name === 'retired')).toEqual([]);
 });
 
-test.each(['restore', 'snapshot', 'take_over'])(
+test.for(['restore', 'snapshot', 'take_over'])(
   'a worker frozen during a %s changes nothing when it resumes',
-  async (verb) => {
-    using t = temporary();
+  async (verb, { t }) => {
     const { base, changed, atChanged } = await start(t);
     let epoch = 1;
     let frozen = 0;
@@ -162,8 +151,7 @@ test.each(['restore', 'snapshot', 'take_over'])(
   },
 );
 
-test('when two processes build a run, the first to finish wins', async () => {
-  using t = temporary();
+test('when two processes build a run, the first to finish wins', async ({ t }) => {
   writeTree(join(t.path, 'source'), source);
   const directory = { type: 'directory' as const, path: join(t.path, 'source') };
   let frozen = 0;
@@ -176,8 +164,7 @@ test('when two processes build a run, the first to finish wins', async () => {
     });
     if (worker === undefined) break;
     frozen += 1;
-    const { id } = await t.workspaces.materialise({ runId, source: directory });
-    const { path } = await t.workspaces.locate({ runId, epoch: 1 });
+    const { id, path } = await t.begin(directory);
     writeFileSync(join(path, 'mine.txt'), 'mine');
     const mine = await t.workspaces.snapshot({ runId, epoch: 1, parent: id, message: 'mine' });
     expect(await worker.thaw()).toBe('');
@@ -191,8 +178,7 @@ test('when two processes build a run, the first to finish wins', async () => {
   expect(frozen).toBeGreaterThanOrEqual(tried(4));
 });
 
-test('the next process removes the unfinished folders of a killed one', async () => {
-  using t = temporary();
+test('the next process removes the unfinished folders of a killed one', async ({ t }) => {
   writeTree(join(t.path, 'source'), source);
   const directory = { type: 'directory' as const, path: join(t.path, 'source') };
   const worker = await freezeAt({

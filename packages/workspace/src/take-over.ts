@@ -1,38 +1,31 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
-import type { Deps } from './deps.ts';
+import type { Call, Deps } from './deps.ts';
 import { errnoOf } from './errors.ts';
-import { type Directory, openChain, openTop, openTree, statIn } from './files/open-directory.ts';
-import { removeFolder } from './files/remove-folder.ts';
-import { setFolderOwner } from './files/set-owner.ts';
-import type { SnapshotId } from './port.ts';
-import { createBaseObjects } from './repository/base-objects.ts';
-import { checkoutSnapshot } from './repository/checkout-snapshot.ts';
-import { loadRepositories } from './repository/repositories.ts';
+import { type Directory, openChain, openTop, openTree, removeFolder, setFolderOwner, statIn } from './files/index.ts';
+import { checkoutSnapshot, createBaseObjects, loadRepositories } from './repository/index.ts';
 import { preservedPaths } from './restore.ts';
-import { assertCurrent, epochsIn, highestEpoch, type RunFolder, runFolder, staleLease } from './run/run-folder.ts';
-import { createHead } from './run/tree-head.ts';
-import { requireRecord, type WorkspaceRecord } from './run/workspace-record.ts';
+import {
+  assertCurrent,
+  createHead,
+  epochsIn,
+  highestEpoch,
+  type RunFolder,
+  requireRecord,
+  runFolder,
+  staleLease,
+  type WorkspaceRecord,
+} from './run/index.ts';
 import { startScan } from './snapshot.ts';
-import type { Checkout } from './tree/checkout.ts';
-import { hashOnly } from './tree/checkout-tree.ts';
-import { loadSnapshot } from './tree/load-snapshot.ts';
-import { fileSystemClock } from './tree/stat-cache.ts';
-
-interface Input {
-  runId: string;
-  epoch: number;
-  snapshot: SnapshotId;
-  signal?: AbortSignal;
-}
+import { type Checkout, fileSystemClock, hashOnly, loadSnapshot } from './tree/index.ts';
 
 /**
  * Gives the run a new tree at a snapshot. The previous worker may only be frozen and still hold descriptors and paths of an older tree. So
  * older trees are moved away first, which keeps the worker from starting anything in them, and the new tree shares nothing with them.
  * Skipped paths, which no snapshot holds, are moved over from the previous tree.
  */
-export async function takeOver(deps: Deps, input: Input): Promise<void> {
+export async function takeOver(deps: Deps, input: Call<'takeOver'>): Promise<void> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
   assertNewer(folder);
@@ -46,7 +39,7 @@ export async function takeOver(deps: Deps, input: Input): Promise<void> {
 /** Builds the folder's tree at a snapshot aside, and renames it into place. */
 export async function buildTree(
   deps: Deps,
-  input: Input & { folder: RunFolder; record: WorkspaceRecord; before?: string; check?: () => void },
+  input: Call<'takeOver'> & { folder: RunFolder; record: WorkspaceRecord; before?: string; check?: () => void },
 ): Promise<void> {
   const { folder, record, before } = input;
   const aside = joinPath(folder.path, 'retired', `${input.epoch}.new-${nonce()}`);
@@ -87,7 +80,7 @@ function retire(folder: RunFolder): string[] {
 
 async function fillTree(
   deps: Deps,
-  input: Input & { folder: RunFolder; record: WorkspaceRecord; before?: string },
+  input: Call<'takeOver'> & { folder: RunFolder; record: WorkspaceRecord; before?: string },
 ): Promise<void> {
   const { folder, record, snapshot, before, signal } = input;
   const owner = deps.isRoot ? record.owner : undefined;

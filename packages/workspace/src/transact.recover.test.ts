@@ -1,14 +1,9 @@
-import { expect, test } from 'vitest';
-import { readTree, writeTree } from './testing/file-tree.ts';
-import { runUntilKilled } from './testing/run-until-killed.ts';
-import { type Temporary, temporary } from './testing/temporary-workspaces.ts';
+import { expect } from 'vitest';
+import { readTree, runId, runUntilKilled, type Temporary, test, writeTree } from './testing/index.ts';
 import { transact } from './transact.ts';
 
-const runId = 'run_1';
-
 async function start(t: Temporary) {
-  const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+  const { base, path } = await t.begin({ type: 'empty' });
   writeTree(path, { 'a.txt': 'a\n', 'b.txt': 'b\n' });
   const { id } = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'before' });
   const quieted: string[] = [];
@@ -17,8 +12,7 @@ async function start(t: Temporary) {
   return { path, id, deps, change, quieted, before: readTree(path) };
 }
 
-test('a successful batch is one snapshot', async () => {
-  using t = temporary();
+test('a successful batch is one snapshot', async ({ t }) => {
   const { id, deps, change, quieted } = await start(t);
   const done = await transact(deps, {
     epoch: 1,
@@ -32,8 +26,7 @@ test('a successful batch is one snapshot', async () => {
   expect(quieted).toEqual([runId]);
 });
 
-test('files that validators write are removed', async () => {
-  using t = temporary();
+test('files that validators write are removed', async ({ t }) => {
   const { id, deps, change, path } = await start(t);
   let validated: object = {};
   const done = await transact(deps, {
@@ -56,11 +49,10 @@ test('files that validators write are removed', async () => {
   expect(done.snapshot.files_changed).toBe(2);
 });
 
-test.each([
-  ['a call fails', { ok: false, reason: 'no' } as const, undefined, 'no'],
-  ['a validator rejects', { ok: true, value: 1 } as const, 'types do not fit', 'types do not fit'],
-])('when %s the batch is rolled back', async (_, answer, refusal, reason) => {
-  using t = temporary();
+test.for([
+  ['a call fails', { ok: false, reason: 'no' }, undefined, 'no'],
+  ['a validator rejects', { ok: true, value: 1 }, 'types do not fit', 'types do not fit'],
+] as const)('when %s the batch is rolled back', async ([_, answer, refusal, reason], { t }) => {
   const { id, deps, change, before, path } = await start(t);
   const act = async () => {
     change();
@@ -78,8 +70,7 @@ test.each([
   expect(readTree(path)).toEqual(before);
 });
 
-test('a throw or an abort rolls back and is passed on', async () => {
-  using t = temporary();
+test('a throw or an abort rolls back and is passed on', async ({ t }) => {
   const { id, deps, change, before, path } = await start(t);
   const throwing = transact(deps, {
     epoch: 1,
@@ -105,8 +96,7 @@ test('a throw or an abort rolls back and is passed on', async () => {
   expect(readTree(path)).toEqual(before);
 });
 
-test('after a kill at any point a restore returns to the parent', async () => {
-  using t = temporary();
+test('after a kill at any point a restore returns to the parent', async ({ t }) => {
   const { id, before, path } = await start(t);
   const act = { verb: 'transact', parent: id, files: { 'a.txt': 'changed', 'c/new.txt': 'new' } };
   let killed = 0;

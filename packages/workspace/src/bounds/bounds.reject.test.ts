@@ -2,14 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { writeTree } from '../testing/file-tree.ts';
-import { initRepository } from '../testing/real-git.ts';
-import { publishNow, temporary } from '../testing/temporary-workspaces.ts';
+import { describe, expect } from 'vitest';
+import { publishNow, runId, type temporary, test, writeTree } from '../testing/index.ts';
 import { type PathRule, reasonClosed } from './path-rules.ts';
 import { rootsFrom } from './roots-from-env.ts';
 
-const runId = 'run_1';
 const codeOf = (error: { code: string }) => error.code;
 const home = ownHome();
 
@@ -25,8 +22,7 @@ describe('a closed source', () => {
   ]
     .concat(['/', '/proc', '/proc/self', '/sys', '/sys/kernel', '/dev', '/boot', '/usr', '/usr/bin', '/run', '/var'])
     .concat(['/var/lib', '/home', home, `${home}/.`, '/proc/self/root', '/bin', '/lib']);
-  test.each(spellings.filter((path) => existsSync(path)))('%s', async (path) => {
-    using t = temporary();
+  test.for(spellings.filter((path) => existsSync(path)))('%s', async (path, { t }) => {
     const link = join(t.path, 'link');
     symlinkSync(path, link);
     for (const one of [path, link, `${link}/`]) {
@@ -38,8 +34,7 @@ describe('a closed source', () => {
     }
   });
 
-  test('through the working directory of a process', async () => {
-    using t = temporary();
+  test('through the working directory of a process', async ({ t }) => {
     const before = process.cwd();
     process.chdir('/etc');
     try {
@@ -50,13 +45,11 @@ describe('a closed source', () => {
     }
   });
 
-  test('as an archive in a system directory', async () => {
-    using t = temporary();
+  test('as an archive in a system directory', async ({ t }) => {
     expect(await t.workspaces.check({ type: 'archive', path: '/etc/passwd' }).catch(codeOf)).toBe('ESOURCEFORBIDDEN');
   });
 
-  test('as a dot folder of a home, or a folder of keys anywhere', async () => {
-    using t = temporary();
+  test('as a dot folder of a home, or a folder of keys anywhere', async ({ t }) => {
     const keys = join(t.path, '.ssh');
     mkdirSync(keys);
     expect(await t.workspaces.check({ type: 'directory', path: keys }).catch(codeOf)).toBe('ESOURCEFORBIDDEN');
@@ -106,8 +99,7 @@ test.each([
   expect(reasonClosed(rules, path) === undefined).toBe(isOpen);
 });
 
-test.runIf(isWritable(home))('a folder below a home is open', async () => {
-  using t = temporary();
+test.runIf(isWritable(home))('a folder below a home is open', async ({ t }) => {
   const path = mkdtempSync(join(home, 'holdpoint-test-'));
   try {
     writeTree(path, { 'a.txt': 'a\n' });
@@ -117,8 +109,7 @@ test.runIf(isWritable(home))('a folder below a home is open', async () => {
   }
 });
 
-test.runIf(canMount())('a bind mount of a closed directory is closed', async () => {
-  using t = temporary();
+test.runIf(canMount())('a bind mount of a closed directory is closed', async ({ t }) => {
   const at = join(t.path, 'mounted');
   mkdirSync(at);
   const deeper = join(realpathSync('/etc'), 'ssl');
@@ -176,8 +167,7 @@ function canMount(): boolean {
 }
 
 describe('roots of the operator', () => {
-  test('limit sources by their real path', async () => {
-    using t = temporary();
+  test('limit sources by their real path', async ({ t }) => {
     writeTree(t.path, { 'in/a.txt': 'a\n', 'out/a.txt': 'a\n', 'inside-not/a.txt': 'a\n' });
     symlinkSync(join(t.path, 'out'), join(t.path, 'in/link'));
     symlinkSync(join(t.path, 'in'), join(t.path, 'root'));
@@ -189,11 +179,8 @@ describe('roots of the operator', () => {
     }
   });
 
-  test.each(['directory', 'git'] as const)('limit publishes, and nothing is written (%s)', async (type) => {
-    using t = temporary();
-    const source = join(t.path, 'source');
-    writeTree(source, { 'a.txt': 'a\n' });
-    initRepository(source);
+  test.for(['directory', 'git'] as const)('limit publishes, and nothing is written (%s)', async (type, { t }) => {
+    const source = t.source({ 'a.txt': 'a\n' }, 'git');
     const made = await t.workspaces.materialise({ runId, source: { type, path: source } });
     writeTree(await t.tree(), { 'a.txt': 'changed\n' });
     const { id } = await t.snapshot(made.id);
@@ -219,33 +206,29 @@ describe('a publish to a directory', () => {
     return (await t.snapshot(made.id)).id;
   }
 
-  test('writes nothing into a data directory inside the source', async () => {
-    using t = temporary();
+  test('writes nothing into a data directory inside the source', async ({ t }) => {
     writeTree(t.path, { 'a.txt': 'a\n' });
     const snapshot = await changed(t, t.path, { 'data/runs/run_2/planted': 'x\n' });
-    const refused = publishNow(t.workspaces, { runId, snapshot, message: 'm' });
+    const refused = t.publish({ snapshot, message: 'm' });
     expect(await refused.catch(codeOf)).toBe('EPUBLISHFORBIDDEN');
     expect(existsSync(join(t.dataDir, 'runs/run_2'))).toBe(false);
   });
 
-  test('is rejected when the path leads elsewhere now', async () => {
-    using t = temporary();
-    const source = join(t.path, 'source');
-    writeTree(source, { 'a.txt': 'a\n' });
+  test('is rejected when the path leads elsewhere now', async ({ t }) => {
+    const source = t.source({ 'a.txt': 'a\n' });
     const snapshot = await changed(t, source, { 'planted.txt': 'x\n' });
     rmSync(source, { recursive: true });
     symlinkSync('/etc', source);
-    const refused = publishNow(t.workspaces, { runId, snapshot, message: 'm' });
+    const refused = t.publish({ snapshot, message: 'm' });
     expect(await refused.catch(codeOf)).toBe('EPUBLISHFORBIDDEN');
     rmSync(source);
     symlinkSync(join(t.dataDir, 'runs'), source);
-    const again = publishNow(t.workspaces, { runId, snapshot, message: 'm' });
+    const again = t.publish({ snapshot, message: 'm' });
     expect(await again.catch(codeOf)).toBe('ESOURCEINDATADIR');
     expect(existsSync('/etc/planted.txt')).toBe(false);
   });
 
-  test('writes into the checked directory when the path is replaced', async () => {
-    using t = temporary();
+  test('writes into the checked directory when the path is replaced', async ({ t }) => {
     const source = join(t.path, 'source');
     const victim = join(t.path, 'victim');
     mkdirSync(victim);

@@ -1,12 +1,11 @@
 import { statfsSync } from 'node:fs';
-import type { Deps } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
 
 /**
  * Work that has started may use half of `limits.freeBytes`; the other half is reserved for the log.
  * @throws WorkspaceError ENOSPC
  */
-export function assertFreeSpace({ dataDir, limits }: Pick<Deps, 'dataDir' | 'limits'>): void {
+export function assertFreeSpace({ dataDir, limits }: { dataDir: string; limits: { freeBytes: number } }): void {
   if (limits.freeBytes === 0) return;
   const { bavail, bsize } = statfsSync(dataDir);
   const free = bavail * bsize;

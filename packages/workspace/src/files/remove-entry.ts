@@ -1,6 +1,8 @@
 import { type BigIntStats, rmdirSync, unlinkSync } from 'node:fs';
-import { type Directory, namesIn, openForOwner, statIn } from './open-directory.ts';
-import type { Yielder } from './yielder.ts';
+import { basename, dirname } from 'node:path';
+import { errnoOf } from '../errors.ts';
+import { type Directory, namesIn, openChain, openForOwner, openTop, statIn } from './open-directory.ts';
+import { createYielder, type Yielder } from './yielder.ts';
 
 export interface EntryAt {
   directory: Directory;
@@ -35,4 +37,39 @@ async function removeChildren(deps: { maybeYield: Yielder; keep?: Keep }, at: En
     gone = (await removeEntry(deps, { directory, name, path: `${at.path}/${name}` })) && gone;
   }
   return gone;
+}
+
+/** Removes a folder of the data directory with everything that an agent left in it. No-op when it does not exist. */
+export async function removeFolder(path: string): Promise<void> {
+  try {
+    using parent = openTop(dirname(path));
+    await removeEntry(
+      { maybeYield: createYielder() },
+      { directory: parent, name: basename(path), path: basename(path) },
+    );
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+/** Removes a folder that holds no file at any depth. Returns whether it is gone. */
+export function removeEmptyFolders(parent: Directory, name: string): boolean {
+  using directory = openChain(parent, [name]);
+  if (directory === undefined) return false;
+  for (const child of namesIn(directory)) {
+    if (statIn(directory, child)?.isDirectory() !== true || !removeEmptyFolders(directory, child)) return false;
+  }
+  return removeIfEmpty(parent, name);
+}
+
+/** Removes a folder if it exists and is empty. Returns whether it did. */
+export function removeIfEmpty(parent: Directory, name: string): boolean {
+  try {
+    rmdirSync(parent.at(name));
+    return true;
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (['ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR'].includes(errno ?? '')) return false;
+    throw error;
+  }
 }

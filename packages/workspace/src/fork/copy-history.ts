@@ -1,13 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Deps } from '../deps.ts';
+import type { Deps, SnapshotId } from '../deps.ts';
 import { errnoOf, WorkspaceError } from '../errors.ts';
-import { syncFolder } from '../files/write-durably.ts';
-import { writeRef } from '../git-objects/ref-file.ts';
-import type { SnapshotId } from '../port.ts';
-import type { RunFolder } from '../run/run-folder.ts';
-import { requireRecord, type WorkspaceRecord } from '../run/workspace-record.ts';
-import { assertSnapshot, snapshotRef } from '../tree/load-snapshot.ts';
+import { syncFolder } from '../files/index.ts';
+import { writeRef } from '../git-objects/index.ts';
+import { type RunFolder, requireRecord, type WorkspaceRecord } from '../run/index.ts';
+import { assertSnapshot, snapshotRef } from '../tree/index.ts';
 import { linkFile, linkObjects } from './link-objects.ts';
 
 interface Input {

@@ -1,30 +1,21 @@
 import { mkdirSync } from 'node:fs';
-import type { Deps } from '../deps.ts';
-import { openTop } from '../files/open-directory.ts';
-import { setFolderOwner } from '../files/set-owner.ts';
-import { syncFolder } from '../files/write-durably.ts';
+import type { Call, Deps, Materialised, SnapshotId } from '../deps.ts';
+import { openTop, setFolderOwner, syncFolder } from '../files/index.ts';
 import { createShadow, syncShadow } from '../host-git/shadow.ts';
 import { describe, makeTree } from '../materialise/materialise.ts';
-import type { Materialised, Progress, SnapshotId } from '../port.ts';
-import { createBaseObjects, repositoryMounts } from '../repository/base-objects.ts';
-import { checkoutSnapshot } from '../repository/checkout-snapshot.ts';
-import { loadRepositories } from '../repository/repositories.ts';
-import { createRunFolder } from '../run/create-run-folder.ts';
-import { type RunFolder, runFolder } from '../run/run-folder.ts';
-import { readRecord, requireRecord, type WorkspaceRecord, writeRecord } from '../run/workspace-record.ts';
+import { checkoutSnapshot, createBaseObjects, loadRepositories, repositoryMounts } from '../repository/index.ts';
+import {
+  createRunFolder,
+  type RunFolder,
+  readRecord,
+  requireRecord,
+  runFolder,
+  type WorkspaceRecord,
+  writeRecord,
+} from '../run/index.ts';
 import { startScan } from '../snapshot.ts';
-import { hashOnly } from '../tree/checkout-tree.ts';
-import { assertSnapshot, loadSnapshot } from '../tree/load-snapshot.ts';
-import { fromSkips, toSkips } from '../tree/manifest.ts';
-import { fileSystemClock } from '../tree/stat-cache.ts';
+import { assertSnapshot, fileSystemClock, fromSkips, hashOnly, loadSnapshot, toSkips } from '../tree/index.ts';
 import { copyHistory } from './copy-history.ts';
-
-interface Input {
-  runId: string;
-  from: { runId: string; snapshot: SnapshotId };
-  onProgress?: (progress: Progress) => void;
-  signal?: AbortSignal;
-}
 
 /** Files between two progress reports. */
 const progressInterval = 200;
@@ -33,7 +24,7 @@ const progressInterval = 200;
  * Creates a run's workspace from another run's snapshot. As in `materialise`, it is built aside, and a rename is the commit point.
  * The other run's repository is only read; objects are shared through hard links, so that it can be collected or discarded later.
  */
-export async function forkWorkspace(deps: Deps, input: Input): Promise<Materialised> {
+export async function forkWorkspace(deps: Deps, input: Call<'fork'>): Promise<Materialised> {
   const folder = runFolder(deps.dataDir, input.runId);
   const existing = readRecord(folder);
   if (existing !== undefined) return describe(deps, folder, existing);
@@ -49,7 +40,7 @@ export async function forkWorkspace(deps: Deps, input: Input): Promise<Materiali
   return describe(deps, created.folder, created.record);
 }
 
-interface Build extends Omit<Input, 'from'> {
+interface Build extends Omit<Call<'fork'>, 'from'> {
   folder: RunFolder;
   owner: WorkspaceRecord['owner'];
   origin: WorkspaceRecord;

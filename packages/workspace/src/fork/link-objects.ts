@@ -1,7 +1,7 @@
 import { constants, copyFileSync, existsSync, linkSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errnoOf } from '../errors.ts';
-import { syncFile, syncFolder } from '../files/write-durably.ts';
+import { syncFile, syncFolder } from '../files/index.ts';
 
 /**
  * Links the objects of one bare repository into another, or copies them where the file system has no hard links. Objects never change, so

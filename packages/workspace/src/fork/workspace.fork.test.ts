@@ -1,10 +1,9 @@
 import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { readTree, writeTree } from '../testing/file-tree.ts';
-import { git, initRepository } from '../testing/real-git.ts';
-import { runUntilKilled, stride, tried } from '../testing/run-until-killed.ts';
-import { publishNow, type Temporary, temporary } from '../testing/temporary-workspaces.ts';
+import { runUntilKilled, stride, type Temporary, temporary, test, tried } from '../testing/index.ts';
+import { git } from '../testing/real-git.ts';
 import { linkObjects } from './link-objects.ts';
 
 const parent = 'run_parent';
@@ -12,9 +11,10 @@ const child = 'run_child';
 
 /** A run of three snapshots: the base, and one after each of two changes. */
 async function start(t: Temporary, type: 'directory' | 'git' = 'git') {
-  const source = join(t.path, 'source');
-  writeTree(source, { 'a.txt': 'a\n', 'b/c.txt': 'c\n', 'run.sh': { executable: 'x' }, link: { link: 'a.txt' } });
-  if (type === 'git') initRepository(source);
+  const source = t.source(
+    { 'a.txt': 'a\n', 'b/c.txt': 'c\n', 'run.sh': { executable: 'x' }, link: { link: 'a.txt' } },
+    type,
+  );
   const base = await t.workspaces.materialise({ runId: parent, source: { type, path: source } });
   const { path } = await t.workspaces.locate({ runId: parent, epoch: 1 });
   writeTree(path, { 'a.txt': 'first\n', empty: null, 'new.txt': 'new\n' });
@@ -29,10 +29,9 @@ async function start(t: Temporary, type: 'directory' | 'git' = 'git') {
 const fork = (t: Temporary, snapshot: string, runId = child, from = parent) =>
   t.workspaces.fork({ runId, from: { runId: from, snapshot } });
 
-test.each(['directory', 'git'] as const)(
+test.for(['directory', 'git'] as const)(
   'a fork of a %s has the files of its snapshot and the base of the other run',
-  async (type) => {
-    using t = temporary();
+  async (type, { t }) => {
     const { source, base, first, path, atFirst } = await start(t, type);
     const now = readTree(path);
     const made = await fork(t, first.id);
@@ -48,15 +47,14 @@ test.each(['directory', 'git'] as const)(
     expect(changed.map((file) => file.path)).toEqual(['a.txt', 'child.txt', 'new.txt']);
     await t.workspaces.restore({ epoch: 1, runId: child, snapshot: first.id });
     expect(readTree(where.path)).toEqual(atFirst);
-    expect(await publishNow(t.workspaces, { runId: child, snapshot: next.id })).toMatchObject({ status: 'published' });
+    expect(await t.publish({ runId: child, snapshot: next.id })).toMatchObject({ status: 'published' });
     const text = type === 'git' ? git(source, 'show', `holdpoint/${child}:a.txt`) : readTree(source)['a.txt'];
     expect(text).toContain('first');
     expect(git(t.shadow(child), 'fsck', '--strict', '--no-dangling')).toBe('');
   },
 );
 
-test('a fork is independent of later changes in the other run', async () => {
-  using t = temporary();
+test('a fork is independent of later changes in the other run', async ({ t }) => {
   const { first, second } = await start(t);
   await fork(t, second.id);
   const grandchild = await fork(t, second.id, 'run_grandchild', child);
@@ -72,8 +70,7 @@ test('a fork is independent of later changes in the other run', async () => {
   });
 });
 
-test('a fork shares objects by hard links', async () => {
-  using t = temporary();
+test('a fork shares objects by hard links', async ({ t }) => {
   const { first } = await start(t);
   await fork(t, first.id);
   const packs = (runId: string) => {
@@ -83,8 +80,7 @@ test('a fork shares objects by hard links', async () => {
   expect(packs(parent)).toEqual(expect.arrayContaining(packs(child)));
 });
 
-test('a fork killed at any point is finished by the next call', async () => {
-  using t = temporary();
+test('a fork killed at any point is finished by the next call', async ({ t }) => {
   const { first, atFirst } = await start(t);
   const act = { verb: 'fork', from: { runId: parent, snapshot: first.id } };
   let killed = 0;
@@ -101,8 +97,7 @@ test('a fork killed at any point is finished by the next call', async () => {
   expect(killed).toBe(tried(7));
 });
 
-test('a fork is complete while the other run is written and collected', async () => {
-  using t = temporary();
+test('a fork is complete while the other run is written and collected', async ({ t }) => {
   const { path, second } = await start(t);
   const other = t.reopen();
   let latest = second.id;
@@ -121,8 +116,7 @@ test('a fork is complete while the other run is written and collected', async ()
   await busy;
 });
 
-test('a fork can restore any earlier snapshot', async () => {
-  using t = temporary();
+test('a fork can restore any earlier snapshot', async ({ t }) => {
   const { base, first, second, atFirst } = await start(t);
   await fork(t, second.id);
   const { path } = await t.workspaces.locate({ runId: child, epoch: 1 });
@@ -142,8 +136,7 @@ test('a fork can restore any earlier snapshot', async () => {
 
 test('skipped files are absent from a fork and do not count as removed', async () => {
   using t = temporary({ limits: { fileBytes: 1000 } });
-  const source = join(t.path, 'source');
-  writeTree(source, { 'a.txt': 'a\n', big: 'x'.repeat(2000) });
+  const source = t.source({ 'a.txt': 'a\n', big: 'x'.repeat(2000) });
   const base = await t.workspaces.materialise({ runId: parent, source: { type: 'directory', path: source } });
   const made = await fork(t, base.id);
   expect(made.skipped).toEqual([{ path: 'big', reason: 'too_large' }]);
@@ -154,7 +147,7 @@ test('skipped files are absent from a fork and do not count as removed', async (
   writeTree(path, { 'a.txt': 'b\n' });
   const next = await t.workspaces.snapshot({ epoch: 1, runId: child, parent: base.id, message: 'x' });
   expect(next).toMatchObject({ files_changed: 1, skipped: made.skipped });
-  expect(await publishNow(t.workspaces, { runId: child, snapshot: next.id })).toMatchObject({ status: 'published' });
+  expect(await t.publish({ runId: child, snapshot: next.id })).toMatchObject({ status: 'published' });
   expect(readTree(source)).toEqual({ 'a.txt': 'file b\n', big: `file ${'x'.repeat(2000)}` });
 
   // A file that the run creates at that path is like any other.
@@ -163,11 +156,10 @@ test('skipped files are absent from a fork and do not count as removed', async (
   expect(readTree(path)).toEqual({ 'a.txt': 'file b\n' });
 });
 
-test.each([
+test.for([
   ['fork.folder', false],
   ['fork.objects', true],
-] as const)('the other run is discarded at %s', async (moment, enough) => {
-  using t = temporary();
+] as const)('the other run is discarded at %s', async ([moment, enough], { t }) => {
   const { first, atFirst } = await start(t);
   const elsewhere = join(t.path, 'gone');
   const workspaces = t.reopen({
@@ -186,8 +178,7 @@ test.each([
   }
 });
 
-test('a fork retries when a collection removes packs during it', async () => {
-  using t = temporary();
+test('a fork retries when a collection removes packs during it', async ({ t }) => {
   const { first, atFirst } = await start(t);
   let rounds = 0;
   const workspaces = t.reopen({
@@ -204,8 +195,7 @@ test('a fork retries when a collection removes packs during it', async () => {
   expect(git(t.shadow(child), 'fsck', '--strict', '--no-dangling', '--full')).toBe('');
 });
 
-test('a fork fails when objects are missing', async () => {
-  using t = temporary();
+test('a fork fails when objects are missing', async ({ t }) => {
   const { first } = await start(t);
   for (const name of readdirSync(join(t.shadow(parent), 'objects/pack'))) {
     rmSync(join(t.shadow(parent), 'objects/pack', name));
@@ -214,8 +204,7 @@ test('a fork fails when objects are missing', async () => {
   await expect(t.workspaces.locate({ runId: child, epoch: 1 })).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
 });
 
-test.runIf(existsSync('/dev/shm'))('files are copied where they cannot be linked', async () => {
-  using t = temporary();
+test.runIf(existsSync('/dev/shm'))('files are copied where they cannot be linked', async ({ t }) => {
   const { first } = await start(t);
   const elsewhere = mkdtempSync('/dev/shm/holdpoint-');
   try {

@@ -3,7 +3,7 @@ import { closeSync, openSync, read, readSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { crc32, createDeflate } from 'node:zlib';
 import { WorkspaceError } from '../errors.ts';
-import { syncOpen, writeAll, writeSynced } from '../files/write-durably.ts';
+import { syncOpen, writeAll, writeSynced } from '../files/index.ts';
 import { startObject } from './object-id.ts';
 import {
   commitPack,

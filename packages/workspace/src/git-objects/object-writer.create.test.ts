@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { git, gitBytes } from '../testing/real-git.ts';
+import { git, gitBytes } from '../testing/index.ts';
 import { Deflater } from './deflater.ts';
 import { createObjectWriter } from './object-writer.ts';
 

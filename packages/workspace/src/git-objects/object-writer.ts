@@ -1,5 +1,4 @@
-import { readFully } from '../files/read-fully.ts';
-import { createYielder, type Yielder } from '../files/yielder.ts';
+import { createYielder, readFully, type Yielder } from '../files/index.ts';
 import { type Folder, isFolder } from '../tree/tree.ts';
 import { commitContent } from './commit-object.ts';
 import type { Deflater } from './deflater.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { closeSync, ftruncateSync, openSync, readSync } from 'node:fs';
-import { syncOpen, writeAll, writeSynced } from '../files/write-durably.ts';
+import { syncOpen, writeAll, writeSynced } from '../files/index.ts';
 import {
   commitPack,
   newPackPaths,

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
-import { syncFolder, writeSynced } from '../files/write-durably.ts';
+import { syncFolder, writeSynced } from '../files/index.ts';
 import type { ObjectType } from './object-id.ts';
 
 /** An object as it lies in a pack. */

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type StagedFile, stageFile, syncFolder } from '../files/write-durably.ts';
+import { type StagedFile, stageFile, syncFolder } from '../files/index.ts';
 
 /** Points a ref at an object, in a repository that only this package writes. On disk when it returns. */
 export async function writeRef(gitDir: string, ref: string, oid: string): Promise<void> {

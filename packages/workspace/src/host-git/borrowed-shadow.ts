@@ -1,9 +1,8 @@
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deps, RunFolder } from '../deps.ts';
-import { removeFolder } from '../files/remove-folder.ts';
-import { temporaryPath } from '../run/create-run-folder.ts';
-import { createRunStates } from '../run/run-state.ts';
+import { removeFolder } from '../files/index.ts';
+import { createRunStates, temporaryPath } from '../run/index.ts';
 import { createShadow } from './shadow.ts';
 
 /**

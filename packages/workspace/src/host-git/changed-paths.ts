@@ -1,9 +1,8 @@
-import type { Deps } from '../deps.ts';
+import type { Deps, SnapshotId } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
-import { createYielder } from '../files/yielder.ts';
-import type { SnapshotId } from '../port.ts';
-import type { RunFolder } from '../run/run-folder.ts';
-import { type Change, canonicalMode, type Leaf } from '../tree/tree.ts';
+import { createYielder } from '../files/index.ts';
+import type { RunFolder } from '../run/index.ts';
+import { type Change, canonicalMode, type Leaf } from '../tree/index.ts';
 
 const shape = ['-r', '--raw', '-z', '--no-abbrev', '--no-renames', '--stdin', '--no-commit-id'];
 

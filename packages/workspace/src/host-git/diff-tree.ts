@@ -1,8 +1,7 @@
 import { WorkspaceError } from '../errors.ts';
-import { fromPlain, fromText, isWithin } from '../files/path-name.ts';
-import { createYielder, type Yielder } from '../files/yielder.ts';
+import { createYielder, fromPlain, fromText, isWithin, type Yielder } from '../files/index.ts';
 import type { SnapshotId } from '../port.ts';
-import type { RunFolder } from '../run/run-folder.ts';
+import type { RunFolder } from '../run/index.ts';
 import type { DiffProcesses } from './diff-processes.ts';
 import type { Git, GitOptions } from './git.ts';
 

@@ -1,12 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { writeTree } from '../testing/file-tree.ts';
-import { git, initRepository } from '../testing/real-git.ts';
-import { publishNow, temporary } from '../testing/temporary-workspaces.ts';
-
-const runId = 'run_1';
+import { expect } from 'vitest';
+import { git, runId, type temporary, test, writeTree } from '../testing/index.ts';
 
 /** Creates a repository with every setting, hook and attribute that makes git run a program. */
 function plant(folder: string, canary: string): void {
@@ -54,8 +50,7 @@ async function everyVerb(
   t: ReturnType<typeof temporary>,
   source: { type: 'directory' | 'git'; path: string },
 ): Promise<void> {
-  const base = await t.workspaces.materialise({ runId, source });
-  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+  const { base, path } = await t.begin(source);
   plant(path, join(t.path, 'canary'));
   writeTree(path, { 'a.txt': 'changed\n', 'sub/b.txt': 'b\n' });
   plant(join(path, 'sub'), join(t.path, 'canary'));
@@ -78,32 +73,23 @@ async function everyVerb(
   const resolutions = conflicts.map(({ path: at, versions }) => {
     return { path: at, take: 'run' as const, seen: versions?.source?.oid ?? null };
   });
-  expect(await publishNow(t.workspaces, { runId, snapshot: last.id, message: 'x', resolutions })).toMatchObject({
-    status: 'published',
-  });
+  expect(await t.publish({ snapshot: last.id, message: 'x', resolutions })).toMatchObject({ status: 'published' });
 }
 
-test.each(['directory', 'git'] as const)('nothing planted in a workspace runs on the host (%s)', async (type) => {
-  using t = temporary();
-  const source = join(t.path, 'source');
-  writeTree(source, { 'a.txt': 'a\n' });
-  initRepository(source);
+test.for(['directory', 'git'] as const)('nothing planted in a workspace runs on the host (%s)', async (type, { t }) => {
+  const source = t.source({ 'a.txt': 'a\n' }, 'git');
   await everyVerb(t, { type, path: source });
   expect(existsSync(join(t.path, 'canary'))).toBe(false);
 });
 
-test('nothing configured in the source runs on the host', async () => {
-  using t = temporary();
-  const source = join(t.path, 'source');
-  writeTree(source, { 'a.txt': 'a\n' });
-  initRepository(source);
+test('nothing configured in the source runs on the host', async ({ t }) => {
+  const source = t.source({ 'a.txt': 'a\n' }, 'git');
   plant(source, join(t.path, 'canary'));
   await everyVerb(t, { type: 'git', path: source });
   expect(existsSync(join(t.path, 'canary'))).toBe(false);
 });
 
-test('an unhardened git runs what is planted', () => {
-  using t = temporary();
+test('an unhardened git runs what is planted', ({ t }) => {
   const folder = join(t.path, 'folder');
   writeTree(folder, { 'a.txt': 'a\n' });
   plant(folder, join(t.path, 'canary'));

@@ -1,7 +1,7 @@
 import { delimiter, dirname, isAbsolute } from 'node:path';
 import { execa } from 'execa';
 import { errnoOf, WorkspaceError } from '../errors.ts';
-import { signature } from '../git-objects/commit-object.ts';
+import { signature } from '../git-objects/index.ts';
 
 /**
  * The host's git. It runs on bare repositories and on sources, never inside a tree that an agent writes: opening such a tree runs its

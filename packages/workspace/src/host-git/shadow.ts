@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { syncFile, writeDurably } from '../files/write-durably.ts';
-import type { RunFolder } from '../run/run-folder.ts';
+import { syncFile, writeDurably } from '../files/index.ts';
+import type { RunFolder } from '../run/index.ts';
 import type { Git } from './git.ts';
 
 /** Turns every attribute off: content is bytes, for any `.gitattributes` of a tree or a user. */

@@ -1,11 +1,19 @@
 import type { ChangedRepository, LeftOut } from '@holdpoint/contract';
-import type { Deps, RunFolder } from '../deps.ts';
-import { type BytePath, isDotGit, join, toText } from '../files/path-name.ts';
-import { blobSizes } from '../host-git/blob-sizes.ts';
-import type { SnapshotId } from '../port.ts';
-import { loadRepositories } from '../repository/repositories.ts';
-import { loadSnapshot, readManifests } from '../tree/load-snapshot.ts';
-import { changesBetween, emptyFolder, type Folder, find, isFolder, isLeaf, modes } from '../tree/tree.ts';
+import type { Deps, RunFolder, SnapshotId } from '../deps.ts';
+import { type BytePath, isDotGit, join, toText } from '../files/index.ts';
+import { blobSizes } from '../host-git/stream-blobs.ts';
+import { loadRepositories } from '../repository/index.ts';
+import {
+  changesBetween,
+  emptyFolder,
+  type Folder,
+  find,
+  isFolder,
+  isLeaf,
+  loadSnapshot,
+  modes,
+  readManifests,
+} from '../tree/index.ts';
 import { limitEntries } from './summarise.ts';
 
 /**

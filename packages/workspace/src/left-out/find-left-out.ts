@@ -1,8 +1,8 @@
 import type { LeftOut } from '@holdpoint/contract';
 import type { Deps, RunFolder, WorkspaceRecord } from '../deps.ts';
-import type { BytePath } from '../files/path-name.ts';
+import type { BytePath } from '../files/index.ts';
 import { createSelection } from '../materialise/selection.ts';
-import { type Change, type Folder, find } from '../tree/tree.ts';
+import { type Change, type Folder, find } from '../tree/index.ts';
 import { ignoredPaths } from './ignored-paths.ts';
 
 /** Decides which changes belong to the change set. */

@@ -12,12 +12,11 @@ import {
 import { join as joinPath } from 'node:path';
 import type { Deps, RunFolder, WorkspaceRecord } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
-import { type BytePath, join } from '../files/path-name.ts';
+import { type BytePath, join } from '../files/index.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
 import { createSelection, selectAll } from '../materialise/selection.ts';
 import { openOrigin, type Repository, readGit } from '../source-repository/repository.ts';
-import { loadTree } from '../tree/load-snapshot.ts';
-import { type Folder, find, isLeaf, modes } from '../tree/tree.ts';
+import { type Folder, find, isLeaf, loadTree, modes } from '../tree/index.ts';
 
 /** All rule files of one query together, bytes. */
 const mostBytes = 16 * 1024 * 1024;

@@ -1,24 +1,18 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { type FileTree, writeTree } from '../testing/file-tree.ts';
-import { git, gitBytes, initRepository } from '../testing/real-git.ts';
-import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
-
-const runId = 'run_1';
+import { expect } from 'vitest';
+import { type FileTree, git, gitBytes, runId, type Temporary, temporary, test, writeTree } from '../testing/index.ts';
 
 /** The files that a run adds, and the files that `git add` adds in a work tree with the same files. */
 async function compare(t: Temporary, input: { base: FileTree; made: FileTree; shared?: string; ignoreCase?: boolean }) {
-  const path = join(t.path, 'source');
-  writeTree(path, input.base);
+  const path = t.source(input.base);
   git(t.path, 'init', '-q', '-b', 'main', path);
   git(path, 'add', '-A', '-f');
   git(path, 'commit', '-q', '--allow-empty', '-m', 'base');
   appendFileSync(join(path, '.git/info/exclude'), input.shared ?? '');
   if (input.ignoreCase) git(path, 'config', 'core.ignoreCase', 'true');
-  const base = await t.workspaces.materialise({ runId, source: { type: 'git', path } });
-  const tree = await t.tree();
+  const { base, path: tree } = await t.begin({ type: 'git', path });
   writeTree(tree, input.made);
   const { id } = await t.snapshot(base.id);
   const { files } = await t.workspaces.diff({ runId, from: base.id, to: id });
@@ -70,8 +64,7 @@ const made = Object.fromEntries(
   ].map((path) => [path, 'x\n']),
 );
 
-test.each([false, true])('git ignores the same files (ignoreCase: %s)', async (ignoreCase) => {
-  using t = temporary();
+test.for([false, true])('git ignores the same files (ignoreCase: %s)', async (ignoreCase, { t }) => {
   const { ours, gits } = await compare(t, {
     base: { '.gitignore': rules, 'tracked/old.log': 'tracked\n', tracked2: { link: 'nowhere' } },
     made: {
@@ -89,13 +82,9 @@ test.each([false, true])('git ignores the same files (ignoreCase: %s)', async (i
   expect(ours.length).toBeGreaterThan(10);
 });
 
-test('matches names that are not UTF-8 as bytes', async () => {
-  using t = temporary();
-  const path = join(t.path, 'source');
-  writeTree(path, { '.gitignore': Buffer.from('caf\xe9*\n', 'latin1') });
-  initRepository(path);
-  const base = await t.workspaces.materialise({ runId, source: { type: 'git', path } });
-  const tree = await t.tree();
+test('matches names that are not UTF-8 as bytes', async ({ t }) => {
+  const path = t.source({ '.gitignore': Buffer.from('caf\xe9*\n', 'latin1') }, 'git');
+  const { base, path: tree } = await t.begin({ type: 'git', path });
   const { writeFileSync } = await import('node:fs');
   for (const name of ['caf\xe9', 'th\xe9']) {
     writeFileSync(Buffer.concat([Buffer.from(`${tree}/`), Buffer.from(name, 'latin1')]), 'x');

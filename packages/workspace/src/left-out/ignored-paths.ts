@@ -1,7 +1,7 @@
 import type { Deps, RunFolder, WorkspaceRecord } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
-import { type BytePath, join } from '../files/path-name.ts';
-import type { Folder } from '../tree/tree.ts';
+import { type BytePath, join } from '../files/index.ts';
+import type { Folder } from '../tree/index.ts';
 import { openIgnoreRules, type PathQuery } from './ignore-rules.ts';
 
 /** A subtree with at most this many paths is asked path by path: one process answers at any depth. */

@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { writeTree } from '../testing/file-tree.ts';
-import { git, initRepository } from '../testing/real-git.ts';
-import { publishNow, temporary } from '../testing/temporary-workspaces.ts';
+import { expect } from 'vitest';
+import { git, runId, test, writeTree } from '../testing/index.ts';
 
-const runId = 'run_1';
 const mebibyte = 1024 * 1024;
 
 /** Writes a file of 70 MiB with different pieces. @returns the digest of its content */
@@ -28,15 +25,12 @@ async function digestOf(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-test.each(['directory', 'git'] as const)(
+test.for(['directory', 'git'] as const)(
   'a large file reaches a %s source, a fork and a restored tree',
-  async (type) => {
-    using t = temporary();
-    const source = join(t.path, 'source');
-    writeTree(source, { 'a.txt': 'a\n' });
-    if (type === 'git') initRepository(source);
-    const base = await t.workspaces.materialise({ runId, source: { type, path: source } });
-    const path = await t.tree();
+  { timeout: 60_000 },
+  async (type, { t }) => {
+    const source = t.source({ 'a.txt': 'a\n' }, type);
+    const { base, path } = await t.begin({ type, path: source });
 
     const first = writeLarge(join(path, 'big'), 1);
     writeTree(path, { 'a.txt': 'b\n' });
@@ -56,7 +50,7 @@ test.each(['directory', 'git'] as const)(
     await t.workspaces.restore({ runId, epoch: 1, snapshot: kept.id });
     expect(await digestOf(join(path, 'big'))).toBe(first);
 
-    expect(await publishNow(t.workspaces, { runId, snapshot: final.id })).toMatchObject({
+    expect(await t.publish({ snapshot: final.id })).toMatchObject({
       status: 'published',
       published: { left_out: [] },
     });
@@ -64,5 +58,4 @@ test.each(['directory', 'git'] as const)(
     expect(await digestOf(join(source, 'big'))).toBe(second);
     expect(readFileSync(join(source, 'a.txt'), 'utf8')).toBe('b\n');
   },
-  60_000,
 );

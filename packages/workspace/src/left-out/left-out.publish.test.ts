@@ -1,12 +1,11 @@
 import { appendFileSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type FileTree, readTree, writeTree } from '../testing/file-tree.ts';
+import { runId, type Temporary, temporary, test } from '../testing/index.ts';
 import { git, initRepository } from '../testing/real-git.ts';
-import { publishNow, type Temporary, temporary } from '../testing/temporary-workspaces.ts';
 
-const runId = 'run_1';
 const target = { message: 'm' };
 
 const files: FileTree = {
@@ -27,8 +26,7 @@ async function run(t: Temporary, made: FileTree, given: Partial<Source> & { type
     }
   }
   const source = { ...given, path } as Source;
-  const base = await t.workspaces.materialise({ runId, source });
-  const tree = await t.tree();
+  const { base, path: tree } = await t.begin(source);
   writeTree(tree, made);
   const { id } = await t.snapshot(base.id);
   return { base: base.id, id, source: path, tree };
@@ -49,8 +47,7 @@ const leftOut = [
 ];
 const published = ['src/a.ts', 'src/kept.log'];
 
-test('ignored files are in no diff, patch, plan or commit, and listed as left out', async () => {
-  using t = temporary();
+test('ignored files are in no diff, patch, plan or commit, and listed as left out', async ({ t }) => {
   const { base, id, source } = await run(t, made, { type: 'git' });
 
   const diff = await t.workspaces.diff({ runId, from: base, to: id });
@@ -67,7 +64,7 @@ test('ignored files are in no diff, patch, plan or commit, and listed as left ou
   expect(plan.files.map(({ path }) => path)).toEqual(published);
   expect(plan.left_out).toEqual(leftOut);
   expect(plan.candidate).toBe(id);
-  expect(await publishNow(t.workspaces, { runId, snapshot: id })).toMatchObject({
+  expect(await t.publish({ snapshot: id })).toMatchObject({
     status: 'published',
     published: { left_out: leftOut },
   });
@@ -75,20 +72,19 @@ test('ignored files are in no diff, patch, plan or commit, and listed as left ou
   expect(changed).toEqual(published);
 
   // A repeated publish answers the same.
-  expect(await publishNow(t.workspaces, { runId, snapshot: id })).toMatchObject({ published: { left_out: leftOut } });
+  expect(await t.publish({ snapshot: id })).toMatchObject({ published: { left_out: leftOut } });
   const all = (await t.workspaces.files({ runId, snapshot: id })).map(({ path }) => path);
   expect(all).toContain('node_modules/left-pad/index.js');
   expect(readdirSync(join(t.dataDir, 'git'))).toEqual([]);
 });
 
-test('include_ignored publishes ignored files, also after a publish without', async () => {
-  using t = temporary();
+test('include_ignored publishes ignored files, also after a publish without', async ({ t }) => {
   const { base, id, source } = await run(t, made, { type: 'git' });
-  expect(await publishNow(t.workspaces, { runId, snapshot: id })).toMatchObject({ status: 'published' });
+  expect(await t.publish({ snapshot: id })).toMatchObject({ status: 'published' });
   const diff = await t.workspaces.diff({ runId, from: base, to: id, includeIgnored: true });
   expect(diff).toMatchObject({ left_out: [] });
   expect(diff.files).toHaveLength(6);
-  const all = await publishNow(t.workspaces, { runId, snapshot: id, include_ignored: true });
+  const all = await t.publish({ snapshot: id, include_ignored: true });
   expect(all).toMatchObject({ status: 'published', published: { left_out: [] } });
   const changed = git(source, 'diff', '--name-only', 'main', `holdpoint/${runId}`).split('\n');
   expect(changed).toEqual([
@@ -102,8 +98,7 @@ test('include_ignored publishes ignored files, also after a publish without', as
   expect(git(source, 'rev-list', '--count', `main..holdpoint/${runId}`)).toBe('2');
 });
 
-test('a diff of two steps leaves out ignored files that are added or changed', async () => {
-  using t = temporary();
+test('a diff of two steps leaves out ignored files that are added or changed', async ({ t }) => {
   const { id, tree } = await run(t, made, { type: 'git' });
   writeTree(tree, { 'src/a.ts': 'three\n', 'dist/out.js': 'other\n' });
   const next = await t.snapshot(id);
@@ -114,11 +109,8 @@ test('a diff of two steps leaves out ignored files that are added or changed', a
   expect(readTree(tree)['dist/out.js']).toBe('file out\n');
 });
 
-test('info/exclude and the .gitignore files of the run apply', async () => {
-  using t = temporary();
-  const path = join(t.path, 'source');
-  writeTree(path, files);
-  initRepository(path);
+test('info/exclude and the .gitignore files of the run apply', async ({ t }) => {
+  const path = t.source(files, 'git');
   appendFileSync(join(path, '.git/info/exclude'), '/notes\n');
   const rules = { '.gitignore': '*.tmp\n!dist/\n', notes: 'private\n', 'a.tmp': 'x\n', 'dist/out.js': 'out\n' };
   const { base, id } = await run(t, rules, { type: 'git' });
@@ -130,50 +122,47 @@ test('info/exclude and the .gitignore files of the run apply', async () => {
   ]);
 });
 
-test.each(['git', 'directory'] as const)('files outside include and exclude do not reach a %s source', async (type) => {
-  using t = temporary();
-  const outside = { 'src/a.ts': 'two\n', 'build/x/1': '1\n', 'build/2': '2\n', 'src/secret': 's\n' };
-  const { base, id, source } = await run(t, outside, { type, include: ['src'], exclude: ['secret'] });
-  const expected = [
-    { path: 'build/', reason: 'excluded', files: 2, bytes: 4 },
-    { path: 'src/secret', reason: 'excluded', files: 1, bytes: 2 },
-  ];
-  const diff = await t.workspaces.diff({ runId, from: base, to: id });
-  expect(diff.files.map(({ path }) => path)).toEqual(['src/a.ts']);
-  expect(diff.left_out).toEqual(expected);
-  expect(await publishNow(t.workspaces, { runId, snapshot: id })).toMatchObject({
-    status: 'published',
-    published: { left_out: expected },
-  });
-  if (type === 'git') {
-    expect(git(source, 'diff', '--name-only', 'main', `holdpoint/${runId}`)).toBe('src/a.ts');
-  } else {
-    expect(Object.keys(readTree(source)).sort()).toEqual(['.gitignore', 'src', 'src/a.ts', 'src/kept.log']);
-  }
-});
+test.for(['git', 'directory'] as const)(
+  'files outside include and exclude do not reach a %s source',
+  async (type, { t }) => {
+    const outside = { 'src/a.ts': 'two\n', 'build/x/1': '1\n', 'build/2': '2\n', 'src/secret': 's\n' };
+    const { base, id, source } = await run(t, outside, { type, include: ['src'], exclude: ['secret'] });
+    const expected = [
+      { path: 'build/', reason: 'excluded', files: 2, bytes: 4 },
+      { path: 'src/secret', reason: 'excluded', files: 1, bytes: 2 },
+    ];
+    const diff = await t.workspaces.diff({ runId, from: base, to: id });
+    expect(diff.files.map(({ path }) => path)).toEqual(['src/a.ts']);
+    expect(diff.left_out).toEqual(expected);
+    expect(await t.publish({ snapshot: id })).toMatchObject({
+      status: 'published',
+      published: { left_out: expected },
+    });
+    if (type === 'git') {
+      expect(git(source, 'diff', '--name-only', 'main', `holdpoint/${runId}`)).toBe('src/a.ts');
+    } else {
+      expect(Object.keys(readTree(source)).sort()).toEqual(['.gitignore', 'src', 'src/a.ts', 'src/kept.log']);
+    }
+  },
+);
 
-test('a .gitignore outside include still applies', async () => {
-  using t = temporary();
+test('a .gitignore outside include still applies', async ({ t }) => {
   const { base, id } = await run(t, { 'src/dist/x': 'x\n', 'src/b.ts': 'b\n' }, { type: 'git', include: ['src'] });
   const { files: changed, left_out } = await t.workspaces.diff({ runId, from: base, to: id });
   expect(changed.map(({ path }) => path)).toEqual(['src/b.ts']);
   expect(left_out).toEqual([{ path: 'src/dist/', reason: 'ignored', files: 1, bytes: 2 }]);
 });
 
-test('a directory source has no ignore rules, even inside a repository', async () => {
-  using t = temporary();
-  const path = join(t.path, 'source');
-  writeTree(path, files);
-  initRepository(path);
+test('a directory source has no ignore rules, even inside a repository', async ({ t }) => {
+  t.source(files, 'git');
   const { id, source } = await run(t, { 'dist/out.js': 'out\n' }, { type: 'directory' });
-  expect(await publishNow(t.workspaces, { runId, snapshot: id })).toMatchObject({
+  expect(await t.publish({ snapshot: id })).toMatchObject({
     published: { files_written: 1, left_out: [] },
   });
   expect(readTree(source, { ignore: ['.git'] })['dist/out.js']).toBe('file out\n');
 });
 
-test('a long list of left out files is summed up at its end', async () => {
-  using t = temporary();
+test('a long list of left out files is summed up at its end', async ({ t }) => {
   const logs = Object.fromEntries(
     Array.from({ length: 230 }, (_, n) => [`src/${String(n).padStart(3, '0')}.log`, 'x']),
   );
@@ -205,5 +194,5 @@ test('an unchanged file that was always too large is not listed as left out', as
   writeTree(join(t.path, 'source'), { ...files, big: 'x'.repeat(2000) });
   const { base, id } = await run(t, { 'src/a.ts': 'two\n' }, { type: 'directory' });
   expect((await t.workspaces.diff({ runId, from: base, to: id })).left_out).toEqual([]);
-  expect(await publishNow(t.workspaces, { runId, snapshot: id })).toMatchObject({ published: { left_out: [] } });
+  expect(await t.publish({ snapshot: id })).toMatchObject({ published: { left_out: [] } });
 });

@@ -1,20 +1,24 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
 import type { LeftOut } from '@holdpoint/contract';
-import type { Deps } from '../deps.ts';
-import { fromPlain, fromText, isWithin } from '../files/path-name.ts';
-import { createObjectWriter } from '../git-objects/object-writer.ts';
+import type { Deps, DiffRequest } from '../deps.ts';
+import { fromPlain, fromText, isWithin } from '../files/index.ts';
+import { createObjectWriter } from '../git-objects/index.ts';
 import { changedPaths } from '../host-git/changed-paths.ts';
 import { createSelection } from '../materialise/selection.ts';
-import type { DiffRequest } from '../port.ts';
 import { applyChanges } from '../publish/apply-changes.ts';
 import { isWithinAny } from '../publish/change-set.ts';
 import { manifestOf } from '../read/list-unknown.ts';
-import { type RunFolder, runFolder } from '../run/run-folder.ts';
-import { requireRecord, type WorkspaceRecord } from '../run/workspace-record.ts';
-import { assertSnapshot, loadSnapshot, readManifests } from '../tree/load-snapshot.ts';
-import { isSameSkip, type Skipped } from '../tree/manifest.ts';
-import type { Change, Folder } from '../tree/tree.ts';
+import { type RunFolder, requireRecord, runFolder, type WorkspaceRecord } from '../run/index.ts';
+import {
+  assertSnapshot,
+  type Change,
+  type Folder,
+  isSameSkip,
+  loadSnapshot,
+  readManifests,
+  type Skipped,
+} from '../tree/index.ts';
 import { changedRepositories } from './changed-repositories.ts';
 import { findLeftOut } from './find-left-out.ts';
 import { summarise } from './summarise.ts';

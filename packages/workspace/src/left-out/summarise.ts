@@ -1,10 +1,9 @@
 import { isUnstorable, type LeftOut } from '@holdpoint/contract';
 import type { Deps, RunFolder } from '../deps.ts';
-import { type BytePath, toText } from '../files/path-name.ts';
-import { blobSizes } from '../host-git/blob-sizes.ts';
+import { type BytePath, toText } from '../files/index.ts';
+import { blobSizes } from '../host-git/stream-blobs.ts';
 import { modifiedAt } from '../read/list-unknown.ts';
-import type { Skipped } from '../tree/manifest.ts';
-import { type Change, type Folder, find, isFolder } from '../tree/tree.ts';
+import { type Change, type Folder, find, isFolder, type Skipped } from '../tree/index.ts';
 
 /** Entries of a list; further entries are summed up per reason. */
 const mostEntries = 200;

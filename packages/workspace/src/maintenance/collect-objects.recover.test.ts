@@ -3,18 +3,13 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { describe, expect, test } from 'vitest';
-import { readTree, writeTree } from '../testing/file-tree.ts';
-import { git } from '../testing/real-git.ts';
-import { runUntilKilled } from '../testing/run-until-killed.ts';
-import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
+import { describe, expect } from 'vitest';
+import { git, readTree, runId, runUntilKilled, type Temporary, test, writeTree } from '../testing/index.ts';
 
-const runId = 'run_1';
 const longAgo = new Date('2020-01-01');
 
 async function start(t: Temporary, steps = 6) {
-  const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+  const { base, path } = await t.begin({ type: 'empty' });
   const ids = [base.id];
   for (let step = 0; step < steps; step++) {
     writeTree(path, { 'text.txt': `${'line\n'.repeat(200)}${step}\n`, [`d${step % 2}/f${step}`]: `${step}\n` });
@@ -35,8 +30,7 @@ function age(folder: string): void {
   }
 }
 
-test('a collection killed at any point keeps every snapshot', async () => {
-  using t = temporary();
+test('a collection killed at any point keeps every snapshot', async ({ t }) => {
   const { ids, path, last } = await start(t);
   const before = readTree(path);
   let killed = 0;
@@ -75,8 +69,7 @@ describe('objects that no ref needs', () => {
     return { workspaces, last, has, path };
   }
 
-  test('stay while they are young, because a ref may follow', async () => {
-    using t = temporary();
+  test('stay while they are young, because a ref may follow', async ({ t }) => {
     const { workspaces, has } = await failOnce(t);
     await workspaces.collect(runId);
     expect(has()).toBe(true);
@@ -84,8 +77,7 @@ describe('objects that no ref needs', () => {
     expect(has()).toBe(true);
   });
 
-  test('go when they are old, and are written again when needed', async () => {
-    using t = temporary();
+  test('go when they are old, and are written again when needed', async ({ t }) => {
     const { workspaces, has, last, path } = await failOnce(t);
     age(join(t.shadow(runId), 'objects'));
     await workspaces.collect(runId);
@@ -99,8 +91,7 @@ describe('objects that no ref needs', () => {
   });
 });
 
-test('duplicate packs, loose objects and temporary files are removed', async () => {
-  using t = temporary();
+test('duplicate packs, loose objects and temporary files are removed', async ({ t }) => {
   const { path, last } = await start(t);
   const shadow = t.shadow(runId);
   writeTree(path, { large: Buffer.alloc(5 * 1024 * 1024, 'large'), small: 'small' });
@@ -126,8 +117,7 @@ test('duplicate packs, loose objects and temporary files are removed', async () 
   expect(readTree(path)).toEqual(tree);
 });
 
-test('a long-running reader survives the removal of packs', async () => {
-  using t = temporary();
+test('a long-running reader survives the removal of packs', async ({ t }) => {
   const { last } = await start(t);
   const ids = (await t.workspaces.files({ runId, snapshot: last })).map((file) => file.oid);
   const reader = spawn('git', [`--git-dir=${t.shadow(runId)}`, '-c', 'safe.directory=*', 'cat-file', '--batch-check']);

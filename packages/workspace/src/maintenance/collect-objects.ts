@@ -1,15 +1,12 @@
 import { mkdirSync, renameSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deps } from '../deps.ts';
-import { WorkspaceError } from '../errors.ts';
-import { syncFile } from '../files/write-durably.ts';
-import { commitPack, newPackPaths } from '../git-objects/pack.ts';
-import { objectsIn } from '../git-objects/pack-index.ts';
+import { unlessMissing, WorkspaceError } from '../errors.ts';
+import { syncFile } from '../files/index.ts';
+import { commitPack, newPackPaths, objectsIn } from '../git-objects/index.ts';
 import { bigFileFlags } from '../host-git/git.ts';
-import { type RunFolder, runFolder } from '../run/run-folder.ts';
-import { readRecord } from '../run/workspace-record.ts';
-import { removeTemporaryFiles } from './remove-temporary-files.ts';
+import { type RunFolder, readRecord, runFolder } from '../run/index.ts';
 import { findStored, removeSuperseded } from './stored-objects.ts';
 
 /**
@@ -55,5 +52,29 @@ async function packReferenced(deps: Deps, folder: RunFolder): Promise<Set<string
     return new Set(packed);
   } finally {
     await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+/** A file that is still being written is younger. */
+const idleMs = 3_600_000;
+
+/** Removes temporary files of processes that died while writing objects, refs or packs. */
+async function removeTemporaryFiles(deps: Pick<Deps, 'now'>, folder: RunFolder): Promise<void> {
+  for (const below of ['.', 'info', 'objects', 'refs']) {
+    await visit(deps, join(folder.shadow, below), below === 'objects' || below === 'refs');
+  }
+}
+
+const isTemporary = (name: string): boolean => /^(tmp_|collect-)|^\..*\.tmp$|\.lock$/.test(name);
+
+async function visit(deps: Pick<Deps, 'now'>, path: string, deep: boolean): Promise<void> {
+  const entries = await readdir(path, { withFileTypes: true }).catch(unlessMissing([]));
+  for (const entry of entries) {
+    const below = join(path, entry.name);
+    if (isTemporary(entry.name)) {
+      const status = await lstat(below).catch(unlessMissing(undefined));
+      if (status !== undefined && deps.now() - status.mtimeMs > idleMs)
+        await rm(below, { recursive: true, force: true });
+    } else if (deep && entry.isDirectory()) await visit(deps, below, deep);
   }
 }

@@ -1,23 +1,15 @@
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { readTree, writeTree } from '../testing/file-tree.ts';
-import { runUntilKilled } from '../testing/run-until-killed.ts';
-import { publishNow, type Temporary, temporary } from '../testing/temporary-workspaces.ts';
-
-const runId = 'run_1';
+import { expect } from 'vitest';
+import { readTree, runId, runUntilKilled, type Temporary, test, writeTree } from '../testing/index.ts';
 
 async function start(t: Temporary) {
-  const source = join(t.path, 'source');
-  writeTree(source, { 'a.txt': 'a\n', 'run.sh': { executable: 'x' }, link: { link: 'a.txt' } });
-  const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-  const { path } = await t.workspaces.locate({ runId, epoch: 1 });
+  const source = t.source({ 'a.txt': 'a\n', 'run.sh': { executable: 'x' }, link: { link: 'a.txt' } });
+  const { base, path } = await t.begin(source);
   writeTree(path, { 'a.txt': 'changed\n', 'kept/b.txt': 'b\n' });
   const { id } = await t.workspaces.snapshot({ runId, epoch: 1, parent: base.id, message: 'x' });
   return { source, base: base.id, id, tree: readTree(path) };
 }
 
-test('a run without a tree can be read, compared, forked and published', async () => {
-  using t = temporary();
+test('a run without a tree can be read, compared, forked and published', async ({ t }) => {
   const { source, base, id } = await start(t);
   expect(await t.workspaces.hasTree(runId)).toBe(true);
   const [before] = await t.workspaces.sizes();
@@ -33,12 +25,11 @@ test('a run without a tree can be read, compared, forked and published', async (
   expect(await t.workspaces.files({ runId, snapshot: id })).toHaveLength(4);
   await t.workspaces.collect(runId);
   await t.workspaces.fork({ runId: 'run_2', from: { runId, snapshot: id } });
-  expect(await publishNow(t.workspaces, { runId, snapshot: id })).toMatchObject({ status: 'published' });
+  expect(await t.publish({ snapshot: id })).toMatchObject({ status: 'published' });
   expect(readTree(source)['a.txt']).toBe('file changed\n');
 });
 
-test('a restore or take-over rebuilds the tree; older epochs stay stale', async () => {
-  using t = temporary();
+test('a restore or take-over rebuilds the tree; older epochs stay stale', async ({ t }) => {
   const { base, id, tree } = await start(t);
   await t.workspaces.dropTree({ runId, epoch: 2 });
   for (const epoch of [1, 2]) {
@@ -58,8 +49,7 @@ test('a restore or take-over rebuilds the tree; older epochs stay stale', async 
   expect(readTree(path)['a.txt']).toBe('file a\n');
 });
 
-test('a drop killed at any point is finished by the next call', async () => {
-  using t = temporary();
+test('a drop killed at any point is finished by the next call', async ({ t }) => {
   const { id, tree } = await start(t);
   let epoch = 1;
   for (let dieAt = 1, isKilled = true; isKilled; dieAt++) {

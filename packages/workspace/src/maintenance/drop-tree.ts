@@ -1,13 +1,10 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Deps } from '../deps.ts';
-import { removeFolder } from '../files/remove-folder.ts';
-import { syncFolder, writeDurably } from '../files/write-durably.ts';
-import type { SnapshotId } from '../port.ts';
-import { removeBaseObjects } from '../repository/base-objects.ts';
+import type { Call, Deps } from '../deps.ts';
+import { removeFolder, syncFolder, writeDurably } from '../files/index.ts';
+import { removeBaseObjects } from '../repository/index.ts';
 import { restoreSnapshot } from '../restore.ts';
-import { dropMark, epochsIn, isDropped, runFolder } from '../run/run-folder.ts';
-import { requireRecord } from '../run/workspace-record.ts';
+import { dropMark, epochsIn, isDropped, requireRecord, runFolder } from '../run/index.ts';
 import { buildTree } from '../take-over.ts';
 
 /** Whether the run has a tree. */
@@ -18,7 +15,7 @@ export const hasTree = (deps: Pick<Deps, 'dataDir'>, runId: string): boolean =>
  * Removes the tree of an ended run, 70 to 85 % of its space. The snapshots stay. The mark is written first: it reserves the epoch for the
  * tree that a restore builds again.
  */
-export async function dropTree(deps: Deps, { runId, epoch }: { runId: string; epoch: number }): Promise<void> {
+export async function dropTree(deps: Deps, { runId, epoch }: Call<'dropTree'>): Promise<void> {
   const folder = runFolder(deps.dataDir, runId, epoch);
   requireRecord(folder);
   await writeDurably(dropMark(folder), '');
@@ -39,10 +36,7 @@ export async function dropTree(deps: Deps, { runId, epoch }: { runId: string; ep
 }
 
 /** Restores the tree to a snapshot, and builds it again when it was dropped. */
-export async function restoreTree(
-  deps: Deps,
-  input: { runId: string; epoch: number; snapshot: SnapshotId },
-): Promise<void> {
+export async function restoreTree(deps: Deps, input: Call<'restore'>): Promise<void> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
   if (!isDropped(folder)) return restoreSnapshot(deps, input);

@@ -1,10 +1,9 @@
 import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Deps } from '../deps.ts';
+import type { Deps, RunSize } from '../deps.ts';
 import { unlessMissing } from '../errors.ts';
-import type { RunSize } from '../port.ts';
-import { isRunId, runFolder } from '../run/run-folder.ts';
+import { isRunId, runFolder } from '../run/index.ts';
 
 /** Disk use of every run's workspace, largest first. Reads the status of every file, so it takes as long as `du`. */
 export async function measureRuns(deps: Deps): Promise<RunSize[]> {

@@ -2,9 +2,9 @@ import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deps } from '../deps.ts';
 import { errnoOf } from '../errors.ts';
-import { syncFolder } from '../files/write-durably.ts';
-import { objectsIn } from '../git-objects/pack-index.ts';
-import type { RunFolder } from '../run/run-folder.ts';
+import { syncFolder } from '../files/index.ts';
+import { objectsIn } from '../git-objects/index.ts';
+import type { RunFolder } from '../run/index.ts';
 
 /** The objects of a shadow repository at one moment. */
 export interface Stored {

@@ -1,15 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { readTree, writeTree } from '../testing/file-tree.ts';
-import { git } from '../testing/real-git.ts';
-import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
-
-const runId = 'run_1';
+import { expect } from 'vitest';
+import { git, readTree, runId, type Temporary, temporary, test, writeTree } from '../testing/index.ts';
 
 async function manySnapshots(t: Temporary) {
-  const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-  const { path } = await t.workspaces.locate({ runId: runId, epoch: 1 });
+  const { base, path } = await t.begin({ type: 'empty' });
   const trees: { id: string; tree: object }[] = [];
   let parent = base.id;
   for (let step = 0; step < 12; step++) {
@@ -23,8 +18,7 @@ async function manySnapshots(t: Temporary) {
 const packsIn = (t: Temporary) =>
   readdirSync(join(t.shadow(runId), 'objects/pack')).filter((name) => name.endsWith('.pack'));
 
-test('a collection keeps every snapshot in one pack, and the run continues', async () => {
-  using t = temporary();
+test('a collection keeps every snapshot in one pack, and the run continues', async ({ t }) => {
   const { path, trees, last } = await manySnapshots(t);
   expect(packsIn(t).length).toBeGreaterThan(10);
   await t.workspaces.collect(runId);
@@ -42,8 +36,7 @@ test('a collection keeps every snapshot in one pack, and the run continues', asy
   expect((await t.workspaces.files({ runId, snapshot: next.id, path: 'more' })).length).toBe(1);
 });
 
-test('readers in another process survive a collection', async () => {
-  using t = temporary();
+test('readers in another process survive a collection', async ({ t }) => {
   const { trees } = await manySnapshots(t);
   const reader = t.reopen();
   const reading = (async () => {
@@ -55,8 +48,7 @@ test('readers in another process survive a collection', async () => {
   await reading;
 });
 
-test('sizes lists every run, the largest first', async () => {
-  using t = temporary();
+test('sizes lists every run, the largest first', async ({ t }) => {
   await manySnapshots(t);
   await t.workspaces.materialise({ runId: 'run_large', source: { type: 'empty' } });
   writeFileSync(
@@ -91,8 +83,7 @@ test('the folder of an unknown run stays in the trash for a week', async () => {
   const start = Date.now();
   const clock = { now: start };
   using t = temporary({ now: () => clock.now });
-  const source = join(t.path, 'source');
-  writeTree(source, { 'a.txt': 'a\n' });
+  const source = t.source({ 'a.txt': 'a\n' });
   await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
   const path = join(t.dataDir, 'runs', runId);
   const files = readTree((await t.workspaces.locate({ runId, epoch: 1 })).path);
@@ -121,8 +112,7 @@ test('one bad folder does not stop the others; a publish is finished', async () 
     mkdirSync(folder(name), { recursive: true });
   }
   writeFileSync(folder('runs/run_broken/workspace.json'), 'not JSON');
-  const source = join(t.path, 'source');
-  writeTree(source, { 'a.txt': 'a\n', 'b.txt': 'b\n' });
+  const source = t.source({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
   const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
   writeTree((await t.workspaces.locate({ runId: runId, epoch: 1 })).path, { 'a.txt': 'A\n', 'b.txt': 'B\n' });
   const { id } = await t.workspaces.snapshot({ epoch: 1, runId, parent: base.id, message: 'x' });

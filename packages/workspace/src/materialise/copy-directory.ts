@@ -4,14 +4,16 @@ import {
   type Directory,
   type EntryKind,
   entriesIn,
+  isDotGit,
+  join,
   namesIn,
   openChild,
   openTop,
+  setFolderOwner,
+  setLinkOwner,
   statIn,
-} from '../files/open-directory.ts';
-import { isDotGit, join } from '../files/path-name.ts';
-import { setFolderOwner, setLinkOwner } from '../files/set-owner.ts';
-import { specialKind } from '../tree/scan.ts';
+} from '../files/index.ts';
+import { specialKind } from '../tree/index.ts';
 import { type CopyState, copyFile, openSource } from './copy-file.ts';
 import { countEntry, fileDone, type ImportContext } from './import-context.ts';
 

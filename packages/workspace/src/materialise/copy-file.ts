@@ -1,10 +1,7 @@
 import { closeSync, constants, copyFileSync, fstatSync, futimesSync, openSync, readSync, type Stats } from 'node:fs';
 import { errnoOf } from '../errors.ts';
-import type { Directory } from '../files/open-directory.ts';
-import type { BytePath } from '../files/path-name.ts';
-import { setFileOwner } from '../files/set-owner.ts';
-import { writeAll } from '../files/write-durably.ts';
-import { largeBlobBytes } from '../git-objects/object-writer.ts';
+import { type BytePath, type Directory, setFileOwner, writeAll } from '../files/index.ts';
+import { largeBlobBytes } from '../git-objects/index.ts';
 import { bytesDone, countBytes, type ImportContext } from './import-context.ts';
 
 /** An open regular file of a source. */

@@ -1,18 +1,19 @@
 import { type BigIntStats, statSync } from 'node:fs';
 import type { Source } from '@holdpoint/contract';
-import type { Deps, ObjectWriter, RunFolder } from '../deps.ts';
-import { openTop } from '../files/open-directory.ts';
-import { toText } from '../files/path-name.ts';
-import { setFolderOwner } from '../files/set-owner.ts';
-import { createYielder } from '../files/yielder.ts';
-import type { Materialised, Owner, Progress, SkippedPath } from '../port.ts';
+import type { Deps, Materialised, ObjectWriter, Owner, Progress, RunFolder, SkippedPath } from '../deps.ts';
+import { createYielder, openTop, setFolderOwner, toText } from '../files/index.ts';
 import { startScan } from '../snapshot.ts';
 import { assertUnchanged, readGit } from '../source-repository/repository.ts';
 import { takeCommit } from '../source-repository/take-commit.ts';
-import { checkoutTree, hashOnly } from '../tree/checkout-tree.ts';
-import { loadTree } from '../tree/load-snapshot.ts';
-import { fileSystemClock, type StatCache } from '../tree/stat-cache.ts';
-import { emptyFolder, type Folder } from '../tree/tree.ts';
+import {
+  checkoutTree,
+  emptyFolder,
+  type Folder,
+  fileSystemClock,
+  hashOnly,
+  loadTree,
+  type StatCache,
+} from '../tree/index.ts';
 import { extractArchive } from './archive/extract-archive.ts';
 import type { FoundSource } from './check-source.ts';
 import { copyDirectory } from './copy-directory.ts';

@@ -1,8 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { WorkspaceError } from '../errors.ts';
-import type { BytePath } from '../files/path-name.ts';
-import type { Yielder } from '../files/yielder.ts';
-import type { ObjectWriter } from '../git-objects/object-writer.ts';
+import type { BytePath, Yielder } from '../files/index.ts';
+import type { ObjectWriter } from '../git-objects/index.ts';
 import type { Owner, Progress, SkippedPath } from '../port.ts';
 import type { Selection } from './selection.ts';
 

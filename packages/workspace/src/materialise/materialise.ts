@@ -1,38 +1,40 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
-import type { Deps } from '../deps.ts';
-import { assertFreeSpace } from '../files/free-space.ts';
-import { openTree } from '../files/open-directory.ts';
-import { syncFolder } from '../files/write-durably.ts';
-import { Deflater } from '../git-objects/deflater.ts';
-import { createObjectWriter } from '../git-objects/object-writer.ts';
-import { PackStream } from '../git-objects/pack-stream.ts';
+import type { Call, Deps, Materialised, Owner } from '../deps.ts';
+import { assertFreeSpace, openTree, syncFolder } from '../files/index.ts';
+import { createObjectWriter, Deflater, PackStream } from '../git-objects/index.ts';
 import { createShadow, syncShadow } from '../host-git/shadow.ts';
-import type { Materialised, Owner, Progress } from '../port.ts';
-import { baseCommitContent } from '../repository/base-commit.ts';
-import { createBaseObjects } from '../repository/base-objects.ts';
-import { createRepository } from '../repository/create-repository.ts';
-import { scanRepositories, storeRepositories } from '../repository/repositories.ts';
-import { createRunFolder } from '../run/create-run-folder.ts';
-import { type RunFolder, runFolder } from '../run/run-folder.ts';
-import { createHead } from '../run/tree-head.ts';
-import { readRecord, type WorkspaceRecord, writeRecord } from '../run/workspace-record.ts';
+import {
+  baseCommitContent,
+  createBaseObjects,
+  createRepository,
+  scanRepositories,
+  storeRepositories,
+} from '../repository/index.ts';
+import {
+  createHead,
+  createRunFolder,
+  type RunFolder,
+  readRecord,
+  runFolder,
+  type WorkspaceRecord,
+  writeRecord,
+} from '../run/index.ts';
 import { commitTree, startScan } from '../snapshot.ts';
-import { type LoadedSnapshot, loadSnapshot } from '../tree/load-snapshot.ts';
-import { skippedPaths, toSkips, withLeftOut } from '../tree/manifest.ts';
-import { compact } from '../tree/permissions.ts';
-import { scanChildren } from '../tree/scan.ts';
-import { countChanges, emptyFolders } from '../tree/tree.ts';
+import {
+  compact,
+  countChanges,
+  emptyFolders,
+  type LoadedSnapshot,
+  loadSnapshot,
+  scanChildren,
+  skippedPaths,
+  toSkips,
+  withLeftOut,
+} from '../tree/index.ts';
 import { type FoundSource, findSource } from './check-source.ts';
 import { type Fill, type Filled, fillTree } from './fill-tree.ts';
-
-interface Input {
-  runId: string;
-  source: Source;
-  onProgress?: (progress: Progress) => void;
-  signal?: AbortSignal;
-}
 
 /**
  * Makes the run's private copy and its first snapshot in a temporary folder; a rename is the commit point. When the run already has its
@@ -41,7 +43,7 @@ interface Input {
  * The snapshot is fsynced, the tree is not. After a power failure the head of the tree names another boot, so the tree is rebuilt from the
  * snapshot before anything runs.
  */
-export async function materialise(deps: Deps, input: Input): Promise<Materialised> {
+export async function materialise(deps: Deps, input: Call<'materialise'>): Promise<Materialised> {
   const folder = runFolder(deps.dataDir, input.runId);
   const made = readRecord(folder);
   if (made !== undefined) return describe(deps, folder, made);
@@ -61,7 +63,7 @@ export async function materialise(deps: Deps, input: Input): Promise<Materialise
   return isOurs && first ? toMaterialised(placed.record, first) : describe(deps, placed.folder, placed.record);
 }
 
-type MakeInput = Input & { folder: RunFolder; found: FoundSource; owner: Owner };
+type MakeInput = Call<'materialise'> & { folder: RunFolder; found: FoundSource; owner: Owner };
 
 /** Makes the folder of the run and waits until it is on disk. */
 async function make(deps: Deps, place: MakeInput): Promise<WorkspaceRecord> {

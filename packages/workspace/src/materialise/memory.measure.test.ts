@@ -3,14 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
-import { git } from '../testing/real-git.ts';
-import { temporary } from '../testing/temporary-workspaces.ts';
+import { expect } from 'vitest';
+import { git, test } from '../testing/index.ts';
 
 const script = fileURLToPath(new URL('../testing/materialise-memory.ts', import.meta.url));
 
-test.runIf(process.platform === 'linux')('a copy of 300 MB of incompressible files uses bounded memory', () => {
-  using t = temporary();
+test.runIf(process.platform === 'linux')('a copy of 300 MB of incompressible files uses bounded memory', ({ t }) => {
   const source = join(t.path, 'source');
   mkdirSync(source);
   for (let n = 0; n < 100; n++) writeFileSync(join(source, `noise-${n}`), randomBytes(3_000_000));

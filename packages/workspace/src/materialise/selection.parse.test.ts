@@ -1,14 +1,10 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { Progress } from '../port.ts';
-import { readTree, writeTree } from '../testing/file-tree.ts';
-import { git, initRepository } from '../testing/real-git.ts';
-import { publishNow, type Temporary, temporary } from '../testing/temporary-workspaces.ts';
+import { git, initRepository, readTree, runId, type Temporary, temporary, test, writeTree } from '../testing/index.ts';
 import { createSelection } from './selection.ts';
-
-const runId = 'run_1';
 
 test.each([
   [{ exclude: ['node_modules'] }, ['a.ts', 'src/b.ts'], ['node_modules/x', 'src/node_modules/y/z']],
@@ -32,10 +28,9 @@ test.each([
   for (const path of unwanted) expect(selection.has(path), path).toBe(false);
 });
 
-test.each(['', '/abs', '../up', 'a/../../b', '!a', './', '+(a|b)', '[a', '*a*a*a*b', '{1..3}', '{a,b}'.repeat(7)])(
+test.for(['', '/abs', '../up', 'a/../../b', '!a', './', '+(a|b)', '[a', '*a*a*a*b', '{1..3}', '{a,b}'.repeat(7)])(
   'rejects the glob %j',
-  async (glob) => {
-    using t = temporary();
+  async (glob, { t }) => {
     const source = join(t.path, 'source');
     mkdirSync(source);
     await expect(t.workspaces.check({ type: 'directory', path: source, exclude: [glob] })).rejects.toMatchObject({
@@ -61,24 +56,21 @@ test('hostile globs and names are matched in linear time', () => {
 });
 
 async function start(t: Temporary, type: 'directory' | 'git') {
-  const source = join(t.path, 'source');
-  writeTree(source, files);
-  if (type === 'git') initRepository(source);
+  const source = t.source(files, type);
   const selected: Source = { type, path: source, exclude: ['secret', 'node_modules', '*.log'] };
   const base = await t.workspaces.materialise({ runId, source: selected });
   return { source, base, path: await t.tree() };
 }
 
-test.each(['directory', 'git'] as const)(
+test.for(['directory', 'git'] as const)(
   'copies only selected files of a %s, and a publish leaves the rest alone',
-  async (type) => {
-    using t = temporary();
+  async (type, { t }) => {
     const { source, base, path } = await start(t, type);
     expect(Object.keys(readTree(path)).sort()).toEqual(['docs', 'docs/x.md', 'only', 'only/deep', 'src', 'src/a.ts']);
     writeTree(path, { 'src/a.ts': 'A\n', 'src/new.ts': 'new\n' });
     rmSync(join(path, 'docs'), { recursive: true });
     const final = await t.snapshot(base.id);
-    expect(await publishNow(t.workspaces, { runId, snapshot: final.id })).toMatchObject({ status: 'published' });
+    expect(await t.publish({ snapshot: final.id })).toMatchObject({ status: 'published' });
     const now =
       type === 'git' ? git(source, 'ls-tree', '-r', '--name-only', `holdpoint/${runId}`).split('\n') : undefined;
     const found = now ?? Object.entries(readTree(source)).flatMap(([file, text]) => (text === 'folder' ? [] : [file]));
@@ -87,10 +79,9 @@ test.each(['directory', 'git'] as const)(
   },
 );
 
-test.each(['directory', 'git'] as const)(
+test.for(['directory', 'git'] as const)(
   'a run file at the path of an excluded file of a %s is left out',
-  async (type) => {
-    using t = temporary();
+  async (type, { t }) => {
     const { source, base, path } = await start(t, type);
     writeTree(path, { 'secret/key': 'made up\n' });
     const final = await t.snapshot(base.id);
@@ -98,24 +89,21 @@ test.each(['directory', 'git'] as const)(
     const { conflicts, left_out } = await t.workspaces.planPublish(request);
     expect(conflicts).toEqual([]);
     expect(left_out).toEqual([{ path: 'secret/', reason: 'excluded', files: 1, bytes: 8 }]);
-    expect(await publishNow(t.workspaces, { runId, snapshot: final.id })).toMatchObject({ status: 'published' });
+    expect(await t.publish({ snapshot: final.id })).toMatchObject({ status: 'published' });
     expect(readTree(source)['secret/key']).toBe('file key\n');
   },
 );
 
 test.each(['directory', 'git'] as const)('rejects a too large %s before it is a workspace', async (type) => {
   using t = temporary({ limits: { sourceBytes: 1000 } });
-  const source = join(t.path, 'source');
-  writeTree(source, { a: 'a'.repeat(600), b: 'b'.repeat(600) });
-  if (type === 'git') initRepository(source);
+  const source = t.source({ a: 'a'.repeat(600), b: 'b'.repeat(600) }, type);
   const all = { type, path: source };
   await expect(t.workspaces.materialise({ runId, source: all })).rejects.toMatchObject({ code: 'ESOURCETOOLARGE' });
   await expect(t.workspaces.locate({ runId: runId, epoch: 1 })).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
   expect(await t.workspaces.materialise({ runId, source: { ...all, exclude: ['b'] } })).toMatchObject({ files: 1 });
 });
 
-test('reports progress of a long copy, and lists submodules', async () => {
-  using t = temporary();
+test('reports progress of a long copy, and lists submodules', async ({ t }) => {
   const source = join(t.path, 'source');
   const many = Object.fromEntries(
     Array.from({ length: 3000 }, (_, index) => [`d${index % 50}/f${index}`, `${index}\n`]),

@@ -1,5 +1,5 @@
-import type { BytePath } from '../files/path-name.ts';
-import { type Folder, isFolder } from '../tree/tree.ts';
+import type { BytePath } from '../files/index.ts';
+import { type Folder, isFolder } from '../tree/index.ts';
 import { compileGlob } from './glob.ts';
 
 /** Decides which paths of a source are copied into the workspace. */

@@ -1,12 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
-import { expect, test } from 'vitest';
-import { readTree, writeTree } from '../testing/file-tree.ts';
-import { git, initRepository } from '../testing/real-git.ts';
-import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
+import { expect } from 'vitest';
+import { git, initRepository, readTree, runId, type Temporary, test, writeTree } from '../testing/index.ts';
 
-const runId = 'run_1';
 const files = { 'a/x.txt': 'x\n', 'b/y.txt': 'y\n', top: 'top\n' };
 
 /** A clone of a new repository. */
@@ -26,13 +23,12 @@ const checked = (t: Temporary, source: Source) =>
     (error: { code: string }) => error.code,
   );
 
-test.each([
+test.for<[string, string[]]>([
   ['without files', ['--filter=blob:none', '--no-checkout']],
   ['without folders', ['--filter=tree:0', '--no-checkout']],
   ['of large files only', ['--filter=blob:limit=1', '--no-checkout']],
   ['with a few files', ['--filter=blob:none', '--sparse']],
-])('rejects a partial clone %s', async (_, options) => {
-  using t = temporary();
+])('rejects a partial clone %s', async ([_, options], { t }) => {
   const { path, source } = clone(t, ...options);
   const include = { ...source, include: ['top'] } as Source;
   for (const one of [source, include]) {
@@ -49,8 +45,7 @@ test.each([
   expect(readTree(await t.tree())).toMatchObject({ 'b/y.txt': 'file y\n' });
 });
 
-test('accepts a partial clone with all files of the commit', async () => {
-  using t = temporary();
+test('accepts a partial clone with all files of the commit', async ({ t }) => {
   const { source } = clone(t, '--filter=blob:none');
   rmSync(join(t.path, 'origin'), { recursive: true });
   expect(await checked(t, source)).toBe('accepted');
@@ -58,8 +53,7 @@ test('accepts a partial clone with all files of the commit', async () => {
   expect(readTree(await t.tree())).toMatchObject({ 'a/x.txt': 'file x\n' });
 });
 
-test('rejects a sparse checkout without include', async () => {
-  using t = temporary();
+test('rejects a sparse checkout without include', async ({ t }) => {
   const { path, source } = clone(t, '--sparse');
   git(path, 'sparse-checkout', 'set', 'a');
   await expect(t.workspaces.check(source)).rejects.toMatchObject({

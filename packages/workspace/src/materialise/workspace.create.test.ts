@@ -3,13 +3,11 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, lstatSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { readTree, stamps, writeTree } from '../testing/file-tree.ts';
+import { owner, runId, runUntilKilled, stride, temporary, test, tried } from '../testing/index.ts';
 import { git, gitBytes, initRepository } from '../testing/real-git.ts';
-import { runUntilKilled, stride, tried } from '../testing/run-until-killed.ts';
-import { owner, temporary } from '../testing/temporary-workspaces.ts';
 
-const runId = 'run_1';
 const isRoot = process.getuid?.() === 0;
 const files = {
   'a.txt': 'a\n',
@@ -20,26 +18,21 @@ const files = {
 } as const;
 
 describe('materialise from a directory', () => {
-  test('copies files, links, modes and times without touching the source', async () => {
-    using t = temporary();
-    const source = join(t.path, 'source');
-    writeTree(source, { ...files, 'empty/folder': null, 'sub/.git/config': 'x', '.git/config': 'x' });
+  test('copies files, links, modes and times without touching the source', async ({ t }) => {
+    const source = t.source({ ...files, 'empty/folder': null, 'sub/.git/config': 'x', '.git/config': 'x' });
     chmodSync(join(source, 'a.txt'), 0o4640);
     const before = stamps(source);
-    const made = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
+    const { base: made, path } = await t.begin(source);
     expect(made).toMatchObject({ parent: null, files_changed: 5, skipped: [], owner, files: 4, base_commit: null });
     expect(stamps(source)).toBe(before);
-    const path = await t.tree();
     expect(readTree(path)).toEqual(readTree(source, { ignore: ['.git'] }));
     expect(lstatSync(join(path, 'a.txt')).mode & 0o7777).toBe(0o640);
     expect(lstatSync(join(path, 'a.txt')).mtimeMs).toBeCloseTo(lstatSync(join(source, 'a.txt')).mtimeMs, 0);
     expect(existsSync(join(path, 'sub/.git'))).toBe(false);
   });
 
-  test('makes a private tree that belongs to the run', async () => {
-    using t = temporary();
-    const source = join(t.path, 'source');
-    writeTree(source, files);
+  test('makes a private tree that belongs to the run', async ({ t }) => {
+    const source = t.source(files);
     await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
     const path = await t.tree();
     expect(lstatSync(path).mode & 0o777).toBe(0o700);
@@ -47,14 +40,12 @@ describe('materialise from a directory', () => {
     expect([...owners]).toEqual([`${owner.uid}:${owner.gid}`]);
   });
 
-  test('leaves out special files and the data directory', async () => {
-    using t = temporary();
+  test('leaves out special files and the data directory', async ({ t }) => {
     writeTree(t.path, files);
     execFileSync('mkfifo', [join(t.path, 'dir/pipe')]);
     symlinkSync('.', join(t.path, 'loop'));
-    const made = await t.workspaces.materialise({ runId, source: { type: 'directory', path: t.path } });
+    const { base: made, path } = await t.begin({ type: 'directory', path: t.path });
     expect(made.skipped).toEqual([{ path: 'dir/pipe', reason: 'fifo' }]);
-    const path = await t.tree();
     const walked = await t.snapshot(made.id);
     expect(walked).toMatchObject({ id: made.id, skipped: made.skipped });
     const known = await t.workspaces.snapshot({ epoch: 1, runId, parent: made.id, message: '', paths: ['dir'] });
@@ -88,8 +79,7 @@ describe('materialise from a directory', () => {
 
   test('a file too large for a snapshot is in the tree but not in the repository', async () => {
     using t = temporary({ limits: { fileBytes: 1000 } });
-    const source = join(t.path, 'source');
-    writeTree(source, { small: 'x', large: 'x'.repeat(1001) });
+    const source = t.source({ small: 'x', large: 'x'.repeat(1001) });
     const made = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
     expect(made).toMatchObject({ files: 2, bytes: 1002, files_changed: 1, skipped: [{ path: 'large' }] });
     const objects = git(
@@ -104,10 +94,8 @@ describe('materialise from a directory', () => {
     expect(blobs).not.toContain('blob 1001');
   });
 
-  test('a repeated call answers the same without a second copy, also after a restart', async () => {
-    using t = temporary();
-    const source = join(t.path, 'source');
-    writeTree(source, files);
+  test('a repeated call answers the same without a second copy, also after a restart', async ({ t }) => {
+    const source = t.source(files);
     const first = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
     writeFileSync(join(source, 'later'), 'x');
     expect(await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } })).toEqual(first);
@@ -115,10 +103,8 @@ describe('materialise from a directory', () => {
     expect(existsSync(join(await t.tree(), 'later'))).toBe(false);
   });
 
-  test('stops on abort, and can be repeated', async () => {
-    using t = temporary();
-    const source = join(t.path, 'source');
-    writeTree(source, files);
+  test('stops on abort, and can be repeated', async ({ t }) => {
+    const source = t.source(files);
     const controller = new AbortController();
     const slow = t.reopen({
       onPoint: (point) => point === 'materialise.filled' && controller.abort(new Error('stop')),
@@ -132,19 +118,16 @@ describe('materialise from a directory', () => {
 });
 
 describe('materialise from git', () => {
-  test('pins the commit and checks it out without filters', async () => {
-    using t = temporary();
-    const source = join(t.path, 'source');
-    writeTree(source, { ...files, '.gitattributes': '*.txt text eol=crlf filter=evil\n' });
+  test('pins the commit and checks it out without filters', async ({ t }) => {
+    const source = t.source({ ...files, '.gitattributes': '*.txt text eol=crlf filter=evil\n' });
     const commit = initRepository(source);
     git(source, 'tag', '-a', 'v1', '-m', 'tag');
     writeFileSync(join(source, 'a.txt'), 'uncommitted');
     git(source, 'commit', '-q', '--allow-empty', '-m', 'later');
     const before = stamps(source);
-    const made = await t.workspaces.materialise({ runId, source: { type: 'git', path: source, ref: 'v1' } });
+    const { base: made, path } = await t.begin({ type: 'git', path: source, ref: 'v1' });
     expect(made).toMatchObject({ base_commit: commit, parent: null, files_changed: 6 });
     expect(stamps(source)).toBe(before);
-    const path = await t.tree();
     expect(readTree(path)).toMatchObject({
       'a.txt': 'file a\n',
       'dir/run.sh': 'script x',
@@ -159,10 +142,8 @@ describe('materialise from git', () => {
     expect(walked.id).toBe(made.id);
   });
 
-  test('takes bare repositories, linked work trees and old commits', async () => {
-    using t = temporary();
-    const source = join(t.path, 'source');
-    writeTree(source, files);
+  test('takes bare repositories, linked work trees and old commits', async ({ t }) => {
+    const source = t.source(files);
     const first = initRepository(source);
     git(source, 'commit', '-q', '--allow-empty', '-m', 'second');
     git(t.path, 'clone', '-q', '--bare', source, 'bare.git');
@@ -175,8 +156,7 @@ describe('materialise from git', () => {
     }
   });
 
-  test('makes a submodule an empty folder', async () => {
-    using t = temporary();
+  test('makes a submodule an empty folder', async ({ t }) => {
     const source = join(t.path, 'source');
     const module = join(t.path, 'module');
     writeTree(source, files);
@@ -185,19 +165,15 @@ describe('materialise from git', () => {
     initRepository(source);
     git(source, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', module, 'libs/module');
     git(source, 'commit', '-q', '-m', 'module');
-    const made = await t.workspaces.materialise({ runId, source: { type: 'git', path: source } });
-    const path = await t.tree();
+    const { base: made, path } = await t.begin({ type: 'git', path: source });
     expect(readTree(join(path, 'libs'))).toEqual({ module: 'folder' });
     expect(git(t.shadow(runId), 'ls-tree', '-r', made.id)).not.toContain('commit');
     await t.workspaces.restore({ epoch: 1, runId, snapshot: made.id });
     expect(readTree(join(path, 'libs'))).toEqual({ module: 'folder' });
   });
 
-  test('stays inside the tree with hostile names in a commit', async () => {
-    using t = temporary();
-    const source = join(t.path, 'source');
-    writeTree(source, files);
-    initRepository(source);
+  test('stays inside the tree with hostile names in a commit', async ({ t }) => {
+    const source = t.source(files, 'git');
     const blob = write(source, 'blob', Buffer.from('evil'));
     const inner = write(source, 'tree', row('100644', 'evil', blob));
     const link = write(source, 'blob', Buffer.from(t.path));
@@ -222,10 +198,8 @@ describe('materialise from git', () => {
     ]);
   });
 
-  test.runIf(isRoot)('reads a repository of another user', async () => {
-    using t = temporary();
-    const source = join(t.path, 'source');
-    writeTree(source, files);
+  test.runIf(isRoot)('reads a repository of another user', async ({ t }) => {
+    const source = t.source(files);
     const commit = initRepository(source);
     execFileSync('chown', ['-R', '20002:20002', source]);
     const made = await t.workspaces.materialise({ runId, source: { type: 'git', path: source } });
@@ -234,7 +208,7 @@ describe('materialise from git', () => {
 });
 
 describe('a source that cannot be used', () => {
-  test.each<[string, (t: { path: string; dataDir: string }) => Source]>([
+  test.for<[string, (t: { path: string; dataDir: string }) => Source]>([
     ['ESOURCEMISSING', (t) => ({ type: 'directory', path: join(t.path, 'nowhere') })],
     ['ESOURCEMISSING', (t) => ({ type: 'git', path: join(t.path, 'file/below') })],
     ['ESOURCENOTDIRECTORY', (t) => ({ type: 'directory', path: join(t.path, 'file') })],
@@ -249,8 +223,7 @@ describe('a source that cannot be used', () => {
     ['ESOURCEINDATADIR', (t) => ({ type: 'directory', path: join(t.dataDir, 'runs') })],
     ['ESOURCEINDATADIR', (t) => ({ type: 'directory', path: join(t.path, 'way/runs') })],
     ['ESOURCEINDATADIR', (t) => ({ type: 'directory', path: t.dataDir })],
-  ])('is rejected with %s', async (code, source) => {
-    using t = temporary();
+  ])('is rejected with %s', async ([code, source], { t }) => {
     writeTree(t.path, { file: 'x', 'plain/x': 'x', way: { link: t.dataDir } });
     writeTree(join(t.path, 'repository'), { ...files, 'dir/x': 'x' });
     initRepository(join(t.path, 'repository'));
@@ -262,11 +235,8 @@ describe('a source that cannot be used', () => {
     expect(Object.keys(readTree(t.dataDir))).toEqual(before);
   });
 
-  test('is not a readable one, which check accepts without a trace', async () => {
-    using t = temporary();
-    const source = join(t.path, 'source');
-    writeTree(source, files);
-    initRepository(source);
+  test('is not a readable one, which check accepts without a trace', async ({ t }) => {
+    const source = t.source(files, 'git');
     const before = [stamps(source), Object.keys(readTree(t.dataDir))];
     for (const type of ['git', 'directory'] as const) await t.workspaces.check({ type, path: source });
     await t.workspaces.check({ type: 'empty' });
@@ -283,12 +253,11 @@ describe('a source that cannot be used', () => {
 });
 
 describe('a killed materialise', () => {
-  test.each(['git', 'directory', 'archive'] as const)(
+  test.for(['git', 'directory', 'archive'] as const)(
     'is completed by the next call (%s)',
-    async (type) => {
-      using t = temporary();
-      const folder = join(t.path, 'source');
-      writeTree(folder, { 'a.txt': 'a\n', 'dir/run.sh': { executable: 'x' }, link: { link: 'a.txt' } });
+    { timeout: 30_000 },
+    async (type, { t }) => {
+      const folder = t.source({ 'a.txt': 'a\n', 'dir/run.sh': { executable: 'x' }, link: { link: 'a.txt' } });
       const archive = join(t.path, 'source.tar.gz');
       execFileSync('tar', ['-C', folder, '-czf', archive, '.']);
       if (type === 'git') initRepository(folder);
@@ -308,15 +277,12 @@ describe('a killed materialise', () => {
       expect(killed).toBeGreaterThanOrEqual(tried(8));
       expect(stamps(folder)).toBe(before);
     },
-    30_000,
   );
 });
 
 describe('discard', () => {
-  test('removes everything, also closed folders, twice, and after a crash', async () => {
-    using t = temporary();
-    const { id } = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-    const path = await t.tree();
+  test('removes everything, also closed folders, twice, and after a crash', async ({ t }) => {
+    const { id, path } = await t.begin({ type: 'empty' });
     const outside = join(t.path, 'outside');
     writeTree(outside, { canary: 'x' });
     writeTree(path, { 'locked/in/here': 'x', way: { link: outside } });

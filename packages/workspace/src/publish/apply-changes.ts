@@ -1,4 +1,4 @@
-import { type Change, type Entry, type Folder, isFolder } from '../tree/tree.ts';
+import { type Change, type Entry, type Folder, isFolder } from '../tree/index.ts';
 
 /**
  * Applies changes to a copy of a tree. Each folder is copied once, so many changes in one folder cost no more than the folder. A folder

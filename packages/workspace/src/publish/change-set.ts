@@ -1,11 +1,15 @@
 import type { LeftOut } from '@holdpoint/contract';
-import type { Deps } from '../deps.ts';
+import type { Deps, SnapshotId } from '../deps.ts';
 import { findLeftOut, type Scope } from '../left-out/find-left-out.ts';
 import { summarise } from '../left-out/summarise.ts';
-import type { SnapshotId } from '../port.ts';
-import { type LoadedSnapshot, loadSnapshot } from '../tree/load-snapshot.ts';
-import { isSameSkip, type Skipped } from '../tree/manifest.ts';
-import { type Change, changesBetween } from '../tree/tree.ts';
+import {
+  type Change,
+  changesBetween,
+  isSameSkip,
+  type LoadedSnapshot,
+  loadSnapshot,
+  type Skipped,
+} from '../tree/index.ts';
 
 /** The changes that a publish brings to the source: the difference of two snapshots, without skipped paths and left out paths. */
 export interface ChangeSet {

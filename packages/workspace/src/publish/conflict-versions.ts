@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { FileVersion, Resolution } from '@holdpoint/contract';
 import type { Deps, ObjectWriter } from '../deps.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
-import { type Leaf, type Mode, modes } from '../tree/tree.ts';
+import { type Leaf, type Mode, modes } from '../tree/index.ts';
 
 /** Largest text of one version, bytes. */
 export const largestText = 64 * 1024;

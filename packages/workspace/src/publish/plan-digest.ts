@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { PublishPlan } from '@holdpoint/contract';
-import { toText } from '../files/path-name.ts';
-import type { Change } from '../tree/tree.ts';
+import { toText } from '../files/index.ts';
+import type { Change } from '../tree/index.ts';
 
 /**
  * Adds the digest: a plan that would do anything else has another digest. It also covers files that no snapshot holds: the manifest of the

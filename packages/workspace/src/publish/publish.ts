@@ -1,10 +1,8 @@
 import type { PublishPlan } from '@holdpoint/contract';
-import type { Deps, RunFolder, WorkspaceRecord } from '../deps.ts';
+import type { Deps, PublishRequest, PublishResult, RunFolder, WorkspaceRecord } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
 import { withBorrowedShadow } from '../host-git/borrowed-shadow.ts';
-import type { PublishRequest, PublishResult } from '../port.ts';
-import { runFolder } from '../run/run-folder.ts';
-import { requireRecord } from '../run/workspace-record.ts';
+import { requireRecord, runFolder } from '../run/index.ts';
 import { openTarget } from './directory/open-target.ts';
 import { planDirectory } from './directory/plan-directory.ts';
 import { publishDirectory, recoverPublish } from './directory/publish-directory.ts';

@@ -3,31 +3,28 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
-import type { Deps } from '../deps.ts';
+import type { Call, Deps } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
-import { removeFolder } from '../files/remove-folder.ts';
-import { writeDurably } from '../files/write-durably.ts';
-import { createObjectWriter } from '../git-objects/object-writer.ts';
+import { removeFolder, writeDurably } from '../files/index.ts';
+import { createObjectWriter } from '../git-objects/index.ts';
 import { shadowAttributes } from '../host-git/shadow.ts';
-import type { SnapshotId } from '../port.ts';
-import { type RunFolder, runFolder } from '../run/run-folder.ts';
-import { requireRecord } from '../run/workspace-record.ts';
-import { assertSnapshot, knownRoot, loadSnapshot } from '../tree/load-snapshot.ts';
-import { emptyFolder, type Folder, find, isLeaf, withEntry } from '../tree/tree.ts';
+import { type RunFolder, requireRecord, runFolder } from '../run/index.ts';
+import {
+  assertSnapshot,
+  emptyFolder,
+  type Folder,
+  find,
+  isLeaf,
+  knownRoot,
+  loadSnapshot,
+  withEntry,
+} from '../tree/index.ts';
 import { assertPortable } from './assert-portable.ts';
-import { checkedPath } from './checked-path.ts';
 import { lazyOutput, type Producer } from './lazy-output.ts';
-import { manifestOf } from './list-unknown.ts';
-
-interface Request {
-  runId: string;
-  snapshot: SnapshotId;
-  format: 'tar.gz' | 'zip';
-  paths?: readonly string[];
-}
+import { checkedPath, manifestOf } from './list-unknown.ts';
 
 /** Files of a snapshot as an archive, with the date of the snapshot. git produces it while it is read. */
-export async function archiveFiles(deps: Deps, input: Request): Promise<Readable> {
+export async function archiveFiles(deps: Deps, input: Call<'archive'>): Promise<Readable> {
   const folder = runFolder(deps.dataDir, input.runId);
   const { created_at: seconds } = requireRecord(folder);
   assertSnapshot(folder, input.snapshot);
@@ -64,7 +61,7 @@ function onlyPaths(root: Folder, paths: readonly string[]): Folder {
 
 function start(
   deps: Deps,
-  { folder, input, commit, objects }: { folder: RunFolder; input: Request; commit: string; objects?: string },
+  { folder, input, commit, objects }: { folder: RunFolder; input: Call<'archive'>; commit: string; objects?: string },
 ): Producer {
   const format = input.format === 'zip' ? 'zip' : 'tar';
   const shadow = join(folder.shadow, 'objects');
@@ -87,7 +84,7 @@ function start(
 /** The tree and commit of a part are temporary: they are in their own folder while the archive is read. */
 async function startPart(
   deps: Deps,
-  { folder, input, part, seconds }: { folder: RunFolder; input: Request; part: Folder; seconds: number },
+  { folder, input, part, seconds }: { folder: RunFolder; input: Call<'archive'>; part: Folder; seconds: number },
 ): Promise<Producer> {
   const temporary = join(deps.dataDir, 'git', `tmp-${randomBytes(8).toString('hex')}`);
   const objects = join(temporary, 'objects');

@@ -1,20 +1,15 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { writeTree } from '../testing/file-tree.ts';
-import { temporary } from '../testing/temporary-workspaces.ts';
+import { expect } from 'vitest';
+import { runId, test } from '../testing/index.ts';
 
-const runId = 'run_1';
-
-test.each([
-  ['a name with backslashes', (top: string) => writeFileSync(join(top, '..\\..\\evil.exe'), 'x')],
-  ['a name with a drive', (top: string) => writeFileSync(join(top, 'C:evil'), 'x')],
-  ['an absolute link', (top: string) => symlinkSync('/etc/passwd', join(top, 'link'))],
-  ['a link that leads out', (top: string) => symlinkSync('../../x', join(top, 'sub/link'))],
-])('a ZIP with %s is rejected; a tar is not', async (_name, make) => {
-  using t = temporary();
-  const source = join(t.path, 'source');
-  writeTree(source, { 'sub/a.txt': 'a\n' });
+test.for<[string, (top: string) => void]>([
+  ['a name with backslashes', (top) => writeFileSync(join(top, '..\\..\\evil.exe'), 'x')],
+  ['a name with a drive', (top) => writeFileSync(join(top, 'C:evil'), 'x')],
+  ['an absolute link', (top) => symlinkSync('/etc/passwd', join(top, 'link'))],
+  ['a link that leads out', (top) => symlinkSync('../../x', join(top, 'sub/link'))],
+])('a ZIP with %s is rejected; a tar is not', async ([_name, make], { t }) => {
+  const source = t.source({ 'sub/a.txt': 'a\n' });
   symlinkSync('sub/../sub', join(source, 'inside'));
   make(source);
   const { id } = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });

@@ -1,9 +1,9 @@
 import { posix } from 'node:path';
 import type { Deps, RunFolder } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
-import { toText } from '../files/path-name.ts';
+import { toText } from '../files/index.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
-import { changesBetween, type Folder, modes } from '../tree/tree.ts';
+import { changesBetween, type Folder, modes } from '../tree/index.ts';
 
 /**
  * Refuses a ZIP whose files could be unpacked outside its folder: a backslash separates folders on Windows, so `..\\..\\x` leads out, and so

@@ -1,22 +1,12 @@
-import type { Deps } from '../deps.ts';
-import { isWithin, toText } from '../files/path-name.ts';
-import { createYielder } from '../files/yielder.ts';
-import type { FileEntry, SnapshotId } from '../port.ts';
+import type { Call, Deps, FileEntry } from '../deps.ts';
+import { createYielder, isWithin, toText } from '../files/index.ts';
 import { isWithinAny } from '../publish/change-set.ts';
-import { runFolder } from '../run/run-folder.ts';
-import { requireRecord } from '../run/workspace-record.ts';
-import { assertSnapshot } from '../tree/load-snapshot.ts';
-import { checkedPath } from './checked-path.ts';
-import { manifestOf } from './list-unknown.ts';
-
-interface Query {
-  runId: string;
-  snapshot: SnapshotId;
-  path?: string;
-}
+import { requireRecord, runFolder } from '../run/index.ts';
+import { assertSnapshot } from '../tree/index.ts';
+import { checkedPath, manifestOf } from './list-unknown.ts';
 
 /** The files whose content a snapshot holds, in byte order of their paths, at or below `path` if given. */
-export async function listFiles(deps: Deps, { runId, snapshot, path }: Query): Promise<FileEntry[]> {
+export async function listFiles(deps: Deps, { runId, snapshot, path }: Call<'files'>): Promise<FileEntry[]> {
   const folder = runFolder(deps.dataDir, runId);
   requireRecord(folder);
   assertSnapshot(folder, snapshot);

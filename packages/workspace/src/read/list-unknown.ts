@@ -1,19 +1,15 @@
 import type { UnknownContent } from '@holdpoint/contract';
-import type { Deps } from '../deps.ts';
-import { isWithin, toText } from '../files/path-name.ts';
-import type { SnapshotId } from '../port.ts';
-import { runFolder } from '../run/run-folder.ts';
-import { requireRecord } from '../run/workspace-record.ts';
-import { assertSnapshot, readManifests } from '../tree/load-snapshot.ts';
-import { isSameSkip, type Manifest, type Skipped } from '../tree/manifest.ts';
-import { checkedPath } from './checked-path.ts';
+import type { Call, Deps, SnapshotId } from '../deps.ts';
+import { WorkspaceError } from '../errors.ts';
+import { type BytePath, fromText, isWithin, toText } from '../files/index.ts';
+import { requireRecord, runFolder } from '../run/index.ts';
+import { assertSnapshot, isSameSkip, type Manifest, readManifests, type Skipped } from '../tree/index.ts';
 
 /** The paths whose content a snapshot could not hold, in byte order. */
 export async function listUnknown(
   deps: Deps,
-  input: { runId: string; snapshot: SnapshotId; since?: SnapshotId; path?: string },
+  { runId, snapshot, since, path }: Call<'unknown'>,
 ): Promise<UnknownContent[]> {
-  const { runId, snapshot, since, path } = input;
   requireRecord(runFolder(deps.dataDir, runId));
   const { skipped } = await manifestOf(deps, { runId, snapshot });
   const before = since === undefined ? undefined : (await manifestOf(deps, { runId, snapshot: since })).skipped;
@@ -48,4 +44,14 @@ export function modifiedAt(mtime: string): string | undefined {
   const date = new Date(milliseconds);
   const year = date.getUTCFullYear();
   return mtime === '0' || !(year >= 0 && year <= 9999) ? undefined : date.toISOString();
+}
+
+/** Parses a path of the port. Paths only name entries of tree objects, so a path that leads out is a mistake, not an attack. */
+export function checkedPath(path: string): BytePath {
+  const bytes = fromText(path);
+  const names = bytes.split('/').filter((name) => name !== '' && name !== '.');
+  if (bytes.startsWith('/') || bytes.includes('\0') || names.includes('..')) {
+    throw new WorkspaceError('EPATHINVALID', `${JSON.stringify(path)} is not inside the workspace.`);
+  }
+  return names.join('/');
 }

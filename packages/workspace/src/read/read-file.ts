@@ -1,20 +1,15 @@
 import type { Readable } from 'node:stream';
 import type { UnknownContent } from '@holdpoint/contract';
-import type { Deps } from '../deps.ts';
+import type { Call, Deps, FileEntry } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
-import { fromText, isWithin, toText } from '../files/path-name.ts';
-import type { FileEntry, SnapshotId } from '../port.ts';
-import { runFolder } from '../run/run-folder.ts';
-import { checkedPath } from './checked-path.ts';
+import { fromText, isWithin, toText } from '../files/index.ts';
+import { runFolder } from '../run/index.ts';
 import { lazyOutput } from './lazy-output.ts';
 import { listFiles } from './list-files.ts';
-import { listUnknown } from './list-unknown.ts';
+import { checkedPath, listUnknown } from './list-unknown.ts';
 
 /** Reads a file of a snapshot; for a link, its target. */
-export async function readSnapshotFile(
-  deps: Deps,
-  input: { runId: string; snapshot: SnapshotId; path: string },
-): Promise<FileEntry & { content: Readable }> {
+export async function readSnapshotFile(deps: Deps, input: Call<'read'>): Promise<FileEntry & { content: Readable }> {
   const path = toText(checkedPath(input.path));
   const found = (await listFiles(deps, input)).find((file) => file.path === path);
   if (found === undefined) {

@@ -3,15 +3,11 @@ import { once } from 'node:events';
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { expect, test } from 'vitest';
-import { readTree, writeTree } from '../testing/file-tree.ts';
-import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
-
-const runId = 'run_1';
+import { expect } from 'vitest';
+import { readTree, runId, type Temporary, test, writeTree } from '../testing/index.ts';
 
 async function start(t: Temporary) {
-  const base = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-  const path = await t.tree();
+  const { base, path } = await t.begin({ type: 'empty' });
   writeTree(path, {
     'a.txt': 'a\r\n',
     'dir/run.sh': { executable: 'x' },
@@ -27,8 +23,7 @@ async function start(t: Temporary) {
 
 const bytesOf = async (stream: Readable) => Buffer.concat(await stream.toArray());
 
-test('lists the files of a snapshot or a folder, with mode and size', async () => {
-  using t = temporary();
+test('lists the files of a snapshot or a folder, with mode and size', async ({ t }) => {
   const { id } = await start(t);
   const files = await t.workspaces.files({ runId, snapshot: id });
   expect(files.map(({ path, mode, bytes }) => `${mode} ${bytes} ${path}`)).toEqual([
@@ -50,8 +45,7 @@ test('lists the files of a snapshot or a folder, with mode and size', async () =
   });
 });
 
-test('reads a file of the snapshot although the tree has changed', async () => {
-  using t = temporary();
+test('reads a file of the snapshot although the tree has changed', async ({ t }) => {
   const { id, path } = await start(t);
   writeFileSync(join(path, 'a.txt'), 'changed since');
   const read = async (name: string) => bytesOf((await t.workspaces.read({ runId, snapshot: id, path: name })).content);
@@ -63,8 +57,7 @@ test('reads a file of the snapshot although the tree has changed', async () => {
   await expect(read('none')).rejects.toMatchObject({ code: 'EPATHMISSING' });
 });
 
-test('destroying the stream ends git', async () => {
-  using t = temporary();
+test('destroying the stream ends git', async ({ t }) => {
   const { id } = await start(t);
   const { content } = await t.workspaces.read({ runId, snapshot: id, path: 'large.bin' });
   const closed = new Promise((resolve) => content.once('close', resolve));
@@ -74,42 +67,43 @@ test('destroying the stream ends git', async () => {
   expect(execFileSync('ps', ['-eo', 'args']).toString()).not.toContain(`${t.shadow(runId)} cat-file`);
 });
 
-test.each(['tar.gz', 'zip'] as const)('an archive (%s) has the exact bytes despite attributes', async (format) => {
-  using t = temporary();
-  const { id, path } = await start(t);
-  const file = join(t.path, `archive.${format}`);
-  const out = join(t.path, 'out');
-  mkdirSync(out);
-  writeFileSync(file, await bytesOf(await t.workspaces.archive({ runId, snapshot: id, format })));
-  if (format === 'tar.gz') {
-    execFileSync('tar', ['-C', out, '-xzf', file]);
-    expect(readTree(out)).toEqual(readTree(path));
-  } else {
-    execFileSync('python3', [
-      '-c',
-      `import zipfile; zipfile.ZipFile(${JSON.stringify(file)}).extractall(${JSON.stringify(out)})`,
+test.for(['tar.gz', 'zip'] as const)(
+  'an archive (%s) has the exact bytes despite attributes',
+  async (format, { t }) => {
+    const { id, path } = await start(t);
+    const file = join(t.path, `archive.${format}`);
+    const out = join(t.path, 'out');
+    mkdirSync(out);
+    writeFileSync(file, await bytesOf(await t.workspaces.archive({ runId, snapshot: id, format })));
+    if (format === 'tar.gz') {
+      execFileSync('tar', ['-C', out, '-xzf', file]);
+      expect(readTree(out)).toEqual(readTree(path));
+    } else {
+      execFileSync('python3', [
+        '-c',
+        `import zipfile; zipfile.ZipFile(${JSON.stringify(file)}).extractall(${JSON.stringify(out)})`,
+      ]);
+      chmodSync(out, 0o755);
+      expect(readTree(out)).toMatchObject({
+        'a.txt': 'file a\r\n',
+        'version.txt': 'file commit $Format:%H$\n',
+        dir: 'folder',
+      });
+    }
+    const some = join(t.path, 'some.tar.gz');
+    const paths = ['dir/run.sh', 'a.txt'];
+    writeFileSync(some, await bytesOf(await t.workspaces.archive({ runId, snapshot: id, format: 'tar.gz', paths })));
+    expect(execFileSync('tar', ['-tzf', some]).toString().split('\n').filter(Boolean)).toEqual([
+      'a.txt',
+      'dir/',
+      'dir/run.sh',
     ]);
-    chmodSync(out, 0o755);
-    expect(readTree(out)).toMatchObject({
-      'a.txt': 'file a\r\n',
-      'version.txt': 'file commit $Format:%H$\n',
-      dir: 'folder',
-    });
-  }
-  const some = join(t.path, 'some.tar.gz');
-  const paths = ['dir/run.sh', 'a.txt'];
-  writeFileSync(some, await bytesOf(await t.workspaces.archive({ runId, snapshot: id, format: 'tar.gz', paths })));
-  expect(execFileSync('tar', ['-tzf', some]).toString().split('\n').filter(Boolean)).toEqual([
-    'a.txt',
-    'dir/',
-    'dir/run.sh',
-  ]);
-  const missing = t.workspaces.archive({ runId, snapshot: id, format, paths: ['none'] });
-  await expect(missing).rejects.toMatchObject({ code: 'EPATHMISSING' });
-});
+    const missing = t.workspaces.archive({ runId, snapshot: id, format, paths: ['none'] });
+    await expect(missing).rejects.toMatchObject({ code: 'EPATHMISSING' });
+  },
+);
 
-test('archives are reproducible, keep names that are not UTF-8, and leave no trace', async () => {
-  using t = temporary();
+test('archives are reproducible, keep names that are not UTF-8, and leave no trace', async ({ t }) => {
   const { id } = await start(t);
   const before = readTree(t.shadow(runId));
   const make = async (format: 'tar.gz' | 'zip', paths?: string[]) =>
@@ -132,16 +126,14 @@ print(z.testzip(), [(i.filename.encode('cp437').hex(), oct(i.external_attr >> 16
   expect(readdirSync(join(t.dataDir, 'git')).filter((name) => name.startsWith('tmp-'))).toEqual([]);
 });
 
-test('an empty archive can be opened', async () => {
-  using t = temporary();
+test('an empty archive can be opened', async ({ t }) => {
   const { id } = await start(t);
   const file = join(t.path, 'empty.tar.gz');
   writeFileSync(file, await bytesOf(await t.workspaces.archive({ runId, snapshot: id, format: 'tar.gz', paths: [] })));
   expect(execFileSync('tar', ['-tzf', file]).toString()).toBe('');
 });
 
-test('an unread or aborted download leaves no process and no file', async () => {
-  using t = temporary();
+test('an unread or aborted download leaves no process and no file', async ({ t }) => {
   const { id } = await start(t);
   const running = () => execFileSync('ps', ['-eo', 'args']).toString().includes(t.shadow(runId));
   const paths = ['large.bin', 'a.txt'];
@@ -162,8 +154,7 @@ test('an unread or aborted download leaves no process and no file', async () => 
   await expect.poll(() => readdirSync(join(t.dataDir, 'git')).filter((name) => name.startsWith('tmp-'))).toEqual([]);
 });
 
-test('a download fails when git fails', async () => {
-  using t = temporary();
+test('a download fails when git fails', async ({ t }) => {
   const { id } = await start(t);
   const { content } = await t.workspaces.read({ runId, snapshot: id, path: 'large.bin' });
   const archive = await t.workspaces.archive({ runId, snapshot: id, format: 'tar.gz' });

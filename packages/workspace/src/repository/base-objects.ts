@@ -1,14 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Deps } from '../deps.ts';
+import type { Deps, Owner } from '../deps.ts';
 import { errnoOf } from '../errors.ts';
-import { openTop } from '../files/open-directory.ts';
-import { removeFolder } from '../files/remove-folder.ts';
-import { setFolderOwner } from '../files/set-owner.ts';
-import { syncFile } from '../files/write-durably.ts';
+import { openTop, removeFolder, setFolderOwner, syncFile } from '../files/index.ts';
 import { linkFile } from '../fork/link-objects.ts';
-import type { Owner } from '../port.ts';
-import type { RunFolder } from '../run/run-folder.ts';
+import type { RunFolder } from '../run/index.ts';
 import { fixedFiles, fixedFolders, repositoryFolder } from './repository-files.ts';
 
 /** Host paths that the sandbox mounts read-only for the repository in the tree. */

@@ -1,10 +1,7 @@
-import { isDotGit } from '../files/path-name.ts';
+import { isDotGit } from '../files/index.ts';
 import type { Git } from '../host-git/git.ts';
-import type { RunFolder } from '../run/run-folder.ts';
-import type { RunState } from '../run/run-state.ts';
-import type { Checkout } from '../tree/checkout.ts';
-import { checkoutTree } from '../tree/checkout-tree.ts';
-import { knownRoot, type LoadedSnapshot } from '../tree/load-snapshot.ts';
+import type { RunFolder, RunState } from '../run/index.ts';
+import { type Checkout, checkoutTree, knownRoot, type LoadedSnapshot } from '../tree/index.ts';
 import { loadRepositories, repositoryScan, wholeTree } from './repositories.ts';
 
 /** Makes a tree equal to a snapshot, its `.git` entries included. */

@@ -1,5 +1,5 @@
-import { isDotGit } from '../files/path-name.ts';
-import { type Entry, type Folder, isFolder } from '../tree/tree.ts';
+import { isDotGit } from '../files/index.ts';
+import { type Entry, type Folder, isFolder } from '../tree/index.ts';
 
 const prefix = 'dot:';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Folder, isFolder } from '../tree/tree.ts';
+import { type Folder, isFolder } from '../tree/index.ts';
 
 /** Bytes of an entry before its path: ten status fields, the object id, the flags. */
 const fixedBytes = 62;

@@ -1,16 +1,28 @@
 import { readSync } from 'node:fs';
-import { type Directory, openChain } from '../files/open-directory.ts';
-import { isDotGit } from '../files/path-name.ts';
-import { readFully } from '../files/read-fully.ts';
-import { readCommit } from '../git-objects/commit-object.ts';
-import type { ObjectWriter } from '../git-objects/object-writer.ts';
+import { type Directory, isDotGit, openChain, readFully } from '../files/index.ts';
+import { type ObjectWriter, readCommit } from '../git-objects/index.ts';
 import type { Git } from '../host-git/git.ts';
 import type { RunFolder } from '../run/run-folder.ts';
-import { addEmptyFolder, type LoadedSnapshot, loadTree, type SnapshotCache } from '../tree/load-snapshot.ts';
-import { isSameManifest, type Manifest, readManifest, snapshotMessage } from '../tree/manifest.ts';
-import { gitPermissions } from '../tree/permissions.ts';
-import { type Scan, scanEntry } from '../tree/scan.ts';
-import { changesBetween, type Entry, emptyFolder, emptyFolders, type Folder, find, isFolder } from '../tree/tree.ts';
+import {
+  addEmptyFolder,
+  changesBetween,
+  type Entry,
+  emptyFolder,
+  emptyFolders,
+  type Folder,
+  find,
+  gitPermissions,
+  isFolder,
+  isSameManifest,
+  type LoadedSnapshot,
+  loadTree,
+  type Manifest,
+  readManifest,
+  type Scan,
+  type SnapshotCache,
+  scanEntry,
+  snapshotMessage,
+} from '../tree/index.ts';
 import { escapeNames, unescapeNames } from './escaped-names.ts';
 import { clearStatFields } from './index-file.ts';
 

@@ -2,13 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
-import { expect, test } from 'vitest';
-import { writeTree } from '../testing/file-tree.ts';
-import { git, gitBytes, initRepository } from '../testing/real-git.ts';
-import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
+import { expect } from 'vitest';
+import { git, gitBytes, initRepository, runId, type Temporary, test } from '../testing/index.ts';
 import { buildIndex, clearStatFields } from './index-file.ts';
 
-const runId = 'run_1';
 const files = {
   'a.txt': 'a\n',
   'secret/key': 'key\n',
@@ -18,8 +15,7 @@ const files = {
 };
 
 async function start(t: Temporary, source: (path: string) => Source) {
-  const path = join(t.path, 'source');
-  writeTree(path, files);
+  const path = t.source(files);
   const commit = initRepository(path);
   git(path, 'add', '--force', '-A');
   git(path, 'commit', '-q', '--amend', '-m', 'Wörk\n\nof a user', '--author', 'Ünï <u@localhost>');
@@ -35,8 +31,7 @@ const sources: readonly (readonly [string, (path: string) => Source, string])[] 
   ['nothing', () => ({ type: 'empty' }), 'Base of the run'],
 ];
 
-test.each(sources)('a workspace of %s has a clean repository with one commit', async (_, source, message) => {
-  using t = temporary();
+test.for(sources)('a workspace of %s has a clean repository with one commit', async ([_, source, message], { t }) => {
   const { tree } = await start(t, source);
   expect(git(tree, 'status', '--porcelain', '--ignored')).toBe('');
   expect(git(tree, 'log', '--format=%B')).toBe(message);
@@ -46,8 +41,7 @@ test.each(sources)('a workspace of %s has a clean repository with one commit', a
   );
 });
 
-test('excluded files are in no object that commands can read', async () => {
-  using t = temporary();
+test('excluded files are in no object that commands can read', async ({ t }) => {
   const { tree, objects } = await start(t, (path) => ({ type: 'git', path, exclude: ['secret'] }));
   const key = execFileSync('git', ['hash-object', '--stdin'], { input: 'key\n' }).toString().trim();
   expect(git(t.shadow(runId), 'cat-file', '-t', key)).toBe('blob');
@@ -55,14 +49,12 @@ test('excluded files are in no object that commands can read', async () => {
   expect(readdirSync(join(objects, 'pack')).length).toBe(2);
 });
 
-test('another user of the host cannot read the objects', async () => {
-  using t = temporary();
+test('another user of the host cannot read the objects', async ({ t }) => {
   const { objects } = await start(t, (path) => ({ type: 'directory', path }));
   expect(statSync(join(objects, '..')).mode & 0o077).toBe(0);
 });
 
-test('the index equals the one git writes, apart from status fields', async () => {
-  using t = temporary();
+test('the index equals the one git writes, apart from status fields', async ({ t }) => {
   const { tree } = await start(t, (path) => ({ type: 'directory', path }));
   const fresh = readFileSync(join(tree, '.git/index'));
   utimesSync(join(tree, 'a.txt'), 1, 1);
@@ -78,8 +70,7 @@ test('the index equals the one git writes, apart from status fields', async () =
   expect(buildIndex({ entries: new Map() }).length).toBe(32);
 });
 
-test('a file outside .git with the content of an index is restored exactly', async () => {
-  using t = temporary();
+test('a file outside .git with the content of an index is restored exactly', async ({ t }) => {
   const { made, tree } = await start(t, (path) => ({ type: 'directory', path }));
   const index = readFileSync(join(tree, '.git/index'));
   writeFileSync(join(tree, 'fixture'), index);
@@ -90,8 +81,7 @@ test('a file outside .git with the content of an index is restored exactly', asy
   expect(readFileSync(join(tree, 'fixture'))).toEqual(index);
 });
 
-test('a dropped tree gets its repository back from the snapshot alone', async () => {
-  using t = temporary();
+test('a dropped tree gets its repository back from the snapshot alone', async ({ t }) => {
   const { made, tree, objects } = await start(t, (path) => ({ type: 'directory', path }));
   writeFileSync(join(tree, 'a.txt'), 'changed\n');
   git(tree, 'commit', '-qam', 'changed');

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { identify, pidScope } from '@holdpoint/process';
 import type { Deps } from '../deps.ts';
 import { errnoOf, unlessMissing } from '../errors.ts';
-import { removeFolder } from '../files/remove-folder.ts';
-import { syncFolder } from '../files/write-durably.ts';
+import { removeFolder, syncFolder } from '../files/index.ts';
 import { folderAt, type RunFolder, runFolder } from './run-folder.ts';
 import { readRecord, type WorkspaceRecord } from './workspace-record.ts';
 

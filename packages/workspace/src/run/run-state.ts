@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { RepositoriesCache } from '../repository/repositories.ts';
-import { openStatCache, type StatCache } from '../tree/stat-cache.ts';
+import { openStatCache, type StatCache } from '../tree/index.ts';
 import type { RunFolder } from './run-folder.ts';
 
 /** The in-memory state of a run between calls. All of it can be read again from the run's folder. */

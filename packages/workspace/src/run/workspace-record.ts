@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { sourceSchema } from '@holdpoint/contract';
 import { z } from 'zod';
-import { errnoOf, WorkspaceError } from '../errors.ts';
-import { writeDurably } from '../files/write-durably.ts';
-import { skipsSchema } from '../tree/manifest.ts';
+import { WorkspaceError } from '../errors.ts';
+import { readJson, writeDurably } from '../files/index.ts';
+import { skipsSchema } from '../tree/index.ts';
 import type { RunFolder } from './run-folder.ts';
 
 const oid = z.string().regex(/^[0-9a-f]{40}$/);
@@ -35,18 +34,7 @@ export type WorkspaceRecord = z.infer<typeof recordSchema>;
 
 /** The record; undefined when materialising never finished, or when the run was discarded. */
 export function readRecord(folder: RunFolder): WorkspaceRecord | undefined {
-  let text: string;
-  try {
-    text = readFileSync(folder.record, 'utf8');
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-  try {
-    return recordSchema.parse(JSON.parse(text));
-  } catch (cause) {
-    throw new WorkspaceError('EWORKSPACECORRUPT', `${folder.record} cannot be read.`, { cause });
-  }
+  return readJson(folder.record, recordSchema);
 }
 
 /** Like `readRecord`, but a missing workspace is an error. */

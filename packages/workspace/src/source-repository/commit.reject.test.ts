@@ -1,16 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { writeTree } from '../testing/file-tree.ts';
-import { initRepository } from '../testing/real-git.ts';
-import { temporary } from '../testing/temporary-workspaces.ts';
+import { expect } from 'vitest';
+import { test } from '../testing/index.ts';
 
-test('a commit that the run cannot store fails and leaves no process behind', async () => {
-  using t = temporary();
-  const source = join(t.path, 'source');
-  writeTree(source, { noise: randomBytes(2_000_000) });
-  initRepository(source);
+test('a commit that the run cannot store fails and leaves no process behind', async ({ t }) => {
+  const source = t.source({ noise: randomBytes(2_000_000) }, 'git');
   const broken = t.reopen({
     onPoint: (point) => {
       if (point !== 'materialise.folder') return;

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errnoOf } from '../errors.ts';
-import { writeDurably } from '../files/write-durably.ts';
-import { writeRef } from '../git-objects/ref-file.ts';
+import { writeDurably } from '../files/index.ts';
+import { writeRef } from '../git-objects/index.ts';
 import type { Git } from '../host-git/git.ts';
-import type { RunFolder } from '../run/run-folder.ts';
+import type { RunFolder } from '../run/index.ts';
 import { pipePack } from './pipe-pack.ts';
 import { asOwner, type Repository, rethrowBroken } from './repository.ts';
 

@@ -1,6 +1,6 @@
 import type { Deps, ObjectWriter } from '../deps.ts';
-import { toText } from '../files/path-name.ts';
-import { type Folder, find, isFolder, type Leaf, modes } from '../tree/tree.ts';
+import { toText } from '../files/index.ts';
+import { type Folder, find, isFolder, type Leaf, modes } from '../tree/index.ts';
 import type { MergeDriver } from './merge-drivers.ts';
 import type { ThreeWay, UnmergedPath } from './merge-folders.ts';
 

@@ -2,10 +2,9 @@ import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deps, ObjectWriter } from '../deps.ts';
-import { removeFolder } from '../files/remove-folder.ts';
-import { writeAll } from '../files/write-durably.ts';
+import { removeFolder, writeAll } from '../files/index.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
-import { type Leaf, modes } from '../tree/tree.ts';
+import { type Leaf, modes } from '../tree/index.ts';
 import type { MergeDriver } from './merge-drivers.ts';
 import type { BothChanged } from './merge-folders.ts';
 

@@ -1,4 +1,4 @@
-import { type Entry, type Folder, isFolder, isLeaf, isSame, type Leaf, type Mode, modes } from '../tree/tree.ts';
+import { type Entry, type Folder, isFolder, isLeaf, isSame, type Leaf, type Mode, modes } from '../tree/index.ts';
 
 /** A value for each of three trees. */
 export interface ThreeWay<T> {

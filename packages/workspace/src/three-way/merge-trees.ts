@@ -1,11 +1,19 @@
 import type { Conflict, Resolution } from '@holdpoint/contract';
 import type { Deps, ObjectWriter, RunFolder } from '../deps.ts';
-import { toText } from '../files/path-name.ts';
+import { toText } from '../files/index.ts';
 import { applyChanges } from '../publish/apply-changes.ts';
 import { createTextBudget, readVersions, resolveConflict } from '../publish/conflict-versions.ts';
-import { type Change, type Folder, find, isLeaf } from '../tree/tree.ts';
+import {
+  type Change,
+  emptyFolder,
+  emptyFolders,
+  type Folder,
+  find,
+  isFolder,
+  isLeaf,
+  withEntry,
+} from '../tree/index.ts';
 import { describeConflict, findMoves, type Sides } from './describe-conflict.ts';
-import { mergeEmptyFolders } from './empty-folders.ts';
 import { mergeContents } from './merge-contents.ts';
 import { type MergeDriver, readMergeDrivers } from './merge-drivers.ts';
 import { mapThree, mergeFolders, type ThreeWay, type UnmergedPath } from './merge-folders.ts';
@@ -77,4 +85,38 @@ async function toConflicts(
     detail: describeConflict({ ...input, moves }, one),
     versions: mapThree<UnmergedPath['base'], ReturnType<typeof version>>(one, version),
   }));
+}
+
+/** Adds the empty folders that both sides have or one side made, unless a file is in the way, and removes the others. */
+function mergeEmptyFolders(root: Folder, three: ThreeWay<Folder>): Folder {
+  const { base, source, run } = mapThree(three, (of) => new Set(emptyFolders(of)));
+  const isKept = (path: string) => (source.has(path) && run.has(path)) || (!base.has(path) && isIn(path));
+  const isIn = (path: string) => source.has(path) || run.has(path);
+  let result = root;
+  for (const path of source.union(run)) {
+    const names = path.split('/');
+    if (isKept(path)) {
+      if (isFree(result, names)) result = withEntry(result, names, emptyFolder());
+      continue;
+    }
+    // A folder without entries is removed, unless a side has it as an empty folder.
+    for (; names.length > 0 && isEmpty(result, names) && !isKept(names.join('/')); names.pop()) {
+      result = withEntry(result, names, undefined);
+    }
+  }
+  return result;
+}
+
+function isEmpty(root: Folder, names: readonly string[]): boolean {
+  const entry = find(root, names);
+  return isFolder(entry) && entry.entries.size === 0;
+}
+
+/** Whether the path is free, and no file is at a folder above it. */
+function isFree(root: Folder, names: readonly string[]): boolean {
+  const isBlocked = names.slice(0, -1).some((_, index) => {
+    const entry = find(root, names.slice(0, index + 1));
+    return entry !== undefined && !isFolder(entry);
+  });
+  return !isBlocked && find(root, names) === undefined;
 }

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createObjectWriter, type ObjectWriter } from '../git-objects/object-writer.ts';
+import { createObjectWriter, type ObjectWriter } from '../git-objects/index.ts';
 import { createGit } from '../host-git/git.ts';
 import { applyChanges } from '../publish/apply-changes.ts';
-import { gitBytes } from '../testing/real-git.ts';
-import { emptyFolder, type Folder, type Leaf, modes } from '../tree/tree.ts';
+import { gitBytes } from '../testing/index.ts';
+import { emptyFolder, type Folder, type Leaf, modes } from '../tree/index.ts';
 import { mergeContents } from './merge-contents.ts';
 import { mapThree, mergeFolders, type ThreeWay } from './merge-folders.ts';
 

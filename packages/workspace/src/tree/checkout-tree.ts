@@ -1,10 +1,18 @@
 import { type BigIntStats, mkdirSync } from 'node:fs';
-import { type Directory, namesIn, openForOwner, openTree, statIn } from '../files/open-directory.ts';
-import { isDotGit, join } from '../files/path-name.ts';
-import { type EntryAt, type Keep, removeEntry } from '../files/remove-entry.ts';
-import { setFolderOwner } from '../files/set-owner.ts';
-import { hashLargeBlob } from '../git-objects/large-blob.ts';
-import { objectId } from '../git-objects/object-id.ts';
+import {
+  type Directory,
+  type EntryAt,
+  isDotGit,
+  join,
+  type Keep,
+  namesIn,
+  openForOwner,
+  openTree,
+  removeEntry,
+  setFolderOwner,
+  statIn,
+} from '../files/index.ts';
+import { hashLargeBlob, objectId } from '../git-objects/index.ts';
 import type { Checkout, WantedFile } from './checkout.ts';
 import { gitPermissions, keptBits, kindOf, permissionsAt } from './permissions.ts';
 import { type Scan, scanEntry } from './scan.ts';

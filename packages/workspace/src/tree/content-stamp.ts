@@ -1,10 +1,18 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
 import { WorkspaceError } from '../errors.ts';
-import { type Directory, namesIn, openChain, openTop, statIn } from '../files/open-directory.ts';
-import { type BytePath, isDotGit, join } from '../files/path-name.ts';
-import type { Yielder } from '../files/yielder.ts';
-import { hashLargeBlob } from '../git-objects/large-blob.ts';
+import {
+  type BytePath,
+  type Directory,
+  isDotGit,
+  join,
+  namesIn,
+  openChain,
+  openTop,
+  statIn,
+  type Yielder,
+} from '../files/index.ts';
+import { hashLargeBlob } from '../git-objects/index.ts';
 
 /*
  * A snapshot does not hold the files it skips, but a change of their content must still change the snapshot's id, because approvals are

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { WorkspaceError } from '../errors.ts';
-import { isPlainName } from '../files/path-name.ts';
-import { readCommit } from '../git-objects/commit-object.ts';
+import { isPlainName } from '../files/index.ts';
+import { readCommit } from '../git-objects/index.ts';
 import type { Git } from '../host-git/git.ts';
 import type { SnapshotId } from '../port.ts';
 import type { RunFolder } from '../run/run-folder.ts';

@@ -4,10 +4,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
+import { expect } from 'vitest';
+import { runId, type Temporary, temporary, test } from '../testing/index.ts';
 
-const runId = 'run_1';
 const size = 8192;
 
 /** Maps files and writes letters into them on commands from standard input. Answers each line when it is done. */
@@ -47,8 +46,7 @@ class MappingWriter {
 }
 
 async function start(t: Temporary) {
-  const { id } = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-  const { path } = await t.workspaces.locate({ runId, epoch: 1 });
+  const { id, path } = await t.begin({ type: 'empty' });
   return { id, path };
 }
 
@@ -69,8 +67,7 @@ function nextTick(directory: string): void {
   rmSync(probe);
 }
 
-test('snapshots have what a background command writes through a mapping', async () => {
-  using t = temporary();
+test('snapshots have what a background command writes through a mapping', async ({ t }) => {
   const { id, path } = await start(t);
   writeFileSync(join(path, 'a'), 'A'.repeat(size));
   const first = await t.workspaces.snapshot({ runId, epoch: 1, parent: id, message: '1' });

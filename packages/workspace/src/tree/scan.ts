@@ -10,20 +10,23 @@ import {
 } from 'node:fs';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 import {
+  type BytePath,
   type Directory,
   deniesOwner,
+  isAscii,
+  join,
   namesIn,
   openChain,
   openChild,
   openDeniedFile,
   openDeniedFolder,
   openTop,
+  readFully,
   statIn,
-} from '../files/open-directory.ts';
-import { type BytePath, isAscii, join, toText } from '../files/path-name.ts';
-import { readFully } from '../files/read-fully.ts';
-import type { Yielder } from '../files/yielder.ts';
-import { largeBlobBytes } from '../git-objects/object-writer.ts';
+  toText,
+  type Yielder,
+} from '../files/index.ts';
+import { largeBlobBytes } from '../git-objects/index.ts';
 import type { SkippedPath } from '../port.ts';
 import { stampOfFolder, stampOfLarge, stampOfStatus } from './content-stamp.ts';
 import type { Skipped } from './manifest.ts';

@@ -10,19 +10,15 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { writeTree } from '../testing/file-tree.ts';
-import { type Temporary, temporary } from '../testing/temporary-workspaces.ts';
+import { describe, expect } from 'vitest';
+import { runId, type Temporary, temporary, test } from '../testing/index.ts';
 
-const runId = 'run_1';
 const limit = 1000;
 
 /** A run on a directory with `run.sh` and a limit of 1,000 bytes per file. */
 async function start(t: Temporary) {
-  const source = join(t.path, 'source');
-  writeTree(source, { 'run.sh': 'echo SAFE\n', 'dir/inner': 'inner\n' });
-  const { id } = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-  const { path } = await t.workspaces.locate({ runId, epoch: 1 });
+  const source = t.source({ 'run.sh': 'echo SAFE\n', 'dir/inner': 'inner\n' });
+  const { id, path } = await t.begin(source);
   return { source, base: id, path, file: join(path, 'run.sh') };
 }
 const limited = () => temporary({ limits: { fileBytes: limit } });
@@ -127,10 +123,8 @@ describe('a file that grew above the size limit', () => {
 
   test('is detected at a path that the copy left out', async () => {
     using t = limited();
-    const source = join(t.path, 'source');
-    writeTree(source, { 'big.bin': large('A') });
-    const { id } = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-    const { path } = await t.workspaces.locate({ runId, epoch: 1 });
+    const source = t.source({ 'big.bin': large('A') });
+    const { id, path } = await t.begin(source);
     writeFileSync(join(path, 'big.bin'), large('B'));
     const made = await take(t, id);
     expect(made.id).not.toBe(id);
@@ -140,8 +134,7 @@ describe('a file that grew above the size limit', () => {
   });
 });
 
-test('a change below a folder nested too deep makes a new snapshot', async () => {
-  using t = temporary();
+test('a change below a folder nested too deep makes a new snapshot', async ({ t }) => {
   const { base, path } = await start(t);
   const deep = join(path, ...Array.from({ length: 205 }, () => 'd'));
   mkdirSync(deep, { recursive: true });
@@ -156,8 +149,7 @@ test('a change below a folder nested too deep makes a new snapshot', async () =>
   ]);
 });
 
-test('a file that denies its owner access is read', async () => {
-  using t = temporary();
+test('a file that denies its owner access is read', async ({ t }) => {
   const { base, file } = await start(t);
   writeFileSync(file, 'echo EVIL\n');
   chmodSync(file, 0);

@@ -1,10 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type BigIntStats, closeSync, constants, openSync, renameSync, symlinkSync } from 'node:fs';
 import { WorkspaceError } from '../errors.ts';
-import { type Directory, openChain, statIn } from '../files/open-directory.ts';
-import { toText } from '../files/path-name.ts';
-import { setFileOwner, setLinkOwner } from '../files/set-owner.ts';
-import { writeAll } from '../files/write-durably.ts';
+import { type Directory, openChain, setFileOwner, setLinkOwner, statIn, toText, writeAll } from '../files/index.ts';
 import { type BlobReceiver, streamBlobs } from '../host-git/stream-blobs.ts';
 import type { Checkout, WantedFile } from './checkout.ts';
 import { keptBits } from './permissions.ts';

@@ -11,11 +11,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
-import { readTree, writeTree } from '../../testing/file-tree.ts';
-import { type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
-
-const runId = 'run_1';
+import { expect } from 'vitest';
+import { readTree, runId, type Temporary, temporary, test } from '../../testing/index.ts';
 
 /** A tar made by Python, which also writes entries that a careful program refuses. */
 function makeTar(t: Temporary, name: string, lines: string): string {
@@ -49,12 +46,10 @@ const bring = async (t: Temporary, path: string, more: object = {}) => {
   return { made, tree: readTree(await t.tree()) };
 };
 
-test.each(['tar', 'tar.gz', 'zip'] as const)(
+test.for(['tar', 'tar.gz', 'zip'] as const)(
   'reads a %s of a real tool with modes and links, by its content',
-  async (format) => {
-    using t = temporary();
-    const source = join(t.path, 'source');
-    writeTree(source, {
+  async (format, { t }) => {
+    const source = t.source({
       'a.txt': 'a\n',
       'deep/er/run.sh': { executable: '#!/bin/sh\n' },
       'deep/link': { link: '../a.txt' },
@@ -94,7 +89,7 @@ for root, folders, files in os.walk(source):
 z.close()
 `;
 
-test.each([
+test.for<[string, string]>([
   ['a path that leads up', 'add("../outside", b"x")'],
   ['an absolute path', 'add("/tmp/holdpoint-outside", b"x")'],
   ['a path that leads up further down', 'add("a/../../outside", b"x")'],
@@ -110,8 +105,7 @@ test.each([
     'add("etc", type=tarfile.SYMTYPE, linkname="/etc")\nadd("p", type=tarfile.LNKTYPE, linkname="etc/passwd")',
   ],
   ['a file in the place of a full folder', 'add("d/x", b"x")\nadd("d", b"x")'],
-])('rejects %s and leaves nothing', async (_, lines) => {
-  using t = temporary();
+])('rejects %s and leaves nothing', async ([_, lines], { t }) => {
   const path = makeTar(t, 'hostile.tar', lines);
   const before = readdirSync(t.path).sort();
   await expect(bring(t, path)).rejects.toMatchObject({ code: 'EARCHIVE', retryable: false });
@@ -120,8 +114,7 @@ test.each([
   expect(existsSync('/tmp/outside') || existsSync('/tmp/holdpoint-outside')).toBe(false);
 });
 
-test('records devices and pipes, omits repositories, and lets later entries win', async () => {
-  using t = temporary();
+test('records devices and pipes, omits repositories, and lets later entries win', async ({ t }) => {
   const path = makeTar(
     t,
     'odd.tar',
@@ -146,8 +139,7 @@ add("set", b"x", mode=0o4777)`,
   expect(lstatSync(join(root, 'set')).mode & 0o7000).toBe(0);
 });
 
-test('keeps the bytes of names that are not UTF-8', async () => {
-  using t = temporary();
+test('keeps the bytes of names that are not UTF-8', async ({ t }) => {
   const source = join(t.path, 'source');
   mkdirSync(source);
   writeFileSync(Buffer.from(`${source}/caf\xe9`, 'latin1'), 'x');
@@ -156,23 +148,20 @@ test('keeps the bytes of names that are not UTF-8', async () => {
   expect((await bring(t, path)).tree).toEqual({ 'caf\xe9': 'file x' });
 });
 
-test.each([
+test.for<[string, string]>([
   ['a zip that leads up', 'z.writestr("../outside", "x")'],
   ['a zip with an absolute path', 'z.writestr("/tmp/outside", "x")'],
   [
     'a zip that writes through a link',
     'i = zipfile.ZipInfo("way"); i.create_system = 3; i.external_attr = (stat.S_IFLNK | 0o777) << 16; z.writestr(i, "/tmp"); z.writestr("way/outside", "x")',
   ],
-])('rejects %s', async (_, lines) => {
-  using t = temporary();
+])('rejects %s', async ([_, lines], { t }) => {
   await expect(bring(t, makeZip(t, 'hostile.zip', lines))).rejects.toMatchObject({ code: 'EARCHIVE' });
   expect(existsSync('/tmp/outside')).toBe(false);
 });
 
-test('rejects sparse files and extended names that are not UTF-8', async () => {
-  using t = temporary();
-  const source = join(t.path, 'source');
-  writeTree(source, { 'sub/a': 'a' });
+test('rejects sparse files and extended names that are not UTF-8', async ({ t }) => {
+  const source = t.source({ 'sub/a': 'a' });
   writeFileSync(join(source, 'sparse'), '');
   truncateSync(join(source, 'sparse'), 1024 * 1024);
   const tar = (name: string, ...args: string[]) => {
@@ -192,8 +181,7 @@ test('rejects sparse files and extended names that are not UTF-8', async () => {
   expect((await bring(t, tar('v7.tar', '--format=v7'))).tree).toEqual({ sub: 'folder', 'sub/a': 'file a' });
 });
 
-test('rejects too long paths and hard links to excluded files', async () => {
-  using t = temporary();
+test('rejects too long paths and hard links to excluded files', async ({ t }) => {
   const cases = [
     'add("d/" * 300 + "x", b"x")',
     'add("n" * 300, b"x")',
@@ -206,8 +194,7 @@ test('rejects too long paths and hard links to excluded files', async () => {
   expect(readdirSync(join(t.dataDir, 'runs'))).toEqual([]);
 });
 
-test('reads the folders of a Windows zip, and an abort leaves nothing', async () => {
-  using t = temporary();
+test('reads the folders of a Windows zip, and an abort leaves nothing', async ({ t }) => {
   const lines = 'i = zipfile.ZipInfo(); i.filename = "dir\\\\a.txt"; i.create_system = 0; z.writestr(i, "x")';
   const path = makeZip(t, 'windows.zip', lines);
   expect((await bring(t, path)).tree).toEqual({ dir: 'folder', 'dir/a.txt': 'file x' });
@@ -224,8 +211,7 @@ test('reads the folders of a Windows zip, and an abort leaves nothing', async ()
   expect(readdirSync(join(t.dataDir, 'runs'))).toEqual([runId]);
 });
 
-test('rejects truncated, broken and other files', async () => {
-  using t = temporary();
+test('rejects truncated, broken and other files', async ({ t }) => {
   const whole = readFileSync(makeTar(t, 'whole.tar', 'add("a", b"x" * 100000)\nadd("b", b"y" * 100000)'));
   const zip = readFileSync(makeZip(t, 'whole.zip', 'z.writestr("a", "x" * 100000)'));
   const bad = {
@@ -263,8 +249,7 @@ test('rejects archive bombs by their unpacked size', async () => {
   await expect(bring(few, many)).rejects.toMatchObject({ code: 'ETOOMANYFILES' });
 });
 
-test('applies include and exclude', async () => {
-  using t = temporary();
+test('applies include and exclude', async ({ t }) => {
   const path = makeTar(t, 'some.tar', 'add("src/a.ts", b"x")\nadd("src/a.log", b"x")\nadd("docs/x.md", b"x")');
   expect((await bring(t, path, { include: ['src'], exclude: ['*.log'] })).tree).toEqual({
     src: 'folder',

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { extract, type Header } from 'tar-stream';
 import { z } from 'zod';
-import { type BytePath, fromPlain } from '../../files/path-name.ts';
+import { type BytePath, fromPlain } from '../../files/index.ts';
 import { archiveError, type Unpacker } from './unpack.ts';
 
 export async function readTar(path: string, unpacker: Unpacker, options: { gzip: boolean }): Promise<void> {

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { type Entry, type Options, open, type ZipFile } from 'yauzl';
-import type { BytePath } from '../../files/path-name.ts';
+import type { BytePath } from '../../files/index.ts';
 import { archiveError, type Unpacker } from './unpack.ts';
 
 const openZip = promisify<string, Options, ZipFile>(open);

@@ -1,9 +1,19 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, symlinkSync, unlinkSync } from 'node:fs';
 import { WorkspaceError } from '../../errors.ts';
-import { type Directory, openChain, openChild, openTop, statIn } from '../../files/open-directory.ts';
-import { type BytePath, isDotGit, toText } from '../../files/path-name.ts';
-import { setFileOwner, setFolderOwner, setLinkOwner } from '../../files/set-owner.ts';
-import { writeAll } from '../../files/write-durably.ts';
+import {
+  type BytePath,
+  type Directory,
+  isDotGit,
+  openChain,
+  openChild,
+  openTop,
+  setFileOwner,
+  setFolderOwner,
+  setLinkOwner,
+  statIn,
+  toText,
+  writeAll,
+} from '../../files/index.ts';
 import type { SkippedPath } from '../../port.ts';
 import { bytesDone, countBytes, countEntry, fileDone, type ImportContext } from '../import-context.ts';
 

@@ -1,7 +1,5 @@
 import type { Deps, RunFolder } from '../../deps.ts';
-import { openChain, openTop } from '../../files/open-directory.ts';
-import { removeIfEmpty } from '../../files/remove-empty-folders.ts';
-import { syncFolder } from '../../files/write-durably.ts';
+import { openChain, openTop, removeIfEmpty, syncFolder } from '../../files/index.ts';
 import { streamBlobs } from '../../host-git/stream-blobs.ts';
 import { clearAfterPublish } from './clear-aside.ts';
 import {

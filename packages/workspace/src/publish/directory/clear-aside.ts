@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Deps } from '../../deps.ts';
-import { openChain, openTop, statIn } from '../../files/open-directory.ts';
-import { syncFolder } from '../../files/write-durably.ts';
+import { openChain, openTop, statIn, syncFolder } from '../../files/index.ts';
 import { inspectChild } from './inspect-source.ts';
 import { changedMeanwhile, isState, type Pass, type Step, type StepConflict, splitPath } from './journal-step.ts';
 import { waitForWriters } from './open-writers.ts';

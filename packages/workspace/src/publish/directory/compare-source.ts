@@ -1,8 +1,7 @@
 import type { Resolution } from '@holdpoint/contract';
-import { namesIn, openChain, openTop, statIn } from '../../files/open-directory.ts';
-import { isDotGit, toText } from '../../files/path-name.ts';
-import type { ObjectWriter } from '../../git-objects/object-writer.ts';
-import { type Change, find, isFolder, isSame, type Leaf } from '../../tree/tree.ts';
+import { isDotGit, namesIn, openChain, openTop, statIn, toText } from '../../files/index.ts';
+import type { ObjectWriter } from '../../git-objects/index.ts';
+import { type Change, find, isFolder, isSame, type Leaf } from '../../tree/index.ts';
 import type { ChangeSet } from '../change-set.ts';
 import { resolveConflict } from '../conflict-versions.ts';
 import { type Found, inspect } from './inspect-source.ts';

@@ -5,14 +5,21 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Resolution } from '@holdpoint/contract';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { PublishRequest } from '../../port.ts';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
-import { runUntilKilled, stride, tried } from '../../testing/run-until-killed.ts';
-import { owner, publishNow, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
+import {
+  owner,
+  publishNow,
+  runId,
+  runUntilKilled,
+  stride,
+  type Temporary,
+  temporary,
+  test,
+  tried,
+} from '../../testing/index.ts';
 import { withSourceLock } from './source-lock.ts';
-
-const runId = 'run_1';
 
 async function start(t: Temporary, id = runId, text = 'run\n') {
   const source = join(t.path, 'source');
@@ -50,8 +57,7 @@ async function settle(t: Temporary, snapshot: string): Promise<Resolution[]> {
 }
 
 describe('a conflict with a directory', () => {
-  test('shows the three versions and changes nothing', async () => {
-    using t = temporary();
+  test('shows the three versions and changes nothing', async ({ t }) => {
     const { source, final } = await start(t);
     edit(source);
     const before = readTree(source);
@@ -68,8 +74,7 @@ describe('a conflict with a directory', () => {
     expect(readTree(source)).toEqual(before);
   });
 
-  test('is resolved file by file, and validators see exactly the result', async () => {
-    using t = temporary();
+  test('is resolved file by file, and validators see exactly the result', async ({ t }) => {
     const { source, final, path } = await start(t);
     edit(source);
     const resolutions = await settle(t, final.id);
@@ -99,8 +104,7 @@ describe('a conflict with a directory', () => {
     expect(readTree(source)).toEqual({ ...settled, 'a.txt': 'file later\n', 'c.txt': 'file later\n' });
   });
 
-  test('a resolution for one version of a file does not hold for the next', async () => {
-    using t = temporary();
+  test('a resolution for one version of a file does not hold for the next', async ({ t }) => {
     const { source, final } = await start(t);
     edit(source);
     const resolutions = await settle(t, final.id);
@@ -114,8 +118,7 @@ describe('a conflict with a directory', () => {
     expect(readTree(source)).toEqual(before);
   });
 
-  test('resolved and killed at any point ends as exactly the old or the new', async () => {
-    using t = temporary();
+  test('resolved and killed at any point ends as exactly the old or the new', async ({ t }) => {
     const { source, final } = await start(t);
     edit(source);
     const resolutions = await settle(t, final.id);
@@ -125,9 +128,7 @@ describe('a conflict with a directory', () => {
     let killed = 0;
     for (let dieAt = 1; runUntilKilled({ dataDir: t.dataDir, runId, dieAt, act }); dieAt += stride) {
       killed += 1;
-      expect(await publishNow(t.workspaces, { runId, snapshot: final.id, resolutions })).toMatchObject({
-        status: 'published',
-      });
+      expect(await t.publish({ snapshot: final.id, resolutions })).toMatchObject({ status: 'published' });
       expect(readTree(source)).toMatchObject({
         'a.txt': 'file run\n',
         'c.txt': 'file theirs too\n',
@@ -141,12 +142,11 @@ describe('a conflict with a directory', () => {
   });
 });
 
-test('a second publish keeps the resolutions of the first', async () => {
-  using t = temporary();
+test('a second publish keeps the resolutions of the first', async ({ t }) => {
   const { source, final, path } = await start(t);
   edit(source);
   const resolutions = await settle(t, final.id);
-  await publishNow(t.workspaces, { runId, snapshot: final.id, resolutions });
+  await t.publish({ snapshot: final.id, resolutions });
   writeTree(path, { 'd.txt': 'later work\n' });
   const next = await t.snapshot(final.id);
   const plan = await t.workspaces.planPublish(request(next.id));
@@ -169,8 +169,7 @@ test('a second publish keeps the resolutions of the first', async () => {
   expect(conflicts.map((conflict) => conflict.path)).toEqual(['new.txt']);
 });
 
-test('a published plan keeps its digest and its candidate', async () => {
-  using t = temporary();
+test('a published plan keeps its digest and its candidate', async ({ t }) => {
   const { source, final } = await start(t);
   edit(source);
   const resolutions = await settle(t, final.id);
@@ -182,10 +181,8 @@ test('a published plan keeps its digest and its candidate', async () => {
 
 describe('a kept file that blocks another one', () => {
   async function swap(t: Temporary) {
-    const source = join(t.path, 'source');
-    writeTree(source, { 'folder/one': '1\n', 'folder/two': '2\n', file: 'file\n' });
-    const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-    const path = await t.tree();
+    const source = t.source({ 'folder/one': '1\n', 'folder/two': '2\n', file: 'file\n' });
+    const { base, path } = await t.begin(source);
     for (const name of ['folder', 'file']) rmSync(join(path, name), { recursive: true });
     writeTree(path, { folder: 'a file now\n', 'file/inside': 'a folder now\n' });
     const final = await t.snapshot(base.id);
@@ -197,8 +194,7 @@ describe('a kept file that blocks another one', () => {
     return { source, path, final, plan, seen };
   }
 
-  test('is a second conflict, resolved by leaving the other file out', async () => {
-    using t = temporary();
+  test('is a second conflict, resolved by leaving the other file out', async ({ t }) => {
     const { source, path, final, plan, seen } = await swap(t);
     const kept: Resolution[] = ['file', 'folder/one'].map((name) => ({ path: name, take: 'source', seen }));
     const { conflicts } = await plan(kept);
@@ -214,14 +210,11 @@ describe('a kept file that blocks another one', () => {
     expect(readTree(path)).toEqual(readTree(source));
   });
 
-  test('is removed when the run is taken', async () => {
-    using t = temporary();
+  test('is removed when the run is taken', async ({ t }) => {
     const { source, path, final, plan, seen } = await swap(t);
     const resolutions: Resolution[] = ['file', 'folder/one'].map((name) => ({ path: name, take: 'run', seen }));
     expect(await plan(resolutions)).toMatchObject({ conflicts: [], candidate: final.id });
-    expect(await publishNow(t.workspaces, { runId, snapshot: final.id, resolutions })).toMatchObject({
-      status: 'published',
-    });
+    expect(await t.publish({ snapshot: final.id, resolutions })).toMatchObject({ status: 'published' });
     expect(readTree(source)).toEqual(readTree(path));
   });
 });
@@ -245,15 +238,14 @@ test('a source file too large for a snapshot can be kept', async () => {
   expect(readTree(source)).toMatchObject({ 'a.txt': `file ${'x'.repeat(5000)}`, 'b.txt': 'file run\n' });
 });
 
-test('reads the last.json of an earlier version', async () => {
-  using t = temporary();
+test('reads the last.json of an earlier version', async ({ t }) => {
   const { source, final, path } = await start(t);
-  await publishNow(t.workspaces, { runId, snapshot: final.id });
+  await t.publish({ snapshot: final.id });
   writeFileSync(join(t.dataDir, 'runs', runId, 'publish/last.json'), JSON.stringify({ format: 1, snapshot: final.id }));
-  expect(await publishNow(t.workspaces, { runId, snapshot: final.id })).toMatchObject({ status: 'published' });
+  expect(await t.publish({ snapshot: final.id })).toMatchObject({ status: 'published' });
   writeTree(path, { 'a.txt': 'once more\n' });
   const next = await t.snapshot(final.id);
-  expect(await publishNow(t.workspaces, { runId, snapshot: next.id })).toMatchObject({ status: 'published' });
+  expect(await t.publish({ snapshot: next.id })).toMatchObject({ status: 'published' });
   expect(readTree(source)['a.txt']).toBe('file once more\n');
 });
 
@@ -271,8 +263,7 @@ describe('two processes publishing to one directory', () => {
     return { child, reach, ended: once(child, 'exit') };
   }
 
-  test('do not mix their files', async () => {
-    using t = temporary();
+  test('do not mix their files', async ({ t }) => {
     const [one, two] = [await start(t, 'run_1', 'one\n'), await start(t, 'run_2', 'two\n')];
     const both = [
       publish(t, { runId: 'run_1', snapshot: one.final.id }),
@@ -288,8 +279,7 @@ describe('two processes publishing to one directory', () => {
     }
   });
 
-  test.runIf(process.platform === 'linux')('wait for each other, also for a stopped process', async () => {
-    using t = temporary();
+  test.runIf(process.platform === 'linux')('wait for each other, also for a stopped process', async ({ t }) => {
     const [one, two] = [await start(t, 'run_1', 'one\n'), await start(t, 'run_2', 'two\n')];
     const first = publish(t, { runId: 'run_1', snapshot: one.final.id, stopAt: 'publish.placed' });
     let second: ReturnType<typeof publish> | undefined;
@@ -310,8 +300,7 @@ describe('two processes publishing to one directory', () => {
   });
 });
 
-test('a publish waits while another one holds the source lock', async () => {
-  using t = temporary();
+test('a publish waits while another one holds the source lock', async ({ t }) => {
   const { source, final } = await start(t);
   const waits = Promise.withResolvers<void>();
   const waiting = t.reopen({ onPoint: (point) => void (point === 'publish.waiting' && waits.resolve()) });

@@ -12,20 +12,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { PublishResult } from '../../port.ts';
 import { readTree, stamps, writeTree } from '../../testing/file-tree.ts';
-import { runUntilKilled, stride, tried } from '../../testing/run-until-killed.ts';
-import { publishNow, temporary } from '../../testing/temporary-workspaces.ts';
+import { publishNow, runId, runUntilKilled, stride, temporary, test, tried } from '../../testing/index.ts';
 
-const runId = 'run_1';
 const isRoot = process.getuid?.() === 0;
 
 /** A run with every kind of change. */
 async function start(t: ReturnType<typeof temporary>, prepare: (source: string) => void = () => {}) {
-  const source = join(t.path, 'source');
-  mkdirSync(source);
-  writeTree(source, {
+  const source = t.source({
     'a.txt': 'a\n',
     'b.txt': 'b\n',
     'same.txt': 'same\n',
@@ -39,8 +35,7 @@ async function start(t: ReturnType<typeof temporary>, prepare: (source: string) 
     '.git/config': 'mine\n',
   });
   prepare(source);
-  const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-  const path = await t.tree();
+  const { base, path } = await t.begin(source);
   for (const name of ['gone', 'folder', 'file', 'link', 'kept/only']) rmSync(join(path, name), { recursive: true });
   writeTree(path, {
     'a.txt': 'A\n',
@@ -63,16 +58,14 @@ async function start(t: ReturnType<typeof temporary>, prepare: (source: string) 
   };
 }
 
-const publish = (t: ReturnType<typeof temporary>, snapshot: string) =>
-  publishNow(t.workspaces, { runId, snapshot, message: 'x' });
+const publish = (t: ReturnType<typeof temporary>, snapshot: string) => t.publish({ snapshot, message: 'x' });
 
 function conflictsIn(result: PublishResult): string[] {
   return result.status === 'conflict' ? result.conflicts.map(({ path, reason }) => `${reason} ${path}`) : [];
 }
 
 describe('publish to a directory', () => {
-  test('writes every kind of change, and a repeated call answers the same', async () => {
-    using t = temporary();
+  test('writes every kind of change, and a repeated call answers the same', async ({ t }) => {
     const { source, final, now } = await start(t);
     const result = await publish(t, final.id);
     expect(result).toEqual({
@@ -86,8 +79,7 @@ describe('publish to a directory', () => {
     expect(readFileSync(join(source, 'a.txt'), 'utf8')).toBe('edited afterwards\n');
   });
 
-  test('does not touch unchanged and unknown files', async () => {
-    using t = temporary();
+  test('does not touch unchanged and unknown files', async ({ t }) => {
     const { source, final, now } = await start(t);
     writeFileSync(join(source, 'same.txt'), 'edited during the run\n');
     writeFileSync(join(source, 'unknown'), 'made during the run\n');
@@ -101,8 +93,7 @@ describe('publish to a directory', () => {
     expect(lstatSync(join(source, 'b.txt')).ino).toBe(ino);
   });
 
-  test.runIf(isRoot)('keeps owner and mode of replaced files; new files get those of the folder', async () => {
-    using t = temporary();
+  test.runIf(isRoot)('keeps owner and mode of replaced files; new files get those of the folder', async ({ t }) => {
     const { source, final } = await start(t, (path) => {
       execFileSync('chown', ['-R', '20002:20003', path]);
       chownSync(join(path, 'a.txt'), 20004, 20005);
@@ -126,10 +117,8 @@ describe('publish to a directory', () => {
 
   test('does not delete or overwrite skipped files', async () => {
     using t = temporary({ limits: { fileBytes: 1000 } });
-    const source = join(t.path, 'source');
-    writeTree(source, { large: Buffer.alloc(2000), small: 's', grows: 'g' });
-    const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-    const path = await t.tree();
+    const source = t.source({ large: Buffer.alloc(2000), small: 's', grows: 'g' });
+    const { base, path } = await t.begin(source);
     writeTree(path, { large: 'small now', small: 'S', grows: 'G' });
     const one = await t.snapshot(base.id);
     writeTree(path, { large: Buffer.alloc(3000), grows: Buffer.alloc(3000) });
@@ -143,8 +132,7 @@ describe('publish to a directory', () => {
     expect(readFileSync(join(source, 'small'), 'utf8')).toBe('S');
   });
 
-  test('continues from the last publish', async () => {
-    using t = temporary();
+  test('continues from the last publish', async ({ t }) => {
     const { source, final, path } = await start(t);
     await publish(t, final.id);
     writeTree(path, { 'a.txt': 'once more\n' });
@@ -171,8 +159,7 @@ describe('a change of the source', () => {
     ['another link', 'link', (s) => void execFileSync('ln', ['-sfn', 'theirs', join(s, 'link')])],
     ['a FIFO in the way', 'new-link', (s) => void execFileSync('mkfifo', [join(s, 'new-link')])],
   ];
-  test.each(edits)('is a conflict and nothing is written: %s', async (_, path, edit) => {
-    using t = temporary();
+  test.for(edits)('is a conflict and nothing is written: %s', async ([_, path, edit], { t }) => {
     const { source, final } = await start(t);
     edit(source);
     const theirs = stamps(source);
@@ -181,15 +168,13 @@ describe('a change of the source', () => {
     expect(stamps(source)).toBe(theirs);
   });
 
-  test('is a conflict when the source is removed', async () => {
-    using t = temporary();
+  test('is a conflict when the source is removed', async ({ t }) => {
     const { source, final } = await start(t);
     rmSync(source, { recursive: true });
     expect(conflictsIn(await publish(t, final.id))).toEqual([`source_missing ${source}`]);
   });
 
-  test('to the published state is no conflict', async () => {
-    using t = temporary();
+  test('to the published state is no conflict', async ({ t }) => {
     const { source, final, now } = await start(t);
     writeFileSync(join(source, 'a.txt'), 'A\n');
     rmSync(join(source, 'gone'), { recursive: true });
@@ -197,8 +182,7 @@ describe('a change of the source', () => {
     expect(readTree(source)).toEqual(now);
   });
 
-  test('at any point of the publish is kept, and everything else is rolled back', async () => {
-    using t = temporary();
+  test('at any point of the publish is kept, and everything else is rolled back', async ({ t }) => {
     const { source, final, old } = await start(t);
     const copy = join(t.path, 'copy');
     cpSync(source, copy, { recursive: true, verbatimSymlinks: true });
@@ -235,8 +219,7 @@ describe('a change of the source', () => {
 });
 
 describe('a killed publish', () => {
-  test('ends as exactly the old or exactly the new, also when killed in recovery', async () => {
-    using t = temporary();
+  test('ends as exactly the old or exactly the new, also when killed in recovery', async ({ t }) => {
     const { source, final, old, now } = await start(t);
     const copy = join(t.path, 'copy');
     cpSync(source, copy, { recursive: true, verbatimSymlinks: true });
@@ -250,7 +233,7 @@ describe('a killed publish', () => {
       if (!committed) expect(readTree(source)).toEqual(old);
       // Sometimes it is killed a second time during recovery.
       if (killed % 3 === 0) runUntilKilled({ dataDir: t.dataDir, runId, dieAt: 2, act });
-      expect(await publishNow(t.workspaces, { runId, snapshot: final.id })).toMatchObject({
+      expect(await t.publish({ snapshot: final.id })).toMatchObject({
         status: 'published',
         published: { files_written: 8, files_deleted: 5 },
       });
@@ -264,8 +247,7 @@ describe('a killed publish', () => {
     expect(readTree(source)).toEqual(now);
   });
 
-  test('is finished before the run is discarded', async () => {
-    using t = temporary();
+  test('is finished before the run is discarded', async ({ t }) => {
     const { source, final, old, now } = await start(t);
     const act = { verb: 'publish', snapshot: final.id };
     expect(runUntilKilled({ dataDir: t.dataDir, runId, dieAt: 10, act })).toBe(true);
@@ -274,8 +256,7 @@ describe('a killed publish', () => {
     expect(readTree(source)).toEqual(now);
   });
 
-  test('in the middle of a rollback ends as exactly the old, with the edit', async () => {
-    using t = temporary();
+  test('in the middle of a rollback ends as exactly the old, with the edit', async ({ t }) => {
     const { source, final, old } = await start(t);
     const copy = join(t.path, 'copy');
     cpSync(source, copy, { recursive: true, verbatimSymlinks: true });
@@ -296,7 +277,7 @@ describe('a killed publish', () => {
       writeTree(source, { [victim]: 'theirs\n' });
       const again = runUntilKilled({ dataDir: t.dataDir, runId, dieAt, act });
       if (again) killed += 1;
-      const result = await publishNow(t.workspaces, { runId, snapshot: final.id });
+      const result = await t.publish({ snapshot: final.id });
       expect(conflictsIn(result)).toContain(`changed_in_source ${victim}`);
       const tree = readTree(source);
       const left = victim.includes('/') ? { new: 'folder', 'new/er': 'folder' } : {};

@@ -1,12 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync } from 'node:fs';
 import { errnoOf, WorkspaceError } from '../../errors.ts';
-import { type Directory, openChain, openChild, openTop, statIn } from '../../files/open-directory.ts';
-import { toText } from '../../files/path-name.ts';
-import { hashLargeBlob } from '../../git-objects/large-blob.ts';
-import { objectId } from '../../git-objects/object-id.ts';
-import { largeBlobBytes, type ObjectWriter } from '../../git-objects/object-writer.ts';
-import { modeOf } from '../../tree/scan.ts';
-import { type Leaf, modes } from '../../tree/tree.ts';
+import { type Directory, openChain, openChild, openTop, statIn, toText } from '../../files/index.ts';
+import { hashLargeBlob, largeBlobBytes, type ObjectWriter, objectId } from '../../git-objects/index.ts';
+import { type Leaf, modeOf, modes } from '../../tree/index.ts';
 
 export interface Ownership {
   permissions: number;

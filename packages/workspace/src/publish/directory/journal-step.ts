@@ -1,4 +1,4 @@
-import { openChain, openTop, statIn } from '../../files/open-directory.ts';
+import { openChain, openTop, statIn } from '../../files/index.ts';
 import { type Found, inspect, inspectChild } from './inspect-source.ts';
 import { type AsideContext, findAside, privateName, removeName } from './private-name.ts';
 import type { JournalEntry } from './publish-journal.ts';

@@ -3,8 +3,8 @@ import type { OpenPath } from '../../bounds/bounds.ts';
 import { isWithin } from '../../bounds/path-rules.ts';
 import type { Deps, WorkspaceRecord } from '../../deps.ts';
 import { errnoOf, WorkspaceError } from '../../errors.ts';
-import { toText } from '../../files/path-name.ts';
-import type { Change } from '../../tree/tree.ts';
+import { toText } from '../../files/index.ts';
+import type { Change } from '../../tree/index.ts';
 
 /** Opens and checks the source directory; undefined when it is gone. All reads and writes of a publish go through this descriptor. */
 export function openTarget(deps: Pick<Deps, 'bounds'>, { origin }: WorkspaceRecord): OpenPath | undefined {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createYielder } from '../../files/yielder.ts';
+import { createYielder } from '../../files/index.ts';
 
 const pollMs = 20;
 

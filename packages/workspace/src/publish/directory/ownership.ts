@@ -1,5 +1,5 @@
 import { WorkspaceError } from '../../errors.ts';
-import { type Leaf, modes } from '../../tree/tree.ts';
+import { type Leaf, modes } from '../../tree/index.ts';
 import { inspect, type Ownership } from './inspect-source.ts';
 
 /** Owner and permissions of the nearest folder that exists, and the folders that are missing below it. */

@@ -1,13 +1,21 @@
 import { closeSync, constants, mkdirSync, openSync, symlinkSync } from 'node:fs';
 import type { Deps } from '../../deps.ts';
 import { errnoOf } from '../../errors.ts';
-import { type Directory, openChild, openTop, statIn } from '../../files/open-directory.ts';
-import { toText } from '../../files/path-name.ts';
-import { removeEmptyFolders } from '../../files/remove-empty-folders.ts';
-import { setFileOwner, setLinkOwner } from '../../files/set-owner.ts';
-import { syncFolder, syncOpen, writeAll } from '../../files/write-durably.ts';
+import {
+  type Directory,
+  openChild,
+  openTop,
+  removeEmptyFolders,
+  setFileOwner,
+  setLinkOwner,
+  statIn,
+  syncFolder,
+  syncOpen,
+  toText,
+  writeAll,
+} from '../../files/index.ts';
 import type { BlobReceiver } from '../../host-git/stream-blobs.ts';
-import { modes } from '../../tree/tree.ts';
+import { modes } from '../../tree/index.ts';
 import { type AttributeCopier, createAttributeCopier } from './copy-attributes.ts';
 import { changedMeanwhile, checkStep, type Pass, type Step, type StepConflict, splitPath } from './journal-step.ts';
 import { findAside, linkOrMove, privateName, putAside, removeName } from './private-name.ts';

@@ -1,14 +1,22 @@
 import { createHash } from 'node:crypto';
 import type { Conflict, PublishPlan } from '@holdpoint/contract';
 import type { OpenPath } from '../../bounds/bounds.ts';
-import type { Deps, RunFolder, WorkspaceRecord } from '../../deps.ts';
-import { toText } from '../../files/path-name.ts';
-import { createObjectWriter, type ObjectWriter } from '../../git-objects/object-writer.ts';
+import type { Deps, PublishRequest, RunFolder, SnapshotId, WorkspaceRecord } from '../../deps.ts';
+import { toText } from '../../files/index.ts';
+import { createObjectWriter, type ObjectWriter } from '../../git-objects/index.ts';
 import type { Scope } from '../../left-out/find-left-out.ts';
-import type { PublishRequest, SnapshotId } from '../../port.ts';
 import { commitTree } from '../../snapshot.ts';
-import { isPrivate, kindOf, permissionsAt } from '../../tree/permissions.ts';
-import { type Change, emptyFolders, find, isFolder, isSame, type Leaf } from '../../tree/tree.ts';
+import {
+  type Change,
+  emptyFolders,
+  find,
+  isFolder,
+  isPrivate,
+  isSame,
+  kindOf,
+  type Leaf,
+  permissionsAt,
+} from '../../tree/index.ts';
 import { applyChanges } from '../apply-changes.ts';
 import { type ChangeSet, changeSet, isWithinAny, leftOutOf } from '../change-set.ts';
 import { createTextBudget, largestText, readVersions, textOf, versionOf } from '../conflict-versions.ts';

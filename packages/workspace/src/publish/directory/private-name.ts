@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { linkSync, readlinkSync, renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { errnoOf } from '../../errors.ts';
-import { type Directory, openChain, openTop, statIn } from '../../files/open-directory.ts';
-import { setLinkOwner } from '../../files/set-owner.ts';
+import { type Directory, openChain, openTop, setLinkOwner, statIn } from '../../files/index.ts';
 
 /** `tmp`: written, not yet in place. `old`: set aside by a forward pass. `new`: set aside by a rollback. */
 export type AsideRole = 'tmp' | 'old' | 'new';

@@ -1,7 +1,6 @@
 import type { Conflict } from '@holdpoint/contract';
-import type { Deps, RunFolder } from '../../deps.ts';
-import { toText } from '../../files/path-name.ts';
-import type { PublishResult } from '../../port.ts';
+import type { Deps, PublishResult, RunFolder } from '../../deps.ts';
+import { toText } from '../../files/index.ts';
 import { changeSet, leftOutOf } from '../change-set.ts';
 import { applyJournal, passOf, stepsOf } from './apply-journal.ts';
 import { clearAfterRollback } from './clear-aside.ts';

@@ -1,10 +1,9 @@
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { errnoOf, WorkspaceError } from '../../errors.ts';
-import { syncFolder, writeDurably } from '../../files/write-durably.ts';
-import type { RunFolder } from '../../run/run-folder.ts';
-import { modes } from '../../tree/tree.ts';
+import { readJson, syncFolder, writeDurably } from '../../files/index.ts';
+import type { RunFolder } from '../../run/index.ts';
+import { modes } from '../../tree/index.ts';
 
 const modeSchema = z.union([
   z.literal(modes.file),
@@ -58,7 +57,7 @@ const lastSchema = z.strictObject({ format: z.literal(1), ...published });
 
 /** The pending journal, if a publish was interrupted. */
 export function readJournal(folder: RunFolder): Journal | undefined {
-  return read(join(folder.publish, 'journal.json'), journalSchema);
+  return readJson(join(folder.publish, 'journal.json'), journalSchema);
 }
 
 /** Writing it is the commit point. */
@@ -77,7 +76,7 @@ export async function removeJournal(folder: RunFolder): Promise<void> {
 export function lastPublished(
   folder: RunFolder,
 ): { snapshot: string; candidate: string; request: string; digest: string } | undefined {
-  const last = read(join(folder.publish, 'last.json'), lastSchema);
+  const last = readJson(join(folder.publish, 'last.json'), lastSchema);
   return last && { ...last, candidate: last.candidate ?? last.snapshot };
 }
 
@@ -85,19 +84,4 @@ export async function writeLastPublished(folder: RunFolder, journal: Journal): P
   const { snapshot, candidate, request, digest } = journal;
   const last = JSON.stringify({ format: 1, snapshot, candidate, request, digest });
   await writeDurably(join(folder.publish, 'last.json'), last);
-}
-
-function read<T>(path: string, schema: z.ZodType<T>): T | undefined {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-  try {
-    return schema.parse(JSON.parse(text));
-  } catch (cause) {
-    throw new WorkspaceError('EWORKSPACECORRUPT', `${path} cannot be read.`, { cause });
-  }
 }

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { lutimesSync, mkdirSync, readdirSync, readlinkSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { temporary } from '../../testing/temporary-workspaces.ts';
+import { expect } from 'vitest';
+import { test } from '../../testing/index.ts';
 import { withSourceLock } from './source-lock.ts';
 
 const quiet = (dataDir: string, onPoint: (point: string) => void = () => {}) => ({ dataDir, onPoint });
@@ -21,22 +21,19 @@ async function leaveLock(dataDir: string, change: (target: string) => string): P
   return join(folder, name);
 }
 
-test('a lock is released after its work, also after a failure', async () => {
-  using t = temporary();
+test('a lock is released after its work, also after a failure', async ({ t }) => {
   const failing = withSourceLock(quiet(t.dataDir), '/source', () => Promise.reject(new Error('failed')));
   await expect(failing).rejects.toThrow('failed');
   expect(readdirSync(join(t.dataDir, 'locks'))).toEqual([]);
   await expect(withSourceLock(quiet(t.dataDir), '/source', async () => 'done')).resolves.toBe('done');
 });
 
-test('locks of different sources are independent', async () => {
-  using t = temporary();
+test('locks of different sources are independent', async ({ t }) => {
   const inner = () => withSourceLock(quiet(t.dataDir), '/other', async () => 'both');
   await expect(withSourceLock(quiet(t.dataDir), '/source', inner)).resolves.toBe('both');
 });
 
-test('work on one source is serialised', async () => {
-  using t = temporary();
+test('work on one source is serialised', async ({ t }) => {
   mkdirSync(t.dataDir, { recursive: true });
   let inside = 0;
   const most: number[] = [];
@@ -50,8 +47,7 @@ test('work on one source is serialised', async () => {
   expect(most).toEqual(Array.from({ length: 8 }, () => 1));
 });
 
-test.runIf(process.platform === 'linux')('a lock of a dead process is broken at once', async () => {
-  using t = temporary();
+test.runIf(process.platform === 'linux')('a lock of a dead process is broken at once', async ({ t }) => {
   const { pid } = spawnSync('true');
   await leaveLock(t.dataDir, (target) => target.replace(/ \d+ \d+ \d+$/, ` ${pid} 1 0`));
   const waits: string[] = [];
@@ -63,14 +59,15 @@ test.runIf(process.platform === 'linux')('a lock of a dead process is broken at 
   expect(waits).toEqual([]);
 });
 
-test.runIf(process.platform === 'linux')('a process that reuses the pid of a dead owner is not the owner', async () => {
-  using t = temporary();
-  await leaveLock(t.dataDir, (target) => target.replace(/ \d+ \d+$/, ' 1 0'));
-  await expect(withSourceLock(quiet(t.dataDir), '/source', async () => 'mine')).resolves.toBe('mine');
-});
+test.runIf(process.platform === 'linux')(
+  'a process that reuses the pid of a dead owner is not the owner',
+  async ({ t }) => {
+    await leaveLock(t.dataDir, (target) => target.replace(/ \d+ \d+$/, ' 1 0'));
+    await expect(withSourceLock(quiet(t.dataDir), '/source', async () => 'mine')).resolves.toBe('mine');
+  },
+);
 
-test.runIf(process.platform === 'linux')('a lock of another container holds until it is stale', async () => {
-  using t = temporary();
+test.runIf(process.platform === 'linux')('a lock of another container holds until it is stale', async ({ t }) => {
   const lock = await leaveLock(t.dataDir, (target) => target.replace(/^\S+/, 'elsewhere:1'));
   const waiting = withSourceLock(
     quiet(t.dataDir, () => {

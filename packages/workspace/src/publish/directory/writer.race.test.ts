@@ -14,23 +14,28 @@ import {
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { PublishResult } from '../../port.ts';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
-import { runUntilKilled, stride, tried } from '../../testing/run-until-killed.ts';
-import { publishNow, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
+import {
+  publishNow,
+  runId,
+  runUntilKilled,
+  stride,
+  type Temporary,
+  temporary,
+  test,
+  tried,
+} from '../../testing/index.ts';
 import { type AsideRole, privateName } from './private-name.ts';
 
-const runId = 'run_1';
 const before = { 'changed.txt': 'old\n', 'gone.txt': 'old\n', 'folder/gone.txt': 'old\n', 'same.txt': 'same\n' };
 const script = fileURLToPath(new URL('../../testing/racing-writer.ts', import.meta.url));
 const rounds = process.env.HOLDPOINT_CRASH === 'full' ? 480 : 45;
 
 async function start(t: Temporary) {
-  const source = join(t.path, 'source');
-  writeTree(source, before);
-  const base = await t.workspaces.materialise({ runId, source: { type: 'directory', path: source } });
-  const tree = await t.tree();
+  const source = t.source(before);
+  const { base, path: tree } = await t.begin(source);
   rmSync(join(tree, 'gone.txt'));
   rmSync(join(tree, 'folder'), { recursive: true });
   writeTree(tree, { 'changed.txt': 'of the run\n', 'made.txt': 'of the run\n' });
@@ -62,7 +67,7 @@ test('a program that writes during the replacement loses nothing', { timeout: 12
     const afterUs = (round * 37) % 1500;
     writer.stdin.write(`${JSON.stringify({ file: join(source, name), trigger, afterUs, how, text })}\n`);
     await answers.next();
-    const result = await publishNow(t.workspaces, { runId, snapshot, message: 'x' });
+    const result = await t.publish({ snapshot, message: 'x' });
     await answers.next();
     seen[result.status === 'published' ? 'published' : 'conflict'] += 1;
     if (!isFound({ source, name, text, result })) lost.push(`${how} ${name} ${result.status}`);
@@ -75,12 +80,11 @@ test('a program that writes during the replacement loses nothing', { timeout: 12
 });
 
 describe('a file that another program has open', () => {
-  test('for writing gets its name back, and the program continues to write', async () => {
-    using t = temporary();
+  test('for writing gets its name back, and the program continues to write', async ({ t }) => {
     const { source, snapshot } = await start(t);
     const fd = openSync(join(source, 'changed.txt'), 'a');
     try {
-      const result = await publishNow(t.workspaces, { runId, snapshot });
+      const result = await t.publish({ snapshot });
       expect(result).toMatchObject({ status: 'conflict', conflicts: [{ path: 'changed.txt' }] });
       writeSync(fd, 'much later\n');
     } finally {
@@ -92,11 +96,10 @@ describe('a file that another program has open', () => {
     });
   });
 
-  test('only for reading does not delay the publish', async () => {
-    using t = temporary();
+  test('only for reading does not delay the publish', async ({ t }) => {
     const { source, snapshot } = await start(t);
     const fd = openSync(join(source, 'changed.txt'), 'r');
-    const result = await publishNow(t.workspaces, { runId, snapshot });
+    const result = await t.publish({ snapshot });
     closeSync(fd);
     expect(result).toMatchObject({ status: 'published' });
   });
@@ -114,7 +117,7 @@ describe('a file that another program has open', () => {
       if (isKilled) killed += 1;
       for (const fd of held) writeSync(fd, `edit ${dieAt}.\n`);
       for (const fd of held) closeSync(fd);
-      const result = await publishNow(t.workspaces, { runId, snapshot });
+      const result = await t.publish({ snapshot });
       expect(result.status).toBe('conflict');
       for (const name of files) {
         expect(isFound({ source, name, text: `edit ${dieAt}.\n`, result }), `${dieAt} ${name}`).toBe(true);
@@ -124,8 +127,7 @@ describe('a file that another program has open', () => {
   });
 });
 
-test('a file created while the name is absent stays; the old file is kept beside', async () => {
-  using t = temporary();
+test('a file created while the name is absent stays; the old file is kept beside', async ({ t }) => {
   const { source, snapshot } = await start(t);
   const editor = t.reopen({
     onPoint: (point) => {
@@ -141,8 +143,7 @@ test('a file created while the name is absent stays; the old file is kept beside
   expect(result).toMatchObject({ conflicts: [{ path: 'changed.txt', detail: expect.stringContaining(kept) }] });
 });
 
-test('a rollback keeps an edit of a file that was just published', async () => {
-  using t = temporary();
+test('a rollback keeps an edit of a file that was just published', async ({ t }) => {
   const { source, snapshot } = await start(t);
   let count = 0;
   const editor = t.reopen({

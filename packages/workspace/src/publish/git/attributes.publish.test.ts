@@ -13,13 +13,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { Resolution } from '@holdpoint/contract';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type FileTree, readTree, writeTree } from '../../testing/file-tree.ts';
+import { runId, runUntilKilled, stride, type Temporary, takeAll, temporary, test } from '../../testing/index.ts';
 import { git, gitBytes, initRepository } from '../../testing/real-git.ts';
-import { runUntilKilled, stride } from '../../testing/run-until-killed.ts';
-import { publishNow, type Temporary, takeAll, temporary } from '../../testing/temporary-workspaces.ts';
 
-const runId = 'run_1';
 const branch = `refs/heads/holdpoint/${runId}`;
 const isRoot = process.getuid?.() === 0;
 
@@ -35,14 +33,12 @@ async function start(t: Temporary, at: { base: FileTree; run: FileTree; prepare?
     git(source, 'commit', '-q', '-m', 'attributes');
   }
   at.prepare?.(source);
-  const made = await t.workspaces.materialise({ runId, source: { type: 'git', path: source } });
-  const path = await t.tree();
+  const { base: made, path } = await t.begin({ type: 'git', path: source });
   writeTree(path, at.run);
   const final = await t.snapshot(made.id);
   const plan = (resolutions: Resolution[] = [], snapshot = final.id) =>
     t.workspaces.planPublish({ runId, snapshot, resolutions, target: { message: 'm' } });
-  const publish = (resolutions: Resolution[] = [], snapshot = final.id) =>
-    publishNow(t.workspaces, { runId, snapshot, resolutions });
+  const publish = (resolutions: Resolution[] = [], snapshot = final.id) => t.publish({ snapshot, resolutions });
   return { source, path, final, plan, publish };
 }
 
@@ -78,8 +74,7 @@ describe('line endings', () => {
     ...{ 'data.txt': 'd\r\n\0', 'own/id': '$Id: 123 $\nmore\n', plain: 'no attribute\r\n' },
   };
 
-  test('of changed files equal those of `git add`, and the plan lists them', async () => {
-    using t = temporary();
+  test('of changed files equal those of `git add`, and the plan lists them', async ({ t }) => {
     const { source, plan, publish, path } = await start(t, { base, run });
     const planned = await plan();
     expect(planned.conflicts).toEqual([]);
@@ -102,8 +97,7 @@ describe('line endings', () => {
     expect(readTree(path)).toMatchObject({ 'a.bat': 'file a\nb\nc\n', 'own/id': 'file $Id$\nmore\n' });
   });
 
-  test('follow the attributes of the run and of info/attributes', async () => {
-    using t = temporary();
+  test('follow the attributes of the run and of info/attributes', async ({ t }) => {
     const { source, publish } = await start(t, {
       base: { 'a.txt': 'a\n' },
       run: { 'sub/.gitattributes': '*.sh text\n', 'sub/x.sh': 'x\r\n', 'y.sh': 'y\r\n', 'z.inf': 'z\r\n' },
@@ -113,8 +107,7 @@ describe('line endings', () => {
     expect(['sub/x.sh', 'y.sh', 'z.inf'].map((name) => blob(source, name))).toEqual(['x\n', 'y\r\n', 'z\n']);
   });
 
-  test('alone are no change, and no conflict when the run changes the file again', async () => {
-    using t = temporary();
+  test('alone are no change, and no conflict when the run changes the file again', async ({ t }) => {
     const { source, path, plan, publish, final } = await start(t, {
       base: { '.gitattributes': '* text\n', 'a.txt': 'a\n', 'b.txt': 'b\n' },
       run: { 'a.txt': 'a\r\n', 'b.txt': 'b\r\nb\r\n' },
@@ -128,8 +121,7 @@ describe('line endings', () => {
   });
 });
 
-test('a file with only a new mode keeps its content in the repository', async () => {
-  using t = temporary();
+test('a file with only a new mode keeps its content in the repository', async ({ t }) => {
   const { source, path, final, publish } = await start(t, {
     base: { '.gitattributes': '*.txt text\n', 'a.txt': 'x\r\n' },
     run: {},
@@ -153,8 +145,7 @@ describe('content of git-lfs', () => {
     ...{ 'a.txt': 'A\n', 'new.bin': fresh, 'changed.bin': changed, 'empty.bin': '', 'moved.bin': pointer(old) },
   };
 
-  test('becomes a pointer, and an object in the storage of git-lfs', async () => {
-    using t = temporary();
+  test('becomes a pointer, and an object in the storage of git-lfs', async ({ t }) => {
     const { source, path, plan, publish, final } = await start(t, {
       ...{ base, run },
       prepare: (at) => {
@@ -216,11 +207,10 @@ describe('content of git-lfs', () => {
     }
   });
 
-  test.each<[string, (source: string) => void]>([
+  test.for<[string, (source: string) => void]>([
     ['stored elsewhere', (source) => git(source, 'config', 'lfs.storage', '/elsewhere')],
     ['stored behind a link', (source) => symlinkSync('/nowhere', join(source, '.git/lfs'))],
-  ])('is a conflict when it is %s', async (_, prepare) => {
-    using t = temporary();
+  ])('is a conflict when it is %s', async ([_, prepare], { t }) => {
     const { source, plan, publish } = await start(t, { base, run, prepare });
     const planned = await plan();
     expect(planned.conflicts.map(({ path, reason }) => `${reason} ${path}`)).toEqual([
@@ -241,8 +231,7 @@ describe('content that a filter of the host would change', () => {
   const base = { '.gitattributes': 'secret/* filter=git-crypt\n', 'secret/key': 'sealed\n', 'a.txt': 'a\n' };
   const run = { 'secret/key': 'open\n', 'a.txt': 'A\n' };
 
-  test('is published only with a resolution', async () => {
-    using t = temporary();
+  test('is published only with a resolution', async ({ t }) => {
     const canary = join(t.path, 'canary');
     const { source, plan, publish } = await start(t, {
       ...{ base, run },
@@ -264,8 +253,7 @@ describe('content that a filter of the host would change', () => {
     expect(existsSync(canary)).toBe(false);
   });
 
-  test('may be left alone, moved away or deleted', async () => {
-    using t = temporary();
+  test('may be left alone, moved away or deleted', async ({ t }) => {
     const { source, path, final, publish } = await start(t, { base, run: { 'a.txt': 'A\n' } });
     rmSync(join(path, 'secret'), { recursive: true });
     const next = await t.snapshot(final.id);
@@ -274,8 +262,7 @@ describe('content that a filter of the host would change', () => {
   });
 });
 
-test('a file with working-tree-encoding is UTF-8 in workspace and repository', async () => {
-  using t = temporary();
+test('a file with working-tree-encoding is UTF-8 in workspace and repository', async ({ t }) => {
   const { source, path, plan, publish, final } = await start(t, {
     base: { '.gitattributes': '*.ps1 working-tree-encoding=UTF-16 eol=lf\n', 'a.ps1': 'é\n' },
     run: { 'a.ps1': 'é\r\nmore\n' },

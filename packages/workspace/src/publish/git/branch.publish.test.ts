@@ -1,14 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PublishPlan, Resolution } from '@holdpoint/contract';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { PublishRequest } from '../../port.ts';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
+import { runId, runUntilKilled, stride, type Temporary, test, tried } from '../../testing/index.ts';
 import { git, gitBytes, initRepository } from '../../testing/real-git.ts';
-import { runUntilKilled, stride, tried } from '../../testing/run-until-killed.ts';
-import { publishNow, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
 
-const runId = 'run_1';
 const lines = Array.from({ length: 20 }, (_, index) => `line ${index}\n`);
 const edited = (at: number, text: string) => lines.map((line, index) => (index === at ? text : line)).join('');
 
@@ -54,11 +52,10 @@ const onMain = (snapshot: string, resolutions: Resolution[] = []): PublishReques
 const targetOf = ({ target }: PublishPlan) => (target.type === 'git' ? target : undefined);
 
 describe('publish to a named branch', () => {
-  test('creates a missing branch and fast-forwards an unmoved one', async () => {
-    using t = temporary();
+  test('creates a missing branch and fast-forwards an unmoved one', async ({ t }) => {
     const { source, final, base } = await start(t);
     const main = git(source, 'rev-parse', 'main');
-    const feature = await publishNow(t.workspaces, { runId, snapshot: final.id, branch: 'feature/x' });
+    const feature = await t.publish({ snapshot: final.id, branch: 'feature/x' });
     expect(feature).toMatchObject({ status: 'published', published: { branch: 'refs/heads/feature/x' } });
     expect(git(source, 'rev-parse', 'feature/x^')).toBe(main);
 
@@ -78,8 +75,7 @@ describe('publish to a named branch', () => {
     expect(base.base).toBe(base.id);
   });
 
-  test('merges into a moved branch, and validators see the changes of both sides', async () => {
-    using t = temporary();
+  test('merges into a moved branch, and validators see the changes of both sides', async ({ t }) => {
     const { source, final } = await start(t);
     const tip = moveMain(t, source, (work) => {
       writeTree(work, { 'a.txt': edited(19, 'their last line\n'), 'theirs.txt': 'theirs\n' });
@@ -109,8 +105,7 @@ describe('publish to a named branch', () => {
     expect(git(source, 'fsck', '--strict', '--connectivity-only')).not.toMatch(/missing|error/);
   });
 
-  test('shows three versions of a conflict, and a resolution holds only for these', async () => {
-    using t = temporary();
+  test('shows three versions of a conflict, and a resolution holds only for these', async ({ t }) => {
     const { source, final } = await start(t);
     const tip = moveMain(t, source, (work) => {
       writeTree(work, { 'a.txt': edited(0, 'changed by them\n'), 'gone.txt': 'kept by them\n' });
@@ -147,8 +142,7 @@ describe('publish to a named branch', () => {
     expect(git(source, 'show', `main:new/${runId}`)).toBe('new');
   });
 
-  test('does not move a branch that moved between plan and publish', async () => {
-    using t = temporary();
+  test('does not move a branch that moved between plan and publish', async ({ t }) => {
     const { source, final } = await start(t);
     const plan = await t.workspaces.planPublish(onMain(final.id));
     const tip = moveMain(t, source, (work) => writeFileSync(join(work, 'theirs.txt'), 'x'));
@@ -164,8 +158,7 @@ describe('publish to a named branch', () => {
     expect(git(source, 'log', '--format=%s', 'main').split('\n')).toEqual(['theirs', 'theirs', 'base']);
   });
 
-  test('the second of two runs that publish to one branch merges', async () => {
-    using t = temporary();
+  test('the second of two runs that publish to one branch merges', async ({ t }) => {
     const { source, final } = await start(t);
     const id = 'run_2';
     const second = await t.workspaces.materialise({ runId: id, source: { type: 'git', path: source, ref: 'main' } });
@@ -186,11 +179,8 @@ describe('publish to a named branch', () => {
     expect(git(source, 'rev-list', '--count', 'main')).toBe('3');
   });
 
-  test('does not move a branch that a work tree has checked out', async () => {
-    using t = temporary();
-    const source = join(t.path, 'source');
-    mkdirSync(source);
-    writeTree(source, { 'a.txt': 'a\n' });
+  test('does not move a branch that a work tree has checked out', async ({ t }) => {
+    const source = t.source({ 'a.txt': 'a\n' });
     const main = initRepository(source);
     git(source, 'worktree', 'add', '-q', '-b', 'linked', join(t.path, 'linked'));
     git(source, 'symbolic-ref', 'refs/heads/alias', 'refs/heads/main');
@@ -198,7 +188,7 @@ describe('publish to a named branch', () => {
     writeTree(await t.tree(), { 'a.txt': 'A\n' });
     const final = await t.snapshot(base.id);
     for (const branch of ['main', 'linked', 'alias']) {
-      expect(await publishNow(t.workspaces, { runId, snapshot: final.id, branch })).toMatchObject({
+      expect(await t.publish({ snapshot: final.id, branch })).toMatchObject({
         conflicts: [{ path: `refs/heads/${branch}`, reason: 'branch_checked_out' }],
       });
       expect(git(source, 'rev-parse', branch)).toBe(main);
@@ -206,22 +196,20 @@ describe('publish to a named branch', () => {
     expect(git(source, 'status', '--porcelain')).toBe('');
   });
 
-  test('rejects an invalid branch name', async () => {
-    using t = temporary();
+  test('rejects an invalid branch name', async ({ t }) => {
     const { source, final } = await start(t);
     const before = git(source, 'for-each-ref');
     const names = ['-x', 'a..b', 'a b', '/a', 'a/', 'a.lock', '@{x', 'refs/../../config', 'a\nb', 'a\0b', 'HEAD'];
     for (const branch of [...names, 'refs/heads/-x', '..', 'é'.repeat(126)]) {
-      const refused = publishNow(t.workspaces, { runId, snapshot: final.id, branch });
+      const refused = t.publish({ snapshot: final.id, branch });
       await expect(refused, JSON.stringify(branch)).rejects.toMatchObject({ code: 'EBRANCHINVALID' });
     }
     expect(git(source, 'for-each-ref')).toBe(before);
-    const full = await publishNow(t.workspaces, { runId, snapshot: final.id, branch: 'refs/heads/x' });
+    const full = await t.publish({ snapshot: final.id, branch: 'refs/heads/x' });
     expect(full).toMatchObject({ status: 'published', published: { branch: 'refs/heads/x' } });
   });
 
-  test('a dry run changes nothing and announces what the publish does', async () => {
-    using t = temporary();
+  test('a dry run changes nothing and announces what the publish does', async ({ t }) => {
     const { source, final } = await start(t);
     moveMain(t, source, (work) => writeTree(work, { 'a.txt': edited(19, 'theirs\n') }));
     const before = readTree(source);
@@ -235,8 +223,7 @@ describe('publish to a named branch', () => {
     expect(git(source, 'rev-parse', 'main')).toBe(targetOf(plan)?.commit);
   });
 
-  test('a publish killed at any point happens once, although the user commits', async () => {
-    using t = temporary();
+  test('a publish killed at any point happens once, although the user commits', async ({ t }) => {
     const { source, final } = await start(t);
     const tip = moveMain(t, source, (work) => writeTree(work, { 'a.txt': edited(0, 'theirs\n') }));
     const [conflict] = (await t.workspaces.planPublish(onMain(final.id))).conflicts;
@@ -255,7 +242,7 @@ describe('publish to a named branch', () => {
       });
       // Sometimes it is killed a second time during recovery.
       if (dieAt % 2 === 0) runUntilKilled({ dataDir: t.dataDir, runId, dieAt: dieAt === 4 ? 5 : 2, act });
-      const result = await publishNow(t.workspaces, {
+      const result = await t.publish({
         ...{ runId, snapshot: final.id, branch: 'main', message: 'publish', resolutions },
       });
       expect(result, `death at ${dieAt}`).toMatchObject({ status: 'published' });
@@ -268,8 +255,7 @@ describe('publish to a named branch', () => {
     expect(killed).toBe(tried(7));
   });
 
-  test('a merge runs no program planted in branch, workspace or home', async () => {
-    using t = temporary();
+  test('a merge runs no program planted in branch, workspace or home', async ({ t }) => {
     const canary = join(t.path, 'canary');
     const { source, path, base } = await start(t);
     const touch = `touch ${canary}`;

@@ -1,25 +1,20 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { writeTree } from '../../testing/file-tree.ts';
+import { publishNow, runId, runUntilKilled, temporary, test } from '../../testing/index.ts';
 import { git, initRepository } from '../../testing/real-git.ts';
-import { runUntilKilled } from '../../testing/run-until-killed.ts';
-import { publishNow, temporary } from '../../testing/temporary-workspaces.ts';
 
-const runId = 'run_1';
 const branch = `refs/heads/holdpoint/${runId}`;
 const isRoot = process.getuid?.() === 0;
 
 async function start(t: ReturnType<typeof temporary>, prepare: (source: string) => void = () => {}) {
-  const source = join(t.path, 'source');
-  mkdirSync(source);
-  writeTree(source, { 'a.txt': 'a\n', 'dir/b.txt': 'b\n', 'dir/c.txt': 'c\n', 'run.sh': { executable: 'x' } });
+  const source = t.source({ 'a.txt': 'a\n', 'dir/b.txt': 'b\n', 'dir/c.txt': 'c\n', 'run.sh': { executable: 'x' } });
   const commit = initRepository(source);
   prepare(source);
-  const base = await t.workspaces.materialise({ runId, source: { type: 'git', path: source } });
-  const path = await t.tree();
+  const { base, path } = await t.begin({ type: 'git', path: source });
   writeTree(path, { 'a.txt': 'A\n', 'new/file': 'new\n' });
   rmSync(join(path, 'dir/c.txt'));
   const final = await t.snapshot(base.id);
@@ -27,8 +22,7 @@ async function start(t: ReturnType<typeof temporary>, prepare: (source: string) 
 }
 
 describe('publish to git', () => {
-  test('makes a branch with one commit on the pinned base and touches nothing else', async () => {
-    using t = temporary();
+  test('makes a branch with one commit on the pinned base and touches nothing else', async ({ t }) => {
     const { source, commit, final } = await start(t, (path) => {
       writeFileSync(join(path, 'a.txt'), 'staged\n');
       git(path, 'add', 'a.txt');
@@ -36,7 +30,7 @@ describe('publish to git', () => {
       writeFileSync(join(path, 'untracked'), 'x');
     });
     const before = user(source);
-    const result = await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'What was done\n\nAnd why.' });
+    const result = await t.publish({ snapshot: final.id, message: 'What was done\n\nAnd why.' });
     if (result.status !== 'published' || result.published.type !== 'git') throw new Error(JSON.stringify(result));
     const made = git(source, 'rev-parse', branch);
     expect(result.published).toEqual({ type: 'git', path: source, branch, commit: made, left_out: [] });
@@ -59,54 +53,50 @@ describe('publish to git', () => {
     );
   });
 
-  test('works from the middle of a history and after new commits in the source', async () => {
-    using t = temporary();
+  test('works from the middle of a history and after new commits in the source', async ({ t }) => {
     const { source, commit, final } = await start(t, (path) => {
       git(path, 'commit', '-q', '--allow-empty', '-m', 'two');
     });
     writeFileSync(join(source, 'a.txt'), 'later\n');
     git(source, 'commit', '-q', '-am', 'three');
-    expect(await publishNow(t.workspaces, { runId, snapshot: final.id })).toMatchObject({ status: 'published' });
+    expect(await t.publish({ snapshot: final.id })).toMatchObject({ status: 'published' });
     expect(git(source, 'rev-parse', `${branch}~2`)).toBe(commit);
     expect(git(source, 'merge-base', 'HEAD', branch)).toBe(git(source, 'rev-parse', 'HEAD~1'));
   });
 
-  test('works when no branch contains the base; is a conflict when it is pruned', async () => {
-    using t = temporary();
+  test('works when no branch contains the base; is a conflict when it is pruned', async ({ t }) => {
     const { source, final } = await start(t, (path) =>
       git(path, 'commit', '-q', '--allow-empty', '-m', 'amended later'),
     );
     git(source, 'reset', '-q', '--soft', 'HEAD~1');
     git(source, 'reflog', 'expire', '--expire=now', '--all');
-    expect(await publishNow(t.workspaces, { runId, snapshot: final.id })).toMatchObject({ status: 'published' });
+    expect(await t.publish({ snapshot: final.id })).toMatchObject({ status: 'published' });
     git(source, 'update-ref', '-d', branch);
     rmSync(join(source, '.git/logs'), { recursive: true });
     git(source, '-c', 'gc.pruneExpire=now', 'prune', '--expire=now');
     git(source, 'repack', '-q', '-a', '-d');
-    const gone = await publishNow(t.workspaces, { runId, snapshot: final.id });
+    const gone = await t.publish({ snapshot: final.id });
     expect(gone).toMatchObject({ status: 'conflict', conflicts: [{ reason: 'source_missing' }] });
     rmSync(source, { recursive: true });
-    expect(await publishNow(t.workspaces, { runId, snapshot: final.id })).toMatchObject({
+    expect(await t.publish({ snapshot: final.id })).toMatchObject({
       status: 'conflict',
       conflicts: [{ reason: 'source_missing' }],
     });
   });
 
-  test('never moves an existing branch', async () => {
-    using t = temporary();
+  test('never moves an existing branch', async ({ t }) => {
     const { source, commit, final } = await start(t);
     git(source, 'update-ref', branch, commit);
-    const taken = await publishNow(t.workspaces, { runId, snapshot: final.id });
+    const taken = await t.publish({ snapshot: final.id });
     expect(taken).toMatchObject({ status: 'conflict', conflicts: [{ path: branch, reason: 'branch_exists' }] });
     expect(git(source, 'rev-parse', branch)).toBe(commit);
     git(source, 'update-ref', '-d', branch);
     git(source, 'branch', 'holdpoint');
-    const blocked = await publishNow(t.workspaces, { runId, snapshot: final.id });
+    const blocked = await t.publish({ snapshot: final.id });
     expect(blocked).toMatchObject({ status: 'conflict', conflicts: [{ reason: 'branch_exists' }] });
   });
 
-  test('reports moved when it loses the race for the branch', async () => {
-    using t = temporary();
+  test('reports moved when it loses the race for the branch', async ({ t }) => {
     const { source, commit, final } = await start(t);
     const raced = t.reopen({
       onPoint: (point) => {
@@ -119,8 +109,7 @@ describe('publish to git', () => {
     expect(ownRefs(source)).toBe('');
   });
 
-  test('killed at any point is finished by the next call', async () => {
-    using t = temporary();
+  test('killed at any point is finished by the next call', async ({ t }) => {
     const { source, final } = await start(t);
     const before = user(source);
     const act = { verb: 'publish', snapshot: final.id };
@@ -131,7 +120,7 @@ describe('publish to git', () => {
       killed += 1;
       // Sometimes it is killed a second time during recovery.
       if (dieAt % 2 === 0) runUntilKilled({ dataDir: t.dataDir, runId, dieAt: dieAt === 4 ? 5 : 2, act });
-      const result = await publishNow(t.workspaces, { runId, snapshot: final.id, message: 'publish' });
+      const result = await t.publish({ snapshot: final.id, message: 'publish' });
       if (result.status !== 'published' || result.published.type !== 'git') throw new Error(JSON.stringify(result));
       commit ??= result.published.commit;
       expect(result.published.commit).toBe(commit);
@@ -142,8 +131,7 @@ describe('publish to git', () => {
     expect(killed).toBe(7);
   });
 
-  test('leaves no private ref, with loose or packed refs', async () => {
-    using t = temporary();
+  test('leaves no private ref, with loose or packed refs', async ({ t }) => {
     const { source, path, final } = await start(t);
     const packing = t.reopen({
       onPoint: (point) => {
@@ -154,7 +142,7 @@ describe('publish to git', () => {
     expect(ownRefs(source)).toBe('');
     writeFileSync(join(path, 'more'), 'more');
     const more = await t.snapshot(final.id);
-    expect(await publishNow(t.workspaces, { runId, snapshot: more.id })).toMatchObject({ status: 'published' });
+    expect(await t.publish({ snapshot: more.id })).toMatchObject({ status: 'published' });
     expect(ownRefs(source)).toBe('');
   });
 
@@ -175,10 +163,9 @@ describe('publish to git', () => {
     }
   });
 
-  test('a run can be discarded after its source is gone', async () => {
-    using t = temporary();
+  test('a run can be discarded after its source is gone', async ({ t }) => {
     const { source, final } = await start(t);
-    await publishNow(t.workspaces, { runId, snapshot: final.id });
+    await t.publish({ snapshot: final.id });
     rmSync(source, { recursive: true });
     await t.workspaces.discard(runId);
     await expect(t.workspaces.locate({ runId, epoch: 1 })).rejects.toMatchObject({ code: 'EWORKSPACEMISSING' });
@@ -200,7 +187,7 @@ describe('publish to git', () => {
     const small = await t.snapshot(final.id);
     writeFileSync(join(path, 'large'), Buffer.alloc(3000));
     const again = await t.snapshot(small.id);
-    expect(await publishNow(t.workspaces, { runId, snapshot: again.id })).toMatchObject({ status: 'published' });
+    expect(await t.publish({ snapshot: again.id })).toMatchObject({ status: 'published' });
     expect(git(source, 'diff', '--name-only', `${branch}~1`, branch).split('\n')).toEqual([
       'a.txt',
       'dir/c.txt',
@@ -209,32 +196,29 @@ describe('publish to git', () => {
     expect(git(source, 'rev-parse', `${branch}~2`)).toBe(commit);
   });
 
-  test('into a broken repository fails and leaves no process behind', async () => {
-    using t = temporary();
+  test('into a broken repository fails and leaves no process behind', async ({ t }) => {
     const { source, final, path } = await start(t);
     rmSync(join(source, '.git/objects/pack'), { recursive: true, force: true });
     writeFileSync(join(source, '.git/objects/pack'), 'no folder');
     writeFileSync(join(path, 'noise'), randomBytes(2_000_000));
     const noisy = await t.snapshot(final.id);
-    const failed = publishNow(t.workspaces, { runId, snapshot: noisy.id });
+    const failed = t.publish({ snapshot: noisy.id });
     await expect(failed).rejects.toMatchObject({ code: 'EGITFAILED', retryable: true });
     await expect.poll(() => process.getActiveResourcesInfo().filter((kind) => kind === 'ProcessWrap')).toEqual([]);
     expect(git(source, 'for-each-ref', 'refs/heads/holdpoint')).toBe('');
   });
 
-  test.runIf(isRoot)('writes as the owner of the repository, also below a closed folder', async () => {
-    using t = temporary();
+  test.runIf(isRoot)('writes as the owner of the repository, also below a closed folder', async ({ t }) => {
     const { source, final } = await start(t, (path) => execFileSync('chown', ['-R', '20002:20003', path]));
-    expect(await publishNow(t.workspaces, { runId, snapshot: final.id })).toMatchObject({ status: 'published' });
+    expect(await t.publish({ snapshot: final.id })).toMatchObject({ status: 'published' });
     const others = execFileSync('find', [source, '-not', '-user', '20002', '-o', '-not', '-group', '20003']);
     expect(others.toString()).toBe('');
   });
 });
 
-test('an empty workspace cannot be published', async () => {
-  using t = temporary();
+test('an empty workspace cannot be published', async ({ t }) => {
   const { id } = await t.workspaces.materialise({ runId, source: { type: 'empty' } });
-  const refused = publishNow(t.workspaces, { runId, snapshot: id });
+  const refused = t.publish({ snapshot: id });
   await expect(refused).rejects.toMatchObject({
     code: 'ENOTPUBLISHABLE',
     next: 'Download the patch, or the files as an archive.',

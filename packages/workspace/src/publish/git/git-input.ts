@@ -1,8 +1,7 @@
-import type { Deps, RunFolder, WorkspaceRecord } from '../../deps.ts';
+import type { Deps, PublishRequest, RunFolder, WorkspaceRecord } from '../../deps.ts';
 import { WorkspaceError } from '../../errors.ts';
 import type { Scope } from '../../left-out/find-left-out.ts';
-import type { PublishRequest } from '../../port.ts';
-import type { Folder } from '../../tree/tree.ts';
+import type { Folder } from '../../tree/index.ts';
 
 /** A request to publish to a git source. */
 export interface GitInput extends PublishRequest {

@@ -1,14 +1,22 @@
 import type { Conflict, LeftOut } from '@holdpoint/contract';
-import type { Deps, ObjectWriter } from '../../deps.ts';
-import { toText } from '../../files/path-name.ts';
+import type { Deps, ObjectWriter, SnapshotId } from '../../deps.ts';
+import { toText } from '../../files/index.ts';
 import { createSelection } from '../../materialise/selection.ts';
-import type { SnapshotId } from '../../port.ts';
 import { commitTree } from '../../snapshot.ts';
 import { assertUnchanged, type Repository } from '../../source-repository/repository.ts';
 import { takeCommit } from '../../source-repository/take-commit.ts';
 import { mergeTrees } from '../../three-way/merge-trees.ts';
-import { loadSnapshot, loadTree } from '../../tree/load-snapshot.ts';
-import { type Change, changesBetween, emptyFolders, type Folder, find, isLeaf, isSame } from '../../tree/tree.ts';
+import {
+  type Change,
+  changesBetween,
+  emptyFolders,
+  type Folder,
+  find,
+  isLeaf,
+  isSame,
+  loadSnapshot,
+  loadTree,
+} from '../../tree/index.ts';
 import { applyChanges } from '../apply-changes.ts';
 import { changeSet, isWithinAny, leftOutOf } from '../change-set.ts';
 import { type CleanedChanges, cleanChanges } from './attributes/clean-changes.ts';

@@ -1,66 +1,21 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PublishPlan, Resolution, Source } from '@holdpoint/contract';
-import { describe, expect, test } from 'vitest';
-import { type FileTree, readTree, writeTree } from '../../testing/file-tree.ts';
+import type { PublishPlan, Resolution } from '@holdpoint/contract';
+import { describe, expect } from 'vitest';
+import { readTree, writeTree } from '../../testing/file-tree.ts';
+import { publishNow, runId, takeAll, test } from '../../testing/index.ts';
+import { checkedOut, commitOnMain, startOnMain } from '../../testing/moving-branch.ts';
 import { git, initRepository } from '../../testing/real-git.ts';
-import { publishNow, type Temporary, takeAll, temporary } from '../../testing/temporary-workspaces.ts';
 
-const runId = 'run_1';
 const isRoot = process.getuid?.() === 0;
-
-type Edit = (folder: string) => void;
-
-/** A run on a repository whose branch `main` moves after the run has started. No work tree has `main` checked out. */
-async function start(t: Temporary, at: { base: FileTree; run: Edit; theirs?: Edit; source?: Partial<Source> }) {
-  const repository = join(t.path, 'repository');
-  writeTree(repository, at.base);
-  initRepository(repository);
-  git(repository, 'switch', '-q', '-c', 'elsewhere');
-  const made = await t.workspaces.materialise({
-    runId,
-    source: { type: 'git', path: repository, ref: 'main', ...at.source } as Source,
-  });
-  const path = await t.tree();
-  at.run(path);
-  const final = await t.snapshot(made.id);
-  if (at.theirs !== undefined) commitOnMain(t, repository, at.theirs);
-  const plan = (resolutions: Resolution[] = []) =>
-    t.workspaces.planPublish({ runId, snapshot: final.id, resolutions, target: { branch: 'main', message: 'm' } });
-  const publish = (resolutions: Resolution[] = []) =>
-    publishNow(t.workspaces, { runId, snapshot: final.id, resolutions, branch: 'main' });
-  return { repository, path, final, plan, publish };
-}
-
-function commitOnMain(t: Temporary, repository: string, change: Edit): string {
-  const work = join(t.path, 'their-work-tree');
-  git(repository, 'worktree', 'add', '-q', work, 'main');
-  change(work);
-  git(work, 'add', '-A');
-  git(work, 'commit', '-q', '-m', 'theirs');
-  git(repository, 'worktree', 'remove', '--force', work);
-  return git(repository, 'rev-parse', 'main');
-}
-
-/** The files of a branch in a fresh work tree. */
-function checkedOut(t: Temporary, repository: string, branch = 'main'): Record<string, string> {
-  const work = join(t.path, 'look');
-  git(repository, 'worktree', 'add', '-q', '--detach', work, branch);
-  try {
-    return readTree(work, { ignore: ['.git'] });
-  } finally {
-    git(repository, 'worktree', 'remove', '--force', work);
-  }
-}
 
 const conflictsOf = ({ conflicts }: PublishPlan) => conflicts.map(({ path, reason }) => `${reason} ${path}`);
 
 describe('a merge', () => {
-  test('follows the attribute merge: union takes both sides, -merge is a conflict', async () => {
-    using t = temporary();
+  test('follows the attribute merge: union takes both sides, -merge is a conflict', async ({ t }) => {
     const lines = (...changed: string[]) => `${['1', '2', '3', '4', '5', '6', '7', '8', '9', ...changed].join('\n')}\n`;
-    const { repository, plan, publish } = await start(t, {
+    const { repository, plan, publish } = await startOnMain(t, {
       base: {
         '.gitattributes': '*.lock -merge\n*.bin binary\n*.po merge=gettext\n*.log merge=union\n*.set merge\n',
         ...{ 'a.lock': lines(), 'a.bin': lines(), 'a.po': lines(), 'a.log': lines(), 'a.set': lines(), own: lines() },
@@ -88,10 +43,9 @@ describe('a merge', () => {
     expect(git(repository, 'show', 'main:a.set').split('\n')).toEqual(['run', ...'123456789', 'theirs']);
   });
 
-  test('merges modes, links, deletions, file and folder swaps, odd names and binaries', async () => {
-    using t = temporary();
+  test('merges modes, links, deletions, file and folder swaps, odd names and binaries', async ({ t }) => {
     const odd = Buffer.from('caf\xe9 "\n', 'latin1');
-    const { repository, plan, publish } = await start(t, {
+    const { repository, plan, publish } = await startOnMain(t, {
       base: {
         ...{ 'mode.sh': 'x\n', link: { link: 'a' }, gone: 'bye\n', 'folder/one': '1\n', file: 'file\n' },
         ...{ 'theirs.bin': new Uint8Array([0, 1]), 'ours.bin': new Uint8Array([0, 1]), 'deep/er/est': 'x\n' },
@@ -157,11 +111,10 @@ describe('a merge', () => {
       writeTree(work, { file: 'theirs\n', 'folder/one': 'theirs\n', link: { link: 'theirs' }, plain: 'theirs\n' });
       writeTree(work, { 'name/below': 'theirs\n', 'data.bin': new Uint8Array([0, 3]) });
     },
-  } satisfies Parameters<typeof start>[1];
+  } satisfies Parameters<typeof startOnMain>[1];
 
-  test('of a file, a link and a folder at one path is a conflict at that path', async () => {
-    using t = temporary();
-    const { plan } = await start(t, swaps);
+  test('of a file, a link and a folder at one path is a conflict at that path', async ({ t }) => {
+    const { plan } = await startOnMain(t, swaps);
     const planned = await plan();
     expect(conflictsOf(planned)).toEqual(
       ['data.bin', 'file', 'folder', 'folder/one', 'link', 'name', 'plain'].map((path) => `merge ${path}`),
@@ -184,9 +137,8 @@ describe('a merge', () => {
     expect(planned.conflicts.find(({ path }) => path === 'name')?.detail).toMatch(/folder/);
   });
 
-  test('is resolved path by path and never removes a file without a resolution', async () => {
-    using t = temporary();
-    const { repository, plan, publish } = await start(t, swaps);
+  test('is resolved path by path and never removes a file without a resolution', async ({ t }) => {
+    const { repository, plan, publish } = await startOnMain(t, swaps);
     const planned = await plan();
     // A file of the run cannot replace a folder of the branch that holds a file without a resolution.
     const run = takeAll(planned, 'run');
@@ -199,9 +151,8 @@ describe('a merge', () => {
     });
   });
 
-  test('can leave the branch unchanged for a file, a link and a folder at one path', async () => {
-    using t = temporary();
-    const { repository, plan, publish } = await start(t, {
+  test('can leave the branch unchanged for a file, a link and a folder at one path', async ({ t }) => {
+    const { repository, plan, publish } = await startOnMain(t, {
       ...swaps,
       run: (path) => {
         swaps.run(path);
@@ -214,9 +165,8 @@ describe('a merge', () => {
     expect(checkedOut(t, repository)).toEqual({ ...before, more: 'file run\n' });
   });
 
-  test('works without the base commit when the branch no longer contains it', async () => {
-    using t = temporary();
-    const { repository, publish } = await start(t, {
+  test('works without the base commit when the branch no longer contains it', async ({ t }) => {
+    const { repository, publish } = await startOnMain(t, {
       base: { 'a.txt': 'a\n', 'b.txt': 'b\n' },
       run: (path) => writeFileSync(join(path, 'a.txt'), 'A\n'),
     });
@@ -235,13 +185,12 @@ describe('a merge', () => {
     expect(git(repository, 'fsck', '--strict')).not.toMatch(/missing|error/);
   });
 
-  test('works with a git without merge-tree --write-tree', async () => {
-    using t = temporary();
+  test('works with a git without merge-tree --write-tree', async ({ t }) => {
     const old = join(t.path, 'old-git');
     const usage = '    echo "usage: git merge-tree <base-tree> <branch1> <branch2>" >&2; exit 129';
     const body = ['#!/bin/sh', 'for arg; do', '  if [ "$arg" = merge-tree ]; then', usage, '  fi', 'done'];
     writeTree(t.path, { 'old-git': { executable: [...body, 'exec git "$@"', ''].join('\n') } });
-    const { final, repository } = await start(t, {
+    const { final, repository } = await startOnMain(t, {
       base: { 'a.txt': 'a\nb\nc\nd\ne\n' },
       run: (path) => writeFileSync(join(path, 'a.txt'), 'A\nb\nc\nd\ne\n'),
       theirs: (work) => writeFileSync(join(work, 'a.txt'), 'a\nb\nc\nd\nE\n'),
@@ -261,9 +210,8 @@ describe('a file outside the workspace', () => {
   };
   const source = { include: ['src'], exclude: ['*.key'] };
 
-  test('keeps the version of the branch, and validators do not see it', async () => {
-    using t = temporary();
-    const { repository, plan, publish, path } = await start(t, {
+  test('keeps the version of the branch, and validators do not see it', async ({ t }) => {
+    const { repository, plan, publish, path } = await startOnMain(t, {
       ...{ base, source },
       run: (tree) => writeTree(tree, { 'src/a.txt': 'A\n', 'src/new.txt': 'new\n' }),
       theirs: (work) => {
@@ -285,9 +233,8 @@ describe('a file outside the workspace', () => {
     });
   });
 
-  test.each([false, true])('is never overwritten (the branch moved: %s)', async (hasMoved) => {
-    using t = temporary();
-    const { repository, plan, publish } = await start(t, {
+  test.for([false, true])('is never overwritten (the branch moved: %s)', async (hasMoved, { t }) => {
+    const { repository, plan, publish } = await startOnMain(t, {
       ...{ base, source },
       run: (tree) => writeTree(tree, { notes: 'run\n', 'src/a.txt': 'A\n' }),
       ...(hasMoved && { theirs: (work) => writeTree(work, { notes: 'notes, later\n' }) }),
@@ -300,9 +247,8 @@ describe('a file outside the workspace', () => {
     expect(checkedOut(t, repository)).toMatchObject({ notes, 'src/a.txt': 'file A\n' });
   });
 
-  test('is not removed by a folder or file of the run at its path', async () => {
-    using t = temporary();
-    const { repository, plan } = await start(t, {
+  test('is not removed by a folder or file of the run at its path', async ({ t }) => {
+    const { repository, plan } = await startOnMain(t, {
       ...{ base: { ...base, 'src/keys/a.key': 'a\n' }, source },
       run: (tree) => {
         rmSync(join(tree, 'src/keys'), { recursive: true, force: true });
@@ -315,15 +261,14 @@ describe('a file outside the workspace', () => {
     expect(checkedOut(t, repository)).toMatchObject({ notes: 'file notes\n', 'src/keys/a.key': 'file a\n' });
   });
 
-  test('old and new submodules stay and are not replaced by files of the run', async () => {
-    using t = temporary();
+  test('old and new submodules stay and are not replaced by files of the run', async ({ t }) => {
     const module = join(t.path, 'module');
     writeTree(module, { m: 'm' });
     initRepository(module);
     const add = (work: string, at: string) => {
       git(work, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', '--force', '--name', at, module, at);
     };
-    const { repository, plan, publish, path, final } = await start(t, {
+    const { repository, plan, publish, path, final } = await startOnMain(t, {
       base: { 'a.txt': 'a\n' },
       run: (tree) => writeTree(tree, { 'a.txt': 'A\n' }),
       theirs: (work) => add(work, 'deep/module'),
@@ -342,9 +287,8 @@ describe('a file outside the workspace', () => {
   });
 });
 
-test('content that git fsck refuses is rejected with a reason', async () => {
-  using t = temporary();
-  const { repository, publish } = await start(t, {
+test('content that git fsck refuses is rejected with a reason', async ({ t }) => {
+  const { repository, publish } = await startOnMain(t, {
     base: { 'a.txt': 'a\n' },
     run: (path) =>
       writeTree(path, { '.gitmodules': '[submodule "x"]\n\tpath = x\n\turl = /x\n\tupdate = !touch /x\n' }),
@@ -354,9 +298,8 @@ test('content that git fsck refuses is rejected with a reason', async () => {
   expect(git(repository, 'rev-parse', 'main')).toBe(main);
 });
 
-test('a fork merges like its parent run', async () => {
-  using t = temporary();
-  const { repository, final } = await start(t, {
+test('a fork merges like its parent run', async ({ t }) => {
+  const { repository, final } = await startOnMain(t, {
     base: { 'a.txt': 'a\n', 'b.txt': 'b\n' },
     run: (path) => writeFileSync(join(path, 'a.txt'), 'A\n'),
     theirs: (work) => writeFileSync(join(work, 'b.txt'), 'B\n'),
@@ -366,13 +309,12 @@ test('a fork merges like its parent run', async () => {
   const path = await t.tree('run_2');
   writeFileSync(join(path, 'c.txt'), 'C\n');
   const next = await t.snapshot(forked.id, 'run_2');
-  const result = await publishNow(t.workspaces, { runId: 'run_2', snapshot: next.id, branch: 'main' });
+  const result = await t.publish({ runId: 'run_2', snapshot: next.id, branch: 'main' });
   expect(result).toMatchObject({ status: 'published' });
   expect(checkedOut(t, repository)).toEqual({ 'a.txt': 'file A\n', 'b.txt': 'file B\n', 'c.txt': 'file C\n' });
 });
 
-test('the source may be a linked work tree of another user', async () => {
-  using t = temporary();
+test('the source may be a linked work tree of another user', async ({ t }) => {
   const repository = join(t.path, 'repository');
   writeTree(repository, { 'a.txt': 'a\n' });
   initRepository(repository);
@@ -383,21 +325,18 @@ test('the source may be a linked work tree of another user', async () => {
   writeFileSync(join(await t.tree(), 'a.txt'), 'A\n');
   const final = await t.snapshot(made.id);
   for (const branch of ['main', 'linked']) {
-    const refused = await publishNow(t.workspaces, { runId, snapshot: final.id, branch });
+    const refused = await t.publish({ snapshot: final.id, branch });
     expect(refused).toMatchObject({ conflicts: [{ reason: 'branch_checked_out' }] });
   }
-  expect(await publishNow(t.workspaces, { runId, snapshot: final.id, branch: 'new' })).toMatchObject({
-    status: 'published',
-  });
+  expect(await t.publish({ snapshot: final.id, branch: 'new' })).toMatchObject({ status: 'published' });
   expect(git(repository, 'show', 'new:a.txt')).toBe('A');
   if (!isRoot) return;
   const others = execFileSync('find', [repository, linked, '-not', '-user', '20002']);
   expect(others.toString()).toBe('');
 });
 
-test('only the tip of a moved branch is fetched', async () => {
-  using t = temporary();
-  const { repository, publish } = await start(t, {
+test('only the tip of a moved branch is fetched', async ({ t }) => {
+  const { repository, publish } = await startOnMain(t, {
     base: { 'a.txt': 'a\n', 'b.txt': 'b\n' },
     run: (path) => renameSync(join(path, 'a.txt'), join(path, 'c.txt')),
     theirs: (work) => symlinkSync('b.txt', join(work, 'first')),

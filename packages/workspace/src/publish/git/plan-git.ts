@@ -1,11 +1,9 @@
 import type { Conflict, LeftOut, PublishPlan } from '@holdpoint/contract';
 import type { Deps, WorkspaceRecord } from '../../deps.ts';
-import { toText } from '../../files/path-name.ts';
-import { signature } from '../../git-objects/commit-object.ts';
-import { createObjectWriter } from '../../git-objects/object-writer.ts';
-import { writeRef } from '../../git-objects/ref-file.ts';
+import { toText } from '../../files/index.ts';
+import { createObjectWriter, signature, writeRef } from '../../git-objects/index.ts';
 import type { Repository } from '../../source-repository/repository.ts';
-import { changesBetween } from '../../tree/tree.ts';
+import { changesBetween } from '../../tree/index.ts';
 import { leftOutOf } from '../change-set.ts';
 import { toPlanFiles, withDigest } from '../plan-digest.ts';
 import type { LfsObject } from './attributes/clean-changes.ts';

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Deps } from '../../deps.ts';
-import type { PublishResult } from '../../port.ts';
+import type { Deps, PublishResult } from '../../deps.ts';
 import { storeLfsObjects } from './attributes/lfs-store.ts';
 import type { GitInput } from './git-input.ts';
 import { type GitPlan, planGit } from './plan-git.ts';

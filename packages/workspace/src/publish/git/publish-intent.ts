@@ -1,9 +1,8 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { errnoOf, WorkspaceError } from '../../errors.ts';
-import { syncFolder, writeDurably } from '../../files/write-durably.ts';
-import type { RunFolder } from '../../run/run-folder.ts';
+import { readJson, syncFolder, writeDurably } from '../../files/index.ts';
+import type { RunFolder } from '../../run/index.ts';
 
 const oid = z.string().regex(/^[0-9a-f]{40}$/);
 const intentSchema = z.strictObject({
@@ -41,16 +40,5 @@ export async function writeIntent(folder: RunFolder, branch: string, intent: Int
 const fileOf = (folder: RunFolder): string => join(folder.publish, 'branches.json');
 
 function read(folder: RunFolder): Record<string, Intent> {
-  let text: string;
-  try {
-    text = readFileSync(fileOf(folder), 'utf8');
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return {};
-    throw error;
-  }
-  try {
-    return intentsSchema.parse(JSON.parse(text)).branches;
-  } catch (cause) {
-    throw new WorkspaceError('EWORKSPACECORRUPT', `${fileOf(folder)} cannot be read.`, { cause });
-  }
+  return readJson(fileOf(folder), intentsSchema)?.branches ?? {};
 }

@@ -1,12 +1,9 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Conflict, Resolution } from '@holdpoint/contract';
-import { describe, expect, test } from 'vitest';
-import { readTree, writeTree } from '../../testing/file-tree.ts';
-import { git, initRepository } from '../../testing/real-git.ts';
-import { publishNow, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
-
-const runId = 'run_1';
+import { describe, expect } from 'vitest';
+import { type Temporary, test } from '../../testing/index.ts';
+import { checkedOut, startOnMain } from '../../testing/moving-branch.ts';
 
 /** Twenty lines, so that git detects a rename despite an edit. @param edits line number → text */
 const text = (edits: Record<number, string> = {}): string =>
@@ -88,31 +85,16 @@ function change(folder: string, side: Side): void {
 }
 
 async function start(t: Temporary, { branch, run }: Scenario) {
-  const repository = join(t.path, 'repository');
-  writeTree(repository, { 'f.txt': base, 'other.txt': 'other\n' });
-  initRepository(repository);
-  git(repository, 'switch', '-q', '-c', 'elsewhere');
-  const made = await t.workspaces.materialise({ runId, source: { type: 'git', path: repository, ref: 'main' } });
-  change(await t.tree(), run);
-  const { id } = await t.snapshot(made.id);
-  const work = join(t.path, 'their-work-tree');
-  git(repository, 'worktree', 'add', '-q', work, 'main');
-  change(work, branch);
-  git(work, 'add', '-A');
-  git(work, 'commit', '-q', '-m', 'theirs');
-  git(repository, 'worktree', 'remove', '--force', work);
-  const target = { branch: 'main', message: 'm' };
-  return {
-    plan: () => t.workspaces.planPublish({ runId, snapshot: id, target }),
-    publish: (resolutions: Resolution[]) => publishNow(t.workspaces, { runId, snapshot: id, ...target, resolutions }),
-    onBranch: () => {
-      const look = join(t.path, 'look');
-      git(repository, 'worktree', 'add', '-q', '--detach', look, 'main');
-      return Object.fromEntries(
-        Object.entries(readTree(look, { ignore: ['.git'] })).map(([path, file]) => [path, file.replace('file ', '')]),
-      );
-    },
-  };
+  const { repository, plan, publish } = await startOnMain(t, {
+    base: { 'f.txt': base, 'other.txt': 'other\n' },
+    run: (path) => change(path, run),
+    theirs: (work) => change(work, branch),
+  });
+  const onBranch = () =>
+    Object.fromEntries(
+      Object.entries(checkedOut(t, repository)).map(([path, file]) => [path, file.replace('file ', '')]),
+    );
+  return { plan, publish, onBranch };
 }
 
 const shownIn = ({ versions }: Conflict): Shown => [
@@ -122,8 +104,7 @@ const shownIn = ({ versions }: Conflict): Shown => [
 ];
 
 describe.each(Object.entries(scenarios))('%s', (_, scenario) => {
-  test('shows every version at its own path', async () => {
-    using t = temporary();
+  test('shows every version at its own path', async ({ t }) => {
     const { conflicts } = await (await start(t, scenario)).plan();
     expect(Object.fromEntries(conflicts.map((one) => [one.path, shownIn(one)]))).toEqual(
       Object.fromEntries(Object.entries(scenario.conflicts).map(([path, { shown }]) => [path, shown])),
@@ -131,10 +112,9 @@ describe.each(Object.entries(scenarios))('%s', (_, scenario) => {
     for (const { path, detail } of conflicts) expect(detail).toMatch(scenario.conflicts[path]?.detail ?? /^$/);
   });
 
-  test.each(['run', 'source', 'text'] as const)(
+  test.for(['run', 'source', 'text'] as const)(
     'taking %s gives exactly that version and keeps all other files',
-    async (take) => {
-      using t = temporary();
+    async (take, { t }) => {
       const { plan, publish, onBranch } = await start(t, scenario);
       const { conflicts } = await plan();
       const settled = conflicts.map(({ path, versions }): Resolution => {

@@ -1,11 +1,7 @@
 import { join } from 'node:path';
 import type { Resolution } from '@holdpoint/contract';
-import { describe, expect, test } from 'vitest';
-import { writeTree } from '../../testing/file-tree.ts';
-import { git, initRepository } from '../../testing/real-git.ts';
-import { publishNow, type Temporary, temporary } from '../../testing/temporary-workspaces.ts';
-
-const runId = 'run_1';
+import { describe, expect } from 'vitest';
+import { git, initRepository, runId, type Temporary, test, writeTree } from '../../testing/index.ts';
 
 async function start(t: Temporary) {
   const work = join(t.path, 'work');
@@ -34,10 +30,9 @@ describe.each([undefined, 'main'])('a second publish of a run (branch: %s)', (br
   const target = branch === undefined ? {} : { branch };
   const ref = branch ?? `holdpoint/${runId}`;
 
-  test('adds a commit on top of the first one', async () => {
-    using t = temporary();
+  test('adds a commit on top of the first one', async ({ t }) => {
     const { source, change } = await start(t);
-    const publish = (snapshot: string) => publishNow(t.workspaces, { runId, snapshot, ...target });
+    const publish = (snapshot: string) => t.publish({ snapshot, ...target });
     const first = await change({ 'a.txt': 'first\n' });
     await publish(first);
     const one = git(source, 'rev-parse', ref);
@@ -53,8 +48,7 @@ describe.each([undefined, 'main'])('a second publish of a run (branch: %s)', (br
     expect(git(source, 'ls-tree', '--name-only', ref).split('\n')).toEqual(['a.txt', 'b.txt']);
   });
 
-  test('returns the plan of a publish that is done', async () => {
-    using t = temporary();
+  test('returns the plan of a publish that is done', async ({ t }) => {
     const { source, change } = await start(t);
     const request = { runId, snapshot: await change({ 'a.txt': 'first\n' }), target: { message: 'm', ...target } };
     const plan = await t.workspaces.planPublish(request);
@@ -71,25 +65,23 @@ describe.each([undefined, 'main'])('a second publish of a run (branch: %s)', (br
   });
 });
 
-test('a run does not extend its own branch when another commit is on top', async () => {
-  using t = temporary();
+test('a run does not extend its own branch when another commit is on top', async ({ t }) => {
   const { source, change } = await start(t);
-  await publishNow(t.workspaces, { runId, snapshot: await change({ 'a.txt': 'first\n' }) });
+  await t.publish({ snapshot: await change({ 'a.txt': 'first\n' }) });
   const ref = `refs/heads/holdpoint/${runId}`;
   const tree = git(source, 'rev-parse', `${ref}^{tree}`);
   git(source, 'update-ref', ref, git(source, 'commit-tree', '-p', ref, '-m', 'theirs', tree));
   const theirs = git(source, 'rev-parse', ref);
   const next = await change({ 'b.txt': 'second\n' });
-  expect(await publishNow(t.workspaces, { runId, snapshot: next })).toMatchObject({
+  expect(await t.publish({ snapshot: next })).toMatchObject({
     conflicts: [{ path: ref, reason: 'branch_exists' }],
   });
-  const named = await publishNow(t.workspaces, { runId, snapshot: next, branch: `holdpoint/${runId}` });
+  const named = await t.publish({ snapshot: next, branch: `holdpoint/${runId}` });
   expect(named).toMatchObject({ status: 'published' });
   expect(git(source, 'rev-parse', `${ref}^`)).toBe(theirs);
 });
 
-test('a second publish keeps the resolutions of the first on a moving branch', async () => {
-  using t = temporary();
+test('a second publish keeps the resolutions of the first on a moving branch', async ({ t }) => {
   const { source, change, commitOnMain } = await start(t);
   const snapshot = await change({ 'a.txt': 'run\n' });
   commitOnMain({ 'a.txt': 'theirs\n' });
@@ -97,17 +89,15 @@ test('a second publish keeps the resolutions of the first on a moving branch', a
   const [conflict] = (await t.workspaces.planPublish({ runId, snapshot, target })).conflicts;
   const seen = conflict?.versions?.source?.oid ?? null;
   const resolutions: Resolution[] = [{ path: 'a.txt', take: 'source', seen }];
-  const none = await publishNow(t.workspaces, { runId, snapshot, branch: 'main', resolutions });
+  const none = await t.publish({ snapshot, branch: 'main', resolutions });
   expect(none).toMatchObject({ status: 'published', published: { commit: git(source, 'rev-parse', 'main') } });
 
   const next = await change({ 'b.txt': 'run\n' });
   const both: Resolution[] = [{ path: 'a.txt', take: 'text', text: 'both\n', seen }];
-  await publishNow(t.workspaces, { runId, snapshot: next, branch: 'main', resolutions: both });
+  await t.publish({ snapshot: next, branch: 'main', resolutions: both });
   commitOnMain({ 'c.txt': 'theirs\n' });
   const last = await change({ 'd.txt': 'run\n' });
-  expect(await publishNow(t.workspaces, { runId, snapshot: last, branch: 'main' })).toMatchObject({
-    status: 'published',
-  });
+  expect(await t.publish({ snapshot: last, branch: 'main' })).toMatchObject({ status: 'published' });
   const files = { 'a.txt': 'both', 'b.txt': 'run', 'c.txt': 'theirs', 'd.txt': 'run' };
   for (const [path, text] of Object.entries(files)) expect(git(source, 'show', `main:${path}`)).toBe(text);
   // A person is asked again only when the run changes such a file again.
@@ -118,10 +108,9 @@ test('a second publish keeps the resolutions of the first on a moving branch', a
   ]);
 });
 
-test('a blank message is replaced by a default', async () => {
-  using t = temporary();
+test('a blank message is replaced by a default', async ({ t }) => {
   const { source, change } = await start(t);
   const snapshot = await change({ 'a.txt': 'x\n' });
-  await publishNow(t.workspaces, { runId, snapshot, message: ' \n' });
+  await t.publish({ snapshot, message: ' \n' });
   expect(git(source, 'show', '-s', '--format=%B', `holdpoint/${runId}`)).toBe(`Holdpoint run ${runId}`);
 });

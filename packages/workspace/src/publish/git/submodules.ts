@@ -1,6 +1,6 @@
 import type { Conflict } from '@holdpoint/contract';
-import { toText } from '../../files/path-name.ts';
-import { type Change, type Folder, find, isFolder, modes } from '../../tree/tree.ts';
+import { toText } from '../../files/index.ts';
+import { type Change, type Folder, find, isFolder, modes } from '../../tree/index.ts';
 import { applyChanges } from '../apply-changes.ts';
 
 /** A tree of the source, and its submodules, which a workspace does not contain. */

@@ -3,8 +3,8 @@ import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Deps } from '../../../deps.ts';
 import { errnoOf } from '../../../errors.ts';
-import { removeFolder } from '../../../files/remove-folder.ts';
-import { type Folder, find, isLeaf, modes } from '../../../tree/tree.ts';
+import { removeFolder } from '../../../files/index.ts';
+import { type Folder, find, isLeaf, modes } from '../../../tree/index.ts';
 
 export interface AttributeQuery {
   /** The run's repository, with the `.gitattributes` of the tree. */

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createGit } from '../../../host-git/git.ts';
-import { git, gitBytes } from '../../../testing/real-git.ts';
-import { loadTree } from '../../../tree/load-snapshot.ts';
+import { git, gitBytes } from '../../../testing/index.ts';
+import { loadTree } from '../../../tree/index.ts';
 import { cleanText, isTextWithCrlf } from './clean-text.ts';
 import { readAttributes } from './read-attributes.ts';
 

@@ -2,9 +2,16 @@ import { closeSync, constants, lstatSync, mkdirSync, openSync, renameSync, unlin
 import { join } from 'node:path';
 import type { Deps } from '../../../deps.ts';
 import { errnoOf, WorkspaceError } from '../../../errors.ts';
-import { type Directory, openChild, openTop, statIn } from '../../../files/open-directory.ts';
-import { setFileOwner } from '../../../files/set-owner.ts';
-import { syncFolder, syncOpen, writeAll } from '../../../files/write-durably.ts';
+import {
+  type Directory,
+  openChild,
+  openTop,
+  setFileOwner,
+  statIn,
+  syncFolder,
+  syncOpen,
+  writeAll,
+} from '../../../files/index.ts';
 import { streamBlobs } from '../../../host-git/stream-blobs.ts';
 import { asOwner, type Repository } from '../../../source-repository/repository.ts';
 import type { LfsObject } from './clean-changes.ts';

@@ -1,0 +1,49 @@
+export { assertFreeSpace } from './free-space.ts';
+export {
+  type Directory,
+  deniesOwner,
+  type EntryKind,
+  entriesIn,
+  namesIn,
+  openChain,
+  openChild,
+  openDeniedFile,
+  openDeniedFolder,
+  openForOwner,
+  openTop,
+  openTree,
+  statIn,
+} from './open-directory.ts';
+export {
+  type BytePath,
+  fromPlain,
+  fromText,
+  isAscii,
+  isDotGit,
+  isPlainName,
+  isWithin,
+  join,
+  toText,
+} from './path-name.ts';
+export { readFully } from './read-fully.ts';
+export { readJson } from './read-json.ts';
+export {
+  type EntryAt,
+  type Keep,
+  removeEmptyFolders,
+  removeEntry,
+  removeFolder,
+  removeIfEmpty,
+} from './remove-entry.ts';
+export { setFileOwner, setFolderOwner, setLinkOwner } from './set-owner.ts';
+export {
+  type StagedFile,
+  stageFile,
+  syncFile,
+  syncFolder,
+  syncOpen,
+  writeAll,
+  writeDurably,
+  writeSynced,
+} from './write-durably.ts';
+export { createYielder, type Yielder } from './yielder.ts';

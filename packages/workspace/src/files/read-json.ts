@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+import type { z } from 'zod';
+import { errnoOf, WorkspaceError } from '../errors.ts';
+
+/** Reads a JSON file of the data directory; undefined when it does not exist. @throws WorkspaceError EWORKSPACECORRUPT */
+export function readJson<T>(path: string, schema: z.ZodType<T>): T | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new WorkspaceError('EWORKSPACECORRUPT', `${path} cannot be read.`, { cause });
+  }
+}

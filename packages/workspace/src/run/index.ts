@@ -1,0 +1,17 @@
+export { createRunFolder, makingFolder, removeAbandonedBuilds, temporaryPath } from './create-run-folder.ts';
+export {
+  assertCurrent,
+  currentEpoch,
+  dropMark,
+  epochsIn,
+  highestEpoch,
+  isDropped,
+  isRunId,
+  type RunFolder,
+  runFolder,
+  staleLease,
+} from './run-folder.ts';
+export { createRunStates, type RunState } from './run-state.ts';
+export { createSerial, type Serial } from './serial.ts';
+export { createHead, isRunning, moveHead, readHead, type TreeHead, thisProcess } from './tree-head.ts';
+export { readRecord, requireRecord, type WorkspaceRecord, writeRecord } from './workspace-record.ts';

@@ -1,0 +1,18 @@
+import { test as anyTest } from 'vitest';
+import { type Temporary, temporary } from './temporary-workspaces.ts';
+
+export { fromPlain, isDotGit } from '../files/index.ts';
+export { type FileTree, readTree, stamps, writeTree } from './file-tree.ts';
+export { type Frozen, freezeAt } from './freeze-at-point.ts';
+export { git, gitBytes, initRepository } from './real-git.ts';
+export { runUntilKilled, stride, tried } from './run-until-killed.ts';
+export { owner, publishNow, runId, type Temporary, takeAll, temporary } from './temporary-workspaces.ts';
+
+/** A test with workspaces of its own in a temporary folder. */
+export const test = anyTest.extend<{ t: Temporary }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of the fixtures that this one needs from the pattern.
+  t: async ({}, use) => {
+    using t = temporary();
+    await use(t);
+  },
+});

@@ -1,0 +1,57 @@
+export type { Checkout } from './checkout.ts';
+export { checkoutTree, hashOnly } from './checkout-tree.ts';
+export {
+  addEmptyFolder,
+  assertSnapshot,
+  cacheSnapshot,
+  knownRoot,
+  type LoadedSnapshot,
+  loadSnapshot,
+  loadTree,
+  readManifests,
+  type SnapshotCache,
+  snapshotRef,
+} from './load-snapshot.ts';
+export {
+  fromSkips,
+  isSameManifest,
+  isSameSkip,
+  type Manifest,
+  readManifest,
+  type Skipped,
+  skippedPaths,
+  skipsSchema,
+  snapshotMessage,
+  toSkips,
+  withLeftOut,
+} from './manifest.ts';
+export {
+  compact,
+  gitPermissions,
+  isPrivate,
+  isSamePermissions,
+  kindOf,
+  type Permissions,
+  permissionsAt,
+} from './permissions.ts';
+export { modeOf, openReadable, type Scan, type ScanLimits, scanChildren, scanEntry, specialKind } from './scan.ts';
+export { fileSystemClock, openStatCache, type StatCache } from './stat-cache.ts';
+export {
+  type Change,
+  canonicalMode,
+  changesBetween,
+  countChanges,
+  type Entry,
+  emptyFolder,
+  emptyFolders,
+  type Folder,
+  find,
+  isFolder,
+  isLeaf,
+  isSame,
+  type Leaf,
+  type Mode,
+  modes,
+  withEntry,
+} from './tree.ts';
+export { trustedStats } from './trusted-stats.ts';
