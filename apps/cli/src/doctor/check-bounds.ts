@@ -3,8 +3,8 @@ import { operatorPolicyDigest } from '@holdpoint/engine';
 import type { Config } from '../config.ts';
 import { CliError } from '../errors.ts';
 import { missingRoots, type OperatorSettings, readOperatorSettings } from '../operator-settings.ts';
-import { boundsText, ceilingsText } from '../output/bounds-text.ts';
-import { nameText } from '../output/name-text.ts';
+import { nameText } from '../output/plain.ts';
+import { boundsText, ceilingsText } from '../output/system-text.ts';
 import { comparePrograms, type Started } from './compare-programs.ts';
 import type { Finding } from './finding.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findBwrap, openSandbox } from '@holdpoint/sandbox';
 import type { Config } from '../config.ts';
-import { type Capabilities, capabilitiesSchema, sandboxLine } from '../output/sandbox-line.ts';
+import { type Capabilities, capabilitiesSchema, sandboxLine } from '../output/system-text.ts';
 import type { Finding } from './finding.ts';
 
 const name = 'sandbox';

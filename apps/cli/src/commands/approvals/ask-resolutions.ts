@@ -1,6 +1,6 @@
 import { text as ask, isCancel, select } from '@clack/prompts';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
-import { nameText } from '../../output/name-text.ts';
+import { nameText } from '../../output/plain.ts';
 import type { Shell } from '../../shell.ts';
 import { readText } from './read-text.ts';
 import { type Choice, conflictsOf, toArgs } from './resolutions.ts';

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { findSnapshot } from '../../find-snapshot.ts';
-import { diffStat, patchLines } from '../../output/diff-text.ts';
-import { leftOutText } from '../../output/left-out-text.ts';
+import { diffStat, leftOutText, patchLines } from '../../output/diff-text.ts';
 import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 

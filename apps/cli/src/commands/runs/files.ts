@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { findSnapshot } from '../../find-snapshot.ts';
-import { nameText } from '../../output/name-text.ts';
-import { table } from '../../output/table.ts';
+import { table } from '../../output/layout.ts';
+import { nameText } from '../../output/plain.ts';
 import { unknownText } from '../../output/unknown-text.ts';
 import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';

@@ -5,13 +5,10 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { commandLine } from '../../command-name.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { howToDecide } from '../../follow-run.ts';
-import { diffStat } from '../../output/diff-text.ts';
-import { leftOutText } from '../../output/left-out-text.ts';
-import { oneLine } from '../../output/plain.ts';
-import { publishPlanText } from '../../output/publish-plan-text.ts';
+import { diffStat, leftOutText } from '../../output/diff-text.ts';
+import { oneLine, shellWord } from '../../output/plain.ts';
+import { publishPlanText, validationText } from '../../output/publish-text.ts';
 import { branchName, publishedText } from '../../output/run-text.ts';
-import { shellWord } from '../../output/shell-word.ts';
-import { validationText } from '../../output/validation-text.ts';
 import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand, seconds } from '../options.ts';
 

@@ -1,8 +1,8 @@
 import type { Snapshot } from '@holdpoint/contract/wire';
 import type { Command } from 'commander';
-import { nameText } from '../../output/name-text.ts';
-import { table } from '../../output/table.ts';
-import { ago } from '../../output/time.ts';
+import { table } from '../../output/layout.ts';
+import { nameText } from '../../output/plain.ts';
+import { ago } from '../../output/units.ts';
 import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 

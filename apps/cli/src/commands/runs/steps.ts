@@ -1,12 +1,10 @@
 import type { Step } from '@holdpoint/contract/wire';
 import type { Command } from 'commander';
 import { allSteps } from '../../all-steps.ts';
-import { nameText } from '../../output/name-text.ts';
-import { payloadValue } from '../../output/payload.ts';
-import { oneLine } from '../../output/plain.ts';
-import { shortArgs } from '../../output/short-args.ts';
-import { table } from '../../output/table.ts';
-import { duration } from '../../output/time.ts';
+import { payloadValue, shortArgs } from '../../output/call-text.ts';
+import { table } from '../../output/layout.ts';
+import { nameText, oneLine } from '../../output/plain.ts';
+import { duration } from '../../output/units.ts';
 import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { exitCodes } from '../../exit-codes.ts';
-import { validationText } from '../../output/validation-text.ts';
+import { validationText } from '../../output/publish-text.ts';
 import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 

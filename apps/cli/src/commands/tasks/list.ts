@@ -1,8 +1,8 @@
 import type { Task } from '@holdpoint/contract/wire';
 import type { Command } from 'commander';
+import { table } from '../../output/layout.ts';
 import { oneLine } from '../../output/plain.ts';
-import { table } from '../../output/table.ts';
-import { duration } from '../../output/time.ts';
+import { duration } from '../../output/units.ts';
 import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 

@@ -1,8 +1,8 @@
 import { toolFormatSchema } from '@holdpoint/contract/wire';
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
+import { table } from '../../output/layout.ts';
 import { oneLine, plainJson } from '../../output/plain.ts';
-import { table } from '../../output/table.ts';
 import type { Shell } from '../../shell.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 

@@ -14,3 +14,13 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with the escape character
 const visibleLength = (text: string): number => text.replace(/\u001b\[[0-9;]*m/g, '').length;
+
+/** Names and values, one pair per line, values aligned. Pairs without a value are left out. */
+export function pairs(values: Readonly<Record<string, string | null | undefined>>): string[] {
+  const given = Object.entries(values).filter(
+    (entry): entry is [string, string] => entry[1] != null && entry[1] !== '',
+  );
+  const width = Math.max(0, ...given.map(([name]) => name.length));
+  const indent = ' '.repeat(width + 2);
+  return given.map(([name, value]) => `${name.padEnd(width)}  ${value.replaceAll('\n', `\n${indent}`)}`);
+}

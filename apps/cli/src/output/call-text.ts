@@ -1,5 +1,5 @@
-import { nameText } from './name-text.ts';
-import { cut, oneLine } from './plain.ts';
+import type { Payload } from '@holdpoint/contract';
+import { cut, nameText, oneLine } from './plain.ts';
 
 /** Arguments that describe a call by themselves. */
 const mainNames = ['command', 'pattern', 'path', 'query', 'question', 'url'];
@@ -28,3 +28,6 @@ export function argsInWords(args: unknown): { words: string; isPath: boolean } {
   );
   return { words: pairs.join(' '), isPath: false };
 }
+
+/** The value of a payload, or the beginning of its JSON text when it is large. */
+export const payloadValue = (payload: Payload): unknown => ('json' in payload ? payload.json : payload.preview);
