@@ -1,7 +1,6 @@
 import type { Client } from '@holdpoint/client/client';
 import { allSteps } from './all-steps.ts';
-import { commandLine } from './command-name.ts';
-import { CliError } from './errors.ts';
+import { CliError, commandLine } from './shell/index.ts';
 
 /**
  * Finds the id of a snapshot.

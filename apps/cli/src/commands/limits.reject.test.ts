@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type RunDetail, runDetailSchema } from '@holdpoint/contract/wire';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { nextSteps } from '../follow-run.ts';
-import { colorsFor } from '../output/colors.ts';
-import { runText } from '../output/run-text.ts';
+import { runText } from '../output/index.ts';
+import { colorsFor } from '../shell/index.ts';
 import { call, type Running, start } from '../testing/cli.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'hp-limits-'));

@@ -7,11 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { createClient } from '@holdpoint/client/client';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
-import { readConfig } from '../config.ts';
 import { readKey } from '../connection.ts';
 import { checkRedis } from '../doctor/check-redis.ts';
-import { identify, isAlive, type ProcessIdentity } from '../system/process-identity.ts';
-import { readSystemRecord } from '../system/system-record.ts';
+import { readConfig } from '../shell/index.ts';
+import { identify, isAlive, type ProcessIdentity, readSystemRecord } from '../system/index.ts';
 import { call, type Running, start } from '../testing/cli.ts';
 
 const readySchema = z.object({ address: z.url(), key_file: z.string() });

@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { findToolchains } from '@holdpoint/sandbox';
 import { execa } from 'execa';
-import type { Config } from '../config.ts';
+import type { Config } from '../shell/index.ts';
 import type { Finding } from './finding.ts';
 
 export async function checkPrograms(config: Config): Promise<Finding[]> {
@@ -59,4 +59,19 @@ export function checkToolchains({
   const found = hidden.map(({ directory, programs }) => `${programs.join(', ')} (${directory})`).join('; ');
   const next = `If runs need them: HOLDPOINT_TOOLCHAINS=${[...mounted, ...hidden.flatMap(({ show }) => show)].join(':')}`;
   return { name, level: 'warn', text: `sandboxes do not see ${found}`, next };
+}
+
+/** The first version that runs TypeScript without a flag. */
+const minimum = [22, 22] as const;
+
+export function checkNode(version: string): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const enough = major > minimum[0] || (major === minimum[0] && minor >= minimum[1]);
+  if (enough) return { name: 'node', level: 'ok', text: version };
+  return {
+    name: 'node',
+    level: 'fail',
+    text: `${version}; ${minimum.join('.')} or newer is needed`,
+    next: 'Run it through npm (npm start): the set-up installs a Node for this project.',
+  };
 }

@@ -1,8 +1,7 @@
 import { type Approval, type PublishPlan, publishPlanSchema } from '@holdpoint/contract/wire';
 import { z } from 'zod';
-import { commandLine } from '../command-name.ts';
+import { type Colors, commandLine } from '../shell/index.ts';
 import { shortArgs } from './call-text.ts';
-import type { Colors } from './colors.ts';
 import { patchLines } from './diff-text.ts';
 import { pairs, table } from './layout.ts';
 import { hasUnseen, nameText, oneLine, plain } from './plain.ts';

@@ -1,5 +1,5 @@
 import type { Diff, PublishPlan } from '@holdpoint/contract/wire';
-import type { Colors } from './colors.ts';
+import type { Colors } from '../shell/index.ts';
 import { table } from './layout.ts';
 import { nameText, plain } from './plain.ts';
 import { bytes as sizeText } from './units.ts';

@@ -1,7 +1,7 @@
 import { withoutPassword } from '@holdpoint/engine/redis';
 import { describe, expect, it } from 'vitest';
+import { colorsFor } from '../shell/index.ts';
 import { shortArgs } from './call-text.ts';
-import { colorsFor } from './colors.ts';
 import { table } from './layout.ts';
 import { oneLine, plain, plainJson, shellWord } from './plain.ts';
 import { publishPlanText } from './publish-text.ts';

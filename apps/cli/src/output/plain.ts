@@ -45,7 +45,7 @@ export function cut(shown: string, width: number): string {
 }
 
 /** One character as `<U+200B>`. */
-export const visible = (character: string): string =>
+const visible = (character: string): string =>
   `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`;
 
 /**

@@ -1,5 +1,5 @@
 import type { PublishPlan, Validation } from '@holdpoint/contract/wire';
-import type { Colors } from './colors.ts';
+import type { Colors } from '../shell/index.ts';
 import { leftOutText } from './diff-text.ts';
 import { table } from './layout.ts';
 import { nameText, oneLine, plain } from './plain.ts';

@@ -1,5 +1,5 @@
 import type { Run, RunDetail, WaitingFor } from '@holdpoint/contract/wire';
-import type { Colors } from './colors.ts';
+import type { Colors } from '../shell/index.ts';
 import { pairs, table } from './layout.ts';
 import { nameText, oneLine, plain } from './plain.ts';
 import { ago, duration } from './units.ts';

@@ -1,7 +1,7 @@
 import type { AgentReport, Problem } from '@holdpoint/contract';
 import type { RunEvent } from '@holdpoint/contract/wire';
+import type { Colors } from '../shell/index.ts';
 import { argsInWords, payloadValue } from './call-text.ts';
-import type { Colors } from './colors.ts';
 import { cut, nameText, oneLine } from './plain.ts';
 import { clock, duration } from './units.ts';
 

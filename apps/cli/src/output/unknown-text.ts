@@ -1,6 +1,6 @@
 import type { UnknownContent } from '@holdpoint/contract';
 import type { Approval } from '@holdpoint/contract/wire';
-import type { Colors } from './colors.ts';
+import type { Colors } from '../shell/index.ts';
 import { table } from './layout.ts';
 import { nameText, oneLine, plain } from './plain.ts';
 import { ago, bytes as sizeText } from './units.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { findSnapshot } from '../../find-snapshot.ts';
-import { diffStat, leftOutText, patchLines } from '../../output/diff-text.ts';
-import type { Shell } from '../../shell.ts';
+import { diffStat, leftOutText, patchLines } from '../../output/index.ts';
+import type { Shell } from '../../shell/index.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 
 interface DiffOptions extends ApiOptions {

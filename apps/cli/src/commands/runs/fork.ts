@@ -1,10 +1,8 @@
 import type { ForkRun } from '@holdpoint/contract/wire';
 import type { Command } from 'commander';
 import { stepReference } from '../../find-snapshot.ts';
-import { placeInPlan } from '../../plan/place-error.ts';
-import type { PlanFile } from '../../plan/plan-file.ts';
-import { readPlan } from '../../plan/read-plan.ts';
-import type { Shell } from '../../shell.ts';
+import { type PlanFile, placeInPlan, readPlan } from '../../plan/index.ts';
+import type { Shell } from '../../shell/index.ts';
 import { followSubmitted, type SubmitOptions, withSubmitOptions } from '../follow-submitted.ts';
 import { type ApiOptions, apiCommand, label, several } from '../options.ts';
 

@@ -2,14 +2,18 @@ import type { Client } from '@holdpoint/client/client';
 import { ApiError } from '@holdpoint/client/errors';
 import type { Publication, Publish } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError } from 'commander';
-import { commandLine } from '../../command-name.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import { howToDecide } from '../../follow-run.ts';
-import { diffStat, leftOutText } from '../../output/diff-text.ts';
-import { oneLine, shellWord } from '../../output/plain.ts';
-import { publishPlanText, validationText } from '../../output/publish-text.ts';
-import { branchName, publishedText } from '../../output/run-text.ts';
-import type { Shell } from '../../shell.ts';
+import {
+  branchName,
+  diffStat,
+  leftOutText,
+  oneLine,
+  publishedText,
+  publishPlanText,
+  shellWord,
+  validationText,
+} from '../../output/index.ts';
+import { commandLine, exitCodes, type Shell } from '../../shell/index.ts';
 import { type ApiOptions, apiCommand, seconds } from '../options.ts';
 
 interface PublishOptions extends ApiOptions {

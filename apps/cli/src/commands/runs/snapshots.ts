@@ -1,9 +1,7 @@
 import type { Snapshot } from '@holdpoint/contract/wire';
 import type { Command } from 'commander';
-import { table } from '../../output/layout.ts';
-import { nameText } from '../../output/plain.ts';
-import { ago } from '../../output/units.ts';
-import type { Shell } from '../../shell.ts';
+import { ago, nameText, table } from '../../output/index.ts';
+import type { Shell } from '../../shell/index.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 
 export function listSnapshotsCommand(shell: Shell): Command {

@@ -4,7 +4,7 @@ import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space';
 import { z } from 'zod';
 import { CliError } from './errors.ts';
 
-const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
+const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../../..');
 
 /** An empty variable counts as not set. */
 const text = z

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { readConfig } from './config.ts';
 
-const projectDir = join(dirname(fileURLToPath(import.meta.url)), '../../..');
+const projectDir = join(dirname(fileURLToPath(import.meta.url)), '../../../..');
 
 it('has a default for everything', () => {
   expect(readConfig({}, '/somewhere')).toMatchObject({

@@ -1,10 +1,9 @@
 import { toolFormatSchema } from '@holdpoint/contract/wire';
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
-import { table } from '../../output/layout.ts';
-import { oneLine, plainJson } from '../../output/plain.ts';
-import type { Shell } from '../../shell.ts';
-import { type ApiOptions, apiCommand } from '../options.ts';
+import { oneLine, plainJson, table } from '../output/index.ts';
+import type { Shell } from '../shell/index.ts';
+import { type ApiOptions, apiCommand } from './options.ts';
 
 interface ListOptions extends ApiOptions {
   toolset?: string;

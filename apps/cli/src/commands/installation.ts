@@ -3,22 +3,22 @@ import {
   checkAdoptable,
   checkDataDirFormat,
   countUnknownRuns,
+  dataFormat,
   type InstallationState,
+  migrate,
+  pendingMigrations,
   readInstallation,
 } from '@holdpoint/engine/installation';
 import { Command } from 'commander';
-import { commandLine } from '../command-name.ts';
-import type { Config } from '../config.ts';
-import { exitCodes } from '../exit-codes.ts';
-import type { Shell } from '../shell.ts';
-import { openStopped } from '../system/open-stopped.ts';
+import { type Config, commandLine, exitCodes, type Shell } from '../shell/index.ts';
+import { openStopped } from '../system/index.ts';
 
 interface AdoptOptions {
   yes?: true;
   json?: true;
 }
 
-const help = `
+const adoptHelp = `
 A data directory holds the files of runs, and Redis their logs. Both carry the id of one installation. Every program refuses a pair that
 does not match: a wrong REDIS_URL, a wrong HOLDPOINT_DATA, or a Redis that came back empty. Use this command only when you know that the
 two belong together. Folders of runs without a log in Redis move to trash/ in the data directory for a week.`;
@@ -28,7 +28,7 @@ export function adoptCommand(shell: Shell): Command {
     .description('declare that this data directory and this Redis belong together')
     .option('--yes', 'bind them; without this option the command only shows what it would do')
     .option('--json', 'one JSON object')
-    .addHelpText('after', help)
+    .addHelpText('after', adoptHelp)
     .action((options: AdoptOptions) => adopt(shell, options));
 }
 
@@ -59,4 +59,39 @@ function describe({ dataDir }: Config, redis: string, state: InstallationState, 
       ? []
       : [`${unknown} runs have files here but no log in Redis: their folders would move to trash/.`]),
   ];
+}
+
+interface MigrateOptions {
+  yes?: true;
+  json?: true;
+}
+
+const migrateHelp = `
+The data directory and Redis carry the number of their data format. A version that reads another format refuses to start on them. This
+command changes both to the format of this version. Back up both first: an earlier version cannot read them afterwards. When it is
+interrupted, run it again: it continues.`;
+
+export function migrateCommand(shell: Shell): Command {
+  return new Command('migrate')
+    .description('migrate the data of an earlier version to the format of this version')
+    .option('--yes', 'migrate; without this option the command only shows what it would do')
+    .option('--json', 'one JSON object')
+    .addHelpText('after', migrateHelp)
+    .action((options: MigrateOptions) => migrateData(shell, options));
+}
+
+async function migrateData(shell: Shell, { yes, json }: MigrateOptions): Promise<void> {
+  const { dataDir } = shell.config;
+  await using redis = await openStopped(shell.config);
+  const { connections } = redis;
+  const pending = pendingMigrations(await readInstallation({ redis: connections.state, dataDir }));
+  if (yes) await migrate({ connections, dataDir });
+  const migrated = yes === true && pending.length > 0;
+  const steps = pending.map(({ from, to, title }) => ({ from, to, title }));
+  if (json) shell.printJson({ format: dataFormat, migrated, migrations: steps });
+  else for (const { from, to, title } of steps) shell.print(`format ${from} to ${to}: ${title}`);
+  if (migrated) return shell.say(`The data now has format ${dataFormat}.`);
+  if (pending.length === 0) return shell.say(`Nothing to do: the data has format ${dataFormat}.`);
+  shell.say(`Nothing was changed. To migrate: ${commandLine('migrate', '--yes')}`);
+  shell.exitCode = exitCodes.failed;
 }

@@ -1,4 +1,4 @@
-import { exitCodes } from './exit-codes.ts';
+import { exitCodes } from './errors.ts';
 
 /** The user pressed Ctrl-C, or another process sent a signal to end. */
 export class Interrupted extends Error {
