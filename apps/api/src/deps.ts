@@ -8,7 +8,7 @@ import type { Workspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { KeyCheck } from './auth/api-key.ts';
-import type { News } from './live/news.ts';
+import type { RunNotifications } from './live/run-notifications.ts';
 
 /** What the routes work with. */
 export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
@@ -19,7 +19,16 @@ export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
   outputs: Pick<OutputStore, 'read'>;
   workspaces: Pick<
     Workspaces,
-    'check' | 'diff' | 'patch' | 'files' | 'unknown' | 'repositories' | 'read' | 'archive' | 'planPublish'
+    | 'check'
+    | 'diff'
+    | 'patch'
+    | 'files'
+    | 'unknown'
+    | 'repositories'
+    | 'read'
+    | 'archive'
+    | 'checkBranch'
+    | 'previewPublish'
   >;
   /** What of the operator's binds every run; the workers say the same of themselves. */
   bounds: Bounds;
@@ -28,7 +37,7 @@ export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
   allowAddresses: readonly string[];
   /** Whether the disk of the data directory has room for more runs. */
   space: Pick<SpaceWatch, 'low'>;
-  news: News;
+  notifications: RunNotifications;
   isKey: KeyCheck;
   /** The address that the server is bound to: when it is loopback, so must be the names it is asked by. */
   host: string;

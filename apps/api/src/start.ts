@@ -20,7 +20,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { type KeyCheck, openApiKey } from './auth/api-key.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { ApiDeps, App } from './deps.ts';
-import { News } from './live/news.ts';
+import { RunNotifications } from './live/run-notifications.ts';
 import { buildServer } from './server.ts';
 
 export interface RunningApi {
@@ -83,7 +83,7 @@ export async function startApi(
     models: config.models,
     allowAddresses: config.allowAddresses,
     space,
-    news: new News(connections.subscriber),
+    notifications: new RunNotifications(connections.subscriber),
     isKey,
     host: config.host,
     hostNames: config.hostNames,

@@ -1,4 +1,4 @@
-import type { Client } from '@holdpoint/client/client';
+import type { Client } from '@holdpoint/client';
 import { allSteps } from './all-steps.ts';
 import { CliError, commandLine } from './shell/index.ts';
 

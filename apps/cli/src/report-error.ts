@@ -1,4 +1,4 @@
-import { ApiError, ConnectionError } from '@holdpoint/client/errors';
+import { ApiError, ConnectionError } from '@holdpoint/client';
 import { CommanderError } from 'commander';
 import { plain } from './output/index.ts';
 import { CliError, commandLine, type ExitCode, exitCodes, Interrupted, type Shell } from './shell/index.ts';

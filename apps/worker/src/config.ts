@@ -58,8 +58,15 @@ const environmentSchema = z.object({
   PATH: z.string().default('/usr/local/bin:/usr/bin:/bin'),
 });
 
+/** What a worker process is started with. */
+export interface WorkerConfig extends RuntimeConfig {
+  log: string;
+  /** `redis://…`, or the absolute path of a unix socket. When undefined, the embedded server of the data directory. */
+  redisUrl: string | undefined;
+}
+
 /** Reads the environment. @throws ConfigError naming the variable */
-export function readConfig(env: NodeJS.ProcessEnv): RuntimeConfig & { log: string } {
+export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
   const parsed = environmentSchema.safeParse(env);
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);

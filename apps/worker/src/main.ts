@@ -1,3 +1,4 @@
+import { findRunningRedis } from '@holdpoint/embedded-redis';
 import { ConfigError, startWorkers } from '@holdpoint/runtime';
 import { logOptions, openDestination } from '@holdpoint/telemetry';
 import pino from 'pino';
@@ -10,7 +11,7 @@ async function main(): Promise<void> {
     openDestination(1),
   );
   // Before it says that it is ready: a supervisor may send a signal as soon as it reads that.
-  const started = startWorkers(config, logger);
+  const started = findRunningRedis(config).then((address) => startWorkers(config, address, logger));
   let ending = false;
   const onSignal = (): void => {
     if (ending) return;

@@ -24,7 +24,7 @@ const registry = {
   run_not_active: { retryable: false, next: 'Read the run to see how it ended.' },
   tools_changed: {
     retryable: false,
-    next: 'Resume with accept_new_version to go on with the tools as they are now, or run workers of the version it was begun with.',
+    next: 'Resume with accept_new_version to continue with the current tools, or run workers of the version that the run started with.',
   },
   task_not_found: { retryable: false, next: "List the run's tasks with GET /v1/runs/{id}/tasks." },
   run_not_retryable: {

@@ -1,6 +1,7 @@
 import type {
   CommandLimits,
   ConflictSummary,
+  Connection,
   Effect,
   EventOf,
   MergeContent,
@@ -9,6 +10,7 @@ import type {
   Preview,
   Problem,
   Published,
+  PublishOptions,
   PublishPlan,
   Resolution,
   Risk,
@@ -22,13 +24,9 @@ import type {
   Validator,
   ValidatorResult,
 } from '@holdpoint/contract';
-import type { PublishOptions } from './domain/transitions/publication.ts';
 import type { OutputWriter } from './outputs/output-store.ts';
 
 /** The engine's doors: what it needs of tools, workspaces and planners, and nothing more. The worker brings the real ones. */
-
-/** One connection of a call, as the log tells it. */
-export type Connection = Omit<EventOf<'network.connected'>['data'], 'attempt'>;
 
 interface Call {
   toolset: string;
@@ -36,10 +34,11 @@ interface Call {
   args: unknown;
 }
 
-type Description =
+export type Description =
   /** `sequential`: it keeps its place among the calls of its turn as one that writes does. */
   | { ok: true; args: unknown; effect: Effect; risk: Risk; gate?: 'input'; sequential?: true }
-  | { ok: false; error: Problem };
+  /** `issues`: what is wrong with the arguments, by JSON pointer. */
+  | { ok: false; error: Problem; issues?: readonly { pointer: string; detail: string }[] };
 
 /** Which tools there are and what a call of them would be. Pure: touches no workspace. */
 export interface ToolCatalog {

@@ -10,8 +10,6 @@ export interface RuntimeConfig {
   version: string;
   projectDir: string;
   dataDir: string;
-  /** `redis://…`, or the absolute path of a unix socket. Undefined: the embedded server of the data directory. */
-  redisUrl: string | undefined;
   host: string;
   /** Steps and turns that run at once in this process. */
   steps: number;

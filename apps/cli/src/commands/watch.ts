@@ -1,10 +1,9 @@
-import type { Command } from 'commander';
 import { exitCodeOf, followRun, howToDecide, nextSteps } from '../follow-run.ts';
 import { timeline } from '../output/index.ts';
 import type { Shell } from '../shell/index.ts';
 import { type ApiOptions, apiCommand, type FollowOptions, withFollowOptions } from './options.ts';
 
-export function watchCommand(shell: Shell): Command {
+export function watchCommand(shell: Shell) {
   const command = apiCommand('watch', 'follow a run until it ends')
     .argument('<run>', 'id of the run')
     .option('--exit-status', 'exit by the status of the run: 0 succeeded, 1 failed, 3 canceled or expired, 5 waiting');
@@ -21,7 +20,7 @@ export function watchCommand(shell: Shell): Command {
 
 const pageSize = 500;
 
-export function logsCommand(shell: Shell): Command {
+export function logsCommand(shell: Shell) {
   return apiCommand('logs', "print a run's events")
     .argument('<run>', 'id of the run')
     .option('-f, --follow', 'continue until the run ends')

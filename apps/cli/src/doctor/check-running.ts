@@ -1,4 +1,4 @@
-import type { Client } from '@holdpoint/client/client';
+import type { Client } from '@holdpoint/client';
 import type { Periodic, Worker } from '@holdpoint/contract/wire';
 import { commandLine } from '../shell/index.ts';
 import type { Finding } from './finding.ts';

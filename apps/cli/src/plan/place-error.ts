@@ -1,4 +1,4 @@
-import { ApiError } from '@holdpoint/client/errors';
+import { ApiError } from '@holdpoint/client';
 import { CliError } from '../shell/index.ts';
 import type { ParsedPlan } from './read-plan.ts';
 

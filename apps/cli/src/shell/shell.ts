@@ -1,4 +1,4 @@
-import type { Client } from '@holdpoint/client/client';
+import type { Client } from '@holdpoint/client';
 import type { Colors } from './colors.ts';
 import type { Config } from './config.ts';
 import type { ExitCode } from './errors.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ForkedFrom, Plan, RunSpec } from '@holdpoint/contract';
 import { toPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
-import { decisionsOf } from '../domain/decided.ts';
+import { grantsOf } from '../domain/grants.ts';
 import { boundBy } from '../domain/judge-call.ts';
 import type { ApprovalState, RunState } from '../domain/state.ts';
 import { createRun, type Fork, recordFork } from '../domain/transitions/create-run.ts';
@@ -12,9 +12,8 @@ import { append } from '../log/append.ts';
 import { claimOwner, trackRun } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { listSteps } from '../queries/list-steps.ts';
+import { findRewindPoint, type RewindPoint } from '../queries/rewind-point.ts';
 import { planAgain, readTurn } from './plan-again.ts';
-import { type RewindPoint, rewindPoint } from './rewind-point.ts';
-import { type Before, snapshotBefore } from './snapshot-before.ts';
 import { getRun } from './steer-run.ts';
 import { findSubmitted, type Idempotency, reserveRun, wakeRun } from './submit-run.ts';
 
@@ -51,9 +50,7 @@ export async function forkRun(
   if (known !== undefined) return { runId: known, created: false };
   const { run, steps, approvals } = await listSteps(deps, runId);
   assertWorkspace(run);
-  const moment = rewindPoint(run, steps, request.fromStep);
-  const undone = new Set(moment.after.map((step) => step.id));
-  const point = { ...moment, ...(await snapshotBefore(deps, run.id, { began: moment.began, undone })) };
+  const point = await findRewindPoint(deps, { run, steps }, request.fromStep);
   const theirs = await readSpec(deps, run);
   const spec = { ...changed(theirs, request.changes, point), ...boundBy(deps.operatorPolicy, theirs) };
   const fork = await forkAt(deps, run, point, approvals);
@@ -83,7 +80,7 @@ function assertWorkspace(run: RunState): void {
 async function forkAt(
   deps: EngineDeps,
   run: RunState,
-  point: RewindPoint & Before,
+  point: RewindPoint,
   approvals: readonly ApprovalState[],
 ): Promise<Fork> {
   const { to, turn, kept, again, before, snapshot } = point;
@@ -109,7 +106,7 @@ async function forkAt(
     steps: [
       ...kept.map((step) => ({
         ...withoutError(planAgain(deps, step, recorded)),
-        inherited: { step, decided: decisionsOf(step, approvals) },
+        inherited: { step, grants: grantsOf(step, approvals) },
       })),
       ...again.map((step) => planAgain(deps, step, recorded)),
     ],

@@ -5,7 +5,7 @@ import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { controlChannel } from '../log/keys.ts';
 import { readTask } from '../log/read-state.ts';
-import { retryWhileContended } from './retry-while-contended.ts';
+import { retryWhileContended } from '../log/retry-while-contended.ts';
 
 /**
  * Asks for the end of a background task. When this returns it is recorded; the whole process tree dies soon after, and a sub-agent is

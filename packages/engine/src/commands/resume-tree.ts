@@ -1,14 +1,14 @@
 import { isTerminal } from '@holdpoint/contract';
+import { notifyParent } from '../agents/notify-parent.ts';
+import { limitReachedAbove } from '../agents/tree-limits.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
 import { extendRun, resumeRun } from '../domain/transitions/run-life.ts';
 import { EngineError } from '../errors.ts';
-import { limitReachedAbove } from '../handlers/tree-limits.ts';
 import { append } from '../log/append.ts';
 import { readRun } from '../log/read-state.ts';
+import { retryWhileContended } from '../log/retry-while-contended.ts';
 import { listAgents } from '../queries/list-tree.ts';
-import { notifyParent } from './notify-parent.ts';
-import { retryWhileContended } from './retry-while-contended.ts';
 import { wakeRun } from './submit-run.ts';
 import { toolsToGoOnWith } from './tools-to-go-on-with.ts';
 

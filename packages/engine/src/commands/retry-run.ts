@@ -1,11 +1,11 @@
 import { isSettled } from '@holdpoint/contract';
+import { notifyParent } from '../agents/notify-parent.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
 import { resumed } from '../domain/transitions/run-life.ts';
 import { EngineError } from '../errors.ts';
+import { retryWhileContended } from '../log/retry-while-contended.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { notifyParent } from './notify-parent.ts';
-import { retryWhileContended } from './retry-while-contended.ts';
 import { toolsToGoOnWith } from './tools-to-go-on-with.ts';
 import { prepareRewind, recordRewind } from './undo-run.ts';
 

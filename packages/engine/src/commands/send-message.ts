@@ -5,7 +5,7 @@ import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { idempotencyKey } from '../log/keys.ts';
 import { readFields } from '../log/read-state.ts';
-import { retryWhileContended } from './retry-while-contended.ts';
+import { retryWhileContended } from '../log/retry-while-contended.ts';
 import { getRun } from './steer-run.ts';
 
 /**

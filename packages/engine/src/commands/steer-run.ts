@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isTerminal } from '@holdpoint/contract';
+import { isTerminal, type PublishOptions } from '@holdpoint/contract';
+import { notifyParent } from '../agents/notify-parent.ts';
 import type { EngineDeps } from '../deps.ts';
-import { runField } from '../domain/fields.ts';
+import { forkField } from '../domain/fields/run.ts';
 import { isAbandoned } from '../domain/id-time.ts';
 import type { RunState } from '../domain/state.ts';
 import type { Transition } from '../domain/transition.ts';
-import { type PublishOptions, requestDiscard, requestPublish } from '../domain/transitions/publication.ts';
+import { requestDiscard, requestPublish } from '../domain/transitions/publication.ts';
 import { cancelRun, pauseByHand } from '../domain/transitions/run-life.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
@@ -13,9 +14,8 @@ import { trackActive, untrackApproval } from '../log/indexes.ts';
 import { controlChannel } from '../log/keys.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readAll, readRun } from '../log/read-state.ts';
-import { notifyParent } from './notify-parent.ts';
+import { retryWhileContended } from '../log/retry-while-contended.ts';
 import { resumeTree } from './resume-tree.ts';
-import { retryWhileContended } from './retry-while-contended.ts';
 import { wakeRun } from './submit-run.ts';
 
 /** @throws EngineError `run_not_found` */
@@ -132,7 +132,7 @@ export async function requestDiscarding(deps: EngineDeps, runId: string, by: str
 /** Forks that still need the workspace of the run they come from. */
 async function forksWithoutWorkspace(deps: EngineDeps, run: RunState): Promise<string[]> {
   if (run.forks === 0) return [];
-  const prefix = runField.fork('');
+  const prefix = forkField('').name;
   const names = Object.keys(await readAll(deps.redis, run.id)).filter((name) => name.startsWith(prefix));
   const children = names.map((name) => name.slice(prefix.length));
   const needs = await Promise.all(

@@ -4,11 +4,11 @@ import { actionDigest } from './digest.ts';
 
 const action = { toolset: 'holdpoint', tool: 'edit', args: { path: 'a', old: 'b' }, snapshot: 'f'.repeat(40) };
 
-test('the digest is the same for the same call, whatever the order of its keys', () => {
+test('the same call has the same digest for any order of its keys', () => {
   expect(actionDigest({ ...action, args: { old: 'b', path: 'a' } })).toBe(actionDigest(action));
 });
 
-test('another tool, argument, toolset or workspace state has another digest', () => {
+test('another tool, argument, toolset or snapshot has another digest', () => {
   const others = [
     { tool: 'bash' },
     { toolset: 'sage' },

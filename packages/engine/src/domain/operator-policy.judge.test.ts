@@ -24,14 +24,14 @@ const call = fc.record({
 });
 const operator = rules.map((some) => operatorPolicySchema.parse({ rules: some }));
 
-test('no run gets more than its own policy, and none of those of the operator, allow', () => {
+test('a call is allowed only if the policy of the run and every one of the operator allow it', () => {
   fc.assert(
     fc.property(rules, fc.array(operator, { maxLength: 3 }), fc.option(operator), call, (own, recorded, now, one) => {
       const policy = policySchema.parse({ rules: own });
       const { action } = judgeCall({ policy, operator: recorded }, now ?? undefined, one);
       expect(strictness(action)).toBeGreaterThanOrEqual(strictness(judge(policy, one).action));
       for (const each of [...recorded, ...(now === null ? [] : [now])]) {
-        // Alone it says what it would say of a run that allows everything.
+        // The verdict of one operator policy alone: the run allows everything.
         const all = policySchema.parse({ rules: [{ match: {}, action: 'allow' }] });
         expect(strictness(action)).toBeGreaterThanOrEqual(strictness(judgeCall({ policy: all }, each, one).action));
       }
@@ -39,7 +39,7 @@ test('no run gets more than its own policy, and none of those of the operator, a
   );
 });
 
-test('without a rule that matches the run decides', () => {
+test('without a matching rule the policy of the run decides', () => {
   const policy = policySchema.parse({ rules: [{ match: {}, action: 'allow' }] });
   const operatorPolicy = operatorPolicySchema.parse({ rules: [{ match: { tool: 'bash' }, action: 'hold' }] });
   const judged = (tool: string) => judgeCall({ policy }, operatorPolicy, { tool, effect: 'workspace', risk: 'low' });
@@ -47,7 +47,7 @@ test('without a rule that matches the run decides', () => {
   expect(judged('bash')).toEqual({ action: 'hold', reason: "rule 1 of the operator's policy: hold" });
 });
 
-test('a publish is held by any of them, and says by which', () => {
+test('any policy can hold a publish, and the result names it', () => {
   const policy = policySchema.parse({});
   const hold = operatorPolicySchema.parse({ publish: 'hold' });
   expect(holdsPublish({ policy }, undefined)).toBe(undefined);
@@ -56,7 +56,7 @@ test('a publish is held by any of them, and says by which', () => {
   expect(holdsPublish({ policy, operator: [hold] }, undefined)).toBe('operator');
 });
 
-test('a run records each policy once, also those of the run that it goes on from', () => {
+test('a run records each policy once, with those of the run that it continues', () => {
   const [a, b] = ['a', 'b'].map((reason): OperatorPolicy => {
     return operatorPolicySchema.parse({ rules: [{ match: {}, action: 'hold', reason }] });
   });
@@ -70,6 +70,6 @@ test.each([
   [{ rules: [{ match: { tol: 'bash' }, action: 'hold' }] }],
   [{ rules: [{ match: {}, action: 'park' }] }],
   [{ publsh: 'hold' }],
-])('%j is no policy', (value) => {
+])('%j is not a policy', (value) => {
   expect(operatorPolicySchema.safeParse(value).success).toBe(false);
 });

@@ -11,7 +11,7 @@ test('without rules only external effects are held', () => {
   expect(judge(policy, { ...bash, effect: 'external' }).action).toBe('hold');
 });
 
-test('the first rule that matches decides, and says so', () => {
+test('the first matching rule decides and gives the reason', () => {
   const policy = policySchema.parse({
     rules: [
       { match: { tool: 'edit' }, action: 'hold' },

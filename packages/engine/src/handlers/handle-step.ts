@@ -1,4 +1,10 @@
 import type { Problem } from '@holdpoint/contract';
+import { confirmFiles, standingStill } from '../attempts/begin-approved.ts';
+import { beginApprovedTask, bindTask } from '../attempts/begin-approved-task.ts';
+import { appendWithTask } from '../attempts/begin-task.ts';
+import { recoverAttempt } from '../attempts/recover-attempt.ts';
+import { settleAndRelease } from '../attempts/release-next.ts';
+import { type Executed, runAttempt } from '../attempts/run-attempt.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { changedTools, toolsChanged } from '../domain/tool-versions.ts';
@@ -14,24 +20,18 @@ import {
 import { expire } from '../domain/transitions/decide.ts';
 import { pauseRun } from '../domain/transitions/run-life.ts';
 import { EngineError } from '../errors.ts';
+import { done, type JobContext, type JobEnd } from '../jobs/job.ts';
 import { append } from '../log/append.ts';
 import { untrackApproval } from '../log/indexes.ts';
 import { takePrimed } from '../log/primed-steps.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readApproval, readStep } from '../log/read-state.ts';
+import { mergeTransitions, planAhead } from '../planning/plan-ahead.ts';
+import { recordPlan } from '../planning/plan-next.ts';
 import type { StepJob } from '../queues/queues.ts';
-import { confirmFiles, standingStill } from './begin-approved.ts';
-import { beginApprovedTask, bindTask } from './begin-approved-task.ts';
-import { appendWithTask } from './begin-task.ts';
-import { guardTree } from './inspect-tree.ts';
-import { done, type JobContext, type JobEnd } from './job.ts';
-import { mergeTransitions, planAhead } from './plan-ahead.ts';
-import { recordPlan } from './plan-next.ts';
-import { reconcile } from './reconcile.ts';
-import { recoverAttempt } from './recover-attempt.ts';
-import { settleAndRelease } from './release-next.ts';
-import { type Executed, runAttempt } from './run-attempt.ts';
-import { isWaitOver } from './wait-over.ts';
+import { reconcile } from '../reconcile/reconcile.ts';
+import { isWaitOver } from '../reconcile/wait-over.ts';
+import { guardTree } from '../trees/inspect-tree.ts';
 
 const mostRounds = 20;
 /** Somebody else changed the step meanwhile: before this handler began an attempt, or afterwards. */

@@ -1,4 +1,7 @@
 import { isTaskOver, isTerminal, shellSpecSchema } from '@holdpoint/contract';
+import { superviseAgent } from '../agents/supervise-agent.ts';
+import { meetsApproved, refuseChanged, settleCall } from '../attempts/begin-approved-task.ts';
+import { appendForTheRecord, openConnectionRecorder } from '../attempts/record-connections.ts';
 import { fromPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { heads } from '../domain/heads.ts';
@@ -15,17 +18,14 @@ import {
   type TaskResult,
 } from '../domain/transitions/tasks.ts';
 import { EngineError } from '../errors.ts';
+import { readError } from '../jobs/infrastructure-error.ts';
+import { abortReason, done, type JobContext, type JobEnd } from '../jobs/job.ts';
 import { append } from '../log/append.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readRun, readStep, readTask } from '../log/read-state.ts';
 import type { TaskJob } from '../queues/queues.ts';
-import { meetsApproved, refuseChanged, settleCall } from './begin-approved-task.ts';
-import { readError } from './infrastructure-error.ts';
-import { guardTree } from './inspect-tree.ts';
-import { abortReason, done, type JobContext, type JobEnd } from './job.ts';
-import { reconcile } from './reconcile.ts';
-import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
-import { superviseAgent } from './supervise-agent.ts';
+import { reconcile } from '../reconcile/reconcile.ts';
+import { guardTree } from '../trees/inspect-tree.ts';
 
 const mostRounds = 20;
 /** How soon a task looks again that has to wait for its turn to take a snapshot. */

@@ -1,15 +1,15 @@
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
 import { pauseRun, recordProgress, startRun } from '../domain/transitions/run-life.ts';
+import { readError } from '../jobs/infrastructure-error.ts';
+import { abortReason, done, HandBack, type JobContext, type JobEnd } from '../jobs/job.ts';
 import { append } from '../log/append.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readRun } from '../log/read-state.ts';
+import { plannerInput } from '../planning/history.ts';
+import { planNext, recordPlan } from '../planning/plan-next.ts';
 import type { TurnJob } from '../queues/queues.ts';
-import { plannerInput } from './history.ts';
-import { readError } from './infrastructure-error.ts';
-import { abortReason, done, HandBack, type JobContext, type JobEnd } from './job.ts';
-import { planNext, recordPlan } from './plan-next.ts';
-import { reconcile } from './reconcile.ts';
+import { reconcile } from '../reconcile/reconcile.ts';
 
 /**
  * Plans turn n of a run, once: makes the workspace if there is none, asks the planner, records its whole decision, and makes sure that

@@ -3,15 +3,15 @@ import type { RunState } from '../domain/state.ts';
 import { recordDiscarded } from '../domain/transitions/publication.ts';
 import { pauseRun } from '../domain/transitions/run-life.ts';
 import { recordRestored } from '../domain/transitions/take-over.ts';
+import { readError } from '../jobs/infrastructure-error.ts';
+import { abortReason, done, HandBack, type JobContext, type JobEnd } from '../jobs/job.ts';
 import { append } from '../log/append.ts';
 import { readRun } from '../log/read-state.ts';
+import { publishRun, sleepOrExpirePublish } from '../publishing/publish-run.ts';
 import type { WorkspaceJob } from '../queues/queues.ts';
-import { readError } from './infrastructure-error.ts';
-import { abortReason, done, HandBack, type JobContext, type JobEnd } from './job.ts';
-import { publishRun, sleepOrExpirePublish } from './publish-run.ts';
-import { reconcile } from './reconcile.ts';
-import { releaseUnlessDue } from './release-run.ts';
-import { takeTree } from './take-tree.ts';
+import { reconcile } from '../reconcile/reconcile.ts';
+import { releaseUnlessDue } from '../reconcile/release-run.ts';
+import { takeTree } from '../trees/take-tree.ts';
 
 /**
  * Does what the log says was asked for of a run's workspace: brings it back to a snapshot, publishes its change set, discards it. All of

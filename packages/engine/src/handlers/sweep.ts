@@ -6,8 +6,8 @@ import { countRepair } from '../log/count-repair.ts';
 import { idsAfter, ownerOf, trackApproval, untrackApproval } from '../log/indexes.ts';
 import { activeIndex, approvalIndex } from '../log/keys.ts';
 import { readApproval, readRun, readStep } from '../log/read-state.ts';
-import { diagnose, type Finding, orphanedJobs } from './diagnose.ts';
-import { reconcile } from './reconcile.ts';
+import { diagnose, type Finding, orphanedJobs } from '../reconcile/diagnose.ts';
+import { reconcile } from '../reconcile/reconcile.ts';
 
 const page = 200;
 

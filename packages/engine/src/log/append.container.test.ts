@@ -7,7 +7,7 @@ import { startTestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { readRun } from './read-state.ts';
 
-/** The embedded server is what the machine has; these are the other servers a user may bring. */
+/** Other servers that a user may bring. All other tests use the embedded one. */
 describe.skipIf(!engineRuns())('on other servers, in containers', () => {
   test.each(['valkey/valkey:8-alpine', 'redis:8-alpine'])(
     '%s carries a run to its end',

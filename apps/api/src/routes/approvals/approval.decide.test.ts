@@ -1,8 +1,11 @@
 import type { Approval } from '@holdpoint/contract/wire';
+import { openEngine } from '@holdpoint/engine';
 import { readLog } from '@holdpoint/engine/testing';
+import { createRegistry, holdpoint } from '@holdpoint/tools';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contentOf, problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
 import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
+import { checkEdit } from './check-edit.ts';
 
 let api: TestApi;
 let worker: TestWorker;
@@ -132,6 +135,32 @@ describe('a decision', () => {
     });
     expect((await typesOf(runId)).filter((type) => type === 'approval.decided')).toHaveLength(1);
   });
+});
+
+test('an edit is described once, with the network of its run, by the API and by the engine', async () => {
+  const { run } = await api.client.createRun({
+    plan: { groups: [{ steps: [write('a.txt')] }] },
+    policy: hold,
+    network: { allow: ['example.org'] },
+  });
+  await worker.drive(run.id);
+  const [approval] = (await api.client.listApprovals({ run_id: run.id })).data;
+  const { id, action_digest } = approval ?? { id: '', action_digest: '' };
+  const described: object[] = [];
+  const { catalog } = api.engine;
+  const recording = {
+    ...catalog,
+    describe: (call: Parameters<typeof catalog.describe>[0]) => {
+      described.push(call);
+      return createRegistry([holdpoint]).describe(call);
+    },
+  };
+  const edit = { decision: 'edit', action_digest, args: { path: 'b.txt', content: 'other' } } as const;
+  const engine = openEngine({ ...api.engine, catalog: recording });
+  await checkEdit({ engine }, id, edit);
+  await engine.approvals.decide(id, { ...edit, by: 'test' });
+  const call = { toolset: 'holdpoint', tool: 'write_file', args: edit.args, network: true, unattended: false };
+  expect(described).toEqual([call, call]);
 });
 
 describe('a decision is refused, and nothing is decided,', () => {

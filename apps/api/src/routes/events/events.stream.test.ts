@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, connect as connectSocket, createServer } from 'node:net';
-import { createClient } from '@holdpoint/client/client';
+import { createClient } from '@holdpoint/client';
 import { type Run, type RunEvent, runEventSchema } from '@holdpoint/contract/wire';
-import { newsChannel } from '@holdpoint/engine';
+import { notificationChannel } from '@holdpoint/engine';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
 import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
@@ -22,7 +22,7 @@ const newRun = async (groups = 1): Promise<Run> => {
   return (await api.client.createRun({ plan })).run;
 };
 const listeners = async (runId: string): Promise<number> => {
-  const [, count] = (await api.engine.redis.pubsub('NUMSUB', newsChannel(runId))) as [string, number];
+  const [, count] = (await api.engine.redis.pubsub('NUMSUB', notificationChannel(runId))) as [string, number];
   return Number(count);
 };
 const collect = async (events: AsyncIterable<RunEvent>, into: RunEvent[] = []): Promise<RunEvent[]> => {

@@ -2,7 +2,6 @@ import { type ForkRunBody, forkRunSchema, idParamsSchema, runSchema } from '@hol
 import { cutAtCeilings, type RunState } from '@holdpoint/engine';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { placeEngineError } from '../../errors/place-engine-error.ts';
-import { given } from '../../schema/given.ts';
 import { checkLimits } from './check-limits.ts';
 import { checkModel } from './check-model.ts';
 import { checkPlan } from './check-plan.ts';
@@ -59,7 +58,5 @@ async function fork(deps: ApiDeps, parent: RunState, { body, key }: { body: Fork
     step_not_settled: '/from_step',
     invalid_fork: changes.plan === undefined ? '/model' : '/plan',
   };
-  return placeEngineError(places, () =>
-    deps.engine.runs.fork(id, { fromStep, changes: given(changes), by: operator, idempotency }),
-  );
+  return placeEngineError(places, () => deps.engine.runs.fork(id, { fromStep, changes, by: operator, idempotency }));
 }

@@ -8,9 +8,7 @@ import { type ApiOptions, apiCommand, count } from '../options.ts';
 export function approvalsCommand(shell: Shell): Command {
   return apiCommand('approvals', 'list open approvals; on a terminal, decide them one by one').action(
     async ({ url, json }: ApiOptions) => {
-      if (json || !shell.interactive) {
-        return listApprovals(shell, { limit: 50, url, json });
-      }
+      if (json || !shell.interactive) return listApprovals(shell, { limit: 50, url, json });
       const client = await shell.connect(url);
       const { inbox } = await import('./inbox.ts');
       await inbox({ shell, client });
@@ -36,12 +34,8 @@ export function listApprovalsCommand(shell: Shell): Command {
 
 async function listApprovals(shell: Shell, { url, json, run, all, limit, cursor }: ListOptions): Promise<void> {
   const client = await shell.connect(url);
-  const page = await client.listApprovals({
-    limit,
-    cursor,
-    run_id: run,
-    status: all && approvalStatusSchema.options,
-  });
+  const status = all && approvalStatusSchema.options;
+  const page = await client.listApprovals({ limit, cursor, run_id: run, status });
   if (json) return shell.printJson(page);
   if (page.data.length === 0) return shell.say('No open approvals.');
   for (const line of approvalTable(page.data, Date.now())) shell.print(line);

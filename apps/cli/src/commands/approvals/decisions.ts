@@ -6,6 +6,7 @@ import { readText } from './read-text.ts';
 
 export interface DecisionOptions extends ApiOptions {
   digest?: string;
+  message?: string;
 }
 
 export function withDigest(command: Command): Command {
@@ -15,35 +16,30 @@ export function withDigest(command: Command): Command {
   );
 }
 
-export function approveCommand(shell: Shell): Command {
-  const command = apiCommand('approve', 'approve a held call or publish exactly as shown')
-    .argument('<approval>', 'id of the approval')
-    .option('--message <text>', 'note for the log');
-  return withDigest(command).action(async (approvalId: string, options: DecisionOptions & { message?: string }) => {
-    const { url, message, ...rest } = options;
-    const client = await shell.connect(url);
-    await decide({ shell, client }, { approvalId, decision: 'approve', message, ...rest });
-  });
-}
+export const approveCommand = (shell: Shell): Command =>
+  decisionCommand(shell, 'approve', 'approve a held call or publish exactly as shown', 'note for the log');
 
-export function rejectCommand(shell: Shell): Command {
-  const command = apiCommand(
+export const rejectCommand = (shell: Shell): Command =>
+  decisionCommand(
+    shell,
     'reject',
     'reject a held call: the planner reads that and continues; or a held publish: nothing is published',
-  )
+    'reason, for the planner',
+  );
+
+function decisionCommand(shell: Shell, decision: 'approve' | 'reject', summary: string, message: string): Command {
+  const command = apiCommand(decision, summary)
     .argument('<approval>', 'id of the approval')
-    .option('--message <text>', 'reason, for the planner');
-  return withDigest(command).action(async (approvalId: string, options: DecisionOptions & { message?: string }) => {
-    const { url, message, ...rest } = options;
+    .option('--message <text>', message);
+  return withDigest(command).action(async (approvalId: string, { url, ...options }: DecisionOptions) => {
     const client = await shell.connect(url);
-    await decide({ shell, client }, { approvalId, decision: 'reject', message, ...rest });
+    await decide({ shell, client }, { approvalId, decision, ...options });
   });
 }
 
 interface EditOptions extends DecisionOptions {
   args?: string;
   argsFile?: string;
-  message?: string;
 }
 
 export function editCommand(shell: Shell): Command {
@@ -56,10 +52,10 @@ export function editCommand(shell: Shell): Command {
     .option('--args-file <file>', 'the same, from a file; - reads standard input')
     .option('--message <text>', 'note for the log');
   return withDigest(command).action(async (approvalId: string, options: EditOptions) => {
-    const { url, message, args, argsFile, ...rest } = options;
+    const { url, args, argsFile, ...rest } = options;
     const given = jsonObject(await argsText(shell, { args, argsFile }));
     const client = await shell.connect(url);
-    await decide({ shell, client }, { approvalId, decision: 'edit', args: given, message, ...rest });
+    await decide({ shell, client }, { approvalId, decision: 'edit', args: given, ...rest });
   });
 }
 
@@ -75,10 +71,10 @@ export function respondCommand(shell: Shell): Command {
     .argument('<approval>', 'id of the approval')
     .argument('<message>', 'the answer; - reads standard input');
   return withDigest(command).action(
-    async (approvalId: string, message: string, { url, ...options }: DecisionOptions) => {
-      const text = message === '-' ? (await shell.readInput()).trimEnd() : message;
+    async (approvalId: string, answer: string, { url, ...options }: DecisionOptions) => {
+      const message = answer === '-' ? (await shell.readInput()).trimEnd() : answer;
       const client = await shell.connect(url);
-      await decide({ shell, client }, { approvalId, decision: 'respond', message: text, ...options });
+      await decide({ shell, client }, { approvalId, decision: 'respond', ...options, message });
     },
   );
 }

@@ -12,7 +12,6 @@ interface ResolveOptions extends DecisionOptions {
   source?: string[];
   text?: { path: string; file: string }[];
   others?: 'run' | 'source';
-  message?: string;
 }
 
 type Chosen = Map<string, Choice>;

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { findSnapshot } from '../../find-snapshot.ts';
 import { diffStat, leftOutText, patchLines } from '../../output/index.ts';
 import type { Shell } from '../../shell/index.ts';
@@ -11,7 +10,7 @@ interface DiffOptions extends ApiOptions {
   includeIgnored?: true;
 }
 
-export function diffRunCommand(shell: Shell): Command {
+export function diffRunCommand(shell: Shell) {
   return apiCommand('diff', 'print what a run changed, as a patch for git apply')
     .argument('<run>', 'id of the run')
     .argument('[path]', 'only this file')

@@ -1,4 +1,3 @@
-import type { Command } from 'commander';
 import { findSnapshot } from '../../find-snapshot.ts';
 import { nameText, table, unknownText } from '../../output/index.ts';
 import type { Shell } from '../../shell/index.ts';
@@ -8,7 +7,7 @@ export const atOption = [
   'at a snapshot, or after the step with this number or id (default: now)',
 ] as const;
 
-export function listFilesCommand(shell: Shell): Command {
+export function listFilesCommand(shell: Shell) {
   return apiCommand('files', 'list the files of the workspace')
     .argument('<run>', 'id of the run')
     .argument('[path]', 'only this file, or files in this folder')
@@ -25,7 +24,7 @@ export function listFilesCommand(shell: Shell): Command {
     });
 }
 
-export function readFileCommand(shell: Shell): Command {
+export function readFileCommand(shell: Shell) {
   return apiCommand('cat', 'print a file of the workspace unchanged')
     .argument('<run>', 'id of the run')
     .argument('<path>', 'path in the workspace')

@@ -1,5 +1,4 @@
 import type { ForkRun } from '@holdpoint/contract/wire';
-import type { Command } from 'commander';
 import { stepReference } from '../../find-snapshot.ts';
 import { type PlanFile, placeInPlan, readPlan } from '../../plan/index.ts';
 import type { Shell } from '../../shell/index.ts';
@@ -15,7 +14,7 @@ interface ForkOptions extends ApiOptions, SubmitOptions {
   title?: string;
 }
 
-export function forkRunCommand(shell: Shell): Command {
+export function forkRunCommand(shell: Shell) {
   const command = apiCommand('fork', 'start a new run after a step of this one, with the files as they were then')
     .argument('<run>', 'id of the run, which does not change')
     .requiredOption('--from-step <step>', 'last step to keep: its number in `runs steps`, or its id; 0 keeps none')

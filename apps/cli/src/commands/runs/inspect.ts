@@ -32,12 +32,7 @@ export function listRunsCommand(shell: Shell): Command {
     .option('--cursor <cursor>', 'continue an earlier list')
     .action(async ({ url, json, status, label, limit, cursor }: ListOptions) => {
       const client = await shell.connect(url);
-      const page = await client.listRuns({
-        limit,
-        cursor,
-        status,
-        label: label?.replace('=', ':'),
-      });
+      const page = await client.listRuns({ limit, cursor, status, label: label?.replace('=', ':') });
       if (json) return shell.printJson(page);
       if (page.data.length === 0) return shell.say('No runs.');
       for (const line of runTable(page.data, { colors: shell.colors, now: Date.now() })) shell.print(line);

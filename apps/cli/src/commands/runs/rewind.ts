@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import type { Client } from '@holdpoint/client';
 import { stepReference } from '../../find-snapshot.ts';
 import { commandLine, exitCodes, type Shell } from '../../shell/index.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
@@ -8,7 +8,7 @@ interface UndoOptions extends ApiOptions {
   keepExternalEffects?: boolean;
 }
 
-export function undoRunCommand(shell: Shell): Command {
+export function undoRunCommand(shell: Shell) {
   return apiCommand('undo', 'undo the last steps of a paused run and restore its files')
     .argument('<run>', 'id of the run')
     .requiredOption('--to-step <step>', 'last step to keep: its number in `runs steps`, or its id; 0 keeps none')
@@ -16,14 +16,11 @@ export function undoRunCommand(shell: Shell): Command {
     .action(async (runId: string, { url, json, toStep, keepExternalEffects = false }: UndoOptions) => {
       const client = await shell.connect(url);
       const body = { to_step: stepReference(toStep), keep_external_effects: keepExternalEffects };
-      const { run, undone, restored } = await client.undoSteps(runId, body);
-      if (!restored) shell.exitCode = exitCodes.timeout;
-      if (json) return shell.printJson({ run, undone, restored });
-      shell.print(
-        `${run.id} is ${run.status}; ${undone.length === 1 ? 'one step is' : `${undone.length} steps are`} undone`,
-      );
-      if (!restored) shell.say('No worker has restored its files yet; no step starts before that.');
-      shell.say(`resume:   ${commandLine('runs', 'resume', run.id)}`);
+      printRewound(shell, await client.undoSteps(runId, body), {
+        json,
+        what: (steps) => `${steps === 1 ? 'one step is' : `${steps} steps are`} undone`,
+        next: `resume:   ${commandLine('runs', 'resume', runId)}`,
+      });
     });
 }
 
@@ -33,7 +30,7 @@ interface RetryOptions extends ApiOptions {
   acceptNewVersion?: boolean;
 }
 
-export function retryRunCommand(shell: Shell): Command {
+export function retryRunCommand(shell: Shell) {
   return apiCommand('retry', 'repeat a failed, canceled or paused run from one of its steps')
     .argument('<run>', 'id of the run')
     .option(
@@ -44,17 +41,30 @@ export function retryRunCommand(shell: Shell): Command {
     .option('--accept-new-version', 'also when the tools have changed since the run began')
     .action(async (runId: string, { url, json, ...options }: RetryOptions) => {
       const client = await shell.connect(url);
-      const { run, undone, restored } = await client.retryRun(runId, {
+      const rewound = await client.retryRun(runId, {
         from_step: options.fromStep === undefined ? undefined : stepReference(options.fromStep),
         keep_external_effects: options.keepExternalEffects ?? false,
         accept_new_version: options.acceptNewVersion ?? false,
       });
-      if (!restored) shell.exitCode = exitCodes.timeout;
-      if (json) return shell.printJson({ run, undone, restored });
-      shell.print(
-        `${run.id} is ${run.status}; repeated: ${undone.length === 1 ? 'one step' : `${undone.length} steps`}`,
-      );
-      if (!restored) shell.say('No worker has restored its files yet; no step starts before that.');
-      shell.say(`follow:   ${commandLine('watch', run.id)}`);
+      printRewound(shell, rewound, {
+        json,
+        what: (steps) => `repeated: ${steps === 1 ? 'one step' : `${steps} steps`}`,
+        next: `follow:   ${commandLine('watch', runId)}`,
+      });
     });
+}
+
+function printRewound(
+  shell: Shell,
+  { run, undone, restored }: Awaited<ReturnType<Client['undoSteps']>>,
+  { json, what, next }: { json?: boolean; what: (steps: number) => string; next: string },
+): void {
+  if (!restored) shell.exitCode = exitCodes.timeout;
+  if (json) {
+    shell.printJson({ run, undone, restored });
+    return;
+  }
+  shell.print(`${run.id} is ${run.status}; ${what(undone.length)}`);
+  if (!restored) shell.say('No worker has restored its files yet; no step starts before that.');
+  shell.say(next);
 }

@@ -1,8 +1,7 @@
-import type { Command } from 'commander';
 import { CliError, commandLine, type Shell } from '../../shell/index.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 
-export function cancelRunCommand(shell: Shell): Command {
+export function cancelRunCommand(shell: Shell) {
   return apiCommand('cancel', 'cancel a run: kill running steps, drop queued ones')
     .argument('<run>', 'id of the run')
     .option('--message <text>', 'reason, for the log')
@@ -14,7 +13,7 @@ export function cancelRunCommand(shell: Shell): Command {
     });
 }
 
-export function pauseRunCommand(shell: Shell): Command {
+export function pauseRunCommand(shell: Shell) {
   return apiCommand('pause', 'pause a run: running steps finish, no new step starts')
     .argument('<run>', 'id of the run')
     .action(async (runId: string, { url, json }: ApiOptions) => {
@@ -30,7 +29,7 @@ interface ResumeOptions extends ApiOptions {
   acceptNewVersion?: boolean;
 }
 
-export function resumeRunCommand(shell: Shell): Command {
+export function resumeRunCommand(shell: Shell) {
   return apiCommand('resume', 'resume a paused run and its paused sub-agents; limits count from zero again')
     .argument('<run>', 'id of the run')
     .option('--accept-new-version', 'also when the tools have changed since the run began')
@@ -46,7 +45,7 @@ interface SayOptions extends ApiOptions {
   idempotencyKey?: string;
 }
 
-export function sayToRunCommand(shell: Shell): Command {
+export function sayToRunCommand(shell: Shell) {
   return apiCommand('say', 'send a message to a run: its model reads it before the next turn')
     .argument('<run>', 'id of the run')
     .argument('<text>', 'the message, in quotes')
@@ -62,7 +61,7 @@ export function sayToRunCommand(shell: Shell): Command {
     });
 }
 
-export function discardRunCommand(shell: Shell): Command {
+export function discardRunCommand(shell: Shell) {
   return apiCommand('discard', 'remove the workspace of an ended run; its log stays')
     .argument('<run>', 'id of the run')
     .action(async (runId: string, { url, json }: ApiOptions) => {

@@ -1,0 +1,185 @@
+import { isSettled, isTerminal, type RunSpec } from '@holdpoint/contract';
+import { reportToParent } from '../agents/report-agent.ts';
+import { tellParent } from '../agents/report-end.ts';
+import { judgeStep } from '../approvals/judge-step.ts';
+import { previewCall } from '../approvals/preview-call.ts';
+import type { WorkerDeps } from '../deps.ts';
+import { isAbandoned } from '../domain/id-time.ts';
+import type { RunState, StepState } from '../domain/state.ts';
+import { cancelStep } from '../domain/transitions/attempt.ts';
+import { type Gate, gateSteps, releasable } from '../domain/transitions/gate-steps.ts';
+import { finishCancel, finishClosing, type RunEnd } from '../domain/transitions/run-life.ts';
+import { EngineError } from '../errors.ts';
+import { append } from '../log/append.ts';
+import { claimOwner, trackApproval, untrackActive, untrackApproval } from '../log/indexes.ts';
+import { readSpec } from '../log/read-spec.ts';
+import { readApproval, readRun, readTurnSteps } from '../log/read-state.ts';
+import { judgeTree } from '../trees/inspect-tree.ts';
+import { endTasks, ensureTasks } from './ensure-tasks.ts';
+import { isWorkspaceDue, releaseUnlessDue } from './release-run.ts';
+import { settleWaiting } from './settle-waiting.ts';
+import { isWaitOver } from './wait-over.ts';
+
+const mostRounds = 50;
+
+/**
+ * Looks at a run and makes sure that whatever comes next is under way: pending steps pass the gate, queued ones have a job that will
+ * run, parked ones a job that sleeps, a settled turn has its successor, a canceled run ends. Idempotent: handlers call it after they
+ * recorded an outcome, and the sweeper calls it for every active run.
+ */
+export async function reconcile(deps: WorkerDeps, runId: string, signal: AbortSignal): Promise<void> {
+  for (let round = 0; round < mostRounds; round++) {
+    const run = await readRun(deps.redis, runId);
+    if (!run) {
+      if (isAbandoned(runId, deps.now())) await untrackActive(deps.redis, runId);
+      return;
+    }
+    if ((await advance(deps, run, signal)) === 'settled') return reportUp(deps, run, signal);
+  }
+  throw new EngineError('contended', `other writers kept changing the run ${runId}`);
+}
+
+/** The run above is told what is new, and may have to do something about it. */
+async function reportUp(deps: WorkerDeps, { id, status, parent }: RunState, signal: AbortSignal): Promise<void> {
+  if (parent === undefined || isTerminal(status)) return;
+  const isNews = await reportToParent(deps, id);
+  // It may have been reported before by somebody who could not do more; a run that waits has the time to look.
+  if (isNews || status === 'waiting' || status === 'paused') await reconcile(deps, parent.run_id, signal);
+}
+
+/** One look. `again`: something was appended, or somebody else was faster. */
+async function advance(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<'settled' | 'again'> {
+  switch (run.status) {
+    case 'queued':
+      await deps.queues.addTurn(run, run.turn + 1);
+      return 'settled';
+    case 'running':
+    case 'waiting':
+      // The tree is not yet what the log says: nothing starts on it.
+      if (run.restore === 'due') return ensureWorkspaceJob(deps, run);
+      await ensureTasks(deps, run);
+      return openTurn(deps, run, signal);
+    case 'canceling':
+      return closeTurn(deps, run);
+    case 'paused':
+      return run.restore === 'due' ? ensureWorkspaceJob(deps, run) : 'settled';
+    case 'succeeded':
+    case 'failed':
+    case 'canceled':
+      if (run.parent !== undefined && (await tellParent(deps, run))) await reconcile(deps, run.parent.run_id, signal);
+      if (isWorkspaceDue(run)) return ensureWorkspaceJob(deps, run);
+      return (await releaseUnlessDue(deps, run)) ? 'settled' : 'again';
+    default:
+      return run.status satisfies never;
+  }
+}
+
+/** What is due runs soon; a publish that waits for a decision has a job that sleeps. */
+async function ensureWorkspaceJob(deps: WorkerDeps, run: RunState): Promise<'settled'> {
+  const { publish_approval: id } = run;
+  const approval =
+    run.publication === 'parked' && id !== undefined ? await readApproval(deps.redis, run.id, id) : undefined;
+  if (approval?.status === 'pending') await deps.queues.addWorkspace(run.id, Date.parse(approval.request.expires_at));
+  else await deps.queues.wakeWorkspace(run.id);
+  return 'settled';
+}
+
+async function openTurn(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<'settled' | 'again'> {
+  const steps = run.open === 0 ? [] : await readTurnSteps(deps.redis, run);
+  if (await settleWaiting(deps, run, steps)) return 'again';
+  if (run.open === 0) {
+    if (run.closing !== undefined) return close(deps, run, run.closing);
+    await deps.queues.addTurn(run, run.turn + 1);
+    return 'settled';
+  }
+  if (steps.some((step) => step.status === 'pending')) {
+    const spec = await readSpec(deps, run);
+    const ready = releasable(steps, (step) => judgeStep(deps, spec, step).action);
+    if (ready.length > 0) {
+      await openGates(deps, run, spec, ready, signal);
+      return 'again';
+    }
+  }
+  await Promise.all(steps.map((step) => ensureJob(deps, run, step)));
+  return 'settled';
+}
+
+/** The planner is done: so is the run, when nothing runs beside it any more. */
+async function close(deps: WorkerDeps, run: RunState, end: RunEnd): Promise<'settled' | 'again'> {
+  if (run.open_tasks === 0) {
+    await append(deps, run.id, finishClosing(run, end));
+    return 'again';
+  }
+  await endTasks(deps, run);
+  return 'settled';
+}
+
+async function openGates(
+  deps: WorkerDeps,
+  run: RunState,
+  spec: RunSpec,
+  steps: StepState[],
+  signal: AbortSignal,
+): Promise<void> {
+  // A preview shows the files as they are: on a wrong tree it would show a person something else than what is decided.
+  const isHeld = steps.some((step) => judgeStep(deps, spec, step).action === 'hold');
+  if (isHeld && (await judgeTree(deps, run)) !== 'sound') return;
+  const gates = await Promise.all(
+    steps.map(async (step): Promise<Gate> => {
+      const { action, reason } = judgeStep(deps, spec, step);
+      if (action !== 'hold') return { step, action, reason };
+      const approvalId = deps.newId('approval');
+      await trackApproval(deps.redis, approvalId, run.id);
+      const expiresAt = new Date(deps.now() + spec.policy.approval_timeout_s * 1000).toISOString();
+      return { step, action, reason, approvalId, expiresAt, ...(await previewCall(deps, run, step, signal)) };
+    }),
+  );
+  const appended = await append(deps, run.id, gateSteps(run, gates));
+  if (appended.ok) return;
+  for (const gate of gates) if (gate.action === 'hold') await untrackApproval(deps.redis, gate.approvalId);
+}
+
+/** The job that a step's state calls for. */
+async function ensureJob(deps: WorkerDeps, run: RunState, step: StepState): Promise<void> {
+  switch (step.status) {
+    case 'queued':
+    case 'running':
+      await claimOwner(deps.redis, run.id, [step.id]);
+      return deps.queues.wakeStep(run, step.id);
+    case 'deferred':
+      if (await isWaitOver(deps, run, step)) return deps.queues.wakeStep(run, step.id);
+      return deps.queues.addStep(run, step.id, Date.parse(step.deferred?.until ?? ''));
+    case 'parked':
+    case 'indeterminate': {
+      const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
+      const expiresAt = approval === undefined ? undefined : Date.parse(approval.request.expires_at);
+      // Its job may have been put off by a wrong clock.
+      if (expiresAt !== undefined && expiresAt <= deps.now()) return deps.queues.wakeStep(run, step.id);
+      return deps.queues.addStep(run, step.id, expiresAt);
+    }
+    default:
+      return;
+  }
+}
+
+/** Settles what will not run any more; a running attempt settles itself when its worker hears of the cancel. */
+async function closeTurn(deps: WorkerDeps, run: RunState): Promise<'settled' | 'again'> {
+  await ensureTasks(deps, run);
+  if (run.open === 0) {
+    if (run.open_tasks > 0) return 'settled';
+    await append(deps, run.id, finishCancel());
+    return 'again';
+  }
+  const steps = (await readTurnSteps(deps.redis, run)).filter((step) => !isSettled(step.status));
+  const idle = steps.filter((step) => step.status !== 'running');
+  for (const step of idle) {
+    const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
+    const appended = await append(deps, run.id, cancelStep(step, approval?.status === 'pending'));
+    if (!appended.ok) continue;
+    if (step.approval !== undefined) await untrackApproval(deps.redis, step.approval);
+    await deps.queues.wakeStep(run, step.id);
+  }
+  if (idle.length > 0) return 'again';
+  await Promise.all(steps.map((step) => deps.queues.wakeStep(run, step.id)));
+  return 'settled';
+}
