@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { agentReportSchema, agentsTotalSchema } from './agent-report.ts';
 import { capabilityReportSchema } from './capabilities.ts';
+import { pathChangeSchema } from './diff.ts';
 import { grantSchema } from './grant.ts';
 import {
   approvalIdSchema,
@@ -224,14 +225,7 @@ export const actionChangedSchema = z.strictObject({
   approval_id: approvalIdSchema.describe('The decided approval'),
   from: snapshotId.describe('The snapshot that the decision was made on'),
   to: snapshotId.describe('The snapshot before the call would have started'),
-  changes: z
-    .array(
-      z.strictObject({
-        path: z.string(),
-        change: z.enum(['added', 'modified', 'deleted', 'unknown']).describe('unknown: no snapshot holds its content'),
-      }),
-    )
-    .max(mostChangesNamed),
+  changes: z.array(pathChangeSchema).max(mostChangesNamed),
   total: z.int(),
   uses: z
     .string()

@@ -31,6 +31,7 @@ import { listRuns } from './queries/list-runs.ts';
 import { listSnapshots } from './queries/list-snapshots.ts';
 import { getStep, listSteps } from './queries/list-steps.ts';
 import { listAgents } from './queries/list-tree.ts';
+import { findRewindPoint } from './queries/rewind-point.ts';
 
 /** What callers may ask of the engine. Every method reads or appends to the log of one run; workers do the work. */
 export function openEngine(deps: EngineDeps) {
@@ -54,8 +55,9 @@ export function openEngine(deps: EngineDeps) {
       steps: on(deps, listSteps),
       step: on(deps, getStep),
       attempts: on(deps, listAttempts),
-      /** Every snapshot of the run, in the order of its log. */
       snapshots: on(deps, listSnapshots),
+      /** The moment after a step, with the snapshot that `undo` and `fork` to that step begin with. */
+      rewindPoint: on(deps, findRewindPoint),
       sendMessage: on(deps, sendMessage),
       pause: on(deps, requestPause),
       resume: on(deps, requestResume),

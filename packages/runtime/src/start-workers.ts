@@ -131,7 +131,7 @@ export async function startWorkers(
     },
   });
   logger.info({ event: 'ready', worker: deps.workerId, steps: config.steps }, 'worker ready');
-  // Now, for it may never end in good order. Nothing where no cache is set.
+  // Flush now: the process may be killed later. No-op without NODE_COMPILE_CACHE.
   flushCompileCache();
 
   return async () => {

@@ -3,8 +3,8 @@ import type { RunState } from '../domain/state.ts';
 import { reportToAll } from './report-agent.ts';
 
 /**
- * Tells the runs above a sub-agent that it waits, or does so no longer. For commands: a worker's handlers report by themselves. A lost
- * report only costs time: the sweeper looks too.
+ * Reports to the runs above a sub-agent that it waits, or stopped waiting. For commands: the handlers of a worker report by themselves. A
+ * lost report only costs time: the sweeper sends it too.
  */
 export async function notifyParent(
   deps: Pick<EngineDeps, 'redis' | 'queues' | 'logger' | 'newId' | 'now'>,

@@ -8,8 +8,8 @@ import { append } from '../log/append.ts';
 import { readRun, readTask } from '../log/read-state.ts';
 import { retryWhileContended } from '../log/retry-while-contended.ts';
 
-/** Records the end of a sub-agent's run in the log of the run that it works for. @returns whether that is news */
-export async function tellParent(deps: WorkerDeps, child: RunState): Promise<boolean> {
+/** Records the end of a sub-agent's run in the log of the run that it works for. @returns whether the log changed */
+export async function reportEnd(deps: WorkerDeps, child: RunState): Promise<boolean> {
   const { parent } = child;
   if (parent === undefined) return false;
   let isNews = false;
@@ -22,7 +22,7 @@ export async function tellParent(deps: WorkerDeps, child: RunState): Promise<boo
     if (!run || !task || isTaskOver(task.status)) return true;
     const last = reportOf(child, deps.now());
     const used = atLeast(last.used, task.report?.used ?? last.used);
-    // It is over: a sub-agent that was reserved and is not among those it counts was never begun.
+    // The sub-agent has ended: one that it reserved and does not count was never started.
     const report = { ...last, used: { ...used, agents: last.used.agents } };
     isNews = true;
     return (await append(deps, run.id, endAgent(run, task, outcomeOf(child), report))).ok;

@@ -115,7 +115,7 @@ test('a sub-agent that was reserved and never begun counts no more when the run 
   await isSound();
 });
 
-test('a fork counts its own sub-agents, and the run that it goes on from its own', async () => {
+test('a fork counts its own sub-agents, and its origin its own', async () => {
   const { deps, runId } = await waitingTree(2, { max_agents: 2 });
   await requestCancel(deps, runId, { by: 'ann' });
   await deliverAll(deps);

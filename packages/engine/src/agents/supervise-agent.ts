@@ -14,9 +14,9 @@ import { readSpec } from '../log/read-spec.ts';
 import { readRun } from '../log/read-state.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { reportToParent } from './report-agent.ts';
-import { tellParent } from './report-end.ts';
+import { reportEnd } from './report-end.ts';
 
-/** Makes the run of a sub-agent, cancels it when its end is asked for, and tells the run that it works for when it is over. */
+/** Creates the run of a sub-agent, cancels it when its end was requested, and reports its end to the run above. */
 export async function superviseAgent(
   deps: WorkerDeps,
   run: RunState,
@@ -35,7 +35,7 @@ export async function superviseAgent(
     }
   } else {
     if (task.status === 'queued') await append(deps, run.id, startAgent(task, deps.workerId));
-    if (isTerminal(child.status)) await tellParent(deps, child);
+    if (isTerminal(child.status)) await reportEnd(deps, child);
     else await reportToParent(deps, childId);
     if (isUnwanted && !isTerminal(child.status)) await requestCancel(deps, childId, { by: task.kill ?? run.id });
   }

@@ -47,7 +47,7 @@ const approveAll = async (deps: InMemoryWorker['deps']) => {
   }
 };
 
-test('a run waits while all it does is wait for a sub-agent that waits, however deep, and goes on with it', async () => {
+test('a run waits while its only work is a sub-agent that waits, at any depth', async () => {
   const { deps } = inMemoryWorker(engine);
   const runId = await submit(deps, [agent([agent([held])])], [{ args: { effect: 'workspace' } }]);
   await deliverAll(deps);
@@ -61,14 +61,14 @@ test('a run waits while all it does is wait for a sub-agent that waits, however 
   expect((await typesOf(runId)).slice(-2)).toEqual(['task.waiting', 'run.waiting']);
 
   await approveAll(deps);
-  // A decision is told upwards by the one who made it, before a worker does anything.
+  // The decision is reported upwards by its command, before a worker runs.
   expect(await runOf(runId)).toMatchObject({ status: 'running', agents_total: { waiting: 0, approvals: 0 } });
   await deliverAll(deps);
   expect(await runOf(runId)).toMatchObject({ status: 'succeeded', agents_total: { used: { steps: 2, agents: 1 } } });
   await isSound();
 });
 
-test('a sub-agent that is paused is told with its reason, and a resume of the run above lets it go on', async () => {
+test('a paused sub-agent is reported with its reason; a resume above resumes it', async () => {
   const { deps } = inMemoryWorker(engine);
   const runId = await submit(deps, [agent([agent([held], [held])])]);
   await deliverAll(deps);
@@ -121,7 +121,7 @@ test('a run that waits for a sub-agent can be canceled, and the sub-agent with i
   await isSound();
 });
 
-test('a notice that nobody sent is found by the sweeper, named, and repaired', async () => {
+test('the sweeper finds, names and repairs a missing report', async () => {
   const { deps } = inMemoryWorker(engine);
   const runId = await submit(deps, [agent([held], [held])]);
   await deliverAll(deps);

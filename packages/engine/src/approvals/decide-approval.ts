@@ -4,26 +4,28 @@ import { notifyParent } from '../agents/notify-parent.ts';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import { judgeCall } from '../domain/judge-call.ts';
+import type { Transition } from '../domain/transition.ts';
 import { type Decision, decide, expire } from '../domain/transitions/decide.ts';
+import { decidePublish, expirePublish } from '../domain/transitions/publication.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { untrackApproval } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { retryWhileContended } from '../log/retry-while-contended.ts';
-import { decidePublication } from './decide-publication.ts';
 import { describeEdit } from './describe-edit.ts';
-import { type ApprovalView, type StepApproval, viewApproval } from './view-approval.ts';
+import { type ApprovalView, type PublishApproval, type StepApproval, viewApproval } from './view-approval.ts';
 
-export interface DecisionRequest {
+interface DecisionRequest {
   decision: DecisionKind;
   action_digest: string;
+  /** With `edit`: the arguments of a call, or `{resolutions: […]}` of a publish. */
   args?: Record<string, unknown>;
   message?: string;
   by: string;
 }
 
 /**
- * Records a decision; the first one wins. The same decision again is answered as the first was, another one is a conflict.
+ * Records a decision; the first one wins. The same decision again gets the answer of the first, another one is a conflict.
  * @throws EngineError `approval_not_found`, `already_decided`, `action_changed`, `decision_not_allowed`, `invalid_decision`,
  * `run_not_active`
  */
@@ -34,107 +36,111 @@ export async function decideApproval(
 ): Promise<ApprovalView> {
   await retryWhileContended(approvalId, async () => {
     const view = await viewApproval(deps, approvalId);
-    if (view.subject === 'publication') return decidePublication(deps, view, request);
-    if (view.approval.status !== 'pending') return settledAlready(deps, view, request);
-    if (Date.parse(view.approval.request.expires_at) <= deps.now()) return expireNow(deps, view);
-    const decision = await check(deps, view, request);
-    const { run, step, approval } = view;
-    const appended = await append(deps, run.id, decide(run, step, approval, decision));
-    if (!appended.ok) return false;
-    await afterwards(deps, view);
+    const { run, approval } = view;
+    if (approval.status !== 'pending') {
+      if (await isSameDecision(deps, view, request)) return true;
+      throw new EngineError('already_decided', `the approval ${approval.id} is ${approval.status}`);
+    }
+    const { expires_at } = approval.request;
+    const isExpired = Date.parse(expires_at) <= deps.now();
+    const transition = isExpired ? expireApproval(view) : await checkDecision(deps, view, request);
+    if (!(await append(deps, run.id, transition)).ok) return false;
+    await wakeAfterDecision(deps, view);
+    if (isExpired) throw new EngineError('already_decided', `the approval ${approval.id} expired at ${expires_at}`);
     return true;
   });
   return viewApproval(deps, approvalId);
 }
 
-/** The decision is in the log: the rest is wake-ups, which the sweeper sends too. */
-async function afterwards(deps: EngineDeps, { run, step, approval }: StepApproval): Promise<void> {
+const expireApproval = (view: ApprovalView): Transition =>
+  view.subject === 'step' ? expire(view.run, view.step, view.approval) : expirePublish(view.run, view.approval);
+
+/** The decision is in the log: wake-ups only save time, the sweeper sends them too. */
+async function wakeAfterDecision(deps: EngineDeps, view: ApprovalView): Promise<void> {
+  const { run, approval } = view;
   try {
     await untrackApproval(deps.redis, approval.id);
-    await deps.queues.wakeStep(run, step.id);
+    await (view.subject === 'step' ? deps.queues.wakeStep(run, view.step.id) : deps.queues.wakeWorkspace(run.id));
     await notifyParent(deps, run);
   } catch (error) {
-    deps.logger.warn({ run_id: run.id, step_id: step.id, err: error }, 'the wake-up was not sent; the sweeper will');
+    const fields = { run_id: run.id, approval_id: approval.id, err: error };
+    deps.logger.warn(fields, 'the wake-up was not sent; the sweeper sends it');
   }
 }
 
-/** The same decision again gets the answer of the first; anything else is too late. */
-async function settledAlready(deps: EngineDeps, view: StepApproval, request: DecisionRequest): Promise<boolean> {
-  const { approval } = view;
-  const { decision } = approval;
-  const same =
+async function isSameDecision(deps: EngineDeps, view: ApprovalView, request: DecisionRequest): Promise<boolean> {
+  const { decision } = view.approval;
+  const edited = decision?.args && (await fromPayload(deps.blobs, decision.args));
+  return (
     decision?.decision === request.decision &&
     decision.action_digest === request.action_digest &&
     decision.message === request.message &&
-    isDeepStrictEqual(await editedArgs(deps, view), await askedArgs(deps, view, request));
-  if (same) return true;
-  throw new EngineError('already_decided', `the approval ${approval.id} is ${approval.status}`);
+    isDeepStrictEqual(edited, await editedArgs(deps, view, request))
+  );
 }
 
-async function editedArgs(deps: EngineDeps, { approval }: StepApproval): Promise<unknown> {
-  return approval.decision?.args === undefined ? undefined : fromPayload(deps.blobs, approval.decision.args);
-}
-
-/** The arguments as a decision would record them: with defaults filled in. */
-async function askedArgs(deps: EngineDeps, view: StepApproval, { args }: DecisionRequest): Promise<unknown> {
+/** The arguments as a decision records them: those of a call with defaults filled in. */
+async function editedArgs(deps: EngineDeps, view: ApprovalView, { args }: DecisionRequest): Promise<unknown> {
   if (args === undefined) return undefined;
+  if (view.subject === 'publication') return args.resolutions;
   const described = await describeEdit(deps, view, args);
   return described.ok ? described.args : args;
 }
 
-async function expireNow(deps: EngineDeps, view: StepApproval): Promise<boolean> {
-  const { run, step, approval } = view;
-  const appended = await append(deps, run.id, expire(run, step, approval));
-  if (!appended.ok) return false;
-  await afterwards(deps, view);
-  throw new EngineError('already_decided', `the approval ${approval.id} expired at ${approval.request.expires_at}`);
-}
-
-/** Everything that can be wrong with a decision is found here, before anything is written. */
-async function check(deps: EngineDeps, view: StepApproval, request: DecisionRequest): Promise<Decision> {
+/** Finds everything that can be wrong with a decision before anything is written. */
+async function checkDecision(deps: EngineDeps, view: ApprovalView, request: DecisionRequest): Promise<Transition> {
   const { run, approval, digest } = view;
-  if (run.status !== 'running' && run.status !== 'waiting' && run.status !== 'paused') {
+  if (view.subject === 'step' && run.status !== 'running' && run.status !== 'waiting' && run.status !== 'paused') {
     throw new EngineError('run_not_active', `the run ${run.id} is ${run.status}`);
   }
   if (request.action_digest !== digest) {
     throw new EngineError('action_changed', `the digest of this action is ${digest} now`);
   }
-  const allowed = approval.request.allowed_decisions;
+  const { allowed_decisions: allowed } = approval.request;
   if (!allowed.includes(request.decision)) {
     throw new EngineError('decision_not_allowed', `this approval takes ${allowed.join(', ')}`);
   }
-  if (request.decision === 'respond' && (request.message ?? '').trim() === '') {
+  return view.subject === 'step' ? decideStep(deps, view, request) : decidePublication(deps, view, request);
+}
+
+async function decideStep(deps: EngineDeps, view: StepApproval, request: DecisionRequest): Promise<Transition> {
+  const { decision: kind, by, message, args } = request;
+  if (kind === 'respond' && (message ?? '').trim() === '') {
     throw new EngineError('invalid_decision', 'respond needs a message: the answer');
   }
-  if ((request.decision === 'edit') !== (request.args !== undefined)) {
+  if ((kind === 'edit') !== (args !== undefined)) {
     throw new EngineError('invalid_decision', 'args belong to the decision edit, and edit needs them');
   }
-  return {
-    kind: request.decision,
-    digest,
-    by: request.by,
-    ...(request.message === undefined ? {} : { message: request.message }),
-    ...(request.args === undefined ? {} : { edited: await checkEdited(deps, view, request.args) }),
-  };
+  const edited = args && (await checkEdited(deps, view, args));
+  return decide(view.run, view.step, view.approval, { kind, digest: view.digest, by, message, edited });
 }
 
 async function checkEdited(deps: EngineDeps, view: StepApproval, args: unknown): Promise<Decision['edited']> {
+  const { run, step } = view;
   const described = await describeEdit(deps, view, args);
   if (!described.ok) throw new EngineError('invalid_decision', described.error.message);
   const { effect, risk } = described;
-  if (view.step.effect === 'read' && effect !== 'read') {
-    throw new EngineError(
-      'invalid_decision',
-      'a call that only reads cannot become one that writes: others beside it have begun',
-    );
+  if (step.effect === 'read' && effect !== 'read') {
+    const message = 'a call that only reads cannot become one that writes: other calls beside it have begun';
+    throw new EngineError('invalid_decision', message);
   }
-  const verdict = judgeCall(await readSpec(deps, view.run), deps.operatorPolicy, {
-    tool: view.step.call.tool,
-    effect,
-    risk,
-  });
+  const { tool } = step.call;
+  const verdict = judgeCall(await readSpec(deps, run), deps.operatorPolicy, { tool, effect, risk });
   if (verdict.action === 'deny') {
     throw new EngineError('invalid_decision', `the policy denies the edited call: ${verdict.reason}`);
   }
   return { args: await toPayload(deps.blobs, described.args), effect };
+}
+
+async function decidePublication(
+  deps: EngineDeps,
+  { run, approval, digest }: PublishApproval,
+  { decision: kind, by, message, args }: DecisionRequest,
+): Promise<Transition> {
+  const isEdit = kind === 'edit';
+  if (isEdit !== (args !== undefined) || (isEdit && !Array.isArray(args?.resolutions))) {
+    throw new EngineError('invalid_decision', 'args belong to the decision edit, which needs {"resolutions": […]}');
+  }
+  const resolutions = args && (await toPayload(deps.blobs, args.resolutions));
+  return decidePublish(run, approval, { kind, digest, by, message, resolutions });
 }

@@ -104,7 +104,7 @@ test('a command that begins after the look waits, or the attempt does not begin'
   expect(items[0]?.approval.id).not.toBe(beside.view.approval.id);
 });
 
-test('what changed is told with both approvals, under another digest, and the first decision stays as it was', async () => {
+test('both approvals show what changed; the first decision stays as it was', async () => {
   const one = inMemoryWorker(engine);
   const beside = await approvedBeside(one);
   await handleTask(one.deps, { run_id: beside.runId, task_id: beside.taskId }, calm());
@@ -125,7 +125,7 @@ test('what changed is told with both approvals, under another digest, and the fi
 });
 
 test.each(['before', 'after'] as const)(
-  'a worker that dies %s any command of Redis leaves one effect, and never one on files that nobody saw',
+  'a worker that dies %s any command of Redis leaves one effect, and never one on files that no person saw',
   async (when) => {
     for (let n = 1; ; n++) {
       await engine.deps.redis.flushall();

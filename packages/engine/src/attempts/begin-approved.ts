@@ -1,13 +1,10 @@
 import { previewCall } from '../approvals/preview-call.ts';
+import { type NewApproval, requestApproval } from '../approvals/request-approval.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { askAgain } from '../domain/transitions/ask-again.ts';
-import { pauseRun } from '../domain/transitions/run-life.ts';
-import { readError } from '../jobs/infrastructure-error.ts';
-import { abortReason, type JobContext } from '../jobs/job.ts';
-import { append } from '../log/append.ts';
-import { trackApproval, untrackApproval } from '../log/indexes.ts';
-import { readSpec } from '../log/read-spec.ts';
+import type { JobContext } from '../jobs/job.ts';
+import { pauseOrRetry } from '../jobs/pause-or-retry.ts';
 import { readApproval } from '../log/read-state.ts';
 import type { Difference } from '../ports.ts';
 
@@ -18,7 +15,7 @@ export const isBound = (step: StepState): boolean => step.effect !== 'read' && s
  * Runs an approved call while the run's background commands stand still, from the look at the files until its outcome and snapshot are taken:
  * a command that wrote between the look and the call would be the same race again. Any other call just runs.
  */
-export async function standingStill<Result>(
+export async function whileFrozen<Result>(
   deps: WorkerDeps,
   run: RunState,
   step: StepState,
@@ -35,7 +32,7 @@ export async function standingStill<Result>(
     return await deps.workspaces.withFrozen(run.id, beginning);
   } catch (error) {
     if (began) throw error;
-    return pauseOrThrow(deps, run, error, context);
+    return pauseOrRetry(deps, run, error, context);
   }
 }
 
@@ -68,7 +65,7 @@ export async function confirmFiles(
       message: `before ${step.call.tool} (${step.id})`,
     });
   } catch (error) {
-    return pauseOrThrow(deps, run, error, context);
+    return pauseOrRetry(deps, run, error, context);
   }
   if (found === undefined) return confirmUse(deps, run, step, context);
   await parkAgain(deps, run, step, found, context);
@@ -90,7 +87,7 @@ async function confirmUse(
   try {
     ({ uses } = await previewCall(deps, run, step, context.signal));
   } catch (error) {
-    return pauseOrThrow(deps, run, error, context);
+    return pauseOrRetry(deps, run, error, context);
   }
   if (uses === approval.request.uses) return 'same';
   const found = { snapshot, files_changed: 0, skipped: 0, changes: [], total: 0, uses: uses ?? '' };
@@ -107,29 +104,14 @@ async function parkAgain(
 ): Promise<void> {
   const decided = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
   if (decided === undefined) throw new TypeError(`the approved step ${step.id} has no approval`);
-  const { policy } = await readSpec(deps, run);
-  // What is known of an attempt in doubt does not depend on the files.
+  // The preview of an indeterminate attempt does not depend on the files.
   const shown =
     decided.request.kind === 'indeterminate'
       ? { preview: decided.request.preview, uses: decided.request.uses }
       : await previewCall(deps, run, step, signal);
-  const approvalId = deps.newId('approval');
-  await trackApproval(deps.redis, approvalId, run.id);
-  const expiresAt = new Date(deps.now() + policy.approval_timeout_s * 1000).toISOString();
-  const transition = askAgain(run, step, {
-    ...{ decided, approvalId, expiresAt, found },
-    shown,
-  });
-  const appended = await append(deps, run.id, transition);
-  if (!appended.ok) return untrackApproval(deps.redis, approvalId);
+  const build = async (open: () => Promise<NewApproval>) =>
+    askAgain(run, step, { decided, found, shown, ...(await open()) });
+  if (!(await requestApproval(deps, run, build))) return;
   const fields = { run_id: run.id, step_id: step.id, files_changed: found.files_changed };
   deps.logger.info(fields, 'the files changed after a call was approved: it asks again');
-}
-
-/** As of a tree that cannot be looked at: the queue tries again, and when that makes no sense the run pauses. */
-async function pauseOrThrow(deps: WorkerDeps, run: RunState, error: unknown, context: JobContext): Promise<'lost'> {
-  const { problem, retryable } = readError(error);
-  if (abortReason(context.signal) !== undefined || (retryable && !context.lastTry)) throw error;
-  await append(deps, run.id, pauseRun(run, problem));
-  return 'lost';
 }

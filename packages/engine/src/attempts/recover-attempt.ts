@@ -1,12 +1,11 @@
 import type { Problem } from '@holdpoint/contract';
+import { requestApproval } from '../approvals/request-approval.ts';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { recordIndeterminate, retryAttempt } from '../domain/transitions/attempt.ts';
 import { append } from '../log/append.ts';
-import { trackApproval, untrackApproval } from '../log/indexes.ts';
 import { readWholeLog } from '../log/read-log.ts';
-import { readSpec } from '../log/read-spec.ts';
 
 /** An attempt that ended without an outcome, and why. */
 export interface Interruption {
@@ -16,12 +15,12 @@ export interface Interruption {
   error?: unknown;
 }
 
-/** After this many attempts without an outcome the run pauses, so that a step which kills its workers does not do so for ever. */
+/** After this many attempts without an outcome the run pauses, because the step may be what kills its workers. */
 const attemptsPerRound = 5;
 
 /**
- * What a lost attempt may have done decides: a `read` runs again; a `workspace` step runs again on a new tree, made from the snapshot before
- * it; an `external` one is parked until a person says what happened.
+ * The effect of a lost attempt decides: a `read` runs again; a `workspace` step runs again on a new tree, made from the snapshot before it; an
+ * `external` step is parked until a person says what happened.
  */
 export async function recoverAttempt(
   deps: WorkerDeps,
@@ -41,13 +40,11 @@ export async function recoverAttempt(
 }
 
 async function park(deps: WorkerDeps, run: RunState, step: StepState, reason: Problem): Promise<void> {
-  const { policy } = await readSpec(deps, run);
-  const id = deps.newId('approval');
-  await trackApproval(deps.redis, id, run.id);
-  const expiresAt = new Date(deps.now() + policy.approval_timeout_s * 1000).toISOString();
   const preview = await toPayload(deps.blobs, await everythingKnown(deps, run, step, reason));
-  const appended = await append(deps, run.id, recordIndeterminate(run, step, { id, expiresAt, reason, preview }));
-  if (!appended.ok) await untrackApproval(deps.redis, id);
+  await requestApproval(deps, run, async (open) => {
+    const { approvalId: id, expiresAt } = await open();
+    return recordIndeterminate(run, step, { id, expiresAt, reason, preview });
+  });
 }
 
 /** What a person needs to find out whether the call took effect. */
@@ -76,7 +73,7 @@ async function everythingKnown(deps: WorkerDeps, run: RunState, step: StepState,
     worker: started?.worker ?? null,
     started_at: started?.at ?? null,
     lost_because: reason,
-    // A connection is told when it ends; one that was open when the worker died is missing.
+    // A connection is recorded when it ends: one that was open when the worker died is missing.
     connections,
     workspace: 'What it changed in the workspace is dropped.',
   };

@@ -5,16 +5,15 @@ import { heads } from '../domain/heads.ts';
 import { judgeCall } from '../domain/judge-call.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import type { AttemptResult } from '../domain/transitions/attempt.ts';
-import { EngineError } from '../errors.ts';
 import { readError } from '../jobs/infrastructure-error.ts';
-import { abortReason, HandBack, type JobContext } from '../jobs/job.ts';
+import { abortReason, HandBack, type JobContext, leaveIfAborted } from '../jobs/job.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { beginTask, modelRefused } from './begin-task.ts';
 import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
 import type { Interruption } from './recover-attempt.ts';
 import { openTaskHandle } from './task-handle.ts';
 
-/** What a call came to: an outcome with the snapshot that it left, a wait for a task, or nobody knows. */
+/** How a call ended: with an outcome and the snapshot that it left, with a wait for a task, or without a known outcome. */
 export type Executed =
   | { kind: 'result'; result: AttemptResult }
   | { kind: 'deferred'; until: number; taskId: string; created?: AttemptResult['created'] }
@@ -22,7 +21,7 @@ export type Executed =
 
 /**
  * A call that passed the gate before the operator's policy became stricter, or whose edited arguments were judged by a process with an older
- * one, does not run. Held now and never decided, it is to be made again: then it parks.
+ * policy, does not run. When the policy holds it now and no person decided, the planner has to make it again: then it parks.
  */
 async function refusal(
   deps: WorkerDeps,
@@ -57,10 +56,8 @@ export async function runAttempt(
     const outcome =
       (await refusal(deps, run, step)) ??
       (await withAllowedModel(deps, run, await call(deps, run, step, taskId, context)));
+    leaveIfAborted(context.signal);
     const reason = abortReason(context.signal);
-    if (reason === 'shutdown') throw new HandBack();
-    if (reason === 'lock-lost')
-      throw new EngineError('superseded', 'the lock of the job was lost; another worker has it');
     if (outcome.status === 'deferred') {
       const { on, until } = outcome;
       if ('task_id' in on) return { kind: 'deferred', until, taskId: on.task_id };
@@ -87,7 +84,7 @@ export async function runAttempt(
     };
   } catch (error) {
     const reason = abortReason(context.signal);
-    // Whoever took over decides about this attempt; a worker that shuts down leaves it to the next one.
+    // The worker that took over decides about this attempt; a worker that shuts down leaves it to the next one.
     if (reason === 'lock-lost') throw error;
     if (reason === 'shutdown') throw new HandBack();
     const { problem, retryable } = readError(error);

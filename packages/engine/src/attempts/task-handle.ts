@@ -101,7 +101,7 @@ async function merge(deps: WorkerDeps, run: RunState, step: StepState, taskId: s
   });
 }
 
-/** Of a call that a person decides on. */
+/** What a person sees before deciding on a merge. */
 export async function previewMerge(
   deps: Pick<WorkerDeps, 'redis' | 'workspaces'>,
   run: RunState,

@@ -47,7 +47,7 @@ test('a fork begins with the files after its step, plans what comes next, and le
   await soundLog(deps, child);
 });
 
-test('a fork in the middle of a turn takes over what the kept steps came to, and runs the rest of the turn', async () => {
+test('a fork in the middle of a turn keeps the outcomes before it and runs the rest', async () => {
   const { deps, tree, treeOf, executions } = inMemoryWorker(engine);
   const runId = await finished(deps, specOf([[write('a'), write('b'), read('r')], [write('c')]]));
   const ran = executions.length;
@@ -85,7 +85,7 @@ test('references of a fork, and of a fork of a fork, reach back to the steps tha
   expect(await value(grandchild)).toEqual(await value(runId));
 });
 
-test("a model's conversation goes on where the fork left it, over several generations", async () => {
+test("a model's conversation continues where the fork left it, over generations", async () => {
   const seen = new Map<string, PastTurn[]>();
   const model: Planner = {
     async next(input) {
@@ -124,9 +124,9 @@ test('a fork may be given another plan, as long as what is kept stays the same',
   expect((await listSteps(deps, runId)).run.status).toBe('failed');
   const planOf = (spec: RunSpec) => (spec.goal.planner === 'scripted' ? spec.goal.plan : { groups: [] });
   const plan = planOf(specOf([[write('a')], [read('good')]]));
-  const { runId: child } = await fork(deps, runId, 1, { plan, title: 'mended' });
+  const { runId: child } = await fork(deps, runId, 1, { plan, title: 'fixed' });
   await deliverAll(deps);
-  expect((await listSteps(deps, child)).run).toMatchObject({ status: 'succeeded', header: { title: 'mended' } });
+  expect((await listSteps(deps, child)).run).toMatchObject({ status: 'succeeded', header: { title: 'fixed' } });
 
   const logs = async () => JSON.stringify(await readLog(deps.redis, runId));
   const before = await logs();

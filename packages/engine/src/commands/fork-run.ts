@@ -17,12 +17,12 @@ import { planAgain, readTurn } from './plan-again.ts';
 import { getRun } from './steer-run.ts';
 import { findSubmitted, type Idempotency, reserveRun, wakeRun } from './submit-run.ts';
 
-/** What a fork may be given instead of what the other run was given. */
+/** What a fork may change against the other run. */
 interface ForkChanges
   extends Partial<Pick<RunSpec, 'title' | 'labels' | 'policy' | 'limits' | 'validators' | 'priority'>> {
-  /** Of a scripted run: its first groups, as many as are kept, must be those of the other run. */
+  /** For a scripted run. The groups that are kept must equal those of the other run. */
   plan?: Plan;
-  /** Of a model run. */
+  /** For a model run. */
   model?: string;
 }
 
@@ -35,7 +35,7 @@ interface ForkRequest {
 }
 
 /**
- * Makes a new run that goes on from a moment in another one's past: its files as they were, its conversation up to there. The other run
+ * Creates a run that continues from a moment in another run's past: its files as they were, its conversation up to there. The other run
  * stays as it is. When this returns, the new run is in the log and will be worked on, whatever dies next.
  * @throws EngineError `run_not_found`, `step_not_found`, `step_not_settled`, `workspace_not_ready`, `workspace_discarded`,
  * `invalid_fork`, `idempotency_key_reused`
@@ -56,9 +56,9 @@ export async function forkRun(
   const fork = await forkAt(deps, run, point, approvals);
 
   const child = await reserveRun(deps, { by, idempotency });
-  const told = await append(deps, run.id, recordFork({ child, step_id: point.to, snapshot: point.snapshot }));
-  // Told before, by a request that died: the same fork again. Otherwise the workspace has just gone.
-  if (!told.ok) assertWorkspace(await getRun(deps, run.id));
+  const recordedFork = await append(deps, run.id, recordFork({ child, step_id: point.to, snapshot: point.snapshot }));
+  // A refusal means that an earlier request with this key recorded the fork, or that the workspace was just discarded.
+  if (!recordedFork.ok) assertWorkspace(await getRun(deps, run.id));
   await claimOwner(
     deps.redis,
     child,
@@ -114,7 +114,7 @@ async function forkAt(
   return { from, inherited };
 }
 
-/** What came of a kept step is told as its outcome. */
+/** The error of a kept step is recorded with its outcome. */
 function withoutError<Step extends { error?: unknown }>({ error, ...step }: Step): Omit<Step, 'error'> {
   return step;
 }

@@ -40,7 +40,7 @@ async function pausedBefore(faults: InMemoryWorker, spec: RunSpec, at: number): 
   return runId;
 }
 
-test('undone steps are out of the files and out of the plan; resumed, the run does them anew', async () => {
+test('undone steps leave files and plan; a resumed run makes them again', async () => {
   const faults = inMemoryWorker(engine);
   const { deps, tree } = faults;
   const runId = await pausedBefore(faults, specOf([[write('a')], [write('b')], [write('c')], [write('d')]]), 4);
@@ -173,7 +173,7 @@ test('a model does not see what was undone', async () => {
 });
 
 test.each(['before', 'after'] as const)(
-  'whoever dies %s any one command to Redis during an undo: the files end up as the log says',
+  'a process that dies %s any Redis command of an undo: the files match the log',
   async (when) => {
     let commands = 1;
     for (let faulted = true; faulted; commands++) {
@@ -184,7 +184,7 @@ test.each(['before', 'after'] as const)(
       await undo(dying.deps, runId, 1).catch((error: unknown) => {
         if (!(error instanceof Died)) throw error;
       });
-      // What the API left undone, a worker with the same bad luck goes on with.
+      // A worker that also dies continues what the API left undone.
       await deliverAll(deps, () => (dying.died() ? deps : dying.deps));
       faulted = dying.died();
       await undo(deps, runId, 1);

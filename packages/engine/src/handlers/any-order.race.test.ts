@@ -202,7 +202,7 @@ async function happen(deps: InMemoryWorker['deps'], runId: string, happening: Ha
   }
 }
 
-/** Of the tree that there is by now. */
+/** In the newest tree. */
 async function idOf(deps: InMemoryWorker['deps'], runId: string, who: number): Promise<string> {
   const { run } = await listSteps(deps, runId);
   return [run, ...(await listAgents(deps, run))][who]?.id ?? runId;

@@ -188,7 +188,7 @@ async function deliver(deps: Deps, pick: () => Promise<number> = async () => 0, 
   throw new Error('the run does not come to an end');
 }
 
-/** Lets the approval that is the newest go on. */
+/** Approves the newest approval. */
 async function decideOne(deps: Deps): Promise<void> {
   const view = (await listPendingApprovals(deps, {}, { limit: 50 })).items.at(-1);
   if (!view) return;

@@ -56,7 +56,7 @@ test('of ended runs the latest keep their workspace', async () => {
   expect(await Promise.all(runs.map(publicationOf))).toEqual(['discarded', 'published', 'published']);
 });
 
-test('a change set that nobody published stays, and so does a run that has not ended', async () => {
+test('an unpublished change set stays, and so does an active run', async () => {
   const { deps } = inMemoryWorker(engine);
   const unpublished = await finished(deps);
   const { runId: waiting } = await submitRun(deps, {

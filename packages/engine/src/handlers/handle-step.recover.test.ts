@@ -212,7 +212,7 @@ async function deliverTurnOnly(deps: InMemoryWorker['deps']): Promise<void> {
   await job.remove();
 }
 
-test('an approval that nobody decides expires, and the run goes on without the step', async () => {
+test('an undecided approval expires, and the run continues without the step', async () => {
   const { deps, executions } = inMemoryWorker(engine);
   const policy = { ...holdWrites.policy, approval_timeout_s: 60 };
   const runId = await submit(deps, specOf([[write()], [read()]], { policy, onError: 'continue' }));
@@ -250,7 +250,7 @@ test('a cancel closes what is parked and what waits; nothing of the run starts a
   await soundLog(runId);
 });
 
-test('an infrastructure error that cannot be retried pauses the run; resumed, it goes on', async () => {
+test('a final infrastructure error pauses the run; a resume continues it', async () => {
   let broken = true;
   const { deps, executions } = inMemoryWorker(engine, {
     execute: () => {
@@ -274,7 +274,10 @@ test('a model that never ends pauses at its limit of turns; each resume grants a
     next: async () => ({ kind: 'calls', message: 'again', calls: [{ tool: 'count', args: { effect: 'read' } }] }),
   };
   const worker = { ...deps, planners: { ...deps.planners, model: endless } };
-  const spec = { ...specOf([[read()]]), goal: { planner: 'model', model: 'test/endless', prompt: 'go on' } as const };
+  const spec = {
+    ...specOf([[read()]]),
+    goal: { planner: 'model', model: 'test/endless', prompt: 'continue' } as const,
+  };
   const runId = await submit(deps, { ...spec, limits: { ...spec.limits, max_turns: 3 } });
   for (const turns of [3, 6]) {
     await deliverAll(worker);
@@ -343,7 +346,7 @@ test('what is asked for while a publication is just being finished is done, too'
 
 const publicationOf = async (runId: string) => (await listSteps(engine.deps, runId)).run.publication;
 
-test('a worker that was taken for lost and comes back does not disturb the one that took over', async () => {
+test('a worker that was presumed dead does not disturb its successor', async () => {
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const started = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const { deps, tree, executions } = inMemoryWorker(engine);
@@ -400,7 +403,7 @@ test.each(['a worker that died', 'a message'])(
   },
 );
 
-test('nor is it after a resume, which grants the limits anew', async () => {
+test('nor is it after a resume, which grants the limits again', async () => {
   const { deps } = inMemoryWorker(engine);
   const three = specOf([[read()], [read()], [read()]]);
   const runId = await submit(deps, { ...three, limits: { ...three.limits, max_steps: 2 } });

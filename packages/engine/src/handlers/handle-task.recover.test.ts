@@ -79,7 +79,7 @@ test('the end of the run ends what still runs beside it, and waits for that', as
   await soundLog(engine.deps, runId);
 });
 
-test('a command whose worker was lost is lost, not completed, and its tree is made anew', async () => {
+test('a command whose worker died is lost, not completed, and its tree is rebuilt', async () => {
   const never = { task: () => new Promise<void>(() => {}) };
   const { deps, treeOf } = inMemoryWorker(engine, never);
   const runId = await submit(deps, [[write(), shell()], [wait], [write()]]);

@@ -1,3 +1,5 @@
+import { EngineError } from '../errors.ts';
+
 /** What a handler knows of the job that woke it. */
 export interface JobContext {
   /** Aborted with one of the `AbortReason`s. */
@@ -27,3 +29,12 @@ export function abortReason(signal: AbortSignal): AbortReason | undefined {
   if (text === 'canceled' || text === 'shutdown') return text;
   return 'lock-lost';
 }
+
+/** Throws when the worker is ending or has lost the job: nothing may be recorded then. */
+export function leaveIfAborted(signal: AbortSignal): void {
+  const reason = abortReason(signal);
+  if (reason === 'shutdown') throw new HandBack();
+  if (reason === 'lock-lost') throw lockLost();
+}
+
+export const lockLost = () => new EngineError('superseded', 'the lock of the job was lost; another worker has it');

@@ -26,11 +26,11 @@ const spec: RunSpec = {
   goal: { planner: 'model', model: 'test/model', prompt: 'Go.' },
 };
 
-/** A model that makes two held calls, then one held call, then ends; and what it was told before each of these, by run. */
+/** A model that makes two held calls, then one held call, then ends; and the history that it got before each of these, by run. */
 function listening() {
   const told = new Map<string, Awaited<ReturnType<PlannerInput['history']>>['turns'][]>();
   const calls = (...ids: string[]): PlannerDecision => ({
-    ...{ kind: 'calls', message: 'go on', answer: {} },
+    ...{ kind: 'calls', message: 'next', answer: {} },
     calls: ids.map((call_id) => ({ call_id, tool: 'count', args: asked })),
   });
   const { deps: plain } = inMemoryWorker(engine);
@@ -71,7 +71,7 @@ async function decideNext(deps: InMemoryWorker['deps'], runId: string, decision:
 const afterEdit = { decision: 'edit', args: edited, message: 'like this', isIndeterminate: false };
 const afterApproval = { decision: 'approve', message: 'hurry', isIndeterminate: false };
 
-test('the history tells of each call what was asked, what ran and what was said; the approval keeps what was asked', async () => {
+test('the history has each call as asked, as run, and the message of the person', async () => {
   const { deps, last } = listening();
   const { runId } = await submitRun(deps, { spec, by: 'test' });
   const first = await decideNext(deps, runId, 'edit', 'like this');

@@ -66,20 +66,20 @@ type Settled = EventOf<
   | 'step.canceled'
 >;
 
-/** Turns, and what was said to the run since the last of them. */
-interface Told {
+/** Turns, and the messages since the last turn. */
+interface History {
   turns: PastTurn[];
   heard: string[];
 }
 
-/** The turns so far, as the log tells them: a fork's past is the other run's, up to where it left it. */
-async function history(deps: Deps, run: Past): Promise<Told> {
+/** The turns so far, in the log: a fork's past is the other run's, up to where it left it. */
+async function history(deps: Deps, run: Past): Promise<History> {
   const turns: PastTurn[] = [];
   const steps = new Map<string, SettledStep>();
   const isIndeterminate = new Set<string>();
   const messages: string[] = [];
   let read = 0;
-  // What was said before a turn that was undone is still said.
+  // Messages of an undone turn stay.
   let carried: string[] = [];
   for await (const event of readWholeLog(deps.redis, run.id)) {
     if (run.until !== undefined && event.seq > run.until) break;
@@ -148,13 +148,13 @@ async function addDecisions(deps: Deps, step: SettledStep | undefined, grants: r
 
 interface Past {
   id: string;
-  /** Sequence number of the last event that counts. Absent: all of them do. */
+  /** Sequence number of the last event that counts; when absent, all events count. */
   until?: number;
 }
 
 /**
- * What was undone is no part of the conversation; the steps that are made anew follow as events of their own.
- * @returns what people had said to the run by the turns that are gone
+ * Undone turns are no part of the conversation; steps that run again follow as events of their own.
+ * @returns the messages of the removed turns
  */
 function rewind(turns: PastTurn[], { to_step, turn, steps }: EventOf<'run.rewound'>['data']): string[] {
   const gone = turns.filter((one) => one.turn > turn);

@@ -11,8 +11,8 @@ import { plannerInput } from './history.ts';
 import { type Planned, planNext } from './plan-next.ts';
 
 /**
- * Of a plan the next group follows from what is known here, when this is the last open step of its group: it is recorded together with
- * the outcome. A model is asked by a job of its own.
+ * For scripted runs the next group is known once the last open step settles, so both are recorded in one append. Model runs enqueue a turn
+ * job.
  */
 export async function planAhead(
   deps: WorkerDeps,
@@ -42,7 +42,7 @@ export async function planAhead(
   }
 }
 
-/** The outcome of the last open step, and what follows from it, as one entry. */
+/** The outcome of the last open step and the next turn as one append. */
 export const mergeTransitions = (outcome: Transition, next: Transition): Transition => ({
   if: [...outcome.if, ...next.if.filter(({ field }) => field !== runField.open.name), openIs(1)],
   events: [...outcome.events, ...next.events],

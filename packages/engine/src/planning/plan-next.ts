@@ -19,16 +19,16 @@ import { fieldsOfStep } from '../log/read-state.ts';
 import type { PlannedCall, PlannerDecision, PlannerInput } from '../ports.ts';
 import type { JobOwner } from '../queues/queues.ts';
 
-/** What is to be recorded of a planner's decision, and what follows from it. */
+/** A planner's decision as a transition, with the steps that it starts. */
 export interface Planned {
   transition: Transition;
   /** Every step that is new. */
   steps: string[];
   /** Those that pass the gate with it. */
   begin: string[];
-  /** They are all that can begin now: nothing else of the run needs a wake-up. */
+  /** No other part of the run needs a wake-up. */
   nothingElsePending: boolean;
-  /** Of an end: recorded instead when somebody said something meanwhile. */
+  /** Appended instead of the end when a message arrived during planning. */
   unlessHeard?: Transition;
 }
 
@@ -41,7 +41,7 @@ export async function planNext(
   signal: AbortSignal,
 ): Promise<Planned> {
   const isModel = spec.goal.planner === 'model';
-  // A plan is asked first, for that costs nothing: one that is done ends, whatever limit it has reached with its last step.
+  // A plan is asked before the limits, because that is free: a completed plan ends even when its last step reached a limit.
   const scripted = isModel ? undefined : await deps.planners.scripted.next(input, signal);
   if (scripted === undefined || scripted.kind === 'calls') {
     const versions = deps.catalog.versions(spec.toolset);
@@ -53,7 +53,7 @@ export async function planNext(
       toolsChanged(changedTools(run, spec, versions));
     if (reason !== undefined) return pausing(run, reason);
   }
-  // A plan may well say the same again and again; only a model can be lost in it.
+  // A plan may repeat a call on purpose; only a model loops.
   const repetition = isModel ? trackRepetition(run.repetition, await input.previous()) : undefined;
   const lost = isLooping(repetition, spec.limits.loop_after);
   if (lost !== undefined) return pausing(run, lost);
@@ -124,7 +124,7 @@ async function withinRoom(
   return { calls: calls.slice(0, room.calls), refused: { calls: above, error: room.error } };
 }
 
-/** Tasks that are not over end first. */
+/** Open tasks end before the run does. */
 const ending = (run: RunState, end: RunEnd, output: PlannerOutput): Planned => ({
   transition: run.open_tasks > 0 ? closeRun(run, end, output) : endRun(run, end, output),
   ...nothing,
@@ -206,7 +206,7 @@ export async function recordPlan(
   if (appended.ok && next !== undefined) prime(deps.redis, next, appended.returned);
   // The server did not know the script, and the jobs were there before their steps.
   if (appended.ok && appended.late && nothingElsePending) await addJobs();
-  // What a turn took counts for the runs above before any of them begins another.
+  // The usage of a turn counts for the runs above before any of them plans another turn.
   if (appended.ok && run.parent !== undefined) await reportToAll(deps, run.id);
   return appended;
 }

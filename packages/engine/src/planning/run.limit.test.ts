@@ -105,7 +105,7 @@ test('wall time counts while the run is running, and not while it waits for a pe
   await soundLog(engine.deps, other.runId);
 });
 
-test('a limit in dollars with a model whose price nobody knows pauses before anything is done', async () => {
+test('a limit in dollars and a model without a price pauses before any call', async () => {
   const usage = { input_tokens: 1, output_tokens: 1 };
   const { deps, runId, executions } = await modelRun(() => calling({ effect: 'read' }, usage), { max_cost_usd: 1 });
   await deliverAll(deps);
@@ -151,7 +151,7 @@ test('a message is kept whenever it comes, is read at the next turn, and none is
   const late: (() => Promise<void>)[] = [];
   const { deps, runId } = await modelRun(async (turn, { turns, unread }) => {
     heard.push([...turns.flatMap((one) => one.heard), '|', ...unread]);
-    // While the model thinks about its end, somebody says something more.
+    // A message arrives while the model decides to end.
     if (turn === 2) await late.shift()?.();
     return turn === 1 ? calling({ effect: 'read' }) : finish;
   });
@@ -252,7 +252,7 @@ test('a canceled run can be retried from any of its steps', async () => {
   await soundLog(engine.deps, runId);
 });
 
-test('a run does not go on with tools that are not those it began with, unless somebody accepts them', async () => {
+test('a run does not continue with changed tools unless a person accepts them', async () => {
   const faults = { version: '1' };
   const { deps, executions } = inMemoryWorker(engine, faults);
   const { runId } = await submitRun(deps, { spec: specOf([[write], [write]]), by: 'test' });
@@ -307,7 +307,7 @@ test('an external call in doubt is shown with everything that is known of it', a
   await soundLog(engine.deps, runId);
 });
 
-test('what is stuck is found, named, told in the log and in the counts, and goes on', async () => {
+test('a stuck run is found, named, recorded, counted and repaired', async () => {
   const { deps } = inMemoryWorker(engine);
   const seen: string[] = [];
   const counted = { ...deps, metrics: { repaired: (what: string) => void seen.push(what) } };
@@ -322,7 +322,7 @@ test('what is stuck is found, named, told in the log and in the counts, and goes
   await deliverAll(deps);
   expect(await runOf(queued)).toMatchObject({ status: 'succeeded' });
 
-  // Of a plan the next group is recorded with the outcome: only a model is asked by a job of its own.
+  // The next group of a plan is recorded with the outcome: only model runs enqueue a turn job.
   const { deps: model, runId } = await modelRun((turn) => (turn > 1 ? finish : calling({ effect: 'workspace' })));
   await handleTurn(model, { run_id: runId, turn: 1 }, calm());
   await deps.queues.steps.obliterate({ force: true });
@@ -361,7 +361,7 @@ test('the job of a step that a decider settled just before it died does not slee
   expect(await runOf(runId)).toMatchObject({ status: 'failed' });
   const asleep = async () => (await deps.queues.steps.getDelayed()).map(({ data }) => data.step_id);
   expect(await asleep()).toEqual([stepId]);
-  // As long as something moves, whoever decided may be about to wake it.
+  // While the run has recent events, the process that decided may be about to wake it.
   await sweepOnce(deps);
   expect(await asleep()).toEqual([stepId]);
   await sweepOnce({ ...deps, now: () => Date.now() + 10_000 });

@@ -127,7 +127,7 @@ test('an approval holds only for what it showed: a source that moved is shown ag
   expect(published).toHaveLength(1);
 });
 
-test('a source that moves between plan and publish is planned anew', async () => {
+test('a source that moves between plan and publish is planned again', async () => {
   const faults = { source: 1 };
   const { deps, published } = inMemoryWorker(engine, faults);
   const planPublish: typeof deps.workspaces.planPublish = async (call) => {

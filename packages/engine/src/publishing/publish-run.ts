@@ -1,10 +1,10 @@
 import { type ConflictSummary, resolutionSchema } from '@holdpoint/contract';
+import { requestApproval } from '../approvals/request-approval.ts';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { holdsPublish } from '../domain/judge-call.ts';
 import type { RunState } from '../domain/state.ts';
 import {
-  expirePublish,
   type Hold,
   parkPublish,
   recordConflict,
@@ -12,17 +12,15 @@ import {
   recordPublishFailed,
 } from '../domain/transitions/publication.ts';
 import { readError } from '../jobs/infrastructure-error.ts';
-import { abortReason, type JobContext, type JobEnd } from '../jobs/job.ts';
+import { abortReason, type JobContext } from '../jobs/job.ts';
 import { append } from '../log/append.ts';
-import { trackApproval, untrackApproval } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
-import { readApproval } from '../log/read-state.ts';
 import type { PlannedPublish, PublishCall } from '../ports.ts';
 import { validateCandidate } from './validate-candidate.ts';
 
 /**
- * Brings a publish as far as it can go now: plan, validators, approval, and only then the source. Each part is recorded before the
- * next; a plan that no longer fits the source is made anew, so what is published is what was validated and approved.
+ * Brings a publish as far as possible now: plan, validators, approval, and only then the source. Each part is recorded before the next. When
+ * the source has changed, the publish is planned again: only what was validated and approved is published.
  */
 export async function publishRun(deps: WorkerDeps, run: RunState, context: JobContext): Promise<void> {
   try {
@@ -47,14 +45,14 @@ async function publish(deps: WorkerDeps, run: RunState, context: JobContext): Pr
     return park(deps, run, planned, { kind: 'publish', reason });
   }
   const result = await deps.workspaces.publish({ ...call, expect: planned.digest });
-  // Moved: nothing was changed, and the caller looks again.
+  // The source has moved: nothing was changed, and the caller looks again.
   if (result.status === 'moved') return;
   const outcome =
     result.status === 'published' ? recordPublished(run, result.published) : recordConflict(run, result.conflicts);
   await append(deps, run.id, outcome);
 }
 
-/** Why a person has to decide first. Something that cannot be published is never missing without a word. */
+/** Why a person has to decide first. A publish never leaves a file out silently. */
 async function reasonToHold(
   deps: WorkerDeps,
   run: RunState,
@@ -81,7 +79,7 @@ async function callOf(deps: WorkerDeps, run: RunState): Promise<PublishCall> {
   return { runId: run.id, snapshot, target, resolutions };
 }
 
-/** Conflicts that a person can settle file by file wait for that; with any other there is nothing to decide here. */
+/** Conflicts that a person can settle file by file wait for a decision. Any other conflict ends the publish. */
 async function meetConflicts(deps: WorkerDeps, run: RunState, planned: PlannedPublish): Promise<void> {
   const conflicts = planned.conflicts.map(({ resolvable, ...conflict }) => conflict);
   if (planned.conflicts.some(({ resolvable }) => !resolvable)) {
@@ -96,35 +94,11 @@ async function meetConflicts(deps: WorkerDeps, run: RunState, planned: PlannedPu
 async function park(
   deps: WorkerDeps,
   run: RunState,
-  planned: PlannedPublish,
+  { digest, plan }: PlannedPublish,
   hold: Pick<Hold, 'kind' | 'reason'> & { conflicts?: readonly ConflictSummary[] },
 ): Promise<void> {
-  const { policy } = await readSpec(deps, run);
-  const approvalId = deps.newId('approval');
-  await trackApproval(deps.redis, approvalId, run.id);
-  const appended = await append(
-    deps,
-    run.id,
-    parkPublish(run, {
-      conflicts: [],
-      ...hold,
-      approvalId,
-      digest: planned.digest,
-      preview: await toPayload(deps.blobs, planned.plan),
-      expiresAt: new Date(deps.now() + policy.approval_timeout_s * 1000).toISOString(),
-    }),
+  const preview = await toPayload(deps.blobs, plan);
+  await requestApproval(deps, run, async (open) =>
+    parkPublish(run, { conflicts: [], ...hold, ...(await open()), digest, preview }),
   );
-  if (!appended.ok) await untrackApproval(deps.redis, approvalId);
-}
-
-/** A parked publish holds no worker: its job sleeps until somebody decides, or the deadline. */
-export async function sleepOrExpirePublish(deps: WorkerDeps, run: RunState): Promise<JobEnd | 'again'> {
-  const id = run.publish_approval;
-  const approval = id === undefined ? undefined : await readApproval(deps.redis, run.id, id);
-  if (approval?.status !== 'pending') return 'again';
-  const until = Date.parse(approval.request.expires_at);
-  if (until > deps.now()) return { kind: 'sleep', until };
-  const appended = await append(deps, run.id, expirePublish(run, approval));
-  if (appended.ok) await untrackApproval(deps.redis, approval.id);
-  return 'again';
 }

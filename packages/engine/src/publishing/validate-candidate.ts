@@ -13,7 +13,7 @@ import { takeTree } from '../trees/take-tree.ts';
 /**
  * Runs the run's validators on exactly what is to be published, once per candidate: the result is in the log. They work on the run's own
  * tree, which is brought to the candidate before, and back to the run's snapshot after.
- * @returns whether the publish may go on; when not, the log says why
+ * @returns whether the publish may continue; when not, the log says why
  */
 export async function validateCandidate(
   deps: WorkerDeps,
@@ -81,5 +81,5 @@ async function treeWith(
 const problemOf = ({ name, status, exit_code, detail }: ValidatorResult) => ({
   code: 'validator_failed',
   message: `Not published: the validator ${name} ${status.replace('_', ' ')} (${detail ?? `exit code ${exit_code}`}). The source is as it was.`,
-  next: 'Read its output (GET /v1/runs/{id}/validation), mend what it found in a fork of this run, and publish that.',
+  next: 'Read its output (GET /v1/runs/{id}/validation), fix the cause in a fork of this run, and publish that.',
 });

@@ -15,8 +15,7 @@ import { isWaitOver } from './wait-over.ts';
 export type Finding = EventOf<'run.repaired'>['data'];
 
 /**
- * What of a run is stuck: it says that something has to happen, and nothing will make it happen. A process died between two writes, or
- * Redis lost a queue.
+ * Finds what is stuck in a run: its state requires work that no job will do. A process died between two writes, or Redis lost a queue.
  */
 export async function diagnose(deps: WorkerDeps, run: RunState): Promise<Finding[]> {
   if (!(await isQuiet(deps, run.id))) return [];
@@ -44,9 +43,9 @@ export async function diagnose(deps: WorkerDeps, run: RunState): Promise<Finding
     if (task && !isTaskOver(task.status)) found.push({ class: 'parent_not_notified', subject: task.id });
   } else if (run.parent !== undefined) {
     const task = await readTask(deps.redis, run.parent.run_id, run.parent.task_id);
-    const isTold =
+    const isReported =
       task === undefined || isTaskOver(task.status) || isSameBlockage(task.report, reportOf(run, deps.now()));
-    if (!isTold) found.push({ class: 'wait_not_reported', subject: task.id });
+    if (!isReported) found.push({ class: 'wait_not_reported', subject: task.id });
   }
   return found;
 }
@@ -87,9 +86,8 @@ const isAsleep = async (job: Job): Promise<boolean> => !isInBackoff(job) && (awa
 const page = 200;
 
 /**
- * Steps whose job sleeps until its deadline although they are settled: whoever decided about them, or took them back, died before the
- * wake-up. Nothing depends on such a job, but it belongs to nothing. Whoever wakes one moves those behind it up, so that some are missed:
- * the next look finds them.
+ * Jobs that sleep until a deadline although their step is settled: the process that decided or undid the step died before the wake-up.
+ * Promoting a job shifts the page, so a scan may skip some; the next sweep catches them.
  */
 export async function* orphanedJobs(
   deps: WorkerDeps,
@@ -97,7 +95,7 @@ export async function* orphanedJobs(
 ): AsyncGenerator<{ runId: string; stepId: string }> {
   for (let from = 0; !signal.aborted; from += page) {
     const jobs = await deps.queues.steps.getDelayed(from, from + page - 1);
-    // One that was removed meanwhile is a gap in the row.
+    // A job that was removed during the scan is a gap in the list.
     const there: Job<StepJob>[] = jobs.filter((job) => job !== undefined);
     const asleep = there.filter((job) => deps.now() - job.timestamp >= graceMs && !isInBackoff(job));
     const found = await Promise.all(asleep.map(({ data }) => readStep(deps.redis, data.run_id, data.step_id)));
@@ -108,7 +106,7 @@ export async function* orphanedJobs(
   }
 }
 
-/** Between an append and its wake-up lie milliseconds. What has not moved for this long, and has no wake-up, is stuck. */
+/** A wake-up follows its append within milliseconds. A run without events for this long and without a wake-up is stuck. */
 const graceMs = 5000;
 
 async function isQuiet(deps: WorkerDeps, runId: string): Promise<boolean> {

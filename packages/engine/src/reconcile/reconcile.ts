@@ -1,8 +1,9 @@
 import { isSettled, isTerminal, type RunSpec } from '@holdpoint/contract';
 import { reportToParent } from '../agents/report-agent.ts';
-import { tellParent } from '../agents/report-end.ts';
+import { reportEnd } from '../agents/report-end.ts';
 import { judgeStep } from '../approvals/judge-step.ts';
 import { previewCall } from '../approvals/preview-call.ts';
+import { pendingApproval, requestApproval } from '../approvals/request-approval.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { isAbandoned } from '../domain/id-time.ts';
 import type { RunState, StepState } from '../domain/state.ts';
@@ -11,7 +12,7 @@ import { type Gate, gateSteps, releasable } from '../domain/transitions/gate-ste
 import { finishCancel, finishClosing, type RunEnd } from '../domain/transitions/run-life.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
-import { claimOwner, trackApproval, untrackActive, untrackApproval } from '../log/indexes.ts';
+import { claimOwner, untrackActive, untrackApproval } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readApproval, readRun, readTurnSteps } from '../log/read-state.ts';
 import { judgeTree } from '../trees/inspect-tree.ts';
@@ -23,9 +24,9 @@ import { isWaitOver } from './wait-over.ts';
 const mostRounds = 50;
 
 /**
- * Looks at a run and makes sure that whatever comes next is under way: pending steps pass the gate, queued ones have a job that will
- * run, parked ones a job that sleeps, a settled turn has its successor, a canceled run ends. Idempotent: handlers call it after they
- * recorded an outcome, and the sweeper calls it for every active run.
+ * Looks at a run and makes sure that its next work is under way: pending steps pass the gate, queued steps have a job that will run, parked
+ * steps a job that sleeps, a settled turn has its successor, a canceled run ends. Idempotent: handlers call it after they recorded an outcome,
+ * and the sweeper calls it for every active run.
  */
 export async function reconcile(deps: WorkerDeps, runId: string, signal: AbortSignal): Promise<void> {
   for (let round = 0; round < mostRounds; round++) {
@@ -39,15 +40,15 @@ export async function reconcile(deps: WorkerDeps, runId: string, signal: AbortSi
   throw new EngineError('contended', `other writers kept changing the run ${runId}`);
 }
 
-/** The run above is told what is new, and may have to do something about it. */
+/** Reports to the run above, which may have to act on the report. */
 async function reportUp(deps: WorkerDeps, { id, status, parent }: RunState, signal: AbortSignal): Promise<void> {
   if (parent === undefined || isTerminal(status)) return;
   const isNews = await reportToParent(deps, id);
-  // It may have been reported before by somebody who could not do more; a run that waits has the time to look.
+  // A command may have reported before, and commands do not reconcile: the run above is reconciled here.
   if (isNews || status === 'waiting' || status === 'paused') await reconcile(deps, parent.run_id, signal);
 }
 
-/** One look. `again`: something was appended, or somebody else was faster. */
+/** One round. `again`: something was appended, here or by another writer. */
 async function advance(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<'settled' | 'again'> {
   switch (run.status) {
     case 'queued':
@@ -55,7 +56,7 @@ async function advance(deps: WorkerDeps, run: RunState, signal: AbortSignal): Pr
       return 'settled';
     case 'running':
     case 'waiting':
-      // The tree is not yet what the log says: nothing starts on it.
+      // The tree is not yet at the snapshot in the log: nothing starts on it.
       if (run.restore === 'due') return ensureWorkspaceJob(deps, run);
       await ensureTasks(deps, run);
       return openTurn(deps, run, signal);
@@ -66,7 +67,7 @@ async function advance(deps: WorkerDeps, run: RunState, signal: AbortSignal): Pr
     case 'succeeded':
     case 'failed':
     case 'canceled':
-      if (run.parent !== undefined && (await tellParent(deps, run))) await reconcile(deps, run.parent.run_id, signal);
+      if (run.parent !== undefined && (await reportEnd(deps, run))) await reconcile(deps, run.parent.run_id, signal);
       if (isWorkspaceDue(run)) return ensureWorkspaceJob(deps, run);
       return (await releaseUnlessDue(deps, run)) ? 'settled' : 'again';
     default:
@@ -74,12 +75,10 @@ async function advance(deps: WorkerDeps, run: RunState, signal: AbortSignal): Pr
   }
 }
 
-/** What is due runs soon; a publish that waits for a decision has a job that sleeps. */
+/** Due work runs soon; a publish that waits for a decision has a job that sleeps. */
 async function ensureWorkspaceJob(deps: WorkerDeps, run: RunState): Promise<'settled'> {
-  const { publish_approval: id } = run;
-  const approval =
-    run.publication === 'parked' && id !== undefined ? await readApproval(deps.redis, run.id, id) : undefined;
-  if (approval?.status === 'pending') await deps.queues.addWorkspace(run.id, Date.parse(approval.request.expires_at));
+  const approval = run.publication === 'parked' ? await pendingApproval(deps, run, run.publish_approval) : undefined;
+  if (approval) await deps.queues.addWorkspace(run.id, approval.expiresAt);
   else await deps.queues.wakeWorkspace(run.id);
   return 'settled';
 }
@@ -104,7 +103,7 @@ async function openTurn(deps: WorkerDeps, run: RunState, signal: AbortSignal): P
   return 'settled';
 }
 
-/** The planner is done: so is the run, when nothing runs beside it any more. */
+/** The planner is done. The run ends when no task is open. */
 async function close(deps: WorkerDeps, run: RunState, end: RunEnd): Promise<'settled' | 'again'> {
   if (run.open_tasks === 0) {
     await append(deps, run.id, finishClosing(run, end));
@@ -121,22 +120,19 @@ async function openGates(
   steps: StepState[],
   signal: AbortSignal,
 ): Promise<void> {
-  // A preview shows the files as they are: on a wrong tree it would show a person something else than what is decided.
+  // A preview shows the files of the tree: on a wrong tree a person would see other files than the decision is bound to.
   const isHeld = steps.some((step) => judgeStep(deps, spec, step).action === 'hold');
   if (isHeld && (await judgeTree(deps, run)) !== 'sound') return;
-  const gates = await Promise.all(
-    steps.map(async (step): Promise<Gate> => {
-      const { action, reason } = judgeStep(deps, spec, step);
-      if (action !== 'hold') return { step, action, reason };
-      const approvalId = deps.newId('approval');
-      await trackApproval(deps.redis, approvalId, run.id);
-      const expiresAt = new Date(deps.now() + spec.policy.approval_timeout_s * 1000).toISOString();
-      return { step, action, reason, approvalId, expiresAt, ...(await previewCall(deps, run, step, signal)) };
-    }),
-  );
-  const appended = await append(deps, run.id, gateSteps(run, gates));
-  if (appended.ok) return;
-  for (const gate of gates) if (gate.action === 'hold') await untrackApproval(deps.redis, gate.approvalId);
+  await requestApproval(deps, run, async (open) => {
+    const gates = await Promise.all(
+      steps.map(async (step): Promise<Gate> => {
+        const { action, reason } = judgeStep(deps, spec, step);
+        if (action !== 'hold') return { step, action, reason };
+        return { step, action, reason, ...(await open()), ...(await previewCall(deps, run, step, signal)) };
+      }),
+    );
+    return gateSteps(run, gates);
+  });
 }
 
 /** The job that a step's state calls for. */
@@ -153,7 +149,7 @@ async function ensureJob(deps: WorkerDeps, run: RunState, step: StepState): Prom
     case 'indeterminate': {
       const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
       const expiresAt = approval === undefined ? undefined : Date.parse(approval.request.expires_at);
-      // Its job may have been put off by a wrong clock.
+      // A wrong clock may have delayed its job.
       if (expiresAt !== undefined && expiresAt <= deps.now()) return deps.queues.wakeStep(run, step.id);
       return deps.queues.addStep(run, step.id, expiresAt);
     }
@@ -162,7 +158,7 @@ async function ensureJob(deps: WorkerDeps, run: RunState, step: StepState): Prom
   }
 }
 
-/** Settles what will not run any more; a running attempt settles itself when its worker hears of the cancel. */
+/** Settles the steps that will not run any more. A running attempt settles itself when its worker receives the cancel. */
 async function closeTurn(deps: WorkerDeps, run: RunState): Promise<'settled' | 'again'> {
   await ensureTasks(deps, run);
   if (run.open === 0) {
@@ -173,8 +169,8 @@ async function closeTurn(deps: WorkerDeps, run: RunState): Promise<'settled' | '
   const steps = (await readTurnSteps(deps.redis, run)).filter((step) => !isSettled(step.status));
   const idle = steps.filter((step) => step.status !== 'running');
   for (const step of idle) {
-    const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
-    const appended = await append(deps, run.id, cancelStep(step, approval?.status === 'pending'));
+    const approval = await pendingApproval(deps, run, step.approval);
+    const appended = await append(deps, run.id, cancelStep(step, approval !== undefined));
     if (!appended.ok) continue;
     if (step.approval !== undefined) await untrackApproval(deps.redis, step.approval);
     await deps.queues.wakeStep(run, step.id);

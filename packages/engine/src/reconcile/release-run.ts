@@ -4,7 +4,7 @@ import type { RunState } from '../domain/state.ts';
 import { trackActive, untrackActive } from '../log/indexes.ts';
 import { readRun } from '../log/read-state.ts';
 
-/** Whether a run's workspace has something to be done, or to be decided, that its workspace job sees to. */
+/** Whether the workspace job of a run has work or waits for a decision. */
 export const isWorkspaceDue = (run: RunState): boolean =>
   run.restore === 'due' ||
   run.publication === 'requested' ||
@@ -12,8 +12,8 @@ export const isWorkspaceDue = (run: RunState): boolean =>
   run.publication === 'discarding';
 
 /**
- * Takes an ended run out of the sweeper's sight, unless something was asked for at the same moment: looks again afterwards, because whoever
- * asks puts the run into sight before.
+ * Removes an ended run from the index of active runs, unless a request arrived at the same moment. It reads the run again afterwards, because
+ * a request adds the run to the index before its append.
  * @returns whether nothing is due
  */
 export async function releaseUnlessDue(deps: Pick<EngineDeps, 'redis'>, run: RunState): Promise<boolean> {

@@ -3,7 +3,7 @@ import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { readTask } from '../log/read-state.ts';
 
-/** Whether a deferred step may go on: what it waits for is over, or its time has come. */
+/** Whether a deferred step may continue: the task that it waits for has ended, or its deadline has passed. */
 export async function isWaitOver(
   deps: Pick<WorkerDeps, 'redis' | 'now'>,
   run: RunState,

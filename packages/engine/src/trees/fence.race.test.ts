@@ -23,7 +23,7 @@ import { type InMemoryWorker, inMemoryWorker, specOf } from '../testing/drive.ts
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 
-// Whoever stood still and goes on with what it saw before must not get a word into the log. Each of these is one such word.
+// A worker that was frozen and continues with an old state must not append to the log. Each of these is one such append.
 
 let engine: TestEngine;
 let deps: InMemoryWorker['deps'];
@@ -66,7 +66,7 @@ test('of two attempts only the later one is heard', async () => {
   await must(at.runId, startAttempt(before.run, before.step, 'one'));
   const first = await seen(at);
   await must(at.runId, retryAttempt(first.run, first.step, lost, { pause: false }));
-  // One that read the step before all that, and only now comes to start it.
+  // A worker that read the step before all that, and starts it only now.
   await refused(at.runId, startAttempt(before.run, before.step, 'late'), stepField.attempt(at.stepId).name);
   const again = await seen(at);
   await must(at.runId, startAttempt(again.run, again.step, 'two'));
@@ -97,7 +97,7 @@ test('nothing starts on a tree that was taken over, or is to be', async () => {
   await soundLog(deps, at.runId);
 });
 
-test('nobody changes the tree beside the one that does', async () => {
+test('only one writer changes the tree', async () => {
   const args = { effect: 'workspace', background: 'sleep' };
   const spec = specOf([[{ args }], [{ args: { effect: 'workspace' } }]]);
   const { runId } = await submitRun(deps, { spec, by: 'test' });

@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
-import { pauseRun } from '../domain/transitions/run-life.ts';
 import { distrustTree } from '../domain/transitions/take-over.ts';
-import { readError } from '../jobs/infrastructure-error.ts';
-import { abortReason, type JobContext } from '../jobs/job.ts';
+import type { JobContext } from '../jobs/job.ts';
+import { pauseOrRetry } from '../jobs/pause-or-retry.ts';
 import { append } from '../log/append.ts';
 import { countRepair } from '../log/count-repair.ts';
 import { readRun, readStep } from '../log/read-state.ts';
@@ -15,7 +14,7 @@ const patienceMs = 1000;
 const lookEveryMs = 10;
 
 /**
- * Compares the tree with what the log says of it. A difference counts when it stays while the log stays.
+ * Compares the tree with the log. A difference counts when it persists while the log does not change.
  * @param forWriter the step that is about to use the tree
  * @returns `moved`: the log changed, so the caller has to look at the run again
  */
@@ -58,13 +57,13 @@ export async function judgeTree(
   const appended = await append(deps, run.id, distrustTree(run, { reason, detail }));
   if (appended.ok) {
     const fields = { run_id: run.id, epoch: run.lease, reason, detail };
-    deps.logger.warn(fields, 'the tree of a run is not what its log says: a new one is made from the snapshot');
+    deps.logger.warn(fields, 'the tree of a run differs from its log: a new tree is made from the snapshot');
     await countRepair(deps, reason);
   }
   return 'lost';
 }
 
-/** The same for a job: when the tree cannot even be looked at, and trying again makes no sense, the run pauses. */
+/** The same for a job: when the tree cannot be inspected and a retry makes no sense, the run pauses. */
 export async function guardTree(
   deps: WorkerDeps,
   run: RunState,
@@ -74,9 +73,6 @@ export async function guardTree(
   try {
     return await judgeTree(deps, run, forWriter);
   } catch (error) {
-    const { problem, retryable } = readError(error);
-    if (abortReason(context.signal) !== undefined || (retryable && !context.lastTry)) throw error;
-    await append(deps, run.id, pauseRun(run, problem));
-    return 'lost';
+    return pauseOrRetry(deps, run, error, context);
   }
 }

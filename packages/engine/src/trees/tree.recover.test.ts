@@ -113,6 +113,6 @@ test('Redis goes back while a background command waits for its snapshot: the sna
     const events = await soundLog(deps, runId);
     for (const { status } of dataOf(events, 'task.ended') as { status: unknown }[]) ends.add(status);
   }
-  // Its changes cannot be told apart from those of the forgotten step, so they are dropped, and it says so.
+  // Its changes cannot be separated from those of the step that Redis lost, so they are dropped, and the task says so.
   expect([...ends].sort()).toEqual(['completed', 'lost']);
 });

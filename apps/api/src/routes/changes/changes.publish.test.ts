@@ -58,7 +58,7 @@ async function publish(id: string, body: object = {}): Promise<Response> {
 }
 
 describe('a dry run', () => {
-  test('tells what would change, and changes nothing', async () => {
+  test('shows what would change, and changes nothing', async () => {
     const id = await endedRun({ validators: [{ command: 'true' }], policy: { publish: 'hold' } });
     const head = await git('rev-parse', 'HEAD');
     const before = await contentOf(api.engine);
@@ -340,7 +340,7 @@ describe('a publish that the policy holds', () => {
   });
 });
 
-describe('a publish over what somebody else changed', () => {
+describe('a publish over changes of the source', () => {
   async function conflicted(): Promise<{ id: string; problem: ProblemDetails; approval: Approval; seen: string }> {
     const id = await endedRun({ from: 'directory' });
     await writeFile(join(source, 'kept.txt'), 'mine\n');

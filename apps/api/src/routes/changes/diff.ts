@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
 import { streamJson } from '../../live/stream-json.ts';
 import { findRun } from '../runs/find-run.ts';
-import { checkSnapshots, workspaceOf } from '../snapshots/find-snapshot.ts';
+import { findNamed, workspaceOf } from '../snapshots/find-snapshot.ts';
 
 /** GET /v1/runs/{id}/diff: what changed between two snapshots of a run. */
 export function diffRoute(app: App, deps: ApiDeps): void {
@@ -28,10 +28,14 @@ export function diffRoute(app: App, deps: ApiDeps): void {
     },
     async ({ params, query: { from, to, path, format, include_ignored } }, reply) => {
       const run = await findRun(deps, params.id);
-      await checkSnapshots(deps, run, { from, to });
       const { base, snapshot } = workspaceOf(run);
       const includeIgnored = include_ignored ?? (await deps.engine.runs.spec(run)).publish.include_ignored;
-      const between = { from: from ?? base, to: to ?? snapshot, includeIgnored, path };
+      const between = {
+        from: (await findNamed(deps, run, { asked: from, pointer: 'from' })) ?? base,
+        to: (await findNamed(deps, run, { asked: to, pointer: 'to' })) ?? snapshot,
+        includeIgnored,
+        path,
+      };
       if (format === 'patch') {
         const patch = await deps.workspaces.patch({ runId: run.id, ...between });
         // The string schema of the response passes bytes unchanged.

@@ -38,7 +38,7 @@ export function readFilesRoutes(app: App, deps: ApiDeps): void {
         operationId: 'readFile',
         summary: 'Read a file of a snapshot',
         description:
-          'The bytes as they are; of a link, its target. What no snapshot can hold is 409 `content_unknown`.',
+          'The unchanged bytes; for a link, its target. Content that no snapshot can hold is 409 `content_unknown`.',
         params: idParamsSchema,
         querystring: readFileQuerySchema,
         response: {

@@ -1,8 +1,8 @@
+import type { Client } from '@holdpoint/client';
 import { runStatusSchema } from '@holdpoint/contract';
 import type { Step } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { allSteps } from '../../all-steps.ts';
 import {
   duration,
   nameText,
@@ -68,6 +68,17 @@ export function listStepsCommand(shell: Shell): Command {
       for (const line of table(['#', 'TURN', 'STEP', 'NAME', 'CALL', 'STATUS', 'TOOK'], steps.map(rowOf)))
         shell.print(line);
     });
+}
+
+/** All steps of a run, page by page, in the order they were planned. */
+async function allSteps(client: Client, runId: string): Promise<Step[]> {
+  const steps: Step[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await client.listSteps(runId, { limit: 1000, cursor });
+    steps.push(...page.data);
+    if (page.next_cursor === null) return steps;
+    cursor = page.next_cursor;
+  }
 }
 
 const rowOf = (step: Step): string[] => [

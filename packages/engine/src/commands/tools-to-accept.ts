@@ -5,7 +5,7 @@ import { EngineError } from '../errors.ts';
 import { readSpec } from '../log/read-spec.ts';
 
 /** The versions that are to be recorded, when they are others. @throws EngineError `tools_changed` */
-export async function toolsToGoOnWith(
+export async function toolsToAccept(
   deps: EngineDeps,
   run: RunState,
   accept: boolean,

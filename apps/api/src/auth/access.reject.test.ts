@@ -119,7 +119,7 @@ describe('a page in a browser is kept out', () => {
   });
 });
 
-test('loopback is told by the address, not by how it looks', () => {
+test('an address is loopback by its value, not by its text', () => {
   expect(['localhost', '127.0.0.1', '127.255.0.1', '::1'].map(isLoopback)).toEqual([true, true, true, true]);
   expect(['0.0.0.0', '::', '127.0.0.1.x', '127.1', '10.0.0.1', ''].some(isLoopback)).toBe(false);
 });

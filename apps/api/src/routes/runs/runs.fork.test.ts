@@ -46,7 +46,7 @@ const treeHas = async (id: string, path: string) =>
     );
 
 describe('a run is paused', () => {
-  test('by hand, again and again, and goes on when it is resumed', async () => {
+  test('by hand, repeatedly, and continues when it is resumed', async () => {
     const { id } = (await api.client.createRun({ plan: { groups: three } })).run;
     await worker.plan(id);
     expect(await api.client.pauseRun(id)).toMatchObject({ status: 'paused', reason: { code: 'paused_by_hand' } });
@@ -76,7 +76,7 @@ describe('to undo', () => {
     return id;
   }
 
-  test('takes the last steps back, and the run goes on from there', async () => {
+  test('takes the last steps back, and the run continues from there', async () => {
     const id = await paused();
     const [first, second, third, held] = await stepsOf(id);
     const answer = api.client.undoSteps(id, { to_step: 1 });
@@ -138,7 +138,7 @@ describe('to undo', () => {
     ['to no step', {}, 422, 'invalid_request', '/to_step'],
     ['to a step before the first', { to_step: -1 }, 422, 'invalid_request', '/to_step'],
     ['to a step there is not', { to_step: 5 }, 404, 'step_not_found', '/to_step'],
-    ['to a step of nobody', { to_step: 'step_x' }, 404, 'step_not_found', '/to_step'],
+    ['to an unknown step', { to_step: 'step_x' }, 404, 'step_not_found', '/to_step'],
     ['to a step that waits', { to_step: 4 }, 409, 'step_not_settled', '/to_step'],
   ];
   test.each(cases)('%s is refused, and changes nothing', async (_name, body, status, code, pointer) => {
@@ -189,7 +189,7 @@ describe('to undo', () => {
 });
 
 describe('a fork', () => {
-  test('goes on after a step, with the files as they were; the other run stays as it is', async () => {
+  test('continues after a step with the files of then; the other run is unchanged', async () => {
     const id = await submit({ title: 'Three files', labels: { team: 'x' } });
     const [, second] = await stepsOf(id);
     const before = await api.client.getRun(id);
@@ -329,7 +329,7 @@ describe('a fork', () => {
     ],
     ['of a plan, with a model', submit, { from_step: 1, model: 'ollama/x' }, 422, 'invalid_fork', '/model'],
     ['of a prompt, with a plan', asked, { from_step: 0, plan: { groups: three } }, 422, 'invalid_fork', '/plan'],
-    ['with a model of nobody', asked, { from_step: 0, model: 'nope' }, 422, 'invalid_model_name', '/model'],
+    ['with an unknown model', asked, { from_step: 0, model: 'nope' }, 422, 'invalid_model_name', '/model'],
     [
       'with both',
       asked,

@@ -81,7 +81,7 @@ describe('a run that is submitted', () => {
     expect((await api.client.getRun(run.id)).request.source).toEqual(source);
   });
 
-  test('may refer to earlier results, whose type nobody knows yet', async () => {
+  test('may refer to earlier results, whose type is not known yet', async () => {
     const later = { tool: 'write_file', args: { path: 'b', content: { $from: 'first', pointer: '/content' } } };
     const groups = [{ steps: [{ ...write, name: 'first' }] }, { steps: [later] }];
     expect((await api.client.createRun({ plan: { groups } })).created).toBe(true);
@@ -165,7 +165,7 @@ describe('a bad request is refused by its place, and changes nothing', () => {
       '/plan/groups/0/steps/1/args/path',
     ],
     [
-      'an argument nobody knows',
+      'an unknown argument',
       () => plan({ ...write, args: { ...write.args, 'a/b': 1 } }),
       'invalid_plan',
       '/plan/groups/0/steps/0/args/a~1b',

@@ -40,7 +40,7 @@ test('a background command is listed from its beginning, and its output is there
   expect(await api.client.readTaskOutput(task.id, { cursor: 70_004, wait_s: 60 })).toMatchObject({ text: '' });
 });
 
-test('who waits for output is told at the end', async () => {
+test('a client that waits for output is answered at the end', async () => {
   const id = await running('true');
   const [task] = await api.client.listTasks(id);
   const told = api.client.readTaskOutput(task?.id ?? '', { wait_s: 60 });

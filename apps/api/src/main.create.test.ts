@@ -24,7 +24,7 @@ function start(
 }
 
 describe('the process', () => {
-  test('says where it listens, serves, and ends in good order with a stream open', async () => {
+  test('prints its address, serves, and shuts down with a stream open', async () => {
     const child = start({ HOLDPOINT_DATA: api.dataDir, HOLDPOINT_PORT: '0', REDIS_URL: api.redis.path });
     const errors: string[] = [];
     createInterface({ input: child.stderr }).on('line', (line) => errors.push(line));

@@ -103,7 +103,7 @@ describe('a run', () => {
   });
 });
 
-describe('a run whose tools have changed meanwhile', () => {
+describe('a run whose tools have changed', () => {
   /** Begun by a process that had another `write_file`, and then paused. */
   async function begun(): Promise<string> {
     const catalog = { ...api.engine.catalog, versions: () => ({ ...versions(), write_file: 'another' }) };
@@ -193,7 +193,7 @@ describe('to retry', () => {
     expect(await pathsOf(id)).toEqual(['a', 'b']);
   });
 
-  test('of a paused run makes it go on', async () => {
+  test('of a paused run makes it continue', async () => {
     const groups = [{ steps: [write('a', '1')] }, { steps: [write('b', '2')] }];
     const id = await submit({ plan: { groups } });
     await worker.plan(id);
@@ -211,8 +211,8 @@ describe('to retry', () => {
   const cases: [string, () => Promise<string>, object, number, string, string?][] = [
     ['from step 0', failed, { from_step: 0 }, 422, 'invalid_request', '/from_step'],
     ['from a step there is not', failed, { from_step: 9 }, 404, 'step_not_found', '/from_step'],
-    ['from a step of nobody', failed, { from_step: 'step_x' }, 404, 'step_not_found', '/from_step'],
-    ['what goes on', () => submit(), {}, 409, 'run_not_retryable'],
+    ['from an unknown step', failed, { from_step: 'step_x' }, 404, 'step_not_found', '/from_step'],
+    ['a run that is active', () => submit(), {}, 409, 'run_not_retryable'],
     [
       'what succeeded',
       () => submit().then(async (id) => worker.drive(id).then(() => id)),
@@ -220,7 +220,7 @@ describe('to retry', () => {
       409,
       'run_not_retryable',
     ],
-    ['nobody', async () => 'run_x', {}, 404, 'run_not_found'],
+    ['an unknown run', async () => 'run_x', {}, 404, 'run_not_found'],
   ];
   test.each(cases)('%s is refused, and changes nothing', async (_name, prepare, body, status, code, pointer) => {
     const id = await prepare();
@@ -233,7 +233,7 @@ describe('to retry', () => {
 });
 
 describe('a message', () => {
-  test('is kept, counted, and told once for one key', async () => {
+  test('is kept, counted, and recorded once for one key', async () => {
     const id = await submit();
     const say = (text: string, key: string) =>
       api.post(`/v1/runs/${id}/messages`, { text }, { 'idempotency-key': key });
@@ -270,7 +270,7 @@ describe('a message', () => {
     expect(await contentOf(api.engine)).toEqual(before);
   });
 
-  test('to a run that is over, or to nobody, is refused', async () => {
+  test('to a run that is over or unknown is refused', async () => {
     const id = await failed();
     await expect(api.client.sendMessage(id, 'x')).rejects.toMatchObject({ status: 409, code: 'run_not_active' });
     await expect(api.client.sendMessage('run_x', 'x')).rejects.toMatchObject({ status: 404, code: 'run_not_found' });

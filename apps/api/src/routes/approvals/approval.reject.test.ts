@@ -180,7 +180,7 @@ describe('a decision is refused, and nothing is decided,', () => {
       'invalid_request',
       '/args/path',
     ],
-    ['with a field nobody knows', () => ({ remember: 'run' }), 422, 'invalid_request', '/remember'],
+    ['with an unknown field', () => ({ remember: 'run' }), 422, 'invalid_request', '/remember'],
   ];
 
   test.each(cases)('%s', async (_name, change, status, code, pointer) => {

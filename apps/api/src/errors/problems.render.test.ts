@@ -99,7 +99,7 @@ describe('every refusal is a problem', () => {
 });
 
 describe('what fails inside', () => {
-  test('is told to the log and not to the client', async () => {
+  test('is written to the log and not to the client', async () => {
     const { run } = await api.client.createRun({ plan });
     await api.engine.redis.hset(stateKey(run.id), 'turn', 'secret-of-the-house');
     const response = await api.send(`/v1/runs/${run.id}`);
