@@ -14,7 +14,6 @@ import { waitForLeftRunning } from './setup/left-running.mjs';
 import { withLock } from './setup/lock.mjs';
 import * as nodeRuntime from './setup/node-runtime.mjs';
 import { checkPrograms } from './setup/programs.mjs';
-import { createProgress } from './setup/progress.mjs';
 import * as redis from './setup/redis.mjs';
 
 const parts = [nodeRuntime, dependencies, redis, bubblewrap];
@@ -46,6 +45,14 @@ function report(error) {
     const text = one instanceof SetupError ? `${one.message}\n${one.next}` : String(one?.stack ?? one);
     process.stderr.write(`\nSet-up failed: ${text}\n`);
   }
+}
+
+/** Prints lines on standard error, with the seconds since the start. */
+function createProgress() {
+  const start = Date.now();
+  return (/** @type {string} */ text) => {
+    process.stderr.write(`[setup ${((Date.now() - start) / 1000).toFixed(1).padStart(5)} s] ${text}\n`);
+  };
 }
 
 try {

@@ -59,7 +59,7 @@ export function link(machine) {
 /**
  * The package in the lock file that contains Node for a platform.
  *
- * @param {import('./installed.mjs').LockFile} lock
+ * @param {import('./dependencies.mjs').LockFile} lock
  * @param {string} platform
  * @param {string} arch
  */

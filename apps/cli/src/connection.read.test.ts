@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { readConfig } from './config.ts';
 import { findConnection } from './connection.ts';
+import { readConfig } from './shell/index.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'hp-connection-'));
 writeFileSync(join(dataDir, 'api-key'), 'the-key\n', { mode: 0o600 });

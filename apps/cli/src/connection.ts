@@ -1,10 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
-import type { Config } from './config.ts';
-import { CliError } from './errors.ts';
-import { isAlive } from './system/process-identity.ts';
-import { readSystemRecord } from './system/system-record.ts';
+import { CliError, type Config } from './shell/index.ts';
+import { isAlive, readSystemRecord } from './system/index.ts';
 
 const defaultUrl = 'http://127.0.0.1:4747';
 

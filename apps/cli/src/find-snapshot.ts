@@ -1,6 +1,5 @@
 import type { Client } from '@holdpoint/client';
-import { commandLine } from './command-name.ts';
-import { CliError } from './errors.ts';
+import { CliError, commandLine } from './shell/index.ts';
 
 /**
  * Finds the snapshot that begins with these characters. The API finds the snapshot of a step, as an undo does.

@@ -1,14 +1,16 @@
 import type { Client } from '@holdpoint/client';
 import { isTerminal } from '@holdpoint/contract';
 import type { Run, RunDetail, RunEvent } from '@holdpoint/contract/wire';
-import { commandLine } from './command-name.ts';
-import { CliError } from './errors.ts';
-import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { Interrupted, interruptSignal } from './interrupt.ts';
-import { oneLine, plain } from './output/plain.ts';
-import { waitingText } from './output/run-text.ts';
-import { timeline } from './output/timeline.ts';
-import type { Shell } from './shell.ts';
+import { oneLine, plain, timeline, waitingText } from './output/index.ts';
+import {
+  CliError,
+  commandLine,
+  type ExitCode,
+  exitCodes,
+  Interrupted,
+  interruptSignal,
+  type Shell,
+} from './shell/index.ts';
 
 export interface FollowInput {
   runId: string;

@@ -3,7 +3,7 @@ import type { OperatorPolicy } from '@holdpoint/contract';
 import { type Ceilings, ceilingsFrom, operatorPolicyFrom } from '@holdpoint/engine';
 import { createRegistry, holdpoint, idleRules } from '@holdpoint/tools';
 import { rootsFrom } from '@holdpoint/workspace/roots';
-import { CliError } from './errors.ts';
+import { CliError } from './shell/index.ts';
 
 /** The operator's bounds on every run, read from an environment. */
 export interface OperatorSettings {

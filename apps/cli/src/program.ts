@@ -1,46 +1,34 @@
 import { Command } from 'commander';
-import { commandName } from './command-name.ts';
-import { adoptCommand } from './commands/adopt.ts';
-import { approvalsCommand } from './commands/approvals/approvals.ts';
-import { approveCommand } from './commands/approvals/approve.ts';
-import { editCommand } from './commands/approvals/edit.ts';
-import { listApprovalsCommand } from './commands/approvals/list.ts';
-import { rejectCommand } from './commands/approvals/reject.ts';
+import { approvalsCommand, listApprovalsCommand } from './commands/approvals/approvals.ts';
+import { approveCommand, editCommand, rejectCommand, respondCommand } from './commands/approvals/decisions.ts';
 import { resolveCommand } from './commands/approvals/resolve.ts';
-import { respondCommand } from './commands/approvals/respond.ts';
 import { showApprovalCommand } from './commands/approvals/show.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { downCommand } from './commands/down.ts';
 import { apiProcessCommand, workerProcessCommand } from './commands/foreground.ts';
-import { logsCommand } from './commands/logs.ts';
-import { migrateCommand } from './commands/migrate.ts';
+import { adoptCommand, migrateCommand } from './commands/installation.ts';
 import { runCommand } from './commands/run.ts';
-import { cancelRunCommand } from './commands/runs/cancel.ts';
-import { readFileCommand } from './commands/runs/cat.ts';
 import { diffRunCommand } from './commands/runs/diff.ts';
-import { discardRunCommand } from './commands/runs/discard.ts';
 import { downloadRunCommand } from './commands/runs/download.ts';
-import { listFilesCommand } from './commands/runs/files.ts';
+import { listFilesCommand, readFileCommand } from './commands/runs/files.ts';
 import { forkRunCommand } from './commands/runs/fork.ts';
-import { getRunCommand } from './commands/runs/get.ts';
-import { listRunsCommand } from './commands/runs/list.ts';
-import { pauseRunCommand } from './commands/runs/pause.ts';
+import { getRunCommand, listRunsCommand, listStepsCommand, readValidationCommand } from './commands/runs/inspect.ts';
 import { publishRunCommand } from './commands/runs/publish.ts';
-import { resumeRunCommand } from './commands/runs/resume.ts';
-import { retryRunCommand } from './commands/runs/retry.ts';
-import { sayToRunCommand } from './commands/runs/say.ts';
+import { retryRunCommand, undoRunCommand } from './commands/runs/rewind.ts';
 import { listSnapshotsCommand } from './commands/runs/snapshots.ts';
-import { listStepsCommand } from './commands/runs/steps.ts';
-import { undoRunCommand } from './commands/runs/undo.ts';
-import { readValidationCommand } from './commands/runs/validation.ts';
-import { killTaskCommand } from './commands/tasks/kill.ts';
-import { listTasksCommand } from './commands/tasks/list.ts';
-import { taskOutputCommand } from './commands/tasks/output.ts';
-import { listToolsCommand } from './commands/tools/list.ts';
+import {
+  cancelRunCommand,
+  discardRunCommand,
+  pauseRunCommand,
+  resumeRunCommand,
+  sayToRunCommand,
+} from './commands/runs/steer.ts';
+import { killTaskCommand, listTasksCommand, taskOutputCommand } from './commands/tasks.ts';
+import { listToolsCommand } from './commands/tools.ts';
 import { upCommand } from './commands/up.ts';
-import { watchCommand } from './commands/watch.ts';
-import type { Shell } from './shell.ts';
+import { logsCommand, watchCommand } from './commands/watch.ts';
+import { commandName, type Shell } from './shell/index.ts';
 
 const exitCodeHelp = `
 Exit codes: 0 ok, 1 failed, 2 usage, 3 canceled or expired, 4 not authorized, 5 waiting for a decision, 6 timeout, 7 not found,

@@ -1,10 +1,9 @@
 import { ApiError, ConnectionError } from '@holdpoint/client';
 import { CommanderError } from 'commander';
 import { expect, it } from 'vitest';
-import { CliError } from './errors.ts';
 import { exitCodeOf } from './follow-run.ts';
-import { Interrupted } from './interrupt.ts';
 import { describeError } from './report-error.ts';
+import { CliError, Interrupted } from './shell/index.ts';
 
 const api = (status: number, code = 'some_code') =>
   new ApiError({ code, status, detail: 'what happened', next: 'what to do' });

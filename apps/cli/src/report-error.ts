@@ -1,11 +1,7 @@
 import { ApiError, ConnectionError } from '@holdpoint/client';
 import { CommanderError } from 'commander';
-import { commandLine } from './command-name.ts';
-import { CliError } from './errors.ts';
-import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { Interrupted } from './interrupt.ts';
-import { plain } from './output/plain.ts';
-import type { Shell } from './shell.ts';
+import { plain } from './output/index.ts';
+import { CliError, commandLine, type ExitCode, exitCodes, Interrupted, type Shell } from './shell/index.ts';
 
 /** What happened, the details, and what to do next. */
 export interface ErrorReport {

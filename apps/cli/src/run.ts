@@ -1,8 +1,7 @@
-import { readConfig } from './config.ts';
-import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { openShell } from './open-shell.ts';
 import { createProgram } from './program.ts';
 import { describeError, reportError } from './report-error.ts';
-import { openShell, type Terminal } from './shell.ts';
+import { type ExitCode, exitCodes, readConfig, type Terminal } from './shell/index.ts';
 
 /** Runs the command once. */
 export async function run(input: { argv: string[]; env: NodeJS.ProcessEnv; terminal: Terminal }): Promise<ExitCode> {

@@ -1,25 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, callInTerminal, type Running, start } from '../testing/cli.ts';
+import { describe, expect, it } from 'vitest';
+import { call, callInTerminal, start } from '../testing/cli.ts';
+import { systemForTests } from '../testing/system.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'hp-talk-'));
-const env = { HOLDPOINT_DATA: join(root, 'data'), HOLDPOINT_PORT: '0' };
+const { root, env, holdpoint } = systemForTests();
 const source = join(root, 'source');
-let system: Running;
-
-beforeAll(async () => {
-  system = start(['up', '--json'], env);
-  await system.firstLine;
-});
-afterAll(async () => {
-  system.child.kill('SIGTERM');
-  await system.ended;
-  rmSync(root, { recursive: true, force: true });
-});
-
-const holdpoint = (...args: string[]) => call(args, env);
 const file = (name: string, text: string): string => {
   writeFileSync(join(root, name), text);
   return join(root, name);

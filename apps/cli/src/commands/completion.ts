@@ -1,8 +1,8 @@
 import { Argument, Command } from 'commander';
 import { type Candidate, completeWords } from '../completion/complete-words.ts';
 import { shellScripts } from '../completion/shell-scripts.ts';
-import { oneLine } from '../output/plain.ts';
-import type { Shell } from '../shell.ts';
+import { oneLine } from '../output/index.ts';
+import type { Shell } from '../shell/index.ts';
 
 type ShellName = keyof typeof shellScripts;
 

@@ -1,9 +1,7 @@
 import { Command } from 'commander';
 import type { Finding } from '../doctor/finding.ts';
-import { exitCodes } from '../exit-codes.ts';
-import type { Colors } from '../output/colors.ts';
-import { plain } from '../output/plain.ts';
-import type { Shell } from '../shell.ts';
+import { plain } from '../output/index.ts';
+import { type Colors, exitCodes, type Shell } from '../shell/index.ts';
 
 export function doctorCommand(shell: Shell): Command {
   return new Command('doctor')

@@ -1,11 +1,7 @@
 import { stopEmbeddedRedis } from '@holdpoint/embedded-redis';
 import { Command } from 'commander';
-import type { Shell } from '../shell.ts';
-import { endChildren } from '../system/end-children.ts';
-import { endProcess } from '../system/end-process.ts';
-import { isAlive } from '../system/process-identity.ts';
-import { drainMarginMs } from '../system/start-system.ts';
-import { readSystemRecord, release } from '../system/system-record.ts';
+import type { Shell } from '../shell/index.ts';
+import { drainMarginMs, endChildren, endProcess, isAlive, readSystemRecord, release } from '../system/index.ts';
 
 /** After the workers' own limit: the API and Redis stop last. */
 const marginMs = 60_000;

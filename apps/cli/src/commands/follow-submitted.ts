@@ -1,9 +1,8 @@
 import type { Client } from '@holdpoint/client';
 import type { Run } from '@holdpoint/contract/wire';
 import { type Command, Option } from 'commander';
-import { commandLine } from '../command-name.ts';
 import { exitCodeOf, followRun, nextSteps } from '../follow-run.ts';
-import type { Shell } from '../shell.ts';
+import { commandLine, type Shell } from '../shell/index.ts';
 import { type FollowOptions, withFollowOptions } from './options.ts';
 
 export interface SubmitOptions extends FollowOptions {

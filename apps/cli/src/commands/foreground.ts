@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Command } from 'commander';
-import type { Shell } from '../shell.ts';
+import type { Shell } from '../shell/index.ts';
 
 /** Runs one part of the system: in a container, or under a supervisor such as systemd. */
 function foregroundCommand(

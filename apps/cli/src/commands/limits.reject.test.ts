@@ -1,36 +1,19 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type RunDetail, runDetailSchema } from '@holdpoint/contract/wire';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { nextSteps } from '../follow-run.ts';
-import { colorsFor } from '../output/colors.ts';
-import { runText } from '../output/run-text.ts';
-import { call, type Running, start } from '../testing/cli.ts';
+import { runText } from '../output/index.ts';
+import { colorsFor } from '../shell/index.ts';
+import { systemForTests } from '../testing/system.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'hp-limits-'));
-const env = {
-  HOLDPOINT_DATA: join(root, 'data'),
-  HOLDPOINT_PORT: '0',
+const { root, holdpoint } = systemForTests({
   HOLDPOINT_LIMITS: JSON.stringify({ max_steps: 50, command: { processes: 64 } }),
   HOLDPOINT_MODEL: 'openai-compatible/main',
   OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:9/v1',
-};
+});
 const plan = join(root, 'plan.yaml');
-let system: Running;
-
-beforeAll(async () => {
-  writeFileSync(plan, 'groups: [{ steps: [{ tool: write_file, args: { path: a.txt, content: one } }] }]\n');
-  system = start(['up', '--json'], env);
-  await system.firstLine;
-});
-afterAll(async () => {
-  system.child.kill('SIGTERM');
-  await system.ended;
-  rmSync(root, { recursive: true, force: true });
-});
-
-const holdpoint = (...args: string[]) => call(args, env);
+writeFileSync(plan, 'groups: [{ steps: [{ tool: write_file, args: { path: a.txt, content: one } }] }]\n');
 
 /** Submits a run and returns it as the API shows it. */
 async function submitted(...args: string[]): Promise<RunDetail> {

@@ -1,12 +1,14 @@
 import type { CreateRun } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { CliError } from '../errors.ts';
-import { findSource, type SourceOptions } from '../plan/find-source.ts';
-import type { ParsedPlan } from '../plan/parse-plan.ts';
-import { placeInPlan } from '../plan/place-error.ts';
-import type { PlanFile } from '../plan/plan-file.ts';
-import { readPlan } from '../plan/read-plan.ts';
-import type { Shell } from '../shell.ts';
+import {
+  findSource,
+  type ParsedPlan,
+  type PlanFile,
+  placeInPlan,
+  readPlan,
+  type SourceOptions,
+} from '../plan/index.ts';
+import { CliError, type Shell } from '../shell/index.ts';
 import { followSubmitted, type SubmitOptions, withSubmitOptions } from './follow-submitted.ts';
 import { type ApiOptions, apiCommand, count, label, several } from './options.ts';
 

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { startPlainRedis } from '@holdpoint/embedded-redis/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
-import { isAlive } from '../system/process-identity.ts';
-import { readSystemRecord, type SystemRecord } from '../system/system-record.ts';
+import { isAlive, readSystemRecord, type SystemRecord } from '../system/index.ts';
 import { call, type Running, start } from '../testing/cli.ts';
 
 const readySchema = z.object({ address: z.url(), key_file: z.string(), workers: z.number(), redis: z.string() });

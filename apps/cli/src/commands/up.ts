@@ -1,22 +1,21 @@
 import { checkDataDirFormat } from '@holdpoint/engine/installation';
 import { freeBytes, releaseReserve } from '@holdpoint/engine/space';
 import { Command } from 'commander';
-import { commandLine } from '../command-name.ts';
-import type { Config } from '../config.ts';
 import { keyFileOf, readKey } from '../connection.ts';
-import { CliError } from '../errors.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { Interrupted, onInterrupt } from '../interrupt.ts';
-import { boundsText, ceilingsText } from '../output/bounds-text.ts';
-import { pairs } from '../output/pairs.ts';
-import { plain } from '../output/plain.ts';
-import { sandboxLine } from '../output/sandbox-line.ts';
-import type { Shell } from '../shell.ts';
-import { checkHealth } from '../system/check-health.ts';
-import { endChildren } from '../system/end-children.ts';
-import { identify } from '../system/process-identity.ts';
-import { drainMarginMs, type RunningSystem, startSystem } from '../system/start-system.ts';
-import { claim, release, type SystemRecord, updateSystemRecord } from '../system/system-record.ts';
+import { boundsText, ceilingsText, pairs, plain, sandboxLine } from '../output/index.ts';
+import { CliError, type Config, commandLine, exitCodes, Interrupted, onInterrupt, type Shell } from '../shell/index.ts';
+import {
+  checkHealth,
+  claim,
+  drainMarginMs,
+  endChildren,
+  identify,
+  type RunningSystem,
+  release,
+  type SystemRecord,
+  startSystem,
+  updateSystemRecord,
+} from '../system/index.ts';
 import { count } from './options.ts';
 
 interface UpOptions {

@@ -1,32 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { call, type Running, start } from '../testing/cli.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { systemForTests } from '../testing/system.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'hp-workspace-'));
-const env = { HOLDPOINT_DATA: join(root, 'data'), HOLDPOINT_PORT: '0' };
-let system: Running;
+const { root, holdpoint } = systemForTests();
 let source: string;
 /** A run that several tests send bad requests to. */
 let small: string | undefined;
 
-beforeAll(async () => {
-  system = start(['up', '--json'], env);
-  await system.firstLine;
-});
-afterAll(async () => {
-  system.child.kill('SIGTERM');
-  await system.ended;
-  rmSync(root, { recursive: true, force: true });
-});
 beforeEach(() => {
   source = mkdtempSync(join(root, 'source-'));
   writeFileSync(join(source, 'kept.txt'), 'one\n');
 });
 
-const holdpoint = (...args: string[]) => call(args, env);
 const json = async (...args: string[]) => JSON.parse((await holdpoint(...args, '--json')).stdout);
 const write = (path: string, content: string) =>
   `  - steps: [{ tool: write_file, args: { path: ${path}, content: "${content}\\n" } }]\n`;
@@ -173,19 +160,8 @@ describe('a publish', () => {
     const branches = () =>
       execFileSync('git', ['branch', '--format=%(refname:short) %(subject) %(authorname)'], { cwd: source });
     expect(String(branches())).toBe('main first T\n');
-    const done = await holdpoint(
-      ...[
-        'runs',
-        'publish',
-        run,
-        '--branch',
-        'feature/x',
-        '--message',
-        'Two files',
-        '--author',
-        'Ada L <ada@example.org>',
-      ],
-    );
+    const commit = ['--message', 'Two files', '--author', 'Ada L <ada@example.org>'];
+    const done = await holdpoint('runs', 'publish', run, '--branch', 'feature/x', ...commit);
     expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining('published: branch feature/x at ') });
     expect(String(branches())).toContain('feature/x Two files Ada L\n');
     expect((await holdpoint('runs', 'publish', run, '--branch', 'no..branch')).code).toBe(2);
@@ -276,19 +252,8 @@ describe('a publish', () => {
     expect(shown).toMatchObject({ code: 1, stdout: expect.stringContaining('passed  fine: true (') });
     expect((await json('runs', 'validation', run)).results[1].stderr).toBe('broken\n');
     expect(readFileSync(join(source, 'kept.txt'), 'utf8')).toBe('one\n');
-    const { code } = await holdpoint(
-      'runs',
-      'fork',
-      run,
-      '--from-step',
-      '2',
-      '--validate',
-      'true',
-      '--follow',
-      '--timeout',
-      '60',
-    );
-    expect(code).toBe(0);
+    const following = ['--follow', '--timeout', '60'];
+    expect((await holdpoint('runs', 'fork', run, '--from-step', '2', '--validate', 'true', ...following)).code).toBe(0);
   });
 });
 

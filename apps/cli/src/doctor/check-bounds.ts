@@ -1,11 +1,8 @@
 import type { ApiBounds, Worker } from '@holdpoint/contract/wire';
 import { operatorPolicyDigest } from '@holdpoint/engine';
-import type { Config } from '../config.ts';
-import { CliError } from '../errors.ts';
 import { missingRoots, type OperatorSettings, readOperatorSettings } from '../operator-settings.ts';
-import { boundsText, ceilingsText } from '../output/bounds-text.ts';
-import { nameText } from '../output/name-text.ts';
-import { comparePrograms, type Started } from './compare-programs.ts';
+import { boundsText, ceilingsText, nameText } from '../output/index.ts';
+import { CliError, type Config } from '../shell/index.ts';
 import type { Finding } from './finding.ts';
 
 const boundVariables = ['HOLDPOINT_POLICY', 'HOLDPOINT_SOURCE_ROOTS', 'HOLDPOINT_PUBLISH_ROOTS'] as const;
@@ -58,3 +55,35 @@ const wireBounds = ({ policy, sourceRoots, publishRoots }: OperatorSettings) => 
   source_roots: [...sourceRoots],
   publish_roots: [...publishRoots],
 });
+
+/** A running program and the settings it was started with. */
+interface Started {
+  who: string;
+  text: string;
+}
+
+/**
+ * Compares one setting of all programs, and of this shell when it sets the variables.
+ *
+ * @param input.here the setting of this shell; undefined when it sets none of the variables
+ */
+function comparePrograms(input: {
+  name: string;
+  variables: readonly string[];
+  programs: readonly Started[];
+  here: string | undefined;
+}): Finding {
+  const { name, programs, here } = input;
+  const variables = input.variables.join(', ');
+  const settings = [...new Set(programs.map(({ text }) => text))];
+  const [first = ''] = settings;
+  if (settings.length > 1) {
+    const text = programs.map((one) => `${one.who}: ${one.text}`).join('\n');
+    return { name, level: 'warn', text, next: `Start the API and all workers with the same ${variables}.` };
+  }
+  if (here === undefined || here === first) return { name, level: 'ok', text: first };
+  return {
+    ...{ name, level: 'warn', text: `the running programs have: ${first}\nthis shell has: ${here}` },
+    next: `Start it again from this shell, or unset ${variables} here.`,
+  };
+}

@@ -1,9 +1,8 @@
 import { findRedis } from '@holdpoint/embedded-redis';
 import { checkDataDirFormat, checkFormat, InstallationError, readInstallation } from '@holdpoint/engine/installation';
 import { connect } from '@holdpoint/engine/redis';
-import { commandLine } from '../command-name.ts';
-import type { Config } from '../config.ts';
-import { quiet } from '../system/quiet.ts';
+import { type Config, commandLine } from '../shell/index.ts';
+import { quiet } from '../system/index.ts';
 import type { Finding } from './finding.ts';
 
 const name = 'installation';

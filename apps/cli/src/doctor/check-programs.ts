@@ -1,9 +1,10 @@
-import { constants } from 'node:fs';
+import { constants, readFileSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { findToolchains } from '@holdpoint/sandbox';
 import { execa } from 'execa';
-import type { Config } from '../config.ts';
+import type { Config } from '../shell/index.ts';
 import type { Finding } from './finding.ts';
 
 export async function checkPrograms(config: Config): Promise<Finding[]> {
@@ -59,4 +60,22 @@ export function checkToolchains({
   const found = hidden.map(({ directory, programs }) => `${programs.join(', ')} (${directory})`).join('; ');
   const next = `If runs need them: HOLDPOINT_TOOLCHAINS=${[...mounted, ...hidden.flatMap(({ show }) => show)].join(':')}`;
   return { name, level: 'warn', text: `sandboxes do not see ${found}`, next };
+}
+
+/** The set-up reads the minimum in the same place. */
+export function checkNode({ projectDir }: Pick<Config, 'projectDir'>, version: string): Finding {
+  const project = JSON.parse(readFileSync(join(projectDir, 'package.json'), 'utf8')) as {
+    config: { minimumNode: string };
+  };
+  const { minimumNode } = project.config;
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [leastMajor = 0, leastMinor = 0] = minimumNode.split('.').map(Number);
+  const enough = major > leastMajor || (major === leastMajor && minor >= leastMinor);
+  if (enough) return { name: 'node', level: 'ok', text: version };
+  return {
+    name: 'node',
+    level: 'fail',
+    text: `${version}; ${minimumNode} or newer is needed`,
+    next: 'Run it through npm (npm start): the set-up installs a Node for this project.',
+  };
 }

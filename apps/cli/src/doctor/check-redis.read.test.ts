@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PlainRedis, startPlainRedis } from '@holdpoint/embedded-redis/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../shell/index.ts';
 import { checkRedis } from './check-redis.ts';
 import type { Finding } from './finding.ts';
 

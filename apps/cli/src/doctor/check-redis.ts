@@ -10,9 +10,8 @@ import {
   redisTrouble,
   withoutPassword,
 } from '@holdpoint/engine/redis';
-import { commandLine } from '../command-name.ts';
-import type { Config } from '../config.ts';
-import { quiet } from '../system/quiet.ts';
+import { type Config, commandLine } from '../shell/index.ts';
+import { quiet } from '../system/index.ts';
 import type { Finding } from './finding.ts';
 
 const name = 'redis';

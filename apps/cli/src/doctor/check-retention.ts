@@ -1,5 +1,5 @@
 import type { Run, Worker } from '@holdpoint/contract/wire';
-import { bytes } from '../output/bytes.ts';
+import { bytes } from '../output/index.ts';
 import type { Finding } from './finding.ts';
 
 const name = 'retention';

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { findBwrap, openSandbox } from '@holdpoint/sandbox';
-import type { Config } from '../config.ts';
-import { type Capabilities, capabilitiesSchema, sandboxLine } from '../output/sandbox-line.ts';
+import { type Capabilities, capabilitiesSchema, sandboxLine } from '../output/index.ts';
+import type { Config } from '../shell/index.ts';
 import type { Finding } from './finding.ts';
 
 const name = 'sandbox';

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bytes } from '../output/bytes.ts';
+import { bytes } from '../output/index.ts';
 import type { Finding } from './finding.ts';
 import { entriesOf, measure, startWalk, type Walk } from './measure.ts';
 

@@ -14,15 +14,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { judgeDurability, judgeMemoryPolicy } from '@holdpoint/engine/redis';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../shell/config.ts';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
-import { checkLoops } from './check-loops.ts';
-import { checkNode } from './check-node.ts';
-import { checkToolchains } from './check-programs.ts';
+import { checkNode, checkToolchains } from './check-programs.ts';
 import { checkRetention } from './check-retention.ts';
+import { checkLoops, judgePeriodic } from './check-running.ts';
 import { checkBubblewrap, checkSandbox, judgeSandbox } from './check-sandbox.ts';
 import { checkStorage } from './check-storage.ts';
-import { judgePeriodic } from './check-stuck.ts';
 import { startWalk } from './measure.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'hp-doctor-'));

@@ -1,21 +1,17 @@
 import type { ApiBounds, Run, Worker } from '@holdpoint/contract/wire';
-import { commandLine } from '../command-name.ts';
 import { keyFileOf } from '../connection.ts';
 import { describeError } from '../report-error.ts';
-import type { Shell } from '../shell.ts';
-import { isAlive } from '../system/process-identity.ts';
-import { readSystemRecord } from '../system/system-record.ts';
+import { commandLine, type Shell } from '../shell/index.ts';
+import { isAlive, readSystemRecord } from '../system/index.ts';
 import { checkBounds } from './check-bounds.ts';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
 import { checkInstallation } from './check-installation.ts';
-import { checkLoops } from './check-loops.ts';
-import { checkNode } from './check-node.ts';
-import { checkPrograms } from './check-programs.ts';
+import { checkNode, checkPrograms } from './check-programs.ts';
 import { checkRedis } from './check-redis.ts';
 import { checkRetention } from './check-retention.ts';
+import { checkLoops, checkStuck } from './check-running.ts';
 import { checkBubblewrap, checkSandbox } from './check-sandbox.ts';
 import { checkStorage } from './check-storage.ts';
-import { checkStuck } from './check-stuck.ts';
 import type { Finding } from './finding.ts';
 
 const maxRuns = 2000;

@@ -1,7 +1,7 @@
 import type { Approval } from '@holdpoint/contract/wire';
 import { expect, it } from 'vitest';
+import { colorsFor } from '../shell/index.ts';
 import { approvalText } from './approval-text.ts';
-import { colorsFor } from './colors.ts';
 
 const now = Date.parse('2026-01-02T00:00:00Z');
 const command = { kind: 'command', command: 'npm test', cwd: '.', network: [] as string[] };

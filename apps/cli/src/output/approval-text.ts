@@ -1,15 +1,12 @@
 import { type Approval, type PublishPlan, publishPlanSchema } from '@holdpoint/contract/wire';
 import { z } from 'zod';
-import { commandLine } from '../command-name.ts';
-import type { Colors } from './colors.ts';
+import { type Colors, commandLine } from '../shell/index.ts';
+import { shortArgs } from './call-text.ts';
 import { patchLines } from './diff-text.ts';
-import { nameText } from './name-text.ts';
-import { pairs } from './pairs.ts';
-import { hasUnseen, oneLine, plain } from './plain.ts';
-import { publishPlanText } from './publish-plan-text.ts';
-import { shortArgs } from './short-args.ts';
-import { table } from './table.ts';
-import { ago, until } from './time.ts';
+import { pairs, table } from './layout.ts';
+import { hasUnseen, nameText, oneLine, plain } from './plain.ts';
+import { publishPlanText } from './publish-text.ts';
+import { ago, until } from './units.ts';
 import { changedText, mayWriteText, repositoriesText, unknownText } from './unknown-text.ts';
 
 export function approvalTable(approvals: readonly Approval[], now: number): string[] {

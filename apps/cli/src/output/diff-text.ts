@@ -1,9 +1,8 @@
-import type { Diff } from '@holdpoint/contract/wire';
-import type { Colors } from './colors.ts';
-import { leftOutText } from './left-out-text.ts';
-import { nameText } from './name-text.ts';
-import { plain } from './plain.ts';
-import { table } from './table.ts';
+import type { Diff, PublishPlan } from '@holdpoint/contract/wire';
+import type { Colors } from '../shell/index.ts';
+import { table } from './layout.ts';
+import { nameText, plain } from './plain.ts';
+import { bytes as sizeText } from './units.ts';
 
 /** One line per file, the sum, and what is left out. */
 export function diffStat(diff: Diff, colors: Colors): string[] {
@@ -33,4 +32,20 @@ function paint(line: string, colors: Colors): (text: string) => string {
   if (line.startsWith('+')) return colors.green;
   if (line.startsWith('-')) return colors.red;
   return (text) => text;
+}
+
+type LeftOut = PublishPlan['left_out'][number];
+
+/** Changes of the run that a publish leaves out, and why. Those that no publish can hold are red. */
+export function leftOutText(list: readonly LeftOut[], colors: Colors): string[] {
+  if (list.length === 0) return [];
+  const rows = list.map(({ path, reason, files, bytes, modified_at = '' }) => [
+    path === null ? '… more' : nameText(path),
+    reason === 'ignored' || reason === 'excluded' ? reason : colors.red(`${reason}, content unknown`),
+    files === 1 ? '1 file' : `${files} files`,
+    sizeText(bytes),
+    modified_at,
+  ]);
+  const [, ...lines] = table(['', '', '', '', ''], rows);
+  return ['left out:', ...lines.map((line) => `  ${line}`)];
 }

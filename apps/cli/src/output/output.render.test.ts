@@ -1,14 +1,12 @@
 import { withoutPassword } from '@holdpoint/engine/redis';
 import { describe, expect, it } from 'vitest';
-import { bytes } from './bytes.ts';
-import { colorsFor } from './colors.ts';
-import { oneLine, plain, plainJson } from './plain.ts';
-import { publishPlanText } from './publish-plan-text.ts';
-import { sandboxLine } from './sandbox-line.ts';
-import { shellWord } from './shell-word.ts';
-import { shortArgs } from './short-args.ts';
-import { table } from './table.ts';
-import { ago, duration, until } from './time.ts';
+import { colorsFor } from '../shell/index.ts';
+import { shortArgs } from './call-text.ts';
+import { table } from './layout.ts';
+import { oneLine, plain, plainJson, shellWord } from './plain.ts';
+import { publishPlanText } from './publish-text.ts';
+import { sandboxLine } from './system-text.ts';
+import { ago, bytes, duration, until } from './units.ts';
 
 describe('outside text', () => {
   it('cannot control the terminal', () => {

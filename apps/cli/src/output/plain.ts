@@ -1,3 +1,5 @@
+import unhomoglyph from 'unhomoglyph';
+
 /**
  * Characters that a terminal does not draw, or draws as a blank: controls, formats (zero width, bidi, soft hyphen, tags), separators other
  * than a space, fillers, and unassigned code points. Line ends and tabs are excepted.
@@ -43,5 +45,36 @@ export function cut(shown: string, width: number): string {
 }
 
 /** One character as `<U+200B>`. */
-export const visible = (character: string): string =>
+const visible = (character: string): string =>
   `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`;
+
+/**
+ * Makes a path or a host safe for a terminal, so that two different names never look alike: blanks are kept, and letters that imitate
+ * ASCII (`сору` in Cyrillic, `ﬁ`, `é` in two parts) are written as `<U+0441>`. Other letters are unchanged.
+ */
+export function nameText(name: string): string {
+  const blanks = plain(name).replace(/[\n\t]|^ | $| (?= )/g, visible);
+  if (isAscii(blanks)) return blanks;
+  return blanks.replace(/[\p{L}\p{M}\p{N}]+|[^\p{ASCII}]/gu, showImitation);
+}
+
+/** @param word letters, marks and digits, or one other character */
+function showImitation(word: string): string {
+  if (isAscii(word)) return word;
+  if (isAscii(unhomoglyph(word)) || isAscii(word.normalize('NFKC'))) return word.replace(/[^\p{ASCII}]/gu, visible);
+  const marks = word === word.normalize('NFC') ? word : word.replace(/\p{M}/gu, visible);
+  return /\p{Script=Latin}/u.test(word) ? marks.replace(lettersThatImitateLatin, visible) : marks;
+}
+
+/** Beside Latin letters in one word, these can only be imitations. */
+const lettersThatImitateLatin =
+  /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}\p{Script=Lisu}]/gu;
+
+const isAscii = (text: string): boolean => /^\p{ASCII}*$/u.test(text);
+
+/** A name as one word of a command line to copy, quoted when a shell would interpret it. */
+export function shellWord(name: string): string {
+  if (/^[\w@%+=:,./][\w@%+=:,./-]*$/.test(name)) return name;
+  // Unseen and imitating letters are escaped: the copied command then fails instead of doing something else.
+  return `'${nameText(name).replaceAll("'", "'\\''")}'`;
+}

@@ -1,10 +1,8 @@
 import type { Run, RunDetail, WaitingFor } from '@holdpoint/contract/wire';
-import type { Colors } from './colors.ts';
-import { nameText } from './name-text.ts';
-import { pairs } from './pairs.ts';
-import { oneLine, plain } from './plain.ts';
-import { table } from './table.ts';
-import { ago, duration } from './time.ts';
+import type { Colors } from '../shell/index.ts';
+import { pairs, table } from './layout.ts';
+import { nameText, oneLine, plain } from './plain.ts';
+import { ago, duration } from './units.ts';
 
 export function runTable(runs: readonly Run[], { colors, now }: { colors: Colors; now: number }): string[] {
   const rows = runs.map((run) => [

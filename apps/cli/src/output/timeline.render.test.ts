@@ -1,6 +1,6 @@
 import type { RunEvent } from '@holdpoint/contract/wire';
 import { expect, it } from 'vitest';
-import { colorsFor } from './colors.ts';
+import { colorsFor } from '../shell/index.ts';
 import { timeline } from './timeline.ts';
 
 const base = {

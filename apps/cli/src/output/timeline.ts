@@ -1,11 +1,9 @@
 import type { AgentReport, Problem } from '@holdpoint/contract';
 import type { RunEvent } from '@holdpoint/contract/wire';
-import type { Colors } from './colors.ts';
-import { nameText } from './name-text.ts';
-import { payloadValue } from './payload.ts';
-import { cut, oneLine } from './plain.ts';
-import { argsInWords } from './short-args.ts';
-import { clock, duration } from './time.ts';
+import type { Colors } from '../shell/index.ts';
+import { argsInWords, payloadValue } from './call-text.ts';
+import { cut, nameText, oneLine } from './plain.ts';
+import { clock, duration } from './units.ts';
 
 const typeWidth = 'workspace.publish_requested'.length;
 

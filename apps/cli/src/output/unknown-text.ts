@@ -1,11 +1,9 @@
 import type { UnknownContent } from '@holdpoint/contract';
 import type { Approval } from '@holdpoint/contract/wire';
-import { bytes as sizeText } from './bytes.ts';
-import type { Colors } from './colors.ts';
-import { nameText } from './name-text.ts';
-import { oneLine, plain } from './plain.ts';
-import { table } from './table.ts';
-import { ago } from './time.ts';
+import type { Colors } from '../shell/index.ts';
+import { table } from './layout.ts';
+import { nameText, oneLine, plain } from './plain.ts';
+import { ago, bytes as sizeText } from './units.ts';
 
 /** Files whose content no snapshot holds. */
 export function unknownText(list: readonly UnknownContent[], colors: Colors): string[] {

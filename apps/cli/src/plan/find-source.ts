@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { CreateRun } from '@holdpoint/contract/wire';
-import { CliError } from '../errors.ts';
+import { CliError } from '../shell/index.ts';
 
 export type Source = NonNullable<CreateRun['workspace']>['source'];
 

@@ -1,6 +1,6 @@
 import { ApiError } from '@holdpoint/client';
-import { CliError } from '../errors.ts';
-import type { ParsedPlan } from './parse-plan.ts';
+import { CliError } from '../shell/index.ts';
+import type { ParsedPlan } from './read-plan.ts';
 
 /**
  * Adds the place in the file to mistakes that the server finds in a plan.

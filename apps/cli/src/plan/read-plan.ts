@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { CliError } from '../errors.ts';
-import { type ParsedPlan, parsePlan } from './parse-plan.ts';
+import { type Document, isMap, isNode, isPair, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
+import { CliError } from '../shell/index.ts';
+import { checkPlanFile, type PlanFile, type PlanMistake } from './plan-file.ts';
 
 /** @param input.file a path relative to `cwd`, or `-` for standard input. @throws CliError `bad_plan` with the place of every mistake */
 export async function readPlan(input: {
@@ -26,3 +27,62 @@ export async function readPlan(input: {
   }
   return parsePlan(text, file);
 }
+
+export interface ParsedPlan {
+  file: PlanFile;
+  /** `file:line:column` of the value at a path, or of the nearest value around it. */
+  place(path: readonly PropertyKey[]): string;
+}
+
+/** @param name of the file, for messages. @throws CliError `bad_plan` */
+export function parsePlan(text: string, name: string): ParsedPlan {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true });
+  const placeAt = (offset: number): string => {
+    const { line, col } = lines.linePos(offset);
+    return `${name}:${line}:${col}`;
+  };
+  // The parser only warns of an unknown tag and drops it; in a plan that is a mistake.
+  const complaints = [...document.errors, ...document.warnings];
+  if (complaints.length > 0) {
+    throw badPlan(complaints.map((error) => `${placeAt(error.pos[0])}: ${error.message}`));
+  }
+  const place = (path: readonly PropertyKey[], key?: string): string => placeAt(offsetOf(document, path, key));
+  const checked = checkPlanFile(toValue(document, name));
+  if (!checked.ok)
+    throw badPlan(checked.mistakes.map((mistake) => `${place(mistake.path, mistake.key)}: ${describe(mistake)}`));
+  return { file: checked.file, place };
+}
+
+const badPlan = (lines: string[]): CliError => new CliError('bad_plan', lines.join('\n'));
+
+function toValue(document: Document.Parsed, name: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (cause) {
+    throw new CliError('bad_plan', `${name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+}
+
+function describe({ path, key, message }: PlanMistake): string {
+  const where = [...path, ...(key === undefined ? [] : [key])].map(String).join('.');
+  return where === '' ? message : `${where}: ${message}`;
+}
+
+/** Finds a value in the text. A missing value is placed at the node that lacks it. */
+function offsetOf(document: Document.Parsed, path: readonly PropertyKey[], key: string | undefined): number {
+  for (let length = path.length; length >= 0; length--) {
+    const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
+    if (!isNode(node)) continue;
+    return (length === path.length && key !== undefined ? keyOffset(node, key) : undefined) ?? startOf(node);
+  }
+  return 0;
+}
+
+function keyOffset(node: Node, key: string): number | undefined {
+  if (!isMap(node)) return undefined;
+  const pair = node.items.find((item) => isPair(item) && isScalar(item.key) && item.key.value === key);
+  return isNode(pair?.key) ? startOf(pair.key) : undefined;
+}
+
+const startOf = (node: Node): number => node.range?.[0] ?? 0;

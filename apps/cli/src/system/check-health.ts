@@ -1,6 +1,6 @@
 import { askServer } from '@holdpoint/embedded-redis';
 import { z } from 'zod';
-import { commandLine } from '../command-name.ts';
+import { commandLine } from '../shell/index.ts';
 import type { SystemRecord } from './system-record.ts';
 
 const answerMs = 8000;

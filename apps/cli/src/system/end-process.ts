@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { CliError } from '../errors.ts';
+import { CliError } from '../shell/index.ts';
 import { isAlive, type ProcessIdentity } from './process-identity.ts';
+import type { SystemRecord } from './system-record.ts';
 
 const pollMs = 25;
 /** A killed process is gone at once, unless it is in an uninterruptible system call. */
@@ -49,4 +50,18 @@ function send(pid: number, signal: NodeJS.Signals): void {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
+}
+
+/**
+ * Ends the children of an `up` that was killed. Workers end first, so that they can still record what they finish.
+ *
+ * @returns the number of children
+ */
+export async function endChildren(left: Pick<SystemRecord, 'children'>, options: EndOptions): Promise<number> {
+  const alive = left.children.filter(isAlive);
+  const isWorker = ({ name }: { name: string }) => name.startsWith('worker');
+  for (const group of [alive.filter(isWorker), alive.filter((child) => !isWorker(child))]) {
+    await Promise.all(group.map((child) => endProcess(child, options)));
+  }
+  return alive.length;
 }

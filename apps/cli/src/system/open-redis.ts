@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { findRedisBinaries, startEmbeddedRedis } from '@holdpoint/embedded-redis';
-import { openRedis as connectToRedis, withoutPassword } from '@holdpoint/engine/redis';
-import type { Config } from '../config.ts';
+import { bindInstallation } from '@holdpoint/engine/installation';
+import { connect, openRedis as connectToRedis, withoutPassword } from '@holdpoint/engine/redis';
+import type { Config } from '../shell/index.ts';
 import { quiet } from './quiet.ts';
 import { superviseRedis } from './supervised-redis.ts';
 
@@ -54,4 +55,18 @@ async function openGiven(redisUrl: string, report: (text: string) => void): Prom
   await connections.close();
   const label = withoutPassword(redisUrl);
   return { address: redisUrl, socket: null, label, logFile: null, stop: async () => undefined };
+}
+
+/**
+ * Refuses a Redis that does not belong to the data directory. Checked here because each part would refuse it at every restart.
+ *
+ * @throws InstallationError
+ */
+export async function checkInstallation(redisAddress: string, dataDir: string): Promise<void> {
+  const connections = connect(redisAddress, quiet);
+  try {
+    await bindInstallation({ redis: connections.state, dataDir });
+  } finally {
+    await connections.close();
+  }
 }

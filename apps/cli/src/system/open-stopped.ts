@@ -1,8 +1,6 @@
 import { findRedisBinaries, startEmbeddedRedis } from '@holdpoint/embedded-redis';
 import { type Connections, openRedis, withoutPassword } from '@holdpoint/engine/redis';
-import { commandLine } from '../command-name.ts';
-import type { Config } from '../config.ts';
-import { CliError } from '../errors.ts';
+import { CliError, type Config, commandLine } from '../shell/index.ts';
 import { isAlive } from './process-identity.ts';
 import { quiet } from './quiet.ts';
 import { readSystemRecord } from './system-record.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { followLines } from './follow-lines.ts';
+import { followLines } from './log-lines.ts';
 import { rotateLog } from './rotate-log.ts';
 
 const largest = 256 * 1024;

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import type { Logger } from '@holdpoint/engine';
 import { watchSpace } from '@holdpoint/engine/space';
-import type { Config } from '../config.ts';
-import { checkInstallation } from './check-installation.ts';
-import type { LogLine } from './log-line.ts';
-import { openRedis } from './open-redis.ts';
+import type { Config } from '../shell/index.ts';
+import type { LogLine } from './log-lines.ts';
+import { checkInstallation, openRedis } from './open-redis.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 import { quiet } from './quiet.ts';
 import { rotateLogs } from './rotate-log.ts';

@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Backoff } from './backoff.ts';
 import { type EndOptions, endProcess } from './end-process.ts';
-import { followLines } from './follow-lines.ts';
-import { parseLogLine, problemOf } from './log-line.ts';
+import { followLines, parseLogLine, problemOf } from './log-lines.ts';
 import { type Child, type ChildSpec, spawnChild } from './spawn-child.ts';
 
 const pollMs = 500;

@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { CliError } from '../errors.ts';
+import { CliError } from '../shell/index.ts';
 import { isAlive } from './process-identity.ts';
 
 const processSchema = z.strictObject({ pid: z.int().positive(), began: z.string() });

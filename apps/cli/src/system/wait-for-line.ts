@@ -1,6 +1,5 @@
-import { CliError } from '../errors.ts';
-import { followLines } from './follow-lines.ts';
-import { type LogLine, nextOf, parseLogLine, problemOf } from './log-line.ts';
+import { CliError } from '../shell/index.ts';
+import { followLines, type LogLine, nextOf, parseLogLine, problemOf } from './log-lines.ts';
 import { type Child, endOfLog } from './spawn-child.ts';
 
 const pollMs = 20;

@@ -1,18 +1,43 @@
-import type { Command } from 'commander';
-import type { Shell } from '../../shell.ts';
-import { type ApiOptions, apiCommand } from '../options.ts';
-import { listApprovals } from './list.ts';
+import { approvalStatusSchema } from '@holdpoint/contract';
+import { type Command, Option } from 'commander';
+import { approvalTable } from '../../output/index.ts';
+import type { Shell } from '../../shell/index.ts';
+import { type ApiOptions, apiCommand, count } from '../options.ts';
 
 /** Without a subcommand: the inbox on a terminal, else the list. */
 export function approvalsCommand(shell: Shell): Command {
   return apiCommand('approvals', 'list open approvals; on a terminal, decide them one by one').action(
     async ({ url, json }: ApiOptions) => {
-      if (json || !shell.interactive) {
-        return listApprovals(shell, { limit: 50, url, json });
-      }
+      if (json || !shell.interactive) return listApprovals(shell, { limit: 50, url, json });
       const client = await shell.connect(url);
       const { inbox } = await import('./inbox.ts');
       await inbox({ shell, client });
     },
   );
+}
+
+interface ListOptions extends ApiOptions {
+  run?: string;
+  all?: true;
+  limit: number;
+  cursor?: string;
+}
+
+export function listApprovalsCommand(shell: Shell): Command {
+  return apiCommand('list', 'list open approvals')
+    .option('--run <run>', 'only approvals of this run and its sub-agents')
+    .addOption(new Option('--all', 'include decided approvals (needs --run)'))
+    .option('--limit <n>', 'list at most this many', count, 50)
+    .option('--cursor <cursor>', 'continue an earlier list')
+    .action((options: ListOptions) => listApprovals(shell, options));
+}
+
+async function listApprovals(shell: Shell, { url, json, run, all, limit, cursor }: ListOptions): Promise<void> {
+  const client = await shell.connect(url);
+  const status = all && approvalStatusSchema.options;
+  const page = await client.listApprovals({ limit, cursor, run_id: run, status });
+  if (json) return shell.printJson(page);
+  if (page.data.length === 0) return shell.say('No open approvals.');
+  for (const line of approvalTable(page.data, Date.now())) shell.print(line);
+  if (page.next_cursor !== null) shell.say(`There are more: --cursor ${page.next_cursor}`);
 }

@@ -1,10 +1,8 @@
 import { confirm, isCancel } from '@clack/prompts';
 import type { Client } from '@holdpoint/client';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
-import { commandLine } from '../../command-name.ts';
-import { CliError } from '../../errors.ts';
-import { approvalText } from '../../output/approval-text.ts';
-import type { Shell } from '../../shell.ts';
+import { approvalText } from '../../output/index.ts';
+import { CliError, commandLine, type Shell } from '../../shell/index.ts';
 
 export interface DecideInput extends Omit<Decide, 'action_digest' | 'args'> {
   approvalId: string;

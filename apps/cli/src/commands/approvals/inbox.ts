@@ -1,12 +1,10 @@
 import { text as ask, cancel, isCancel, log, outro, select } from '@clack/prompts';
 import { ApiError, type Client } from '@holdpoint/client';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
-import { CliError } from '../../errors.ts';
-import { actionText, approvalText, isAboutPublish } from '../../output/approval-text.ts';
-import { cut, oneLine, plain, plainJson } from '../../output/plain.ts';
-import type { Shell } from '../../shell.ts';
+import { actionText, approvalText, cut, isAboutPublish, oneLine, plain, plainJson } from '../../output/index.ts';
+import { CliError, type Shell } from '../../shell/index.ts';
 import { jsonObject } from '../options.ts';
-import { askResolutions } from './ask-resolutions.ts';
+import { askResolutions } from './resolutions.ts';
 
 type Decision = Decide['decision'];
 

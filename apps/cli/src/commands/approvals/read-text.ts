@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { CliError } from '../../errors.ts';
+import { CliError } from '../../shell/index.ts';
 
 /** Reads a text file unchanged, including a byte order mark. @throws CliError `usage` */
 export async function readText(cwd: string, file: string): Promise<string> {

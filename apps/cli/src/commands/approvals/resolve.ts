@@ -1,10 +1,9 @@
 import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { CliError } from '../../errors.ts';
-import type { Shell } from '../../shell.ts';
+import { CliError, type Shell } from '../../shell/index.ts';
 import { apiCommand, several } from '../options.ts';
 import { decide } from './decide.ts';
-import { type DecisionOptions, withDigest } from './digest-option.ts';
+import { type DecisionOptions, withDigest } from './decisions.ts';
 import { readText } from './read-text.ts';
 import { type Choice, conflictsOf, toArgs } from './resolutions.ts';
 
@@ -13,7 +12,6 @@ interface ResolveOptions extends DecisionOptions {
   source?: string[];
   text?: { path: string; file: string }[];
   others?: 'run' | 'source';
-  message?: string;
 }
 
 type Chosen = Map<string, Choice>;

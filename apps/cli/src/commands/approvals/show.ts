@@ -1,11 +1,9 @@
 import type { Approval } from '@holdpoint/contract/wire';
-import type { Command } from 'commander';
-import { commandLine } from '../../command-name.ts';
-import { approvalText } from '../../output/approval-text.ts';
-import type { Shell } from '../../shell.ts';
+import { approvalText } from '../../output/index.ts';
+import { commandLine, type Shell } from '../../shell/index.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 
-export function showApprovalCommand(shell: Shell): Command {
+export function showApprovalCommand(shell: Shell) {
   return apiCommand('show', 'show one approval: the exact call and what it would change')
     .argument('<approval>', 'id of the approval')
     .action(async (approvalId: string, { url, json }: ApiOptions) => {

@@ -1,8 +1,6 @@
-import type { Command } from 'commander';
 import { findSnapshot } from '../../find-snapshot.ts';
-import { diffStat, patchLines } from '../../output/diff-text.ts';
-import { leftOutText } from '../../output/left-out-text.ts';
-import type { Shell } from '../../shell.ts';
+import { diffStat, leftOutText, patchLines } from '../../output/index.ts';
+import type { Shell } from '../../shell/index.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 
 interface DiffOptions extends ApiOptions {
@@ -12,7 +10,7 @@ interface DiffOptions extends ApiOptions {
   includeIgnored?: true;
 }
 
-export function diffRunCommand(shell: Shell): Command {
+export function diffRunCommand(shell: Shell) {
   return apiCommand('diff', 'print what a run changed, as a patch for git apply')
     .argument('<run>', 'id of the run')
     .argument('[path]', 'only this file')

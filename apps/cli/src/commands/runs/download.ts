@@ -3,9 +3,8 @@ import { rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
-import { CliError } from '../../errors.ts';
 import { findSnapshot } from '../../find-snapshot.ts';
-import type { Shell } from '../../shell.ts';
+import { CliError, type Shell } from '../../shell/index.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 import { atOption } from './files.ts';
 

@@ -1,17 +1,13 @@
-import type { Command } from 'commander';
 import { findSnapshot } from '../../find-snapshot.ts';
-import { nameText } from '../../output/name-text.ts';
-import { table } from '../../output/table.ts';
-import { unknownText } from '../../output/unknown-text.ts';
-import type { Shell } from '../../shell.ts';
+import { nameText, table, unknownText } from '../../output/index.ts';
+import type { Shell } from '../../shell/index.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
-
 export const atOption = [
   '--at <snapshot|step>',
   'at a snapshot, or after the step with this number or id (default: now)',
 ] as const;
 
-export function listFilesCommand(shell: Shell): Command {
+export function listFilesCommand(shell: Shell) {
   return apiCommand('files', 'list the files of the workspace')
     .argument('<run>', 'id of the run')
     .argument('[path]', 'only this file, or files in this folder')
@@ -25,5 +21,21 @@ export function listFilesCommand(shell: Shell): Command {
       if (files.length === 0) return shell.say('No files.');
       const rows = files.map((file) => [file.mode, String(file.bytes), nameText(file.path)]);
       for (const line of table(['MODE', 'BYTES', 'PATH'], rows)) shell.print(line);
+    });
+}
+
+export function readFileCommand(shell: Shell) {
+  return apiCommand('cat', 'print a file of the workspace unchanged')
+    .argument('<run>', 'id of the run')
+    .argument('<path>', 'path in the workspace')
+    .option(...atOption)
+    .action(async (runId: string, path: string, { url, json, at }: ApiOptions & { at?: string }) => {
+      const client = await shell.connect(url);
+      const bytes = await client.readFile(runId, { path, snapshot: await findSnapshot(client, runId, at) });
+      if (!json) return shell.pipe(bytes);
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of bytes) chunks.push(chunk);
+      const content = Buffer.concat(chunks);
+      shell.printJson({ path, bytes: content.length, base64: content.toString('base64') });
     });
 }

@@ -1,10 +1,7 @@
 import type { ForkRun } from '@holdpoint/contract/wire';
-import type { Command } from 'commander';
 import { stepReference } from '../../find-snapshot.ts';
-import { placeInPlan } from '../../plan/place-error.ts';
-import type { PlanFile } from '../../plan/plan-file.ts';
-import { readPlan } from '../../plan/read-plan.ts';
-import type { Shell } from '../../shell.ts';
+import { type PlanFile, placeInPlan, readPlan } from '../../plan/index.ts';
+import type { Shell } from '../../shell/index.ts';
 import { followSubmitted, type SubmitOptions, withSubmitOptions } from '../follow-submitted.ts';
 import { type ApiOptions, apiCommand, label, several } from '../options.ts';
 
@@ -17,7 +14,7 @@ interface ForkOptions extends ApiOptions, SubmitOptions {
   title?: string;
 }
 
-export function forkRunCommand(shell: Shell): Command {
+export function forkRunCommand(shell: Shell) {
   const command = apiCommand('fork', 'start a new run after a step of this one, with the files as they were then')
     .argument('<run>', 'id of the run, which does not change')
     .requiredOption('--from-step <step>', 'last step to keep: its number in `runs steps`, or its id; 0 keeps none')

@@ -1,17 +1,18 @@
 import { ApiError, type Client } from '@holdpoint/client';
 import type { Publication, Publish } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError } from 'commander';
-import { commandLine } from '../../command-name.ts';
-import { exitCodes } from '../../exit-codes.ts';
 import { howToDecide } from '../../follow-run.ts';
-import { diffStat } from '../../output/diff-text.ts';
-import { leftOutText } from '../../output/left-out-text.ts';
-import { oneLine } from '../../output/plain.ts';
-import { publishPlanText } from '../../output/publish-plan-text.ts';
-import { branchName, publishedText } from '../../output/run-text.ts';
-import { shellWord } from '../../output/shell-word.ts';
-import { validationText } from '../../output/validation-text.ts';
-import type { Shell } from '../../shell.ts';
+import {
+  branchName,
+  diffStat,
+  leftOutText,
+  oneLine,
+  publishedText,
+  publishPlanText,
+  shellWord,
+  validationText,
+} from '../../output/index.ts';
+import { commandLine, exitCodes, type Shell } from '../../shell/index.ts';
 import { type ApiOptions, apiCommand, seconds } from '../options.ts';
 
 interface PublishOptions extends ApiOptions {

@@ -1,12 +1,9 @@
 import type { Snapshot } from '@holdpoint/contract/wire';
-import type { Command } from 'commander';
-import { nameText } from '../../output/name-text.ts';
-import { table } from '../../output/table.ts';
-import { ago } from '../../output/time.ts';
-import type { Shell } from '../../shell.ts';
+import { ago, nameText, table } from '../../output/index.ts';
+import type { Shell } from '../../shell/index.ts';
 import { type ApiOptions, apiCommand } from '../options.ts';
 
-export function listSnapshotsCommand(shell: Shell): Command {
+export function listSnapshotsCommand(shell: Shell) {
   return apiCommand('snapshots', 'list the snapshots of a run, oldest first')
     .argument('<run>', 'id of the run')
     .action(async (runId: string, { url, json }: ApiOptions) => {

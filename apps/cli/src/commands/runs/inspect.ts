@@ -1,0 +1,108 @@
+import type { Client } from '@holdpoint/client';
+import { runStatusSchema } from '@holdpoint/contract';
+import type { Step } from '@holdpoint/contract/wire';
+import { type Command, InvalidArgumentError } from 'commander';
+import { z } from 'zod';
+import {
+  duration,
+  nameText,
+  oneLine,
+  payloadValue,
+  runTable,
+  runText,
+  shortArgs,
+  table,
+  validationText,
+} from '../../output/index.ts';
+import { exitCodes, type Shell } from '../../shell/index.ts';
+import { type ApiOptions, apiCommand, count } from '../options.ts';
+
+interface ListOptions extends ApiOptions {
+  status?: z.infer<typeof statusesSchema>;
+  label?: string;
+  limit: number;
+  cursor?: string;
+}
+
+export function listRunsCommand(shell: Shell): Command {
+  return apiCommand('list', 'list runs, newest first')
+    .option('--status <status,…>', 'only runs with this status', statuses)
+    .option('--label <name=value>', 'only runs with this label')
+    .option('--limit <n>', 'list at most this many', count, 20)
+    .option('--cursor <cursor>', 'continue an earlier list')
+    .action(async ({ url, json, status, label, limit, cursor }: ListOptions) => {
+      const client = await shell.connect(url);
+      const page = await client.listRuns({ limit, cursor, status, label: label?.replace('=', ':') });
+      if (json) return shell.printJson(page);
+      if (page.data.length === 0) return shell.say('No runs.');
+      for (const line of runTable(page.data, { colors: shell.colors, now: Date.now() })) shell.print(line);
+      if (page.next_cursor !== null) shell.say(`There are more: --cursor ${page.next_cursor}`);
+    });
+}
+
+const statusesSchema = z.array(runStatusSchema);
+
+function statuses(text: string): z.infer<typeof statusesSchema> {
+  const parsed = statusesSchema.safeParse(text.split(','));
+  if (parsed.success) return parsed.data;
+  throw new InvalidArgumentError(`Allowed: ${runStatusSchema.options.join(', ')}.`);
+}
+
+export function getRunCommand(shell: Shell): Command {
+  return apiCommand('get', 'show one run')
+    .argument('<run>', 'id of the run')
+    .action(async (runId: string, { url, json }: ApiOptions) => {
+      const run = await (await shell.connect(url)).getRun(runId);
+      if (json) return shell.printJson(run);
+      for (const line of runText(run, { colors: shell.colors, now: Date.now() })) shell.print(line);
+    });
+}
+
+export function listStepsCommand(shell: Shell): Command {
+  return apiCommand('steps', 'list the steps of a run in planned order')
+    .argument('<run>', 'id of the run')
+    .action(async (runId: string, { url, json }: ApiOptions) => {
+      const steps = await allSteps(await shell.connect(url), runId);
+      if (json) return shell.printJson({ data: steps });
+      if (steps.length === 0) return shell.say('No steps yet.');
+      for (const line of table(['#', 'TURN', 'STEP', 'NAME', 'CALL', 'STATUS', 'TOOK'], steps.map(rowOf)))
+        shell.print(line);
+    });
+}
+
+/** All steps of a run, page by page, in the order they were planned. */
+async function allSteps(client: Client, runId: string): Promise<Step[]> {
+  const steps: Step[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await client.listSteps(runId, { limit: 1000, cursor });
+    steps.push(...page.data);
+    if (page.next_cursor === null) return steps;
+    cursor = page.next_cursor;
+  }
+}
+
+const rowOf = (step: Step): string[] => [
+  step.number?.toString() ?? '-',
+  String(step.turn),
+  step.id,
+  oneLine(step.name ?? '', 64),
+  `${nameText(step.tool)} ${shortArgs(payloadValue(step.args), 40)}`.trim(),
+  `${step.status}${step.attempts > 1 ? ` (attempt ${step.attempts})` : ''}`,
+  [
+    step.duration_ms === null ? '' : duration(step.duration_ms),
+    step.error === null ? '' : oneLine(`${step.error.code}: ${step.error.message}`, 80),
+  ]
+    .filter((text) => text !== '')
+    .join('  '),
+];
+
+export function readValidationCommand(shell: Shell): Command {
+  return apiCommand('validation', 'show the result and output of each validator at the last publish')
+    .argument('<run>', 'id of the run')
+    .action(async (runId: string, { url, json }: ApiOptions) => {
+      const validation = await (await shell.connect(url)).getValidation(runId);
+      if (!validation.passed) shell.exitCode = exitCodes.failed;
+      if (json) return shell.printJson(validation);
+      for (const line of validationText(validation, shell.colors)) shell.print(line);
+    });
+}

@@ -1,0 +1,61 @@
+import { isTaskOver } from '@holdpoint/contract';
+import type { Task } from '@holdpoint/contract/wire';
+import { type Command, Option } from 'commander';
+import { duration, oneLine, plain, table } from '../output/index.ts';
+import type { Shell } from '../shell/index.ts';
+import { type ApiOptions, apiCommand } from './options.ts';
+
+export function listTasksCommand(shell: Shell): Command {
+  return apiCommand('list', 'list background commands and sub-agents of a run')
+    .argument('<run>', 'id of the run')
+    .action(async (runId: string, { url, json }: ApiOptions) => {
+      const tasks = await (await shell.connect(url)).listTasks(runId);
+      if (json) return shell.printJson({ data: tasks });
+      if (tasks.length === 0) return shell.say('No tasks.');
+      for (const line of table(['TASK', 'WHAT', 'STATUS', 'RESULT', 'TOOK'], tasks.map(rowOf))) shell.print(line);
+    });
+}
+
+const rowOf = (task: Task): string[] => [
+  task.id,
+  oneLine(task.child === null ? task.title : `${task.title} (${task.child.run_id})`, 60),
+  task.status,
+  oneLine(task.message ?? task.reason?.message ?? (task.exit_code === null ? '' : `exit code ${task.exit_code}`), 60),
+  task.duration_ms === null ? '' : duration(task.duration_ms),
+];
+
+interface OutputOptions extends ApiOptions {
+  stream: 'stdout' | 'stderr';
+  follow?: boolean;
+}
+
+const waitSeconds = 20;
+
+export function taskOutputCommand(shell: Shell): Command {
+  return apiCommand('output', 'print the output of a background command')
+    .argument('<task>', 'id of the task')
+    .addOption(new Option('--stream <name>', 'stdout or stderr').choices(['stdout', 'stderr']).default('stdout'))
+    .option('--follow', 'continue until the command ends')
+    .action(async (taskId: string, { url, json, stream, follow = false }: OutputOptions) => {
+      const client = await shell.connect(url);
+      for (let cursor = 0; ; ) {
+        const page = await client.readTaskOutput(taskId, { stream, cursor, wait_s: follow ? waitSeconds : 0 });
+        if (page.omitted_bytes > 0) shell.say(`[… ${page.omitted_bytes} bytes were not kept …]`);
+        if (json) shell.printJson(page);
+        else if (page.text !== '') shell.write(shell.stdoutIsTerminal ? plain(page.text) : page.text);
+        cursor = page.next_cursor;
+        const isAll = cursor >= page.total_bytes;
+        if (isAll && (!follow || isTaskOver(page.status))) return;
+      }
+    });
+}
+
+export function killTaskCommand(shell: Shell): Command {
+  return apiCommand('kill', 'kill a background command and its processes, or cancel a sub-agent')
+    .argument('<task>', 'id of the task')
+    .action(async (taskId: string, { url, json }: ApiOptions) => {
+      const task = await (await shell.connect(url)).killTask(taskId);
+      if (json) return shell.printJson(task);
+      shell.print(`${task.id} ${task.ended_at === null ? 'is being killed' : `is ${task.status}`}`);
+    });
+}

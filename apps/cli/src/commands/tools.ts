@@ -1,0 +1,38 @@
+import { toolFormatSchema } from '@holdpoint/contract/wire';
+import { type Command, Option } from 'commander';
+import type { z } from 'zod';
+import { oneLine, plainJson, table } from '../output/index.ts';
+import type { Shell } from '../shell/index.ts';
+import { type ApiOptions, apiCommand } from './options.ts';
+
+interface ListOptions extends ApiOptions {
+  toolset?: string;
+  format?: z.infer<typeof toolFormatSchema>;
+}
+
+const defaultToolset = 'holdpoint';
+
+export function listToolsCommand(shell: Shell): Command {
+  return apiCommand('list', 'list tools that runs may call')
+    .option('--toolset <name>', 'only tools of this toolset')
+    .addOption(
+      new Option('--format <format>', 'print definitions for this provider, in JSON').choices(toolFormatSchema.options),
+    )
+    .action(async ({ url, json, toolset, format }: ListOptions) => {
+      const client = await shell.connect(url);
+      if (format !== undefined) {
+        const found = await client.getToolset(toolset ?? defaultToolset, { format });
+        return json ? shell.printJson(found) : shell.print(plainJson(found.tools, 2));
+      }
+      const tools = await client.listTools({ toolset });
+      if (json) return shell.printJson({ data: tools });
+      const rows = tools.map((tool) => [
+        tool.toolset,
+        tool.name,
+        tool.effect,
+        tool.risk,
+        oneLine(tool.description, Math.max(30, shell.width - 50)),
+      ]);
+      for (const line of table(['TOOLSET', 'TOOL', 'EFFECT', 'RISK', 'WHAT IT DOES'], rows)) shell.print(line);
+    });
+}

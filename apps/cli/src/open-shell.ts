@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import type { Client } from '@holdpoint/client';
+import { findConnection } from './connection.ts';
+import { plain, plainJson } from './output/index.ts';
+import { type Config, colorsFor, exitCodes, type Shell, type Terminal } from './shell/index.ts';
+
+export function openShell(config: Config, terminal: Terminal): Shell {
+  const { stdout, stderr, stdin } = terminal;
+  const clients: Client[] = [];
+  let outlives = false;
+  return {
+    config,
+    interactive: stdin.isTTY === true && stdout.isTTY === true,
+    stdoutIsTerminal: stdout.isTTY === true,
+    width: stdout.columns ?? 240,
+    colors: colorsFor(config.color ?? stdout.isTTY === true),
+    errColors: colorsFor(config.color ?? stderr.isTTY === true),
+    write: (text) => stdout.write(text),
+    async pipe(bytes) {
+      const decoder = stdout.isTTY === true ? new TextDecoder() : undefined;
+      for await (const chunk of bytes) {
+        const fits = stdout.write(decoder ? plain(decoder.decode(chunk, { stream: true })) : chunk);
+        if (!fits) await once(stdout, 'drain');
+      }
+      if (decoder) stdout.write(plain(decoder.decode()));
+    },
+    print: (text) => stdout.write(`${text}\n`),
+    printJson: (value) => stdout.write(`${plainJson(value)}\n`),
+    say: (text) => stderr.write(`${text}\n`),
+    outliveTerminal() {
+      outlives = true;
+    },
+    get outlivesTerminal() {
+      return outlives;
+    },
+    async readInput() {
+      let text = '';
+      stdin.setEncoding('utf8');
+      for await (const chunk of stdin) text += chunk;
+      return text;
+    },
+    exitCode: exitCodes.ok,
+    async connect(url, key) {
+      const connection = findConnection(key === undefined ? config : { ...config, key }, url);
+      // A lazy import: commands that need no server start faster.
+      const { createClient } = await import('@holdpoint/client');
+      const client = createClient({ baseUrl: connection.url, key: connection.key });
+      clients.push(client);
+      return client;
+    },
+    async close() {
+      await Promise.all(clients.map((client) => client.close()));
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import type { PublishPlan, Validation } from '@holdpoint/contract/wire';
+import type { Colors } from '../shell/index.ts';
+import { leftOutText } from './diff-text.ts';
+import { table } from './layout.ts';
+import { nameText, oneLine, plain } from './plain.ts';
+import { branchName } from './run-text.ts';
+import { duration } from './units.ts';
+
+type Conflict = PublishPlan['conflicts'][number];
+type Version = NonNullable<Conflict['versions']>['base'];
+
+/** How the source's `.gitattributes` convert a file. */
+const conversionNotes = {
+  line_endings: 'CRLF becomes LF',
+  ident: '$Id$ without a value',
+  lfs: 'as an LFS pointer',
+} satisfies Record<NonNullable<PublishPlan['converted']>[number]['how'], string>;
+
+/** What a publish would do, file by file, what it leaves out, and all three versions of files in conflict. */
+export function publishPlanText(plan: PublishPlan, colors: Colors): string[] {
+  const { files, conflicts, converted = [] } = plan;
+  const conversions = new Map(converted.map(({ path, how }) => [path, conversionNotes[how]]));
+  const rows = files.map(({ status, path, old_mode, new_mode }) => {
+    const notes = [
+      status === 'modified' && old_mode !== new_mode ? `mode ${old_mode} -> ${new_mode}` : '',
+      conversions.get(path) ?? '',
+    ];
+    return [status, nameText(path), notes.filter((note) => note !== '').join(', ')];
+  });
+  const [, ...lines] = table(['', '', ''], rows);
+  return [
+    ...targetLines(plan),
+    ...lines,
+    ...leftOutText(plan.left_out, colors),
+    ...(conflicts.length > 0 ? ['', colors.red(`Nothing is published while there are conflicts:`)] : []),
+    ...conflicts.flatMap((conflict) => conflictLines(conflict, colors)),
+  ];
+}
+
+function targetLines({ target, conflicts, files }: PublishPlan): string[] {
+  if (target.type === 'directory') {
+    return [
+      `into the directory ${nameText(target.path)}${files.length === 0 && conflicts.length === 0 ? ': nothing' : ''}`,
+    ];
+  }
+  const { branch, how, from, commit, path, message, author } = target;
+  const name = nameText(branchName(branch));
+  const what = {
+    create: `a new branch ${name}`,
+    fast_forward: `branch ${name}, which has not moved since the run began`,
+    merge: `branch ${name}, merged with its newer commits (${from?.slice(0, 10)})`,
+    nothing: conflicts.length > 0 ? `branch ${name}` : `branch ${name}: nothing to do`,
+  }[how];
+  return [
+    `${what}, in ${nameText(path)}`,
+    ...(commit === null ? [] : [`commit ${commit}`]),
+    oneLine(`author ${author.name} <${author.email}>`),
+    ...plain(message)
+      .split('\n')
+      .map((line) => `    ${line}`),
+  ];
+}
+
+function conflictLines({ path, reason, detail, versions }: Conflict, colors: Colors): string[] {
+  const head = `${colors.bold(nameText(path))}: ${oneLine(detail)} (${reason})`;
+  if (versions === undefined) return ['', head];
+  return [
+    '',
+    head,
+    ...versionLines('at the start of the run', versions.base, colors),
+    ...versionLines('now in the source', versions.source, colors),
+    ...versionLines('by the run', versions.run, colors),
+  ];
+}
+
+const maxLines = 200;
+
+function versionLines(title: string, version: Version, colors: Colors): string[] {
+  if (version === null) return [colors.cyan(`  ── ${title}: no such file`)];
+  const { text, bytes, oid, mode } = version;
+  const head = colors.cyan(`  ── ${title} (${bytes} bytes, mode ${mode}, ${oid.slice(0, 10)})`);
+  if (text === null) return [head, '  not shown: large, or not text'];
+  if (text === '') return [head];
+  const lines = plain(text).replace(/\n$/, '').split('\n');
+  const more = lines.length - maxLines;
+  return [
+    head,
+    ...lines.slice(0, maxLines).map((line) => `  │ ${line}`),
+    ...(more > 0 ? [`  … ${more} more lines (--json has them all)`] : []),
+  ];
+}
+
+/** Each validator with its result and output. */
+export function validationText({ results }: Pick<Validation, 'results'>, colors: Colors): string[] {
+  return results.flatMap((result) => {
+    const passed = result.status === 'passed';
+    const how = passed ? colors.green(result.status) : colors.red(result.status.replace('_', ' '));
+    const why = result.detail ?? (passed ? undefined : `exit code ${result.exit_code}`);
+    const name = result.name === result.command ? '' : `${oneLine(result.name)}: `;
+    return [
+      `${how}  ${name}${colors.bold(oneLine(result.command))} (${why === undefined ? '' : `${oneLine(why)}, `}${duration(result.duration_ms)})`,
+      ...outputLines('stdout', result.stdout, result.stdout_bytes),
+      ...outputLines('stderr', result.stderr, result.stderr_bytes),
+    ];
+  });
+}
+
+function outputLines(name: string, text: string, bytes: number): string[] {
+  if (text === '') return [];
+  const kept = Buffer.byteLength(text);
+  const lines = plain(text).replace(/\n$/, '').split('\n');
+  return [
+    ...(kept < bytes ? [`  ${name}: ${bytes} bytes; only the head and the tail were kept`] : []),
+    ...lines.map((line) => `  ${name} | ${line}`),
+  ];
+}

@@ -1,0 +1,55 @@
+/** Scripts rely on these numbers. */
+export const exitCodes = {
+  ok: 0,
+  /** The run failed, or the command itself could not do its work. */
+  failed: 1,
+  usage: 2,
+  /** The run was canceled, or its approval expired. */
+  canceled: 3,
+  auth: 4,
+  /** The run waits for a decision or is paused. */
+  waiting: 5,
+  timeout: 6,
+  not_found: 7,
+  conflict: 8,
+  interrupted: 130,
+} as const;
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** A failure of the command itself. `message` says what happened, `next` what to do about it. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly code: CliErrorCode;
+  readonly exitCode: ExitCode;
+  readonly next: string;
+
+  constructor(code: CliErrorCode, message: string, options: { next?: string; cause?: unknown } = {}) {
+    super(message, options);
+    const known = registry[code];
+    this.code = code;
+    this.exitCode = known.exit;
+    this.next = options.next ?? known.next;
+  }
+}
+
+const registry = {
+  usage: { exit: exitCodes.usage, next: 'Add --help to the command to see what it takes.' },
+  bad_environment: { exit: exitCodes.usage, next: 'Correct or unset the variable.' },
+  not_now: { exit: exitCodes.conflict, next: 'Stop the running system first.' },
+  bad_plan: { exit: exitCodes.usage, next: 'Correct the plan and run it again; nothing was submitted.' },
+  no_key: { exit: exitCodes.auth, next: 'Start the system on this machine with `npm start`, or set HOLDPOINT_KEY.' },
+  key_file_open: { exit: exitCodes.auth, next: 'Close the file to other users (chmod 600), or set HOLDPOINT_KEY.' },
+  timeout: { exit: exitCodes.timeout, next: 'Nothing is lost. Look again, or allow more time.' },
+  port_taken: {
+    exit: exitCodes.conflict,
+    next: 'Choose another port, for example HOLDPOINT_PORT=4848, or 0 for any free port.',
+  },
+  file_exists: { exit: exitCodes.conflict, next: 'Give another file with --output.' },
+  not_ours: { exit: exitCodes.conflict, next: 'Remove the file if you know that no system runs.' },
+  not_ready: { exit: exitCodes.failed, next: 'Read its logs; nothing acknowledged is lost.' },
+  child_failed: { exit: exitCodes.failed, next: 'Read the log.' },
+  does_not_end: { exit: exitCodes.failed, next: 'Look at the process and end it by hand.' },
+  cannot_write: { exit: exitCodes.failed, next: 'Give another file with --output.' },
+  stream_ended: { exit: exitCodes.failed, next: 'Follow the run again; it continues by itself.' },
+} as const;
+export type CliErrorCode = keyof typeof registry;

@@ -1,0 +1,44 @@
+import type { Client } from '@holdpoint/client';
+import type { Colors } from './colors.ts';
+import type { Config } from './config.ts';
+import type { ExitCode } from './errors.ts';
+
+/** The streams of the process; `main.ts` passes the real ones. */
+export interface Terminal {
+  stdout: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
+  stderr: NodeJS.WritableStream & { isTTY?: boolean };
+  stdin: NodeJS.ReadableStream & { isTTY?: boolean };
+}
+
+/** What every command can use. */
+export interface Shell {
+  config: Config;
+  /** Both stdin and stdout are a terminal, so the command may ask questions. */
+  interactive: boolean;
+  stdoutIsTerminal: boolean;
+  /** Columns of stdout. */
+  width: number;
+  colors: Colors;
+  /** For stderr, which may be a terminal when stdout is not. */
+  errColors: Colors;
+  /** Writes text to stdout unchanged. */
+  write(text: string): void;
+  /** Copies bytes to stdout at the reader's speed. On a terminal, control characters are escaped. */
+  pipe(bytes: AsyncIterable<Uint8Array>): Promise<void>;
+  /** Prints one line of the result on stdout. */
+  print(text: string): void;
+  /** Prints one JSON value on one line of stdout, with invisible characters escaped. */
+  printJson(value: unknown): void;
+  /** Prints one line of progress on stderr. */
+  say(text: string): void;
+  /** From now on a closed terminal, or a full disk behind a redirection, does not end the process. The output is lost. */
+  outliveTerminal(): void;
+  /** True once `outliveTerminal` was called. */
+  readonly outlivesTerminal: boolean;
+  /** Reads standard input to its end. */
+  readInput(): Promise<string>;
+  exitCode: ExitCode;
+  /** @param url the value of --url. @param key used instead of the one from the environment */
+  connect(url?: string, key?: string): Promise<Client>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,74 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { z } from 'zod';
+
+const chunkBytes = 64 * 1024;
+
+/**
+ * Reads lines of a growing file from the byte `from` on, until the signal is aborted. A file that shrank was rotated and is read from its
+ * beginning. Polls, because a watch costs a file descriptor and reports nothing on some file systems.
+ */
+export async function* followLines(
+  file: string,
+  { from, everyMs, signal }: { from: number; everyMs: () => number; signal: AbortSignal },
+): AsyncGenerator<string> {
+  const descriptor = openSync(file, 'r');
+  const buffer = Buffer.allocUnsafe(chunkBytes);
+  let position = from;
+  let rest = Buffer.alloc(0);
+  try {
+    while (!signal.aborted) {
+      const bytes = readSync(descriptor, buffer, 0, chunkBytes, position);
+      if (bytes === 0) {
+        if (fstatSync(descriptor).size < position) {
+          position = 0;
+          rest = Buffer.alloc(0);
+        }
+        await wait(everyMs(), undefined, { signal }).catch(() => undefined);
+        continue;
+      }
+      position += bytes;
+      rest = Buffer.concat([rest, buffer.subarray(0, bytes)]);
+      for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10)) {
+        const line = rest.toString('utf8', 0, end);
+        rest = rest.subarray(end + 1);
+        yield line;
+      }
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const lineSchema = z.looseObject({
+  /** Lines for a supervisor have none. */
+  level: z.number().default(30),
+  msg: z.string().default(''),
+  event: z.string().optional(),
+  address: z.string().optional(),
+  err: z.union([z.string(), z.looseObject({ message: z.string(), next: z.string().optional() })]).optional(),
+});
+/** The fields of a child's log line that `up` reads. */
+export type LogLine = z.infer<typeof lineSchema>;
+
+/** Undefined for any other line, such as a stack trace. */
+export function parseLogLine(text: string): LogLine | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    return lineSchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+const warning = 40;
+
+/** The text of a warning or an error; undefined for other lines. */
+export function problemOf(line: LogLine): string | undefined {
+  if (line.level < warning) return undefined;
+  const error = typeof line.err === 'string' ? line.err : line.err?.message;
+  return [line.msg, error].filter((part) => part !== undefined && part !== '').join(': ');
+}
+
+/** The error's advice, when it has one. */
+export const nextOf = ({ err }: LogLine): string | undefined => (typeof err === 'object' ? err.next : undefined);
