@@ -9,17 +9,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findHostTools } from './bubblewrap/host-tools.ts';
 import { openCgroups } from './cgroup/cgroups.ts';
 import { openSandbox } from './open-sandbox.ts';
-import { bwrapCandidates, isRoot, marker, openTestHost, processesWith, type TestHost } from './testing/host.ts';
+import { bwrapCandidates, isRoot, marker, processesWith, useTestHost } from './testing/host.ts';
 
-let host: TestHost;
-beforeAll(async () => {
-  host = await openTestHost();
-});
-afterAll(() => host[Symbol.asyncDispose]());
+const host = useTestHost();
 
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 

@@ -5,17 +5,13 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { bootId, identify } from '@holdpoint/process';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { bwrapArguments } from './bubblewrap/command-line.ts';
 import { findHostTools } from './bubblewrap/host-tools.ts';
 import { openSandbox } from './open-sandbox.ts';
-import { bwrapCandidates, marker, openTestHost, processesWith, type TestHost, until } from './testing/host.ts';
+import { bwrapCandidates, marker, processesWith, until, useTestHost } from './testing/host.ts';
 
-let host: TestHost;
-beforeAll(async () => {
-  host = await openTestHost();
-});
-afterAll(() => host[Symbol.asyncDispose]());
+const host = useTestHost();
 
 /** Leaves background processes of every kind: sessions, ignored signals, double forks, with open or closed pipes. */
 function litter(word: string): string {

@@ -3,17 +3,13 @@ import { chmodSync, chownSync, copyFileSync, mkdirSync, readFileSync, statSync }
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rgPath } from '@vscode/ripgrep';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openSandbox } from '../open-sandbox.ts';
-import { bwrapCandidates, isRoot, openTestHost, projectRoot, type TestHost } from '../testing/host.ts';
+import { bwrapCandidates, isRoot, projectRoot, useTestHost } from '../testing/host.ts';
 import { findHostTools } from './host-tools.ts';
 import { planMountRemap } from './mount-remap.ts';
 
-let host: TestHost;
-beforeAll(async () => {
-  host = await openTestHost();
-});
-afterAll(() => host[Symbol.asyncDispose]());
+const host = useTestHost();
 
 const tools = findHostTools({ bwrapCandidates, path: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' });
 const remapScript = readFileSync(new URL('mount-remap.sh', import.meta.url), 'utf8');
