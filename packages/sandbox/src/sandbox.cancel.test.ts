@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { bwrapArguments } from './bubblewrap/command-line.ts';
 import { findHostTools } from './bubblewrap/host-tools.ts';
 import { openSandbox } from './open-sandbox.ts';
-import { bwrapCandidates, marker, processesWith, until, useTestHost } from './testing/host.ts';
+import { bwrapCandidates, marker, processesWith, runLine, until, useTestHost } from './testing/host.ts';
 
 const host = useTestHost();
 
@@ -150,11 +150,7 @@ test('killAll ends one workspace in all workers and spares other workspaces', as
   const word = marker();
   await using second = await openSandbox(host.options);
   const start = (sandbox: typeof second, workspaceId: string) =>
-    sandbox.run({
-      workspace: { ...workspace, id: workspaceId },
-      argv: ['/bin/bash', '-c', `touch up-$BASHPID-$RANDOM; sleep 3${word}`],
-      signal: new AbortController().signal,
-    });
+    runLine(sandbox, { ...workspace, id: workspaceId }, `touch up-$BASHPID-$RANDOM; sleep 3${word}`);
   writeFileSync(join(workspace.path, 'there'), '');
   const mine = start(host.sandbox, workspace.id);
   const theirs = start(second, workspace.id);
@@ -219,11 +215,7 @@ test('closing the sandbox ends its commands', async () => {
   const workspace = host.makeWorkspace();
   const word = marker();
   const second = await openSandbox(host.options);
-  const running = second.run({
-    workspace,
-    argv: ['/bin/bash', '-c', `touch up; sleep 3${word}`],
-    signal: new AbortController().signal,
-  });
+  const running = runLine(second, workspace, `touch up; sleep 3${word}`);
   await second.files(workspace).list('.');
   await until(() => existsSync(join(workspace.path, 'up')));
   await second[Symbol.asyncDispose]();

@@ -16,7 +16,7 @@ export const readFile: ModelTool = {
   },
 };
 
-export const question: ModelMessage = { role: 'user', text: 'compare the two files' };
+const question: ModelMessage = { role: 'user', text: 'compare the two files' };
 
 export interface Ask {
   (messages?: ModelMessage[], options?: { maxOutputTokens?: number; signal?: AbortSignal }): Promise<ModelAnswer>;

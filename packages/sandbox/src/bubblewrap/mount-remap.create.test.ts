@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { rgPath } from '@vscode/ripgrep';
 import { expect, test } from 'vitest';
 import { openSandbox } from '../open-sandbox.ts';
-import { bwrapCandidates, isRoot, projectRoot, useTestHost } from '../testing/host.ts';
+import { bwrapCandidates, isRoot, projectRoot, runLine, useTestHost } from '../testing/host.ts';
 import { findHostTools } from './host-tools.ts';
 import { planMountRemap } from './mount-remap.ts';
 
@@ -25,11 +25,8 @@ test.runIf(isRoot)('on a root host, data, bubblewrap and ripgrep may lie in a cl
   for (const path of [bwrapPath, ripgrepPath]) chmodSync(path, 0o755);
   await using sandbox = await openSandbox({ ...host.options, bwrapPath, ripgrepPath, stateDir: join(home, 'state') });
   const workspaces = Array.from({ length: 4 }, () => host.makeWorkspace(home));
-  const signal = new AbortController().signal;
   const line = `echo made > made; ${sandbox.ripgrep} -l made; ls -A / | tr '\\n' ' '; ls -A /mnt ${home} 2>&1 | grep -c 'No such file'`;
-  const results = await Promise.all(
-    workspaces.map((workspace) => sandbox.run({ workspace, argv: ['/bin/bash', '-c', line], signal })),
-  );
+  const results = await Promise.all(workspaces.map((workspace) => runLine(sandbox, workspace, line)));
   for (const [index, { end, stdout }] of results.entries()) {
     const workspace = workspaces[index] ?? expect.fail();
     expect(end).toEqual({ status: 'exited', exit_code: 0, signal: null });
