@@ -1,6 +1,6 @@
 import { isDotGit } from '@holdpoint/sandbox/testing';
+import { fromPlain, isDotGit as isDotGitInBytes } from '@holdpoint/workspace/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fromPlain, isDotGit as isDotGitInBytes } from '../../packages/workspace/src/files/path-name.ts';
 import { form, users } from './host/index.ts';
 import { at, openRepositoryScene, type RepositoryScene } from './host/repository-scene.ts';
 

@@ -1,0 +1,1 @@
+export { fromPlain, isDotGit } from '../files/path-name.ts';
