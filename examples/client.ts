@@ -1,4 +1,4 @@
-import { createClient } from '@holdpoint/client/client';
+import { createClient } from '@holdpoint/client';
 
 const { HOLDPOINT_URL = 'http://127.0.0.1:4747', HOLDPOINT_KEY = '' } = process.env;
 const client = createClient({ baseUrl: HOLDPOINT_URL, key: HOLDPOINT_KEY });

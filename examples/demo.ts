@@ -4,7 +4,7 @@
 //   npm run demo [-- --keep]     --keep leaves the temporary directory
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Client } from '@holdpoint/client/client';
+import type { Client } from '@holdpoint/client';
 import { expect, expectEqual } from './demo/expect.ts';
 import { perform } from './demo/perform.ts';
 import { heading, proof, quote, say } from './demo/say.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Client } from '@holdpoint/client/client';
+import type { Client } from '@holdpoint/client';
 import type { Approval, CreateRun, RunDetail, RunEvent, Step } from '@holdpoint/contract/wire';
 import { parse } from 'yaml';
 import { expect, expectEqual } from './expect.ts';

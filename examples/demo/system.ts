@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type Client, createClient } from '@holdpoint/client/client';
+import { type Client, createClient } from '@holdpoint/client';
 import { expect, expectEqual, Unexpected } from './expect.ts';
 import { proof, quote } from './say.ts';
 

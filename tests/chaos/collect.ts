@@ -1,4 +1,4 @@
-import type { Client } from '@holdpoint/client/client';
+import type { Client } from '@holdpoint/client';
 import type { LoggedEvent } from '@holdpoint/contract';
 import type { ApprovalState, Queues, RunState, StepState, TaskState } from '@holdpoint/engine';
 import {

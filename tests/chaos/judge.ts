@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Client } from '@holdpoint/client/client';
+import type { Client } from '@holdpoint/client';
 import type { Stuck } from '@holdpoint/contract/wire';
 import { openQueues } from '@holdpoint/engine';
 import { connect } from '@holdpoint/engine/redis';

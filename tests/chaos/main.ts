@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Client } from '@holdpoint/client/client';
+import type { Client } from '@holdpoint/client';
 import { isTerminal } from '@holdpoint/contract';
 import { openDisk, whyNoDisk } from '../harness/disk.ts';
 import type { AppProcess } from '../harness/processes.ts';

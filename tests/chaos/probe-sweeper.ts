@@ -1,4 +1,4 @@
-import type { Client } from '@holdpoint/client/client';
+import type { Client } from '@holdpoint/client';
 import type { Queues } from '@holdpoint/engine';
 import { nextApproval, plan } from '../harness/runs.ts';
 import { until } from '../harness/until.ts';

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Client } from '@holdpoint/client/client';
-import { ApiError } from '@holdpoint/client/errors';
+import { ApiError, type Client } from '@holdpoint/client';
 import { type Answered, decisionFor, type Ledger } from './ledger.ts';
 import type { Random } from './random.ts';
 import { type Scenario, type Sources, scenario } from './scenario.ts';

@@ -7,7 +7,7 @@ export default defineConfig({
     include: [
       'tests/crash/**/*.test.ts',
       'packages/workspace/src/**/*.test.ts',
-      'packages/engine/src/handlers/agents.wait.test.ts',
+      'packages/engine/src/agents/waiting.recover.test.ts',
     ],
     env: { HOLDPOINT_CRASH: 'full' },
     pool: 'forks',

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createClient } from '@holdpoint/client/client';
+import { createClient } from '@holdpoint/client';
 import { startPlainRedis } from '@holdpoint/embedded-redis/testing';
 import { openWorkspaces } from '@holdpoint/workspace';
 import pino from 'pino';

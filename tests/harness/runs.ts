@@ -1,4 +1,4 @@
-import type { Client } from '@holdpoint/client/client';
+import type { Client } from '@holdpoint/client';
 import type { Approval, CreateRun, RunDetail } from '@holdpoint/contract/wire';
 
 type Step = { name?: string; tool: string; args: Record<string, never> | Record<string, string | number | boolean> };

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Client, createClient } from '@holdpoint/client/client';
+import { type Client, createClient } from '@holdpoint/client';
 import type { EmbeddedRedis } from '@holdpoint/embedded-redis';
 import { startTestRedis } from '@holdpoint/embedded-redis/testing';
 import { type AppProcess, startApp } from './processes.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type Client, createClient } from '@holdpoint/client/client';
+import { type Client, createClient } from '@holdpoint/client';
 import { appEnv, projectDir } from './processes.ts';
 
 /** `holdpoint up` as a user starts it: Redis, the API and one worker under one process. */

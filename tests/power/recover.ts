@@ -1,4 +1,4 @@
-import type { Client } from '@holdpoint/client/client';
+import type { Client } from '@holdpoint/client';
 import { isTerminal } from '@holdpoint/contract';
 import type { Run, RunEvent } from '@holdpoint/contract/wire';
 import { until } from '../harness/until.ts';

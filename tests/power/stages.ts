@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Client } from '@holdpoint/client/client';
+import type { Client } from '@holdpoint/client';
 import type { CreateRun } from '@holdpoint/contract/wire';
 import { bash, plan } from '../harness/runs.ts';
 import { until } from '../harness/until.ts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Client, createClient } from '@holdpoint/client/client';
+import { type Client, createClient } from '@holdpoint/client';
 import { projectDir } from '../harness/processes.ts';
 
 /** `holdpoint up` as a user starts it: Redis, the API and one worker under one process. */

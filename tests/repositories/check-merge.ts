@@ -1,4 +1,4 @@
-import type { Client } from '@holdpoint/client/client';
+import type { Client } from '@holdpoint/client';
 import { expect } from 'vitest';
 import { nextApproval } from '../harness/runs.ts';
 import { difference } from './difference.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Client } from '@holdpoint/client/client';
+import type { Client } from '@holdpoint/client';
 import { expect } from 'vitest';
 import { difference } from './difference.ts';
 import { bytesOf, publishNow } from './drive-run.ts';

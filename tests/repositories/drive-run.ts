@@ -1,5 +1,4 @@
-import type { Client } from '@holdpoint/client/client';
-import { ApiError } from '@holdpoint/client/errors';
+import { ApiError, type Client } from '@holdpoint/client';
 import type { Publish, Run, RunDetail } from '@holdpoint/contract/wire';
 import { bash, nextApproval } from '../harness/runs.ts';
 import type { System } from '../harness/system.ts';

@@ -37,7 +37,6 @@ export interface Config {
   telemetry: boolean;
 }
 
-/** Something is wrong with the environment. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly code = 'invalid_configuration';
@@ -83,7 +82,7 @@ function boundsOf(env: Record<string, string | undefined>): Pick<Config, 'ceilin
 
 const levelSchema = z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']);
 
-/** Not strict: an environment holds everybody's variables. */
+/** Not strict: an environment has variables of other programs. */
 const environmentSchema = z.object({
   HOLDPOINT_DATA: z.string().default(join(projectDir, '.holdpoint')),
   /** @default 127.0.0.1 */

@@ -8,7 +8,7 @@ import type { Workspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { KeyCheck } from './auth/api-key.ts';
-import type { News } from './live/news.ts';
+import type { RunNotifications } from './live/run-notifications.ts';
 
 /** What the routes work with. */
 export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
@@ -19,28 +19,37 @@ export interface ApiDeps extends Omit<EngineDeps, 'logger'> {
   outputs: Pick<OutputStore, 'read'>;
   workspaces: Pick<
     Workspaces,
-    'check' | 'diff' | 'patch' | 'files' | 'unknown' | 'repositories' | 'read' | 'archive' | 'planPublish'
+    | 'check'
+    | 'diff'
+    | 'patch'
+    | 'files'
+    | 'unknown'
+    | 'repositories'
+    | 'read'
+    | 'archive'
+    | 'checkBranch'
+    | 'previewPublish'
   >;
-  /** What of the operator's binds every run; the workers say the same of themselves. */
+  /** The operator's settings that bind every run; each worker reports its own. */
   bounds: Bounds;
   models: ModelSettings;
   /** CIDR ranges beside the public addresses that a run's allowlist may name. */
   allowAddresses: readonly string[];
-  /** Whether the disk of the data directory has room for more runs. */
+  /** Whether the disk of the data directory has space for more runs. */
   space: Pick<SpaceWatch, 'low'>;
-  news: News;
+  notifications: RunNotifications;
   isKey: KeyCheck;
-  /** The address that the server is bound to: when it is loopback, so must be the names it is asked by. */
+  /** The address that the server is bound to. On loopback, requests must name a loopback host. */
   host: string;
   /** Names that clients may use for the server, beside addresses and the names of this machine. Lower case. */
   hostNames: readonly string[];
   /** Aborted when the server closes: ends streams and waiting requests. */
   closing: AbortSignal;
-  /** Milliseconds between two signs of life on a quiet stream. */
+  /** Milliseconds between two heartbeats on a quiet stream. */
   heartbeatMs: number;
-  /** Milliseconds a request waits for a worker to publish, discard or bring files back. */
+  /** Milliseconds a request waits for a worker to publish, discard or restore. */
   publicationWaitMs: number;
-  /** Connections at the same time, streams among them; further ones are closed at once. */
+  /** Open connections, streams included; the server closes further ones at once. */
   mostConnections: number;
   /** Milliseconds a client may take to send a request. */
   requestMs: number;
@@ -54,5 +63,5 @@ export type App = FastifyInstance<
   ZodTypeProvider
 >;
 
-/** One key, one name: who decided and who canceled, as the log tells it. */
+/** There is one key, so the log names one person for every decision and request. */
 export const operator = 'the operator';

@@ -6,7 +6,7 @@ import type { Config } from './config.ts';
 export const createLogger = ({ logLevel }: Pick<Config, 'logLevel'>, destination?: DestinationStream): Logger =>
   pino(
     {
-      ...logOptions(mayBeAskedFor),
+      ...logOptions(isInternalError),
       name: 'api',
       level: logLevel,
       redact: ['authorization', '*.authorization', '*.headers.authorization', 'headers.authorization'],
@@ -15,4 +15,4 @@ export const createLogger = ({ logLevel }: Pick<Config, 'logLevel'>, destination
   );
 
 /** The answer names the request id of an internal error, so that it can be found in the log. */
-const mayBeAskedFor = (fields: object): boolean => 'code' in fields && fields.code === 'internal';
+const isInternalError = (fields: object): boolean => 'code' in fields && fields.code === 'internal';

@@ -3,7 +3,7 @@ import { readConfig } from './config.ts';
 import { createLogger } from './logger.ts';
 import { startApi } from './start.ts';
 
-/** The API process. Its one line on standard output says where it listens; SIGTERM, SIGINT or SIGHUP ends it in good order. */
+/** The API process. Its one line on standard output says where it listens; SIGTERM, SIGINT and SIGHUP shut it down. */
 try {
   const config = readConfig(process.env);
   const logger = createLogger(config);
@@ -13,11 +13,11 @@ try {
     await api.close();
     logger.info('ended');
   };
-  // Before it says where it listens: a supervisor may send a signal as soon as it reads that.
+  // Before the address is printed: a supervisor may send a signal as soon as it reads the address.
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(name, () => void end(name));
   process.stdout.write(`${JSON.stringify({ event: 'listening', address: api.address })}\n`);
   logger.info({ address: api.address }, 'listening');
-  // Now, for it may never end in good order. Nothing where no cache is set.
+  // Flush now: the process may be killed later. No-op without NODE_COMPILE_CACHE.
   flushCompileCache();
 } catch (error) {
   const next = error instanceof Error && 'next' in error ? ` ${String(error.next)}` : '';

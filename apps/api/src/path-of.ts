@@ -1,4 +1,4 @@
 import type { FastifyRequest } from 'fastify';
 
-/** What a request asks for, without its query. */
+/** The path of a request, without its query. */
 export const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0] ?? '';

@@ -42,7 +42,7 @@ import { validatorCompiler } from './schema/validate.ts';
 const bodyLimit = 10 * 1024 * 1024;
 const newRequestId = (): string => `req_${randomUUIDv7()}`;
 
-/** The API, ready to listen. `closing` of the deps must be aborted when it closes, so that its streams end. */
+/** The API, ready to listen. Its streams end when the caller aborts `closing`. */
 export async function buildServer(deps: ApiDeps): Promise<App> {
   const app: App = fastify({
     loggerInstance: deps.logger,
@@ -57,7 +57,7 @@ export async function buildServer(deps: ApiDeps): Promise<App> {
     frameworkErrors: (error, request, reply) => void sendProblem(error, request, reply),
     clientErrorHandler(error, socket) {
       if (socket.writable) socket.end(rawProblem(error, newRequestId()));
-      // A client that keeps its half open must not keep ours.
+      // A client that keeps its half open must not keep the server's half open.
       setTimeout(() => socket.destroy(), 1000).unref();
     },
   }).withTypeProvider<ZodTypeProvider>();
@@ -88,7 +88,7 @@ export async function buildServer(deps: ApiDeps): Promise<App> {
   return app;
 }
 
-/** Many programs announce JSON with every request, and send none where there is nothing to say. */
+/** Many clients send a JSON content type with every request, also without a body. */
 function takeNoBody(app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {

@@ -20,14 +20,14 @@ import type { FastifyBaseLogger } from 'fastify';
 import { type KeyCheck, openApiKey } from './auth/api-key.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { ApiDeps, App } from './deps.ts';
-import { News } from './live/news.ts';
+import { RunNotifications } from './live/run-notifications.ts';
 import { buildServer } from './server.ts';
 
 export interface RunningApi {
   app: App;
   /** For example `http://127.0.0.1:4747`. */
   address: string;
-  /** Takes no new request, ends streams, answers what is under way, and closes the connections to Redis. A client that does not read is cut off. */
+  /** Refuses new requests, ends streams, answers open requests, and closes the connections to Redis. Cuts off a client that does not read. */
   close(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export async function startApi(
     models: config.models,
     allowAddresses: config.allowAddresses,
     space,
-    news: new News(connections.subscriber),
+    notifications: new RunNotifications(connections.subscriber),
     isKey,
     host: config.host,
     hostNames: config.hostNames,
@@ -95,7 +95,7 @@ export async function startApi(
     ...pace,
   });
   const watch = watchInstallation({ redis: connections.state, id: installation }, (error) => {
-    logger.fatal({ err: error }, 'this API ends');
+    logger.fatal({ err: error }, 'Redis is not the one of this installation: the API ends');
     onLost(error);
   });
   const loop = watchLoop({
@@ -106,9 +106,9 @@ export async function startApi(
     loop.stop();
     closing.abort();
     space.stop();
-    const impatience = setTimeout(() => app.server.closeAllConnections(), closeGraceMs);
+    const deadline = setTimeout(() => app.server.closeAllConnections(), closeGraceMs);
     await app.close();
-    clearTimeout(impatience);
+    clearTimeout(deadline);
     await queues.close();
     await connections.close();
     await telemetry.stop();
@@ -122,7 +122,7 @@ export async function startApi(
   }
 }
 
-/** A rule that can never match would hold nothing. @throws ConfigError */
+/** A rule that can never match would hold no call. @throws ConfigError */
 function assertNoIdleRule({ operatorPolicy }: Config, catalog: Registry): void {
   const tools = catalog.toolsets().flatMap((name) => catalog.list(name));
   const [idle] = idleRules(operatorPolicy?.rules ?? [], tools);
@@ -130,7 +130,7 @@ function assertNoIdleRule({ operatorPolicy }: Config, catalog: Registry): void {
   throw new ConfigError(`HOLDPOINT_POLICY: rules.${idle.index}.match.${idle.field}: ${idle.detail}`);
 }
 
-/** The key is opened last: a data directory that is refused stays as it is. */
+/** Opens the key last, so that a refused data directory stays unchanged. */
 async function openData(sides: Sides, connections: Connections): Promise<{ installation: string; isKey: KeyCheck }> {
   try {
     const installation = await bindInstallation(sides);
@@ -141,7 +141,7 @@ async function openData(sides: Sides, connections: Connections): Promise<{ insta
   }
 }
 
-/** The API checks sources and shows diffs; trees are made by workers. */
+/** The API only reads workspaces; workers create trees. */
 const onlyWorkers = (): never => {
-  throw new Error('the API makes no workspaces');
+  throw new Error('the API creates no workspaces');
 };

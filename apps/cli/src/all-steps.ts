@@ -1,4 +1,4 @@
-import type { Client } from '@holdpoint/client/client';
+import type { Client } from '@holdpoint/client';
 import type { Step } from '@holdpoint/contract/wire';
 
 /** All steps of a run, page by page, in the order they were planned. */

@@ -1,12 +1,10 @@
-import type { Client } from '@holdpoint/client/client';
-import { allSteps } from './all-steps.ts';
+import type { Client } from '@holdpoint/client';
 import { commandLine } from './command-name.ts';
 import { CliError } from './errors.ts';
 
 /**
- * Finds the id of a snapshot.
- *
- * @param named the id or its first characters, or the number or id of the step that left it; undefined stays undefined
+ * Finds the snapshot that begins with these characters. The API finds the snapshot of a step, as an undo does.
+ * @param named the id or its first characters, or the number or id of a step; undefined stays undefined
  * @throws CliError `usage`
  */
 export async function findSnapshot(
@@ -14,8 +12,7 @@ export async function findSnapshot(
   runId: string,
   named: string | undefined,
 ): Promise<string | undefined> {
-  if (named === undefined || /^[0-9a-f]{40}$/.test(named)) return named;
-  if (isStep(named)) return afterStep(client, runId, named);
+  if (named === undefined || /^[0-9a-f]{40}$/.test(named) || isStep(named)) return named;
   const known = (await client.listSnapshots(runId)).map(({ id }) => id);
   const fitting = new Set(/^[0-9a-f]{4,}$/.test(named) ? known.filter((id) => id.startsWith(named)) : []);
   const [found] = fitting;
@@ -27,25 +24,6 @@ export async function findSnapshot(
 
 /** A step is named by its number or its id. */
 const isStep = (named: string): boolean => /^\d{1,6}$/.test(named) || named.startsWith('step_');
-
-/** The workspace after a step. A step that only reads leaves the snapshot of the step before. */
-async function afterStep(client: Client, runId: string, named: string): Promise<string> {
-  const steps = await allSteps(client, runId);
-  const at = steps.findIndex(({ id, number }) => id === named || String(number) === named);
-  const step = steps[at];
-  if (step === undefined && named !== '0') {
-    const next = `To list them: ${commandLine('runs', 'steps', runId)}`;
-    throw new CliError('usage', `There is no step ${named}.`, { next });
-  }
-  if (step?.snapshot) return step.snapshot;
-  const before = steps
-    .slice(0, Math.max(0, at))
-    .findLast(({ number, snapshot }) => number !== null && snapshot !== null);
-  if (before?.snapshot) return before.snapshot;
-  const [began] = await client.listSnapshots(runId);
-  if (began === undefined) throw new CliError('usage', `${runId} has no snapshots.`);
-  return began.id;
-}
 
 /** How a request names a step: by its number or its id. */
 export const stepReference = (text: string): string | number => (/^\d{1,9}$/.test(text) ? Number(text) : text);

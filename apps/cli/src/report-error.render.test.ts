@@ -1,4 +1,4 @@
-import { ApiError, ConnectionError } from '@holdpoint/client/errors';
+import { ApiError, ConnectionError } from '@holdpoint/client';
 import { CommanderError } from 'commander';
 import { expect, it } from 'vitest';
 import { CliError } from './errors.ts';

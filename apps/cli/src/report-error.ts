@@ -1,4 +1,4 @@
-import { ApiError, ConnectionError } from '@holdpoint/client/errors';
+import { ApiError, ConnectionError } from '@holdpoint/client';
 import { CommanderError } from 'commander';
 import { commandLine } from './command-name.ts';
 import { CliError } from './errors.ts';

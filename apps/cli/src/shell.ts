@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Client } from '@holdpoint/client/client';
+import type { Client } from '@holdpoint/client';
 import type { Config } from './config.ts';
 import { findConnection } from './connection.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
@@ -85,7 +85,7 @@ export function openShell(config: Config, terminal: Terminal): Shell {
     async connect(url, key) {
       const connection = findConnection(key === undefined ? config : { ...config, key }, url);
       // A lazy import: commands that need no server start faster.
-      const { createClient } = await import('@holdpoint/client/client');
+      const { createClient } = await import('@holdpoint/client');
       const client = createClient({ baseUrl: connection.url, key: connection.key });
       clients.push(client);
       return client;

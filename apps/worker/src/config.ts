@@ -23,7 +23,7 @@ const prices = z
     try {
       return JSON.parse(text);
     } catch {
-      context.addIssue({ code: 'custom', message: 'it is no JSON' });
+      context.addIssue({ code: 'custom', message: 'expected JSON' });
       return z.NEVER;
     }
   })
@@ -58,12 +58,19 @@ const environmentSchema = z.object({
   PATH: z.string().default('/usr/local/bin:/usr/bin:/bin'),
 });
 
+/** What a worker process is started with. */
+export interface WorkerConfig extends RuntimeConfig {
+  log: string;
+  /** `redis://…`, or the absolute path of a unix socket. When undefined, the embedded server of the data directory. */
+  redisUrl: string | undefined;
+}
+
 /** Reads the environment. @throws ConfigError naming the variable */
-export function readConfig(env: NodeJS.ProcessEnv): RuntimeConfig & { log: string } {
+export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
   const parsed = environmentSchema.safeParse(env);
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-    throw new ConfigError(`The environment does not fit. ${lines.join('; ')}`);
+    throw new ConfigError(`The environment is not valid. ${lines.join('; ')}`);
   }
   const of = parsed.data;
   return {
@@ -82,10 +89,7 @@ export function readConfig(env: NodeJS.ProcessEnv): RuntimeConfig & { log: strin
     drainMs: of.HOLDPOINT_DRAIN_MS,
     sourceBytes: of.HOLDPOINT_SOURCE_BYTES,
     maintenanceMs: of.HOLDPOINT_MAINTENANCE_MS,
-    retention: {
-      ...(of.HOLDPOINT_RETAIN_DAYS === undefined ? {} : { days: of.HOLDPOINT_RETAIN_DAYS }),
-      ...(of.HOLDPOINT_RETAIN_RUNS === undefined ? {} : { runs: of.HOLDPOINT_RETAIN_RUNS }),
-    },
+    retention: { days: of.HOLDPOINT_RETAIN_DAYS, runs: of.HOLDPOINT_RETAIN_RUNS },
     sandboxPolicy: of.HOLDPOINT_SANDBOX,
     allowUnsandboxed: of.HOLDPOINT_ALLOW_UNSANDBOXED,
     toolchains: of.HOLDPOINT_TOOLCHAINS.split(':').filter((path) => path !== ''),
@@ -108,6 +112,6 @@ function checked<T>(read: () => T): T {
   try {
     return read();
   } catch (cause) {
-    throw new ConfigError(`The environment does not fit. ${cause instanceof Error ? cause.message : String(cause)}`);
+    throw new ConfigError(`The environment is not valid. ${cause instanceof Error ? cause.message : String(cause)}`);
   }
 }

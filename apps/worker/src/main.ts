@@ -1,3 +1,4 @@
+import { findRunningRedis } from '@holdpoint/embedded-redis';
 import { ConfigError, startWorkers } from '@holdpoint/runtime';
 import { logOptions, openDestination } from '@holdpoint/telemetry';
 import pino from 'pino';
@@ -9,8 +10,8 @@ async function main(): Promise<void> {
     { ...logOptions(), level: config.log, base: { app: 'worker', pid: process.pid } },
     openDestination(1),
   );
-  // Before it says that it is ready: a supervisor may send a signal as soon as it reads that.
-  const started = startWorkers(config, logger);
+  // Before the worker logs that it is ready: a supervisor may send a signal as soon as it reads that line.
+  const started = findRunningRedis(config).then((address) => startWorkers(config, address, logger));
   let ending = false;
   const onSignal = (): void => {
     if (ending) return;
@@ -31,7 +32,7 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  const told = error instanceof ConfigError ? { message: error.message, next: error.next } : error;
-  pino({ ...logOptions(), base: { app: 'worker' } }).fatal({ err: told }, 'the worker could not start');
+  const described = error instanceof ConfigError ? { message: error.message, next: error.next } : error;
+  pino({ ...logOptions(), base: { app: 'worker' } }).fatal({ err: described }, 'the worker could not start');
   process.exit(1);
 });

@@ -102,7 +102,7 @@ export type Client = ReturnType<typeof createClient>;
 /**
  * @example
  * const client = createClient({ baseUrl: 'http://127.0.0.1:4747', key });
- * const { run } = await client.createRun({ prompt: 'Mend the failing test', workspace: { source: { type: 'directory', path } } });
+ * const { run } = await client.createRun({ prompt: 'Fix the failing test', workspace: { source: { type: 'directory', path } } });
  * for await (const event of client.events(run.id)) process.stdout.write(`${event.type}\n`);
  */
 export function createClient(options: ClientOptions) {
@@ -151,14 +151,14 @@ export function createClient(options: ClientOptions) {
     },
 
     /**
-     * Makes a failed, canceled or paused run go on from one of its steps, which is made again. `undone` and `restored` as of `undoSteps`.
+     * Retries a failed, canceled or paused run from one of its steps. `undone` and `restored` are those of `undoSteps`.
      * @throws ApiError `run_not_retryable`, `external_effects`, `tools_changed`, …
      */
     async retryRun(id: string, body: RetryRun = {}, { signal }: Options = {}): Promise<Undone> {
       return (await ask({ method: 'POST', path: at('runs', id, '/retry'), body, signal }, undoneSchema)).body;
     },
 
-    /** Says something to a run: its model reads it before it decides its next turn. @throws ApiError `run_not_active` */
+    /** Sends a message to a run: its model reads the message before its next turn. @throws ApiError `run_not_active` */
     async sendMessage(
       id: string,
       text: string,
@@ -169,7 +169,7 @@ export function createClient(options: ClientOptions) {
       return (await ask({ method: 'POST', path, body: { text }, headers, signal }, sentMessageSchema)).body;
     },
 
-    /** Background commands and sub-agents, in the order they were begun. */
+    /** Background commands and sub-agents, oldest first. */
     async listTasks(runId: string, { signal }: Options = {}): Promise<Task[]> {
       return (await ask({ path: at('runs', runId, '/tasks'), signal }, taskListSchema)).body.data;
     },
@@ -182,7 +182,7 @@ export function createClient(options: ClientOptions) {
       return (await ask({ path: at('tasks', id, '/output'), query: { ...query }, signal }, taskOutputSchema)).body;
     },
 
-    /** Asks for its end: the whole process tree dies, a sub-agent is canceled. Of one that is over: nothing. */
+    /** Kills the process tree of a background command, or cancels a sub-agent. A task that is over stays as it is. */
     async killTask(id: string, { signal }: Options = {}): Promise<Task> {
       return (await ask({ method: 'POST', path: at('tasks', id, '/kill'), signal }, taskSchema)).body;
     },
@@ -192,7 +192,7 @@ export function createClient(options: ClientOptions) {
     },
 
     /**
-     * A new run that goes on after a step of this one, which stays as it is. `created` as of `createRun`.
+     * Starts a new run that continues after a step of this one. This run is unchanged. `created` is that of `createRun`.
      * @param body.from_step a step's id or `number`; 0: before the first
      * @throws ApiError `step_not_found`, `step_not_settled`, `workspace_discarded`, `invalid_fork`, …
      */
@@ -243,7 +243,7 @@ export function createClient(options: ClientOptions) {
       return followRun(transport, at('runs', runId, '/events'), after, signal);
     },
 
-    /** Each run as it is whenever one changes, from now on. Quick changes of one run may be told as one. Never ends by itself. */
+    /** Each run as it is whenever one changes, from now on. Quick changes of one run may arrive as one. Never ends by itself. */
     async *changes({ signal }: Options = {}): AsyncGenerator<Run> {
       for await (const { event, data } of follow(transport, () => ({ path: '/v1/events' }), signal)) {
         if (event === runChanged) yield read(runSchema, data, 200);
@@ -311,7 +311,7 @@ export function createClient(options: ClientOptions) {
       return (await ask({ path: at('runs', runId, '/files'), query: { ...query }, signal }, fileListSchema)).body.data;
     },
 
-    /** What was in the workspace and no snapshot can hold. */
+    /** Content of the workspace that no snapshot can hold. */
     async listUnknown(
       runId: string,
       query: { snapshot?: string | undefined; path?: string | undefined } = {},
@@ -349,13 +349,13 @@ export function createClient(options: ClientOptions) {
       return (await ask(request, publishPreviewSchema)).body;
     },
 
-    /** What the validators said at the last publish. @throws ApiError `not_validated` */
+    /** The validator results of the last publish. @throws ApiError `not_validated` */
     async getValidation(runId: string, { signal }: Options = {}): Promise<Validation> {
       return (await ask({ path: at('runs', runId, '/validation'), signal }, validationSchema)).body;
     },
 
     /**
-     * Waits for the outcome, at most 30 s; then `requested` stands for "under way". `parked`: it waits for the decision on `approval_id`.
+     * Waits for the outcome, at most 30 s; after that the status is `requested`. `parked`: the publish waits for the decision on `approval_id`.
      * @throws ApiError `publish_conflict` with `conflicts` and, when a decision can settle them, `approvalId`; `validator_failed`,
      * `publish_rejected`, `publish_expired`, `publish_failed`
      */
@@ -384,7 +384,7 @@ export function createClient(options: ClientOptions) {
       return (await ask({ path: '/v1/workers', signal }, workerListSchema)).body.data;
     },
 
-    /** What of the operator's binds every run, as the API was started with it. */
+    /** The operator's settings that bind every run, from the API process. */
     async getBounds({ signal }: Options = {}): Promise<ApiBounds> {
       return (await ask({ path: '/v1/bounds', signal }, apiBoundsSchema)).body;
     },

@@ -24,7 +24,7 @@ async function clientOf(answer: (response: ServerResponse) => void) {
   return { client, server };
 }
 
-test('a download that is cut off is never taken for a whole one', async () => {
+test('a download that is cut off is an error', async () => {
   const { client } = await clientOf((response) => {
     response.writeHead(200, { 'content-length': '10' });
     response.write('half', () => response.destroy());
@@ -51,7 +51,7 @@ test('a download that is not read to its end gives its connection back', async (
   await closed;
 });
 
-test('a download ends when it is told to', async () => {
+test('a download ends when its signal is aborted', async () => {
   const { client } = await clientOf((response) => {
     response.writeHead(200);
     response.write('x');

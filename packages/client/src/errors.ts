@@ -16,7 +16,7 @@ export class ApiError extends Error {
   /** With `publish_conflict`, when a decision can settle it: the approval that waits for it. */
   readonly approvalId: string | undefined;
   readonly requestId: string | undefined;
-  /** The same request may succeed later without anybody changing anything. */
+  /** The same request may succeed later. */
   readonly retryable: boolean;
 
   constructor(problem: ApiProblem, options: ErrorOptions = {}) {
@@ -38,7 +38,7 @@ type ApiProblem = Pick<
   'code' | 'status' | 'detail' | 'next' | 'errors' | 'conflicts' | 'approval_id'
 > & { request_id?: string };
 
-/** No answer, or not a whole one. What was asked for may have happened: every command may be sent again. */
+/** No answer, or an incomplete one. The server may have done what was asked; every command is safe to send again. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
   readonly code = 'connection_failed';
@@ -51,7 +51,7 @@ export class ConnectionError extends Error {
   }
 }
 
-/** undici says only "fetch failed" or "terminated"; the reason is in the cause, for two addresses in a list of them. */
+/** undici's message is only "fetch failed" or "terminated". The reason is in its cause, and in a list when it tried two addresses. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);

@@ -10,9 +10,9 @@ export interface Transport {
   /** Sends and reads the answer. @throws ApiError, ConnectionError */
   ask<Answer>(request: Request, schema: z.ZodType<Answer>): Promise<{ status: number; body: Answer }>;
   askText(request: Request): Promise<string>;
-  /** The answer's bytes, as they come. What breaks off in the middle is a ConnectionError. */
+  /** The answer's bytes as they arrive. An incomplete answer is a ConnectionError. */
   askBytes(request: Request): Promise<AsyncGenerator<Uint8Array>>;
-  /** What it means that an answer broke off. */
+  /** The error for an answer that broke off. */
   lost(cause: unknown): ConnectionError;
   close(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export interface Request {
   signal?: AbortSignal | undefined;
 }
 
-/** Publishing is answered after 30 s at most, a quiet stream carries a heartbeat every 15 s: after a minute the peer is gone. */
+/** Publishing is answered after 30 s at most, a quiet stream carries a heartbeat every 15 s: after a minute of silence the server is gone. */
 const silence = 60_000;
 
 export function openTransport(options: { baseUrl: string; key: string; fetch?: Fetch | undefined }): Transport {
@@ -84,7 +84,7 @@ async function* bytesOf(response: Response, lost: (cause: unknown) => Connection
       yield value;
     }
   } finally {
-    // Ends the request when the consumer stops in the middle; nothing when all was read.
+    // Ends the request when the consumer stops early; no-op when all was read.
     await reader.cancel().catch(() => undefined);
   }
 }
@@ -96,11 +96,11 @@ function initOf({ method = 'GET', body, headers = {}, signal }: Request, key: st
     headers: {
       accept: 'application/json',
       authorization: `Bearer ${key}`,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
       ...Object.fromEntries(given),
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(signal === undefined ? {} : { signal }),
+    body: body === undefined ? undefined : JSON.stringify(body),
+    signal,
     redirect: 'error',
   };
 }

@@ -5,7 +5,7 @@ export interface ServerSentEvent {
   data: string;
 }
 
-/** Reads a text/event-stream (WHATWG HTML, 9.2.6). Comments and events without data are passed over. */
+/** Reads a text/event-stream (WHATWG HTML, 9.2.6). Skips comments and events without data. */
 export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent> {
   let event = '';
   let id: string | undefined;
@@ -27,7 +27,7 @@ export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerat
   }
 }
 
-/** Whole lines only: what a cut connection left of the last one is no line. */
+/** Complete lines only: drops the rest of a line that a cut connection left. */
 async function* lines(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';

@@ -3,12 +3,12 @@ import { ApiError, ConnectionError } from './errors.ts';
 import type { Request, Transport } from './request.ts';
 import { readEvents, type ServerSentEvent } from './sse.ts';
 
-/** Pauses between tries to come back after a lost connection, ms. A server that restarts is met within them. */
+/** Pauses between tries to reconnect, ms. A server restarts within their sum. */
 const pauses = [100, 250, 500, 1000, 2000, 4000, 4000, 4000, 4000, 4000];
 
 /**
- * Server-sent events from a server that may go away in between: comes back where it was. Ends when the consumer stops.
- * @param requestFor the request to go on with; asked again before each try
+ * Server-sent events that continue after a lost connection. Ends when the consumer stops.
+ * @param requestFor makes the request that continues the stream; called before each try
  * @throws ApiError what the server refuses; ConnectionError after the last try in a row without any event
  */
 export async function* follow(
@@ -23,10 +23,10 @@ export async function* follow(
         failures = 0;
         yield event;
       }
-      // A stream of this API says when it ends; an end without a word is a lost connection.
+      // A stream of this API ends with an `end` event; any other end is a lost connection.
       throw transport.lost(new Error('the stream was cut off'));
     } catch (error) {
-      if (!mayComeBack(error)) throw error;
+      if (!mayReconnect(error)) throw error;
       const pause = pauses[failures++];
       if (pause === undefined) throw error;
       await delay(pause, undefined, signal === undefined ? {} : { signal });
@@ -52,7 +52,7 @@ async function* open(
   }
 }
 
-/** What breaks while reading is a lost connection, unless the caller wanted it. */
+/** An error while reading is a lost connection, unless the caller aborted. */
 async function* guarded(
   transport: Transport,
   events: AsyncGenerator<ServerSentEvent>,
@@ -71,5 +71,5 @@ async function* guarded(
   }
 }
 
-const mayComeBack = (error: unknown): boolean =>
+const mayReconnect = (error: unknown): boolean =>
   error instanceof ConnectionError || (error instanceof ApiError && error.retryable);

@@ -2,20 +2,20 @@ import { z } from 'zod';
 import { runIdSchema } from './ids.ts';
 import { problemSchema } from './vocabulary.ts';
 
-/** What a run and the sub-agents beneath it have used. Only ever rises. */
+/** The usage of a run and the sub-agents beneath it. It never falls. */
 export const treeUsageSchema = z.strictObject({
   steps: z.int(),
-  active_ms: z.int().describe('The sum of all of them'),
-  wall_ms: z.int().describe('What counts for `wall_s`: sub-agents that run beside a running run add nothing'),
+  active_ms: z.int().describe('The sum over all of them'),
+  wall_ms: z.int().describe('The time that counts for `wall_s`: sub-agents beside a running run add nothing'),
   input_tokens: z.int(),
   output_tokens: z.int(),
   cost_micros: z.int(),
-  agents: z.int().describe('Sub-agents that were begun'),
+  agents: z.int().describe('Sub-agents that were started'),
 });
 export type TreeUsage = z.infer<typeof treeUsageSchema>;
 
-/** What stands still in a run and the sub-agents beneath it. */
-const standstill = {
+/** What waits for a person in a run and the sub-agents beneath it. */
+const blockage = {
   approvals: z.int().describe('Approvals that are pending'),
   paused: z.int().describe('Runs that are paused'),
   blocker: z
@@ -24,18 +24,18 @@ const standstill = {
     .describe('One of the paused runs, and why'),
 };
 
-/** What a sub-agent last said of itself and of those beneath it. */
+/** The last report of a sub-agent on itself and the sub-agents beneath it. */
 export const agentReportSchema = z.strictObject({
   used: treeUsageSchema,
-  waiting: z.boolean().describe('It is waiting or paused: it does nothing before a person acts'),
-  ...standstill,
+  waiting: z.boolean().describe('It is waiting or paused until a person acts'),
+  ...blockage,
 });
 export type AgentReport = z.infer<typeof agentReportSchema>;
 
-/** What all sub-agents of a run said, together. Those that are over count for their usage only. */
+/** The sum of the reports of a run's sub-agents. Ended sub-agents count for their usage only. */
 export const agentsTotalSchema = z.strictObject({
   used: treeUsageSchema,
   waiting: z.int().describe('Sub-agents that wait or are paused'),
-  ...standstill,
+  ...blockage,
 });
 export type AgentsTotal = z.infer<typeof agentsTotalSchema>;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** How far a promise holds on this host: by the kernel, in part, or not at all. */
+/** How a bound is enforced on this host: by the kernel, in part, or not at all. */
 const enforcementSchema = z.enum(['enforced', 'partial', 'absent']);
 export type Enforcement = z.infer<typeof enforcementSchema>;
 
-/** What the sandbox enforced for an attempt. Kept with every attempt, shown by `holdpoint doctor`. */
+/** What the sandbox enforced for an attempt. Stored with every attempt, shown by `holdpoint doctor`. */
 export const capabilityReportSchema = z.strictObject({
   driver: z.enum(['bubblewrap', 'none']),
   fs: enforcementSchema,
@@ -20,7 +20,7 @@ export const capabilityReportSchema = z.strictObject({
 export type CapabilityReport = z.infer<typeof capabilityReportSchema>;
 
 const absent = 'absent' as const;
-/** The report of a call that no isolation held. */
+/** The report of a call that ran without isolation. */
 export const nothingEnforced: CapabilityReport = {
   ...{ driver: 'none', fs: absent, net: absent, pids: absent, memory: absent, cpu: absent },
   ...{ disk: absent, seccomp: absent, uid_drop: absent, notes: [] },

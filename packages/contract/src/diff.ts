@@ -4,26 +4,24 @@ export const unknownContentSchema = z.strictObject({
   path: z.string(),
   reason: z
     .enum(['too_large', 'socket', 'fifo', 'device', 'unreadable'])
-    .describe('unreadable: also a folder that is nested too deep, with all that is in it'),
+    .describe('unreadable: also a folder that is nested too deep, with its contents'),
   bytes: z.int(),
-  modified_at: z.iso.datetime().nullable().describe('null: not known, or it was left out of the copy already'),
+  modified_at: z.iso.datetime().nullable().describe('null: unknown, or already left out of the copy'),
 });
-/** What is in the tree and no snapshot holds: nothing can be shown of it, and what was there before is not what is there now. */
+/** An entry of the tree that no snapshot can hold, so that its content cannot be shown. */
 export type UnknownContent = z.infer<typeof unknownContentSchema>;
 
 export const changedRepositorySchema = z.strictObject({
   path: z
     .string()
     .nullable()
-    .describe('The `.git` entry, with a slash at its end where it is a folder; null: the rest of a long list'),
-  files: z.int().describe('How many files in it differ'),
+    .describe('The `.git` entry, with a trailing slash if it is a folder; null: the rest of a long list'),
+  files: z.int().describe('Number of files in it that differ'),
   bytes: z.int(),
   configuration: z
     .string()
     .nullable()
-    .describe(
-      'Of a nested repository: what its configuration says, which git commands in it follow; null: it has none',
-    ),
+    .describe('The configuration of a nested repository, which git commands in it obey; null: there is none'),
 });
 /** A repository in the tree that the run made or changed. */
 export type ChangedRepository = z.infer<typeof changedRepositorySchema>;
@@ -48,27 +46,36 @@ export const fileDiffSchema = z.strictObject({
   omitted: z
     .literal(true)
     .optional()
-    .describe('Its hunks are left out, because the diff is too large: ask for this path alone, or for the patch'),
+    .describe('The hunks are left out because the diff is too large: request this path alone, or the patch'),
 });
 export type FileDiff = z.infer<typeof fileDiffSchema>;
+
+/** One path that differs between two states of a workspace. */
+export const pathChangeSchema = z.strictObject({
+  path: z.string(),
+  change: z.enum(['added', 'modified', 'deleted', 'unknown']).describe('unknown: no snapshot holds its content'),
+});
+export type PathChange = z.infer<typeof pathChangeSchema>;
 
 const leftOutSchema = z.strictObject({
   path: z
     .string()
     .nullable()
-    .describe('Of a folder that stands for all its files, with a slash at its end; null: the rest of a long list'),
+    .describe('A path with a trailing slash is a folder with all its files; null: the rest of a long list'),
   reason: z
     .enum(['ignored', 'excluded', 'repository', 'too_large', 'socket', 'fifo', 'device', 'unreadable'])
     .describe(
-      'ignored: by the ignore rules of a git source; excluded: by include or exclude; repository: `.git`, only in a diff; any other: no snapshot can hold it',
+      'ignored: by the ignore rules of a git source; excluded: by include or exclude; repository: `.git`, only in a diff; all others: no snapshot can hold it',
     ),
   files: z.int(),
   bytes: z.int(),
-  modified_at: z.iso.datetime().optional().describe('Of a file whose content no snapshot holds'),
+  modified_at: z.iso.datetime().optional().describe('For a file whose content no snapshot holds'),
 });
-/** What the run made or changed and no publish brings to the source. */
+/** A path that the run created or changed and that no publish brings to the source. */
 export type LeftOut = z.infer<typeof leftOutSchema>;
-/** Whether the run made or changed something that no snapshot holds, so that no publish can bring it. */
+/** Whether no snapshot can hold the content, so that no publish can bring it. */
 export const isUnstorable = ({ reason }: Pick<LeftOut, 'reason'>): boolean =>
   reason !== 'ignored' && reason !== 'excluded' && reason !== 'repository';
-export const leftOutListSchema = z.array(leftOutSchema).describe('What the run made or changed and is not published');
+export const leftOutListSchema = z
+  .array(leftOutSchema)
+  .describe('What the run created or changed and is not published');

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { agentReportSchema, agentsTotalSchema } from './agent-report.ts';
 import { capabilityReportSchema } from './capabilities.ts';
-import { decidedSchema } from './decided.ts';
+import { pathChangeSchema } from './diff.ts';
+import { grantSchema } from './grant.ts';
 import {
   approvalIdSchema,
   messageIdSchema,
@@ -40,16 +41,16 @@ const event = <Type extends string, Data extends z.ZodRawShape>(type: Type, data
 const stepEvent = <Type extends string, Data extends z.ZodRawShape>(type: Type, data: Data) =>
   event(type, data).extend({ step_id: stepIdSchema });
 
-/** The same for what may be about a step, or about the run's publish. */
+/** The same for events of a step, or of the run's publish. */
 const approvalEvent = <Type extends string, Data extends z.ZodRawShape>(type: Type, data: Data) =>
   event(type, data).extend({ step_id: stepIdSchema.optional() });
 
 const attempt = z.int().min(1);
 const epoch = z.int().min(1);
-/** The tree is not what the log says any more, and is made anew before anything else of the run starts. */
+/** The tree no longer matches the log: it is rebuilt before anything else of the run starts. */
 const restore = z.literal(true).optional();
 
-/** What a run and its sub-agents have used up. Counts go on over pauses; `active_ms` is what counts for `wall_s`. */
+/** What a run and its sub-agents have used. A pause resets no count; `active_ms` is what counts for `wall_s`. */
 const usage = {
   turn: z.int(),
   steps: z.int(),
@@ -61,43 +62,56 @@ const usage = {
 export const usageSchema = z.strictObject(usage);
 export type Usage = z.infer<typeof usageSchema>;
 
-/** How often the last turns were the same calls with the same results, and how often on end nothing succeeded. */
+/** How many of the last turns in a row had the same calls and results, and in how many nothing succeeded. */
 export const repetitionSchema = z.strictObject({ digest: z.string(), same: z.int(), failed: z.int() });
 export type Repetition = z.infer<typeof repetitionSchema>;
 
-/** What an attempt came to, beside its status. `capabilities` is the sandbox's report of what was enforced. */
+/** The outcome of a step, beside its status. `capabilities` is the sandbox's report of what was enforced. */
 const settled = {
   attempt: attempt.nullable().describe('null: nothing ran'),
   value: payloadSchema.optional(),
   error: problemSchema.optional(),
   duration_ms: z.number().optional(),
   capabilities: capabilityReportSchema.optional(),
-  inherited_from: stepIdSchema.optional().describe('The step of the run it was forked from that came to this'),
-  decided: z.array(decidedSchema).optional().describe('With inherited_from: the decisions that let it run there'),
+  inherited_from: stepIdSchema.optional().describe('The step of the original run that had this outcome'),
+  grants: z.array(grantSchema).optional().describe('With inherited_from: the decisions that let it run there'),
   restore,
 };
 
-/** Calls of a model's answer that were above what a turn may have: the last ones. They are no steps, and nothing of them runs. */
+/** The last calls of an answer with more calls than a turn may have. They become no steps and never run. */
 export const refusedCallsSchema = z.strictObject({ calls: z.int().min(1), error: problemSchema });
 export type RefusedCalls = z.infer<typeof refusedCallsSchema>;
 
-/** What a sub-agent says of itself, and what all sub-agents of the run come to with it. */
+/** The report of a sub-agent, and the total over all sub-agents of the run. */
 const report = { task_id: taskIdSchema, report: agentReportSchema, total: agentsTotalSchema };
+
+/** What lists show of a run. */
+export const runHeaderSchema = z.strictObject({
+  title: z.string(),
+  toolset: z.string(),
+  planner: z.enum(['scripted', 'model']),
+  model: z.string().optional(),
+  labels: z.record(z.string(), z.string()),
+  priority: prioritySchema.optional(),
+});
+
+export const toolVersionsSchema = z
+  .record(z.string(), z.string())
+  .describe('Version of each tool of the toolset: a digest of its schema');
+
+/** How a run ends when its tasks are over. */
+export const closingSchema = z.strictObject({
+  as: z.enum(['succeeded', 'failed']),
+  message: z.string(),
+  reason: problemSchema.optional(),
+});
 
 const runEvents = [
   event('run.created', {
     spec: payloadSchema,
-    title: z.string(),
-    toolset: z.string(),
-    planner: z.enum(['scripted', 'model']),
-    model: z.string().optional(),
-    labels: z.record(z.string(), z.string()),
+    ...runHeaderSchema.shape,
     created_by: z.string(),
-    priority: prioritySchema.optional(),
-    tools: z
-      .record(z.string(), z.string())
-      .optional()
-      .describe('Version of each tool of the toolset: a digest of its schema'),
+    tools: toolVersionsSchema.optional(),
     forked_from: forkedFromSchema.optional(),
     parent: parentSchema.optional(),
   }),
@@ -108,7 +122,7 @@ const runEvents = [
     status: z.enum(['queued', 'running', 'waiting']),
     turn: z.int(),
     used: usageSchema.optional().describe('After a pause: limits count from here'),
-    tools: z.record(z.string(), z.string()).optional().describe('The versions that it goes on with, when others'),
+    tools: toolVersionsSchema.optional().describe('The versions that the run continues with, when they changed'),
     by: z.string().optional(),
   }),
   event('run.extended', {
@@ -120,18 +134,14 @@ const runEvents = [
     by: z.string(),
     to_step: stepIdSchema.nullable().describe('The last step that is kept; null: none is'),
     turn: z.int(),
-    steps: z.array(stepIdSchema).describe('The steps of that turn: kept ones, and those that follow as new'),
+    steps: z.array(stepIdSchema).describe('The steps of that turn: the kept ones, then new ones'),
     open: z.int(),
     snapshot: snapshotId,
-    lost_tasks: z.array(taskIdSchema).optional().describe('What they changed is taken back, although their steps stay'),
+    lost_tasks: z.array(taskIdSchema).optional().describe('Their changes are undone, although their steps stay'),
     undone: z.array(z.strictObject({ id: stepIdSchema, name: z.string().optional() })),
   }),
   event('run.forked', { child: runIdSchema, step_id: stepIdSchema.nullable(), snapshot: snapshotId }),
-  event('run.closing', {
-    as: z.enum(['succeeded', 'failed']),
-    message: z.string(),
-    reason: problemSchema.optional(),
-  }),
+  event('run.closing', closingSchema.shape),
   event('run.canceling', { by: z.string(), message: z.string().optional(), from: runStatusSchema.optional() }),
   event('run.canceled', {}),
   event('run.succeeded', { message: z.string() }),
@@ -144,8 +154,8 @@ const runEvents = [
     usage: z
       .strictObject({ input_tokens: z.int(), output_tokens: z.int(), cost_micros: z.int().optional() })
       .optional()
-      .describe('What the model took; cost in millionths of a US dollar'),
-    repetition: repetitionSchema.optional().describe('Of the turns before'),
+      .describe('What the model used; cost in millionths of a US dollar'),
+    repetition: repetitionSchema.optional().describe('Over the turns before'),
     messages_read: z.int().optional().describe('How many of the messages to the run the planner had read'),
     refused: refusedCallsSchema.optional(),
   }),
@@ -168,19 +178,21 @@ const runEvents = [
   }),
 ] as const;
 
+/** A planned call, without its arguments. */
+export const callSchema = z.strictObject({
+  turn: z.int().min(1),
+  index: z.int().min(0),
+  name: z.string().optional(),
+  call_id: z.string().optional().describe("The model's id for this call"),
+  tool: z.string(),
+  effect: effectSchema,
+  risk: riskSchema,
+  gate: z.literal('input').optional(),
+  sequential: z.literal(true).optional(),
+});
+
 const stepEvents = [
-  stepEvent('step.created', {
-    turn: z.int().min(1),
-    index: z.int().min(0),
-    name: z.string().optional(),
-    call_id: z.string().optional().describe("the model's id for this call"),
-    tool: z.string(),
-    args: payloadSchema,
-    effect: effectSchema,
-    risk: riskSchema,
-    gate: z.literal('input').optional(),
-    sequential: z.literal(true).optional(),
-  }),
+  stepEvent('step.created', { ...callSchema.shape, args: payloadSchema }),
   stepEvent('step.queued', { reason: z.string(), args: payloadSchema.optional(), effect: effectSchema.optional() }),
   stepEvent('step.started', {
     attempt,
@@ -205,57 +217,61 @@ const stepEvents = [
   stepEvent('step.canceled', settled),
 ] as const;
 
-/** How many changed paths an approval names; the rest is a number. */
+/** Most changed paths that an approval names; the others are only counted. */
 export const mostChangesNamed = 100;
 
-/** What made a decision void: the files were no longer those that it was made for. */
+/** Why a decision became void: the files were no longer those that it was made on. */
 export const actionChangedSchema = z.strictObject({
-  approval_id: approvalIdSchema.describe('The approval that had been decided'),
-  from: snapshotId.describe('What was decided on'),
-  to: snapshotId.describe('What was found before the call began'),
-  changes: z
-    .array(
-      z.strictObject({
-        path: z.string(),
-        change: z.enum(['added', 'modified', 'deleted', 'unknown']).describe('unknown: no snapshot holds its content'),
-      }),
-    )
-    .max(mostChangesNamed),
+  approval_id: approvalIdSchema.describe('The decided approval'),
+  from: snapshotId.describe('The snapshot that the decision was made on'),
+  to: snapshotId.describe('The snapshot before the call would have started'),
+  changes: z.array(pathChangeSchema).max(mostChangesNamed),
   total: z.int(),
   uses: z
     .string()
     .optional()
-    .describe('What the call takes from a sub-agent is not what was shown: its run and snapshot now; empty: nothing'),
+    .describe(
+      'Set when the call would use other content of a sub-agent than was shown: its run and snapshot now; empty: none',
+    ),
 });
 export type ActionChanged = z.infer<typeof actionChangedSchema>;
+
+/** What an approval asks. */
+export const approvalRequestSchema = z.strictObject({
+  kind: approvalKindSchema,
+  action_digest: z.string().optional().describe('For a publish. The digest of a call is computed from the call'),
+  reason: z.string(),
+  risk: riskSchema,
+  preview: payloadSchema.optional(),
+  uses: z.string().optional().describe('What the call uses of another run; the digest covers it'),
+  allowed_decisions: z.array(decisionKindSchema),
+  expires_at: z.iso.datetime(),
+  changed: actionChangedSchema.optional().describe('Set when the call was decided before and the files changed since'),
+});
+
+export const decisionSchema = z.strictObject({
+  decision: decisionKindSchema,
+  action_digest: z.string(),
+  args: payloadSchema.optional(),
+  asked: payloadSchema.optional().describe('With edit: the arguments before it'),
+  message: z.string().optional(),
+  by: z.string(),
+});
 
 const approvalEvents = [
   approvalEvent('approval.requested', {
     approval_id: approvalIdSchema,
-    kind: approvalKindSchema,
-    action_digest: z.string().optional().describe('Of a publish; that of a call follows from the call'),
     snapshot: snapshotId,
-    reason: z.string(),
-    risk: riskSchema,
-    preview: payloadSchema.optional(),
-    uses: z.string().optional().describe('What the call uses of another run; the digest covers it'),
-    allowed_decisions: z.array(decisionKindSchema),
-    expires_at: z.iso.datetime(),
-    changed: actionChangedSchema.optional().describe('The call was decided before, and the files had changed since'),
+    ...approvalRequestSchema.shape,
   }),
   approvalEvent('approval.decided', {
     approval_id: approvalIdSchema,
-    decision: decisionKindSchema,
-    action_digest: z.string(),
     snapshot: snapshotId,
-    args: payloadSchema.optional(),
-    asked: payloadSchema.optional().describe('With edit: the arguments before it'),
-    message: z.string().optional(),
-    by: z.string(),
+    ...decisionSchema.shape,
     writes: z
       .literal(true)
       .optional()
-      .describe('The call will change the workspace: until it is through nobody else does'),
+      .describe('The call will change the workspace: nothing else may change it until the call has ended'),
   }),
   approvalEvent('approval.expired', { approval_id: approvalIdSchema }),
   approvalEvent('approval.canceled', { approval_id: approvalIdSchema, reason: z.string() }),
@@ -270,7 +286,7 @@ const taskEvents = [
   event('task.resumed', report),
   event('task.reserved', {
     task_id: taskIdSchema,
-    for_step: stepIdSchema.describe('Of a run beneath: it is about to begin one more sub-agent'),
+    for_step: stepIdSchema.describe('A step of a sub-agent that is about to start one more sub-agent'),
   }),
   event('task.exited', {
     task_id: taskIdSchema,
@@ -281,7 +297,7 @@ const taskEvents = [
     task_id: taskIdSchema,
     status: taskStatusSchema.extract(['completed', 'failed', 'killed', 'timed_out', 'lost']),
     ...taskOutcomeSchema.shape,
-    total: agentsTotalSchema.optional().describe('With what a sub-agent used in all'),
+    total: agentsTotalSchema.optional().describe('The total, with all that the sub-agent used'),
     restore,
   }),
 ] as const;
@@ -291,7 +307,10 @@ const networkEvents = [
     attempt,
     host: z.string(),
     port: z.int(),
-    address: z.string().optional().describe('What the name stood for; absent when nothing was connected'),
+    address: z
+      .string()
+      .optional()
+      .describe('The address that the name resolved to; absent when no connection was made'),
     verdict: z.enum(['allowed', 'refused', 'failed']),
     reason: z.string().optional(),
     bytes_up: z.int(),
@@ -303,7 +322,7 @@ const networkEvents = [
     counts: z
       .array(
         z.object({
-          host: z.string().nullable().describe('Null: of many hosts'),
+          host: z.string().nullable().describe('null: several hosts'),
           port: z.int().nullable(),
           verdict: z.enum(['allowed', 'refused', 'failed']),
           reason: z.string().optional(),
@@ -312,15 +331,36 @@ const networkEvents = [
           bytes_down: z.int(),
         }),
       )
-      .describe('Connections since the hundredth of the attempt, which have no event of their own'),
+      .describe('Connections after the hundredth of the attempt. They have no events of their own'),
   }),
 ] as const;
+
+/** What a publish was asked to do. */
+export const publishRequestSchema = z.strictObject({
+  snapshot: snapshotId,
+  message: z.string(),
+  branch: z.string().optional(),
+  author: z.strictObject({ name: z.string(), email: z.string() }).optional(),
+  include_ignored: z.literal(true).optional(),
+});
+
+/** A publish request for the current snapshot. */
+export type PublishOptions = Omit<z.infer<typeof publishRequestSchema>, 'snapshot'>;
+
+/** What people decided about a publish. */
+export const publishReleaseSchema = z.strictObject({
+  approved: z.string().optional().describe('Digest of what was approved'),
+  resolutions: payloadSchema.optional(),
+});
+
+/** The result of the validators. */
+export const validatedSchema = z.strictObject({ snapshot: snapshotId, passed: z.boolean(), results: payloadSchema });
 
 const workspaceEvents = [
   event('workspace.progress', { files: z.int(), bytes: z.int() }),
   event('workspace.materialised', {
     snapshot: snapshotId,
-    base: snapshotId.optional().describe('Where the change set is counted from, when that is another snapshot'),
+    base: snapshotId.optional().describe('The snapshot that the change set is counted from, when it is another one'),
     base_commit: z.string().nullable(),
     files: z.int(),
     bytes: z.int(),
@@ -339,14 +379,14 @@ const workspaceEvents = [
     parent: snapshotId,
     files_changed: z.int(),
     skipped: z.int(),
-  }).describe('Background commands had changed the files that were decided on: this is what they are now'),
+  }).describe('Background commands changed the files after the decision: this is the snapshot of the files now'),
   event('workspace.leased', { epoch, worker: z.string() }),
   event('workspace.distrusted', {
     epoch,
     reason: z
       .enum(['other_boot', 'log_went_back', 'tree_changed'])
       .describe(
-        'other_boot: the machine was started again since the tree was written. log_went_back: the tree is ahead of the log, so Redis lost acknowledged writes. tree_changed: the files are not those of the snapshot',
+        'other_boot: the machine restarted after the tree was written. log_went_back: the tree is ahead of the log, so Redis lost acknowledged writes. tree_changed: the files differ from the snapshot',
       ),
     detail: z.string(),
   }),
@@ -360,19 +400,9 @@ const workspaceEvents = [
     skipped: z.int(),
   }),
   event('workspace.validating', { snapshot: snapshotId }),
-  event('workspace.publish_requested', {
-    snapshot: snapshotId,
-    message: z.string(),
-    branch: z.string().optional(),
-    author: z.strictObject({ name: z.string(), email: z.string() }).optional(),
-    include_ignored: z.literal(true).optional(),
-    by: z.string(),
-  }),
-  event('workspace.validated', { snapshot: snapshotId, passed: z.boolean(), results: payloadSchema }),
-  event('workspace.publish_released', {
-    approved: z.string().optional().describe('Digest of what was approved'),
-    resolutions: payloadSchema.optional(),
-  }),
+  event('workspace.publish_requested', { ...publishRequestSchema.shape, by: z.string() }),
+  event('workspace.validated', validatedSchema.shape),
+  event('workspace.publish_released', publishReleaseSchema.shape),
   event('workspace.publish_rejected', { reason: problemSchema }),
   event('workspace.publish_failed', { snapshot: snapshotId, reason: problemSchema }),
   event('workspace.published', { snapshot: snapshotId, published: publishedSchema }),
@@ -394,9 +424,21 @@ export type RunEvent = z.infer<typeof eventSchema>;
 export type EventType = RunEvent['type'];
 export type EventOf<Type extends EventType> = Extract<RunEvent, { type: Type }>;
 
+/**
+ * One connection of a call to the outside, or one attempt at it, as it is logged when it ends.
+ *
+ * - `host`: normalised when it is a valid host; otherwise as the client wrote it, at most 300 characters. Empty when the client named none.
+ * - `port`: 0 when the client named none.
+ * - `verdict`: `refused` when no connection was allowed, `failed` when the host was allowed but could not be reached.
+ * - `reason`: why the connection was refused, failed, or was cut short: an `EgressErrorCode`, or `EABORTED` (this side gave up). The proxy
+ *   adds `EPROXYAUTH` (no token or a wrong one), `EPROXYREQUEST` (a request that a proxy does not serve) and `EPROXYBUSY` (too many connections).
+ * - `bytes_up`, `bytes_down`: without TLS framing when the guarded fetch speaks TLS itself.
+ */
+export type Connection = Omit<EventOf<'network.connected'>['data'], 'attempt'>;
+
 /** An event with its sequence number: dense, from 1, per run. */
 export type LoggedEvent = RunEvent & { seq: number };
 
-/** What a transition says of an event; the log adds id, run and time. */
+/** An event before it is appended: the log adds id, run and time. */
 export type NewEvent = { [Type in EventType]: Draft<EventOf<Type>> }[EventType];
 type Draft<Event> = Event extends unknown ? Omit<Event, 'id' | 'run_id' | 'time'> : never;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What the ids of each kind begin with, before an underscore and a UUIDv7. */
+/** The prefix of each kind of id, before an underscore and a UUIDv7. */
 export const idPrefixes = {
   run: 'run',
   step: 'step',
@@ -11,7 +11,7 @@ export const idPrefixes = {
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 
-/** Steps, approvals and tasks share one index of owners: the id says which of them is meant. */
+/** Steps, approvals and tasks share one index of owners: the prefix distinguishes them. */
 export const isIdOf = (kind: IdKind, id: string): boolean => id.startsWith(`${idPrefixes[kind]}_`);
 
 const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';

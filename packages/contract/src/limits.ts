@@ -2,60 +2,61 @@ import { z } from 'zod';
 
 const mebibyte = 1024 * 1024;
 
-/** Bounds of one command of the run. What is left out is the host's own. A call may ask for less, never for more. */
+/** Limits of one command of the run. An absent limit is that of the host. A call may ask for less, never for more. */
 export const commandLimitsSchema = z.strictObject({
   memory_bytes: z
     .int()
     .min(64 * mebibyte)
     .optional()
-    .describe('Of all its processes together, where control groups exist'),
+    .describe('Memory of all its processes together, where control groups exist'),
   cpu_seconds: z.int().min(1).optional().describe('CPU seconds of one process'),
   processes: z.int().min(8).max(100_000).optional(),
-  file_bytes: z.int().min(mebibyte).optional().describe('The largest file that it may write'),
-  workspace_bytes: z.int().min(mebibyte).optional().describe('The whole workspace'),
+  file_bytes: z.int().min(mebibyte).optional().describe('Largest file that it may write'),
+  workspace_bytes: z.int().min(mebibyte).optional().describe('Size of the whole workspace'),
   open_files: z.int().min(32).max(1_000_000).optional(),
   output_bytes: z.int().min(1024).optional().describe('stdout and stderr together'),
 });
 export type CommandLimits = z.infer<typeof commandLimitsSchema>;
 
-/** The limits of a run that may be left out, and those that have a default. */
+/** The limits of a run. */
 const bounds = {
   max_turns: z
     .int()
     .min(1)
     .max(10_000)
-    .describe('Turns that a model may take until the run pauses; resume grants as many again'),
+    .describe('Turns of a model until the run pauses; a resume grants as many again'),
   max_steps: z
     .int()
     .min(1)
     .max(1_000_000)
-    .describe('Steps that may be planned until the run pauses; a turn of a model is cut there'),
+    .describe('Planned steps until the run pauses; a turn of a model is cut there'),
   wall_s: z
     .int()
     .min(1)
     .max(31_536_000)
-    .describe('Seconds the run may be running until it pauses; time in which it waits for a person does not count'),
-  max_tokens: z.int().min(1).describe('Tokens, in and out, that models may take until the run pauses'),
-  max_cost_usd: z.number().positive().describe('Of models whose prices the operator has set'),
+    .describe('Seconds of running until the run pauses; time in which it waits for a person does not count'),
+  max_tokens: z.int().min(1).describe('Tokens of models, in and out, until the run pauses'),
+  max_cost_usd: z
+    .number()
+    .positive()
+    .describe('Cost until the run pauses. Counts models whose prices the operator has set'),
   loop_after: z
     .int()
     .min(2)
     .max(100)
-    .describe(
-      'A model that makes the same calls with the same results, or only failing ones, in so many turns on end is stuck: the run pauses',
-    ),
+    .describe('Turns in a row with the same calls and results, or with failed calls only, until the run pauses'),
   max_tasks: z.int().min(0).max(64).describe('Background commands and sub-agents at once'),
   max_agents: z
     .int()
     .min(0)
     .max(10_000)
-    .describe('Sub-agents in all, those of sub-agents included; resume grants as many again'),
-  max_depth: z.int().min(0).max(5).describe('Sub-agents of sub-agents; 0: none at all'),
-  task_wall_s: z.int().min(1).max(604_800).describe('Seconds one background command may take at most'),
-  step_wall_s: z.int().min(1).max(86_400).describe('Seconds of wall time one command may take at most'),
+    .describe('Sub-agents in total, including those of sub-agents; a resume grants as many again'),
+  max_depth: z.int().min(0).max(5).describe('Levels of sub-agents; 0: none at all'),
+  task_wall_s: z.int().min(1).max(604_800).describe('Seconds that one background command may take'),
+  step_wall_s: z.int().min(1).max(86_400).describe('Seconds of wall time that one command may take'),
 };
 
-/** Steps, seconds, tokens, dollars and agents count for a run and all sub-agents beneath it, together. */
+/** Steps, seconds, tokens, dollars and agents are counted over a run and all sub-agents beneath it. */
 export const limitsSchema = z.strictObject({
   ...bounds,
   max_turns: bounds.max_turns.default(200),
@@ -73,6 +74,6 @@ export const limitsSchema = z.strictObject({
 });
 export type Limits = z.infer<typeof limitsSchema>;
 
-/** Limits as they are given, nothing filled in. */
+/** Limits as submitted, without defaults. */
 export const givenLimitsSchema = z.strictObject({ ...bounds, command: commandLimitsSchema }).partial();
 export type GivenLimits = z.infer<typeof givenLimitsSchema>;

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { runIdSchema, snapshotIdSchema, stepIdSchema, taskIdSchema } from './ids.ts';
 
 /**
- * Where a forked run goes on from: another run, as its log told at sequence number `seq`, up to and with turn `turn`. What came before
- * is not copied; it is read there.
+ * The run that a fork continues: its log up to sequence number `seq` and turn `turn`, both included. That history is not copied; it is
+ * read from the original log.
  */
 export const forkedFromSchema = z.strictObject({
   run_id: runIdSchema,
@@ -11,16 +11,16 @@ export const forkedFromSchema = z.strictObject({
   step_id: stepIdSchema.nullable().describe('The last step that is kept; null: none is'),
   turn: z.int().min(0),
   snapshot: snapshotIdSchema,
-  names: z.record(z.string(), stepIdSchema).describe('Named steps of that past, for references'),
+  names: z.record(z.string(), stepIdSchema).describe('Named steps of that history, for references'),
 });
 export type ForkedFrom = z.infer<typeof forkedFromSchema>;
 
-/** Whom a sub-agent works for. Its workspace begins as the other run's was at `snapshot`; nothing else of that run is told to it. */
+/** The run that a sub-agent works for. Its workspace starts with that run's `snapshot`; it sees nothing else of that run. */
 export const parentSchema = z.strictObject({
   run_id: runIdSchema,
   step_id: stepIdSchema,
   task_id: taskIdSchema,
   snapshot: snapshotIdSchema,
-  depth: z.int().min(1).describe('1: its parent is nobody’s sub-agent'),
+  depth: z.int().min(1).describe('1: the parent is not a sub-agent itself'),
 });
 export type Parent = z.infer<typeof parentSchema>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Stands in an argument for a value out of an earlier step's result. `pointer` is a JSON pointer (RFC 6901). */
+/** A placeholder in an argument for a value of an earlier step's result. `pointer` is a JSON pointer (RFC 6901). */
 export const referenceSchema = z.strictObject({ $from: z.string(), pointer: z.string().default('') });
 export type Reference = z.infer<typeof referenceSchema>;
 
@@ -14,7 +14,7 @@ const planStepSchema = z.strictObject({
   args: z.record(z.string(), z.json()).default({}),
 });
 
-/** Calls of one turn at most, of a plan and of a model. */
+/** Most calls of one turn, of a plan or a model. */
 export const mostCalls = 64;
 
 /** A scripted plan: groups run one after the other. The order of the steps in a group: `turn-order.ts`. */
@@ -62,14 +62,14 @@ export const planSchema = z
 export type Plan = z.infer<typeof planSchema>;
 export type PlanStep = Plan['groups'][number]['steps'][number];
 
-/** Whether a JSON value is a reference. An object with `$from` is nothing else. */
+/** The reference that a JSON value is. Every object with `$from` must be one. */
 export function asReference(value: unknown): Reference | undefined {
   if (typeof value !== 'object' || value === null || !('$from' in value)) return undefined;
   const parsed = referenceSchema.safeParse(value);
   return parsed.success ? parsed.data : undefined;
 }
 
-/** All references inside a JSON value, in the order they are written. */
+/** All references inside a JSON value, in order. */
 export function references(value: unknown): Reference[] {
   const reference = asReference(value);
   if (reference) return [reference];

@@ -24,7 +24,7 @@ export const policySchema = z.strictObject({
   publish: z
     .enum(['allow', 'hold'])
     .default('allow')
-    .describe('hold: what a publish would do is shown first, and it waits for a decision'),
+    .describe('hold: a publish shows its plan and waits for a decision'),
   approval_timeout_s: z
     .int()
     .min(1)
@@ -34,7 +34,7 @@ export const policySchema = z.strictObject({
 });
 export type Policy = z.infer<typeof policySchema>;
 
-/** What the operator holds or denies for every run, whatever its own policy says. */
+/** The operator's policy for every run. It can only be stricter than the run's own policy. */
 export const operatorPolicySchema = z.strictObject({
   rules: policySchema.shape.rules.describe(
     'The first rule that matches decides. No match: the policy of the run alone',

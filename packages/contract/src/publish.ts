@@ -27,23 +27,23 @@ export const publishTargetSchema = z.strictObject({
     .max(250)
     .optional()
     .describe(
-      'Of a git source: made when it is missing, merged into when it has moved. Default: a new branch holdpoint/<run>',
+      'For a git source: created when missing, merged into when it has moved. Default: a new branch holdpoint/<run>',
     ),
-  message: z.string().min(1).max(10_000).describe('Of the commit'),
+  message: z.string().min(1).max(10_000).describe('Message of the commit'),
   author: z
     .strictObject({ name: z.string().min(1).max(200), email: z.string().min(1).max(200) })
     .optional()
-    .describe('Of the commit. Default: Holdpoint'),
+    .describe('Author of the commit. Default: Holdpoint'),
   include_ignored: z
     .boolean()
     .optional()
-    .describe('With what the ignore rules of a git source match. Default: without'),
+    .describe('Also publish what the ignore rules of a git source match. Default: false'),
 });
 export type PublishTarget = z.infer<typeof publishTargetSchema>;
 
 const oidSchema = z.string().regex(/^[0-9a-f]{40}$/);
 
-/** One version of a file that is in conflict. Null stands for: there is no file. */
+/** One version of a file in conflict. Null stands for no file. */
 const versionSchema = z.strictObject({
   mode: z.string(),
   oid: oidSchema.describe('Hex SHA-1 of the content as a git blob'),
@@ -53,8 +53,8 @@ const versionSchema = z.strictObject({
 export type FileVersion = z.infer<typeof versionSchema>;
 
 /**
- * Why nothing was published; the source is as it was. A conflict with `versions` can be resolved by saying which one is to be taken;
- * any other needs the source brought in order first.
+ * Why nothing was published; the source is unchanged. A conflict with `versions` can be resolved by choosing one of them; any other
+ * conflict must first be fixed in the source.
  */
 export const conflictSchema = z.strictObject({
   path: z.string(),
@@ -62,26 +62,26 @@ export const conflictSchema = z.strictObject({
   detail: z.string(),
   versions: z
     .strictObject({
-      base: versionSchema.nullable().describe('What the run began with'),
-      source: versionSchema.nullable().describe('What the source has now'),
-      run: versionSchema.nullable().describe('What the run made of it'),
+      base: versionSchema.nullable().describe('The version that the run started with'),
+      source: versionSchema.nullable().describe('The current version of the source'),
+      run: versionSchema.nullable().describe('The version of the run'),
     })
     .optional(),
 });
 export type Conflict = z.infer<typeof conflictSchema>;
 
-/** A conflict as the log and a run name it: without the versions, which a publish plan shows. */
+/** A conflict in the log and in a run: without the versions, which a publish plan shows. */
 export const conflictSummarySchema = conflictSchema.omit({ versions: true });
 export type ConflictSummary = z.infer<typeof conflictSummarySchema>;
 
-/** What becomes of a file in conflict: the run's version, the source's, or other text. Holds only while the source has what was seen. */
+/** The result for a file in conflict: the run's version, the source's, or other text. Valid only while the source still has `seen`. */
 export const resolutionSchema = z.discriminatedUnion('take', [
   z.strictObject({ path: z.string(), take: z.enum(['run', 'source']), seen: oidSchema.nullable() }),
   z.strictObject({
     path: z.string(),
     take: z.literal('text'),
     text: z.string().max(1024 * 1024),
-    seen: oidSchema.nullable().describe("`oid` of the source's version as it was shown; null: there was none"),
+    seen: oidSchema.nullable().describe("`oid` of the source's version that was shown; null: there was none"),
   }),
 ]);
 export type Resolution = z.infer<typeof resolutionSchema>;
@@ -93,15 +93,17 @@ export const publishPlanSchema = z.strictObject({
       type: z.literal('git'),
       path: z.string(),
       branch: z.string().describe('Full ref'),
-      from: oidSchema.nullable().describe('The commit that the branch must still be at; null: it must not exist'),
-      commit: oidSchema.nullable().describe('The commit that it will be at; null: there are conflicts'),
+      from: oidSchema
+        .nullable()
+        .describe('The commit that the branch must still have; null: the branch must not exist'),
+      commit: oidSchema.nullable().describe('The commit that the branch will have; null: there are conflicts'),
       how: z.enum(['create', 'fast_forward', 'merge', 'nothing']),
       message: z.string(),
       author: z.strictObject({ name: z.string(), email: z.string() }),
     }),
     z.strictObject({ type: z.literal('directory'), path: z.string() }),
   ]),
-  candidate: oidSchema.describe('The snapshot with what would be published: what validators must pass on'),
+  candidate: oidSchema.describe('The snapshot that would be published; validators run on it'),
   files: z
     .array(
       z.strictObject({
@@ -116,12 +118,14 @@ export const publishPlanSchema = z.strictObject({
     .array(z.strictObject({ path: z.string(), how: z.enum(['line_endings', 'ident', 'lfs']) }))
     .optional()
     .describe(
-      "Files that the commit has otherwise than the run, by the source's .gitattributes. `lfs`: a pointer; the content goes to the source's LFS storage",
+      "Files that differ between the commit and the run because of the source's .gitattributes. `lfs`: the commit has a pointer, and the content goes to the source's LFS storage",
     ),
   left_out: leftOutListSchema,
-  conflicts: z.array(conflictSchema).describe('When there are any, nothing can be published'),
+  conflicts: z.array(conflictSchema).describe('With any conflict, nothing can be published'),
   digest: z
     .string()
-    .describe('Of all this: a publish that would do anything else has another one. `sha256:` and 64 hex digits'),
+    .describe(
+      'Digest of the whole plan: a publish that would do anything else has another one. `sha256:` and 64 hex digits',
+    ),
 });
 export type PublishPlan = z.infer<typeof publishPlanSchema>;

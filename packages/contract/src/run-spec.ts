@@ -5,7 +5,7 @@ import { operatorPolicySchema, policySchema } from './policy.ts';
 import { sourceSchema } from './source.ts';
 import { prioritySchema } from './vocabulary.ts';
 
-/** What the run's tools may reach outside their sandbox. */
+/** The hosts that the run's tools may reach. */
 export const networkSchema = z.strictObject({
   allow: z
     .array(z.string().min(1).max(300))
@@ -17,7 +17,7 @@ export type Network = z.infer<typeof networkSchema>;
 
 export const hasNetwork = (network: Network): boolean => network.allow.length > 0;
 
-/** A command that must succeed, in the sandbox and without a network, on exactly what is to be published. */
+/** A command that must succeed on exactly the content of a publish. It runs in the sandbox without a network. */
 export const validatorSchema = z.strictObject({
   name: z.string().min(1).max(100).optional(),
   command: z
@@ -32,35 +32,37 @@ export type Validator = z.infer<typeof validatorSchema>;
 export const validatorsSchema = z
   .array(validatorSchema)
   .max(50)
-  .describe('Run one after the other before a publish; the first that fails ends it, and the source is as it was');
+  .describe(
+    'They run one after the other before a publish. The first failure ends the publish, and the source is unchanged',
+  );
 
-/** What its change set is, unless a publish asks for something else. */
+/** Defaults of a publish. */
 export const publishDefaultsSchema = z.strictObject({
   include_ignored: z
     .boolean()
     .default(false)
-    .describe('With what the ignore rules of a git source match. Default: it is left out of diff and publish'),
+    .describe('Include what the ignore rules of a git source match. Default: diff and publish leave it out'),
 });
 
-/** What a run is to reach: a plan of tool calls, or a prompt for a model. It decides the turns. */
+/** The goal of a run: a plan of tool calls, or a prompt for a model. */
 export const goalSchema = z.discriminatedUnion('planner', [
   z.strictObject({ planner: z.literal('scripted'), plan: planSchema }),
   z.strictObject({ planner: z.literal('model'), model: z.string(), prompt: z.string().min(1).max(200_000) }),
 ]);
 export type Goal = z.infer<typeof goalSchema>;
 
-/** Models that its sub-agents may ask beside its own. */
+/** Models that the sub-agents of a run may use beside the run's own. */
 export const modelsSchema = z
   .array(z.string().min(1).max(200))
   .max(50)
-  .describe('provider/model, for the sub-agents of the run. The model of the run itself is always among them');
+  .describe('provider/model, for the sub-agents of the run. The model of the run itself is always allowed');
 
-/** The models that a sub-agent of a run may ask. A sub-agent hands on this list, so it never grows. */
+/** The models that a sub-agent of a run may use. A sub-agent passes on this list, so it never grows. */
 export const allowedModels = ({ goal, models }: Pick<RunSpec, 'goal' | 'models'>): string[] => [
   ...new Set([...(goal.planner === 'model' ? [goal.model] : []), ...models]),
 ];
 
-/** All that a run was asked to do. Written once, with `run.created`. */
+/** The job description of a run. Written once, with `run.created`. */
 export const runSpecSchema = z.strictObject({
   title: z.string().max(200).optional(),
   toolset: z.string(),

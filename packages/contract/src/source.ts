@@ -1,20 +1,20 @@
 import { z } from 'zod';
 
-/** No ref has any, and a command of git takes no NUL. */
+/** Git refs contain no control characters, and a git command line takes no NUL. */
 export const line = z.string().regex(/^[^\p{Cc}]*$/u, 'expected no control characters');
-/** File names may hold anything but this. */
+/** File names may contain any character but this. */
 const withoutNul = z.string().regex(/^[^\0]*$/, 'expected no NUL');
 const path = withoutNul.min(1).max(4096);
 
-// Glob patterns of paths relative to the workspace, such as `src/**`. Dot files are like any other; see `compileGlob`.
+// Glob patterns of paths relative to the workspace, such as `src/**`. They match dot files, too; see `compileGlob`.
 const selection = {
-  include: z.array(withoutNul.min(1).max(500)).max(200).optional().describe('Only what one of these globs matches'),
-  exclude: z.array(withoutNul.min(1).max(500)).max(200).optional().describe('Not what one of these globs matches'),
+  include: z.array(withoutNul.min(1).max(500)).max(200).optional().describe('Only paths that match one of these globs'),
+  exclude: z.array(withoutNul.min(1).max(500)).max(200).optional().describe('No paths that match one of these globs'),
 };
 
 /**
- * Where a run's files come from. Wire shape of `workspace.source`. What `include` and `exclude` leave out does not exist in the
- * workspace, and a publish leaves it as it is at the source.
+ * Where a run's files come from. Wire shape of `workspace.source`. Paths that `include` and `exclude` leave out do not exist in the
+ * workspace, and a publish leaves them unchanged at the source.
  */
 export const sourceSchema = z.discriminatedUnion('type', [
   z.strictObject({

@@ -5,7 +5,7 @@ import { payloadSchema } from './payload.ts';
 import { goalSchema } from './run-spec.ts';
 import { problemSchema, taskKindSchema } from './vocabulary.ts';
 
-/** A command that runs beside the steps. */
+/** A background command: it runs beside the steps. */
 export const shellSpecSchema = z.strictObject({
   command: z.string().min(1).max(100_000).describe('For bash'),
   cwd: z.string().optional().describe('Relative to the workspace root'),
@@ -14,36 +14,36 @@ export const shellSpecSchema = z.strictObject({
 });
 export type ShellSpec = z.infer<typeof shellSpecSchema>;
 
-/** What a sub-agent is to do. It gets the policy, the network and the limits of the run it works for; what it uses counts there, too. */
+/** The goal of a sub-agent. It gets the policy, the network and the limits of the run it works for, and its usage counts there, too. */
 export const agentSpecSchema = z.strictObject({ goal: goalSchema });
 export type AgentSpec = z.infer<typeof agentSpecSchema>;
 
-/** What is known of a task from its beginning. */
+/** The data of a task that is known when it is created. */
 export const taskAboutSchema = z.strictObject({
   step_id: stepIdSchema,
   kind: taskKindSchema,
   title: z.string(),
   spec: payloadSchema,
-  child: runIdSchema.optional().describe('Of a sub-agent: its run'),
+  child: runIdSchema.optional().describe('The run of a sub-agent'),
   approved_snapshot: z
     .string()
     .optional()
-    .describe('A person approved the command on this snapshot: it begins on that, or not at all'),
+    .describe('A person approved the command on this snapshot: it starts on that snapshot or not at all'),
 });
 export type TaskAbout = z.infer<typeof taskAboutSchema>;
 
-/** What came of it. A killed command has no exit code. */
+/** How a task ended. A killed command has no exit code. */
 export const taskOutcomeSchema = z.strictObject({
   exit_code: z.int().nullable(),
   reason: problemSchema.optional(),
-  message: z.string().optional().describe('The last word of a sub-agent'),
+  message: z.string().optional().describe('The last message of a sub-agent'),
   duration_ms: z.number().optional(),
 });
 export type TaskOutcome = z.infer<typeof taskOutcomeSchema>;
 
 /**
- * The outcome of a call that asked for an approved background command. The call settles with it when the command has begun, and keeps the
- * place of the writer until then.
+ * The outcome of a call that requested an approved background command. The call settles with it when the command has started, and stays
+ * the writer until then.
  */
 export const beginsSchema = z.strictObject({
   value: payloadSchema.optional(),

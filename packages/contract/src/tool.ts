@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { CapabilityReport } from './capabilities.ts';
+import type { PathChange } from './diff.ts';
 import type { AgentSpec, ShellSpec, TaskOutcome } from './task.ts';
 import type { Problem, TaskKind, TaskStatus } from './vocabulary.ts';
 
@@ -25,12 +26,6 @@ export type ToolOutcome =
   /** The call waits for a task and holds no worker: it runs again when the task is over, or at `until` (milliseconds since the epoch). Reads only. */
   | { status: 'deferred'; until: number; on: { task_id: string } | { task: NewTask } }
   | ({ status: 'failed' | 'timed_out' | 'killed'; error: Problem; value?: unknown } & Effects);
-
-/** One path that differs between two states of a workspace. `unknown`: no snapshot holds its content. */
-export interface PathChange {
-  path: string;
-  change: 'added' | 'modified' | 'deleted' | 'unknown';
-}
 
 /** What a run changed between two snapshots. */
 export interface MergeContent {

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { capabilityReportSchema } from './capabilities.ts';
 
-/** What became of one validator. Of long output the head and the tail are kept. */
+/** The result of one validator. Long output keeps its head and its tail. */
 export const validatorResultSchema = z.strictObject({
   name: z.string(),
   command: z.string(),
   status: z.enum(['passed', 'failed', 'timed_out', 'killed']),
   exit_code: z.int().nullable(),
-  detail: z.string().nullable().describe('Why it was ended, when it did not come to its own end'),
+  detail: z.string().nullable().describe('Why it was stopped; null: it ended by itself'),
   stdout: z.string(),
   stdout_bytes: z.int(),
   stderr: z.string(),

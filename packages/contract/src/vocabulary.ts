@@ -68,11 +68,11 @@ const terminalRuns: readonly RunStatus[] = ['canceled', 'succeeded', 'failed'];
 const unsettledSteps: readonly StepStatus[] = ['pending', 'parked', 'queued', 'running', 'deferred', 'indeterminate'];
 
 export const isTerminal = (status: RunStatus): boolean => terminalRuns.includes(status);
-/** A settled step has its outcome; nothing of it will run again. */
+/** A settled step has its outcome and never runs again. */
 export const isSettled = (status: StepStatus): boolean => !unsettledSteps.includes(status);
 
 export const taskKindSchema = z.enum(['shell', 'agent']);
-/** What runs beside the steps: a command in the background, or a sub-agent, which is a run of its own. */
+/** A task runs beside the steps: a background command, or a sub-agent, which is a run of its own. */
 export type TaskKind = z.infer<typeof taskKindSchema>;
 
 export const taskStatusSchema = z.enum([
@@ -87,7 +87,7 @@ export const taskStatusSchema = z.enum([
 ]);
 /**
  * `capturing`: the command has ended, and its changes are not in a snapshot yet. `completed`: exit code 0, or the sub-agent succeeded.
- * `lost`: nobody can say how it ended, because it died with its worker or its workspace was rolled back.
+ * `lost`: its end is unknown, because it died with its worker or its workspace was rolled back.
  */
 export type TaskStatus = z.infer<typeof taskStatusSchema>;
 
@@ -95,13 +95,13 @@ const openTasks: readonly TaskStatus[] = ['queued', 'running', 'capturing'];
 export const isTaskOver = (status: TaskStatus): boolean => !openTasks.includes(status);
 
 export const prioritySchema = z.enum(['high', 'normal', 'low']);
-/** Whose jobs go first when workers are short. */
+/** The order of jobs when all workers are busy. */
 export type Priority = z.infer<typeof prioritySchema>;
 
 export const approvalKindSchema = z.enum(['action', 'input', 'indeterminate', 'publish', 'conflict']);
 /**
- * What a decision is about: a call, a question to a person, a call of which nobody knows whether it took effect, a publish that the
- * policy holds, or one that met conflicts.
+ * `action`: a call. `input`: a question to a person. `indeterminate`: a call that may or may not have taken effect. `publish`: a publish
+ * that the policy holds. `conflict`: a publish with conflicts.
  */
 export type ApprovalKind = z.infer<typeof approvalKindSchema>;
 

@@ -1,21 +1,9 @@
 import type { Socket } from 'node:net';
-import type { EventOf } from '@holdpoint/contract';
+import type { Connection } from '@holdpoint/contract';
 import { EgressError } from './errors.ts';
 
-/**
- * One connection to the outside, or one attempt at it, as the log records it when it ends.
- *
- * - `host`: normalised when it is a valid host; otherwise as the client wrote it, at most 300 characters. Empty when the client named none.
- * - `port`: 0 when the client named none.
- * - `verdict`: `refused` when no connection was allowed, `failed` when the host was allowed but could not be reached.
- * - `reason`: why it was refused, failed, or cut short: an `EgressErrorCode`, or `EABORTED` (this side gave up). The proxy adds `EPROXYAUTH`
- *   (no token or a wrong one), `EPROXYREQUEST` (a request that a proxy does not serve) and `EPROXYBUSY` (too many connections).
- * - `bytes_up`, `bytes_down`: without TLS framing when this package speaks TLS itself.
- */
-export type EgressConnection = Omit<EventOf<'network.connected'>['data'], 'attempt'>;
-
 /** How a connection ended. */
-export type ConnectionEnd = Pick<EgressConnection, 'verdict' | 'reason' | 'address'>;
+export type ConnectionEnd = Pick<Connection, 'verdict' | 'reason' | 'address'>;
 
 /** @param input.at when it began, in milliseconds since 1970 @param input.socket null when no connection was made */
 export function reportOf(input: {
@@ -23,7 +11,7 @@ export function reportOf(input: {
   end: ConnectionEnd;
   socket: Socket | null;
   at: number;
-}): EgressConnection {
+}): Connection {
   const { target, end, socket, at } = input;
   const bytes = { bytes_up: socket?.bytesWritten ?? 0, bytes_down: socket?.bytesRead ?? 0 };
   return { ...target, ...end, ...bytes, duration_ms: Date.now() - at };

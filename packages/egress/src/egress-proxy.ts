@@ -7,9 +7,10 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { Server, Socket } from 'node:net';
+import type { Connection } from '@holdpoint/contract';
 import { parsePort } from './allowlist.ts';
 import { connectGuarded } from './connect.ts';
-import { type ConnectionEnd, type EgressConnection, failedEnd } from './connection-report.ts';
+import { type ConnectionEnd, failedEnd } from './connection-report.ts';
 import { EgressError } from './errors.ts';
 import { forward } from './forward.ts';
 import type { Guard } from './guard.ts';
@@ -23,7 +24,7 @@ export interface EgressProxyOptions {
   /** The run's secret: 32 characters or more of A–Z, a–z, 0–9, `-` and `_`. */
   token: string;
   /** Called once for every connection when it ends. Must not throw. */
-  onConnection(connection: EgressConnection): void;
+  onConnection(connection: Connection): void;
   limits?: Partial<ProxyLimits>;
 }
 

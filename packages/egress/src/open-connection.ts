@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import type { Connection } from '@holdpoint/contract';
 import { type ConnectOptions, connectGuarded } from './connect.ts';
-import { type EgressConnection, failedEnd, reasonOf, reportOf } from './connection-report.ts';
+import { failedEnd, reasonOf, reportOf } from './connection-report.ts';
 import { EgressError } from './errors.ts';
 
 /**
@@ -13,7 +14,7 @@ import { EgressError } from './errors.ts';
  * @returns `close` resolves when the connection has been reported
  */
 export async function openConnection(
-  deps: Omit<ConnectOptions, 'signal'> & { onConnection(connection: EgressConnection): void },
+  deps: Omit<ConnectOptions, 'signal'> & { onConnection(connection: Connection): void },
   { secure, ...target }: { host: string; port: number; secure: boolean },
   signal: AbortSignal,
 ): Promise<{ socket: Socket; close(): Promise<void> }> {

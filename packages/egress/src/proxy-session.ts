@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { type ConnectionEnd, type EgressConnection, reportOf } from './connection-report.ts';
+import type { Connection } from '@holdpoint/contract';
+import { type ConnectionEnd, reportOf } from './connection-report.ts';
 import { EgressError } from './errors.ts';
 import type { ProxyLimits } from './limits.ts';
 
@@ -7,7 +8,7 @@ export interface ProxySessionDeps {
   limits: ProxyLimits;
   /** Counts against the proxy's bytes. False when they are used up. */
   spend(bytes: number): boolean;
-  onConnection(connection: EgressConnection): void;
+  onConnection(connection: Connection): void;
 }
 
 /** One client's connection through the proxy, with its timers. Reported when the client's socket closes. */

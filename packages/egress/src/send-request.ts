@@ -1,5 +1,5 @@
+import type { Connection } from '@holdpoint/contract';
 import { Client, errors } from 'undici';
-import type { EgressConnection } from './connection-report.ts';
 import { deadline } from './deadline.ts';
 import { EgressError } from './errors.ts';
 import type { Hop } from './fetch-request.ts';
@@ -10,7 +10,7 @@ import { acceptEncoding, type Body, readBody } from './read-body.ts';
 
 export interface SendDeps {
   guard: Guard;
-  onConnection(connection: EgressConnection): void;
+  onConnection(connection: Connection): void;
   limits: FetchLimits;
   tooLarge: 'truncate' | 'fail';
 }

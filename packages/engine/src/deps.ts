@@ -7,7 +7,7 @@ import type { OutputStore } from './outputs/output-store.ts';
 import type { Executor, Logger, Metrics, Planner, ToolCatalog, WorkspacePort } from './ports.ts';
 import type { Queues } from './queues/queues.ts';
 
-/** What every part of the engine works with. */
+/** What every part of the engine uses. */
 export interface EngineDeps {
   redis: Redis;
   queues: Queues;
@@ -15,15 +15,15 @@ export interface EngineDeps {
   catalog: ToolCatalog;
   logger: Logger;
   newId: NewId;
-  /** Binds every run, beside its own policy. Absent: nothing does. */
+  /** Binds every run, in addition to its own policy. */
   operatorPolicy?: OperatorPolicy | undefined;
   /** Milliseconds since the epoch. */
   now: () => number;
-  /** What no run may pass, whatever it was submitted with. Absent: nothing is cut. */
+  /** Bounds of every run's limits, whatever it was submitted with. */
   ceilings?: Ceilings;
 }
 
-/** A run's workspace goes when either bound is passed. A change set that nobody published or discarded stays. */
+/** A run's workspace is discarded when either bound is passed. An unpublished change set stays. */
 export interface Retention {
   /** Days since the run ended. */
   days?: number;
@@ -31,18 +31,18 @@ export interface Retention {
   runs?: number;
 }
 
-/** What the handlers of a worker work with beside that. */
+/** What the handlers of a worker use in addition. */
 export interface WorkerDeps extends EngineDeps {
   /** Names the worker process in events. */
   workerId: string;
   executor: Executor;
   workspaces: WorkspacePort;
   planners: { scripted: Planner; model: Planner };
-  /** What background commands print. */
+  /** The output of background commands. */
   outputs: OutputStore;
   metrics: Metrics;
   /** Throws when the Redis behind the connection is not the one of this installation any more. */
   confirmInstallation(): Promise<void>;
-  /** When workspaces of ended runs are discarded by themselves. Without bounds: never. */
+  /** When workspaces of ended runs are discarded automatically; without bounds, never. */
   retention: Retention;
 }

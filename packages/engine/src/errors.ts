@@ -1,4 +1,4 @@
-/** What went wrong in the engine, with a stable code. `retryable`: the queue may try again. */
+/** An error of the engine with a stable code. `retryable`: the queue may try again. */
 export class EngineError extends Error {
   readonly code: EngineErrorCode;
   readonly retryable: boolean;
@@ -24,7 +24,7 @@ const registry = {
   run_not_active: { retryable: false, next: 'Read the run to see how it ended.' },
   tools_changed: {
     retryable: false,
-    next: 'Resume with accept_new_version to go on with the tools as they are now, or run workers of the version it was begun with.',
+    next: 'Resume with accept_new_version to continue with the current tools, or run workers of the version that the run started with.',
   },
   task_not_found: { retryable: false, next: "List the run's tasks with GET /v1/runs/{id}/tasks." },
   run_not_retryable: {
@@ -39,7 +39,7 @@ const registry = {
   run_not_idle: { retryable: true, next: 'Wait until the running steps are settled, then try again.' },
   step_not_settled: { retryable: false, next: 'Name an earlier step, or wait until this one is settled.' },
   workspace_not_ready: { retryable: true, next: 'Wait until the run has started.' },
-  workspace_discarded: { retryable: false, next: 'Submit the task again: a discarded workspace does not come back.' },
+  workspace_discarded: { retryable: false, next: 'Submit the run again: a discarded workspace does not come back.' },
   external_effects: {
     retryable: false,
     next: 'Confirm that these effects stay as they are (keep_external_effects), or undo fewer steps.',
@@ -64,7 +64,7 @@ const registry = {
     retryable: false,
     next: 'Restore the data directory from a backup: the content is not what was written.',
   },
-  superseded: { retryable: true, next: 'Nothing: the worker that has the job goes on with it.' },
+  superseded: { retryable: true, next: 'Nothing to do: the worker that has the job continues it.' },
   contended: { retryable: true, next: 'Send the request again.' },
 } as const;
 export type EngineErrorCode = keyof typeof registry;

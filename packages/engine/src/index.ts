@@ -1,8 +1,8 @@
+export type { ApprovalView, PublishApproval, StepApproval } from './approvals/view-approval.ts';
 export { openBlobStore } from './blobs/blob-store.ts';
 export { ceilingsFrom } from './ceilings-from.ts';
 export { openClock } from './clock.ts';
 export type { Idempotency } from './commands/submit-run.ts';
-export type { ApprovalView, PublishApproval, StepApproval } from './commands/view-approval.ts';
 export type { EngineDeps, Retention } from './deps.ts';
 export { noUsage } from './domain/agent-report.ts';
 export { aboveCeilings, type Ceilings, cutAtCeilings } from './domain/ceilings.ts';
@@ -13,10 +13,11 @@ export type { ApprovalState, RunState, StepState, TaskState } from './domain/sta
 export { EngineError, type EngineErrorCode } from './errors.ts';
 export { createDurably } from './files/write-durably.ts';
 export type { PeriodicWork } from './handlers/periodic-work.ts';
-export { newsChannel, newsPattern, runOfChannel, workerIndex, workerKey } from './log/keys.ts';
+export { notificationChannel, notificationPattern, runOfChannel, workerIndex, workerKey } from './log/keys.ts';
 export { type Engine, openEngine } from './open-engine.ts';
 export { operatorPolicyFrom } from './operator-policy-from-env.ts';
 export { type OutputStore, openOutputStore } from './outputs/output-store.ts';
 export type { Logger } from './ports.ts';
 export type { Attempt } from './queries/list-attempts.ts';
+export type { RunSnapshot } from './queries/list-snapshots.ts';
 export { openQueues, type Queues, queueNames } from './queues/queues.ts';

@@ -1,6 +1,9 @@
 import type { Payload } from '@holdpoint/contract';
+import { decideApproval } from './approvals/decide-approval.ts';
+import { describeEdit } from './approvals/describe-edit.ts';
+import { listPendingApprovals } from './approvals/list-approvals.ts';
+import { viewApproval } from './approvals/view-approval.ts';
 import { fromPayload } from './blobs/blob-store.ts';
-import { decideApproval } from './commands/decide-approval.ts';
 import { forkRun } from './commands/fork-run.ts';
 import { requestTaskKill } from './commands/kill-task.ts';
 import { retryRun } from './commands/retry-run.ts';
@@ -15,7 +18,6 @@ import {
 } from './commands/steer-run.ts';
 import { findSubmitted, submitRun } from './commands/submit-run.ts';
 import { undoSteps } from './commands/undo-run.ts';
-import { viewApproval } from './commands/view-approval.ts';
 import type { EngineDeps } from './deps.ts';
 import type { RunState } from './domain/state.ts';
 import { isOverdue, lastDone, type PeriodicWork, timeOf } from './handlers/periodic-work.ts';
@@ -24,11 +26,12 @@ import { activeIndex, repairsKey } from './log/keys.ts';
 import { readLog, readWholeLog } from './log/read-log.ts';
 import { readSpec } from './log/read-spec.ts';
 import { readApproval, readRun, readTask, readTasks } from './log/read-state.ts';
-import { listPendingApprovals } from './queries/list-approvals.ts';
 import { listAttempts } from './queries/list-attempts.ts';
 import { listRuns } from './queries/list-runs.ts';
+import { listSnapshots } from './queries/list-snapshots.ts';
 import { getStep, listSteps } from './queries/list-steps.ts';
 import { listAgents } from './queries/list-tree.ts';
+import { findRewindPoint } from './queries/rewind-point.ts';
 
 /** What callers may ask of the engine. Every method reads or appends to the log of one run; workers do the work. */
 export function openEngine(deps: EngineDeps) {
@@ -52,6 +55,9 @@ export function openEngine(deps: EngineDeps) {
       steps: on(deps, listSteps),
       step: on(deps, getStep),
       attempts: on(deps, listAttempts),
+      snapshots: on(deps, listSnapshots),
+      /** The moment after a step, which fork and undo go back to. */
+      rewindPoint: on(deps, findRewindPoint),
       sendMessage: on(deps, sendMessage),
       pause: on(deps, requestPause),
       resume: on(deps, requestResume),
@@ -65,6 +71,7 @@ export function openEngine(deps: EngineDeps) {
       get: on(deps, viewApproval),
       find: on(redis, readApproval),
       decide: on(deps, decideApproval),
+      describeEdit: on(deps, describeEdit),
     },
     publications: { request: on(deps, requestPublication), discard: on(deps, requestDiscarding) },
     tasks: {

@@ -1,6 +1,7 @@
 import type {
   CommandLimits,
   ConflictSummary,
+  Connection,
   Effect,
   EventOf,
   MergeContent,
@@ -9,6 +10,7 @@ import type {
   Preview,
   Problem,
   Published,
+  PublishOptions,
   PublishPlan,
   Resolution,
   Risk,
@@ -22,13 +24,9 @@ import type {
   Validator,
   ValidatorResult,
 } from '@holdpoint/contract';
-import type { PublishOptions } from './domain/transitions/publication.ts';
 import type { OutputWriter } from './outputs/output-store.ts';
 
-/** The engine's doors: what it needs of tools, workspaces and planners, and nothing more. The worker brings the real ones. */
-
-/** One connection of a call, as the log tells it. */
-export type Connection = Omit<EventOf<'network.connected'>['data'], 'attempt'>;
+/** What the engine needs of tools, workspaces and planners. The worker passes the real ones. */
 
 interface Call {
   toolset: string;
@@ -36,16 +34,17 @@ interface Call {
   args: unknown;
 }
 
-type Description =
+export type Description =
   /** `sequential`: it keeps its place among the calls of its turn as one that writes does. */
   | { ok: true; args: unknown; effect: Effect; risk: Risk; gate?: 'input'; sequential?: true }
-  | { ok: false; error: Problem };
+  /** `issues`: what is wrong with the arguments, by JSON pointer. */
+  | { ok: false; error: Problem; issues?: readonly { pointer: string; detail: string }[] };
 
 /** Which tools there are and what a call of them would be. Pure: touches no workspace. */
 export interface ToolCatalog {
   /**
    * @param call.network whether the run's tools may reach anything outside: a command that can is an external effect
-   * @param call.unattended it is a sub-agent's: nobody answers questions
+   * @param call.unattended the call is a sub-agent's: no person answers questions
    */
   describe(call: Call & { network: boolean; unattended?: boolean }): Description;
   /** The version of each tool of a toolset: a short digest of what a call of it must look like. */
@@ -61,19 +60,19 @@ export interface ExecutionContext {
   tasks: TaskHandle;
   /** The id of the task that this call begins, if it does. */
   taskId: string;
-  /** The task that an earlier attempt of this call began, and until when it wanted to wait for whichever. */
+  /** The task that an earlier attempt of this call waited for, and its deadline. */
   deferred?: { task_id: string; until: number };
-  /** How many sub-agents deep the run is: 0 when nobody's. */
+  /** How many runs are above this one. */
   depth: number;
   maxDepth: number;
-  /** Of a model run. */
+  /** Absent for a scripted run. */
   model?: string;
   /** Milliseconds one command may take at most. */
   wallMs: number;
   /** The run's other bounds of one command. */
   limits: CommandLimits;
   network: Network;
-  /** Told of every connection that the call made or was refused, when it ends. */
+  /** Called for every connection that the call made or was refused, when the connection ends. */
   onConnection(connection: Connection): void;
   signal: AbortSignal;
 }
@@ -86,7 +85,7 @@ export interface Executor {
       tasks: Pick<TaskHandle, 'previewMerge'>;
     },
   ): Promise<Preview | undefined>;
-  /** Runs a call. Tool errors are outcomes; an exception is an infrastructure error, and the attempt is in doubt. */
+  /** Runs a call. Tool errors are outcomes; an exception is an infrastructure error, and the attempt is indeterminate. */
   execute(call: Call, context: ExecutionContext): Promise<ToolOutcome>;
   /** Runs a validator in the sandbox, on the workspace as it is, without a network. An exception is an infrastructure error. */
   validate(
@@ -107,7 +106,7 @@ export interface TaskContext
   onBegun(): void;
 }
 
-/** `killed`: somebody outside ended it; whether we asked for that the engine knows. */
+/** `killed`: ended from outside; the engine knows whether it requested that. */
 export interface TaskEnd extends TaskOutcome {
   status: 'completed' | 'failed' | 'killed' | 'timed_out';
 }
@@ -211,10 +210,7 @@ export interface WorkspacePort {
   killAll(runId: string): Promise<void>;
   /** Changes the tree in place, back to a snapshot. */
   restore(input: { runId: string; epoch: number; snapshot: string }): Promise<void>;
-  /**
-   * Makes a new tree of that epoch at a snapshot. Older trees are nobody's from then on, whoever still works on them, and what runs on
-   * them ends.
-   */
+  /** Makes a new tree of that epoch at a snapshot. Calls on older trees fail from then on, and processes on them are killed. */
   takeOver(input: { runId: string; epoch: number; snapshot: string; signal: AbortSignal }): Promise<void>;
   /** What a run changed between two of its snapshots, to be shown. */
   contentOf(input: { runId: string; from: string; to: string }): Promise<MergeContent>;
@@ -316,7 +312,7 @@ export interface PlannerInput {
   previous(): Promise<SettledStep[]>;
   /** The whole history, oldest first: grows with the run. `unread`: messages that no turn has answered yet. */
   history(): Promise<{ turns: PastTurn[]; unread: string[] }>;
-  /** The run works for another one: nobody answers questions. */
+  /** The run is a sub-agent: no person answers questions. */
   unattended: boolean;
 }
 

@@ -19,7 +19,7 @@ interface Heartbeat {
   loop: Pick<LoopWatch, 'worst'>;
 }
 
-/** Tells the system every five seconds that this worker is alive; it counts as gone 15 s after its last word. */
+/** Writes every five seconds that this worker is alive. It counts as gone 15 s after its last heartbeat. */
 export async function startHeartbeat(deps: WorkerDeps, about: Heartbeat): Promise<{ stop(): Promise<void> }> {
   const startedAt = new Date(deps.now()).toISOString();
   const beat = async (): Promise<void> => {

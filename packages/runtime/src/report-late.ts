@@ -5,8 +5,8 @@ import type { RunningWorkers } from './jobs/queue-workers.ts';
 const mostNamed = 20;
 
 /**
- * Says that the event loop was held up, and what this worker was running: one of those jobs did it. While it lasts no lock is renewed and
- * no cancel is heard, so that the jobs of every run here may be lost.
+ * Logs that the event loop was blocked, and which jobs ran: one of them blocked it. A blocked loop renews no lock and receives no cancel,
+ * so every job of this worker may be lost.
  */
 export function reportLate(logger: Pick<Logger, 'warn'>, workers: Pick<RunningWorkers, 'running'>) {
   return (delay: LoopDelay): void => {

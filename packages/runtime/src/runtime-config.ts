@@ -10,8 +10,6 @@ export interface RuntimeConfig {
   version: string;
   projectDir: string;
   dataDir: string;
-  /** `redis://…`, or the absolute path of a unix socket. Undefined: the embedded server of the data directory. */
-  redisUrl: string | undefined;
   host: string;
   /** Steps and turns that run at once in this process. */
   steps: number;
@@ -22,7 +20,7 @@ export interface RuntimeConfig {
   lockMs: number;
   stalledMs: number;
   sweepMs: number;
-  /** How long a worker that is told to end waits for running steps before it hands them back. */
+  /** How long a worker that shuts down waits for running steps before it hands them back. */
   drainMs: number;
   /** All files of a source together may have at most this many bytes. */
   sourceBytes: number;
@@ -32,7 +30,7 @@ export interface RuntimeConfig {
   retention: Retention;
   sandboxPolicy: 'require' | 'best-effort';
   allowUnsandboxed: boolean;
-  /** Directories outside /usr that are mounted read-only into every sandbox; `<dir>/bin` goes on PATH. */
+  /** Directories outside /usr that are mounted read-only into every sandbox; `<dir>/bin` is added to PATH. */
   toolchains: string[];
   /** CIDR ranges beside the public addresses that a run's allowlist may lead to. */
   allowAddresses: readonly string[];
@@ -40,7 +38,7 @@ export interface RuntimeConfig {
   searchEndpoint: string | undefined;
   /** On a root host each run gets a uid of its own, counted from here. */
   uidBase: number;
-  /** Tells one boot of the machine from another; undefined: the kernel's own id. */
+  /** Identifies the boot of the machine. @default the kernel's own id */
   bootId: string | undefined;
   path: string;
   models: ModelSettings;

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { findRunningRedis } from '@holdpoint/embedded-redis';
 import { newId, openBlobStore, openClock, openOutputStore, openQueues, operatorPolicyDigest } from '@holdpoint/engine';
 import { bindInstallation, confirmInstallation } from '@holdpoint/engine/installation';
-import { openRedis } from '@holdpoint/engine/redis';
+import { openRedis, type RedisAddress } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import { scriptedPlanner, type WorkerDeps } from '@holdpoint/engine/worker';
 import { openModels } from '@holdpoint/models/open-models';
@@ -39,9 +38,13 @@ import { watchRedis } from './watch-redis.ts';
  */
 const commandMs = 60_000;
 
-/** Starts the workers of this process. Resolves to the function that drains and ends them. */
-export async function startWorkers(config: RuntimeConfig, logger: Logger): Promise<() => Promise<void>> {
-  const connections = await openRedis({ address: await findRunningRedis(config), commandMs }, logger);
+/** Starts the workers of this process on the Redis at `address`. Resolves to the function that drains and ends them. */
+export async function startWorkers(
+  config: RuntimeConfig,
+  address: RedisAddress,
+  logger: Logger,
+): Promise<() => Promise<void>> {
+  const connections = await openRedis({ address, commandMs }, logger);
   const installation = await bindInstallation({ redis: connections.state, dataDir: config.dataDir });
   const telemetry = await startTelemetry({ service: 'holdpoint-worker', wanted: config.telemetry });
   const now = openClock();
@@ -128,7 +131,7 @@ export async function startWorkers(config: RuntimeConfig, logger: Logger): Promi
     },
   });
   logger.info({ event: 'ready', worker: deps.workerId, steps: config.steps }, 'worker ready');
-  // Now, for it may never end in good order. Nothing where no cache is set.
+  // Flush now: the process may be killed later. No-op without NODE_COMPILE_CACHE.
   flushCompileCache();
 
   return async () => {

@@ -20,7 +20,8 @@ import { materialise } from './materialise/materialise.ts';
 import { mergeRun } from './merge.ts';
 import { patchSnapshots } from './patch.ts';
 import type { Owner, Workspaces } from './port.ts';
-import { planPublish, publish } from './publish/publish.ts';
+import { branchName } from './publish/git/git-input.ts';
+import { planPublish, previewPublish, publish } from './publish/publish.ts';
 import { archiveFiles } from './read/archive-files.ts';
 import { listFiles } from './read/list-files.ts';
 import { listUnknown } from './read/list-unknown.ts';
@@ -126,6 +127,8 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       }),
     read: (input) => asWorkspaceError(() => readSnapshotFile(deps, input)),
     archive: (input) => asWorkspaceError(() => archiveFiles(deps, input)),
+    checkBranch: (name) => asWorkspaceError(async () => void (await branchName(deps, name))),
+    previewPublish: (request) => asWorkspaceError(() => previewPublish(deps, request)),
     planPublish: (request) => serialised(request.runId, () => planPublish(deps, request)),
     publish: (request) => serialised(request.runId, () => publish(deps, request)),
     discard: (runId) => serialised(runId, () => discard(deps, runId)),

@@ -248,9 +248,16 @@ export interface Workspaces {
     format: 'tar.gz' | 'zip';
     paths?: readonly string[];
   }): Promise<Readable>;
+  /** Throws `EBRANCHINVALID` for a branch name that git rejects. Only reads. */
+  checkBranch(name: string): Promise<void>;
   /**
-   * What publishing base..snapshot would do now. Does not change the source, except that it finishes an interrupted publish. Throws
-   * `ENOTPUBLISHABLE` for an empty or archive source, and `EBRANCHINVALID` for a branch name that git rejects.
+   * What publishing base..snapshot would do now. Changes neither the source nor the run's folder. Throws `ENOTPUBLISHABLE` for an empty or
+   * archive source, `EBRANCHINVALID` as `checkBranch`, and `ESOURCEBUSY` while a publish is not finished.
+   */
+  previewPublish(request: PublishRequest): Promise<PublishPlan>;
+  /**
+   * Plans a publish and stores the candidate. Does not change the source, except that it finishes an interrupted publish. Throws as
+   * `previewPublish`.
    */
   planPublish(request: PublishRequest): Promise<PublishPlan>;
   /**

@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { ApiError } from '@holdpoint/client/errors';
+import { ApiError } from '@holdpoint/client';
 import { publishPlanSchema } from '@holdpoint/contract';
 import { git } from '../../harness/repositories.ts';
 import { bash, plan } from '../../harness/runs.ts';

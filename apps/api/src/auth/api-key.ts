@@ -9,9 +9,9 @@ export type KeyCheck = (presented: string) => boolean;
 export const keyFileName = 'api-key';
 
 /**
- * The key of a data directory, made at the first start: `hp_` and 32 random bytes in base64url, in a file which only this user reads.
- * Processes that start at once agree on one. In memory there is only its hash.
- * @throws ApiKeyError when the file holds something else
+ * The key of a data directory, created at the first start: `hp_` and 32 random bytes in base64url, in a file that only this user can read.
+ * Processes that start at the same time agree on one key. Memory holds only its hash.
+ * @throws ApiKeyError when the file holds other text
  */
 export async function openApiKey(dataDir: string): Promise<KeyCheck> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });

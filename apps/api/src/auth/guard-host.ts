@@ -5,9 +5,9 @@ import type { ApiDeps } from '../deps.ts';
 import { ApiProblem } from '../errors/api-problem.ts';
 
 /**
- * Keeps web pages out. A page may let its own name point to this server (DNS rebinding), so the server answers to names that no page can
- * have: bound to loopback, to loopback names; otherwise to addresses and the name of this machine; and to those that the operator lists. A
- * page of another origin has no business here at all.
+ * Refuses requests from web pages. A page can let its own name resolve to this server (DNS rebinding), so the server accepts only names
+ * that no page has: loopback names when it is bound to loopback, otherwise addresses and the name of this machine; and the names that the
+ * operator lists. It refuses every page of another origin.
  */
 export const guardHost =
   ({ host, hostNames }: Pick<ApiDeps, 'host' | 'hostNames'>): onRequestAsyncHookHandler =>

@@ -3,11 +3,11 @@ import type { ApiDeps } from '../deps.ts';
 import { ApiProblem } from '../errors/api-problem.ts';
 import { pathOf } from '../path-of.ts';
 
-/** Paths that are open to everybody who can connect: they tell nothing of any run. */
+/** Paths that need no key. They show nothing about runs. */
 const isOpen = (path: string): boolean => openPaths.has(path) || path.startsWith('/docs/');
 const openPaths = new Set(['/healthz', '/readyz', '/openapi.json', '/docs']);
 
-/** Lets in who has the key. */
+/** Refuses requests without the key. */
 export const requireKey =
   ({ isKey }: Pick<ApiDeps, 'isKey'>): onRequestAsyncHookHandler =>
   async (request) => {

@@ -9,10 +9,10 @@ const always = {
   'cross-origin-opener-policy': 'same-origin',
 };
 
-/** Answers are data: a browser that shows one as a page runs and loads nothing of it. */
+/** Answers are data: a browser that shows one as a page neither runs nor loads anything. */
 const dataPolicy = "default-src 'none'; frame-ancestors 'none'";
 
-/** Says to browsers what they may do with an answer. Only /docs is a page, and talks to this server alone. */
+/** Limits what browsers do with an answer. Only /docs is a page, and it may connect to this server only. */
 export function setSecurityHeaders(app: App): void {
   app.addHook('onRequest', async (_request, reply) => {
     reply.headers({ ...always, 'content-security-policy': dataPolicy });
@@ -26,7 +26,7 @@ export function setSecurityHeaders(app: App): void {
   });
 }
 
-/** Scripts of this server and those written in the page itself; styles, because the page's script makes them as it runs. */
+/** Allows scripts of this server and inline scripts of the page, and styles, because the page's script creates them. */
 function pagePolicy(html: string): string {
   const inline = [...html.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].flatMap(([, script = '']) =>
     script === '' ? [] : [`'sha256-${createHash('sha256').update(script).digest('base64')}'`],

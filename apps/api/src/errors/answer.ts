@@ -5,7 +5,7 @@ import { pathOf } from '../path-of.ts';
 import { ApiProblem } from './api-problem.ts';
 import { type Problem, toProblem } from './to-problem.ts';
 
-/** Every error leaves as a problem (RFC 9457); what is the server's own fault is logged with its cause. */
+/** Answers every error as a problem (RFC 9457). Logs the server's own errors with their cause. */
 export function answerErrors(app: App): void {
   const routes: { method: string; pattern: RegExp }[] = [];
   app.addHook('onRoute', ({ method, url }) => {
@@ -30,7 +30,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(body));
 }
 
-/** What is no HTTP never becomes a request. */
+/** The answer to bytes that are not HTTP, for which there is no request. */
 export function rawProblem(error: unknown, requestId: string): string {
   const problem: Problem = toProblem(new ApiProblem('bad_request', 'this is not a valid HTTP request'));
   const tooLarge = error instanceof Error && 'code' in error && error.code === 'HPE_HEADER_OVERFLOW';

@@ -6,11 +6,11 @@ interface Details {
   errors?: readonly PointerError[];
   conflicts?: readonly ConflictSummary[];
   approval_id?: string | undefined;
-  /** @default what the registry says of the code */
+  /** @default the text of the registry for the code */
   next?: string | undefined;
 }
 
-/** What a route refuses, with a code of the registry. */
+/** A refusal of a route, with a code of the registry. */
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem';
   readonly code: ApiProblemCode;

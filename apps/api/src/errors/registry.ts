@@ -8,7 +8,7 @@ export interface ProblemKind {
   title: string;
 }
 
-/** What the API itself has to say, and what to do about it. */
+/** The API's own errors, and what to do about each. */
 export const apiProblems = {
   unauthorized: {
     status: 401,
@@ -91,14 +91,14 @@ export const apiProblems = {
   validator_failed: {
     status: 409,
     title: 'A validator failed',
-    next: 'Read its output (GET /v1/runs/{id}/validation), mend what it found in a fork of this run, and publish that.',
+    next: 'Read its output (GET /v1/runs/{id}/validation), fix what it found in a fork of this run, and publish the fork.',
   },
   publish_rejected: {
     status: 409,
     title: 'The publish was rejected',
     next: 'Publish again, or download the patch.',
   },
-  publish_expired: { status: 409, title: 'Nobody decided in time', next: 'Publish again.' },
+  publish_expired: { status: 409, title: 'Not decided in time', next: 'Publish again.' },
   publish_failed: {
     status: 409,
     title: 'The publish failed',
@@ -151,7 +151,7 @@ export const engineProblems: Record<EngineErrorCode, ProblemKind> = {
   contended: { status: 503, title: 'Too many writers' },
 };
 
-/** Why Redis does not do what the API asks of it. */
+/** Why Redis refuses a command or does not answer. */
 export const redisProblems: Record<RedisTroubleCode, ProblemKind> = {
   unavailable: { status: 503, title: 'Redis does not answer' },
   redis_timeout: { status: 503, title: 'Redis does not answer in time' },
@@ -165,7 +165,7 @@ export const redisProblems: Record<RedisTroubleCode, ProblemKind> = {
   redis_denied: { status: 503, title: 'Redis refuses this user' },
 };
 
-/** The codes of the workspace room are errno-like; on the wire all codes have one form. */
+/** The codes of the workspace package look like errno; on the wire all codes have one form. */
 export const workspaceProblems: Record<WorkspaceErrorCode, ProblemKind & { code: string }> = {
   ESOURCEMISSING: { status: 422, code: 'source_missing', title: 'The source does not exist' },
   ESOURCENOTDIRECTORY: { status: 422, code: 'source_not_directory', title: 'The source is no directory' },

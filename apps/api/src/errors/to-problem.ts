@@ -13,10 +13,10 @@ import {
   workspaceProblems,
 } from './registry.ts';
 
-/** A problem without what only the request knows. */
+/** A problem without the fields of its request. */
 export type Problem = Omit<ProblemDetails, 'instance' | 'request_id'>;
 
-/** What an error is to a client. What is not known here is an internal error, and says nothing of itself. */
+/** The problem that a client gets for an error. An unknown error is an internal one, and its message stays in the log. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof ApiProblem) {
     const { errors, conflicts, approvalId } = error;

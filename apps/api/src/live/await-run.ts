@@ -1,4 +1,4 @@
-import { newsChannel, type RunState } from '@holdpoint/engine';
+import { notificationChannel, type RunState } from '@holdpoint/engine';
 import type { FastifyReply } from 'fastify';
 import type { ApiDeps } from '../deps.ts';
 import { findRun } from '../routes/runs/find-run.ts';
@@ -6,30 +6,30 @@ import { clientGone } from './stream.ts';
 
 interface Wait {
   runId: string;
-  /** Asks for something that a worker does. News is heard from before it on. */
+  /** Requests something that a worker does. The subscription begins before the request. */
   ask: () => Promise<void>;
-  /** A worker has not done it yet. */
+  /** Whether a worker has yet to do it. */
   isPending: (run: RunState) => boolean;
 }
 
-/** Asks, and waits until a worker has done it, the time is over, or nobody waits any more. */
+/** Requests something, and waits until a worker has done it, the time is over, or the client is gone. */
 export async function awaitRun(
-  deps: Pick<ApiDeps, 'engine' | 'news' | 'now' | 'closing' | 'publicationWaitMs'>,
+  deps: Pick<ApiDeps, 'engine' | 'notifications' | 'now' | 'closing' | 'publicationWaitMs'>,
   reply: FastifyReply,
   { runId, ask, isPending }: Wait,
 ): Promise<RunState> {
   const signal = AbortSignal.any([clientGone(reply), deps.closing]);
   const until = deps.now() + deps.publicationWaitMs;
-  const ear = await deps.news.listen(newsChannel(runId));
+  const subscription = await deps.notifications.subscribe(notificationChannel(runId));
   try {
     await ask();
     for (;;) {
       const run = await findRun(deps, runId);
       const timeoutMs = until - deps.now();
       if (!isPending(run) || timeoutMs <= 0 || signal.aborted) return run;
-      await ear.next({ timeoutMs, signal });
+      await subscription.next({ timeoutMs, signal });
     }
   } finally {
-    ear.close();
+    subscription.close();
   }
 }

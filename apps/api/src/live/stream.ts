@@ -3,8 +3,8 @@ import type { FastifyReply } from 'fastify';
 import type { ApiDeps } from '../deps.ts';
 
 /**
- * Sends server-sent events until the frames end, the client goes away, or the server closes. The frames are pulled as fast as the client
- * reads them, so that a slow one costs a buffer of 64 KiB and no more.
+ * Sends server-sent events until the frames end, the client goes away, or the server closes. The stream pulls frames as fast as the
+ * client reads them, so a slow client costs a buffer of 64 KiB.
  */
 export function sendStream(
   deps: Pick<ApiDeps, 'closing'>,
@@ -16,9 +16,9 @@ export function sendStream(
     .headers({
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
-      // Proxies of the nginx kind hold back what is small, unless they are told.
+      // nginx buffers small answers without this header.
       'x-accel-buffering': 'no',
-      // After a stream nothing follows: a server that closes need not wait for the connection to become idle.
+      // Without keep-alive a closing server need not wait for the connection to become idle.
       connection: 'close',
     })
     .send(Readable.from(stream, { objectMode: false, highWaterMark: 64 * 1024 }));
@@ -37,7 +37,7 @@ export function frame(event: { event: string; id?: number; data: unknown }): str
   return `${id}event: ${event.event}\ndata: ${JSON.stringify(event.data)}\n\n`;
 }
 
-/** A comment: keeps the connection, and says that the server is there. */
+/** A comment that keeps the connection open. */
 export const heartbeat = ': still here\n\n';
-/** Sent at once, so that the client knows its stream is open; a browser comes back after a second. */
+/** Sent at once, so that the client knows that its stream is open. A browser reconnects after a second. */
 export const opening = 'retry: 1000\n: open\n\n';

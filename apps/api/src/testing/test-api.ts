@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Client, createClient } from '@holdpoint/client/client';
+import { type Client, createClient } from '@holdpoint/client';
 import { type ProblemDetails, problemDetailsSchema } from '@holdpoint/contract/wire';
 import type { EmbeddedRedis } from '@holdpoint/embedded-redis';
 import { startTestRedis } from '@holdpoint/embedded-redis/testing';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isUnstorable, nothingEnforced } from '@holdpoint/contract';
+import { nothingEnforced } from '@holdpoint/contract';
 import { type EngineDeps, openOutputStore } from '@holdpoint/engine';
 import { listSteps, readTasks } from '@holdpoint/engine/testing';
 import {
@@ -12,9 +12,10 @@ import {
   scriptedPlanner,
   type WorkerDeps,
 } from '@holdpoint/engine/worker';
-import { type Materialised, openWorkspaces, type Workspaces } from '@holdpoint/workspace';
+import { createWorkspacePort } from '@holdpoint/runtime';
+import { openWorkspaces, type Workspaces } from '@holdpoint/workspace';
 
-/** Moves runs on when a test says so, with the engine's own handlers on real workspaces. */
+/** Advances runs when a test calls it, with the engine's handlers and real workspaces. */
 export interface TestWorker {
   /** Plans the next turn and opens its gates. */
   plan(runId: string): Promise<void>;
@@ -37,7 +38,7 @@ export function testWorker(engine: EngineDeps, dataDir: string): TestWorker {
     workerId: 'test-worker',
     planners: { scripted: scriptedPlanner, model: scriptedPlanner },
     executor: executorOn(workspaces),
-    workspaces: portOf(workspaces),
+    workspaces: createWorkspacePort(workspaces, noSandbox),
     outputs: openOutputStore(join(dataDir, 'outputs')),
     metrics: { repaired: () => {} },
     retention: {},
@@ -78,7 +79,7 @@ export function testWorker(engine: EngineDeps, dataDir: string): TestWorker {
   };
 }
 
-/** Writes files, and runs validators, by itself and not in a sandbox. */
+/** Writes files and runs commands in this process, without a sandbox. */
 function executorOn(workspaces: Workspaces): WorkerDeps['executor'] {
   return {
     preview: async ({ tool }) => ({ kind: 'command', command: tool, cwd: '.', network: [] }),
@@ -123,56 +124,8 @@ const bash = (command: string, options: { cwd: string; signal: AbortSignal }) =>
     });
   });
 
-function portOf(workspaces: Workspaces): WorkerDeps['workspaces'] {
-  const made = ({ id, base, base_commit, files, bytes, skipped, submodules }: Materialised) => ({
-    ...{ snapshot: id, base, base_commit, files, bytes, submodules },
-    skipped: skipped.length,
-  });
-  const requestOf = ({ target, resolutions, ...call }: Parameters<WorkerDeps['workspaces']['planPublish']>[0]) => ({
-    ...call,
-    target: target,
-    resolutions: resolutions,
-  });
-  return {
-    materialise: async (making) => made(await workspaces.materialise(making)),
-    fork: async (making) => made(await workspaces.fork(making)),
-    async snapshot(input) {
-      const { id, files_changed, skipped } = await workspaces.snapshot(input);
-      return { snapshot: id, files_changed, skipped: skipped.length };
-    },
-    inspect: (input) => workspaces.inspect(input),
-    admit: (input) => workspaces.admit(input),
-    newestEpoch: (runId) => workspaces.newestEpoch(runId),
-    withFrozen: (_runId, act) => act(),
-    async differenceFrom({ decided, ...input }) {
-      const { id, files_changed, skipped } = await workspaces.snapshot(input);
-      if (id === decided) return undefined;
-      const found = await workspaces.compare({ runId: input.runId, from: decided, to: id, most: 100 });
-      return { snapshot: id, files_changed, skipped: skipped.length, ...found };
-    },
-    killAll: async () => {},
-    restore: (input) => workspaces.restore(input),
-    takeOver: (input) => workspaces.takeOver(input),
-    contentOf: async ({ runId, from, to }) => ({
-      ...(await workspaces.compare({ runId, from, to, most: 100 })),
-      ...{ patch: '', cut: false },
-    }),
-    merge: (input) => workspaces.merge(input),
-    async planPublish(call) {
-      const plan = await workspaces.planPublish(requestOf(call));
-      const { candidate, digest } = plan;
-      const conflicts = plan.conflicts.map(({ versions, ...conflict }) => ({
-        ...conflict,
-        resolvable: versions !== undefined,
-      }));
-      const unpublishable = plan.left_out.filter(isUnstorable).map(({ path }) => path ?? '');
-      return { candidate, digest, conflicts, unpublishable, plan };
-    },
-    publish: ({ expect, ...call }) => workspaces.publish({ ...requestOf(call), expect }),
-    discard: (runId) => workspaces.discard(runId),
-    hasTree: (runId) => workspaces.hasTree(runId),
-    dropTree: (input) => workspaces.dropTree(input),
-    collect: (runId) => workspaces.collect(runId),
-    tidy: (input) => workspaces.tidy(input),
-  };
-}
+/** For workspaces on which no sandboxed process runs. */
+const noSandbox: Parameters<typeof createWorkspacePort>[1] = {
+  withFrozen: (_workspaceId, action) => action(0),
+  killAll: async () => {},
+};

@@ -1,4 +1,4 @@
-import type { Client } from '@holdpoint/client/client';
+import type { Client } from '@holdpoint/client';
 import type { Run } from '@holdpoint/contract/wire';
 import { type Command, Option } from 'commander';
 import { commandLine } from '../command-name.ts';

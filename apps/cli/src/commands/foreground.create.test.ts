@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClient } from '@holdpoint/client/client';
+import { createClient } from '@holdpoint/client';
 import type { EmbeddedRedis } from '@holdpoint/embedded-redis';
 import { startTestRedis } from '@holdpoint/embedded-redis/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';

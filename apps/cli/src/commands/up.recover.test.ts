@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createClient } from '@holdpoint/client/client';
+import { createClient } from '@holdpoint/client';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readConfig } from '../config.ts';

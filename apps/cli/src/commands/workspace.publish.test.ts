@@ -86,7 +86,7 @@ describe('the files of a run', () => {
   it.each([
     [['snapshots', 'run_nope'], 7],
     [['cat', 'RUN', 'nope'], 7],
-    [['cat', 'RUN', 'kept.txt', '--at', '9'], 2],
+    [['cat', 'RUN', 'kept.txt', '--at', '9'], 7],
     [['files', 'RUN', '--at', 'zzz'], 2],
     [['undo', 'RUN'], 2],
     [['fork', 'RUN', '--from-step', '9'], 7],

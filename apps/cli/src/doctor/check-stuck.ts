@@ -1,4 +1,4 @@
-import type { Client } from '@holdpoint/client/client';
+import type { Client } from '@holdpoint/client';
 import type { Periodic } from '@holdpoint/contract/wire';
 import { commandLine } from '../command-name.ts';
 import type { Finding } from './finding.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '@holdpoint/client/errors';
+import { ApiError } from '@holdpoint/client';
 import { CliError } from '../errors.ts';
 import type { ParsedPlan } from './parse-plan.ts';
 

@@ -17,13 +17,13 @@ export const diffSchema = z
 export type Diff = z.infer<typeof diffSchema>;
 
 export const diffQuerySchema = z.strictObject({
-  from: z.string().min(1).optional().describe('A snapshot of the run. Default: the one it began with'),
-  to: z.string().min(1).optional().describe('A snapshot of the run. Default: the one it is at'),
+  from: z.string().min(1).optional().describe('A snapshot of the run. Default: the first one'),
+  to: z.string().min(1).optional().describe('A snapshot of the run. Default: the current one'),
   path: pathParameter.optional().describe('Only this path'),
   include_ignored: z
     .enum(['true', 'false'])
     .transform((text) => text === 'true')
     .optional()
-    .describe("With what the source's ignore rules match. Default: as the run says"),
-  format: z.enum(['json', 'patch']).default('json').describe('`patch`: text which git apply accepts'),
+    .describe("Include what the source's ignore rules match. Default: the setting of the run"),
+  format: z.enum(['json', 'patch']).default('json').describe('`patch`: text that git apply accepts'),
 });

@@ -5,24 +5,24 @@ import { integerParameter, pageOf } from './page.ts';
 const seq = z.int().min(1).describe('Dense, from 1, per run');
 const options = eventSchema.options.map((option: z.ZodObject) => option.extend({ seq }));
 
-/** An event as the API sends it: as it is logged, with its sequence number. */
+/** A logged event with its sequence number, as the API sends it. */
 export const runEventSchema: z.ZodType<LoggedEvent, LoggedEvent> = z.discriminatedUnion(
   'type',
   options as unknown as [EventOption, ...EventOption[]],
 );
-/** The compiler cannot follow `extend` over a union of forty members; the schema is the engine's own, and one field. */
+/** The compiler cannot follow `extend` over a union of forty members: the schema is `eventSchema` with one more field. */
 type EventOption = z.ZodType<LoggedEvent, LoggedEvent> & z.core.$ZodTypeDiscriminable;
 
 export type { LoggedEvent as RunEvent } from '../events.ts';
 
-/** `next_cursor` is the value of `after` to go on with. */
+/** `next_cursor` is the value of `after` for the next page. */
 export const eventPageSchema = pageOf(runEventSchema);
 
 export const listEventsQuerySchema = z.strictObject({
   after: integerParameter(0, Number.MAX_SAFE_INTEGER)
     .optional()
-    .describe('Sequence number after which to begin. Default: from the start, or Last-Event-ID when streaming'),
-  limit: integerParameter(1, 1000).default(200).describe('Events of one page; a stream has no limit'),
+    .describe('Return events after this sequence number. Default: from the start, or Last-Event-ID when streaming'),
+  limit: integerParameter(1, 1000).default(200).describe('Events per page; a stream has no limit'),
 });
 
 /** Name of the server-sent event after which a run's stream ends for good. Its data: the last sequence number. */

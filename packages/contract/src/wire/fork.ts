@@ -8,15 +8,15 @@ import { labelsSchema, runSchema } from './run.ts';
 
 const stepReference = z
   .union([z.int().min(0), z.string().min(1).max(100)])
-  .describe("The last step that is kept: its id, or its `number` in the list of the run's steps. 0: none is");
+  .describe("The last step to keep: its id, or its `number` in the list of the run's steps. 0: none");
 
-/** POST /v1/runs/{id}/fork: a new run that goes on after a step of this one. What is left out is as it was. */
+/** POST /v1/runs/{id}/fork: a new run that continues after a step of this one. Absent fields keep their values. */
 export const forkRunSchema = z
   .strictObject({
     from_step: stepReference,
     title: z.string().min(1).max(200).optional(),
-    plan: planSchema.optional().describe('Of a scripted run: the groups that are kept must be as they were'),
-    model: z.string().min(1).max(200).optional().describe('Of a run with a prompt'),
+    plan: planSchema.optional().describe('For a scripted run: kept groups must be unchanged'),
+    model: z.string().min(1).max(200).optional().describe('For a run with a prompt'),
     policy: policySchema.optional(),
     limits: givenLimitsSchema.optional(),
     validators: validatorsSchema.optional(),
@@ -36,23 +36,23 @@ export const undoRunSchema = z.strictObject({
   keep_external_effects: z
     .boolean()
     .default(false)
-    .describe('Undo although a step had effects outside of the workspace, which stay as they are'),
+    .describe('Undo steps with effects outside the workspace, too; those effects stay'),
 });
 export type UndoRun = z.input<typeof undoRunSchema>;
 
-/** POST /v1/runs/{id}/retry: of a failed, canceled or paused run. */
+/** POST /v1/runs/{id}/retry: for a failed, canceled or paused run. */
 export const retryRunSchema = z.strictObject({
   from_step: z
     .union([z.int().min(1), z.string().min(1).max(100)])
     .optional()
     .describe(
-      'The first step that is made again: its id or its `number`. Default: the first of the last turn that did not succeed',
+      'The first step to run again: its id or its `number`. Default: the first of the last turn that did not succeed',
     ),
   keep_external_effects: z
     .boolean()
     .default(false)
-    .describe('Make steps again although they had effects outside of the workspace, which stay as they are'),
-  accept_new_version: z.boolean().default(false).describe('As of resume'),
+    .describe('Run steps with effects outside the workspace again, too; those effects stay'),
+  accept_new_version: z.boolean().default(false).describe('See resume'),
 });
 export type RetryRun = z.input<typeof retryRunSchema>;
 
@@ -60,7 +60,7 @@ export const undoneSchema = z
   .strictObject({
     run: runSchema,
     undone: z.array(z.string()).describe('Ids of the steps that were undone'),
-    restored: z.boolean().describe('The files are as they were; false: a worker has yet to bring them back'),
+    restored: z.boolean().describe('The files are restored; false: a worker still has to restore them'),
   })
   .meta({ id: 'Undone' });
 export type Undone = z.infer<typeof undoneSchema>;

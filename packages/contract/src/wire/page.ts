@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** One page of a list. `next_cursor` goes on after its last item; null on the last page. */
+/** One page of a list. `next_cursor` is the cursor of the next page; null on the last page. */
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.strictObject({ data: z.array(item), next_cursor: z.string().nullable(), has_more: z.boolean() });
 
@@ -10,13 +10,13 @@ export interface Page<Item> {
   has_more: boolean;
 }
 
-/** A list that is always whole. */
+/** A list without pages. */
 export const listOf = <Item extends z.ZodType>(item: Item) => z.strictObject({ data: z.array(item) });
 
-/** @param id of the items of the list: what is none of them would be a page from nowhere */
-export const cursorOf = <Id extends z.ZodType<string>>(id: Id) => id.describe('`next_cursor` of the page before');
+/** @param id schema of the ids of the items: a cursor is the id of an item */
+export const cursorOf = <Id extends z.ZodType<string>>(id: Id) => id.describe('`next_cursor` of the previous page');
 
-/** Query parameters are text: an integer in decimal digits. In the document it is what it stands for. */
+/** Query parameters are text: an integer in decimal digits. The OpenAPI document shows the integer. */
 export const integerParameter = (least: number, most: number) =>
   z
     .string()
@@ -25,12 +25,12 @@ export const integerParameter = (least: number, most: number) =>
     .transform(Number)
     .pipe(z.int().min(least).max(most));
 
-/** Several values of one vocabulary in a parameter, divided by commas. */
+/** Several values of one vocabulary in a parameter, separated by commas. */
 export const listParameter = <Value extends string>(item: z.ZodType<Value, Value>) =>
   z
     .string()
     .transform((text) => text.split(',') as Value[])
     .pipe(z.array(item));
 
-/** Ids are made by the server; one of another form does not exist, which is a 404 and not an invalid request. */
+/** The server creates ids. An id of another form does not exist: a 404, not an invalid request. */
 export const idParamsSchema = z.strictObject({ id: z.string() });

@@ -7,39 +7,44 @@ export { type PublishPlan, publishedSchema, publishPlanSchema };
 
 const { branch, author, message, include_ignored } = publishTargetSchema.shape;
 
-/** What a publish may be given. */
-const wish = {
-  message: message.optional().describe("Of the commit. Default: the run's title"),
+/** The options of a publish. */
+const options = {
+  message: message.optional().describe("Message of the commit. Default: the run's title"),
   branch,
   author,
   include_ignored: include_ignored.describe(
-    'With what the ignore rules of a git source match. Default: as the run says (`publish`), which is without',
+    'Also publish what the ignore rules of a git source match. Default: the setting of the run (`publish`), which is false',
   ),
 };
 
 /** POST /v1/runs/{id}/publish. */
 export const publishSchema = z.strictObject({
-  ...wish,
-  snapshot: z.string().optional().describe('The snapshot that was reviewed; another one by now is refused'),
+  ...options,
+  snapshot: z
+    .string()
+    .optional()
+    .describe('The reviewed snapshot; the publish is refused when the run has another one'),
 });
 export type Publish = z.infer<typeof publishSchema>;
 
 /** POST /v1/runs/{id}/publish/dry-run. */
-export const dryRunSchema = z.strictObject(wish);
+export const dryRunSchema = z.strictObject(options);
 export type DryRun = z.infer<typeof dryRunSchema>;
 
-/** What a publish would do now. */
+/** The result of a dry run. */
 export const publishPreviewSchema = z
   .strictObject({
     run_id: z.string(),
     ...publishPlanSchema.shape,
-    validators: z.array(z.string()).describe('Commands that must pass first'),
-    needs_approval: z.boolean().describe("The run's policy holds a publish, or what it made cannot all be published"),
+    validators: z.array(z.string()).describe('Commands that must succeed first'),
+    needs_approval: z
+      .boolean()
+      .describe("The run's policy holds a publish, or some of its changes cannot be published"),
   })
   .meta({ id: 'PublishPreview' });
 export type PublishPreview = z.infer<typeof publishPreviewSchema>;
 
-/** What became of a change set. `requested` and `discarding`: a worker has not done it yet; `parked`: it waits for a decision. */
+/** The publication of a change set. `requested` and `discarding`: a worker still has to do it; `parked`: it waits for a decision. */
 export const publicationSchema = z
   .strictObject({
     run_id: z.string(),
@@ -52,11 +57,11 @@ export const publicationSchema = z
   .meta({ id: 'Publication' });
 export type Publication = z.infer<typeof publicationSchema>;
 
-/** GET /v1/runs/{id}/validation: what the validators last said. */
+/** GET /v1/runs/{id}/validation: the last results of the validators. */
 export const validationSchema = z
   .strictObject({
     run_id: z.string(),
-    snapshot: z.string().describe('What they ran on'),
+    snapshot: z.string().describe('The snapshot that they ran on'),
     passed: z.boolean(),
     results: z.array(validatorResultSchema),
   })

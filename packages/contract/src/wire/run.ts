@@ -14,12 +14,12 @@ export const labelsSchema = z
   .record(z.string().min(1).max(63), z.string().max(255))
   .refine((labels) => Object.keys(labels).length <= 64, 'a run has at most 64 labels');
 
-/** POST /v1/runs. A task is a `prompt` for a model, or a `plan` of tool calls: exactly one of them. */
+/** POST /v1/runs. The goal is a `prompt` for a model or a `plan` of tool calls: exactly one of them. */
 export const createRunSchema = z
   .strictObject({
     title: z.string().min(1).max(200).optional(),
     toolset: z.string().min(1).max(64).default('holdpoint'),
-    prompt: z.string().min(1).max(200_000).optional().describe('What the model is asked to do'),
+    prompt: z.string().min(1).max(200_000).optional().describe('The prompt for the model'),
     plan: planSchema.optional().describe('The tool calls, one group after the other'),
     model: z.string().min(1).max(200).optional().describe('provider/model, for a prompt. Default: HOLDPOINT_MODEL'),
     models: modelsSchema.optional(),
@@ -30,7 +30,7 @@ export const createRunSchema = z
     validators: validatorsSchema.default([]),
     publish: publishDefaultsSchema.prefault({}),
     labels: labelsSchema.default({}),
-    priority: prioritySchema.default('normal').describe('Whose jobs go first when workers are short'),
+    priority: prioritySchema.default('normal').describe('The order of jobs when all workers are busy'),
   })
   .superRefine((body, context) => {
     const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
@@ -38,7 +38,7 @@ export const createRunSchema = z
     if (body.prompt !== undefined && body.plan !== undefined) refuse(['plan'], 'give a prompt or a plan, not both');
     if (body.prompt === undefined && body.model !== undefined) refuse(['model'], 'a model belongs to a prompt');
   });
-/** What a caller writes: everything with a default may be left out. */
+/** The body as a caller writes it: fields with a default may be absent. */
 export type CreateRun = z.input<typeof createRunSchema>;
 export type CreateRunBody = z.output<typeof createRunSchema>;
 
@@ -50,19 +50,19 @@ const usageShape = {
   active_ms: z.int(),
   input_tokens: z.int(),
   output_tokens: z.int(),
-  cost_usd: z.number().describe('Of models whose prices the operator has set'),
+  cost_usd: z.number().describe('Cost of the models whose prices the operator has set'),
 };
 
 const blockerSchema = z.strictObject({ run_id: z.string(), reason: problemSchema });
 
-/** A sub-agent that does nothing before a person acts. */
+/** A sub-agent that waits for a person. */
 const waitingForSchema = z.strictObject({
-  task_id: z.string().describe('The task of the run that it works for'),
+  task_id: z.string().describe('Its task in the run that it works for'),
   run_id: z.string(),
   title: z.string(),
   status: runStatusSchema.extract(['waiting', 'paused']),
   reason: problemSchema.nullable().describe('Why it is paused'),
-  approvals: z.int().describe('Its own that are pending'),
+  approvals: z.int().describe('Its own pending approvals'),
 });
 export type WaitingFor = z.infer<typeof waitingForSchema>;
 
@@ -77,12 +77,12 @@ const runShape = {
   priority: prioritySchema,
   seq: z.int().describe("Sequence number of the run's last event"),
   turn: z.int().describe('Number of the last planned turn; 0 before the first'),
-  open_steps: z.int().describe('Steps of that turn which are not settled'),
-  pending_approvals: z.int().describe('Those of its sub-agents included'),
-  paused_agents: z.int().describe('Sub-agents that are paused, those of sub-agents included'),
-  blocker: blockerSchema.nullable().describe('One of them, and why it is paused'),
+  open_steps: z.int().describe('Steps of that turn that are not settled'),
+  pending_approvals: z.int().describe('Pending approvals, including those of its sub-agents'),
+  paused_agents: z.int().describe('Paused sub-agents, including those of sub-agents'),
+  blocker: blockerSchema.nullable().describe('One paused sub-agent, and why it is paused'),
   open_tasks: z.int().describe('Background commands and sub-agents that are not over'),
-  messages: z.int().describe('How many people have sent it'),
+  messages: z.int().describe('Number of messages that people sent'),
   usage: z
     .strictObject({
       ...usageShape,
@@ -90,31 +90,31 @@ const runShape = {
         .int()
         .describe('Milliseconds that count for `wall_s`: in the status running, not waiting for people'),
       agents: z
-        .strictObject({ ...usageShape, count: z.int().describe('How many were begun') })
-        .describe('The part of its sub-agents, those of sub-agents included; `active_ms` is the sum of theirs'),
+        .strictObject({ ...usageShape, count: z.int().describe('Number of sub-agents that were started') })
+        .describe('Usage of its sub-agents, including those of sub-agents; `active_ms` is the sum of theirs'),
     })
-    .describe('All that it used, its sub-agents included'),
+    .describe('Total usage, including its sub-agents'),
   parent: z
     .strictObject({ run_id: z.string(), task_id: z.string() })
     .nullable()
-    .describe('Of a sub-agent: the run that it works for'),
-  message: z.string().nullable().describe('What the run ended with, when it succeeded'),
+    .describe('For a sub-agent: the run that it works for'),
+  message: z.string().nullable().describe('The last message of a run that succeeded'),
   reason: problemSchema.nullable().describe('Why it is paused or failed'),
   workspace: z.strictObject({
-    base: snapshotId.nullable().describe('The snapshot it began with; null until there is one'),
-    snapshot: snapshotId.nullable().describe('The snapshot it is at'),
+    base: snapshotId.nullable().describe('The snapshot that the run started with; null until it exists'),
+    snapshot: snapshotId.nullable().describe('The current snapshot'),
   }),
   publication: z.strictObject({
     status: publicationStatusSchema,
     published: publishedSchema.nullable(),
     conflicts: z.array(conflictSummarySchema),
-    reason: problemSchema.nullable().describe('Why nothing was published, when it failed or was rejected'),
-    approval_id: z.string().nullable().describe('The approval that it waits for'),
+    reason: problemSchema.nullable().describe('Why a publish failed or was rejected'),
+    approval_id: z.string().nullable().describe('The approval that the publish waits for'),
   }),
   forked_from: z
     .strictObject({ run_id: z.string(), step_id: z.string().nullable() })
     .nullable()
-    .describe('The run that this one goes on from, after that step'),
+    .describe('The run that this one continues, and the last step that it kept'),
   created_at: time,
   started_at: time.nullable(),
   ended_at: time.nullable(),
@@ -123,22 +123,20 @@ const runShape = {
 export const runSchema = z.strictObject(runShape).meta({ id: 'Run' });
 export type Run = z.infer<typeof runSchema>;
 
-/** GET /v1/runs/{id}: with what was asked for. The calls of a plan are its steps. */
+/** GET /v1/runs/{id}: with its request. The calls of a plan are its steps. */
 export const runDetailSchema = z
   .strictObject({
     ...runShape,
-    waiting_for: z
-      .array(waitingForSchema)
-      .describe('Sub-agents beneath it, however deep, that wait for an approval or are paused'),
+    waiting_for: z.array(waitingForSchema).describe('Sub-agents at any depth that wait for an approval or are paused'),
     request: z.strictObject({
       prompt: z.string().nullable(),
       source: sourceSchema,
       policy: policySchema,
       operator_policies: z
         .array(z.strictObject({ digest: z.string(), policy: operatorPolicySchema }))
-        .describe("The operator's policies that bind the run beside its own: the strictest decides"),
+        .describe("The operator's policies that apply beside the run's own: the strictest decides"),
       limits: limitsSchema,
-      models: z.array(z.string()).describe('Models that its sub-agents may ask'),
+      models: z.array(z.string()).describe('Models that its sub-agents may use'),
       network: networkSchema,
       validators: validatorsSchema,
       publish: publishDefaultsSchema,
@@ -151,7 +149,7 @@ export const runPageSchema = pageOf(runSchema);
 
 /** GET /v1/runs. */
 export const listRunsQuerySchema = z.strictObject({
-  status: listParameter(runStatusSchema).optional().describe('One or more, divided by commas'),
+  status: listParameter(runStatusSchema).optional().describe('One or more, separated by commas'),
   label: z
     .string()
     .regex(/^[^:]+:/, 'expected name:value')
@@ -167,7 +165,7 @@ export const resumeRunSchema = z.strictObject({
   accept_new_version: z
     .boolean()
     .default(false)
-    .describe('Go on although tools are not what they were when the run began (409 `tools_changed` otherwise)'),
+    .describe('Continue although tools changed since the run started (409 `tools_changed` otherwise)'),
 });
 export type ResumeRun = z.input<typeof resumeRunSchema>;
 

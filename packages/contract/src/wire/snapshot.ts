@@ -5,7 +5,7 @@ import { pathParameter } from './path.ts';
 
 const time = z.iso.datetime();
 
-/** A state of a run's workspace that can be looked at, compared, restored and forked from. */
+/** A state of a run's workspace that can be read, compared, restored and forked from. */
 export const snapshotSchema = z
   .strictObject({
     id: z.string(),
@@ -13,21 +13,36 @@ export const snapshotSchema = z
     step: z
       .strictObject({
         id: z.string(),
-        number: z.int().nullable().describe('As in the list of steps; null: it was undone'),
+        number: z.int().nullable().describe('Its number in the list of steps; null: the step was undone'),
         tool: z.string(),
       })
       .nullable()
-      .describe('The step that left it; null: the run began with it'),
+      .describe('The step that left it'),
+    task_id: z
+      .string()
+      .nullable()
+      .describe(
+        'The background command whose changes it captured. With neither a step nor a task: the first snapshot (no parent), or changes of background commands that an approved call met',
+      ),
+    undone: z.boolean().describe('An undo took it back'),
     time,
-    files_changed: z.int().describe('Against its parent; of the first, its regular files. 0: it is the parent itself'),
-    current: z.boolean().describe('The workspace is at it'),
+    files_changed: z
+      .int()
+      .describe('Compared with its parent; for the first snapshot, its regular files. 0: it is the parent itself'),
+    current: z.boolean().describe('Whether the workspace is at this snapshot'),
   })
   .meta({ id: 'Snapshot' });
 export type Snapshot = z.infer<typeof snapshotSchema>;
 
 export const snapshotListSchema = listOf(snapshotSchema);
 
-const snapshot = z.string().min(1).optional().describe('A snapshot of the run. Default: the one it is at');
+const snapshot = z
+  .string()
+  .min(1)
+  .optional()
+  .describe(
+    'A snapshot of the run, or the number or id of a step: the files that an undo to this step restores. Default: the current snapshot',
+  );
 
 /** A file of a snapshot. */
 export const fileEntrySchema = z
@@ -43,12 +58,10 @@ export type FileEntry = z.infer<typeof fileEntrySchema>;
 /** GET /v1/runs/{id}/files. */
 export const listFilesQuerySchema = z.strictObject({
   snapshot,
-  path: pathParameter.optional().describe('Only this file, or what lies in this folder'),
+  path: pathParameter.optional().describe('Only this file, or the files of this folder'),
 });
 export const fileListSchema = listOf(fileEntrySchema).extend({
-  unknown: z
-    .array(unknownContentSchema)
-    .describe('What was there and no snapshot can hold: what is known of it. It is not among `data`'),
+  unknown: z.array(unknownContentSchema).describe('Entries that no snapshot can hold. They are not in `data`'),
 });
 
 /** GET /v1/runs/{id}/files/content: the bytes. */
@@ -57,6 +70,6 @@ export const readFileQuerySchema = z.strictObject({ snapshot, path: pathParamete
 /** GET /v1/runs/{id}/archive: files of a snapshot in one download. */
 export const archiveQuerySchema = z.strictObject({
   snapshot,
-  only: z.enum(['all', 'changed']).default('all').describe('changed: what the run added or changed'),
+  only: z.enum(['all', 'changed']).default('all').describe('changed: files that the run added or changed'),
   format: z.enum(['tar.gz', 'zip']).default('tar.gz'),
 });

@@ -11,7 +11,7 @@ const stepShape = {
   id: z.string(),
   run_id: z.string(),
   turn: z.int(),
-  index: z.int().describe('Place among the steps of its turn, from 0'),
+  index: z.int().describe('Index among the steps of its turn, from 0'),
   name: z.string().nullable(),
   tool: z.string(),
   effect: effectSchema,
@@ -20,7 +20,7 @@ const stepShape = {
   attempts: z.int(),
   approval_id: z.string().nullable(),
   worker: z.string().nullable(),
-  snapshot: z.string().nullable().describe('The snapshot it left'),
+  snapshot: z.string().nullable().describe('The snapshot that the step left'),
   error: problemSchema.nullable(),
   duration_ms: z.number().nullable(),
   created_at: time,
@@ -28,21 +28,21 @@ const stepShape = {
   settled_at: time.nullable(),
 };
 
-/** A step in a list: large arguments and results are given by reference, with the beginning of their JSON text. */
+/** A step in a list: large arguments and results are references with the beginning of their JSON text. */
 export const stepSchema = z
   .strictObject({
     ...stepShape,
     number: z
       .int()
       .nullable()
-      .describe('As fork and undo take it: its place among the steps that count, from 1. null: it was undone'),
+      .describe('The number that fork and undo take: from 1, without undone steps. null: the step was undone'),
     args: payloadSchema,
     result: payloadSchema.nullable(),
   })
   .meta({ id: 'Step' });
 export type Step = z.infer<typeof stepSchema>;
 
-/** A step by itself: arguments and result as they are. */
+/** One step: arguments and result are complete. */
 export const stepDetailSchema = z
   .strictObject({ ...stepShape, args: z.json(), result: z.json() })
   .meta({ id: 'StepDetail' });
@@ -55,7 +55,7 @@ export const listStepsQuerySchema = z.strictObject({
   cursor: cursorOf(stepIdSchema).optional(),
 });
 
-/** One try at a step. */
+/** One attempt at a step. */
 export const attemptSchema = z
   .strictObject({
     number: z.int(),
@@ -70,7 +70,7 @@ export const attemptSchema = z
     duration_ms: z.number().nullable(),
     capabilities: capabilityReportSchema
       .nullable()
-      .describe("The sandbox's report of what it enforced; null when nothing was reported"),
+      .describe("The sandbox's report of what it enforced; null: there is no report"),
   })
   .meta({ id: 'Attempt' });
 export type Attempt = z.infer<typeof attemptSchema>;

@@ -4,22 +4,22 @@ import { integerParameter, listOf } from './page.ts';
 
 const time = z.iso.datetime();
 
-/** What runs beside the steps of a run: a background command, or a sub-agent. */
+/** A background command or a sub-agent, which run beside the steps of a run. */
 export const taskSchema = z
   .strictObject({
     id: z.string(),
     run_id: z.string(),
-    step_id: z.string().describe('The step that began it'),
+    step_id: z.string().describe('The step that started it'),
     kind: taskKindSchema,
     title: z.string(),
     status: taskStatusSchema,
-    exit_code: z.int().nullable().describe('Of a command that ended by itself; a killed one has none'),
+    exit_code: z.int().nullable().describe('For a command that ended by itself; a killed one has none'),
     reason: problemSchema.nullable(),
-    message: z.string().nullable().describe('The last word of a sub-agent'),
+    message: z.string().nullable().describe('The last message of a sub-agent'),
     child: z
       .strictObject({ run_id: z.string(), status: z.string() })
       .nullable()
-      .describe('Of a sub-agent that has begun: its run, and how that stands'),
+      .describe('For a started sub-agent: its run and the status of that run'),
     duration_ms: z.number().nullable(),
     created_at: time,
     started_at: time.nullable(),
@@ -33,7 +33,7 @@ export const taskOutputQuerySchema = z.strictObject({
   stream: z.enum(['stdout', 'stderr']).default('stdout'),
   cursor: integerParameter(0, Number.MAX_SAFE_INTEGER).default(0).describe('The first byte to return'),
   max_bytes: integerParameter(1, 1024 * 1024).default(65_536),
-  wait_s: integerParameter(0, 60).default(0).describe('Seconds to wait for more, or for the end'),
+  wait_s: integerParameter(0, 60).default(0).describe('Seconds to wait for more output or for the end'),
 });
 export type TaskOutputQuery = Partial<z.output<typeof taskOutputQuerySchema>>;
 
@@ -44,7 +44,7 @@ export const taskOutputSchema = z
     text: z.string(),
     next_cursor: z.int(),
     total_bytes: z.int(),
-    omitted_bytes: z.int().describe('Between the cursor and the text: no longer kept'),
+    omitted_bytes: z.int().describe('Bytes between the cursor and the text that are no longer kept'),
   })
   .meta({ id: 'TaskOutput' });
 export type TaskOutput = z.infer<typeof taskOutputSchema>;

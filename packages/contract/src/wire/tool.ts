@@ -21,7 +21,7 @@ export const listToolsQuerySchema = z.strictObject({ toolset: z.string().optiona
 export const toolFormatSchema = z.enum(['openai', 'anthropic', 'ollama', 'mcp']);
 export type ToolFormat = z.infer<typeof toolFormatSchema>;
 
-/** A toolset in the shape that a provider or an MCP client wants; without a format as in GET /v1/tools. */
+/** A toolset in the format of a provider or an MCP client; without a format as in GET /v1/tools. */
 export const toolsetSchema = z.strictObject({
   name: z.string(),
   format: z.union([toolFormatSchema, z.literal('holdpoint')]),

@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { createServer, type Server, type ServerOpts, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { EgressConnection } from '../connection-report.ts';
+import type { Connection } from '@holdpoint/contract';
 import { createGuard, type Guard, type Resolve } from '../guard.ts';
 
 export const loopback = ['127.0.0.1/32'];
@@ -18,8 +18,8 @@ export function loopbackGuard(rules: readonly string[], more: Readonly<Record<st
 
 /** Records connections in the order in which they end. `at` is when each began. */
 export function recorder() {
-  const connections: (EgressConnection & { at: number })[] = [];
-  const onConnection = (connection: EgressConnection) =>
+  const connections: (Connection & { at: number })[] = [];
+  const onConnection = (connection: Connection) =>
     void connections.push({ ...connection, at: Date.now() - connection.duration_ms });
   return { connections, onConnection };
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ForkedFrom, Plan, RunSpec } from '@holdpoint/contract';
 import { toPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
-import { decisionsOf } from '../domain/decided.ts';
+import { grantsOf } from '../domain/grants.ts';
 import { boundBy } from '../domain/judge-call.ts';
 import type { ApprovalState, RunState } from '../domain/state.ts';
 import { createRun, type Fork, recordFork } from '../domain/transitions/create-run.ts';
@@ -12,18 +12,17 @@ import { append } from '../log/append.ts';
 import { claimOwner, trackRun } from '../log/indexes.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { listSteps } from '../queries/list-steps.ts';
+import { findRewindPoint, type RewindPoint } from '../queries/rewind-point.ts';
 import { planAgain, readTurn } from './plan-again.ts';
-import { type RewindPoint, rewindPoint } from './rewind-point.ts';
-import { type Before, snapshotBefore } from './snapshot-before.ts';
 import { getRun } from './steer-run.ts';
 import { findSubmitted, type Idempotency, reserveRun, wakeRun } from './submit-run.ts';
 
-/** What a fork may be given instead of what the other run was given. */
+/** What a fork may change against the other run. */
 interface ForkChanges
   extends Partial<Pick<RunSpec, 'title' | 'labels' | 'policy' | 'limits' | 'validators' | 'priority'>> {
-  /** Of a scripted run: its first groups, as many as are kept, must be those of the other run. */
+  /** For a scripted run. The groups that are kept must equal those of the other run. */
   plan?: Plan;
-  /** Of a model run. */
+  /** For a model run. */
   model?: string;
 }
 
@@ -36,7 +35,7 @@ interface ForkRequest {
 }
 
 /**
- * Makes a new run that goes on from a moment in another one's past: its files as they were, its conversation up to there. The other run
+ * Creates a run that continues from a moment in another run's past: its files as they were, its conversation up to there. The other run
  * stays as it is. When this returns, the new run is in the log and will be worked on, whatever dies next.
  * @throws EngineError `run_not_found`, `step_not_found`, `step_not_settled`, `workspace_not_ready`, `workspace_discarded`,
  * `invalid_fork`, `idempotency_key_reused`
@@ -51,17 +50,15 @@ export async function forkRun(
   if (known !== undefined) return { runId: known, created: false };
   const { run, steps, approvals } = await listSteps(deps, runId);
   assertWorkspace(run);
-  const moment = rewindPoint(run, steps, request.fromStep);
-  const undone = new Set(moment.after.map((step) => step.id));
-  const point = { ...moment, ...(await snapshotBefore(deps, run.id, { began: moment.began, undone })) };
+  const point = await findRewindPoint(deps, { run, steps }, request.fromStep);
   const theirs = await readSpec(deps, run);
   const spec = { ...changed(theirs, request.changes, point), ...boundBy(deps.operatorPolicy, theirs) };
   const fork = await forkAt(deps, run, point, approvals);
 
   const child = await reserveRun(deps, { by, idempotency });
-  const told = await append(deps, run.id, recordFork({ child, step_id: point.to, snapshot: point.snapshot }));
-  // Told before, by a request that died: the same fork again. Otherwise the workspace has just gone.
-  if (!told.ok) assertWorkspace(await getRun(deps, run.id));
+  const recordedFork = await append(deps, run.id, recordFork({ child, step_id: point.to, snapshot: point.snapshot }));
+  // A refusal means that an earlier request with this key recorded the fork, or that the workspace was just discarded.
+  if (!recordedFork.ok) assertWorkspace(await getRun(deps, run.id));
   await claimOwner(
     deps.redis,
     child,
@@ -83,7 +80,7 @@ function assertWorkspace(run: RunState): void {
 async function forkAt(
   deps: EngineDeps,
   run: RunState,
-  point: RewindPoint & Before,
+  point: RewindPoint,
   approvals: readonly ApprovalState[],
 ): Promise<Fork> {
   const { to, turn, kept, again, before, snapshot } = point;
@@ -109,7 +106,7 @@ async function forkAt(
     steps: [
       ...kept.map((step) => ({
         ...withoutError(planAgain(deps, step, recorded)),
-        inherited: { step, decided: decisionsOf(step, approvals) },
+        inherited: { step, grants: grantsOf(step, approvals) },
       })),
       ...again.map((step) => planAgain(deps, step, recorded)),
     ],
@@ -117,7 +114,7 @@ async function forkAt(
   return { from, inherited };
 }
 
-/** What came of a kept step is told as its outcome. */
+/** The error of a kept step is recorded with its outcome. */
 function withoutError<Step extends { error?: unknown }>({ error, ...step }: Step): Omit<Step, 'error'> {
   return step;
 }

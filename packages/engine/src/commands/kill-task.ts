@@ -5,11 +5,11 @@ import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { controlChannel } from '../log/keys.ts';
 import { readTask } from '../log/read-state.ts';
-import { retryWhileContended } from './retry-while-contended.ts';
+import { retryWhileContended } from '../log/retry-while-contended.ts';
 
 /**
- * Asks for the end of a background task. When this returns it is recorded; the whole process tree dies soon after, and a sub-agent is
- * canceled. Of a task that is over: nothing.
+ * Records that a task has to end. The whole process tree of a background command dies soon after; a sub-agent is canceled. No-op for a task
+ * that has ended.
  * @throws EngineError `task_not_found`
  */
 export async function requestTaskKill(

@@ -5,7 +5,7 @@ import type { TurnStep } from '../domain/transitions/plan-turn.ts';
 import { EngineError } from '../errors.ts';
 import { readWholeLog } from '../log/read-log.ts';
 
-/** A turn as its planner decided it, with every step's arguments as they were before anybody edited them. */
+/** A turn as its planner decided it, with the arguments of every step as they were before an edit. */
 export interface RecordedTurn {
   message: string;
   answer?: EventOf<'turn.planned'>['data']['answer'];
@@ -13,7 +13,7 @@ export interface RecordedTurn {
   steps: Map<string, EventOf<'step.created'>['data']>;
 }
 
-/** Reads a turn out of the log; of one that was planned several times (after an undo), the last. */
+/** Reads a turn from the log. When an undo had it planned several times, the last one counts. */
 export async function readTurn(deps: Pick<EngineDeps, 'redis'>, runId: string, number: number): Promise<RecordedTurn> {
   let found: RecordedTurn | undefined;
   for await (const event of readWholeLog(deps.redis, runId)) {
@@ -28,14 +28,14 @@ export async function readTurn(deps: Pick<EngineDeps, 'redis'>, runId: string, n
   return found;
 }
 
-/** The same call as a new step. One that was wrong as it was planned is wrong again, without running. */
+/** The same call as a new step. A call that was refused when it was planned is refused again without running. */
 export function planAgain(
   deps: Pick<EngineDeps, 'newId'>,
   step: StepState,
   turn: RecordedTurn | undefined,
 ): TurnStep & { index: number } {
   const recorded = turn?.steps.get(step.id);
-  if (!recorded) throw new EngineError('step_not_found', `the log does not tell how ${step.id} was planned`);
+  if (!recorded) throw new EngineError('step_not_found', `the log does not say how ${step.id} was planned`);
   const { turn: _, ...call } = recorded;
   const wasWrong =
     step.status === 'failed' && step.outcome?.attempt === null && step.outcome.inherited_from === undefined;

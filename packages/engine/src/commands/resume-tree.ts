@@ -1,26 +1,26 @@
 import { isTerminal } from '@holdpoint/contract';
+import { notifyParent } from '../agents/notify-parent.ts';
+import { limitReachedAbove } from '../agents/tree-limits.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
 import { extendRun, resumeRun } from '../domain/transitions/run-life.ts';
 import { EngineError } from '../errors.ts';
-import { limitReachedAbove } from '../handlers/tree-limits.ts';
 import { append } from '../log/append.ts';
 import { readRun } from '../log/read-state.ts';
+import { retryWhileContended } from '../log/retry-while-contended.ts';
 import { listAgents } from '../queries/list-tree.ts';
-import { notifyParent } from './notify-parent.ts';
-import { retryWhileContended } from './retry-while-contended.ts';
 import { wakeRun } from './submit-run.ts';
-import { toolsToGoOnWith } from './tools-to-go-on-with.ts';
+import { toolsToAccept } from './tools-to-accept.ts';
 
 interface Resume {
   by: string;
-  /** Although tools are not what they were when the run began. */
+  /** Although the versions of tools changed since the run began. */
   acceptNewVersion?: boolean;
 }
 
 /**
- * Lets a run go on that is paused, or that waits for sub-agents which are: the run and all that is paused beneath it, from the top. Limits
- * start their counts again, also those of runs in between: they are the budget of what is paused beneath them.
+ * Resumes a run that is paused, or that waits for paused sub-agents: the run and every paused run beneath it, from the top. All of them,
+ * and the runs in between, get their limits granted again: the limits of a run are the budget of the runs beneath it.
  * @throws EngineError `run_not_paused`, `limit_reached_above`, `tools_changed`; nothing was changed then
  */
 export async function resumeTree(deps: EngineDeps, run: RunState, request: Resume): Promise<void> {
@@ -30,16 +30,16 @@ export async function resumeTree(deps: EngineDeps, run: RunState, request: Resum
   if (paused.length === 0) throw new EngineError('run_not_paused', `the run ${run.id} is ${run.status}`);
   const above = await limitReachedAbove(deps, run);
   if (above !== undefined) throw new EngineError('limit_reached_above', above.message);
-  for (const one of paused) await toolsToGoOnWith(deps, one, request.acceptNewVersion ?? false);
-  for (const { id } of all) await goOn(deps, id, request);
+  for (const one of paused) await toolsToAccept(deps, one, request.acceptNewVersion ?? false);
+  for (const { id } of all) await resumeOne(deps, id, request);
 }
 
-async function goOn(deps: EngineDeps, runId: string, { by, acceptNewVersion = false }: Resume): Promise<void> {
+async function resumeOne(deps: EngineDeps, runId: string, { by, acceptNewVersion = false }: Resume): Promise<void> {
   await retryWhileContended(runId, async () => {
     const run = await readRun(deps.redis, runId);
     if (!run) return true;
     if (run.status !== 'paused') return isTerminal(run.status) || extend(deps, run, by);
-    const tools = await toolsToGoOnWith(deps, run, acceptNewVersion);
+    const tools = await toolsToAccept(deps, run, acceptNewVersion);
     const appended = await append(deps, runId, resumeRun(run, { by, ...(tools && { tools }) }));
     if (!appended.ok) return false;
     await wakeRun(deps, run, run.turn + 1);
@@ -48,7 +48,7 @@ async function goOn(deps: EngineDeps, runId: string, { by, acceptNewVersion = fa
   });
 }
 
-/** What is nearly used up would stop the others again at their next turn. */
+/** A limit that is nearly used up would stop the runs beneath again at their next turn. */
 async function extend(deps: EngineDeps, run: RunState, by: string): Promise<boolean> {
   return (await append(deps, run.id, extendRun(run, { by, now: deps.now() }))).ok;
 }

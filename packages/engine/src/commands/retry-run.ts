@@ -1,12 +1,12 @@
 import { isSettled } from '@holdpoint/contract';
+import { notifyParent } from '../agents/notify-parent.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
 import { resumed } from '../domain/transitions/run-life.ts';
 import { EngineError } from '../errors.ts';
+import { retryWhileContended } from '../log/retry-while-contended.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { notifyParent } from './notify-parent.ts';
-import { retryWhileContended } from './retry-while-contended.ts';
-import { toolsToGoOnWith } from './tools-to-go-on-with.ts';
+import { toolsToAccept } from './tools-to-accept.ts';
 import { prepareRewind, recordRewind } from './undo-run.ts';
 
 interface Retry {
@@ -19,8 +19,8 @@ interface Retry {
 }
 
 /**
- * Makes a failed, canceled or paused run go on from one of its steps: that step and the later ones are undone and made again. When this
- * returns it is recorded, and the run is active.
+ * Continues a failed, canceled or paused run from one of its steps: that step and the later ones are undone and made again. When this
+ * returns, the retry is recorded and the run is active.
  * @returns the ids of the steps that were undone
  * @throws EngineError `run_not_found`, `run_not_retryable`, `run_not_idle`, `step_not_found`, `step_not_settled`, `external_effects`,
  * `workspace_not_ready`, `tools_changed`
@@ -34,7 +34,7 @@ export async function retryRun(deps: EngineDeps, runId: string, request: Retry):
     const alive = past.steps.filter((step) => step.status !== 'undone');
     const place = placeOf(run, alive, request.fromStep);
     const rewind = await prepareRewind(deps, past, { ...request, toStep: place });
-    const tools = await toolsToGoOnWith(deps, run, request.acceptNewVersion ?? false);
+    const tools = await toolsToAccept(deps, run, request.acceptNewVersion ?? false);
     undone = rewind.undone.map((step) => step.id);
     // Approvals of undone steps are closed with them.
     const after = { ...run, parked: run.parked - rewind.approvals.length, turn: rewind.turn };

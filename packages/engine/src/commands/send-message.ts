@@ -5,12 +5,12 @@ import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { idempotencyKey } from '../log/keys.ts';
 import { readFields } from '../log/read-state.ts';
-import { retryWhileContended } from './retry-while-contended.ts';
+import { retryWhileContended } from '../log/retry-while-contended.ts';
 import { getRun } from './steer-run.ts';
 
 /**
- * Says something to a run. When this returns it is in the log; a model reads it before it decides its next turn, and does not end the run
- * before it has. A scripted plan reads nothing.
+ * Sends a message to a run. When this returns, the message is in the log; a model reads it before its next turn, and cannot end the run
+ * before that. A scripted plan reads no messages.
  * @param message.key the same key again: the same message, once
  * @throws EngineError `run_not_found`, `run_not_active`, `idempotency_key_reused`
  */
@@ -38,7 +38,7 @@ export async function sendMessage(
 
 const window = 24 * 3600;
 
-/** The id of a message to be, so that a client whose answer was lost meets the same message again. */
+/** Reserves the id of a message, so that a client whose answer was lost finds the same message again. */
 async function reserve(
   deps: EngineDeps,
   runId: string,

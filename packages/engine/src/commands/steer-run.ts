@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isTerminal } from '@holdpoint/contract';
+import { isTerminal, type PublishOptions } from '@holdpoint/contract';
+import { notifyParent } from '../agents/notify-parent.ts';
 import type { EngineDeps } from '../deps.ts';
-import { runField } from '../domain/fields.ts';
+import { forkField } from '../domain/fields/run.ts';
 import { isAbandoned } from '../domain/id-time.ts';
 import type { RunState } from '../domain/state.ts';
 import type { Transition } from '../domain/transition.ts';
-import { type PublishOptions, requestDiscard, requestPublish } from '../domain/transitions/publication.ts';
+import { requestDiscard, requestPublish } from '../domain/transitions/publication.ts';
 import { cancelRun, pauseByHand } from '../domain/transitions/run-life.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
@@ -13,9 +14,8 @@ import { trackActive, untrackApproval } from '../log/indexes.ts';
 import { controlChannel } from '../log/keys.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readAll, readRun } from '../log/read-state.ts';
-import { notifyParent } from './notify-parent.ts';
+import { retryWhileContended } from '../log/retry-while-contended.ts';
 import { resumeTree } from './resume-tree.ts';
-import { retryWhileContended } from './retry-while-contended.ts';
 import { wakeRun } from './submit-run.ts';
 
 /** @throws EngineError `run_not_found` */
@@ -26,7 +26,7 @@ export async function getRun(deps: Pick<EngineDeps, 'redis'>, runId: string): Pr
 }
 
 /**
- * Cancels a run: nothing of it starts any more, running attempts are killed, open approvals close. Again on a canceled run: nothing.
+ * Cancels a run: no step starts any more, running attempts are killed, open approvals close. No-op for a canceled run.
  * @throws EngineError `run_not_found`, `run_not_active` (it succeeded or failed)
  */
 export async function requestCancel(
@@ -47,7 +47,7 @@ export async function requestCancel(
 }
 
 /**
- * Pauses a run: what runs settles, nothing new starts. Again on a paused run: nothing.
+ * Pauses a run: running steps settle, no step starts. No-op for a paused run.
  * @throws EngineError `run_not_found`, `run_not_active`
  */
 export async function requestPause(deps: EngineDeps, runId: string, by: string): Promise<void> {
@@ -65,7 +65,7 @@ export async function requestPause(deps: EngineDeps, runId: string, by: string):
 
 /**
  * Resumes a paused run and the paused sub-agents beneath it, and grants each limit again. A run that waits for its sub-agents is resumed likewise.
- * @param request.acceptNewVersion go on although tools are not what they were when the run began
+ * @param request.acceptNewVersion continue although the versions of tools changed since the run began
  * @throws EngineError `run_not_found`, `run_not_paused`, `limit_reached_above`, `tools_changed`
  */
 export async function requestResume(
@@ -77,9 +77,9 @@ export async function requestResume(
 }
 
 /**
- * Asks for the change set to be brought to the source.
+ * Requests a publish of the change set.
  * @param request.snapshot the snapshot that was reviewed; another one now → `snapshot_changed`
- * @param request.message default: the run's title. What is left out does not differ from a publish that is under way
+ * @param request.message default: the run's title. Fields that are absent do not conflict with a publish that is under way
  * @throws EngineError `run_not_found`, `run_not_finished`, `run_not_succeeded`, `snapshot_changed`, `publication_closed`, `publication_pending`
  */
 export async function requestPublication(
@@ -132,7 +132,7 @@ export async function requestDiscarding(deps: EngineDeps, runId: string, by: str
 /** Forks that still need the workspace of the run they come from. */
 async function forksWithoutWorkspace(deps: EngineDeps, run: RunState): Promise<string[]> {
   if (run.forks === 0) return [];
-  const prefix = runField.fork('');
+  const prefix = forkField('').name;
   const names = Object.keys(await readAll(deps.redis, run.id)).filter((name) => name.startsWith(prefix));
   const children = names.map((name) => name.slice(prefix.length));
   const needs = await Promise.all(
@@ -152,11 +152,11 @@ async function recordRequest(
 ): Promise<void> {
   await trackActive(deps.redis, run.id);
   const appended = await append(deps, run.id, transition);
-  // Somebody asked for the same at the same time: then it is asked for.
+  // Another caller requested the same at the same time: then it is requested.
   if (!appended.ok && (await getRun(deps, run.id)).publication !== asked) {
     throw new EngineError('publication_closed', `the change set of ${run.id} is ${appended.actual ?? 'gone'}`);
   }
-  // Once more: a worker that was just done with the run may have taken it out of the sweeper's sight in between.
+  // Again: a worker that just finished with the run may have removed it from the index of active runs in between.
   await trackActive(deps.redis, run.id);
   await deps.queues.wakeWorkspace(run.id).catch((error: unknown) => {
     deps.logger.warn({ run_id: run.id, err: error }, 'the wake-up was not sent; the sweeper will');

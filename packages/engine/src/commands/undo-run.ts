@@ -1,16 +1,15 @@
 import type { NewEvent } from '@holdpoint/contract';
+import { notifyParent } from '../agents/notify-parent.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState, StepState, TaskState } from '../domain/state.ts';
 import { type Rewind, rewindRun } from '../domain/transitions/rewind-run.ts';
 import { EngineError } from '../errors.ts';
 import { append } from '../log/append.ts';
 import { claimOwner, trackActive, untrackApproval } from '../log/indexes.ts';
+import { retryWhileContended } from '../log/retry-while-contended.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { notifyParent } from './notify-parent.ts';
+import { findRewindPoint, type RewindPoint } from '../queries/rewind-point.ts';
 import { planAgain, readTurn } from './plan-again.ts';
-import { retryWhileContended } from './retry-while-contended.ts';
-import { type RewindPoint, rewindPoint } from './rewind-point.ts';
-import { type Before, snapshotBefore } from './snapshot-before.ts';
 
 interface Undo {
   /** The last step that is kept: its id, or its number in the list of steps, from 1; 0: none is. */
@@ -21,8 +20,8 @@ interface Undo {
 }
 
 /**
- * Undoes the last steps of a paused run: the workspace goes back to the snapshot after `toStep`, and the run goes on from there as if the
- * later steps had never been planned. When this returns it is recorded; a worker brings the tree back before anything of the run starts.
+ * Undoes the last steps of a paused run: the workspace returns to the snapshot after `toStep`, and the run continues as if the later steps
+ * had never been planned. When this returns, the undo is recorded; a worker restores the tree before any step of the run starts.
  * @returns the ids of the steps that were undone
  * @throws EngineError `run_not_found`, `run_not_paused`, `run_not_idle`, `step_not_found`, `step_not_settled`, `external_effects`
  */
@@ -43,7 +42,7 @@ export async function undoSteps(deps: EngineDeps, runId: string, request: Undo):
 }
 
 /**
- * What taking back the steps after one would mean. Changes nothing.
+ * Finds what an undo of the steps after one would change. Changes nothing.
  * @throws EngineError `run_not_idle`, `step_not_found`, `step_not_settled`, `external_effects`
  */
 export async function prepareRewind(
@@ -54,25 +53,20 @@ export async function prepareRewind(
   const running = steps.find((step) => step.status === 'running');
   if (running) throw new EngineError('run_not_idle', `the step ${running.id} is still running`);
   if (run.open_tasks > 0) throw new EngineError('run_not_idle', `${run.open_tasks} tasks of the run are still open`);
-  const point = rewindPoint(run, steps, request.toStep);
+  const point = await findRewindPoint(deps, { run, steps }, request.toStep);
   const undone: StepState[] = point.after;
   const external = undone.filter((step) => step.effect === 'external' && step.attempt > 0);
   if (external.length > 0 && !request.keepExternalEffects) {
     const names = external.map((step) => `${step.id} (${step.call.tool})`).join(', ');
     throw new EngineError('external_effects', `these steps had effects outside of the workspace: ${names}`);
   }
-  const past = await snapshotBefore(deps, run.id, {
-    began: point.began,
-    undone: new Set(undone.map((step) => step.id)),
-  });
   const turn = point.again.length === 0 ? undefined : await readTurn(deps, run.id, point.turn);
   const open = approvals.filter(({ status, request: { step_id } }) => {
     return status === 'pending' && undone.some((step) => step.id === step_id);
   });
   return {
     ...point,
-    snapshot: past.snapshot,
-    lostTasks: takenBack(tasks, point, past),
+    lostTasks: takenBack(tasks, point),
     again: point.again.map((step) => planAgain(deps, step, turn)),
     undone,
     approvals: open.map(({ id, request: { step_id } }) => ({ id, stepId: step_id ?? '' })),
@@ -80,14 +74,14 @@ export async function prepareRewind(
   };
 }
 
-/** Background commands that are kept, as far as their steps are, and whose changes are not. */
-const takenBack = (tasks: readonly TaskState[], { before }: RewindPoint, { captured }: Before): string[] =>
+/** Background commands whose steps are kept and whose changes are not. */
+const takenBack = (tasks: readonly TaskState[], { before, captured }: RewindPoint): string[] =>
   tasks
     .filter(({ about, started_at }) => about.kind === 'shell' && started_at !== undefined)
     .filter(({ about }) => before.some((step) => step.id === about.step_id))
     .flatMap(({ id, status }) => (status === 'lost' || captured.has(id) ? [] : [id]));
 
-/** @param then what is recorded with it. @returns false: somebody else changed the run meanwhile, look again */
+/** @param then events of the same append. @returns false when another writer changed the run: look again */
 export async function recordRewind(
   deps: EngineDeps,
   run: RunState,
@@ -103,14 +97,14 @@ export async function recordRewind(
   const transition = rewindRun(run, rewind);
   const appended = await append(deps, run.id, { ...transition, events: [...transition.events, ...then] });
   if (!appended.ok) return false;
-  // Once more: a worker that was just done with the run may have taken it out of the sweeper's sight in between.
+  // Again: a worker that just finished with the run may have removed it from the index of active runs in between.
   await trackActive(deps.redis, run.id);
   await Promise.all(rewind.approvals.map(({ id }) => untrackApproval(deps.redis, id)));
   await wake(deps, run.id, rewind);
   return true;
 }
 
-/** A lost wake-up only costs time: the sweeper looks too. */
+/** A lost wake-up only costs time: the sweeper sends it too. */
 async function wake({ queues, logger }: EngineDeps, runId: string, { approvals }: Rewind): Promise<void> {
   const asleep = approvals.map(({ stepId }) => queues.releaseStep(stepId));
   await Promise.all([queues.wakeWorkspace(runId), ...asleep]).catch((error: unknown) => {

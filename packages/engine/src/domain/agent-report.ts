@@ -4,14 +4,14 @@ export const noUsage: TreeUsage = {
   ...{ steps: 0, active_ms: 0, wall_ms: 0 },
   ...{ input_tokens: 0, output_tokens: 0, cost_micros: 0, agents: 0 },
 };
-const nothing: AgentsTotal = { used: noUsage, waiting: 0, approvals: 0, paused: 0 };
+const noReports: AgentsTotal = { used: noUsage, waiting: 0, approvals: 0, paused: 0 };
 
 /**
- * The total after a sub-agent said something else than before.
- * @param options.isRunning the run itself is running: its own clock counts for its wall time
+ * The total after a sub-agent reported again.
+ * @param options.isRunning the run itself is running, so its own clock counts for its wall time
  */
 export function replaceReport(
-  total: AgentsTotal = nothing,
+  total: AgentsTotal = noReports,
   before: AgentReport | undefined,
   after: AgentReport,
   { isRunning }: { isRunning: boolean },
@@ -25,26 +25,26 @@ export function replaceReport(
     waiting: total.waiting - Number(before?.waiting ?? false) + Number(after.waiting),
     approvals: total.approvals - (before?.approvals ?? 0) + after.approvals,
     paused,
-    ...(paused > 0 && blocker !== undefined ? { blocker } : {}),
+    blocker: paused > 0 ? blocker : undefined,
   };
 }
 
-/** Whether two reports tell a reader the same; time passes by itself. */
+/** Whether two reports differ only in their times. */
 export function isSameReport(one: AgentReport | undefined, other: AgentReport): boolean {
-  return one !== undefined && isSameStandstill(one, other) && textOf(timeless(one)) === textOf(timeless(other));
+  return one !== undefined && isSameBlockage(one, other) && textOf(timeless(one)) === textOf(timeless(other));
 }
 
-export const isSameStandstill = (one: AgentReport | undefined, other: AgentReport): boolean =>
-  textOf(standstillOf(one ?? { ...nothing, waiting: false })) === textOf(standstillOf(other));
+export const isSameBlockage = (one: AgentReport | undefined, other: AgentReport): boolean =>
+  textOf(blockageOf(one ?? { ...noReports, waiting: false })) === textOf(blockageOf(other));
 
 export const plus = (one: TreeUsage, other: TreeUsage): TreeUsage => each((name) => one[name] + other[name]);
-/** The larger of each count: the clocks of two processes may differ. */
+/** The larger of each count, because the clocks of two processes may differ. */
 export const atLeast = (one: TreeUsage, other: TreeUsage): TreeUsage =>
   each((name) => Math.max(one[name], other[name]));
 const minus = (one: TreeUsage, other: TreeUsage): TreeUsage => each((name) => one[name] - other[name]);
 
 const timeless = ({ used: { active_ms: _, wall_ms: __, ...counts } }: AgentReport) => counts;
-const standstillOf = ({ waiting, approvals, paused, blocker }: AgentReport) => ({
+const blockageOf = ({ waiting, approvals, paused, blocker }: AgentReport) => ({
   ...{ waiting, approvals, paused },
   blocker: blocker && [blocker.run_id, blocker.reason.code, blocker.reason.message],
 });

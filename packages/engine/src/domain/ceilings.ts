@@ -1,21 +1,21 @@
 import { type GivenLimits, type Limits, limitsSchema } from '@holdpoint/contract';
 
-/** What the operator lets no run pass, by the names of a run's limits. A limit without a ceiling is as the run says. */
+/** The operator's upper bounds, by the names of a run's limits. A limit without a ceiling is not bounded. */
 export type Ceilings = GivenLimits;
 
-/** Where the operator says so. */
+/** The setting that names them. */
 export const ceilingsSetting = 'HOLDPOINT_LIMITS';
 
-/** A limit that is above what the operator allows. */
+/** A limit above its ceiling. */
 export interface AboveCeiling {
-  /** In the limits. */
+  /** Path in the limits. */
   path: string[];
   value: number;
   ceiling: number;
   setting: string;
 }
 
-/** The limits that a submitter asked for and may not have. */
+/** The requested limits that are above their ceilings. */
 export function aboveCeilings(given: GivenLimits, ceilings: Ceilings): AboveCeiling[] {
   const { command: ofCommand = {}, ...ofRun } = given;
   const { command: mostOfCommand = {}, ...mostOfRun } = ceilings;
@@ -31,8 +31,8 @@ function compare(given: Numbers, most: Numbers, at: string[]): AboveCeiling[] {
 }
 
 /**
- * The limits of a run, defaults filled in: none is above its ceiling, and none that has a ceiling is missing. A limit of commands that is
- * left out is the worker's own, which knows the ceilings, too.
+ * The limits of a run with defaults filled in: none is above its ceiling, and each ceiling has a limit. An absent limit of commands stays
+ * absent: the worker then uses its own, which respects the ceilings.
  */
 export function cutAtCeilings(
   limits: Limits | GivenLimits,

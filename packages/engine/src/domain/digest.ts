@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * What a decision is bound to: the exact call (tool, arguments) on the exact workspace state. The same call on another snapshot has
- * another digest. `uses`: what it takes from another run. `sha256:` and 64 hex digits.
+ * The digest that a decision names: the exact call (tool, arguments) on the exact workspace state. The same call on another snapshot has
+ * another digest. `uses`: what the call uses of another run. Returns `sha256:` and 64 hex digits.
  */
 export function actionDigest(action: {
   toolset: string;

@@ -1,4 +1,4 @@
-/** How the log and the tree name the writer that was let at the tree last. */
+/** The names, in the log and in the tree, of the writer that was admitted to the tree last. */
 export const heads = {
   attempt: (stepId: string, attempt: number): string => `${stepId}.${attempt}`,
   task: (taskId: string): string => taskId,

@@ -11,8 +11,8 @@ interface Bound {
 const strictness: Record<PolicyAction, number> = { allow: 0, hold: 1, deny: 2 };
 
 /**
- * The strictest of what the run's policy and those of the operator say of a call: the recorded ones and the current one, so that a run
- * gains nothing from a change in between. Pure.
+ * The strictest verdict on a call by the run's policy and the operator's policies, recorded and current: a later change of the operator's
+ * policy never relaxes the recorded ones. Pure.
  */
 export function judgeCall(
   bound: Bound,
@@ -34,7 +34,7 @@ export const holdsPublish = (bound: Bound, current: OperatorPolicy | undefined):
   return bound.policy.publish === 'hold' ? 'run' : undefined;
 };
 
-/** Those recorded and the current one, each once. */
+/** The recorded policies and the current one, each once. */
 export function withCurrent(
   recorded: readonly OperatorPolicy[] | undefined,
   current: OperatorPolicy | undefined,
@@ -43,7 +43,7 @@ export function withCurrent(
   return [...new Map(all.map((one) => [operatorPolicyDigest(one), one])).values()];
 }
 
-/** What a new run records. @param before the run that it continues, or works for */
+/** The operator's policies that a new run records. @param before the run that it continues or works for */
 export function boundBy(
   current: OperatorPolicy | undefined,
   before: Pick<Bound, 'operator'> = {},
@@ -54,7 +54,7 @@ export function boundBy(
 
 const digests = new WeakMap<OperatorPolicy, string>();
 
-/** Names a policy: two with the same rules have the same one. `sha256:` and 64 hex digits. */
+/** Policies with the same content have the same digest: `sha256:` and 64 hex digits. */
 export function operatorPolicyDigest(policy: OperatorPolicy): string {
   const known = digests.get(policy);
   if (known !== undefined) return known;
@@ -68,7 +68,7 @@ export interface PolicyVerdict {
   reason: string;
 }
 
-/** What the policy says of a call, before anything becomes runnable. Pure. */
+/** The verdict of one policy on a call. Pure. */
 export function judge(policy: Policy, call: { tool: string; effect: Effect; risk: Risk }): PolicyVerdict {
   const found = matchingRule(policy.rules, call);
   if (found) {
@@ -80,7 +80,7 @@ export function judge(policy: Policy, call: { tool: string; effect: Effect; risk
   return { action: 'allow', reason: 'nothing outside the staging workspace can change' };
 }
 
-/** The first rule that matches, and its number from 1. */
+/** The first rule that matches, and its number, from 1. */
 function matchingRule(
   rules: Policy['rules'],
   call: { tool: string; effect: Effect; risk: Risk },

@@ -3,22 +3,22 @@ import { noUsage, plus } from './agent-report.ts';
 import type { RunState } from './state.ts';
 
 /**
- * The first of the run's limits that it has reached, counted from its last resume. Looked at before each turn: a turn that has begun is
- * not cut.
+ * The first of the run's limits that it has reached, counted from its last resume. Checked before each turn: a turn that has begun is
+ * never cut.
  * @param now milliseconds since the epoch
- * @param next calls of the turn, where a plan says so
+ * @param next calls of the next turn, for a plan
  */
 export function limitReached(run: RunState, { limits, goal }: RunSpec, now: number, next = 0): Problem | undefined {
-  // A plan has as many turns as it has groups; only a model can go on for ever.
-  if (goal.planner === 'model' && run.turn - run.budget_from.turn >= limits.max_turns) {
+  // A plan has as many turns as it has groups; only a model can continue for ever.
+  if (goal.planner === 'model' && run.turn - (run.budget_from?.turn ?? 0) >= limits.max_turns) {
     return reached('max_turns', `took ${limits.max_turns} turns`);
   }
   return budgetReached(run, limits, now, next);
 }
 
 /**
- * The same of the limits that count for the run and every sub-agent beneath it. A group of a plan is made whole or not at all, so one that
- * does not fit into what is left waits for a resume; it runs when all of the budget is left, for it would never fit otherwise.
+ * The first reached limit among those that count for the run and every sub-agent beneath it. A group of a plan runs whole or not at all:
+ * one that exceeds the rest of the budget waits for a resume. With the whole budget left it runs, because it would never fit otherwise.
  */
 export function budgetReached(run: RunState, limits: Limits, now: number, next = 0): Problem | undefined {
   const { steps, active_ms, tokens, cost_micros } = usedSinceResume(run, now);
@@ -50,7 +50,7 @@ const reached = (code: string, what: string): Problem => ({
   next: 'Resume it to grant as much again, or cancel it.',
 });
 
-/** What a run and its sub-agents have used in all. */
+/** The total usage of a run and its sub-agents. */
 export const usedByTree = (run: RunState, now: number): TreeUsage => {
   const active = activeMs(run, now);
   const own: TreeUsage = {
@@ -61,7 +61,7 @@ export const usedByTree = (run: RunState, now: number): TreeUsage => {
   return plus(own, run.agents_total?.used ?? noUsage);
 };
 
-/** The same as limits count it. */
+/** The usage of a run as limits count it. */
 export function usageOf(run: RunState, now: number): Usage {
   const { steps, wall_ms, input_tokens, output_tokens, cost_micros, agents } = usedByTree(run, now);
   return { turn: run.turn, steps, active_ms: wall_ms, tokens: input_tokens + output_tokens, cost_micros, agents };
@@ -71,10 +71,10 @@ export function usedSinceResume(run: RunState, now: number): Usage {
   const { budget_from: from } = run;
   const used = usageOf(run, now);
   const names = Object.keys(used) as (keyof Usage)[];
-  return Object.fromEntries(names.map((name) => [name, used[name] - from[name]])) as Usage;
+  return Object.fromEntries(names.map((name) => [name, used[name] - (from?.[name] ?? 0)])) as Usage;
 }
 
-/** What a sub-agent says of itself to the run that it works for. */
+/** The report of a sub-agent to the run that it works for. */
 export function reportOf(run: RunState, now: number): AgentReport {
   const { agents_total: beneath } = run;
   const isPaused = run.status === 'paused';
@@ -84,13 +84,13 @@ export function reportOf(run: RunState, now: number): AgentReport {
     waiting: isPaused || run.status === 'waiting',
     approvals: run.parked + (beneath?.approvals ?? 0),
     paused: Number(isPaused) + (beneath?.paused ?? 0),
-    ...(blocker === undefined ? {} : { blocker }),
+    blocker,
   };
 }
 
 /**
- * Milliseconds that the run has been running. Its parts were timed by processes whose clocks may have differed, so it may come out below
- * zero, and then counts as zero.
+ * Milliseconds that the run has been running. Processes with different clocks may have timed its parts: a sum below zero counts as
+ * zero.
  */
 const activeMs = (run: RunState, now: number): number =>
   Math.max(0, run.active_ms + (run.status === 'running' ? now : 0));

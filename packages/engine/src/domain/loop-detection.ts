@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Problem, Repetition } from '@holdpoint/contract';
 import { canonicalJson } from './digest.ts';
 
-/** A settled step, as far as it tells whether a run gets anywhere. */
-interface Seen {
+/** The part of a settled step that shows progress. */
+interface SettledCall {
   tool: string;
   args: unknown;
   status: string;
@@ -11,11 +11,11 @@ interface Seen {
   error?: unknown;
 }
 
-/** What is known of the last turns once one more of them is settled. */
-export function trackRepetition(before: Repetition | undefined, steps: readonly Seen[]): Repetition | undefined {
+/** The repetition after one more settled turn. */
+export function trackRepetition(before: Repetition | undefined, steps: readonly SettledCall[]): Repetition | undefined {
   if (steps.length === 0) return before;
   const calls = steps.map(({ tool, args, status, value, error }) => ({ tool, args, status, value, error }));
-  // How long something took is never the same.
+  // Durations always differ.
   const text = JSON.stringify(calls, (key, value: unknown) => (key.endsWith('_ms') ? undefined : value));
   const digest = createHash('sha256')
     .update(canonicalJson(JSON.parse(text)))
@@ -29,7 +29,7 @@ export function trackRepetition(before: Repetition | undefined, steps: readonly 
   };
 }
 
-/** Why a model that goes on like this gets nowhere. @param after turns on end */
+/** The problem of a model that makes no progress. @param after turns in a row */
 export function isLooping(repetition: Repetition | undefined, after: number): Problem | undefined {
   const next = 'Send it a message and resume it, undo its last steps, or cancel it.';
   if (repetition === undefined) return undefined;
@@ -43,7 +43,7 @@ export function isLooping(repetition: Repetition | undefined, after: number): Pr
   if (repetition.failed >= after) {
     return {
       code: 'loop_only_failures',
-      message: `Nothing that the last ${repetition.failed} turns called succeeded.`,
+      message: `No call of the last ${repetition.failed} turns succeeded.`,
       next,
     };
   }

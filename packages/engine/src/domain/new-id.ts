@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { type IdKind, idPrefixes } from '@holdpoint/contract';
 
-/** Makes ids. Passed in, so that a test can name its own. */
+/** Creates ids. Passed in, so that a test can choose them. */
 export type NewId = (kind: IdKind) => string;
 
 /** `run_…`, `step_…`, `apr_…`, `task_…`, `msg_…`, `evt_…` followed by a UUIDv7: ids of one kind sort by their time. */

@@ -1,7 +1,7 @@
 import type { Problem, RunSpec } from '@holdpoint/contract';
 import type { RunState } from './state.ts';
 
-/** Tools that the run depends on and that are not what they were when it began: those of a plan, and for a model all that it was shown. */
+/** Tools that changed since the run began: among the tools of a plan, or all tools that a model was shown. */
 export function changedTools(
   { tools }: RunState,
   { goal }: RunSpec,
@@ -18,16 +18,16 @@ export function changedTools(
   };
 }
 
-/** What a person is told before the run may go on. */
+/** The problem that a person must accept before the run may continue. */
 export function toolsChanged({ changed, gone }: { changed: string[]; gone: string[] }): Problem | undefined {
   if (changed.length + gone.length === 0) return undefined;
-  const said = [
+  const parts = [
     ...(changed.length > 0 ? [`changed: ${changed.join(', ')}`] : []),
     ...(gone.length > 0 ? [`gone: ${gone.join(', ')}`] : []),
   ];
   return {
     code: 'tools_changed',
-    message: `The tools are not those that the run was begun with (${said.join('; ')}).`,
-    next: 'Resume with accept_new_version to go on with the tools as they are now, or run workers of the version it was begun with.',
+    message: `The tools are not those that the run started with (${parts.join('; ')}).`,
+    next: 'Resume with accept_new_version to continue with the current tools, or run workers of the version that the run started with.',
   };
 }

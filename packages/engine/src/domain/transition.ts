@@ -1,46 +1,56 @@
-import type { ApprovalStatus, NewEvent, RunStatus, StepStatus, TaskStatus } from '@holdpoint/contract';
-import { approvalField, runField, stepField, taskField } from './fields.ts';
+import type {
+  ApprovalStatus,
+  NewEvent,
+  PublicationStatus,
+  RunStatus,
+  StepStatus,
+  TaskStatus,
+} from '@holdpoint/contract';
+import { approvalField } from './fields/approval.ts';
+import type { Cell } from './fields/field.ts';
+import { runField } from './fields/run.ts';
+import { stepField } from './fields/step.ts';
+import { taskField } from './fields/task.ts';
 
-/** A field must have one of these values now. An absent field is the same as an empty one; an empty list: it must be absent. */
+/** A field must have one of these values now. An absent field is the same as an empty one. */
 export interface Condition {
   field: string;
   is: readonly string[];
 }
 
-/** What to append, if every condition holds. The state changes follow from the events (`changesOf`). */
+/** What to append if every condition holds. The state changes follow from the events (`changesOf`). */
 export interface Transition {
   if: Condition[];
   events: NewEvent[];
 }
 
-export const runIs = (...status: RunStatus[]): Condition => ({ field: runField.status, is: status });
-/** Nothing was appended since. */
-export const seqIs = (seq: number): Condition => ({ field: runField.seq, is: [String(seq)] });
-export const parkedIs = (parked: number): Condition => ({ field: runField.parked, is: [String(parked)] });
-export const openIs = (open: number): Condition => ({ field: runField.open, is: [String(open)] });
-export const turnIs = (turn: number): Condition => ({ field: runField.turn, is: [String(turn)] });
-export const stepIs = (id: string, ...status: StepStatus[]): Condition => ({
-  field: stepField(id, 'status'),
-  is: status,
-});
-export const attemptIs = (id: string, attempt: number): Condition => ({
-  field: stepField(id, 'attempt'),
-  is: [String(attempt)],
-});
-export const approvalIs = (id: string, ...status: ApprovalStatus[]): Condition => ({
-  field: approvalField(id, 'status'),
-  is: status,
-});
-export const taskIs = (id: string, ...status: TaskStatus[]): Condition => ({
-  field: taskField(id, 'status'),
-  is: status,
-});
-/** The tree is the one that the caller looked at: nobody took the workspace over since. */
-export const leaseIs = (epoch: number): Condition => ({ field: runField.lease, is: [String(epoch)] });
-/** No other writer was let at the tree since the caller looked. */
-export const headIs = (head: string): Condition => ({ field: runField.head, is: [head] });
-/** Nobody else changes the tree now. */
-export const writerIs = (...ids: string[]): Condition => ({ field: runField.writer, is: ids });
-/** The tree is what the log says. */
-export const isRestored: Condition = { field: runField.restore, is: [''] };
-export const snapshotIs = (snapshot: string): Condition => ({ field: runField.snapshot, is: [snapshot] });
+/** Undefined stands for an absent field. A value that an absent field stands for, such as 0, holds for an absent field, too. */
+export function fieldIs<Value>(cell: Cell<Value>, ...values: readonly (NoInfer<Value> | undefined)[]): Condition {
+  const is = values.map((value) => (value === undefined ? '' : cell.encode(value)));
+  return { field: cell.name, is: is.includes(cell.absent) && !is.includes('') ? [...is, ''] : is };
+}
+export const isAbsent = ({ name }: Cell<never>): Condition => ({ field: name, is: [''] });
+
+export const runIs = (...status: RunStatus[]) => fieldIs(runField.status, ...status);
+/** Nothing was appended since the caller read the run. */
+export const seqIs = (seq: number) => fieldIs(runField.seq, seq);
+export const parkedIs = (parked: number) => fieldIs(runField.parked, parked);
+export const openIs = (open: number) => fieldIs(runField.open, open);
+export const turnIs = (turn: number) => fieldIs(runField.turn, turn);
+export const stepIs = (id: string, ...status: StepStatus[]) => fieldIs(stepField.status(id), ...status);
+export const attemptIs = (id: string, attempt: number) => fieldIs(stepField.attempt(id), attempt);
+export const approvalIs = (id: string, ...status: ApprovalStatus[]) => fieldIs(approvalField.status(id), ...status);
+export const taskIs = (id: string, ...status: TaskStatus[]) => fieldIs(taskField.status(id), ...status);
+export const openTasksAre = (count: number) => fieldIs(runField.open_tasks, count);
+export const noOpenTasks = openTasksAre(0);
+export const agentsAre = (count: number) => fieldIs(runField.agents, count);
+/** The tree is the one that the caller saw: no worker took the workspace over since. */
+export const leaseIs = (epoch: number) => fieldIs(runField.lease, epoch);
+/** No other writer was admitted to the tree since the caller read the run. */
+export const headIs = (head: string) => fieldIs(runField.head, head);
+/** No other step or task may change the tree now. */
+export const writerIs = (...ids: string[]) => fieldIs(runField.writer, ...ids);
+/** The tree matches the log. */
+export const isRestored = isAbsent(runField.restore);
+export const snapshotIs = (snapshot: string) => fieldIs(runField.snapshot, snapshot);
+export const publicationIs = (...status: PublicationStatus[]) => fieldIs(runField.publication, ...status);

@@ -12,14 +12,14 @@ import { readRun } from '../log/read-state.ts';
 import { walkBack } from '../queries/list-runs.ts';
 
 const day = 24 * 3_600_000;
-/** What no log refers to is kept for a week: a log that Redis lost may come back from a backup. */
+/** Files that no log refers to stay in the trash for a week: a log that Redis lost may return from a backup. */
 const trashMs = 7 * day;
-/** Whoever puts a blob refers to it at once. A day is for a process that was frozen in between. */
+/** A process that writes a blob refers to it at once. A day covers a process that was frozen in between. */
 const blobIdleMs = day;
 
 /**
- * Now and then: discards workspaces that are past retention, or drops only their trees where a change set is not published, brings the
- * objects of ended runs together, and removes what nothing refers to. It never touches what a run that has not ended, an unpublished change set, a fork or a log needs.
+ * Discards workspaces past retention, or drops only their trees while a change set is not published, packs the objects of ended runs, and
+ * removes files that no log refers to. It never touches what an active run, an unpublished change set, a fork or a log needs.
  */
 export async function collectGarbage(deps: WorkerDeps, signal: AbortSignal): Promise<void> {
   await deps.confirmInstallation();
@@ -31,7 +31,7 @@ export async function collectGarbage(deps: WorkerDeps, signal: AbortSignal): Pro
       for (const [, sha256 = ''] of text.matchAll(/"sha256":"([0-9a-f]{64})"/g)) needed.add(sha256);
     }
     const run = await readRun(deps.redis, runId);
-    // One that a sweeper took for abandoned, because its clock was wrong, comes back into its sight.
+    // A sweeper with a wrong clock may have removed an active run from the index as abandoned.
     if (run && !isTerminal(run.status)) await trackActive(deps.redis, runId);
     if (!run || !isTerminal(run.status) || !hasWorkspace(run)) continue;
     ended += 1;
@@ -47,10 +47,10 @@ export async function collectGarbage(deps: WorkerDeps, signal: AbortSignal): Pro
   const trashed = await deps.workspaces.tidy({ isKnown: (id) => mayHaveWorkspace(deps, id) });
   const blobs = await deps.blobs.collect({ needed, idleMs: blobIdleMs, trashMs, now: deps.now() });
   const outputs = await removeOutputs(deps);
-  deps.logger.info({ ended, trashed, blobs, outputs }, 'housekeeping done');
+  deps.logger.info({ ended, trashed, blobs, outputs }, 'maintenance done');
 }
 
-/** What background commands of a run printed goes with its workspace. */
+/** The output of background commands is removed with the workspace of their run. */
 async function removeOutputs(deps: WorkerDeps): Promise<number> {
   let removed = 0;
   for (const taskId of await deps.outputs.list()) {
@@ -67,7 +67,7 @@ async function removeOutputs(deps: WorkerDeps): Promise<number> {
   return removed;
 }
 
-/** Of a discarded run a folder may be left that a frozen worker made too late. */
+/** False for a discarded run: a frozen worker may have made its folder again too late. */
 async function mayHaveWorkspace(deps: WorkerDeps, runId: string): Promise<boolean> {
   const run = await readRun(deps.redis, runId);
   // Redis may have been emptied or replaced since the last look: then no run is known, and each of them may be needed.
@@ -84,18 +84,18 @@ function isPast({ retention: { days, runs }, now }: WorkerDeps, run: RunState, p
   return (days !== undefined && age > days * day) || (runs !== undefined && place > runs);
 }
 
-/** A change set that somebody may still want. */
+/** A change set that may still be published. */
 const isUnpublished = ({ status, publication, base, snapshot }: RunState): boolean =>
   status === 'succeeded' && publication !== 'published' && base !== snapshot;
 
 async function discard(deps: WorkerDeps, run: RunState): Promise<void> {
   await requestDiscarding(deps, run.id, 'retention').catch((error: unknown) => {
-    // A fork that has no copy yet, or somebody was faster: the next round looks again.
+    // A fork has no copy yet, or another caller was faster: the next round tries again.
     if (!(error instanceof EngineError)) throw error;
   });
 }
 
-/** Most of what a run takes. Its snapshots stay, so whatever may still be asked for is possible; what needs a tree makes it again. */
+/** The tree is most of what a run stores. Its snapshots stay, so every request stays possible; a request that needs a tree rebuilds it. */
 async function dropTree(deps: WorkerDeps, run: RunState): Promise<void> {
   if (run.publication === 'requested') return;
   try {

@@ -1,4 +1,11 @@
 import type { Problem } from '@holdpoint/contract';
+import { awaitDecision } from '../approvals/await-decision.ts';
+import { confirmFiles, whileFrozen } from '../attempts/begin-approved.ts';
+import { beginApprovedTask, bindTask } from '../attempts/begin-approved-task.ts';
+import { appendWithTask } from '../attempts/begin-task.ts';
+import { recoverAttempt } from '../attempts/recover-attempt.ts';
+import { settleAndRelease } from '../attempts/release-next.ts';
+import { type Executed, runAttempt } from '../attempts/run-attempt.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { changedTools, toolsChanged } from '../domain/tool-versions.ts';
@@ -14,42 +21,35 @@ import {
 import { expire } from '../domain/transitions/decide.ts';
 import { pauseRun } from '../domain/transitions/run-life.ts';
 import { EngineError } from '../errors.ts';
+import { done, type JobContext, type JobEnd } from '../jobs/job.ts';
 import { append } from '../log/append.ts';
-import { untrackApproval } from '../log/indexes.ts';
 import { takePrimed } from '../log/primed-steps.ts';
 import { readSpec } from '../log/read-spec.ts';
-import { readApproval, readStep } from '../log/read-state.ts';
+import { readStep } from '../log/read-state.ts';
+import { mergeTransitions, planAhead } from '../planning/plan-ahead.ts';
+import { recordPlan } from '../planning/plan-next.ts';
 import type { StepJob } from '../queues/queues.ts';
-import { confirmFiles, standingStill } from './begin-approved.ts';
-import { beginApprovedTask, bindTask } from './begin-approved-task.ts';
-import { appendWithTask } from './begin-task.ts';
-import { guardTree } from './inspect-tree.ts';
-import { done, type JobContext, type JobEnd } from './job.ts';
-import { mergeTransitions, planAhead } from './plan-ahead.ts';
-import { recordPlan } from './plan-next.ts';
-import { reconcile } from './reconcile.ts';
-import { recoverAttempt } from './recover-attempt.ts';
-import { settleAndRelease } from './release-next.ts';
-import { type Executed, runAttempt } from './run-attempt.ts';
-import { isWaitOver } from './wait-over.ts';
+import { reconcile } from '../reconcile/reconcile.ts';
+import { isWaitOver } from '../reconcile/wait-over.ts';
+import { guardTree } from '../trees/inspect-tree.ts';
 
 const mostRounds = 20;
-/** Somebody else changed the step meanwhile: before this handler began an attempt, or afterwards. */
+/** Another writer changed the step: before this handler started an attempt, or afterwards. */
 type Again = 'not started' | 'again';
 
 /**
- * Brings one step as far as it can go now: sleeps while it is parked or waits for a task, runs its next attempt, recovers one whose worker
- * was lost, and makes sure that the successor of a settled step is under way. Woken again at any point, it goes on from what the log says.
+ * Brings one step as far as possible now: sleeps while it is parked or waits for a task, runs its next attempt, recovers an attempt whose
+ * worker was lost, and makes sure that the successor of a settled step is under way. It continues from the log whenever it is woken.
  */
 export async function handleStep(deps: WorkerDeps, job: StepJob, context: JobContext): Promise<JobEnd> {
-  // The append that planned the step may have told here how it stands: when nothing came since, that saves the read.
+  // The append that planned the step may have returned its state: when nothing was appended since, that saves the read.
   const known = takePrimed(deps.redis, job);
   const quick = known && (await attempt(deps, known.run, known.step, context, [seqIs(known.run.seq)]));
   if (quick !== undefined && quick !== 'again' && quick !== 'not started') return quick;
   for (let round = quick === 'again' ? 1 : 0; round < mostRounds; round++) {
     const found = await readStep(deps.redis, job.run_id, job.step_id);
     if (!found) return done;
-    // Only who has just been given the job may take a running step for lost. Later on, it is this handler that lost the job.
+    // A running step is lost only when its job was just delivered. In a later round this handler is the one that lost the job.
     if (round > 0 && found.step.status === 'running') {
       throw new EngineError('superseded', `another worker took over the step ${job.step_id}`);
     }
@@ -59,7 +59,7 @@ export async function handleStep(deps: WorkerDeps, job: StepJob, context: JobCon
   throw new EngineError('contended', `other writers kept changing the step ${job.step_id}`);
 }
 
-/** When a sleeping job must wake although its time has not come: read this after the job was put to sleep. */
+/** False when a sleeping job must wake early. Read this after the job was put to sleep. */
 export async function mayStillSleep(deps: WorkerDeps, job: StepJob): Promise<boolean> {
   const found = await readStep(deps.redis, job.run_id, job.step_id);
   if (found?.step.status === 'deferred') return !(await isWaitOver(deps, found.run, found.step));
@@ -71,7 +71,7 @@ async function move(deps: WorkerDeps, run: RunState, step: StepState, context: J
   switch (step.status) {
     case 'parked':
     case 'indeterminate':
-      return sleepOrExpire(deps, run, step);
+      return awaitDecision(deps, run, step.approval, (approval) => expire(run, step, approval));
     case 'running':
       return lost(deps, run, step, context);
     case 'deferred':
@@ -95,17 +95,7 @@ async function forward(deps: WorkerDeps, run: RunState, { signal }: JobContext):
   return done;
 }
 
-async function sleepOrExpire(deps: WorkerDeps, run: RunState, step: StepState): Promise<JobEnd | 'again'> {
-  const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
-  if (approval?.status !== 'pending') return 'again';
-  const until = Date.parse(approval.request.expires_at);
-  if (until > deps.now()) return { kind: 'sleep', until };
-  const appended = await append(deps, run.id, expire(run, step, approval));
-  if (appended.ok) await untrackApproval(deps.redis, approval.id);
-  return 'again';
-}
-
-/** A job that finds its step running: whoever ran it is gone, or was taken for gone. */
+/** A job that finds its step running: the worker that ran it is presumed dead. */
 async function lost(deps: WorkerDeps, run: RunState, step: StepState, context: JobContext): Promise<'again'> {
   if (run.status === 'canceling') {
     await deps.workspaces.killAll(run.id);
@@ -115,7 +105,7 @@ async function lost(deps: WorkerDeps, run: RunState, step: StepState, context: J
   const code = 'EWORKERLOST';
   const message = `The worker ${step.worker ?? ''} was lost while it ran attempt ${step.attempt}.`;
   await recoverAttempt(deps, run, step, { reason: { code, message }, lastTry: context.lastTry });
-  // The tree is to be made anew, whatever becomes of the step.
+  // A new tree is due, whatever becomes of the step.
   await reconcile(deps, run.id, context.signal);
   return 'again';
 }
@@ -128,7 +118,7 @@ async function attempt(
   also: readonly Condition[] = [],
 ): Promise<JobEnd | Again> {
   if (await isPausedForTools(deps, run, step)) return forward(deps, run, context);
-  const result = await standingStill(deps, run, step, context, () => begin(deps, run, step, context, also));
+  const result = await whileFrozen(deps, run, step, context, () => begin(deps, run, step, context, also));
   if (result === 'lost') return forward(deps, run, context);
   if (result === 'not started' || result === 'again') return result;
   const number = step.attempt + 1;
@@ -161,7 +151,7 @@ async function attempt(
   }
 }
 
-/** Records that the next attempt begins, and makes the call, unless the tree is not what the log, or the decision, says it is. */
+/** Records that the next attempt starts, and makes the call, unless the tree differs from the log or from the decision. */
 async function begin(
   deps: WorkerDeps,
   run: RunState,
@@ -179,7 +169,7 @@ async function begin(
   return runAttempt(deps, run, { ...step, attempt: step.attempt + 1 }, context);
 }
 
-/** Records the outcome, and with it the task that begins, if one does and there is room. */
+/** Records the outcome, and with it the task that starts, when one does and the limits allow it. */
 async function settle(
   deps: WorkerDeps,
   run: RunState,
@@ -223,7 +213,7 @@ const refused = (attempt: number, error: Problem): AttemptResult => ({
   duration_ms: 0,
 });
 
-/** Arguments that were checked against another version of the tool are not given to this one unseen. */
+/** Arguments that were checked against another version of the tool are not passed to this one unseen. */
 async function isPausedForTools(deps: WorkerDeps, run: RunState, step: StepState): Promise<boolean> {
   const pinned = run.tools?.[step.call.tool];
   if (pinned === undefined || pinned === deps.catalog.versions(run.header.toolset)[step.call.tool]) return false;

@@ -1,4 +1,7 @@
 import { isTaskOver, isTerminal, shellSpecSchema } from '@holdpoint/contract';
+import { superviseAgent } from '../agents/supervise-agent.ts';
+import { meetsApproved, refuseChanged, settleCall } from '../attempts/begin-approved-task.ts';
+import { appendForTheRecord, openConnectionRecorder } from '../attempts/record-connections.ts';
 import { fromPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { heads } from '../domain/heads.ts';
@@ -15,25 +18,22 @@ import {
   type TaskResult,
 } from '../domain/transitions/tasks.ts';
 import { EngineError } from '../errors.ts';
+import { readError } from '../jobs/infrastructure-error.ts';
+import { abortReason, done, type JobContext, type JobEnd, lockLost } from '../jobs/job.ts';
 import { append } from '../log/append.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readRun, readStep, readTask } from '../log/read-state.ts';
 import type { TaskJob } from '../queues/queues.ts';
-import { meetsApproved, refuseChanged, settleCall } from './begin-approved-task.ts';
-import { readError } from './infrastructure-error.ts';
-import { guardTree } from './inspect-tree.ts';
-import { abortReason, done, type JobContext, type JobEnd } from './job.ts';
-import { reconcile } from './reconcile.ts';
-import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
-import { superviseAgent } from './supervise-agent.ts';
+import { reconcile } from '../reconcile/reconcile.ts';
+import { guardTree } from '../trees/inspect-tree.ts';
 
 const mostRounds = 20;
-/** How soon a task looks again that has to wait for its turn to take a snapshot. */
+/** How soon a task tries again when another writer keeps it from taking a snapshot. */
 const waitMs = 500;
 
 /**
- * Brings a background task as far as it can go now: runs its command, takes what that changed into a snapshot, and says honestly what
- * became of one whose worker was lost. Woken again at any point, it goes on from what the log says.
+ * Brings a task as far as possible now: runs its command, captures its changes in a snapshot, and records as lost a command whose worker
+ * was lost. It continues from the log whenever it is woken.
  */
 export async function handleTask(deps: WorkerDeps, job: TaskJob, context: JobContext): Promise<JobEnd> {
   for (let round = 0; round < mostRounds; round++) {
@@ -47,7 +47,7 @@ export async function handleTask(deps: WorkerDeps, job: TaskJob, context: JobCon
       return done;
     }
     if (task.about.kind === 'agent') return superviseAgent(deps, run, task, context);
-    // Only who has just been given the job may take a running command for lost. Later on, it is this handler that lost the job.
+    // A running command is lost only when its job was just delivered. In a later round this handler is the one that lost the job.
     if (round > 0 && task.status === 'running') {
       throw new EngineError('superseded', `another worker took over the task ${task.id}`);
     }
@@ -67,7 +67,7 @@ async function move(deps: WorkerDeps, run: RunState, task: TaskState, context: J
         await append(deps, run.id, endTask(task, killedOutcome(whoKilled(task))));
         return 'again';
       }
-      // Resumed, restored: whoever does that wakes the task.
+      // A resume or a restore wakes the task.
       if (run.status === 'paused' || run.restore === 'due') return done;
       return start(deps, run, task, context);
     case 'running':
@@ -95,12 +95,11 @@ async function start(deps: WorkerDeps, run: RunState, task: TaskState, context: 
   const startedAt = performance.now();
   const result = await execute(deps, run, task, context);
   const reason = abortReason(context.signal);
-  if (reason === 'lock-lost')
-    throw new EngineError('superseded', 'the lock of the job was lost; another worker has it');
+  if (reason === 'lock-lost') throw lockLost();
   if (task.about.approved_snapshot !== undefined) await settleCall(deps, task, run.id);
   const timed = { ...result, duration_ms: Math.round(performance.now() - startedAt) };
   if (result.status === 'lost') {
-    // The command is known to be dead, and its worker to be alive: the tree stays, and what is in it is part of the next snapshot.
+    // The command is dead and its worker is alive: the tree stays, and its content becomes part of the next snapshot.
     await append(deps, run.id, endTask({ ...task, status: 'running' }, { ...timed, status: 'lost' }));
     return 'again';
   }
@@ -129,7 +128,7 @@ async function execute(
       limits: limits.command ?? {},
       network,
       onConnection: connections.record,
-      onBegun: () => void tellBegun(deps, run, task, signal),
+      onBegun: () => void settleCallOnBegin(deps, run, task, signal),
       signal,
     });
     if (end.status !== 'killed') return end;
@@ -148,7 +147,7 @@ async function execute(
 }
 
 /** The call of an approved command settles, so that the run continues. When Redis refuses that, the end of the command settles it. */
-async function tellBegun(deps: WorkerDeps, run: RunState, task: TaskState, signal: AbortSignal): Promise<void> {
+async function settleCallOnBegin(deps: WorkerDeps, run: RunState, task: TaskState, signal: AbortSignal): Promise<void> {
   if (task.about.approved_snapshot === undefined) return;
   try {
     await settleCall(deps, task, run.id);
@@ -168,7 +167,7 @@ async function openRecorder(deps: WorkerDeps, run: RunState, task: TaskState) {
   });
 }
 
-/** Who ended it: somebody who asked for that, the end of its worker, or of its tree. */
+/** The reason of the kill: a request, the shutdown of the worker, or a new tree. */
 async function killed(deps: WorkerDeps, run: RunState, task: TaskState, signal: AbortSignal) {
   const now = await readTask(deps.redis, run.id, task.id);
   const reason = abortReason(signal);
@@ -182,7 +181,7 @@ const whoKilled = ({ kill }: TaskState) => ({
   message: kill === undefined ? 'Its run was canceled or has ended.' : `${kill} ended it.`,
 });
 
-/** Its worker is gone, or was taken for gone: the command is dead or dies now, and the tree is made anew. */
+/** The worker is presumed dead: the command is dead or killed now, and the tree is rebuilt. */
 async function lost(deps: WorkerDeps, run: RunState, task: TaskState, isEnding: boolean): Promise<JobEnd | 'again'> {
   await deps.executor.killTask(run.id, task.id);
   const message = `Its worker ${task.worker ?? ''} was lost while it ran.`;
@@ -191,11 +190,11 @@ async function lost(deps: WorkerDeps, run: RunState, task: TaskState, isEnding: 
     return 'again';
   }
   const appended = await append(deps, run.id, loseTask(run, task, message));
-  // A step is changing the tree: when it is through.
+  // A step is changing the tree: try again later.
   return appended.ok ? 'again' : sleep(deps);
 }
 
-/** What the command changed becomes part of the run's snapshot, when nobody else is changing the tree. */
+/** Captures the changes of the command in the run's snapshot, when no other writer is changing the tree. */
 async function capture(
   deps: WorkerDeps,
   run: RunState,
@@ -215,7 +214,7 @@ async function capture(
     await append(deps, run.id, endTask(task, lostOutcome(message)));
     return 'again';
   }
-  // A step that the log has forgotten may have written to the same tree: its changes must not become part of the snapshot.
+  // A step that Redis lost may have written to the same tree: its changes must not become part of the snapshot.
   if ((await guardTree(deps, run, task.id, context)) !== 'sound') return 'again';
   const held = await append(deps, run.id, holdForCapture(run, task));
   if (!held.ok) return sleep(deps);
@@ -225,7 +224,7 @@ async function capture(
     parent: run.snapshot ?? '',
     message: `background command (${task.id})`,
   });
-  // When it fails, an approved call took the workspace in between: once more after it.
+  // A refusal means that an approved call became the writer in between: try again after it.
   const captured = await append(deps, run.id, captureTask(run, task, snapshot));
   return captured.ok ? 'again' : sleep(deps);
 }

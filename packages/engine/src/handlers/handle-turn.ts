@@ -1,23 +1,23 @@
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
 import { pauseRun, recordProgress, startRun } from '../domain/transitions/run-life.ts';
+import { readError } from '../jobs/infrastructure-error.ts';
+import { abortReason, done, HandBack, type JobContext, type JobEnd } from '../jobs/job.ts';
 import { append } from '../log/append.ts';
 import { readSpec } from '../log/read-spec.ts';
 import { readRun } from '../log/read-state.ts';
+import { plannerInput } from '../planning/history.ts';
+import { planNext, recordPlan } from '../planning/plan-next.ts';
 import type { TurnJob } from '../queues/queues.ts';
-import { plannerInput } from './history.ts';
-import { readError } from './infrastructure-error.ts';
-import { abortReason, done, HandBack, type JobContext, type JobEnd } from './job.ts';
-import { planNext, recordPlan } from './plan-next.ts';
-import { reconcile } from './reconcile.ts';
+import { reconcile } from '../reconcile/reconcile.ts';
 
 /**
- * Plans turn n of a run, once: makes the workspace if there is none, asks the planner, records its whole decision, and makes sure that
- * its steps are under way. Woken again at any point, it goes on from what the log says.
+ * Plans turn n of a run, once: materialises the workspace if there is none, asks the planner, records its whole decision, and makes sure
+ * that its steps are under way. It continues from the log whenever it is woken.
  */
 export async function handleTurn(deps: WorkerDeps, job: TurnJob, context: JobContext): Promise<JobEnd> {
   try {
-    // Everything that follows is under way: there is nothing left to look for.
+    // Every step is under way: reconcile would find nothing to do.
     if ((await takeTurn(deps, job, context)) === 'under way') return done;
   } catch (error) {
     await interrupted(deps, job.run_id, error, context);
@@ -39,7 +39,7 @@ async function takeTurn(deps: WorkerDeps, job: TurnJob, { signal }: JobContext):
   const planned = await planNext(deps, run, spec, plannerInput(deps, run, spec), signal);
   const appended = await recordPlan(deps, run, planned);
   if (appended.ok) return planned.nothingElsePending ? 'under way' : undefined;
-  // A message that came while a model thought about its end is answered before anything ends.
+  // A message that arrived while the model decided to end is answered first.
   const now = await readRun(deps.redis, run.id);
   const { unlessHeard } = planned;
   if (unlessHeard !== undefined && now !== undefined && now.messages > run.messages) {
@@ -49,7 +49,7 @@ async function takeTurn(deps: WorkerDeps, job: TurnJob, { signal }: JobContext):
 }
 
 async function begin(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<void> {
-  const making = { runId: run.id, signal, onProgress: tellProgress(deps, run) };
+  const making = { runId: run.id, signal, onProgress: reportProgress(deps, run) };
   const from = run.forked_from ?? run.parent;
   const made =
     from === undefined
@@ -60,8 +60,8 @@ async function begin(deps: WorkerDeps, run: RunState, signal: AbortSignal): Prom
 
 const progressEveryMs = 2000;
 
-/** A long copy tells how far it is, now and then. For the record: nothing waits for it. */
-function tellProgress(deps: WorkerDeps, run: RunState): (progress: { files: number; bytes: number }) => void {
+/** Records the progress of a long copy. A record only: nothing waits for it. */
+function reportProgress(deps: WorkerDeps, run: RunState): (progress: { files: number; bytes: number }) => void {
   let next = performance.now() + progressEveryMs;
   return (progress) => {
     if (performance.now() < next) return;
@@ -72,7 +72,7 @@ function tellProgress(deps: WorkerDeps, run: RunState): (progress: { files: numb
   };
 }
 
-/** An infrastructure error: the queue tries again; where that is over or makes no sense, the run pauses and is not lost. */
+/** After an infrastructure error the queue tries again; when no retry is left or makes sense, the run pauses, so that it is not lost. */
 async function interrupted(deps: WorkerDeps, runId: string, error: unknown, context: JobContext): Promise<void> {
   const reason = abortReason(context.signal);
   if (reason === 'shutdown') throw new HandBack();

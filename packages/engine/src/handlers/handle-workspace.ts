@@ -1,47 +1,42 @@
+import { awaitDecision } from '../approvals/await-decision.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
-import { recordDiscarded } from '../domain/transitions/publication.ts';
+import { expirePublish, recordDiscarded } from '../domain/transitions/publication.ts';
 import { pauseRun } from '../domain/transitions/run-life.ts';
 import { recordRestored } from '../domain/transitions/take-over.ts';
+import { readError } from '../jobs/infrastructure-error.ts';
+import { abortReason, done, type JobContext, type JobEnd, leaveIfAborted } from '../jobs/job.ts';
 import { append } from '../log/append.ts';
 import { readRun } from '../log/read-state.ts';
+import { publishRun } from '../publishing/publish-run.ts';
 import type { WorkspaceJob } from '../queues/queues.ts';
-import { readError } from './infrastructure-error.ts';
-import { abortReason, done, HandBack, type JobContext, type JobEnd } from './job.ts';
-import { publishRun, sleepOrExpirePublish } from './publish-run.ts';
-import { reconcile } from './reconcile.ts';
-import { releaseUnlessDue } from './release-run.ts';
-import { takeTree } from './take-tree.ts';
+import { reconcile } from '../reconcile/reconcile.ts';
+import { releaseUnlessDue } from '../reconcile/release-run.ts';
+import { takeTree } from '../trees/take-tree.ts';
 
 /**
- * Does what the log says was asked for of a run's workspace: brings it back to a snapshot, publishes its change set, discards it. All of
- * that may be done again after a crash, and one job per run means that one worker does it.
- * Looks until nothing is asked for any more: a request that comes while this job still exists wakes nobody.
+ * Does what the log requests for a run's workspace: restores a snapshot, publishes the change set, discards it. Each may run again after a
+ * crash, and one job per run means that one worker does it.
+ * Repeats until nothing is requested: a request that arrives while this job exists adds no job.
  */
 export async function handleWorkspace(deps: WorkerDeps, job: WorkspaceJob, context: JobContext): Promise<JobEnd> {
   for (;;) {
     const run = await readRun(deps.redis, job.run_id);
     if (!run) return done;
-    leaveWhenAborted(context);
+    leaveIfAborted(context.signal);
     if (run.publication === 'discarding') await discard(deps, run);
     else if (run.restore === 'due') await restore(deps, run, context);
     else if (run.publication === 'requested') await publishRun(deps, run, context);
     else if (run.publication === 'parked') {
-      const end = await sleepOrExpirePublish(deps, run);
+      const end = await awaitDecision(deps, run, run.publish_approval, (approval) => expirePublish(run, approval));
       if (end !== 'again') return end;
     } else if (await releaseUnlessDue(deps, run)) return done;
   }
 }
 
-/** When a sleeping job must wake although its time has not come: read this after the job was put to sleep. */
+/** False when a sleeping job must wake early. Read this after the job was put to sleep. */
 export async function mayPublicationSleep(deps: WorkerDeps, job: WorkspaceJob): Promise<boolean> {
   return (await readRun(deps.redis, job.run_id))?.publication === 'parked';
-}
-
-function leaveWhenAborted({ signal }: JobContext): void {
-  const reason = abortReason(signal);
-  if (reason === 'shutdown') throw new HandBack();
-  if (reason === 'lock-lost') throw new Error('the lock of the job was lost; another worker has it');
 }
 
 async function discard(deps: WorkerDeps, run: RunState): Promise<void> {
@@ -50,8 +45,8 @@ async function discard(deps: WorkerDeps, run: RunState): Promise<void> {
 }
 
 /**
- * After an attempt in doubt, or an undo: nothing of the run starts before this is done. The tree is always a new one, because whoever
- * worked on the old one may only be frozen.
+ * After an indeterminate attempt, or an undo: nothing of the run starts before the restore is done. The tree is always a new one, because the
+ * writer of the old one may only be frozen.
  */
 async function restore(deps: WorkerDeps, run: RunState, context: JobContext): Promise<void> {
   try {

@@ -6,22 +6,22 @@ import { countRepair } from '../log/count-repair.ts';
 import { idsAfter, ownerOf, trackApproval, untrackApproval } from '../log/indexes.ts';
 import { activeIndex, approvalIndex } from '../log/keys.ts';
 import { readApproval, readRun, readStep } from '../log/read-state.ts';
-import { diagnose, type Finding, orphanedJobs } from './diagnose.ts';
-import { reconcile } from './reconcile.ts';
+import { diagnose, type Finding, orphanedJobs } from '../reconcile/diagnose.ts';
+import { reconcile } from '../reconcile/reconcile.ts';
 
 const page = 200;
 
 /**
- * Mends what a process left half done that died between two writes: every active run gets the wake-ups that its state calls for, the
- * index of approvals loses entries that are not pending, and jobs that sleep for nothing are woken.
+ * Repairs what a process left incomplete when it died between two writes: every active run gets the wake-ups that its state requires, the
+ * index of approvals loses entries that are not pending, and orphaned jobs are released.
  */
 export async function sweep(deps: WorkerDeps, signal: AbortSignal): Promise<void> {
   for await (const runId of walk(deps, activeIndex)) {
     if (signal.aborted) return;
-    await mend(deps, runId, signal).catch((error: unknown) => {
+    await repair(deps, runId, signal).catch((error: unknown) => {
       deps.logger.warn(
         { run_id: runId, err: error },
-        'the sweeper could not mend a run; it tries again at the next sweep',
+        'the sweeper could not repair a run; it tries again at the next sweep',
       );
     });
   }
@@ -33,7 +33,7 @@ export async function sweep(deps: WorkerDeps, signal: AbortSignal): Promise<void
       await untrackApproval(deps.redis, approvalId);
   }
   for await (const { runId, stepId } of orphanedJobs(deps, signal)) {
-    await tell(deps, runId, { class: 'orphaned_delayed_job', subject: stepId });
+    await report(deps, runId, { class: 'orphaned_delayed_job', subject: stepId });
     await deps.queues.releaseStep(stepId);
   }
   const woken = await deps.queues.wakeOversleeping();
@@ -43,25 +43,25 @@ export async function sweep(deps: WorkerDeps, signal: AbortSignal): Promise<void
   }
 }
 
-/** Wakes whatever the run says must happen. What would never have happened by itself is told in its log. */
-async function mend(deps: WorkerDeps, runId: string, signal: AbortSignal): Promise<void> {
+/** Sends the wake-ups that a run requires. Each stuck part is recorded in its log. */
+async function repair(deps: WorkerDeps, runId: string, signal: AbortSignal): Promise<void> {
   const run = await readRun(deps.redis, runId);
   const findings = run ? await diagnose(deps, run) : [];
   for (const finding of findings) {
-    await tell(deps, runId, finding);
+    await report(deps, runId, finding);
     if (finding.class === 'approval_not_indexed') await listApproval(deps, runId, finding.subject);
   }
   await reconcile(deps, runId, signal);
 }
 
-/** An approval that a sweeper took for abandoned: its clock was ahead of the one that made the id. */
+/** Lists an approval again that a sweeper removed as abandoned: the sweeper's clock was ahead of the one that made the id. */
 async function listApproval(deps: WorkerDeps, runId: string, stepId: string | undefined): Promise<void> {
   const found = stepId === undefined ? undefined : await readStep(deps.redis, runId, stepId);
   if (found?.step.approval !== undefined) await trackApproval(deps.redis, found.step.approval, runId);
 }
 
-async function tell(deps: WorkerDeps, runId: string, finding: Finding): Promise<void> {
-  deps.logger.warn({ run_id: runId, ...finding }, 'something was stuck; it is woken');
+async function report(deps: WorkerDeps, runId: string, finding: Finding): Promise<void> {
+  deps.logger.warn({ run_id: runId, ...finding }, 'repaired stuck run');
   await append(deps, runId, recordRepair(finding));
   await countRepair(deps, finding.class);
 }

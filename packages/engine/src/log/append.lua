@@ -1,7 +1,7 @@
--- The one way in which a run changes: test the conditions, apply the changes, add the events with the next sequence numbers.
+-- The only way to change a run: test the conditions, apply the changes, add the events with the next sequence numbers.
 -- KEYS 1: state hash  2: log stream
 -- ARGV: channel,
---       conditions: n, then n times: field, k, k values (k = 0: the field must be absent; an absent field is the same as an empty one),
+--       conditions: n, then n times: field, k, k values (an absent field is the same as an empty one),
 --       sets: n, then n times: field, value,
 --       increments: n, then n times: field, integer,
 --       fields to return: n, then n fields,
@@ -20,7 +20,7 @@ for _ = 1, tonumber(take()) do
   local field = take()
   local wanted = tonumber(take())
   local actual = redis.call('HGET', KEYS[1], field) or ''
-  local holds = wanted == 0 and actual == ''
+  local holds = false
   for _ = 1, wanted do
     if take() == actual then holds = true end
   end

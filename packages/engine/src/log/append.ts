@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { eventSchema, type NewEvent, type RunEvent } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
-import { changesOf, mergeChanges } from '../domain/changes.ts';
-import { runField } from '../domain/fields.ts';
+import { changesOf } from '../domain/changes/changes-of.ts';
+import { runField } from '../domain/fields/run.ts';
 import type { NewId } from '../domain/new-id.ts';
 import type { Transition } from '../domain/transition.ts';
-import { logKey, newsChannel, stateKey } from './keys.ts';
+import { logKey, notificationChannel, stateKey } from './keys.ts';
 import type { Fields } from './read-state.ts';
 
 export interface AppendDeps {
@@ -23,9 +23,9 @@ export type Appended =
       open: number;
       parked: number;
       status: string;
-      /** The fields that were asked for, as they are now. */
+      /** The requested fields, after the append. */
       returned: Fields;
-      /** It was sent a second time, after what followed it on the connection. */
+      /** The server did not know the script: it was sent a second time, after later commands on the connection. */
       late: boolean;
     }
   | { ok: false; field: string; actual: string | null };
@@ -34,10 +34,10 @@ const source = readFileSync(new URL('./append.lua', import.meta.url), 'utf8');
 const sha = createHash('sha1').update(source).digest('hex');
 
 /**
- * Appends a transition to a run's log, atomically with its state. Every event is checked against its schema first: what does not parse
- * is never written.
- * @param options.tell fields of the state that the answer is to have, too
- * @returns the last sequence number and the run's counters, or the condition that did not hold (nothing changed then).
+ * Appends a transition to a run's log, atomically with its state. Every event is checked against its schema first: an event that does not
+ * parse is never written.
+ * @param options.returning fields of the state to return after the append
+ * @returns the last sequence number and the run's counters, or the condition that did not hold; then nothing changed.
  */
 export async function append(
   deps: AppendDeps,
@@ -46,17 +46,17 @@ export async function append(
   { returning = [] }: { returning?: readonly string[] } = {},
 ): Promise<Appended> {
   const events = transition.events.map((draft) => stamp(deps, runId, draft));
-  const { set, add } = mergeChanges(events.map(changesOf));
+  const changes = changesOf(events);
   const argv = [
-    newsChannel(runId),
+    notificationChannel(runId),
     transition.if.length,
     ...transition.if.flatMap(({ field, is }) => [field, is.length, ...is]),
-    ...listOf(Object.entries(set)),
-    ...listOf(Object.entries(add)),
+    ...listOf(Object.entries(changes.values)),
+    ...listOf(Object.entries(changes.increments)),
     3 + returning.length,
-    runField.open,
-    runField.parked,
-    runField.status,
+    runField.open.name,
+    runField.parked.name,
+    runField.status.name,
     ...returning,
     events.length,
     ...events.map((event) => JSON.stringify(event)),
@@ -82,12 +82,12 @@ function stamp(deps: AppendDeps, runId: string, draft: NewEvent): RunEvent {
   return eventSchema.parse({ id: deps.newId('event'), run_id: runId, time, ...draft });
 }
 
-/** An absent field. */
+/** Null stands for an absent field. */
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 const listOf = (entries: [string, string | number][]): (string | number)[] => [entries.length, ...entries.flat()];
 
-/** EVALSHA, and EVAL once where the server does not know the script (a new or restarted one). */
+/** EVALSHA; then EVAL once if the server does not know the script because it is new or restarted. */
 async function evaluate(
   redis: Redis,
   keys: string[],

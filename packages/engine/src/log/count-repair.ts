@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import type { Metrics } from '../ports.ts';
 import { repairsKey } from './keys.ts';
 
-/** Counts something that was put right, for `GET /v1/stuck`, `holdpoint doctor` and the metrics. */
+/** Counts repairs, for `GET /v1/stuck`, `holdpoint doctor` and the metrics. */
 export async function countRepair(deps: { redis: Redis; metrics: Metrics }, what: string, times = 1): Promise<void> {
   await deps.redis.hincrby(repairsKey, what, times);
   for (let time = 0; time < times; time++) deps.metrics.repaired(what);

@@ -2,8 +2,8 @@ import type { Redis } from 'ioredis';
 import { activeIndex, approvalIndex, ownerKey, runIndex } from './keys.ts';
 
 /**
- * Indexes help to find runs, steps and approvals; they are never the truth. Each entry is written before the append that makes it true,
- * so that nothing in a log is ever unfindable; an entry without its append is skipped by readers and dropped by the sweeper.
+ * Indexes find runs, steps and approvals; they are never the truth. Each entry is written before the append that makes it true, so that
+ * everything in a log can be found. Readers skip an entry without its append, and the sweeper removes it.
  */
 
 export async function trackRun(redis: Redis, runId: string): Promise<void> {

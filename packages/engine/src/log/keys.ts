@@ -1,34 +1,34 @@
-/** Redis keys. Everything of one run shares its hash tag, so that one script may touch it all, on a cluster too. */
+/** Redis keys. All keys of one run share its hash tag, so that one script may touch them all, on a cluster too. */
 export const stateKey = (runId: string): string => `hp:{${runId}}:state`;
 export const logKey = (runId: string): string => `hp:{${runId}}:log`;
 /** Pub/sub channel on which each append announces its last sequence number. A wake-up only: readers read the log. */
-export const newsChannel = (runId: string): string => `hp:{${runId}}:news`;
-export const newsPattern = 'hp:{run_*}:news';
+export const notificationChannel = (runId: string): string => `hp:{${runId}}:notifications`;
+export const notificationPattern = 'hp:{run_*}:notifications';
 export const runOfChannel = (channel: string): string => channel.slice('hp:{'.length, channel.indexOf('}'));
-/** Pub/sub channel on which workers hear of cancellations. A wake-up only: the run's state is the truth. */
+/** Pub/sub channel that announces cancellations to workers. A wake-up only: the run's state is the truth. */
 export const controlChannel = 'hp:control';
 
 /** Which run a step or an approval belongs to. */
 export const ownerKey = (id: string): string => `hp:owner:${id}`;
 /** Sorted sets of equal scores: ids sort by the time they were made. */
 export const runIndex = 'hp:index:runs';
-/** Runs which may need a wake-up; what the sweeper looks at. */
+/** Runs that may need a wake-up: the sweeper checks them. */
 export const activeIndex = 'hp:index:active';
 export const approvalIndex = 'hp:index:approvals';
 export const idempotencyKey = (key: string): string => `hp:idempotency:${key}`;
 export const workerKey = (workerId: string): string => `hp:worker:${workerId}`;
 export const workerIndex = 'hp:index:workers';
-/** A hash: how often the sweeper put what right. */
+/** A hash: how often the sweeper repaired each class of problem. */
 export const repairsKey = 'hp:health:repairs';
 /** The id of the installation that this Redis belongs to; the data directory carries the same. */
 export const installationKey = 'hp:installation';
 /** The number of the data format, as JSON; the data directory carries the same. */
 export const formatKey = 'hp:format';
-/** When a piece of periodic work was last done. */
+/** When some periodic work was last done. */
 export const healthKey = (name: string): string => `hp:health:${name}`;
-/** Which process does a piece of periodic work now. */
+/** Which process does some periodic work now. */
 export const lockKey = (name: string): string => `hp:lock:${name}`;
-/** Written to see whether Redis takes writes. */
+/** Written to check that Redis accepts writes. */
 export const writeProbeKey = 'hp:health:write';
-/** A counter that only rises; the data directory keeps how far it had come. */
+/** A counter that only rises; the data directory keeps its last known value. */
 export const highWaterKey = 'hp:high-water';

@@ -2,11 +2,11 @@ import type { Redis } from 'ioredis';
 import { parseRun, parseStep, type RunState, type StepState } from '../domain/state.ts';
 import type { Fields } from './read-state.ts';
 
-/** By connection: what appends primed of steps whose wake-ups went out with them. */
+/** By connection: the fields of steps whose jobs were added together with an append. */
 const primed = new WeakMap<Redis, Map<string, Fields>>();
 const mostKept = 1000;
 
-/** Keeps how a step and its run stood right after an append: its job is likely to come back to this process at once. */
+/** Keeps the fields of a step and its run right after an append: this process is likely to get the job next. */
 export function prime(redis: Redis, stepId: string, fields: Fields): void {
   const known = primed.get(redis) ?? new Map<string, Fields>();
   primed.set(redis, known);
@@ -14,7 +14,7 @@ export function prime(redis: Redis, stepId: string, fields: Fields): void {
   if (known.size > mostKept) known.delete([...known.keys()][0] ?? '');
 }
 
-/** What was kept of it, once. It holds only under the condition that the run's sequence number is still the same. */
+/** Returns the kept step once. It is valid only while the run's sequence number is the same. */
 export function takePrimed(
   redis: Redis,
   { run_id: runId, step_id: stepId }: { run_id: string; step_id: string },

@@ -33,7 +33,7 @@ export async function lastEventAt(redis: Redis, runId: string): Promise<number |
   return entry === undefined ? undefined : Date.parse(eventSchema.parse(JSON.parse(entry[1][1] ?? '')).time);
 }
 
-/** The events as they are stored, unread: for looking through every log there is. */
+/** The events as stored text, not parsed: for a search through all logs. */
 export async function* readRawLog(redis: Redis, runId: string): AsyncGenerator<string> {
   let after = 0;
   for (;;) {

@@ -2,14 +2,14 @@ import { payloadSchema, type RunSpec, runSpecSchema } from '@holdpoint/contract'
 import { type BlobStore, fromPayload } from '../blobs/blob-store.ts';
 import type { EngineDeps } from '../deps.ts';
 import { cutAtCeilings } from '../domain/ceilings.ts';
-import { runField } from '../domain/fields.ts';
+import { specField } from '../domain/fields/run.ts';
 import { stateKey } from './keys.ts';
 
-/** A spec is written once, and every step reads it: a plan of 500 groups is parsed once per process, not per step. */
+/** A spec never changes and every step reads it: a plan of 500 groups is parsed once per process, not per step. */
 const parsed = new WeakMap<BlobStore, Map<string, RunSpec>>();
 const mostKept = 200;
 
-/** What the run was asked to do, within what the operator allows today. */
+/** The job description of a run, with its limits cut at the operator's current ceilings. */
 export async function readSpec(
   deps: Pick<EngineDeps, 'redis' | 'blobs' | 'ceilings'>,
   run: { id: string },
@@ -22,15 +22,15 @@ export async function readSpec(
 async function readSubmitted(deps: Pick<EngineDeps, 'redis' | 'blobs'>, { id }: { id: string }): Promise<RunSpec> {
   const known = parsed.get(deps.blobs) ?? new Map<string, RunSpec>();
   parsed.set(deps.blobs, known);
-  const spec = known.get(id) ?? (await readAnew(deps, id));
-  // The map is in order of use: its first is the one unused for longest.
+  const spec = known.get(id) ?? (await readStored(deps, id));
+  // The map is in order of use: its first entry is the least recently used.
   known.delete(id);
   known.set(id, spec);
   if (known.size > mostKept) known.delete([...known.keys()][0] ?? '');
   return spec;
 }
 
-async function readAnew({ redis, blobs }: Pick<EngineDeps, 'redis' | 'blobs'>, id: string): Promise<RunSpec> {
-  const text = await redis.hget(stateKey(id), runField.spec);
+async function readStored({ redis, blobs }: Pick<EngineDeps, 'redis' | 'blobs'>, id: string): Promise<RunSpec> {
+  const text = await redis.hget(stateKey(id), specField.name);
   return runSpecSchema.parse(await fromPayload(blobs, payloadSchema.parse(JSON.parse(text ?? ''))));
 }

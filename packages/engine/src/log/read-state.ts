@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { runField } from '../domain/fields.ts';
+import { reservedField } from '../domain/fields/run.ts';
 import {
   type ApprovalState,
   approvalFieldNames,
@@ -17,7 +17,7 @@ import {
 } from '../domain/state.ts';
 import { stateKey } from './keys.ts';
 
-/** Fields of a state hash, as they are in Redis. */
+/** Fields of a state hash, as Redis returns them. */
 export type Fields = Readonly<Record<string, string | null>>;
 
 /** Reads only a run's own fields, however many steps it has. */
@@ -37,10 +37,10 @@ export async function readStep(
   return run && step ? { run, step } : undefined;
 }
 
-/** Of a step and its run. */
+/** The fields of a step and its run. */
 export const fieldsOfStep = (stepId: string): string[] => [...runFieldNames, ...stepFieldNames(stepId)];
 
-/** The steps of the current turn, in their order. */
+/** The steps of the current turn, in order. */
 export async function readTurnSteps(redis: Redis, run: RunState): Promise<StepState[]> {
   if (run.turn_steps.length === 0) return [];
   const fields = await readFields(redis, run.id, run.turn_steps.flatMap(stepFieldNames));
@@ -59,17 +59,17 @@ export async function readTask(redis: Redis, runId: string, taskId: string): Pro
   return parseTask(taskId, await readFields(redis, runId, taskFieldNames(taskId)));
 }
 
-/** Whether the sub-agent that a step beneath a run is about to begin counts for the run already. */
+/** Whether the sub-agent that a step beneath a run is about to start already counts for the run. */
 export async function isReserved(redis: Redis, runId: string, stepId: string): Promise<boolean> {
-  return (await redis.hget(stateKey(runId), runField.reserved(stepId))) !== null;
+  return (await redis.hget(stateKey(runId), reservedField(stepId).name)) !== null;
 }
 
-/** All tasks of a run, in the order they were begun. Reads the whole hash. */
+/** All tasks of a run, in the order in which they were created. Reads the whole hash. */
 export async function readTasks(redis: Redis, runId: string): Promise<TaskState[]> {
   return parseAllTasks(await readAll(redis, runId));
 }
 
-/** The whole hash: grows with the run. For views, not for handlers. */
+/** The whole hash, which grows with the run. For views, not for handlers. */
 export const readAll = (redis: Redis, runId: string): Promise<Record<string, string>> => redis.hgetall(stateKey(runId));
 
 export async function readFields(

@@ -2,7 +2,7 @@ import type { CapabilityReport, EventOf, LoggedEvent } from '@holdpoint/contract
 import type { EngineDeps } from '../deps.ts';
 import { readWholeLog } from '../log/read-log.ts';
 
-/** One try at a step, as the log tells it. */
+/** One attempt at a step. */
 export interface Attempt {
   number: number;
   worker: string;
@@ -63,6 +63,6 @@ function note(attempts: Map<number, Attempt>, event: LoggedEvent): void {
 
 function end(attempts: Map<number, Attempt>, number: number, how: Partial<Attempt>): void {
   const attempt = attempts.get(number);
-  // An attempt that was in doubt keeps that end; what a person said later is in the log.
+  // An indeterminate attempt keeps that end; the later decision of a person is in the log.
   if (attempt && attempt.end === undefined) Object.assign(attempt, how);
 }

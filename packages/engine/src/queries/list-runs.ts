@@ -14,7 +14,7 @@ export interface RunFilter {
   created_after?: string;
 }
 
-/** One page of a list, newest first. `next`: the id to go on from, when there is more. */
+/** One page of a list, newest first. `next`: the cursor of the next page, when there is one. */
 export interface Page<Item> {
   items: Item[];
   next?: string;

@@ -2,7 +2,7 @@ import type { Priority } from '@holdpoint/contract';
 import { type Job, type JobsOptions, Queue, type Telemetry } from 'bullmq';
 import type { Redis } from 'ioredis';
 
-/** Queues carry wake-ups, never truth: which run, and which of its steps. */
+/** Jobs are wake-ups that name a run and one of its steps; the log is the truth. */
 export interface TurnJob {
   run_id: string;
   turn: number;
@@ -19,7 +19,7 @@ export interface TaskJob {
   task_id: string;
 }
 
-/** Which run a job is for, and how urgent that is. A `RunState` is one. */
+/** The run of a job, and its priority. A `RunState` is one. */
 export interface JobOwner {
   id: string;
   header: { priority?: Priority | undefined };
@@ -34,7 +34,7 @@ export const queueNames = {
   tasks: 'tasks',
 } as const;
 
-/** Deterministic: adding a wake-up twice is adding it once. */
+/** Deterministic, so that the same wake-up is never queued twice. */
 export const jobIds = {
   turn: (runId: string, turn: number): string => `turn-${runId}-${turn}`,
   step: (stepId: string): string => stepId,
@@ -50,25 +50,25 @@ export interface Queues {
   addTurn(run: JobOwner, turn: number): Promise<void>;
   /** @param notBefore milliseconds since the epoch: the job is delayed until then */
   addStep(run: JobOwner, stepId: string, notBefore?: number): Promise<void>;
-  /** Makes a step's job run soon: promotes it when it is parked, adds it when it is gone. */
+  /** Makes a step's job run soon: promotes it if it is parked, adds it if it does not exist. */
   wakeStep(run: JobOwner, stepId: string): Promise<void>;
-  /** Ends the sleep of a job whose step needs it no more; it finds so and is gone. Without a job: nothing. */
+  /** Promotes the parked job of a step that is settled: the handler then drops it. No-op without a job. */
   releaseStep(stepId: string): Promise<void>;
   /** @param notBefore milliseconds since the epoch: the job is delayed until then */
   addWorkspace(runId: string, notBefore?: number): Promise<void>;
-  /** Makes the job of a run's workspace run soon: promotes it when it is parked, adds it when it is gone. */
+  /** Makes the job of a run's workspace run soon: promotes it if it is parked, adds it if it does not exist. */
   wakeWorkspace(runId: string): Promise<void>;
-  /** Makes a task's job run soon: promotes it when it sleeps, adds it when it is gone. */
+  /** Makes a task's job run soon: promotes it if it is delayed, adds it if it does not exist. */
   wakeTask(runId: string, taskId: string): Promise<void>;
   /**
-   * Wakes jobs whose next try lies much further ahead than the delay they asked for: the clock of the process that delayed them was wrong.
+   * Promotes jobs whose next try is much later than the delay they asked for, because the clock of the process that delayed them was wrong.
    * @returns how many
    */
   wakeOversleeping(): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Infrastructure errors are retried this often, with exponential backoff and jitter; then the run pauses. */
+/** Infrastructure errors are retried with exponential backoff and jitter; after the last attempt the run pauses. */
 const retries: JobsOptions = {
   attempts: 8,
   backoff: { type: 'holdpoint' },
@@ -77,7 +77,7 @@ const retries: JobsOptions = {
   removeOnFail: true,
 };
 
-/** Milliseconds until retry n: what the error asks for, or 0.25 s, 0.5 s, … up to 30 s, each ± half. */
+/** Milliseconds until retry n: `retryAfterMs`, or 0.25 s, 0.5 s, … up to 30 s, each ± half. */
 export function backoffOf(attemptsMade: number, retryAfterMs: number | undefined, random: () => number): number {
   if (retryAfterMs !== undefined) return Math.min(retryAfterMs, 3_600_000);
   const base = Math.min(250 * 2 ** (attemptsMade - 1), 30_000);
@@ -90,7 +90,7 @@ export const capDelay = (ms: number): number => Math.max(0, Math.min(ms, longest
 
 const backoffHorizon = 60_000;
 
-/** A delayed job that waits for its next try, and is not parked: leave it. */
+/** Whether a delayed job waits for its next try. Otherwise it is parked. */
 export const isInBackoff = ({ attemptsMade, delay }: Job): boolean => attemptsMade > 0 && delay < backoffHorizon;
 
 export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetry): Queues {
@@ -98,7 +98,7 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
     connection: redis,
     prefix: queuePrefix,
     defaultJobOptions: retries,
-    ...(telemetry === undefined ? {} : { telemetry }),
+    telemetry,
   };
   const turns = new Queue<TurnJob>(queueNames.turns, options);
   const steps = new Queue<StepJob>(queueNames.steps, options);
@@ -107,10 +107,11 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
   const all = [turns, steps, workspaces, tasks];
   for (const queue of all) queue.on('error', ignoreHere);
 
+  // BullMQ packs job options in binary: an undefined one must be left out.
   const delayUntil = (notBefore: number | undefined): { delay?: number } =>
     notBefore === undefined ? {} : { delay: capDelay(notBefore - now()) };
   const addStep: Queues['addStep'] = async (run, stepId, notBefore) => {
-    const options = { jobId: jobIds.step(stepId), ...delayUntil(notBefore), ...urgency(run) };
+    const options = { jobId: jobIds.step(stepId), ...delayUntil(notBefore), ...jobPriority(run) };
     await steps.add('step', { run_id: run.id, step_id: stepId }, options);
   };
   const addWorkspace: Queues['addWorkspace'] = async (runId, notBefore) => {
@@ -123,7 +124,7 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
     workspaces,
     tasks,
     async addTurn(run, turn) {
-      await turns.add('turn', { run_id: run.id, turn }, { jobId: jobIds.turn(run.id, turn), ...urgency(run) });
+      await turns.add('turn', { run_id: run.id, turn }, { jobId: jobIds.turn(run.id, turn), ...jobPriority(run) });
     },
     addStep,
     async wakeStep(run, stepId) {
@@ -154,7 +155,7 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
   };
 }
 
-/** BullMQ's scores of delayed jobs: the time at which they are due, and twelve bits for their order. */
+/** BullMQ scores a delayed job by its due time, plus twelve bits for the order. */
 const scoreUnit = 0x1000;
 const page = 200;
 
@@ -167,7 +168,7 @@ async function wakeOversleepingIn(redis: Redis, queue: Queue, now: number): Prom
     const tries = await Promise.all(ids.map((id) => redis.hmget(queue.toKey(id), 'atm', 'delay')));
     for (const [index, id] of ids.entries()) {
       const [made, delay] = tries[index] ?? [];
-      // What is parked sleeps for long, and was meant to.
+      // A parked job has a long delay on purpose.
       if (!(Number(made) > 0 && Number(delay) < backoffHorizon)) continue;
       await (await queue.getJob(id))?.promote().catch(unlessNotDelayed);
       woken += 1;
@@ -177,18 +178,10 @@ async function wakeOversleepingIn(redis: Redis, queue: Queue, now: number): Prom
 }
 
 /** BullMQ takes jobs without a priority first, and then the smallest number. */
-function urgency({ header }: JobOwner): { priority?: number } {
-  switch (header.priority ?? 'normal') {
-    case 'high':
-      return {};
-    case 'normal':
-      return { priority: 10 };
-    case 'low':
-      return { priority: 20 };
-  }
-}
+const jobPriority = ({ header }: JobOwner): { priority?: number } =>
+  ({ high: {}, normal: { priority: 10 }, low: { priority: 20 } })[header.priority ?? 'normal'];
 
-// The shared connection reports its own errors once (redis/connect.ts); an unheard 'error' event would end the process.
+// The shared connection logs its errors once (redis/connect.ts). An 'error' event without a listener would end the process.
 const ignoreHere = (): void => {};
 
 async function promote(job: Job): Promise<void> {
@@ -197,7 +190,7 @@ async function promote(job: Job): Promise<void> {
 }
 
 function unlessNotDelayed(error: unknown): void {
-  // Somebody was faster: it runs, waits to run, or is done.
+  // Another process was faster: the job runs, waits to run, or is done.
   if (error instanceof Error && /not in the delayed state|Missing key for job/i.test(error.message)) return;
   throw error;
 }

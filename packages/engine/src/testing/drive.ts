@@ -17,8 +17,8 @@ import { handleStep } from '../handlers/handle-step.ts';
 import { handleTask } from '../handlers/handle-task.ts';
 import { handleTurn } from '../handlers/handle-turn.ts';
 import { handleWorkspace } from '../handlers/handle-workspace.ts';
-import type { JobContext } from '../handlers/job.ts';
 import { sweep } from '../handlers/sweep.ts';
+import type { JobContext } from '../jobs/job.ts';
 import { openOutputStore } from '../outputs/output-store.ts';
 import { scriptedPlanner } from '../planners/scripted.ts';
 import type { ExecutionContext } from '../ports.ts';
@@ -46,7 +46,7 @@ interface Faults {
   freeze?: () => void | Promise<void>;
   /** While a background command runs. */
   task?: (signal: AbortSignal) => Promise<void>;
-  /** Of the tools, as they are now. */
+  /** The version of the tools. */
   version?: string;
   /** What is wrong with the first tree. */
   tree?: 'other_boot' | 'tree_changed';
@@ -76,7 +76,7 @@ export function inMemoryWorker(engine: TestEngine, faults: Faults = {}): InMemor
   /** The writer that was let at each tree last, as on disk: it stays when the log goes back. */
   const admitted = new Map<string, string>();
   const dropped = new Set<string>();
-  /** As of a real workspace: who works on a tree that was taken over is told. */
+  /** As in a real workspace, a call on a tree that was taken over fails. */
   const current = (runId: string, epoch: number): void => {
     if (epoch !== (epochs.get(runId) ?? 1)) {
       throw Object.assign(new Error('another worker took over'), { code: 'ELEASESTALE', retryable: false });
@@ -370,7 +370,7 @@ export async function deliverAll(deps: WorkerDeps, perJob: (n: number) => Worker
       if (!(error instanceof Died)) throw error;
       continue;
     }
-    // BullMQ forgets a job only when its handler is through; what it added meanwhile under the same id is lost, as in life.
+    // BullMQ removes a job only when its handler has returned: what the handler added under the same id is lost.
     await next.remove();
   }
 }

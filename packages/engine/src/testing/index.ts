@@ -1,4 +1,4 @@
-export { decideApproval } from '../commands/decide-approval.ts';
+export { decideApproval } from '../approvals/decide-approval.ts';
 export { submitRun } from '../commands/submit-run.ts';
 export { fold } from '../domain/fold.ts';
 export { parseAllApprovals, parseAllSteps, parseAllTasks, parseRun } from '../domain/state.ts';

@@ -4,11 +4,12 @@ import type { EngineDeps } from '../deps.ts';
 import { fold } from '../domain/fold.ts';
 import { readLog } from '../log/read-log.ts';
 import { readAll } from '../log/read-state.ts';
+import { listSnapshots } from '../queries/list-snapshots.ts';
 import { listSteps } from '../queries/list-steps.ts';
 
 /**
- * What holds of every run at any time: its sequence numbers are dense, its log folds to its state, and its counters say what its steps
- * and approvals say. Of one that has ended nothing is open or held.
+ * Holds for every run at any time: its sequence numbers are dense, its log folds to its state, its counters agree with its steps and
+ * approvals, and its list of snapshots ends with its files. A run that has ended has nothing open or held.
  */
 export async function soundLog(deps: Pick<EngineDeps, 'redis'>, runId: string): Promise<LoggedEvent[]> {
   const events = await readLog(deps.redis, runId, { limit: 100_000 });
@@ -17,6 +18,7 @@ export async function soundLog(deps: Pick<EngineDeps, 'redis'>, runId: string): 
   const { run, steps, approvals, tasks } = await listSteps(deps, runId);
   const open = steps.filter((step) => step.call.turn === run.turn && !isSettled(step.status));
   const pending = approvals.filter((approval) => approval.status === 'pending');
+  expect((await listSnapshots(deps, run)).find(({ current }) => current)?.id).toBe(run.snapshot);
   expect(run.open).toBe(open.length);
   expect(run.parked).toBe(pending.length);
   if (run.status === 'waiting') expect(pending.length + (run.agents_total?.waiting ?? 0)).toBeGreaterThan(0);

@@ -72,7 +72,7 @@ export function createExecutor({ registry, sandbox, workspaces, texts, allowAddr
   };
 }
 
-/** The command was ended from outside, and not by its own run's cancel: how the call would have ended nobody knows. */
+/** Another worker or a restore killed the command, not a cancel of its run, so the result of the call is not known. */
 class TakenOverError extends Error {
   override name = 'TakenOverError';
   readonly code = 'ETAKENOVER';
@@ -91,13 +91,13 @@ interface CallBounds {
   wallMs: number;
   limits: Partial<ProcessLimits>;
   way?: CallNetwork | undefined;
-  /** Left out: that of `way`. */
+  /** @default that of `way` */
   network?: Network | undefined;
   signal: AbortSignal;
   rest: Pick<ExecutionContext, 'tasks' | 'taskId' | 'deferred' | 'depth' | 'maxDepth' | 'model'>;
 }
 
-/** Of each limit that either side names, the smaller. */
+/** The smaller of each limit that either side names. */
 function stricter(run: Partial<ProcessLimits>, call: Partial<ProcessLimits>): Partial<ProcessLimits> {
   const merged: Partial<ProcessLimits> = { ...run, ...call };
   for (const name of Object.keys(merged) as (keyof ProcessLimits)[]) {
@@ -111,7 +111,7 @@ const previewWallMs = 10_000;
 
 const noFetch: Network['fetch'] = () => Promise.reject(new Error('a preview fetches nothing'));
 
-/** A preview shows what would be done; it does nothing. */
+/** A preview changes no task. */
 const noTasks: Omit<ToolContext['tasks'], 'previewMerge'> = {
   list: async () => [],
   get: async () => undefined,

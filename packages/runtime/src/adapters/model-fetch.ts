@@ -3,12 +3,12 @@ import type { TextThreads } from '@holdpoint/tools';
 import { Agent, type Response as Answer, fetch, Response } from 'undici';
 
 const longestAnswer = 30 * 60_000;
-/** An answer of 128,000 tokens has a quarter of it. */
+/** Four times an answer of 128,000 tokens. */
 const mostBytes = 2 * 1024 * 1024;
 
 /**
  * fetch for model requests: answers are not streamed, and a local model may think for longer than the five minutes after which
- * Node's own gives up. An answer that is too large to be worked on fails the request: it would hold up every run of this worker.
+ * Node's own gives up. An answer that is too large fails the request, because parsing it would block every run of this worker.
  */
 export function modelFetch(texts: TextThreads): typeof globalThis.fetch {
   const dispatcher = new Agent({ headersTimeout: longestAnswer, bodyTimeout: longestAnswer });

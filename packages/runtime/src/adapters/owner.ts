@@ -3,8 +3,8 @@ import type { Redis } from 'ioredis';
 const poolSize = 60_000;
 
 /**
- * The host user a run's sandbox acts as. On a root host every run has a uid of its own from a pool, so that process limits count per
- * run and no run can read another's files; elsewhere it is the worker's own user.
+ * The host user of a run's sandbox. On a root host every run has a uid of its own from a pool, so that process limits count per run and
+ * no run can read another's files. On other hosts it is the worker's own user.
  */
 export function ownerAllocator(redis: Redis, uidBase: number) {
   return async (): Promise<{ uid: number; gid: number }> => {

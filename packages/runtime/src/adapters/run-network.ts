@@ -3,7 +3,7 @@ import { createGuard, EgressProxy, openGuardedFetch } from '@holdpoint/egress';
 import type { ExecutionContext } from '@holdpoint/engine/worker';
 import type { Network } from '@holdpoint/tools';
 
-/** One call's way out: for the tools that fetch, and for the commands they run. */
+/** The network of one call: for tools that fetch, and for the commands they run. */
 export interface CallNetwork extends AsyncDisposable {
   network: Network;
   /** A new proxy with a token of its own, closed with this. */

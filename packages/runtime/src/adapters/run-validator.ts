@@ -24,7 +24,7 @@ export async function runValidator(
     stderr: stderr.text,
     stderr_bytes: stderr.bytes,
     duration_ms,
-    capabilities: capabilities,
+    capabilities,
   };
 }
 

@@ -1,10 +1,16 @@
 import { type FileDiff, isUnstorable, mostChangesNamed } from '@holdpoint/contract';
-import type { MadeWorkspace, PublishCall, WorkspacePort } from '@holdpoint/engine/worker';
+import type { MadeWorkspace, WorkspacePort } from '@holdpoint/engine/worker';
 import type { Sandbox } from '@holdpoint/sandbox';
-import type { Materialised, PublishRequest, Workspaces } from '@holdpoint/workspace';
+import type { Materialised, Snapshot, Workspaces } from '@holdpoint/workspace';
 
-/** The engine's view of this host's workspaces. A workspace is quiet (nothing sandboxed runs on it) before it goes away. */
-export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): WorkspacePort {
+/** The engine's view of this host's workspaces. Every sandboxed process of a workspace is killed before its tree is removed. */
+export function createWorkspacePort(
+  workspaces: Workspaces,
+  sandbox: Pick<Sandbox, 'withFrozen' | 'killAll'>,
+): WorkspacePort {
+  /** Background commands are frozen, so that the snapshot shows one moment. */
+  const takeSnapshot = (input: Parameters<Workspaces['snapshot']>[0]): Promise<Snapshot> =>
+    sandbox.withFrozen(input.runId, (frozen) => workspaces.snapshot({ ...input, isShared: frozen > 0 }));
   return {
     async materialise(making) {
       return toMade(await workspaces.materialise(making));
@@ -16,36 +22,21 @@ export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): W
     admit: (input) => workspaces.admit(input),
     newestEpoch: (runId) => workspaces.newestEpoch(runId),
     async snapshot(input) {
-      // What runs in the background stands still meanwhile, so that the snapshot is of one moment.
-      const taken = await sandbox.withFrozen(input.runId, (frozen) =>
-        workspaces.snapshot({ ...input, isShared: frozen > 0 }),
-      );
-      return { snapshot: taken.id, files_changed: taken.files_changed, skipped: taken.skipped.length };
+      return toTaken(await takeSnapshot(input));
     },
     withFrozen: (runId, act) => sandbox.withFrozen(runId, act),
-    async differenceFrom({ decided, ...input }) {
-      return sandbox.withFrozen(input.runId, async (frozen) => {
-        const taken = await workspaces.snapshot({ ...input, isShared: frozen > 0 });
-        if (taken.id === decided) return undefined;
-        const { runId } = input;
-        const { changes, total } = await workspaces.compare({
-          runId,
-          from: decided,
-          to: taken.id,
-          most: mostChangesNamed,
-        });
-        return {
-          ...{ snapshot: taken.id, files_changed: taken.files_changed, skipped: taken.skipped.length },
-          ...{ changes, total },
-        };
-      });
+    async differenceFrom({ decided: from, ...input }) {
+      const taken = await takeSnapshot(input);
+      if (taken.id === from) return undefined;
+      const difference = { runId: input.runId, from, to: taken.id, most: mostChangesNamed };
+      return { ...toTaken(taken), ...(await workspaces.compare(difference)) };
     },
     killAll: (runId) => sandbox.killAll(runId),
     restore: (input) => workspaces.restore(input),
     async takeOver(input) {
       await sandbox.killAll(input.runId);
       await workspaces.takeOver(input);
-      // Nothing can be started on an older tree any more; what was started before ends now.
+      // No process can start on an older tree any more; this kills those that started before.
       await sandbox.killAll(input.runId);
     },
     async contentOf({ runId, from, to }) {
@@ -61,7 +52,7 @@ export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): W
       });
     },
     async planPublish(call) {
-      const plan = await workspaces.planPublish(toRequest(call));
+      const plan = await workspaces.planPublish(call);
       const { candidate, digest } = plan;
       const conflicts = plan.conflicts.map(({ path, reason, detail, versions }) => {
         return { path, reason, detail, resolvable: versions !== undefined };
@@ -69,10 +60,10 @@ export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): W
       const unpublishable = plan.left_out.filter(isUnstorable).map(({ path }) => path ?? 'other files');
       return { candidate, digest, conflicts, unpublishable, plan };
     },
-    async publish({ expect, ...call }) {
-      const result = await workspaces.publish({ ...toRequest(call), expect });
+    async publish(call) {
+      const result = await workspaces.publish(call);
       if (result.status !== 'conflict') return result;
-      // The log names the files; a plan shows what is in them.
+      // The log names the files; only a plan shows their versions.
       return { status: 'conflict', conflicts: result.conflicts.map(({ versions, ...conflict }) => conflict) };
     },
     async discard(runId) {
@@ -89,7 +80,7 @@ export function createWorkspacePort(workspaces: Workspaces, sandbox: Sandbox): W
   };
 }
 
-/** Characters of a patch that a person reads before a decision. */
+/** Characters of the patch that an approval shows. */
 const longestPatch = 64 * 1024;
 
 function patchOf(files: readonly FileDiff[]): { patch: string; cut: boolean } {
@@ -113,11 +104,6 @@ function toMade({ id, base, base_commit, files, bytes, skipped, submodules }: Ma
   return { snapshot: id, base, base_commit, files, bytes, skipped: skipped.length, submodules };
 }
 
-function toRequest({ runId, snapshot, target, resolutions }: PublishCall): PublishRequest {
-  return {
-    runId,
-    snapshot,
-    target: target,
-    resolutions: resolutions,
-  };
+function toTaken({ id, files_changed, skipped }: Snapshot): Awaited<ReturnType<WorkspacePort['snapshot']>> {
+  return { snapshot: id, files_changed, skipped: skipped.length };
 }

@@ -16,7 +16,7 @@ interface Backoff {
 
 /**
  * BullMQ asks for the next job at once after an error that is not a lost connection. A server that refuses every write would be asked
- * thousands of times a second. So the worker takes no jobs until a write succeeds, and looks at growing intervals.
+ * thousands of times a second. So the worker takes no jobs until a write succeeds, and tries one at growing intervals.
  *
  * @returns what to call with each error of a queue's worker
  */

@@ -4,8 +4,8 @@ import { DelayedError, type Job, WaitingError } from 'bullmq';
 type Handler<Data> = (deps: WorkerDeps, data: Data, context: JobContext) => Promise<JobEnd>;
 
 /**
- * A handler as BullMQ calls it. A job that sleeps goes to the delayed set; what happened between its look at the log and that moment
- * would be a lost wake-up, so it looks once more and wakes itself.
+ * A handler as BullMQ calls it. A sleeping job moves to the delayed set. A wake-up between its look at the log and that move would be
+ * lost, so the job looks once more and promotes itself.
  */
 export function processor<Data>(
   deps: WorkerDeps,
@@ -13,7 +13,7 @@ export function processor<Data>(
   options: {
     running: Set<Job<Data>>;
     mayStillSleep?: (deps: WorkerDeps, data: Data) => Promise<boolean>;
-    /** Whether this worker takes no jobs now. One that it was waiting for at that moment arrives all the same. */
+    /** Whether this worker takes no jobs now. A job that it was already waiting for still arrives. */
     isHeld?: () => boolean;
   },
 ) {
@@ -34,7 +34,7 @@ export function processor<Data>(
     }
     throw new DelayedError();
   };
-  // Three declared parameters: BullMQ makes a signal only for those who take it.
+  // Three declared parameters: BullMQ makes a signal only for handlers that take it.
   return async (job: Job<Data>, token: string | undefined, signal: AbortSignal | undefined): Promise<void> => {
     const context: JobContext = {
       signal: signal ?? new AbortController().signal,

@@ -2,7 +2,7 @@ import type { PeriodicWork } from '@holdpoint/engine';
 import { collectGarbage, openPeriodicWork, sweep, type WorkerDeps } from '@holdpoint/engine/worker';
 import type { RuntimeConfig } from '../runtime-config.ts';
 
-/** Looks several times in each interval, so that a look that came too early does not cost a whole one. */
+/** Looks several times per interval, so that a look just before the due time does not cost a whole interval. */
 const looksPerInterval = 4;
 const longestLookMs = 60_000;
 

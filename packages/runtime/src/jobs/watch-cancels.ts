@@ -11,8 +11,8 @@ const messageSchema = z.discriminatedUnion('kind', [
 const lookEvery = 2000;
 
 /**
- * Aborts what this process does for a run that is being canceled, and background commands whose end was asked for. The message makes it
- * quick; the look at the state of what this process works on makes it sure.
+ * Aborts the jobs of canceled runs and of killed background commands in this process. A message makes it quick. A regular look at the
+ * state covers lost messages.
  */
 export async function watchCancels(
   deps: WorkerDeps,
@@ -23,7 +23,7 @@ export async function watchCancels(
     const message = messageSchema.safeParse(JSON.parse(text));
     if (message.success && message.data.kind === 'kill') workers.killTask(message.data.task_id);
     else if (message.success) workers.cancelRun(message.data.run_id);
-    else deps.logger.warn({ text }, 'a control message that is none of ours');
+    else deps.logger.warn({ text }, 'unknown control message');
   };
   subscriber.on('message', onMessage);
   await subscriber.subscribe(controlChannel);
@@ -43,7 +43,7 @@ export async function watchCancels(
 async function look(deps: WorkerDeps, workers: RunningWorkers): Promise<void> {
   for (const runId of workers.active()) {
     const run = await readRun(deps.redis, runId);
-    // An ended run has nothing that may still run: a worker that was frozen for long finds it so.
+    // Nothing of an ended run may still run. A worker that was frozen for long finds such commands.
     const isOver = run !== undefined && isTerminal(run.status);
     if (run?.status === 'canceling' || run?.status === 'canceled') workers.cancelRun(runId);
     else if (isOver) for (const task of workers.tasks()) if (task.run_id === runId) workers.killTask(task.task_id);

@@ -8,7 +8,7 @@ const ranAgain =
   'The worker was lost while this call ran, and it was not known whether it took effect. A person had it run again.';
 
 test.for<[string, Partial<RunDecision>[], string]>([
-  ['a call that nobody decided about', [], ''],
+  ['a call without a decision', [], ''],
   ['an approval without words', [{}], ''],
   ['an approval with blanks for words', [{ message: ' ' }], ''],
   ['an approval', [{ message: 'hurry' }], 'A person approved this call. They say: hurry'],
@@ -28,7 +28,7 @@ test.for<[string, Partial<RunDecision>[], string]>([
   expect(note(...decided)).toBe(words);
 });
 
-test('of long arguments the beginning and the end are told, and how much is left out; a person’s words are told whole', () => {
+test('long arguments keep both ends and the count left out; a message stays whole', () => {
   const content = `begin${'x'.repeat(10_000)}end`;
   const long = note({ decision: 'edit', args: { path: 'a', content }, message: 'm'.repeat(50_000) });
   expect(long).toContain('"content":"beginx');

@@ -24,7 +24,7 @@ function happened({ decision, args, isIndeterminate }: Omit<RunDecision, 'messag
   return hasWords ? 'A person approved this call.' : '';
 }
 
-/** A file's whole content may be among the arguments; its beginning and end are enough to know it by. */
+/** Arguments may contain a whole file; its beginning and end are enough to recognise it. */
 function shown(args: unknown): string {
   const text = JSON.stringify(args, (_key, value: unknown) =>
     typeof value === 'string' ? shortened(value, longestString) : value,

@@ -68,7 +68,7 @@ function conversation(
   return messages;
 }
 
-/** Every call of an answer needs a result, also those that a turn had no room for. */
+/** Every call of an answer needs a result, also the calls beyond the limit of a turn. */
 function refusedResults({ answer, steps, refused }: PastTurn): ReturnType<typeof result>[] {
   if (refused === undefined) return [];
   const made = new Set(steps.map((step) => step.call_id));

@@ -1,30 +1,55 @@
 import type { PublishPlan } from '@holdpoint/contract';
-import type { Deps } from '../deps.ts';
+import type { Deps, RunFolder, WorkspaceRecord } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
+import { withBorrowedShadow } from '../host-git/borrowed-shadow.ts';
 import type { PublishRequest, PublishResult } from '../port.ts';
 import { runFolder } from '../run/run-folder.ts';
 import { requireRecord } from '../run/workspace-record.ts';
 import { openTarget } from './directory/open-target.ts';
 import { planDirectory } from './directory/plan-directory.ts';
 import { publishDirectory, recoverPublish } from './directory/publish-directory.ts';
+import { readJournal } from './directory/publish-journal.ts';
 import { planGit } from './git/plan-git.ts';
 import { publishGit } from './git/publish-git.ts';
 
-/** Dry run: plans the publish of the changes base..snapshot to the source, without writing to the source. */
+/**
+ * Plans the publish of the changes base..snapshot and keeps the objects of the plan in the shadow repository, for the publish that follows.
+ * Finishes an interrupted publish first.
+ */
 export async function planPublish(deps: Deps, request: PublishRequest): Promise<PublishPlan> {
   const folder = runFolder(deps.dataDir, request.runId);
   const record = requireRecord(folder);
-  switch (record.source.type) {
+  if (record.source.type === 'directory') await recoverPublish(deps, { folder, record });
+  return plan(deps, { folder, record, ...request });
+}
+
+/**
+ * Makes the same plan, and writes nothing outside a temporary repository that borrows the objects of the shadow repository. Throws
+ * `ESOURCEBUSY` after an interrupted publish, because only a worker may finish it.
+ */
+export async function previewPublish(deps: Deps, request: PublishRequest): Promise<PublishPlan> {
+  const folder = runFolder(deps.dataDir, request.runId);
+  const record = requireRecord(folder);
+  if (readJournal(folder) !== undefined) {
+    throw new WorkspaceError('ESOURCEBUSY', `A publish of ${request.runId} has begun and is not finished.`);
+  }
+  return withBorrowedShadow(deps, folder, (aside, borrowed) => plan(aside, { folder: borrowed, record, ...request }));
+}
+
+async function plan(
+  deps: Deps,
+  input: PublishRequest & { folder: RunFolder; record: WorkspaceRecord },
+): Promise<PublishPlan> {
+  const { source } = input.record;
+  switch (source.type) {
     case 'git':
-      return (await planGit(deps, { folder, record, ...request })).plan;
+      return (await planGit(deps, input)).plan;
     case 'directory': {
-      // A publish that crashed after its commit point is finished before the source is inspected.
-      await recoverPublish(deps, { folder, record });
-      using opened = openTarget(deps, record);
-      return (await planDirectory(deps, { folder, record, opened, ...request })).plan;
+      using opened = openTarget(deps, input.record);
+      return (await planDirectory(deps, { ...input, opened })).plan;
     }
     default:
-      throw notPublishable(record.source.type);
+      throw notPublishable(source.type);
   }
 }
 

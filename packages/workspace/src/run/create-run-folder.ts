@@ -24,9 +24,8 @@ export async function createRunFolder(
   runId: string,
   build: (folder: RunFolder) => Promise<WorkspaceRecord>,
 ): Promise<{ folder: RunFolder; record: WorkspaceRecord }> {
-  const making = makingFolder(deps.dataDir);
-  mkdirSync(making, { recursive: true, mode: 0o700 });
-  const aside = folderAt(join(making, `${runId}.${owner(process.pid)}-${randomBytes(6).toString('hex')}`), runId, 1);
+  mkdirSync(makingFolder(deps.dataDir), { recursive: true, mode: 0o700 });
+  const aside = folderAt(temporaryPath(deps, runId), runId, 1);
   deps.states.drop(runId);
   try {
     const record = await build(aside);
@@ -39,6 +38,10 @@ export async function createRunFolder(
     await removeAbandonedBuilds(deps);
   }
 }
+
+/** A path for a folder of this process, which `removeAbandonedBuilds` removes when the process is dead. */
+export const temporaryPath = ({ dataDir }: Pick<Deps, 'dataDir'>, runId: string): string =>
+  join(makingFolder(dataDir), `${runId}.${owner(process.pid)}-${randomBytes(6).toString('hex')}`);
 
 /** Removes what dead processes of this host were building, for any run. A frozen process removes its own build when it resumes. */
 export async function removeAbandonedBuilds(deps: Deps): Promise<void> {

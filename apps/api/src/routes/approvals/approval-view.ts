@@ -41,7 +41,7 @@ export async function toApproval(deps: Pick<ApiDeps, 'engine' | 'workspaces'>, v
   };
 }
 
-/** An edit of a publish settles its conflicts. */
+/** An edit of a publish resolves its conflicts. */
 async function editedArgs(
   deps: Pick<ApiDeps, 'engine'>,
   { subject, approval }: ApprovalView,
@@ -59,12 +59,12 @@ const callOf = ({ run, step, args, effect }: Extract<ApprovalView, { subject: 's
   effect,
 });
 
-/** A publish is no call of a tool; it is shown as one. */
+/** A publish is not a tool call, but an approval shows it as one. */
 async function publishOf(deps: Pick<ApiDeps, 'engine'>, view: PublishApproval): Promise<Approval['action']> {
   return { toolset: 'holdpoint', tool: 'publish', args: await askedOf(deps, view), effect: 'external' };
 }
 
-/** The run keeps what was asked for last; of an approval before that the plan tells. */
+/** The run keeps its last publish request. For an earlier approval, the plan has the request. */
 async function askedOf(
   deps: Pick<ApiDeps, 'engine'>,
   { run, approval }: PublishApproval,

@@ -13,9 +13,9 @@ export function decideRoute(app: App, deps: ApiDeps): void {
         operationId: 'decideApproval',
         summary: 'Decide on an approval',
         description:
-          'The same decision again is answered as the first was; another one is 409 `already_decided`. ' +
-          'A digest that is no longer that of the call is 409 `action_changed`. When a background command changes the files after the decision, ' +
-          'nothing runs: the call is parked again, and this approval names the one that asks (`superseded_by`).',
+          'A repeated decision gets the answer of the first; a different one is 409 `already_decided`. ' +
+          'An outdated digest is 409 `action_changed`. When a background command changes the files after the decision, ' +
+          'the call does not run: it is parked again, and this approval names the new one (`superseded_by`).',
         params: idParamsSchema,
         body: decideSchema,
         response: { 200: approvalSchema },

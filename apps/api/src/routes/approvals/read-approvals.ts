@@ -42,7 +42,7 @@ export function readApprovalsRoutes(app: App, deps: ApiDeps): void {
   );
 }
 
-/** One run and its sub-agents know all of their approvals; the index knows only those that are pending. */
+/** The logs of a run and its sub-agents have all approvals; the index has only the pending ones. */
 async function approvalsOf(
   deps: ApiDeps,
   runId: string,

@@ -8,7 +8,7 @@ type Met = Pick<Approval, 'may_write' | 'unknown' | 'repositories'>;
 
 /** What a person cannot see in the call itself: which commands may change the files it will meet, and which of those files cannot be shown. */
 export async function whatItMeets(deps: Pick<ApiDeps, 'engine' | 'workspaces'>, view: ApprovalView): Promise<Met> {
-  // A publish names both in its plan; what was decided is not about the files as they are now.
+  // The plan of a publish names both. A decided approval is not about the current files.
   if (view.subject !== 'step' || view.approval.status !== 'pending') {
     return { may_write: [], unknown: [], repositories: [] };
   }
@@ -30,7 +30,7 @@ async function mayWrite({ engine }: Pick<ApiDeps, 'engine'>, { run }: ApprovalVi
   );
 }
 
-/** What the files that a person can look at do not say. */
+/** What a person cannot see in the files. */
 async function hiddenFrom(
   { workspaces }: Pick<ApiDeps, 'workspaces'>,
   { run }: ApprovalView,
@@ -43,7 +43,7 @@ async function hiddenFrom(
     const [unknown, repositories] = await Promise.all([workspaces.unknown(input), workspaces.repositories(input)]);
     return { unknown, repositories };
   } catch (error) {
-    // The workspace is not on this host, or was discarded: the run cannot go on with it either.
+    // The workspace is not on this host or was discarded, so the run cannot continue either.
     if (error instanceof WorkspaceError && error.code === 'EWORKSPACEMISSING') return nothing;
     throw error;
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { publishPlanSchema } from '@holdpoint/contract';
 import type { Approval, CreateRun, ProblemDetails } from '@holdpoint/contract/wire';
+import { openWorkspaces } from '@holdpoint/workspace';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { contentOf, problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
 import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
@@ -57,7 +58,7 @@ async function publish(id: string, body: object = {}): Promise<Response> {
 }
 
 describe('a dry run', () => {
-  test('tells what would change, and changes nothing', async () => {
+  test('shows what would change, and changes nothing', async () => {
     const id = await endedRun({ validators: [{ command: 'true' }], policy: { publish: 'hold' } });
     const head = await git('rev-parse', 'HEAD');
     const before = await contentOf(api.engine);
@@ -95,6 +96,74 @@ describe('a dry run', () => {
     ]);
     expect(await api.client.previewPublish(id)).toMatchObject({ conflicts, files });
   });
+});
+
+describe('the API process writes nothing into a workspace', () => {
+  /** Every file of a run's folder with a digest of its content. */
+  async function folderOf(id: string): Promise<string[]> {
+    const { stdout } = await run('bash', ['-c', 'find . -type f -exec sha256sum {} + | sort'], {
+      cwd: join(api.dataDir, 'runs', id),
+    });
+    return stdout.split('\n');
+  }
+
+  /** A branch with a commit of its own, so that a publish to it is a merge. */
+  async function movedBranch(): Promise<void> {
+    await git('checkout', '-q', '-b', 'moved');
+    await writeFile(join(source, 'other.txt'), 'theirs\n');
+    await commit('theirs');
+    await git('checkout', '-q', 'main');
+  }
+
+  test('when a publish names a branch', async () => {
+    const id = await endedRun();
+    await movedBranch();
+    const before = await folderOf(id);
+    const answer = api.post(`/v1/runs/${id}/publish`, { branch: 'moved' });
+    const requested = async () => expect((await api.client.getRun(id)).publication.status).toBe('requested');
+    await vi.waitFor(requested, { timeout: 20_000 });
+    expect(await folderOf(id)).toEqual(before);
+    await worker.tend(id);
+    expect((await answer).status).toBe(200);
+  });
+
+  test('in a dry run of a merge', async () => {
+    const id = await endedRun();
+    await movedBranch();
+    const before = await folderOf(id);
+    const plan = await api.client.previewPublish(id, { branch: 'moved' });
+    expect([plan.target, plan.files.length]).toMatchObject([{ how: 'merge' }, 2]);
+    expect(await folderOf(id)).toEqual(before);
+    // The worker makes the same plan in the shadow repository.
+    const snapshot = (await api.client.getRun(id)).workspace.snapshot ?? '';
+    const target = { branch: 'moved', message: 'Two files' };
+    expect((await worker.workspaces.planPublish({ runId: id, snapshot, target })).digest).toBe(plan.digest);
+    expect(await folderOf(id)).not.toEqual(before);
+  });
+
+  test('in a dry run after a publish that was interrupted', async () => {
+    const id = await endedRun({ from: 'directory' });
+    await interruptPublish(id);
+    const before = [await folderOf(id), await read('kept.txt')];
+    const problem = await problemOf(await api.post(`/v1/runs/${id}/publish/dry-run`, {}));
+    expect(problem).toMatchObject({ code: 'source_busy', status: 503 });
+    expect([await folderOf(id), await read('kept.txt')]).toEqual(before);
+    expect((await publish(id)).status).toBe(200);
+    expect(await read('kept.txt')).toBe('one\n2\nthree\n');
+  });
+
+  /** As when a worker dies behind the commit point: its journal is on disk, and no file is written. */
+  async function interruptPublish(runId: string): Promise<void> {
+    const onPoint = (point: string): void => {
+      if (point === 'publish.committed') throw new Error('interrupted');
+    };
+    const { dataDir } = api;
+    const workspaces = openWorkspaces({ dataDir, onPoint, allocateOwner: () => ({ uid: 0, gid: 0 }) });
+    const snapshot = (await api.client.getRun(runId)).workspace.snapshot ?? '';
+    const request = { runId, snapshot, target: { message: 'Two files' } };
+    const { digest } = await workspaces.planPublish(request);
+    await expect(workspaces.publish({ ...request, expect: digest })).rejects.toThrow('interrupted');
+  }
 });
 
 test('to publish to a branch makes that branch, with the words and the author that were given', async () => {
@@ -271,7 +340,7 @@ describe('a publish that the policy holds', () => {
   });
 });
 
-describe('a publish over what somebody else changed', () => {
+describe('a publish over changes of the source', () => {
   async function conflicted(): Promise<{ id: string; problem: ProblemDetails; approval: Approval; seen: string }> {
     const id = await endedRun({ from: 'directory' });
     await writeFile(join(source, 'kept.txt'), 'mine\n');

@@ -1,52 +1,49 @@
-import { isTerminal, type PublishPlan, sourceSchema } from '@holdpoint/contract';
+import { isTerminal, type PublishPlan } from '@holdpoint/contract';
 import type { DryRun } from '@holdpoint/contract/wire';
 import { EngineError, type RunState } from '@holdpoint/engine';
 import { WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { PlacedError } from '../../errors/placed-error.ts';
-import { given } from '../../schema/given.ts';
 import { workspaceOf } from '../snapshots/find-snapshot.ts';
 
 type Deps = Pick<ApiDeps, 'engine' | 'workspaces'>;
 
-/** What a publish is asked to do, with its defaults. */
-async function wishOf(deps: Deps, run: RunState, { message, branch, author, include_ignored }: DryRun) {
-  return {
-    message: message ?? run.header.title,
-    include_ignored: include_ignored ?? (await deps.engine.runs.spec(run)).publish.include_ignored,
-    ...given({ branch, author }),
-  };
-}
-
 /**
- * Refuses what no publish to this source could do.
- * @throws WorkspaceError `ENOTPUBLISHABLE`; ApiProblem `invalid_request`
+ * Refuses what no publish to this source could do. Only reads.
+ * @throws WorkspaceError `ENOTPUBLISHABLE`, `EBRANCHINVALID`; ApiProblem `invalid_request`
  */
-export async function checkTarget(deps: Deps, run: RunState, body: DryRun): Promise<void> {
-  const source = sourceSchema.parse((await deps.engine.runs.spec(run)).source);
+export async function checkTarget(deps: Deps, run: RunState, { branch }: DryRun): Promise<void> {
+  const { source } = await deps.engine.runs.spec(run);
   if (source.type === 'empty' || source.type === 'archive') {
-    throw new WorkspaceError(
-      'ENOTPUBLISHABLE',
-      `the source of ${run.id} is ${source.type}: there is nowhere to publish to`,
-    );
+    const detail = `the source of ${run.id} is ${source.type}: there is nowhere to publish to`;
+    throw new WorkspaceError('ENOTPUBLISHABLE', detail);
   }
-  if (source.type === 'directory' && body.branch !== undefined) {
+  if (branch === undefined) return;
+  if (source.type === 'directory') {
     const detail = 'only a git source has branches';
     throw new ApiProblem('invalid_request', detail, { errors: [{ pointer: '/branch', detail }] });
   }
+  await deps.workspaces.checkBranch(branch).catch((error: unknown) => {
+    if (!(error instanceof WorkspaceError)) throw error;
+    throw new PlacedError(error, [{ pointer: '/branch', detail: error.message }]);
+  });
 }
 
-/** What publishing would do now. The source stays as it is. @throws WorkspaceError, with its place */
-export async function previewPublish(deps: Deps, run: RunState, body: DryRun): Promise<PublishPlan> {
+/** What a publish would do now. Writes neither to the source nor to the run's workspace. */
+export async function previewPublish(
+  deps: Deps,
+  run: RunState,
+  { message, branch, author, include_ignored }: DryRun,
+): Promise<PublishPlan> {
   const { snapshot } = workspaceOf(run);
-  try {
-    const target = await wishOf(deps, run, body);
-    return await deps.workspaces.planPublish({ runId: run.id, snapshot, target });
-  } catch (error) {
-    if (!(error instanceof WorkspaceError) || error.code !== 'EBRANCHINVALID') throw error;
-    throw new PlacedError(error, [{ pointer: '/branch', detail: error.message }]);
-  }
+  const target = {
+    message: message ?? run.header.title,
+    include_ignored: include_ignored ?? (await deps.engine.runs.spec(run)).publish.include_ignored,
+    branch,
+    author,
+  };
+  return deps.workspaces.previewPublish({ runId: run.id, snapshot, target });
 }
 
 /** @throws EngineError `run_not_finished`, `run_not_succeeded` */

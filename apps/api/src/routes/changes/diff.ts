@@ -2,9 +2,8 @@ import { type Diff, diffQuerySchema, diffSchema, idParamsSchema } from '@holdpoi
 import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
 import { streamJson } from '../../live/stream-json.ts';
-import { given } from '../../schema/given.ts';
 import { findRun } from '../runs/find-run.ts';
-import { checkSnapshots, workspaceOf } from '../snapshots/find-snapshot.ts';
+import { findNamed, workspaceOf } from '../snapshots/find-snapshot.ts';
 
 /** GET /v1/runs/{id}/diff: what changed between two snapshots of a run. */
 export function diffRoute(app: App, deps: ApiDeps): void {
@@ -16,7 +15,7 @@ export function diffRoute(app: App, deps: ApiDeps): void {
         operationId: 'diffRun',
         summary: 'Review what a run changed',
         description:
-          'Without what a publish leaves out: `left_out` names it. Hunks beyond 100,000 lines are left out (`omitted`). A patch above 64 MiB is 422 `diff_too_large`.',
+          'A diff does not contain what a publish leaves out; `left_out` lists those paths. Hunks beyond 100,000 lines are `omitted`. A patch above 64 MiB is 422 `diff_too_large`.',
         params: idParamsSchema,
         querystring: diffQuerySchema,
         response: {
@@ -29,13 +28,17 @@ export function diffRoute(app: App, deps: ApiDeps): void {
     },
     async ({ params, query: { from, to, path, format, include_ignored } }, reply) => {
       const run = await findRun(deps, params.id);
-      await checkSnapshots(deps, run, { from, to });
       const { base, snapshot } = workspaceOf(run);
       const includeIgnored = include_ignored ?? (await deps.engine.runs.spec(run)).publish.include_ignored;
-      const between = { from: from ?? base, to: to ?? snapshot, includeIgnored, ...given({ path }) };
+      const between = {
+        from: (await findNamed(deps, run, { asked: from, pointer: 'from' })) ?? base,
+        to: (await findNamed(deps, run, { asked: to, pointer: 'to' })) ?? snapshot,
+        includeIgnored,
+        path,
+      };
       if (format === 'patch') {
         const patch = await deps.workspaces.patch({ runId: run.id, ...between });
-        // Bytes pass the schema of a text unchanged.
+        // The string schema of the response passes bytes unchanged.
         return reply.type('text/x-patch; charset=utf-8').send(patch as unknown as string);
       }
       const { files, left_out } = await deps.workspaces.diff({ runId: run.id, ...between });
@@ -49,7 +52,7 @@ export function diffRoute(app: App, deps: ApiDeps): void {
         files,
         left_out,
       };
-      // Checked by its type alone: to validate and write 60,000 files at once takes half a second.
+      // Not validated: to validate and write 60,000 files in one piece takes half a second.
       return reply.type('application/json; charset=utf-8').send(streamJson(diff, 'files'));
     },
   );

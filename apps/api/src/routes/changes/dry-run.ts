@@ -15,7 +15,7 @@ export function dryRunRoute(app: App, deps: ApiDeps): void {
         operationId: 'previewPublish',
         summary: 'See what a publish would do',
         description:
-          'Every file that would change at the source, what is left out, and every conflict with its three versions. Changes nothing.',
+          'Every file that would change at the source, what is left out, and every conflict with its three versions. Changes nothing. 503 `source_busy`: an interrupted publish of this run must finish first.',
         params: idParamsSchema,
         body: dryRunSchema.nullish(),
         response: { 200: publishPreviewSchema },
@@ -23,11 +23,11 @@ export function dryRunRoute(app: App, deps: ApiDeps): void {
     },
     async ({ params, body }) => {
       const run = await findRun(deps, params.id);
-      const wish = body ?? {};
+      const options = body ?? {};
       assertSucceeded(run);
       const spec = await deps.engine.runs.spec(run);
-      await checkTarget(deps, run, wish);
-      const plan = await previewPublish(deps, run, wish);
+      await checkTarget(deps, run, options);
+      const plan = await previewPublish(deps, run, options);
       return {
         run_id: run.id,
         ...plan,

@@ -3,7 +3,7 @@ import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { toRun } from '../runs/run-view.ts';
 
-/** Why nothing was published, when that is settled, or when somebody must settle conflicts first. */
+/** Why the publish failed or waits for conflicts to be resolved; undefined in other states. */
 export async function refusalOf(deps: Pick<ApiDeps, 'engine'>, run: RunState): Promise<ApiProblem | undefined> {
   switch (run.publication) {
     case 'conflicted':
@@ -28,7 +28,7 @@ function conflict(run: RunState, approvalId?: string): ApiProblem {
     approvalId === undefined
       ? undefined
       : `Read GET /v1/approvals/${approvalId} for the versions, and decide there what becomes of each file; or reject it and publish to another branch.`;
-  return new ApiProblem('publish_conflict', `the source is as it was: ${count}`, {
+  return new ApiProblem('publish_conflict', `the source is unchanged: ${count}`, {
     conflicts,
     approval_id: approvalId,
     next,

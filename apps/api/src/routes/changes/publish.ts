@@ -2,10 +2,9 @@ import { idParamsSchema, type Publication, publicationSchema, publishSchema } fr
 import type { RunState } from '@holdpoint/engine';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { awaitRun } from '../../live/await-run.ts';
-import { given } from '../../schema/given.ts';
 import { findRun } from '../runs/find-run.ts';
 import { toRun } from '../runs/run-view.ts';
-import { assertSucceeded, checkTarget, previewPublish } from './check-publish.ts';
+import { assertSucceeded, checkTarget } from './check-publish.ts';
 import { refusalOf } from './publish-refusal.ts';
 
 export function publishRoutes(app: App, deps: ApiDeps): void {
@@ -18,8 +17,8 @@ export function publishRoutes(app: App, deps: ApiDeps): void {
         operationId: 'publishRun',
         summary: 'Bring the change set to the source',
         description:
-          '200: published. 202: a worker has not done it yet, or it waits for the decision that `approval_id` names. ' +
-          '409 `publish_conflict`, `validator_failed`, `publish_rejected`, `publish_expired`, `publish_failed`: nothing was changed.',
+          '200: the change set is published. 202: no worker has published it yet, or the publish waits for the decision that `approval_id` names. ' +
+          '409 `publish_conflict`, `validator_failed`, `publish_rejected`, `publish_expired`, `publish_failed`: the source is unchanged.',
         params: idParamsSchema,
         body: publishSchema.nullish(),
         response,
@@ -27,14 +26,12 @@ export function publishRoutes(app: App, deps: ApiDeps): void {
     },
     async ({ params, body }, reply) => {
       const before = await findRun(deps, params.id);
-      const { snapshot, ...wish } = body ?? {};
+      const options = body ?? {};
       assertSucceeded(before);
-      await checkTarget(deps, before, wish);
-      // Only git knows what it takes for the name of a branch.
-      if (wish.branch !== undefined && isOpen(before)) await previewPublish(deps, before, wish);
+      await checkTarget(deps, before, options);
       const run = await awaitRun(deps, reply, {
         runId: before.id,
-        ask: () => deps.engine.publications.request(before.id, { by: operator, ...given({ ...wish, snapshot }) }),
+        ask: () => deps.engine.publications.request(before.id, { by: operator, ...options }),
         isPending: ({ publication }) => publication === 'requested',
       });
       const refusal = await refusalOf(deps, run);
@@ -65,9 +62,6 @@ export function publishRoutes(app: App, deps: ApiDeps): void {
     },
   );
 }
-
-/** Whether there is a change set that could be published. */
-const isOpen = ({ publication }: RunState): boolean => publication !== 'discarding' && publication !== 'discarded';
 
 function toPublication(run: RunState): Publication {
   const { conflicts: _, ...publication } = toRun(run).publication;

@@ -4,7 +4,7 @@ import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { findRun } from '../runs/find-run.ts';
 
-/** GET /v1/runs/{id}/validation: what the validators said at the last publish. */
+/** GET /v1/runs/{id}/validation: the validator results of the last publish. */
 export function readValidationRoute(app: App, deps: Pick<ApiDeps, 'engine'>): void {
   app.get(
     '/v1/runs/:id/validation',
@@ -12,9 +12,8 @@ export function readValidationRoute(app: App, deps: Pick<ApiDeps, 'engine'>): vo
       schema: {
         tags: ['changes'],
         operationId: 'getValidation',
-        summary: 'Read what the validators said',
-        description:
-          'Of the publish that was asked for last; they run one after the other, up to the first that fails.',
+        summary: 'Read the results of the validators',
+        description: 'The validators of the last publish request. They run in order and stop at the first failure.',
         params: idParamsSchema,
         response: { 200: validationSchema },
       },
@@ -23,8 +22,8 @@ export function readValidationRoute(app: App, deps: Pick<ApiDeps, 'engine'>): vo
       const run = await findRun(deps, params.id);
       if (run.validated === undefined) throw new ApiProblem('not_validated', `no validator of ${run.id} has run`);
       const { snapshot, passed, results } = run.validated;
-      const told = validatorResultSchema.array().parse(await deps.engine.read(results));
-      return { run_id: run.id, snapshot, passed, results: told };
+      const read = validatorResultSchema.array().parse(await deps.engine.read(results));
+      return { run_id: run.id, snapshot, passed, results: read };
     },
   );
 }

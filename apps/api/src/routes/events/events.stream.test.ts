@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, connect as connectSocket, createServer } from 'node:net';
-import { createClient } from '@holdpoint/client/client';
+import { createClient } from '@holdpoint/client';
 import { type Run, type RunEvent, runEventSchema } from '@holdpoint/contract/wire';
-import { newsChannel } from '@holdpoint/engine';
+import { notificationChannel } from '@holdpoint/engine';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
 import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
@@ -22,7 +22,7 @@ const newRun = async (groups = 1): Promise<Run> => {
   return (await api.client.createRun({ plan })).run;
 };
 const listeners = async (runId: string): Promise<number> => {
-  const [, count] = (await api.engine.redis.pubsub('NUMSUB', newsChannel(runId))) as [string, number];
+  const [, count] = (await api.engine.redis.pubsub('NUMSUB', notificationChannel(runId))) as [string, number];
   return Number(count);
 };
 const collect = async (events: AsyncIterable<RunEvent>, into: RunEvent[] = []): Promise<RunEvent[]> => {
@@ -33,7 +33,7 @@ const log = async (runId: string): Promise<RunEvent[]> => (await api.client.list
 const stream = (path: string, headers: Record<string, string> = {}, signal?: AbortSignal) =>
   api.send(path, { headers: { accept: 'text/event-stream', ...headers }, ...(signal ? { signal } : {}) });
 
-/** An address at which nobody listens. */
+/** An address without a listener. */
 async function nowhere(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -56,7 +56,7 @@ async function readUntil(response: Response, wanted: RegExp): Promise<string> {
 }
 
 describe('a page of events', () => {
-  test('says where to go on', async () => {
+  test('names the next page', async () => {
     const run = await newRun();
     await worker.drive(run.id);
     const all = await log(run.id);
@@ -97,7 +97,7 @@ describe('a stream', () => {
     expect(text).not.toContain('id:');
   });
 
-  test('goes on after Last-Event-ID, which wins over ?after', async () => {
+  test('continues after Last-Event-ID, which wins over ?after', async () => {
     const run = await newRun();
     await worker.drive(run.id);
     const ids = async (query: string, headers = {}) =>
@@ -107,7 +107,7 @@ describe('a stream', () => {
     expect(await ids('?after=2', { 'last-event-id': '4' })).toEqual(all.slice(4));
   });
 
-  test('that is open tells each event as it is appended, once and in order', async () => {
+  test('that is open sends each event when it is appended, once and in order', async () => {
     const run = await newRun(5);
     const seen: RunEvent[] = [];
     const done = collect(api.client.events(run.id), seen);
@@ -168,7 +168,7 @@ describe('a stream', () => {
     expect((await asked).status).toBe('discarded');
   });
 
-  test('waits for a client that does not read, and then tells it everything', async () => {
+  test('waits for a client that does not read, and then sends it everything', async () => {
     const step = { tool: 'write_file', args: { path: 'a', content: 'x'.repeat(30_000) } };
     const group = { on_error: 'continue' as const, steps: Array.from({ length: 64 }, () => step) };
     const policy = { rules: [{ match: {}, action: 'deny' as const }] };
@@ -193,7 +193,7 @@ describe('a stream', () => {
       return first;
     });
     api.running.app.server.off('request', keep);
-    // A stream that went on reading would share its connection to Redis with these, in turn.
+    // A stream that kept reading would share its connection to Redis with these, in turn.
     for (let at = 0; at < 20; at++) await api.client.getRun(run.id);
     expect((answer.socket?.bytesWritten ?? 0) + answer.writableLength).toBeLessThan(bytes * 0.8);
 
@@ -240,7 +240,7 @@ describe('a connection that is lost', () => {
     expect(await done).toEqual(await log(run.id));
   });
 
-  test('to a server that is not there is told, with what to do', async () => {
+  test('to a server that is not there is an error that says what to do', async () => {
     const nobody = createClient({ baseUrl: await nowhere(), key: api.key });
     await expect(nobody.getRun('run_x')).rejects.toMatchObject({
       name: 'ConnectionError',
@@ -294,7 +294,7 @@ describe('waiting for a run', () => {
 });
 
 describe('the stream of all runs', () => {
-  test('tells each run as it is whenever it changes', async () => {
+  test('sends each run whenever it changes', async () => {
     const gone = new AbortController();
     const seen: Run[] = [];
     const done = (async () => {

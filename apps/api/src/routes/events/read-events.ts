@@ -17,7 +17,7 @@ export function readEventsRoutes(app: App, deps: ApiDeps): void {
         summary: 'Read the events of a run, or follow them',
         description:
           'With `Accept: text/event-stream` the events are streamed: `id` is the sequence number, `event` the type. ' +
-          'A client that comes back with `Last-Event-ID` goes on where it was. After the event `end` nothing more comes.',
+          'A client that comes back with `Last-Event-ID` continues where it stopped. The event `end` is the last one.',
         params: idParamsSchema,
         querystring: listEventsQuerySchema,
         response: {
@@ -36,7 +36,7 @@ export function readEventsRoutes(app: App, deps: ApiDeps): void {
         sendStream(deps, reply, (signal) => runFrames(deps, id, from, signal));
         return reply;
       }
-      // One more than asked for tells whether there is more.
+      // One event more than the limit shows whether there is another page.
       const found = await deps.engine.events.list(id, { after: after ?? 0, limit: limit + 1 });
       const data = found.slice(0, limit);
       const more = found.length > limit;
@@ -53,7 +53,7 @@ export function readEventsRoutes(app: App, deps: ApiDeps): void {
         operationId: 'followRuns',
         summary: 'Follow all runs',
         description:
-          'Server-sent events `run.changed` with the run as it is now, from now on. Quick changes of one run may come as one.',
+          'Server-sent events `run.changed` with the current state of the run. Quick changes of one run may be one event.',
         response: {
           200: { description: 'A stream', content: { 'text/event-stream': { schema: z.string() } } },
         },

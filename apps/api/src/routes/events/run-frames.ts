@@ -1,24 +1,24 @@
 import { isTerminal } from '@holdpoint/contract';
 import { endOfStream } from '@holdpoint/contract/wire';
-import { newsChannel, type RunState } from '@holdpoint/engine';
+import { notificationChannel, type RunState } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
 import { frame, heartbeat, opening } from '../../live/stream.ts';
 
-/** Events are up to 32 KiB: at most 1.6 MiB of them wait for a client that reads slowly. */
+/** An event is up to 32 KiB, so at most 1.6 MiB wait for a slow reader. */
 const page = 50;
 
 /**
- * A run's events after `after`, as they are logged, until nothing more will come. News only says when to look: what is sent is read from
- * the log, and a quiet stream looks once per heartbeat, whatever was or was not heard.
+ * A run's events after `after`, as they are logged, until the last one. A notification only says when to read the log. A quiet stream
+ * also reads it once per heartbeat, in case a notification was lost.
  */
 export async function* runFrames(
-  deps: Pick<ApiDeps, 'engine' | 'news' | 'heartbeatMs'>,
+  deps: Pick<ApiDeps, 'engine' | 'notifications' | 'heartbeatMs'>,
   runId: string,
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  // Before the first look at the log, so that nothing falls between the two.
-  const ear = await deps.news.listen(newsChannel(runId));
+  // Before the log is read, so that no event is missed in between.
+  const subscription = await deps.notifications.subscribe(notificationChannel(runId));
   try {
     yield opening;
     let seq = after;
@@ -31,19 +31,19 @@ export async function* runFrames(
       if (events.length === page) continue;
       const run = await deps.engine.runs.find(runId);
       if (run === undefined) return;
-      if (run.seq <= seq && nothingMore(run)) {
+      if (run.seq <= seq && isLast(run)) {
         yield frame({ event: endOfStream, data: { seq } });
         return;
       }
-      const heard = await ear.next({ timeoutMs: deps.heartbeatMs, signal });
-      if (heard.size === 0 && !signal.aborted) yield heartbeat;
+      const notified = await subscription.next({ timeoutMs: deps.heartbeatMs, signal });
+      if (notified.size === 0 && !signal.aborted) yield heartbeat;
     }
   } finally {
-    ear.close();
+    subscription.close();
   }
 }
 
-const nothingMore = (run: RunState): boolean => isTerminal(run.status) && !underWay.includes(run.publication);
+const isLast = (run: RunState): boolean => isTerminal(run.status) && !pending.includes(run.publication);
 
-/** A publish that waits for a decision goes on when there is one. */
-const underWay: readonly RunState['publication'][] = ['requested', 'parked', 'discarding'];
+/** A parked publish continues after its decision. */
+const pending: readonly RunState['publication'][] = ['requested', 'parked', 'discarding'];

@@ -25,7 +25,7 @@ export function probeRoutes(app: App, deps: Pick<ApiDeps, 'engine' | 'redis' | '
         operationId: 'ready',
         summary: 'Redis takes writes, and the disk has space',
         description:
-          '503 when it does not; `code` says which: `unavailable`, `redis_timeout`, `redis_full`, `redis_read_only`, … 507 `storage_full` when the disk has no space for more runs. No worker is no failure: runs are taken, and wait.',
+          '503 when it does not; `code` says which: `unavailable`, `redis_timeout`, `redis_full`, `redis_read_only`, … 507 `storage_full` when the disk has no space for more runs. Without a worker the answer is still 200: runs are accepted and wait.',
         response: { 200: readinessSchema },
       },
     },

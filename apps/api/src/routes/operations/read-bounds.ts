@@ -8,8 +8,8 @@ export function readBoundsRoute(app: App, { bounds, ceilings = {} }: Pick<ApiDep
       schema: {
         tags: ['operations'],
         operationId: 'getBounds',
-        summary: "Read what of the operator's binds every run",
-        description: 'As the API was started with it. The workers say in `/v1/workers` what they were started with.',
+        summary: "Read the operator's settings that bind every run",
+        description: 'The settings of the API process. `/v1/workers` has those of each worker.',
         response: { 200: apiBoundsSchema },
       },
     },

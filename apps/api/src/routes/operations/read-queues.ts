@@ -19,7 +19,7 @@ export function readQueuesRoute(app: App, { queues }: Pick<ApiDeps, 'queues'>): 
   );
 }
 
-/** Delayed jobs are no backlog: no worker would take them now. */
+/** The backlog leaves out delayed jobs, because no worker would take them now. */
 async function count(queues: ApiDeps['queues'], name: (typeof names)[number]): Promise<Queue> {
   const counts = await queues[name].getJobCounts('waiting', 'prioritized', 'active', 'delayed');
   const { waiting = 0, prioritized = 0, active = 0, delayed = 0 } = counts;

@@ -2,7 +2,7 @@ import { stuckSchema } from '@holdpoint/contract/wire';
 import type { ApiDeps, App } from '../../deps.ts';
 import { readPeriodic } from './read-periodic.ts';
 
-/** GET /v1/stuck: what the sweeper has put right, and how the active runs stand. Looks at every active run. */
+/** GET /v1/stuck: what the sweeper repaired, and the states of the active runs. Reads every active run. */
 export function readStuckRoute(app: App, deps: Pick<ApiDeps, 'engine'>): void {
   app.get(
     '/v1/stuck',
@@ -10,7 +10,7 @@ export function readStuckRoute(app: App, deps: Pick<ApiDeps, 'engine'>): void {
       schema: {
         tags: ['operations'],
         operationId: 'stuck',
-        summary: 'What was stuck and put right, and how the active runs stand',
+        summary: 'Count the repairs of the sweeper and the states of active runs',
         response: { 200: stuckSchema },
       },
     },

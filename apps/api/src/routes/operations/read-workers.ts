@@ -4,7 +4,7 @@ import { workerIndex, workerKey } from '@holdpoint/engine';
 import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
 
-/** What a worker says of itself every few seconds. Loose: a newer worker may say more. */
+/** What a worker reports every few seconds. Not strict: a newer worker may report more. */
 const heartbeatSchema = z.object({
   id: z.string(),
   pid: z.int(),
@@ -35,7 +35,7 @@ export function readWorkersRoute(app: App, deps: Pick<ApiDeps, 'redis' | 'logger
   );
 }
 
-/** The workers that are alive, those seen last first. A worker which is gone is in the index still, and its own key is not there. */
+/** The live workers, last seen first. A dead worker stays in the index for a while, but its own key has expired. */
 export async function readWorkers({ redis, logger }: Pick<ApiDeps, 'redis' | 'logger'>): Promise<Worker[]> {
   const index = await redis.zrevrange(workerIndex, 0, -1, 'WITHSCORES');
   const seen = index.flatMap((id, at) => (at % 2 === 0 ? [{ id, at: Number(index[at + 1]) }] : []));

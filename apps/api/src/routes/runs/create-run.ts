@@ -8,7 +8,7 @@ import { findRun } from './find-run.ts';
 import { idempotencyKey } from './idempotency-key.ts';
 import { toRun } from './run-view.ts';
 
-/** POST /v1/runs: 201 when this request made the run, 200 when its Idempotency-Key met the run of an earlier one. */
+/** POST /v1/runs: 201 when this request made the run, 200 when its Idempotency-Key matches an earlier request. */
 export function createRunRoute(app: App, deps: ApiDeps): void {
   app.post(
     '/v1/runs',
@@ -18,7 +18,7 @@ export function createRunRoute(app: App, deps: ApiDeps): void {
         operationId: 'createRun',
         summary: 'Submit a run',
         description:
-          'An `Idempotency-Key` header makes it safe to send again: the same key and body within 24 hours meet the first run.',
+          'An `Idempotency-Key` header makes it safe to send again: the same key and body within 24 hours return the first run.',
         body: createRunSchema,
         response: { 201: runSchema, 200: runSchema },
       },
@@ -59,7 +59,7 @@ const specOf = (
   }: CreateRunBody,
   goal: Goal,
 ): RunSpec => ({
-  ...(title === undefined ? {} : { title }),
+  title,
   toolset,
   goal,
   source: workspace.source,

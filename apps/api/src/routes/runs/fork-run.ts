@@ -2,7 +2,6 @@ import { type ForkRunBody, forkRunSchema, idParamsSchema, runSchema } from '@hol
 import { cutAtCeilings, type RunState } from '@holdpoint/engine';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { placeEngineError } from '../../errors/place-engine-error.ts';
-import { given } from '../../schema/given.ts';
 import { checkLimits } from './check-limits.ts';
 import { checkModel } from './check-model.ts';
 import { checkPlan } from './check-plan.ts';
@@ -12,7 +11,7 @@ import { findRun } from './find-run.ts';
 import { idempotencyKey } from './idempotency-key.ts';
 import { toRun } from './run-view.ts';
 
-/** POST /v1/runs/{id}/fork: 201 when this request made the fork, 200 when its Idempotency-Key met that of an earlier one. */
+/** POST /v1/runs/{id}/fork: 201 when this request made the fork, 200 when its Idempotency-Key matches an earlier request. */
 export function forkRunRoute(app: App, deps: ApiDeps): void {
   app.post(
     '/v1/runs/:id/fork',
@@ -20,10 +19,10 @@ export function forkRunRoute(app: App, deps: ApiDeps): void {
       schema: {
         tags: ['runs'],
         operationId: 'forkRun',
-        summary: 'Go on from a moment of a run, as a new run',
+        summary: 'Fork a run: continue from one of its steps as a new run',
         description:
-          'The new run has its own workspace, with the files as they were after that step, and the conversation up to there. ' +
-          'The other run stays as it is. An `Idempotency-Key` header makes it safe to send again.',
+          'The new run has its own workspace, with the files and the conversation as they were after that step. ' +
+          'The other run is unchanged. An `Idempotency-Key` header makes it safe to send again.',
         params: idParamsSchema,
         body: forkRunSchema,
         response: { 201: runSchema, 200: runSchema },
@@ -49,9 +48,9 @@ async function fork(deps: ApiDeps, parent: RunState, { body, key }: { body: Fork
   const { from_step: fromStep, limits, ...others } = body;
   if (limits !== undefined) checkLimits(deps, limits);
   const changes = { ...others, ...(limits && { limits: cutAtCeilings(limits, deps.ceilings ?? {}) }) };
-  // The other run's own policy, too: its tools may have other names by now.
+  // Also checks the inherited policy: the tools may have other names now.
   checkPolicy(deps, header.toolset, changes.policy ?? (await deps.engine.runs.spec(parent)).policy);
-  // Of the other kind of run either is refused as such, by the engine.
+  // The engine refuses a plan for a model run and a model for a scripted run.
   if (changes.plan !== undefined && header.planner === 'scripted') checkPlan(deps, header.toolset, changes.plan);
   if (changes.model !== undefined && header.planner === 'model') checkModel(deps, changes.model);
   const places = {
@@ -59,7 +58,5 @@ async function fork(deps: ApiDeps, parent: RunState, { body, key }: { body: Fork
     step_not_settled: '/from_step',
     invalid_fork: changes.plan === undefined ? '/model' : '/plan',
   };
-  return placeEngineError(places, () =>
-    deps.engine.runs.fork(id, { fromStep, changes: given(changes), by: operator, idempotency }),
-  );
+  return placeEngineError(places, () => deps.engine.runs.fork(id, { fromStep, changes, by: operator, idempotency }));
 }

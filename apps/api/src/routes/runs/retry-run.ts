@@ -12,7 +12,7 @@ const places = {
   tools_changed: '/accept_new_version',
 };
 
-/** POST /v1/runs/{id}/retry: 200 when the files are back and the run goes on, 202 when a worker has yet to do that. */
+/** POST /v1/runs/{id}/retry: 200 when the files are restored and the run continues, 202 when a worker has yet to restore them. */
 export function retryRunRoute(app: App, deps: ApiDeps): void {
   app.post(
     '/v1/runs/:id/retry',
@@ -20,9 +20,9 @@ export function retryRunRoute(app: App, deps: ApiDeps): void {
       schema: {
         tags: ['runs'],
         operationId: 'retryRun',
-        summary: 'Make a failed, canceled or paused run go on from one of its steps',
+        summary: 'Retry a failed, canceled or paused run from one of its steps',
         description:
-          'That step and the later ones are undone and made again, with the files as they were before. Without `from_step` it is the first ' +
+          'That step and the later ones are undone and run again, with the files as they were before. The default of `from_step` is the first step ' +
           'of the last turn that did not succeed. Effects outside of the workspace cannot be undone: 409 `external_effects`, unless ' +
           '`keep_external_effects` says that they stay.',
         params: idParamsSchema,

@@ -11,7 +11,7 @@ export function steerRunsRoutes(app: App, deps: ApiDeps): void {
         tags: ['runs'],
         operationId: 'cancelRun',
         summary: 'Cancel a run',
-        description: 'Nothing of it starts any more; what runs is killed. The run is `canceling` until that is done.',
+        description: 'Kills running steps and drops queued ones. The run is `canceling` until that is done.',
         params: idParamsSchema,
         body: cancelRunSchema.nullish(),
         response: { 200: runSchema },
@@ -20,7 +20,7 @@ export function steerRunsRoutes(app: App, deps: ApiDeps): void {
     async ({ params, body }) => {
       const id = checkRunId(params.id);
       const message = body?.message;
-      await deps.engine.runs.cancel(id, { by: operator, ...(message === undefined ? {} : { message }) });
+      await deps.engine.runs.cancel(id, { by: operator, message });
       return toRun(await findRun(deps, id));
     },
   );
@@ -32,7 +32,8 @@ export function steerRunsRoutes(app: App, deps: ApiDeps): void {
         tags: ['runs'],
         operationId: 'pauseRun',
         summary: 'Pause a run',
-        description: 'What runs settles, nothing new starts. Open approvals stay open. Again on a paused run: nothing.',
+        description:
+          'Running steps settle and no new step starts. Open approvals stay open. Pausing a paused run changes nothing.',
         params: idParamsSchema,
         response: { 200: runSchema },
       },
@@ -52,9 +53,9 @@ export function steerRunsRoutes(app: App, deps: ApiDeps): void {
         operationId: 'resumeRun',
         summary: 'Resume a paused run',
         description:
-          'The paused sub-agents beneath it are resumed as well, also when the run itself only waits for them. Limits count from zero ' +
+          'Resumes the paused sub-agents of the run too, also when the run itself only waits for them. Limits count from zero ' +
           'again. 409 `limit_reached_above`: a run above this one has used up its budget; resume that one. 409 `tools_changed`: tools ' +
-          'are not what they were when the run began; `accept_new_version` accepts those of today.',
+          'have changed since the run began; `accept_new_version` accepts the new versions.',
         params: idParamsSchema,
         body: resumeRunSchema.nullish(),
         response: { 200: runSchema },

@@ -17,9 +17,9 @@ export function undoRunRoute(app: App, deps: ApiDeps): void {
         operationId: 'undoSteps',
         summary: 'Undo the last steps of a paused run',
         description:
-          'The files go back to what they were after `to_step`, and the run goes on from there when it is resumed, as if the later ' +
+          'Restores the files as they were after `to_step`. A resumed run continues from there as if the later ' +
           'steps had never been planned. Effects outside of the workspace cannot be undone: 409 `external_effects`, unless ' +
-          '`keep_external_effects` says that they stay. 202: recorded, and a worker has yet to bring the files back.',
+          '`keep_external_effects` says that they stay. 202: recorded; a worker has yet to restore the files.',
         params: idParamsSchema,
         body: undoRunSchema,
         response: { 200: undoneSchema, 202: undoneSchema },

@@ -1,6 +1,6 @@
 /**
- * A `content-disposition` (RFC 6266) that has a browser save what it gets and never show it. The name is the run's: what is not plain
- * ASCII is said in the encoded form only.
+ * A `content-disposition` (RFC 6266) that makes a browser save the answer and never show it. The run chose the name, so characters other
+ * than plain ASCII are only in the encoded form.
  */
 export function attachment(name: string): string {
   const simple = name.replaceAll(/[^\w.-]/g, '_');

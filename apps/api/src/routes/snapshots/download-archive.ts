@@ -41,7 +41,7 @@ export function downloadArchiveRoute(app: App, deps: ApiDeps): void {
   );
 }
 
-/** Files that are in the snapshot and not so in the base. Two lists of ids, which is much less than a diff. */
+/** Files that the base has not, or has otherwise. Compares two lists of ids, which is much cheaper than a diff. */
 async function changedPaths(
   { workspaces }: Pick<ApiDeps, 'workspaces'>,
   runId: string,

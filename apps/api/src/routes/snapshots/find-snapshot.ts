@@ -2,8 +2,11 @@ import { EngineError, type RunState } from '@holdpoint/engine';
 import { WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
+import { placeEngineError } from '../../errors/place-engine-error.ts';
 
-/** A run's workspace as its log tells. `base` is what the change set is counted from: of a fork, the other run's. */
+type Deps = Pick<ApiDeps, 'engine'>;
+
+/** The snapshots of a run's workspace. `base` is where its change set begins; a fork has the base of the other run. */
 export interface WorkspaceState {
   base: string;
   snapshot: string;
@@ -22,44 +25,40 @@ export function workspaceOf(run: RunState): WorkspaceState {
 }
 
 /**
- * What a caller names must be a snapshot of this run; nothing else reaches git.
- * @param asked snapshots by the name of their parameter
- * @throws ApiProblem `snapshot_not_found`
+ * The id of the snapshot that a parameter names: by its own id, or by the id or number of a step. No other text reaches git.
+ * @param asked the value of the parameter; undefined stays undefined
+ * @param pointer the name of the parameter
+ * @throws ApiProblem `snapshot_not_found`; EngineError `step_not_found`, `step_not_settled`
  */
-export async function checkSnapshots(
-  deps: Pick<ApiDeps, 'engine'>,
+export async function findNamed(
+  deps: Deps,
   run: RunState,
-  asked: Readonly<Record<string, string | undefined>>,
-): Promise<void> {
+  { asked, pointer }: { asked: string | undefined; pointer: string },
+): Promise<string | undefined> {
   const { base, snapshot } = workspaceOf(run);
-  const known = new Set([base, snapshot]);
-  const named = Object.entries(asked).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  if (named.some(([, id]) => !known.has(id))) for await (const id of everySnapshot(deps, run.id)) known.add(id);
-  for (const [pointer, id] of named) {
-    if (known.has(id)) continue;
-    const detail = `the run ${run.id} has no snapshot ${id}`;
-    throw new ApiProblem('snapshot_not_found', detail, { errors: [{ pointer, detail }] });
+  if (asked === undefined || asked === base || asked === snapshot) return asked;
+  if (isStep(asked)) {
+    const places = { step_not_found: pointer, step_not_settled: pointer };
+    return placeEngineError(places, () => afterStep(deps, run, asked));
   }
+  const snapshots = await deps.engine.runs.snapshots(run);
+  if (snapshots.some(({ id }) => id === asked)) return asked;
+  const detail = `the run ${run.id} has no snapshot ${asked}`;
+  throw new ApiProblem('snapshot_not_found', detail, { errors: [{ pointer, detail }] });
 }
 
-async function* everySnapshot({ engine }: Pick<ApiDeps, 'engine'>, runId: string): AsyncGenerator<string> {
-  for await (const event of engine.events.all(runId)) {
-    if (
-      event.type === 'workspace.materialised' ||
-      event.type === 'workspace.snapshotted' ||
-      event.type === 'workspace.drifted'
-    ) {
-      yield event.data.snapshot;
-    }
-  }
+/** The snapshot that was asked for, or the current one. @throws as `findNamed` */
+export async function findSnapshot(deps: Deps, run: RunState, asked: string | undefined): Promise<string> {
+  return (await findNamed(deps, run, { asked, pointer: 'snapshot' })) ?? workspaceOf(run).snapshot;
 }
 
-/** The snapshot that was asked for, or the one the run is at. @throws as `checkSnapshots` */
-export async function findSnapshot(
-  deps: Pick<ApiDeps, 'engine'>,
-  run: RunState,
-  asked: string | undefined,
-): Promise<string> {
-  await checkSnapshots(deps, run, { snapshot: asked });
-  return asked ?? workspaceOf(run).snapshot;
+/** The snapshot that an undo to this step restores. For a step that was undone, the one that the step left. */
+async function afterStep({ engine }: Deps, run: RunState, asked: string): Promise<string> {
+  const { steps } = await engine.runs.steps(run.id);
+  const undone = steps.find(({ id, status }) => id === asked && status === 'undone');
+  if (undone?.snapshot !== undefined) return undone.snapshot;
+  const to = asked.startsWith('step_') ? asked : Number(asked);
+  return (await engine.runs.rewindPoint({ run, steps }, to)).snapshot;
 }
+
+const isStep = (asked: string): boolean => /^\d{1,9}$/.test(asked) || asked.startsWith('step_');

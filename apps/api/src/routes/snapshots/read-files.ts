@@ -4,7 +4,6 @@ import type { ApiDeps, App } from '../../deps.ts';
 import { PlacedError } from '../../errors/placed-error.ts';
 import { streamJson } from '../../live/stream-json.ts';
 import { binarySchema } from '../../schema/binary.ts';
-import { given } from '../../schema/given.ts';
 import { findRun } from '../runs/find-run.ts';
 import { attachment } from './attachment.ts';
 import { findSnapshot } from './find-snapshot.ts';
@@ -25,7 +24,7 @@ export function readFilesRoutes(app: App, deps: ApiDeps): void {
     async ({ params, query: { snapshot: asked, path } }, reply) => {
       const run = await findRun(deps, params.id);
       const snapshot = await findSnapshot(deps, run, asked);
-      const wanted = { runId: run.id, snapshot, ...given({ path }) };
+      const wanted = { runId: run.id, snapshot, path };
       const [data, unknown] = await Promise.all([deps.workspaces.files(wanted), deps.workspaces.unknown(wanted)]);
       return reply.type('application/json; charset=utf-8').send(streamJson({ data, unknown }, 'data'));
     },
@@ -39,7 +38,7 @@ export function readFilesRoutes(app: App, deps: ApiDeps): void {
         operationId: 'readFile',
         summary: 'Read a file of a snapshot',
         description:
-          'The bytes as they are; of a link, its target. What no snapshot can hold is 409 `content_unknown`.',
+          'The unchanged bytes; for a link, its target. Content that no snapshot can hold is 409 `content_unknown`.',
         params: idParamsSchema,
         querystring: readFileQuerySchema,
         response: {

@@ -76,6 +76,45 @@ describe('snapshots', () => {
     expect(snapshots[2]?.id).toBe(snapshots[1]?.id);
   });
 
+  test('of a background command are listed, marked current, and found by id and by step', async () => {
+    const begin = { tool: 'bash', args: { command: 'echo late > late.txt', run_in_background: true } };
+    const groups = [{ steps: [begin] }, { steps: [write('a', 'a')] }, { steps: [write('b', 'b')] }];
+    const hold = { rules: [{ match: { tool: 'write_file' }, action: 'hold' as const }] };
+    const { run: made } = await api.client.createRun({ plan: { groups }, policy: hold });
+    await worker.drive(made.id);
+    await worker.background(made.id);
+    const snapshots = await api.client.listSnapshots(made.id);
+    const [task] = await api.client.listTasks(made.id);
+    const captured = snapshots.find(({ task_id }) => task_id !== null);
+    expect(captured).toMatchObject({ task_id: task?.id, step: null, undone: false, current: true, files_changed: 1 });
+    expect((await api.client.getRun(made.id)).workspace.snapshot).toBe(captured?.id);
+    const approve = async () => {
+      const [approval] = (await api.client.listApprovals({ run_id: made.id })).data;
+      const { id: approvalId, action_digest } = approval ?? { id: '', action_digest: '' };
+      await api.client.decideApproval(approvalId, { decision: 'approve', action_digest });
+      await worker.drive(made.id);
+    };
+    await approve();
+    const paths = async (snapshot: string) =>
+      (await api.client.listFiles(made.id, { snapshot })).map(({ path }) => path);
+    // The run has moved on, and the captured snapshot is neither its first nor its current one.
+    expect(await paths(captured?.id ?? '')).toEqual(['late.txt']);
+    expect(await paths('0')).toEqual([]);
+    expect(await paths('1')).toEqual(['late.txt']);
+    expect(await paths('2')).toEqual(['a', 'late.txt']);
+    const { from, files } = await api.client.diff(made.id, { from: '1' });
+    expect([from, files.map(({ path }) => path)]).toEqual([captured?.id, ['a']]);
+    await api.client.pauseRun(made.id);
+    const undoing = api.client.undoSteps(made.id, { to_step: 1 });
+    await expect.poll(async () => (await api.client.getRun(made.id)).workspace.snapshot).toBe(captured?.id);
+    await worker.tend(made.id);
+    await undoing;
+    await expect(api.client.listFiles(made.id, { snapshot: '9' })).rejects.toMatchObject({
+      code: 'step_not_found',
+      errors: [{ pointer: 'snapshot' }],
+    });
+  });
+
   test('are not there before the run has begun, and no more after it was discarded', async () => {
     const { run: queued } = await api.client.createRun({ plan: { groups: [{ steps: [write('a', 'a')] }] } });
     const asks = [
@@ -177,7 +216,7 @@ describe('an archive', () => {
     expect((await response.bytes()).subarray(0, 2)).toEqual(new Uint8Array(Buffer.from('PK')));
   });
 
-  test('that nobody reads to its end leaves the server as it was', async () => {
+  test('that is not read to its end does not harm the server', async () => {
     for await (const chunk of await api.client.downloadArchive(id)) {
       expect(chunk.length).toBeGreaterThan(0);
       break;

@@ -6,7 +6,7 @@ import {
   taskOutputSchema,
   taskSchema,
 } from '@holdpoint/contract/wire';
-import { newsChannel, type TaskState } from '@holdpoint/engine';
+import { notificationChannel, type TaskState } from '@holdpoint/engine';
 import { type ApiDeps, type App, operator } from '../../deps.ts';
 import { clientGone } from '../../live/stream.ts';
 import { findRun } from '../runs/find-run.ts';
@@ -25,7 +25,7 @@ export function tasksRoutes(app: App, deps: ApiDeps): void {
       schema: {
         tags: ['tasks'],
         operationId: 'listTasks',
-        summary: 'List the background commands and sub-agents of a run in the order they were begun',
+        summary: 'List the background commands and sub-agents of a run, oldest first',
         params: idParamsSchema,
         response: { 200: taskListSchema },
       },
@@ -60,7 +60,7 @@ export function tasksRoutes(app: App, deps: ApiDeps): void {
       schema: {
         tags: ['tasks'],
         operationId: 'readTaskOutput',
-        summary: 'Read what a background command has printed, from a cursor on',
+        summary: 'Read the output of a background command from a cursor',
         params: idParamsSchema,
         querystring: taskOutputQuerySchema,
         response: { 200: taskOutputSchema },
@@ -70,10 +70,10 @@ export function tasksRoutes(app: App, deps: ApiDeps): void {
       const signal = AbortSignal.any([clientGone(reply), deps.closing]);
       const until = deps.now() + wait_s * 1000;
       const { runId } = await findTask(deps, params.id);
-      const ear = await deps.news.listen(newsChannel(runId));
+      const subscription = await deps.notifications.subscribe(notificationChannel(runId));
       try {
         for (;;) {
-          // The status first: what was printed before the end is there when the end is told.
+          // The status is read first: when it says that the task is over, the output below is complete.
           const { task } = await findTask(deps, params.id);
           const page = await deps.outputs.read(task.id, { stream, from: cursor, maxBytes: max_bytes });
           const left = until - deps.now();
@@ -81,10 +81,10 @@ export function tasksRoutes(app: App, deps: ApiDeps): void {
             const { text, next, total, omitted } = page;
             return { status: task.status, text, next_cursor: next, total_bytes: total, omitted_bytes: omitted };
           }
-          await ear.next({ timeoutMs: Math.min(left, lookEveryMs), signal });
+          await subscription.next({ timeoutMs: Math.min(left, pollMs), signal });
         }
       } finally {
-        ear.close();
+        subscription.close();
       }
     },
   );
@@ -95,8 +95,9 @@ export function tasksRoutes(app: App, deps: ApiDeps): void {
       schema: {
         tags: ['tasks'],
         operationId: 'killTask',
-        summary: 'End a background command with all that it started, or cancel a sub-agent',
-        description: 'Recorded when this answers; the processes die soon after. Of a task that is over: nothing.',
+        summary: 'Kill a background command and its processes, or cancel a sub-agent',
+        description:
+          'The request is recorded before the answer; the processes die soon after. A task that is over stays as it is.',
         params: idParamsSchema,
         response: { 200: taskSchema },
       },
@@ -110,5 +111,5 @@ export function tasksRoutes(app: App, deps: ApiDeps): void {
   );
 }
 
-/** Output is no news: it is looked for. */
-const lookEveryMs = 200;
+/** Output causes no notification, so it is polled. */
+const pollMs = 200;

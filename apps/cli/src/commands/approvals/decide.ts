@@ -1,5 +1,5 @@
 import { confirm, isCancel } from '@clack/prompts';
-import type { Client } from '@holdpoint/client/client';
+import type { Client } from '@holdpoint/client';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { commandLine } from '../../command-name.ts';
 import { CliError } from '../../errors.ts';

@@ -1,6 +1,5 @@
 import { text as ask, cancel, isCancel, log, outro, select } from '@clack/prompts';
-import type { Client } from '@holdpoint/client/client';
-import { ApiError } from '@holdpoint/client/errors';
+import { ApiError, type Client } from '@holdpoint/client';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { CliError } from '../../errors.ts';
 import { actionText, approvalText, isAboutPublish } from '../../output/approval-text.ts';

@@ -1,5 +1,4 @@
-import type { Client } from '@holdpoint/client/client';
-import { ApiError } from '@holdpoint/client/errors';
+import { ApiError, type Client } from '@holdpoint/client';
 import type { Publication, Publish } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError } from 'commander';
 import { commandLine } from '../../command-name.ts';

@@ -18,12 +18,12 @@ export function listSnapshotsCommand(shell: Shell): Command {
     });
 }
 
-function rowOf({ id, step, files_changed, time, current }: Snapshot, now: number): string[] {
-  const undone = step !== null && step.number === null;
+function rowOf({ id, parent, step, task_id, files_changed, time, current, undone }: Snapshot, now: number): string[] {
+  const other = parent === null ? 'the beginning' : 'background commands';
   return [
     id,
-    step === null ? '0' : (step.number?.toString() ?? '-'),
-    step === null ? 'the beginning' : nameText(step.tool),
+    parent === null ? '0' : (step?.number?.toString() ?? '-'),
+    step === null ? (task_id ?? other) : nameText(step.tool),
     files_changed === 1 ? '1 file' : `${files_changed} files`,
     ago(time, now),
     current ? '<- here' : undone ? 'undone' : '',

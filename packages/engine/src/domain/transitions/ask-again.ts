@@ -13,16 +13,15 @@ import {
 import { parkedChange } from './waiting.ts';
 
 /**
- * The files are no longer those that a call was approved for: nothing ran, the workspace is at what was found, and the call asks again. The
- * place of the writer is free until the next decision, so that background commands which ended can be captured.
+ * The files changed after a call was approved: nothing runs, the workspace is at the snapshot that was found, and the call asks again. No
+ * step is the writer until the next decision, so that background commands that ended can be captured.
  */
 export function askAgain(
   run: RunState,
   step: StepState,
   again: {
-    /** The approval that was decided. */
     decided: ApprovalState;
-    /** Belongs to the new approval. */
+    /** Id of the new approval. */
     approvalId: string;
     expiresAt: string;
     shown: { preview?: Payload | undefined; uses?: string | undefined };
@@ -37,12 +36,12 @@ export function askAgain(
   const { decided, approvalId, expiresAt, found } = again;
   const { preview, uses } = again.shown;
   const { snapshot, files_changed, skipped, changes, total, uses: now } = found;
-  const what = now === undefined ? 'the files changed' : 'what it takes from a sub-agent changed';
+  const what = now === undefined ? 'the files changed' : 'the changes of the sub-agent changed';
   const parent = run.snapshot ?? '';
   const from = step.approved_snapshot ?? '';
   const { kind, allowed_decisions } = decided.request;
-  // An earlier attempt is in doubt: the new question is the same as the one before.
-  const doubted: NewEvent[] =
+  // An earlier attempt is indeterminate: the new question is the same as the one before.
+  const indeterminate: NewEvent[] =
     kind === 'indeterminate'
       ? [{ type: 'step.indeterminate', step_id: step.id, data: { attempt: step.attempt, reason: changedSince } }]
       : [];
@@ -59,7 +58,7 @@ export function askAgain(
     ],
     events: [
       { type: 'workspace.drifted', step_id: step.id, data: { snapshot, parent, files_changed, skipped } },
-      ...doubted,
+      ...indeterminate,
       {
         type: 'approval.requested',
         step_id: step.id,
@@ -67,20 +66,13 @@ export function askAgain(
           approval_id: approvalId,
           kind,
           snapshot,
-          reason: `${what} since the decision on ${decided.id}, so nothing ran: decide on it as it is now`,
+          reason: `${what} since the decision on ${decided.id}, so nothing ran: decide on the call as it is now`,
           risk: decided.request.risk,
-          ...(preview === undefined ? {} : { preview }),
-          ...(uses === undefined ? {} : { uses }),
+          preview,
+          uses,
           allowed_decisions,
           expires_at: expiresAt,
-          changed: {
-            approval_id: decided.id,
-            from,
-            to: snapshot,
-            changes,
-            total,
-            ...(now === undefined ? {} : { uses: now }),
-          },
+          changed: { approval_id: decided.id, from, to: snapshot, changes, total, uses: now },
         },
       },
       ...waiting.events,

@@ -1,4 +1,4 @@
-import type { Begins, CapabilityReport, EventOf, NewEvent, Payload, Problem } from '@holdpoint/contract';
+import type { Begins, CapabilityReport, Connection, EventOf, NewEvent, Payload, Problem } from '@holdpoint/contract';
 import type { RunState, StepState } from '../state.ts';
 import {
   attemptIs,
@@ -15,12 +15,12 @@ import { mayWrite } from './gate-steps.ts';
 import { parkedChange } from './waiting.ts';
 
 /**
- * Attempt n begins, on the tree as the log says it is: from here on every write of an earlier attempt fails its condition. One that may
- * change the tree is the only one to do so.
+ * Starts attempt n on the tree that the log names. From now on every write of an earlier attempt fails its condition. An attempt that may
+ * change the tree becomes its only writer.
  */
 export function startAttempt(run: RunState, step: StepState, worker: string): Transition {
   const writes = mayWrite(step);
-  const bound = writes && step.approved_snapshot !== undefined ? [snapshotIs(step.approved_snapshot)] : [];
+  const approvedOn = writes ? step.approved_snapshot : undefined;
   return {
     if: [
       runIs('running', 'waiting'),
@@ -29,19 +29,19 @@ export function startAttempt(run: RunState, step: StepState, worker: string): Tr
       leaseIs(run.lease),
       isRestored,
       ...(writes ? [writerIs('', step.id), headIs(run.head)] : []),
-      ...bound,
+      ...(approvedOn === undefined ? [] : [snapshotIs(approvedOn)]),
     ],
     events: [
       {
         type: 'step.started',
         step_id: step.id,
-        data: { attempt: step.attempt + 1, worker, epoch: run.lease, ...(writes ? { writes } : {}) },
+        data: { attempt: step.attempt + 1, worker, epoch: run.lease, writes: writes || undefined },
       },
     ],
   };
 }
 
-/** The running attempt waits for a task, and holds no worker meanwhile. With `created` the task begins now. */
+/** The running attempt waits for a task and holds no worker until then. `created` is the `task.created` event of a new task. */
 export const deferAttempt = (
   stepId: string,
   attempt: number,
@@ -53,12 +53,12 @@ export const deferAttempt = (
     {
       type: 'step.deferred',
       step_id: stepId,
-      data: { attempt, until, task_id: taskId, ...(begins === undefined ? {} : { begins }) },
+      data: { attempt, until, task_id: taskId, begins },
     },
   ],
 });
 
-/** The approved background command has begun, or never will: its call settles, and other calls may change the tree again. */
+/** The approved background command has started, or never will: its call settles, and other calls may change the tree again. */
 export function settleBegun(run: RunState, step: StepState, { skipped, ...outcome }: Begins): Transition {
   const { id: step_id, attempt } = step;
   const snapshot = run.snapshot ?? '';
@@ -83,42 +83,36 @@ export interface AttemptResult {
   duration_ms: number;
   capabilities?: CapabilityReport | undefined;
   snapshot?: { snapshot: string; parent: string; files_changed: number; skipped: number };
-  /** `task.created`, of what begins with this outcome. */
+  /** `task.created`, when a task starts with this outcome. */
   created?: NewEvent;
 }
 
-/** The outcome of the running attempt, with the snapshot it left, as one entry. */
+/** Records the outcome of the running attempt with its snapshot, in one append. */
 export function settleAttempt(stepId: string, result: AttemptResult): Transition {
-  const { attempt, status, snapshot, capabilities, created, ...rest } = result;
+  const { attempt, status, snapshot, created, ...rest } = result;
   const events: NewEvent[] = created === undefined ? [] : [created];
   if (snapshot !== undefined) {
     events.push({ type: 'workspace.snapshotted', step_id: stepId, data: { attempt, ...snapshot } });
   }
-  const data = {
-    attempt,
-    ...rest,
-    ...(capabilities === undefined ? {} : { capabilities }),
-  };
-  events.push({ type: `step.${status}`, step_id: stepId, data });
+  events.push({ type: `step.${status}`, step_id: stepId, data: { attempt, ...rest } });
   return { if: [stepIs(stepId, 'running'), attemptIs(stepId, attempt)], events };
 }
 
-/** A connection of the running attempt. Told for the record; changes nothing else. */
+/** A connection of the running attempt: only recorded. */
 export const recordConnection = (stepId: string, attempt: number, connection: Connection): Transition => ({
   if: [attemptIs(stepId, attempt)],
   events: [{ type: 'network.connected', step_id: stepId, data: { attempt, ...connection } }],
 });
 
-/** Connections that have no event of their own. */
+/** Connections without events of their own. */
 export const countConnections = (stepId: string, attempt: number, counts: Counts): Transition => ({
   if: [attemptIs(stepId, attempt)],
   events: [{ type: 'network.counted', step_id: stepId, data: { attempt, counts } }],
 });
 
 type Counts = EventOf<'network.counted'>['data']['counts'];
-type Connection = Omit<EventOf<'network.connected'>['data'], 'attempt'>;
 
-/** The attempt is over without an outcome; what it did is undone before anything else starts, or did not matter: the step may run again. */
+/** The attempt ended without an outcome. The step may run again: its changes are undone first, or it made none. */
 export function retryAttempt(run: RunState, step: StepState, reason: Problem, options: { pause: boolean }): Transition {
   const events: NewEvent[] = [
     { type: 'step.retried', step_id: step.id, data: { attempt: step.attempt, reason, ...restoreAfter(step) } },
@@ -130,7 +124,7 @@ export function retryAttempt(run: RunState, step: StepState, reason: Problem, op
   };
 }
 
-/** Nobody knows whether an external effect happened: a person decides. It is never run again by itself. */
+/** It is unknown whether an external effect happened. A person decides; the step never runs again by itself. */
 export function recordIndeterminate(
   run: RunState,
   step: StepState,
@@ -164,13 +158,13 @@ export function recordIndeterminate(
   };
 }
 
-/** Whoever ran it may only be frozen: what may have changed the tree gives it up for good. */
-const restoreAfter = (step: StepState): { restore?: true } => (mayWrite(step) ? { restore: true } : {});
+/** The worker of the attempt may only be frozen. If the attempt may have changed the tree, a new tree replaces that one. */
+const restoreAfter = (step: StepState): { restore?: true } => ({ restore: mayWrite(step) || undefined });
 
 /** A step of a run that is being canceled settles; an open approval closes with it. */
 export function cancelStep(step: StepState, approvalOpen: boolean): Transition {
   const error: Problem = { code: 'ECANCELED', message: 'The run was canceled.' };
-  // A step that waits for a task, or is to run again, has run before.
+  // A step that waits for a task or for another attempt has run before.
   const ran = step.attempt > 0;
   const events: NewEvent[] = [];
   if (approvalOpen && step.approval !== undefined) {

@@ -1,35 +1,24 @@
-import type { ForkedFrom, NewEvent, Parent, Payload, PublicationStatus, RunSpec } from '@holdpoint/contract';
-import { runField } from '../fields.ts';
-import type { Transition } from '../transition.ts';
+import type { ForkedFrom, NewEvent, Parent, Payload, RunSpec } from '@holdpoint/contract';
+import { forkField, runField } from '../fields/run.ts';
+import { isAbsent, publicationIs, type Transition } from '../transition.ts';
 
 /** Where a fork begins. */
 export interface Fork {
   from: ForkedFrom;
-  /** What it takes over of a turn that is kept in part. */
+  /** The events of a turn that is kept in part. */
   inherited: readonly NewEvent[];
 }
 
-/** The other run's log names its forks; its workspace is not discarded before they have their copy. */
+/** The log of the original run names its forks: its workspace is kept until they have their copy. */
 export const recordFork = (fork: { child: string; step_id: string | null; snapshot: string }): Transition => ({
   if: [
-    { field: runField.fork(fork.child), is: [] },
-    {
-      field: runField.publication,
-      is: [
-        'none',
-        'requested',
-        'parked',
-        'published',
-        'conflicted',
-        'failed',
-        'rejected',
-      ] satisfies PublicationStatus[],
-    },
+    isAbsent(forkField(fork.child)),
+    publicationIs('none', 'requested', 'parked', 'published', 'conflicted', 'failed', 'rejected'),
   ],
   events: [{ type: 'run.forked', data: fork }],
 });
 
-/** Who makes a run, of what, and with which tools. */
+/** Who creates a run, from what, and with which tools. */
 export interface Creation {
   stored: Payload;
   by: string;
@@ -39,10 +28,10 @@ export interface Creation {
   parent?: Parent;
 }
 
-/** A run comes to be; a second create with the same id changes nothing. */
+/** Creates a run. A second create with the same id changes nothing. */
 export function createRun(spec: RunSpec, { stored, by, tools, fork, parent }: Creation): Transition {
   return {
-    if: [{ field: runField.status, is: [] }],
+    if: [isAbsent(runField.status)],
     events: [
       {
         type: 'run.created',
@@ -51,13 +40,13 @@ export function createRun(spec: RunSpec, { stored, by, tools, fork, parent }: Cr
           title: titleOf(spec),
           toolset: spec.toolset,
           planner: spec.goal.planner,
-          ...(spec.goal.planner === 'model' ? { model: spec.goal.model } : {}),
+          model: spec.goal.planner === 'model' ? spec.goal.model : undefined,
           labels: spec.labels,
           created_by: by,
-          ...(spec.priority === 'normal' ? {} : { priority: spec.priority }),
+          priority: spec.priority === 'normal' ? undefined : spec.priority,
           tools,
-          ...(parent === undefined ? {} : { parent }),
-          ...(fork === undefined ? {} : { forked_from: fork.from }),
+          parent,
+          forked_from: fork?.from,
         },
       },
       ...(fork?.inherited ?? []),

@@ -3,7 +3,7 @@ import type { ApprovalState, RunState, StepState } from '../state.ts';
 import { approvalIs, snapshotIs, stepIs, type Transition } from '../transition.ts';
 import { parkedChange } from './waiting.ts';
 
-/** A person's decision, checked: the digest fits, edited arguments are valid and passed the policy. */
+/** A checked decision of a person: the digest matches, edited arguments are valid and pass the policy. */
 export interface Decision {
   kind: DecisionKind;
   digest: string;
@@ -12,7 +12,7 @@ export interface Decision {
   edited?: { args: Payload; effect: Effect };
 }
 
-/** The first decision wins: the approval must be pending, and the workspace as it was when the digest was made. */
+/** The first decision wins: the approval must be pending, and the workspace at the snapshot of the digest. */
 export function decide(run: RunState, step: StepState, approval: ApprovalState, decision: Decision): Transition {
   const waiting = parkedChange(run, -1);
   return {
@@ -31,10 +31,10 @@ export function decide(run: RunState, step: StepState, approval: ApprovalState, 
           decision: decision.kind,
           action_digest: decision.digest,
           snapshot: run.snapshot ?? '',
-          ...(decision.edited === undefined ? {} : { args: decision.edited.args, asked: step.args }),
-          ...(decision.message === undefined ? {} : { message: decision.message }),
+          ...(decision.edited && { args: decision.edited.args, asked: step.args }),
+          message: decision.message,
           by: decision.by,
-          ...(takesLease(step, decision) ? { writes: true as const } : {}),
+          writes: willWrite(step, decision) || undefined,
         },
       },
       consequence(step, approval, decision),
@@ -43,18 +43,18 @@ export function decide(run: RunState, step: StepState, approval: ApprovalState, 
   };
 }
 
-/** What was approved meets the workspace that was shown: nothing else changes it in between. */
-function takesLease(step: StepState, { kind, edited }: Decision): boolean {
+/** An approved call that writes becomes the writer now, so that it finds the workspace that the person saw. */
+function willWrite(step: StepState, { kind, edited }: Decision): boolean {
   return (kind === 'approve' || kind === 'edit') && (edited?.effect ?? step.effect) !== 'read';
 }
 
-/** The deadline came first: the step settles and nothing ran. */
+/** The deadline passed first: the step settles without having run. */
 export function expire(run: RunState, step: StepState, approval: ApprovalState): Transition {
   const waiting = parkedChange(run, -1);
   const error: Problem = {
     code: 'EEXPIRED',
-    message: `Not run: nobody decided before ${approval.request.expires_at}.`,
-    next: 'Go on without this call, or ask again.',
+    message: `Not run: no decision before ${approval.request.expires_at}.`,
+    next: 'Continue without this call, or ask again.',
   };
   const isIndeterminate = approval.request.kind === 'indeterminate';
   return {
@@ -71,7 +71,8 @@ export function expire(run: RunState, step: StepState, approval: ApprovalState):
 
 const unknownOutcome: Problem = {
   code: 'EUNKNOWN',
-  message: 'It is not known whether this call took effect: its worker was lost, and nobody said before the deadline.',
+  message:
+    'It is unknown whether this call took effect: its worker died, and no decision was made before the deadline.',
   next: 'Find out what happened before you try it again.',
 };
 
@@ -85,15 +86,15 @@ function consequence(step: StepState, approval: ApprovalState, decision: Decisio
       return {
         type: 'step.queued',
         step_id,
-        data: { reason: isIndeterminate ? `run again on the word of ${decision.by}` : `approved by ${decision.by}` },
+        data: { reason: isIndeterminate ? `run again by decision of ${decision.by}` : `approved by ${decision.by}` },
       };
     case 'edit':
       return {
         type: 'step.queued',
         step_id,
         data: {
-          reason: `approved with other arguments by ${decision.by}`,
-          ...(decision.edited === undefined ? {} : { args: decision.edited.args, effect: decision.edited.effect }),
+          reason: `approved with edited arguments by ${decision.by}`,
+          ...decision.edited,
         },
       };
     case 'reject':
@@ -109,7 +110,7 @@ function consequence(step: StepState, approval: ApprovalState, decision: Decisio
           error: {
             code: 'EREJECTED',
             message: `Not run: a person rejected this call.${says}`,
-            next: 'Do not repeat the call as it was. Follow what the person said, or find another way.',
+            next: 'Do not repeat the same call. Follow the message of the person, or find another way.',
           },
         },
       };
@@ -133,7 +134,7 @@ function consequence(step: StepState, approval: ApprovalState, decision: Decisio
           error: {
             code: 'ERESPONDED',
             message: `Not run: a person answered instead.${says}`,
-            next: 'Go on with this answer.',
+            next: 'Continue with this answer.',
           },
         },
       };

@@ -4,7 +4,7 @@ import { snapshotIs, stepIs, type Transition } from '../transition.ts';
 import { unblocked } from '../turn-order.ts';
 import { parkedChange } from './waiting.ts';
 
-/** What becomes of a pending step: it runs, it parks, or it is refused. */
+/** A pending step runs, parks, or is refused. */
 export type Gate =
   | { step: StepState; action: 'allow'; reason: string }
   | { step: StepState; action: 'deny'; reason: string }
@@ -18,12 +18,12 @@ export type Gate =
       uses?: string;
     };
 
-/** The step may change the workspace, or anything else. */
+/** Whether the step may change the workspace or anything outside it. */
 export const mayWrite = (step: StepState): boolean => step.effect !== 'read';
 
 /**
- * The pending steps that may pass the gate now. An approval of one that writes always shows, and binds to, the workspace state that the
- * call will really meet.
+ * The pending steps that may pass the gate now. The approval of a step that writes shows, and binds to, the workspace state that the call
+ * will find.
  */
 export const releasable = (steps: readonly StepState[], actionOf: (step: StepState) => PolicyAction): StepState[] =>
   unblocked(steps, (step) => ({
@@ -32,21 +32,21 @@ export const releasable = (steps: readonly StepState[], actionOf: (step: StepSta
     isDenied: step.status === 'pending' && actionOf(step) === 'deny',
   })).filter((step) => step.status === 'pending');
 
-/** Lets steps through the gate, all in one entry. */
+/** Passes steps through the gate, all in one append. */
 export function gateSteps(run: RunState, gates: readonly Gate[]): Transition {
   const held = gates.filter((gate) => gate.action === 'hold').length;
   const waiting = parkedChange(run, held);
   const snapshot = run.snapshot ?? '';
   return {
     if: [...waiting.if, snapshotIs(snapshot), ...gates.map(({ step }) => stepIs(step.id, 'pending'))],
-    events: [...gates.map((gate) => passed(gate, snapshot)), ...waiting.events],
+    events: [...gates.map((gate) => eventOf(gate, snapshot)), ...waiting.events],
   };
 }
 
 const decisionsFor = (step: StepState): DecisionKind[] =>
   step.call.gate === 'input' ? ['respond', 'reject'] : ['approve', 'edit', 'reject', 'respond'];
 
-function passed(gate: Gate, snapshot: string): NewEvent {
+function eventOf(gate: Gate, snapshot: string): NewEvent {
   const { step } = gate;
   switch (gate.action) {
     case 'allow':
@@ -60,7 +60,7 @@ function passed(gate: Gate, snapshot: string): NewEvent {
           error: {
             code: 'EPERMISSION',
             message: `Not run: the policy denies this call (${gate.reason}).`,
-            next: 'Do without this call, or find another way that the policy allows.',
+            next: 'Continue without this call, or find another way that the policy allows.',
           },
         },
       };
@@ -74,8 +74,8 @@ function passed(gate: Gate, snapshot: string): NewEvent {
           snapshot,
           reason: gate.reason,
           risk: step.call.risk,
-          ...(gate.preview === undefined ? {} : { preview: gate.preview }),
-          ...(gate.uses === undefined ? {} : { uses: gate.uses }),
+          preview: gate.preview,
+          uses: gate.uses,
           allowed_decisions: decisionsFor(step),
           expires_at: gate.expiresAt,
         },

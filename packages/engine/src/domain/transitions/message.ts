@@ -1,12 +1,12 @@
-import { runField } from '../fields.ts';
+import { messageField, runField } from '../fields/run.ts';
 import type { RunState } from '../state.ts';
-import { runIs, type Transition } from '../transition.ts';
+import { isAbsent, runIs, type Transition } from '../transition.ts';
 
-/** Something that a person says to a run that is not over. Once per id. */
+/** A message of a person to a run that is not over. Recorded once per id. */
 export const recordMessage = (
   run: RunState,
   { messageId, text, by }: { messageId: string; text: string; by: string },
 ): Transition => ({
-  if: [runIs(run.status), { field: runField.closing, is: [] }, { field: messageId, is: [] }],
+  if: [runIs(run.status), isAbsent(runField.closing), isAbsent(messageField(messageId))],
   events: [{ type: 'message.received', data: { message_id: messageId, text, by } }],
 });

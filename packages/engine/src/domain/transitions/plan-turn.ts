@@ -2,7 +2,7 @@ import type { Effect, EventOf, NewEvent, Payload, Problem, Risk } from '@holdpoi
 import type { RunState } from '../state.ts';
 import { openIs, runIs, type Transition, turnIs } from '../transition.ts';
 
-/** A call of a turn that is about to be recorded. With `error` it settles at once and nothing runs. */
+/** A call of a turn that is about to be recorded. With `error` it settles now and never runs. */
 export interface TurnStep {
   id: string;
   name?: string;
@@ -14,14 +14,14 @@ export interface TurnStep {
   gate?: 'input';
   sequential?: true;
   error?: Problem;
-  /** Why it passes the gate at once. */
+  /** Why it passes the gate now. */
   passes?: string;
 }
 
-/** What a planner said, what it took, and what it knew. */
+/** The message of a planner, its usage, and what it had read. */
 export type PlannerOutput = Omit<EventOf<'turn.planned'>['data'], 'turn' | 'steps'>;
 
-/** A planner's whole decision becomes one entry in the log: the turn and all of its steps, or nothing. */
+/** Records the turn and all of its steps in one append, or nothing. */
 export function planTurn(run: RunState, { steps, ...output }: PlannerOutput & { steps: TurnStep[] }): Transition {
   const number = run.turn + 1;
   return {
@@ -29,11 +29,7 @@ export function planTurn(run: RunState, { steps, ...output }: PlannerOutput & { 
     events: [
       {
         type: 'turn.planned',
-        data: {
-          turn: number,
-          steps: steps.map((step) => step.id),
-          ...output,
-        },
+        data: { turn: number, steps: steps.map((step) => step.id), ...output },
       },
       ...steps.flatMap((step, index) => created(step, number, index)),
     ],

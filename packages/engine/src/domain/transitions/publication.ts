@@ -4,55 +4,41 @@ import type {
   DecisionKind,
   Payload,
   Problem,
-  PublicationStatus,
   Published,
+  PublishOptions,
 } from '@holdpoint/contract';
-import { runField } from '../fields.ts';
+import { runField } from '../fields/run.ts';
 import type { ApprovalState, RunState } from '../state.ts';
 import {
   approvalIs,
   type Condition,
+  fieldIs,
   headIs,
   leaseIs,
   parkedIs,
+  publicationIs,
   runIs,
   snapshotIs,
   type Transition,
 } from '../transition.ts';
 
-const publicationIs = (...status: PublicationStatus[]): Condition => ({ field: runField.publication, is: status });
-
-/** What a publish is asked to do. */
-export interface PublishOptions {
-  message: string;
-  branch?: string;
-  author?: { name: string; email: string };
-  /** With what the ignore rules of the source match. */
-  include_ignored?: true;
-}
-
-/** Publishing is asked for: recorded first, done by a worker, so that a crash in between is made good. */
-export const requestPublish = (run: RunState, wish: PublishOptions & { by: string }): Transition => ({
+/** Records that a publish was requested. A worker does it afterwards, so that it survives a crash in between. */
+export const requestPublish = (run: RunState, options: PublishOptions & { by: string }): Transition => ({
   if: [
     runIs('succeeded'),
     publicationIs('none', 'conflicted', 'failed', 'rejected', 'published'),
     snapshotIs(run.snapshot ?? ''),
   ],
-  events: [{ type: 'workspace.publish_requested', data: { snapshot: run.snapshot ?? '', ...wish } }],
+  events: [{ type: 'workspace.publish_requested', data: { snapshot: run.snapshot ?? '', ...options } }],
 });
 
-/** Validators begin. Who finds this without a result afterwards knows that their worker was lost, or frozen. */
+/** Validators start. A worker that later finds this without a result knows that their worker died or is frozen. */
 export const recordValidating = (run: RunState, snapshot: string): Transition => ({
-  if: [
-    publicationIs('requested'),
-    leaseIs(run.lease),
-    headIs(run.head),
-    { field: runField.validating, is: [run.validating ?? ''] },
-  ],
+  if: [publicationIs('requested'), leaseIs(run.lease), headIs(run.head), fieldIs(runField.validating, run.validating)],
   events: [{ type: 'workspace.validating', data: { snapshot } }],
 });
 
-/** What the validators said of a snapshot. When one did not pass, that ends the publish. */
+/** Records the results of the validators. When one did not pass, the publish ends. */
 export const recordValidation = (
   run: RunState,
   validated: { snapshot: string; results: Payload },
@@ -67,7 +53,7 @@ export const recordValidation = (
 
 export const recordPublished = (run: RunState, published: Published): Transition => ({
   if: [publicationIs('requested')],
-  events: [{ type: 'workspace.published', data: { snapshot: run.snapshot ?? '', published: published } }],
+  events: [{ type: 'workspace.published', data: { snapshot: run.snapshot ?? '', published } }],
 });
 
 export const recordConflict = (run: RunState, conflicts: readonly ConflictSummary[]): Transition => ({
@@ -80,7 +66,7 @@ export const recordPublishFailed = (run: RunState, reason: Problem): Transition 
   events: [{ type: 'workspace.publish_failed', data: { snapshot: run.snapshot ?? '', reason } }],
 });
 
-/** A publish that waits for a person. With conflicts it is shown as conflicted, too. */
+/** A publish that waits for a person. With conflicts, the publication is also conflicted. */
 export interface Hold {
   approvalId: string;
   kind: Extract<ApprovalKind, 'publish' | 'conflict'>;
@@ -115,13 +101,13 @@ export function parkPublish(run: RunState, hold: Hold): Transition {
   };
 }
 
-/** Of a conflict: `approve` tries again with the source as it is by then, `edit` says what becomes of each file. */
+/** For a conflict, `approve` tries again with the source as it is then, and `edit` resolves each file. */
 const decisionsFor = {
   publish: ['approve', 'reject'],
   conflict: ['approve', 'edit', 'reject'],
 } as const satisfies Record<Hold['kind'], DecisionKind[]>;
 
-/** A person's decision about a parked publish, checked. */
+/** A checked decision of a person about a parked publish. */
 export interface PublishDecision {
   kind: DecisionKind;
   digest: string;
@@ -143,8 +129,8 @@ export function decidePublish(run: RunState, approval: ApprovalState, decision: 
           decision: kind,
           action_digest: digest,
           snapshot: run.snapshot ?? '',
-          ...(resolutions === undefined ? {} : { args: resolutions }),
-          ...(message === undefined ? {} : { message }),
+          args: resolutions,
+          message,
           by,
         },
       },
@@ -155,12 +141,11 @@ export function decidePublish(run: RunState, approval: ApprovalState, decision: 
   };
 }
 
-/** Resolutions stay in force when what they lead to is approved afterwards. */
+/** Resolutions stay in force when their result is approved afterwards. */
 function released(run: RunState, approval: ApprovalState, { digest, resolutions }: PublishDecision) {
-  const kept = resolutions ?? run.publish_release?.resolutions;
   return {
-    ...(approval.request.kind === 'publish' ? { approved: digest } : {}),
-    ...(kept === undefined ? {} : { resolutions: kept }),
+    approved: approval.request.kind === 'publish' ? digest : undefined,
+    resolutions: resolutions ?? run.publish_release?.resolutions,
   };
 }
 
@@ -179,7 +164,7 @@ export const expirePublish = (run: RunState, approval: ApprovalState): Transitio
       data: {
         reason: {
           code: 'publish_expired',
-          message: `Not published: nobody decided before ${approval.request.expires_at}.`,
+          message: `Not published: no decision before ${approval.request.expires_at}.`,
           next: 'Publish again.',
         },
       },
@@ -193,7 +178,7 @@ const stillParked = (run: RunState, approval: ApprovalState): Condition[] => [
   parkedIs(run.parked),
 ];
 
-/** A publish that waits for a decision ends with the workspace. No fork may be waiting for its copy: the caller has looked, at `run.forks`. */
+/** A publish that waits for a decision ends with the workspace. No fork may be waiting for its copy: the caller checks `run.forks`. */
 export function requestDiscard(run: RunState, by: string): Transition {
   const parked = run.publication === 'parked' && run.publish_approval !== undefined;
   return {
@@ -201,7 +186,7 @@ export function requestDiscard(run: RunState, by: string): Transition {
       runIs('succeeded', 'failed', 'canceled'),
       publicationIs(run.publication),
       parkedIs(run.parked),
-      { field: runField.forks, is: run.forks === 0 ? [] : [String(run.forks)] },
+      fieldIs(runField.forks, run.forks),
     ],
     events: [
       ...(parked

@@ -1,27 +1,27 @@
-import type { Decided, NewEvent, Payload, RefusedCalls } from '@holdpoint/contract';
+import type { Grant, NewEvent, Payload, RefusedCalls } from '@holdpoint/contract';
 import type { RunState, StepState } from '../state.ts';
 import { parkedIs, runIs, seqIs, type Transition } from '../transition.ts';
 import type { TurnStep } from './plan-turn.ts';
 
-/** What of a run's past is kept, and what is made anew. */
+/** Which part of a run's past is kept, and which steps replace the rest. */
 export interface Rewind {
   to: string | null;
   turn: number;
   snapshot: string;
   /** Steps of that turn that stay. */
   kept: readonly StepState[];
-  /** The rest of that turn, to be run again as new steps. */
+  /** The other steps of that turn, which run again as new steps. */
   again: readonly (TurnStep & { index: number })[];
   /** Every step that is undone. */
   undone: readonly StepState[];
-  /** Background commands whose changes are taken back, although their steps stay. */
+  /** Background commands whose changes are undone, although their steps stay. */
   lostTasks: readonly string[];
   /** Open approvals of undone steps. */
   approvals: readonly { id: string; stepId: string }[];
   by: string;
 }
 
-/** The last steps of a paused or ended run are undone: the log keeps them, the run goes on as if they had never been planned. */
+/** Undoes the last steps of a paused or ended run. The log keeps them; the run continues as if they had never been planned. */
 export function rewindRun(run: RunState, rewind: Rewind): Transition {
   const { to, turn, snapshot, kept, again, undone, lostTasks, approvals, by } = rewind;
   return {
@@ -40,28 +40,28 @@ export function rewindRun(run: RunState, rewind: Rewind): Transition {
           steps: [...kept, ...again].map((step) => step.id),
           open: again.length,
           snapshot,
-          ...(lostTasks.length === 0 ? {} : { lost_tasks: [...lostTasks] }),
-          undone: undone.map(({ id, call }) => ({ id, ...(call.name === undefined ? {} : { name: call.name }) })),
+          lost_tasks: lostTasks.length === 0 ? undefined : [...lostTasks],
+          undone: undone.map(({ id, call: { name } }) => ({ id, name })),
         },
       },
-      ...again.flatMap((step) => madeAnew(step, turn)),
+      ...again.flatMap((step) => recreated(step, turn)),
     ],
   };
 }
 
-function madeAnew({ id, error, ...call }: TurnStep & { index: number }, turn: number): NewEvent[] {
+function recreated({ id, error, ...call }: TurnStep & { index: number }, turn: number): NewEvent[] {
   const event: NewEvent = { type: 'step.created', step_id: id, data: { turn, ...call } };
   if (error === undefined) return [event];
   return [event, { type: 'step.failed', step_id: id, data: { attempt: null, error } }];
 }
 
-/** A step of the other run, and the decisions that let it run there. */
+/** A step of the original run, and the decisions that let it run there. */
 interface Inherited {
   step: StepState;
-  decided: readonly Decided[];
+  grants: readonly Grant[];
 }
 
-/** The turn at which a fork begins, when it is kept in part: recorded anew, with what its kept steps came to. */
+/** The first turn of a fork, when it is kept in part: recorded again with the outcomes of its kept steps. */
 export interface PartialTurn {
   turn: number;
   message: string;
@@ -75,27 +75,20 @@ export function inheritTurn({ turn, message, answer, refused, steps }: PartialTu
     {
       type: 'turn.planned',
       data: {
-        ...{ turn, steps: steps.map((step) => step.id), message },
-        ...(answer === undefined ? {} : { answer }),
-        ...(refused && { refused }),
+        ...{ turn, steps: steps.map((step) => step.id), message, answer, refused },
       },
     },
     ...steps.flatMap(({ inherited, ...step }) => [
-      ...madeAnew(step, turn),
+      ...recreated(step, turn),
       ...(inherited === undefined ? [] : [outcomeOf(step.id, inherited)]),
     ]),
   ];
 }
 
-function outcomeOf(stepId: string, { step: from, decided }: Inherited): NewEvent {
+function outcomeOf(stepId: string, { step: from, grants }: Inherited): NewEvent {
   const { value, error } = from.outcome ?? {};
-  const data = {
-    attempt: null,
-    ...(value === undefined ? {} : { value }),
-    ...(error === undefined ? {} : { error }),
-    inherited_from: from.id,
-    ...(decided.length === 0 ? {} : { decided: [...decided] }),
-  };
+  const granted = grants.length === 0 ? undefined : [...grants];
+  const data = { attempt: null, value, error, inherited_from: from.id, grants: granted };
   switch (from.status) {
     case 'succeeded':
     case 'failed':

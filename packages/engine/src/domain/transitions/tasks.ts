@@ -1,10 +1,11 @@
 import type { AgentReport, NewEvent, Problem, TaskOutcome, TaskStatus } from '@holdpoint/contract';
-import { isSameStandstill, replaceReport } from '../agent-report.ts';
-import { runField } from '../fields.ts';
+import { isSameBlockage, replaceReport } from '../agent-report.ts';
+import { reservedField } from '../fields/run.ts';
 import type { RunState, TaskState } from '../state.ts';
 import {
-  type Condition,
+  agentsAre,
   headIs,
+  isAbsent,
   isRestored,
   leaseIs,
   runIs,
@@ -18,15 +19,7 @@ import { totalChange } from './waiting.ts';
 type Ended = Extract<TaskStatus, 'completed' | 'failed' | 'killed' | 'timed_out' | 'lost'>;
 export type TaskResult = TaskOutcome & { status: Exclude<Ended, 'lost'> };
 
-const countIs = (field: string, count: number): Condition => ({
-  field,
-  is: count === 0 ? ['', '0'] : [String(count)],
-});
-export const openTasksAre = (count: number): Condition => countIs(runField.openTasks, count);
-export const agentsAre = (count: number): Condition => countIs(runField.agents, count);
-export const noOpenTasks = openTasksAre(0);
-
-/** From here on the command may run, on this tree. */
+/** From now on the command may run, on this tree. */
 export const startTask = (run: RunState, task: TaskState, worker: string): Transition => ({
   if: [
     runIs('running', 'waiting'),
@@ -47,7 +40,7 @@ export const startAgent = (task: TaskState, worker: string): Transition => ({
   events: [{ type: 'task.started', data: { task_id: task.id, worker } }],
 });
 
-/** A sub-agent says what it has used, and whether it waits. */
+/** Records what a sub-agent used and whether it waits. */
 export function reportAgent(run: RunState, task: TaskState, report: AgentReport): Transition {
   const total = replaceReport(run.agents_total, task.report, report, { isRunning: run.status === 'running' });
   const change = totalChange(run, total);
@@ -58,25 +51,25 @@ export function reportAgent(run: RunState, task: TaskState, report: AgentReport)
 }
 
 /**
- * The same, with one more sub-agent that a step beneath is about to begin. It is counted once, however often the step tries, and not beside
- * a sub-agent that this run begins itself at the same moment.
+ * Records a report with one more sub-agent, which a step of that sub-agent is about to start. It is counted once, however often the step
+ * tries. The condition on `agents` fails when this run starts a sub-agent itself at the same moment.
  */
 export function reserveAgentFor(stepId: string, run: RunState, task: TaskState, report: AgentReport): Transition {
   const used = { ...report.used, agents: report.used.agents + 1 };
   const { if: conditions, events } = reportAgent(run, task, { ...report, used });
   const reservation: NewEvent = { type: 'task.reserved', data: { task_id: task.id, for_step: stepId } };
   return {
-    if: [...conditions, agentsAre(run.agents), { field: runField.reserved(stepId), is: [] }],
+    if: [...conditions, agentsAre(run.agents), isAbsent(reservedField(stepId))],
     events: [reservation, ...events],
   };
 }
 
 function reportType(task: TaskState, report: AgentReport): 'task.used' | 'task.waiting' | 'task.resumed' {
-  if (isSameStandstill(task.report, report)) return 'task.used';
+  if (isSameBlockage(task.report, report)) return 'task.used';
   return report.waiting || report.approvals > 0 || report.paused > 0 ? 'task.waiting' : 'task.resumed';
 }
 
-/** The run of a sub-agent has ended. @param last what it used in all */
+/** The run of a sub-agent has ended. @param last its last report */
 export function endAgent(
   run: RunState,
   task: TaskState,
@@ -97,13 +90,13 @@ export const requestKill = (task: TaskState, by: string): Transition => ({
   events: [{ type: 'task.kill_requested', data: { task_id: task.id, by } }],
 });
 
-/** The command has ended; what it changed is not in a snapshot yet. */
+/** The command has ended; its changes are not in a snapshot yet. */
 export const exitTask = (task: TaskState, { status, ...outcome }: TaskResult): Transition => ({
   if: [taskIs(task.id, 'running')],
   events: [{ type: 'task.exited', data: { task_id: task.id, status, ...outcome } }],
 });
 
-/** Nobody else changes the tree while the task's changes are taken into a snapshot. */
+/** The task is the only writer while its changes are taken into a snapshot. */
 export const holdForCapture = (run: RunState, task: TaskState): Transition => ({
   if: [taskIs(task.id, 'capturing'), leaseIs(run.lease), isRestored, writerIs('', task.id)],
   events: [{ type: 'workspace.held', data: { task_id: task.id } }],
@@ -124,18 +117,18 @@ export function captureTask(
   };
 }
 
-/** The task is over, and the tree is as it was. */
+/** The task is over, and the tree is unchanged. */
 export const endTask = (task: TaskState, outcome: TaskOutcome & { status: Ended }): Transition => ({
   if: [taskIs(task.id, task.status)],
   events: [ended(task, outcome)],
 });
 
 /**
- * The worker that ran it is lost, and with it the command. The tree is made anew, because that worker may only be frozen: so nobody may
- * be changing it now.
+ * The worker of the command is presumed dead, and the command with it. The worker may only be frozen, so the tree is rebuilt: no other
+ * step or task may be changing it now.
  */
 export const loseTask = (run: RunState, task: TaskState, message: string): Transition => ({
-  // The call that asked for it has the place of the writer until an approved command has begun.
+  // The call that asked for an approved command stays the writer until the command has started.
   if: [taskIs(task.id, 'running'), writerIs('', task.about.step_id), leaseIs(run.lease)],
   events: [ended(task, lostOutcome(message), true)],
 });
@@ -143,7 +136,7 @@ export const loseTask = (run: RunState, task: TaskState, message: string): Trans
 export const lostOutcome = (message: string): TaskOutcome & { status: 'lost' } => ({
   status: 'lost',
   exit_code: null,
-  reason: { code: 'ETASKLOST', message, next: 'Look at what it left, and begin it again if it is still needed.' },
+  reason: { code: 'ETASKLOST', message, next: 'Check what it left, and start it again if it is still needed.' },
 });
 
 export const killedOutcome = (reason: Problem): TaskResult => ({ status: 'killed', exit_code: null, reason });
@@ -152,6 +145,6 @@ function ended(task: TaskState, outcome: TaskOutcome & { status: TaskStatus }, r
   const { status, ...rest } = outcome;
   return {
     type: 'task.ended',
-    data: { task_id: task.id, status: status as Ended, ...rest, ...(restore === undefined ? {} : { restore }) },
+    data: { task_id: task.id, status: status as Ended, ...rest, restore },
   };
 }

@@ -1,11 +1,11 @@
 import type { AgentsTotal, NewEvent } from '@holdpoint/contract';
-import { runField } from '../fields.ts';
+import { runField } from '../fields/run.ts';
 import type { RunState } from '../state.ts';
-import { type Condition, parkedIs, runIs, seqIs, type Transition } from '../transition.ts';
+import { type Condition, fieldIs, parkedIs, runIs, seqIs, type Transition } from '../transition.ts';
 
 /**
- * A run is `waiting` while any approval is open. Whoever opens or closes one keeps that true: with the number of open approvals as a
- * condition, so that of two racing writers the second looks again.
+ * A run is `waiting` while any approval is open. Every transition that opens or closes approvals adds these conditions and events. The
+ * number of open approvals is a condition, so that the second of two racing writers reads the run again.
  */
 export function parkedChange(run: RunState, by: number): { if: Condition[]; events: NewEvent[] } {
   const conditions = [parkedIs(run.parked), runIs(run.status)];
@@ -21,25 +21,22 @@ export function parkedChange(run: RunState, by: number): { if: Condition[]; even
   return { if: conditions, events: [] };
 }
 
-/** All that is left of the run's turn waits for sub-agents that wait themselves. */
+/** Every open step of the turn waits for sub-agents that wait themselves. */
 export const waitForAgents = (run: RunState): Transition => ({
   if: [runIs('running'), seqIs(run.seq)],
   events: [{ type: 'run.waiting', data: { for: 'task' } }],
 });
 
-/** Something of the run moves again. */
+/** A step or a sub-agent of the run can continue. */
 export const stopWaiting = (run: RunState): Transition => ({
   if: [runIs('waiting'), parkedIs(0), seqIs(run.seq)],
   events: [resumedAfterTask(run)],
 });
 
-/** Its sub-agents have reported nothing since. */
-export const totalIs = ({ agents_total: total }: RunState): Condition => ({
-  field: runField.agentsTotal,
-  is: [total === undefined ? '' : JSON.stringify(total)],
-});
+/** No sub-agent has reported since the caller read the run. */
+export const totalIs = (run: RunState) => fieldIs(runField.agents_total, run.agents_total);
 
-/** A run waits for an approval of its own, or for a sub-agent that waits: when neither is left, it does not. */
+/** A run waits for an approval of its own or for a sub-agent that waits. It resumes when neither is left. */
 export function totalChange(run: RunState, total: AgentsTotal): { if: Condition[]; events: NewEvent[] } {
   const isOver = run.status === 'waiting' && run.parked === 0 && total.waiting === 0;
   return {

@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import { payloadSchema } from './payload.ts';
+import { decisionKindSchema } from './vocabulary.ts';
+
+/** A decision that let a call run. Its planner reads it beside the outcome. The message of any other decision is the outcome. */
+export const grantSchema = z.strictObject({
+  decision: decisionKindSchema.extract(['approve', 'edit']),
+  args: payloadSchema.optional().describe('With edit: the arguments that ran'),
+  message: z.string().optional(),
+  indeterminate: z
+    .literal(true)
+    .optional()
+    .describe('An earlier attempt may have taken effect, and the call ran again'),
+});
+export type Grant = z.infer<typeof grantSchema>;

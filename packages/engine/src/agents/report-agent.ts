@@ -1,0 +1,42 @@
+import { isTaskOver, isTerminal } from '@holdpoint/contract';
+import type { EngineDeps } from '../deps.ts';
+import { atLeast, isSameReport } from '../domain/agent-report.ts';
+import { reportOf } from '../domain/limits-reached.ts';
+import { reportAgent } from '../domain/transitions/tasks.ts';
+import { append } from '../log/append.ts';
+import { readRun, readTask } from '../log/read-state.ts';
+import { retryWhileContended } from '../log/retry-while-contended.ts';
+
+type Deps = Pick<EngineDeps, 'redis' | 'newId' | 'now'>;
+
+/**
+ * Records in the log of the run that a sub-agent works for what it has used, and whether it waits. The end of a sub-agent is recorded by
+ * `tell-parent.ts`.
+ * @returns whether that is news
+ */
+export async function reportToParent(deps: Deps, childId: string): Promise<boolean> {
+  let isNews = false;
+  await retryWhileContended(childId, async () => {
+    isNews = false;
+    const child = await readRun(deps.redis, childId);
+    if (child?.parent === undefined || isTerminal(child.status)) return true;
+    const { run_id, task_id } = child.parent;
+    const [run, task] = await Promise.all([readRun(deps.redis, run_id), readTask(deps.redis, run_id, task_id)]);
+    if (!run || !task || isTaskOver(task.status)) return true;
+    const now = reportOf(child, deps.now());
+    const report = task.report === undefined ? now : { ...now, used: atLeast(now.used, task.report.used) };
+    if (isSameReport(task.report, report)) return true;
+    isNews = true;
+    return (await append(deps, run.id, reportAgent(run, task, report))).ok;
+  });
+  return isNews;
+}
+
+/** The same, and up to the root: a report changes what the run above has to say of itself. */
+export async function reportToAll(deps: Deps, childId: string): Promise<void> {
+  let run = await readRun(deps.redis, childId);
+  while (run?.parent !== undefined) {
+    await reportToParent(deps, run.id);
+    run = await readRun(deps.redis, run.parent.run_id);
+  }
+}

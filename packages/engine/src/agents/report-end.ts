@@ -1,0 +1,44 @@
+import { isTaskOver } from '@holdpoint/contract';
+import type { WorkerDeps } from '../deps.ts';
+import { atLeast } from '../domain/agent-report.ts';
+import { reportOf } from '../domain/limits-reached.ts';
+import type { RunState } from '../domain/state.ts';
+import { endAgent, killedOutcome } from '../domain/transitions/tasks.ts';
+import { append } from '../log/append.ts';
+import { readRun, readTask } from '../log/read-state.ts';
+import { retryWhileContended } from '../log/retry-while-contended.ts';
+
+/** Records the end of a sub-agent's run in the log of the run that it works for. @returns whether the log changed */
+export async function reportEnd(deps: WorkerDeps, child: RunState): Promise<boolean> {
+  const { parent } = child;
+  if (parent === undefined) return false;
+  let isNews = false;
+  await retryWhileContended(child.id, async () => {
+    isNews = false;
+    const [run, task] = await Promise.all([
+      readRun(deps.redis, parent.run_id),
+      readTask(deps.redis, parent.run_id, parent.task_id),
+    ]);
+    if (!run || !task || isTaskOver(task.status)) return true;
+    const last = reportOf(child, deps.now());
+    const used = atLeast(last.used, task.report?.used ?? last.used);
+    // The sub-agent has ended: one that it reserved and does not count was never started.
+    const report = { ...last, used: { ...used, agents: last.used.agents } };
+    isNews = true;
+    return (await append(deps, run.id, endAgent(run, task, outcomeOf(child), report))).ok;
+  });
+  return isNews;
+}
+
+function outcomeOf(child: RunState) {
+  const reason = child.reason === undefined ? {} : { reason: child.reason };
+  const message = child.message === undefined ? {} : { message: child.message };
+  switch (child.status) {
+    case 'succeeded':
+      return { status: 'completed' as const, exit_code: null, ...message };
+    case 'canceled':
+      return killedOutcome({ code: 'EKILLED', message: 'Its run was canceled.' });
+    default:
+      return { status: 'failed' as const, exit_code: null, ...reason, ...message };
+  }
+}

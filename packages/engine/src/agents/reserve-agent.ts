@@ -1,0 +1,44 @@
+import { isTaskOver, type Problem } from '@holdpoint/contract';
+import type { EngineDeps } from '../deps.ts';
+import { atLeast } from '../domain/agent-report.ts';
+import { reportOf } from '../domain/limits-reached.ts';
+import type { RunState } from '../domain/state.ts';
+import { reserveAgentFor } from '../domain/transitions/tasks.ts';
+import { ancestorsOf } from '../log/ancestors.ts';
+import { append } from '../log/append.ts';
+import { isReserved, readRun, readTask } from '../log/read-state.ts';
+import { retryWhileContended } from '../log/retry-while-contended.ts';
+import { agentsUsedUp } from './tree-limits.ts';
+
+/**
+ * Counts one more sub-agent for every run above one that is about to begin it, from the root down: two runs that begin one at the same
+ * moment cannot both have the last. The count belongs to the step that asks, so trying again counts nothing. A count without a sub-agent
+ * (the step was canceled first) lasts until the sub-agent that asked is over (`tell-parent.ts`).
+ * @returns why there is none left
+ */
+export async function reserveAgent(
+  deps: Pick<EngineDeps, 'redis' | 'blobs' | 'newId' | 'now' | 'ceilings'>,
+  run: RunState,
+  stepId: string,
+): Promise<Problem | undefined> {
+  const chain = [run, ...(await Array.fromAsync(ancestorsOf(deps.redis, run)))];
+  for (const { id } of chain.filter(({ parent }) => parent !== undefined).reverse()) {
+    let refused: Problem | undefined;
+    await retryWhileContended(id, async () => {
+      refused = undefined;
+      const child = await readRun(deps.redis, id);
+      if (child?.parent === undefined) return true;
+      const { run_id, task_id } = child.parent;
+      const [above, task] = await Promise.all([readRun(deps.redis, run_id), readTask(deps.redis, run_id, task_id)]);
+      if (!above || !task || isTaskOver(task.status)) return true;
+      if (await isReserved(deps.redis, above.id, stepId)) return true;
+      refused = await agentsUsedUp(deps, above, run);
+      if (refused !== undefined) return true;
+      const now = reportOf(child, deps.now());
+      const report = { ...now, used: atLeast(now.used, task.report?.used ?? now.used) };
+      return (await append(deps, above.id, reserveAgentFor(stepId, above, task, report))).ok;
+    });
+    if (refused !== undefined) return refused;
+  }
+  return undefined;
+}

@@ -1,0 +1,75 @@
+import { agentSpecSchema, allowedModels, isTerminal, type RunSpec } from '@holdpoint/contract';
+import { fromPayload, toPayload } from '../blobs/blob-store.ts';
+import { requestCancel } from '../commands/steer-run.ts';
+import { wakeRun } from '../commands/submit-run.ts';
+import type { WorkerDeps } from '../deps.ts';
+import { boundBy } from '../domain/judge-call.ts';
+import type { RunState, TaskState } from '../domain/state.ts';
+import { createRun } from '../domain/transitions/create-run.ts';
+import { endTask, killedOutcome, startAgent } from '../domain/transitions/tasks.ts';
+import { done, type JobContext, type JobEnd } from '../jobs/job.ts';
+import { append } from '../log/append.ts';
+import { trackRun } from '../log/indexes.ts';
+import { readSpec } from '../log/read-spec.ts';
+import { readRun } from '../log/read-state.ts';
+import { reconcile } from '../reconcile/reconcile.ts';
+import { reportToParent } from './report-agent.ts';
+import { reportEnd } from './report-end.ts';
+
+/** Creates the run of a sub-agent, cancels it when its end was requested, and reports its end to the run above. */
+export async function superviseAgent(
+  deps: WorkerDeps,
+  run: RunState,
+  task: TaskState,
+  { signal }: JobContext,
+): Promise<JobEnd> {
+  const childId = task.about.child ?? '';
+  const child = await readRun(deps.redis, childId);
+  const isUnwanted = task.kill !== undefined || run.status === 'canceling' || isTerminal(run.status);
+  if (!child) {
+    if (isUnwanted) {
+      const message = 'It was ended before it had begun.';
+      await append(deps, run.id, endTask(task, killedOutcome({ code: 'EKILLED', message })));
+    } else if (run.status !== 'paused' && run.restore !== 'due') {
+      await begin(deps, run, task, childId);
+    }
+  } else {
+    if (task.status === 'queued') await append(deps, run.id, startAgent(task, deps.workerId));
+    if (isTerminal(child.status)) await reportEnd(deps, child);
+    else await reportToParent(deps, childId);
+    if (isUnwanted && !isTerminal(child.status)) await requestCancel(deps, childId, { by: task.kill ?? run.id });
+  }
+  await reconcile(deps, run.id, signal);
+  return done;
+}
+
+async function begin(deps: WorkerDeps, run: RunState, task: TaskState, childId: string): Promise<void> {
+  const { goal } = agentSpecSchema.parse(await fromPayload(deps.blobs, task.about.spec));
+  const theirs = await readSpec(deps, run);
+  const spec: RunSpec = {
+    ...theirs,
+    ...boundBy(deps.operatorPolicy, theirs),
+    title: task.about.title,
+    goal,
+    models: allowedModels(theirs),
+    // Nothing of it is published by itself.
+    validators: [],
+    publish: { include_ignored: false },
+    labels: { ...theirs.labels },
+  };
+  const snapshot = run.snapshot ?? '';
+  const depth = (run.parent?.depth ?? 0) + 1;
+  await trackRun(deps.redis, childId);
+  const created = await append(
+    deps,
+    childId,
+    createRun(spec, {
+      stored: await toPayload(deps.blobs, spec),
+      by: run.id,
+      tools: deps.catalog.versions(spec.toolset),
+      parent: { run_id: run.id, step_id: task.about.step_id, task_id: task.id, snapshot, depth },
+    }),
+  );
+  await append(deps, run.id, startAgent(task, deps.workerId));
+  if (created.ok) await wakeRun(deps, { id: childId, header: { priority: run.header.priority } }, 1);
+}

@@ -1,0 +1,21 @@
+import { hasNetwork } from '@holdpoint/contract';
+import type { EngineDeps } from '../deps.ts';
+import { readSpec } from '../log/read-spec.ts';
+import type { Description } from '../ports.ts';
+import type { StepApproval } from './view-approval.ts';
+
+/** What the catalog says of a held call with edited arguments, in the run that made the call. */
+export async function describeEdit(
+  deps: Pick<EngineDeps, 'redis' | 'blobs' | 'catalog'>,
+  { run, step }: StepApproval,
+  args: unknown,
+): Promise<Description> {
+  const { network } = await readSpec(deps, run);
+  return deps.catalog.describe({
+    toolset: run.header.toolset,
+    tool: step.call.tool,
+    args,
+    network: hasNetwork(network),
+    unattended: run.parent !== undefined,
+  });
+}

@@ -1,0 +1,47 @@
+import type { EngineDeps } from '../deps.ts';
+import type { ApprovalState, RunState } from '../domain/state.ts';
+import type { Transition } from '../domain/transition.ts';
+import { append } from '../log/append.ts';
+import { trackApproval, untrackApproval } from '../log/indexes.ts';
+import { readSpec } from '../log/read-spec.ts';
+import { readApproval } from '../log/read-state.ts';
+
+export interface NewApproval {
+  approvalId: string;
+  expiresAt: string;
+}
+
+/**
+ * Appends a transition that asks a person. A new approval is in the index before the log names it, and leaves the index when the append
+ * is refused.
+ * @param build makes the transition; each call of `open` gives the id and the deadline of one approval
+ * @returns whether the transition was appended
+ */
+export async function requestApproval(
+  deps: EngineDeps,
+  run: RunState,
+  build: (open: () => Promise<NewApproval>) => Promise<Transition>,
+): Promise<boolean> {
+  const { policy } = await readSpec(deps, run);
+  const opened: string[] = [];
+  const transition = await build(async () => {
+    const approvalId = deps.newId('approval');
+    await trackApproval(deps.redis, approvalId, run.id);
+    opened.push(approvalId);
+    return { approvalId, expiresAt: new Date(deps.now() + policy.approval_timeout_s * 1000).toISOString() };
+  });
+  const { ok } = await append(deps, run.id, transition);
+  if (!ok) for (const id of opened) await untrackApproval(deps.redis, id);
+  return ok;
+}
+
+/** The approval of a parked step or publication while it is pending. */
+export async function pendingApproval(
+  { redis }: Pick<EngineDeps, 'redis'>,
+  run: RunState,
+  id: string | undefined,
+): Promise<(ApprovalState & { expiresAt: number }) | undefined> {
+  const approval = id === undefined ? undefined : await readApproval(redis, run.id, id);
+  if (approval?.status !== 'pending') return undefined;
+  return { ...approval, expiresAt: Date.parse(approval.request.expires_at) };
+}

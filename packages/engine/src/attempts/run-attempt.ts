@@ -1,0 +1,162 @@
+import type { ToolOutcome } from '@holdpoint/contract';
+import { fromPayload, toPayload } from '../blobs/blob-store.ts';
+import type { WorkerDeps } from '../deps.ts';
+import { heads } from '../domain/heads.ts';
+import { judgeCall } from '../domain/judge-call.ts';
+import type { RunState, StepState } from '../domain/state.ts';
+import type { AttemptResult } from '../domain/transitions/attempt.ts';
+import { readError } from '../jobs/infrastructure-error.ts';
+import { abortReason, HandBack, type JobContext, leaveIfAborted } from '../jobs/job.ts';
+import { readSpec } from '../log/read-spec.ts';
+import { beginTask, modelRefused } from './begin-task.ts';
+import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
+import type { Interruption } from './recover-attempt.ts';
+import { openTaskHandle } from './task-handle.ts';
+
+/** How a call ended: with an outcome and the snapshot that it left, with a wait for a task, or without a known outcome. */
+export type Executed =
+  | { kind: 'result'; result: AttemptResult }
+  | { kind: 'deferred'; until: number; taskId: string; created?: AttemptResult['created'] }
+  | { kind: 'indeterminate'; interruption: Interruption };
+
+/**
+ * A call that passed the gate before the operator's policy became stricter, or whose edited arguments were judged by a process with an older
+ * policy, does not run. When the policy holds it now and no person decided, the planner has to make it again: then it parks.
+ */
+async function refusal(
+  deps: WorkerDeps,
+  run: RunState,
+  { call: { tool, risk }, effect, approval }: StepState,
+): Promise<ToolOutcome | undefined> {
+  const { operatorPolicy } = deps;
+  if (operatorPolicy === undefined) return undefined;
+  const spec = await readSpec(deps, run);
+  const { action, reason } = judgeCall(spec, operatorPolicy, { tool, effect, risk });
+  if (action === 'allow' || (action === 'hold' && approval !== undefined)) return undefined;
+  const message = `Not run: the policy ${action === 'deny' ? 'denies' : 'holds'} this call by now (${reason}).`;
+  const next = action === 'deny' ? 'Do without this call.' : 'Make the call again: it waits for a person then.';
+  return { status: 'failed', error: { code: 'EPERMISSION', message, next } };
+}
+
+/** Makes the call of an attempt that has been recorded. Records nothing but connections. */
+export async function runAttempt(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  context: JobContext,
+): Promise<Executed> {
+  const startedAt = performance.now();
+  try {
+    const writes = step.effect !== 'read';
+    if (writes) {
+      const writer = heads.attempt(step.id, step.attempt);
+      await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer });
+    }
+    const taskId = step.task ?? deps.newId('task');
+    const outcome =
+      (await refusal(deps, run, step)) ??
+      (await withAllowedModel(deps, run, await call(deps, run, step, taskId, context)));
+    leaveIfAborted(context.signal);
+    const reason = abortReason(context.signal);
+    if (outcome.status === 'deferred') {
+      const { on, until } = outcome;
+      if ('task_id' in on) return { kind: 'deferred', until, taskId: on.task_id };
+      // An earlier attempt began it: a step begins one task at most.
+      if (step.task !== undefined) return { kind: 'deferred', until, taskId };
+      return { kind: 'deferred', until, taskId, created: await beginTask(deps, step, taskId, on.task) };
+    }
+    const snapshot = writes && reason !== 'canceled' ? await snapshotOf(deps, run, step, outcome) : undefined;
+    const error = outcome.status === 'succeeded' ? {} : { error: outcome.error };
+    const begun =
+      outcome.status === 'succeeded' && reason !== 'canceled' && step.task === undefined ? outcome.task : undefined;
+    return {
+      kind: 'result',
+      result: {
+        attempt: step.attempt,
+        status: reason === 'canceled' ? 'killed' : outcome.status,
+        ...(outcome.value === undefined ? {} : { value: await toPayload(deps.blobs, outcome.value) }),
+        ...(reason === 'canceled' ? { error: { code: 'ECANCELED', message: 'The run was canceled.' } } : error),
+        duration_ms: Math.round(performance.now() - startedAt),
+        ...(outcome.capabilities === undefined ? {} : { capabilities: outcome.capabilities }),
+        ...(snapshot === undefined ? {} : { snapshot: { ...snapshot, parent: run.snapshot ?? '' } }),
+        ...(begun === undefined ? {} : { created: await beginTask(deps, step, taskId, begun) }),
+      },
+    };
+  } catch (error) {
+    const reason = abortReason(context.signal);
+    // The worker that took over decides about this attempt; a worker that shuts down leaves it to the next one.
+    if (reason === 'lock-lost') throw error;
+    if (reason === 'shutdown') throw new HandBack();
+    const { problem, retryable } = readError(error);
+    return { kind: 'indeterminate', interruption: { reason: problem, retryable, error } };
+  }
+}
+
+/** A call that begins a sub-agent with a model that the run does not name fails. */
+async function withAllowedModel(deps: WorkerDeps, run: RunState, outcome: ToolOutcome): Promise<ToolOutcome> {
+  const task =
+    outcome.status === 'succeeded'
+      ? outcome.task
+      : outcome.status === 'deferred' && 'task' in outcome.on
+        ? outcome.on.task
+        : undefined;
+  const error = task && (await modelRefused(deps, run, task));
+  if (error === undefined) return outcome;
+  return {
+    status: 'failed',
+    error,
+    ...(outcome.status === 'succeeded' && outcome.touched && { touched: outcome.touched }),
+  };
+}
+
+async function call(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  taskId: string,
+  { signal }: JobContext,
+): Promise<ToolOutcome> {
+  const spec = await readSpec(deps, run);
+  const args = await fromPayload(deps.blobs, step.args);
+  await using connections = openConnectionRecorder({
+    stepId: step.id,
+    attempt: step.attempt,
+    append: (transition) => appendForTheRecord(deps, run.id, transition),
+  });
+  return await deps.executor.execute(
+    { toolset: run.header.toolset, tool: step.call.tool, args },
+    {
+      runId: run.id,
+      stepId: step.id,
+      attempt: step.attempt,
+      epoch: run.lease,
+      taskId,
+      tasks: openTaskHandle(deps, run, step, signal),
+      ...(step.deferred === undefined
+        ? {}
+        : { deferred: { task_id: step.deferred.task_id, until: Date.parse(step.deferred.until) } }),
+      depth: run.parent?.depth ?? 0,
+      maxDepth: spec.limits.max_depth,
+      ...(run.header.model === undefined ? {} : { model: run.header.model }),
+      wallMs: spec.limits.step_wall_s * 1000,
+      limits: spec.limits.command ?? {},
+      network: spec.network,
+      onConnection: connections.record,
+      signal,
+    },
+  );
+}
+
+const snapshotOf = (
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  outcome: Exclude<ToolOutcome, { status: 'deferred' }>,
+) =>
+  deps.workspaces.snapshot({
+    runId: run.id,
+    epoch: run.lease,
+    parent: run.snapshot ?? '',
+    message: `${step.call.tool} (${step.id}, attempt ${step.attempt})`,
+    ...(outcome.touched === undefined ? {} : { paths: outcome.touched }),
+  });

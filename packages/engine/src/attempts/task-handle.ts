@@ -1,0 +1,121 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  isTaskOver,
+  isTerminal,
+  type MergePreview,
+  type MergeResult,
+  type Problem,
+  type TaskHandle,
+  type TaskView,
+} from '@holdpoint/contract';
+import { requestTaskKill } from '../commands/kill-task.ts';
+import type { WorkerDeps } from '../deps.ts';
+import type { RunState, StepState, TaskState } from '../domain/state.ts';
+import { readRun, readTask, readTasks } from '../log/read-state.ts';
+
+const killPatienceMs = 10_000;
+const lookEveryMs = 20;
+
+/** The tasks of a run, for one call of it. */
+export function openTaskHandle(deps: WorkerDeps, run: RunState, step: StepState, signal: AbortSignal): TaskHandle {
+  const get = async (taskId: string): Promise<TaskView | undefined> => {
+    const task = await readTask(deps.redis, run.id, taskId);
+    return task && viewTask(deps, task);
+  };
+  return {
+    get,
+    async list() {
+      const tasks = await readTasks(deps.redis, run.id);
+      return Promise.all(tasks.map((task) => viewTask(deps, task)));
+    },
+    output: (taskId, at) => deps.outputs.read(taskId, at),
+    async kill(taskId) {
+      const task = await readTask(deps.redis, run.id, taskId);
+      if (!task) return undefined;
+      await requestTaskKill(deps, run.id, taskId, `${step.call.tool} (${step.id})`);
+      const deadline = performance.now() + killPatienceMs;
+      for (;;) {
+        const view = await get(taskId);
+        if (!view || isTaskOver(view.status) || performance.now() > deadline) return view;
+        await delay(lookEveryMs, undefined, { signal });
+      }
+    },
+    merge: (taskId) => merge(deps, run, step, taskId),
+    previewMerge: (taskId) => previewMerge(deps, run, taskId),
+  };
+}
+
+/** @returns what is known of a task, and of the run of a sub-agent */
+async function viewTask(deps: Pick<WorkerDeps, 'redis'>, task: TaskState): Promise<TaskView> {
+  const { kind, title, child } = task.about;
+  const run = child === undefined ? undefined : await readRun(deps.redis, child);
+  return {
+    id: task.id,
+    kind,
+    title,
+    status: task.status,
+    ...(task.outcome === undefined || !isTaskOver(task.status) ? {} : { outcome: withoutStatus(task.outcome) }),
+    ...(run === undefined ? {} : { child: { run_id: run.id, status: run.status } }),
+    created_at: task.created_at,
+    ...(task.started_at === undefined ? {} : { started_at: task.started_at }),
+    ...(task.ended_at === undefined ? {} : { ended_at: task.ended_at }),
+  };
+}
+
+const withoutStatus = <Outcome extends { status: unknown }>({ status, ...rest }: Outcome): Omit<Outcome, 'status'> =>
+  rest;
+
+/** What a merge of a sub-agent brings, or why there is none. */
+async function findMerge(
+  deps: Pick<WorkerDeps, 'redis'>,
+  run: RunState,
+  taskId: string,
+): Promise<{ status: 'ready'; from: { runId: string; snapshot: string; base: string } } | Refused> {
+  const task = await readTask(deps.redis, run.id, taskId);
+  const child = task?.about.child === undefined ? undefined : await readRun(deps.redis, task.about.child);
+  if (!task || task.about.child === undefined) {
+    return refuse('ENOTASK', `${taskId} is no sub-agent of this run.`, 'Use the task_id that task returned.');
+  }
+  if (!child || !isTerminal(child.status)) {
+    return refuse('ETASKRUNNING', `${taskId} is not over.`, 'Wait for it with task_output.');
+  }
+  const { parent, snapshot } = child;
+  if (child.status !== 'succeeded' || parent === undefined || snapshot === undefined) {
+    return refuse('ETASKFAILED', `${taskId} ${child.status}: what it did is not taken over.`, 'Begin it again.');
+  }
+  if (child.publication === 'discarded' || child.publication === 'discarding') {
+    return refuse('ETASKDISCARDED', `The workspace of ${taskId} was discarded.`, 'Begin it again.');
+  }
+  return { status: 'ready', from: { runId: child.id, snapshot, base: parent.snapshot } };
+}
+
+async function merge(deps: WorkerDeps, run: RunState, step: StepState, taskId: string): Promise<MergeResult> {
+  const found = await findMerge(deps, run, taskId);
+  if (found.status === 'refused') return found;
+  return deps.workspaces.merge({
+    runId: run.id,
+    epoch: run.lease,
+    parent: run.snapshot ?? '',
+    from: found.from,
+    message: `${step.call.tool} ${taskId} (${step.id}, attempt ${step.attempt})`,
+  });
+}
+
+/** What a person sees before deciding on a merge. */
+export async function previewMerge(
+  deps: Pick<WorkerDeps, 'redis' | 'workspaces'>,
+  run: RunState,
+  taskId: string,
+): Promise<MergePreview> {
+  const found = await findMerge(deps, run, taskId);
+  if (found.status === 'refused') return found;
+  const { runId, snapshot, base } = found.from;
+  const content = await deps.workspaces.contentOf({ runId, from: base, to: snapshot });
+  return { status: 'ready', run_id: runId, snapshot, ...content };
+}
+
+type Refused = Extract<MergeResult, { status: 'refused' }>;
+
+function refuse(code: string, message: string, next: string): Refused {
+  return { status: 'refused', problem: { code, message, next } satisfies Problem };
+}

@@ -1,0 +1,18 @@
+import type { EngineDeps } from '../deps.ts';
+import type { RunState } from '../domain/state.ts';
+import { changedTools, toolsChanged } from '../domain/tool-versions.ts';
+import { EngineError } from '../errors.ts';
+import { readSpec } from '../log/read-spec.ts';
+
+/** The versions that are to be recorded, when they are others. @throws EngineError `tools_changed` */
+export async function toolsToAccept(
+  deps: EngineDeps,
+  run: RunState,
+  accept: boolean,
+): Promise<Record<string, string> | undefined> {
+  const versions = deps.catalog.versions(run.header.toolset);
+  const problem = toolsChanged(changedTools(run, await readSpec(deps, run), versions));
+  if (problem === undefined) return undefined;
+  if (!accept) throw new EngineError('tools_changed', problem.message);
+  return versions;
+}

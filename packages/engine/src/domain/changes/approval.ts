@@ -1,0 +1,43 @@
+import type { ApprovalStatus, DecisionKind } from '@holdpoint/contract';
+import { approvalField } from '../fields/approval.ts';
+import { runField } from '../fields/run.ts';
+import { stepField } from '../fields/step.ts';
+import type { ChangesOf, EventsOf, StateChanges } from './state-changes.ts';
+
+/** The changes of an approval. Without a step it is about the publish of the run. */
+export const approvalChanges: ChangesOf<EventsOf<'approval'>> = {
+  'approval.requested': (state, { step_id, time, data: { approval_id, snapshot: _, ...request } }) => {
+    state.set(approvalField.request(approval_id), { ...request, step_id, requested_at: time });
+    state.set(approvalField.status(approval_id), 'pending');
+    if (request.changed !== undefined) state.set(approvalField.superseded(request.changed.approval_id), approval_id);
+    if (step_id === undefined) {
+      state.set(runField.publication, 'parked');
+      state.set(runField.publish_approval, approval_id);
+    } else {
+      state.set(stepField.approval(step_id), approval_id);
+      if (request.kind !== 'indeterminate') state.set(stepField.status(step_id), 'parked');
+    }
+    state.increase(runField.parked);
+  },
+  'approval.decided': (state, { step_id, time, data: { approval_id, snapshot, writes, ...decision } }) => {
+    close(state, approval_id, statusAfter[decision.decision]);
+    state.set(approvalField.decision(approval_id), { ...decision, decided_at: time });
+    if (step_id === undefined) return;
+    state.set(stepField.approved_snapshot(step_id), snapshot);
+    if (writes) state.set(runField.writer, step_id);
+  },
+  'approval.expired': (state, { data }) => close(state, data.approval_id, 'expired'),
+  'approval.canceled': (state, { data }) => close(state, data.approval_id, 'canceled'),
+};
+
+function close(state: StateChanges, approvalId: string, status: ApprovalStatus): void {
+  state.set(approvalField.status(approvalId), status);
+  state.increase(runField.parked, -1);
+}
+
+const statusAfter = {
+  approve: 'approved',
+  edit: 'edited',
+  reject: 'rejected',
+  respond: 'responded',
+} as const satisfies Record<DecisionKind, ApprovalStatus>;

@@ -1,0 +1,33 @@
+import type { EventType, RunEvent } from '@holdpoint/contract';
+import { runField } from '../fields/run.ts';
+import { approvalChanges } from './approval.ts';
+import { publicationChanges } from './publication.ts';
+import { runChanges } from './run.ts';
+import { type ChangesOf, noChange, StateChanges } from './state-changes.ts';
+import { stepChanges } from './step.ts';
+import { taskChanges } from './task.ts';
+import { workspaceChanges } from './workspace.ts';
+
+/** The only place that defines what an event does to the state. The compiler finds an event that is missing here. */
+const changesByType: ChangesOf<EventType> = {
+  ...runChanges,
+  ...stepChanges,
+  ...approvalChanges,
+  ...taskChanges,
+  ...workspaceChanges,
+  ...publicationChanges,
+  'network.connected': noChange,
+  'network.counted': noChange,
+};
+
+/** The changes of several events in their order, as one. Pure: appending and folding both use it. */
+export function changesOf(events: Iterable<RunEvent>): StateChanges {
+  const state = new StateChanges();
+  for (const event of events) {
+    // The compiler does not see that the entry and the event have the same type.
+    const change = changesByType[event.type] as (state: StateChanges, event: RunEvent) => void;
+    change(state, event);
+    state.increase(runField.seq);
+  }
+  return state;
+}

@@ -1,0 +1,131 @@
+import { forkField, messageField, namedField, runField, specField } from '../fields/run.ts';
+import { stepField } from '../fields/step.ts';
+import { taskField } from '../fields/task.ts';
+import { type ChangesOf, type EventsOf, noChange, type StateChanges } from './state-changes.ts';
+
+/** The changes of a run, its turns and its messages. */
+export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message'>> = {
+  'run.created': (state, { time, data }) => {
+    const { title, toolset, planner, model, labels, priority } = data;
+    state.set(runField.status, 'queued');
+    state.set(specField, data.spec);
+    state.set(runField.header, { title, toolset, planner, model, labels, priority });
+    state.set(runField.created_at, time);
+    state.set(runField.turn, data.forked_from?.turn ?? 0);
+    state.set(runField.turn_steps, []);
+    state.set(runField.open, 0);
+    state.set(runField.parked, 0);
+    state.set(runField.tools, data.tools);
+    state.set(runField.publication, 'none');
+    state.set(runField.parent, data.parent);
+    if (data.forked_from === undefined) return;
+    const { turn, names } = data.forked_from;
+    state.set(runField.budget_from, { turn, steps: 0, active_ms: 0, tokens: 0, cost_micros: 0, agents: 0 });
+    state.set(runField.forked_from, data.forked_from);
+    for (const [name, id] of Object.entries(names)) state.set(namedField(name), id);
+  },
+  'run.started': (state, { time }) => {
+    state.set(runField.status, 'running');
+    state.set(runField.started_at, time);
+    startClock(state, time);
+  },
+  'run.waiting': (state, { time }) => {
+    state.set(runField.status, 'waiting');
+    stopClock(state, time);
+  },
+  'run.resumed': (state, { time, data: { status, used, tools, after } }) => {
+    state.set(runField.status, status);
+    state.set(runField.budget_from, used);
+    state.set(runField.tools, tools);
+    if (after === 'pause' || after === 'end') {
+      state.clear(runField.reason);
+      state.clear(runField.repetition);
+    }
+    if (after === 'end') {
+      state.clear(runField.ended_at);
+      state.clear(runField.message);
+    }
+    if (status === 'running') startClock(state, time);
+  },
+  'run.extended': (state, { data }) => state.set(runField.budget_from, data.used),
+  'run.paused': (state, { time, data }) => {
+    state.set(runField.status, 'paused');
+    state.set(runField.reason, data.reason);
+    if (data.from === 'running') stopClock(state, time);
+  },
+  'run.rewound': (state, { data }) => {
+    const { turn, steps, open, snapshot, undone, lost_tasks = [] } = data;
+    state.set(runField.turn, turn);
+    state.set(runField.turn_steps, steps);
+    state.set(runField.open, open);
+    state.set(runField.snapshot, snapshot);
+    state.set(runField.restore, 'due');
+    state.clear(runField.writer);
+    state.clear(runField.closing);
+    for (const id of lost_tasks) {
+      state.set(taskField.status(id), 'lost');
+      state.set(taskField.outcome(id), { status: 'lost', exit_code: null, reason: takenBack });
+    }
+    for (const { id, name } of undone) {
+      state.set(stepField.status(id), 'undone');
+      if (name !== undefined) state.clear(namedField(name));
+    }
+  },
+  'run.forked': (state, { data }) => {
+    state.set(forkField(data.child), data.snapshot);
+    state.increase(runField.forks);
+  },
+  'run.closing': (state, { data }) => state.set(runField.closing, data),
+  'run.canceling': (state, { time, data }) => {
+    state.set(runField.status, 'canceling');
+    if (data.from === 'running') stopClock(state, time);
+  },
+  'run.canceled': (state, { time }) => {
+    // A killed step may leave changes in the tree. A retry rebuilds the tree first.
+    state.set(runField.status, 'canceled');
+    state.set(runField.ended_at, time);
+    state.clear(runField.writer);
+  },
+  'run.succeeded': (state, { time, data }) => {
+    state.set(runField.status, 'succeeded');
+    state.set(runField.message, data.message);
+    end(state, time);
+  },
+  'run.failed': (state, { time, data }) => {
+    state.set(runField.status, 'failed');
+    state.set(runField.reason, data.reason);
+    end(state, time);
+  },
+  'run.repaired': noChange,
+  'turn.planned': (state, { data: { turn, steps, usage, repetition, messages_read } }) => {
+    state.set(runField.turn, turn);
+    state.set(runField.turn_steps, steps);
+    state.set(runField.open, steps.length);
+    state.set(runField.repetition, repetition);
+    state.set(runField.messages_read, messages_read);
+    if (usage === undefined) return;
+    state.increase(runField.input_tokens, usage.input_tokens);
+    state.increase(runField.output_tokens, usage.output_tokens);
+    if (usage.cost_micros !== undefined) state.increase(runField.cost_micros, usage.cost_micros);
+  },
+  'message.received': (state, { data }) => {
+    state.set(messageField(data.message_id), 'received');
+    state.increase(runField.messages);
+  },
+};
+
+function end(state: StateChanges, time: string): void {
+  state.set(runField.ended_at, time);
+  state.clear(runField.closing);
+  stopClock(state, time);
+}
+
+// The sum of all stops minus the sum of all starts is the time between them.
+const startClock = (state: StateChanges, time: string): void => state.increase(runField.active_ms, -Date.parse(time));
+const stopClock = (state: StateChanges, time: string): void => state.increase(runField.active_ms, Date.parse(time));
+
+const takenBack = {
+  code: 'ETASKLOST',
+  message: 'The command had ended, and an undo took its changes back.',
+  next: 'Start it again if it is still needed.',
+};

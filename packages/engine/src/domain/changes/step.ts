@@ -1,0 +1,65 @@
+import type { EventOf } from '@holdpoint/contract';
+import { namedField, runField } from '../fields/run.ts';
+import { stepField } from '../fields/step.ts';
+import { heads } from '../heads.ts';
+import { type ChangesOf, type EventsOf, requireRestore, type StateChanges } from './state-changes.ts';
+
+export const stepChanges: ChangesOf<EventsOf<'step'>> = {
+  'step.created': (state, { step_id, time, data: { args, ...call } }) => {
+    state.set(stepField.call(step_id), call);
+    state.set(stepField.args(step_id), args);
+    state.set(stepField.effect(step_id), call.effect);
+    state.set(stepField.status(step_id), 'pending');
+    state.set(stepField.attempt(step_id), 0);
+    state.set(stepField.created_at(step_id), time);
+    if (call.name !== undefined) state.set(namedField(call.name), step_id);
+    state.increase(runField.steps);
+  },
+  'step.queued': (state, { step_id, data }) => {
+    state.set(stepField.status(step_id), 'queued');
+    state.set(stepField.args(step_id), data.args);
+    state.set(stepField.effect(step_id), data.effect);
+  },
+  'step.started': (state, { step_id, time, data }) => {
+    state.set(stepField.status(step_id), 'running');
+    state.set(stepField.attempt(step_id), data.attempt);
+    state.set(stepField.started_at(step_id), time);
+    state.set(stepField.worker(step_id), data.worker);
+    if (!data.writes) return;
+    state.set(runField.writer, step_id);
+    state.set(runField.head, heads.attempt(step_id, data.attempt));
+  },
+  'step.deferred': (state, { step_id, data: { until, task_id, begins } }) => {
+    state.set(stepField.status(step_id), 'deferred');
+    state.set(stepField.deferred(step_id), { until, task_id, begins });
+  },
+  'step.retried': (state, { step_id, data }) => {
+    state.set(stepField.status(step_id), 'queued');
+    state.increase(stepField.interruptions(step_id));
+    if (data.restore) requireRestore(state);
+  },
+  'step.indeterminate': (state, { step_id, data }) => {
+    state.set(stepField.status(step_id), 'indeterminate');
+    if (data.restore) requireRestore(state);
+  },
+  'step.succeeded': settleAs('succeeded'),
+  'step.failed': settleAs('failed'),
+  'step.killed': settleAs('killed'),
+  'step.timed_out': settleAs('timed_out'),
+  'step.rejected': settleAs('rejected'),
+  'step.expired': settleAs('expired'),
+  'step.canceled': settleAs('canceled'),
+};
+
+type SettledStatus = 'succeeded' | 'failed' | 'killed' | 'timed_out' | 'rejected' | 'expired' | 'canceled';
+
+function settleAs(status: SettledStatus) {
+  return (state: StateChanges, { step_id, time, data }: EventOf<`step.${SettledStatus}`>): void => {
+    const { value, error, attempt, duration_ms, inherited_from, grants, restore } = data;
+    state.set(stepField.status(step_id), status);
+    state.set(stepField.outcome(step_id), { attempt, value, error, duration_ms, inherited_from, grants });
+    state.set(stepField.settled_at(step_id), time);
+    state.increase(runField.open, -1);
+    if (restore) requireRestore(state);
+  };
+}

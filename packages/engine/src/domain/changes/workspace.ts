@@ -1,0 +1,42 @@
+import { runField } from '../fields/run.ts';
+import { stepField } from '../fields/step.ts';
+import { heads } from '../heads.ts';
+import type { PublicationEvent } from './publication.ts';
+import { type ChangesOf, type EventsOf, noChange, requireRestore } from './state-changes.ts';
+
+/** The changes of the tree. Those of its publication: `publication.ts`. */
+export const workspaceChanges: ChangesOf<Exclude<EventsOf<'workspace'>, PublicationEvent>> = {
+  'workspace.progress': noChange,
+  'workspace.materialised': (state, { data: { snapshot, base = snapshot } }) => {
+    state.set(runField.snapshot, snapshot);
+    state.set(runField.base, base);
+    state.set(runField.lease, 1);
+    state.clear(runField.head);
+  },
+  'workspace.leased': (state, { data }) => {
+    state.set(runField.lease, data.epoch);
+    state.clear(runField.head);
+    state.set(runField.uncaptured, 0);
+  },
+  'workspace.held': (state, { data }) => state.set(runField.writer, data.task_id),
+  'workspace.captured': (state, { data }) => {
+    state.set(runField.snapshot, data.snapshot);
+    state.clear(runField.writer);
+    state.increase(runField.uncaptured, -1);
+  },
+  'workspace.drifted': (state, { data }) => {
+    state.set(runField.snapshot, data.snapshot);
+    state.clear(runField.writer);
+  },
+  'workspace.snapshotted': (state, { step_id, data }) => {
+    state.set(runField.snapshot, data.snapshot);
+    state.set(stepField.snapshot(step_id), data.snapshot);
+    state.clear(runField.writer);
+  },
+  'workspace.validating': (state, { data }) => {
+    state.set(runField.validating, data.snapshot);
+    state.set(runField.head, heads.validators(data.snapshot));
+  },
+  'workspace.distrusted': requireRestore,
+  'workspace.restored': (state) => state.clear(runField.restore),
+};

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+
+/** How a value is written: text as it is, a decimal integer, or JSON text. */
+type Encoding = 'text' | 'integer' | 'json';
+
+/** One line of a table of fields. `schema` reads the stored text; an empty field is the same as an absent one. */
+export interface Field<Schema extends z.ZodType = z.ZodType> {
+  encoding: Encoding;
+  meaning: string;
+  schema: Schema;
+}
+
+type Table = Readonly<Record<string, Field>>;
+type ValueOf<Line extends Field> = NonNullable<z.output<Line['schema']>>;
+
+const field = <Schema extends z.ZodType>(encoding: Encoding, schema: Schema, meaning: string): Field<Schema> => ({
+  encoding,
+  meaning,
+  schema,
+});
+
+export const text = <Schema extends z.ZodType>(schema: Schema, meaning: string) => field('text', schema, meaning);
+
+const wholeNumber = z.coerce.number().int();
+/** 0 when absent. */
+export const integer = (meaning: string) => field('integer', wholeNumber.default(0), meaning);
+export const optionalInteger = (meaning: string) => field('integer', wholeNumber.optional(), meaning);
+
+const parsed = z.string().transform((stored): unknown => JSON.parse(stored));
+export const json = <Schema extends z.ZodType>(schema: Schema, meaning: string) =>
+  field('json', parsed.pipe(schema), meaning);
+
+export const optional = <Schema extends z.ZodType>(line: Field<Schema>): Field<z.ZodOptional<Schema>> => ({
+  ...line,
+  schema: line.schema.optional(),
+});
+
+/** Parses the stored fields of one run, step, approval or task. */
+export const schemaOf = <Fields extends Table>(table: Fields) =>
+  z.object(Object.fromEntries(Object.entries(table).map(([name, { schema }]) => [name, schema]))) as z.ZodObject<{
+    [Name in keyof Fields]: Fields[Name]['schema'];
+  }>;
+
+/** A place in the state hash of a run, and how its value is written there. */
+export interface Cell<Value> {
+  name: string;
+  encode: (value: Value) => string;
+  /** The encoded value that an absent field stands for. */
+  absent: string;
+}
+
+export function cell<Line extends Field>(name: string, { encoding, schema }: Line): Cell<ValueOf<Line>> {
+  const encode: (value: unknown) => string = encoding === 'json' ? JSON.stringify : String;
+  const fallback = schema.safeParse(undefined).data;
+  return { name, encode, absent: fallback === undefined ? '' : encode(fallback) };
+}
+
+/** The cells of a table with one row: `runField.status`. */
+export const cellsOf = <Fields extends Table>(table: Fields) =>
+  Object.fromEntries(Object.entries(table).map(([name, field]): [string, unknown] => [name, cell(name, field)])) as {
+    [Name in keyof Fields]: Cell<ValueOf<Fields[Name]>>;
+  };
+
+/** The cells of a table with one row per id: `stepField.status(stepId)`. */
+export const cellsById = <Fields extends Table>(table: Fields) =>
+  Object.fromEntries(
+    Object.entries(cellsOf(table)).map(([name, column]) => [
+      name,
+      (id: string) => ({ ...column, name: nameOf(id, name) }),
+    ]),
+  ) as { [Name in keyof Fields]: (id: string) => Cell<ValueOf<Fields[Name]>> };
+
+export const nameOf = (id: string, field: string): string => `${id}:${field}`;

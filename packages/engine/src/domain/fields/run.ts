@@ -1,0 +1,109 @@
+import {
+  agentsTotalSchema,
+  closingSchema,
+  conflictSummarySchema,
+  forkedFromSchema,
+  parentSchema,
+  payloadSchema,
+  problemSchema,
+  publicationStatusSchema,
+  publishedSchema,
+  publishReleaseSchema,
+  publishRequestSchema,
+  repetitionSchema,
+  runHeaderSchema,
+  runStatusSchema,
+  stepIdSchema,
+  toolVersionsSchema,
+  usageSchema,
+  validatedSchema,
+} from '@holdpoint/contract';
+import { z } from 'zod';
+import { cell, cellsOf, integer, json, optional, text } from './field.ts';
+
+/** The fields of a run in its state hash: one flat hash, so that a script can test and set any of them at once. */
+export const runTable = {
+  seq: integer('Sequence number of the last event.'),
+  status: text(runStatusSchema, 'Status of the run.'),
+  header: json(runHeaderSchema, 'What lists show: title, toolset, planner, model, labels and priority.'),
+  created_at: text(z.string(), 'Time of run.created.'),
+  started_at: optional(text(z.string(), 'Time of run.started.')),
+  ended_at: optional(text(z.string(), 'Time of the end; cleared when the run is resumed.')),
+  turn: integer('Number of the last planned turn; 0 before the first.'),
+  turn_steps: json(z.array(stepIdSchema), 'Ids of the steps of that turn, in order.'),
+  open: integer('Steps of that turn that are not settled.'),
+  parked: integer('Pending approvals.'),
+  budget_from: optional(json(usageSchema, 'Usage at the last resume from a pause: limits count from there.')),
+  steps: integer('Steps that were planned.'),
+  active_ms: integer(
+    'Milliseconds in the status running, minus the time (since the epoch) at which it began if it is running.',
+  ),
+  input_tokens: integer('Tokens that models read.'),
+  output_tokens: integer('Tokens that models wrote.'),
+  cost_micros: integer('Cost of the models, in millionths of a US dollar.'),
+  repetition: optional(json(repetitionSchema, 'How often the last turns were the same, or failed altogether.')),
+  tools: optional(json(toolVersionsSchema, 'Version of each tool when the run began or accepted new versions.')),
+  messages: integer('Messages that people sent.'),
+  messages_read: integer('Messages that the planner has read.'),
+  open_tasks: integer('Tasks that are not over.'),
+  agents: integer('Sub-agents that this run started itself.'),
+  agents_total: optional(json(agentsTotalSchema, 'Sum of the reports of its sub-agents (`agent-report.ts`).')),
+  closing: optional(json(closingSchema, 'How the run ends when its tasks are over.')),
+  base: optional(text(z.string(), 'Snapshot that the change set is counted from.')),
+  snapshot: optional(text(z.string(), 'Snapshot that the workspace is at.')),
+  message: optional(text(z.string(), 'Last message of a run that succeeded.')),
+  reason: optional(json(problemSchema, 'Why the run is paused or failed.')),
+  lease: integer("Epoch of the run's tree. Each take-over raises it, and trees of lower epochs are stale."),
+  writer: text(
+    z.string().default(''),
+    'The step or task that alone may change the tree and take snapshots; empty: none.',
+  ),
+  /** The tree carries the same name, which shows when a log or a tree went back to an earlier time. */
+  head: text(
+    z.string().default(''),
+    'The last writer that was admitted to the tree (`heads.ts`); empty: none since the tree was made.',
+  ),
+  uncaptured: integer(
+    'Background commands started on this tree without a later snapshot: until 0, the tree may be ahead of `snapshot`.',
+  ),
+  restore: optional(
+    text(
+      z.literal('due'),
+      'Set while the tree must be rebuilt from `snapshot`, e.g. after an interrupted attempt or an undo.',
+    ),
+  ),
+  publication: text(publicationStatusSchema, 'Status of the publication.'),
+  publish_request: optional(json(publishRequestSchema, 'What the last publish was asked to do.')),
+  publish_release: optional(json(publishReleaseSchema, 'What people decided about that publish.')),
+  validating: optional(text(z.string(), 'Snapshot that validators run on; stays set when their worker dies.')),
+  validated: optional(json(validatedSchema, 'Result of the last validation.')),
+  publish_approval: optional(text(z.string(), 'Approval that a parked publish waits for.')),
+  publication_detail: optional(
+    json(
+      z.strictObject({
+        published: publishedSchema.optional(),
+        conflicts: z.array(conflictSummarySchema).optional(),
+        reason: problemSchema.optional(),
+      }),
+      'Outcome of the last publish.',
+    ),
+  ),
+  forked_from: optional(json(forkedFromSchema, 'The run that this one continues.')),
+  parent: optional(json(parentSchema, 'The run and task that a sub-agent works for.')),
+  forks: integer('Runs that were forked from this one.'),
+};
+
+export const runField = cellsOf(runTable);
+
+/** The job description. Not part of `RunState`: it may be long and never changes (`log/read-spec.ts`). */
+export const specField = cell('spec', json(payloadSchema, 'What the run was asked to do.'));
+
+const textCell = (name: string) => cell(name, text(z.string(), ''));
+/** The step that has this name now. */
+export const namedField = (name: string) => textCell(`named:${name}`);
+/** The snapshot that a fork began with. */
+export const forkField = (child: string) => textCell(`fork:${child}`);
+/** The task of this run beneath which a step of another run reserved one of its sub-agents (`reserve-agent.ts`). */
+export const reservedField = (stepId: string) => textCell(`reserved:${stepId}`);
+/** Set once a message was received. */
+export const messageField = (messageId: string) => textCell(messageId);

@@ -1,0 +1,23 @@
+import type { DecisionKind, Grant } from '@holdpoint/contract';
+import type { ApprovalState, StepState } from './state.ts';
+
+interface Decision {
+  decision: DecisionKind;
+  args?: Grant['args'];
+  message?: string;
+}
+
+/** `undefined` when the call did not run. */
+export function toGrant({ decision, args, message }: Decision, isIndeterminate: boolean): Grant | undefined {
+  if (decision !== 'approve' && decision !== 'edit') return undefined;
+  return { decision, args, message, indeterminate: isIndeterminate || undefined };
+}
+
+/** The decisions that let a step run, in order. For a step that a fork inherited, those in the original run come first. */
+export function grantsOf(step: StepState, approvals: readonly ApprovalState[]): Grant[] {
+  const own = approvals.flatMap(({ request, decision }) => {
+    if (request.step_id !== step.id || decision === undefined) return [];
+    return toGrant(decision, request.kind === 'indeterminate') ?? [];
+  });
+  return [...(step.outcome?.grants ?? []), ...own];
+}

@@ -1,0 +1,75 @@
+import { type OperatorPolicy, operatorPolicySchema, policySchema } from '@holdpoint/contract';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { boundBy, holdsPublish, judge, judgeCall } from './judge-call.ts';
+
+const actions = ['allow', 'hold', 'deny'] as const;
+const strictness = (action: string) => actions.indexOf(action as never);
+const rule = fc.record({
+  match: fc.record(
+    {
+      effect: fc.constantFrom('read', 'workspace', 'external'),
+      risk: fc.constantFrom('low', 'medium', 'high'),
+      tool: fc.constantFrom('edit', 'bash', 'read_file'),
+    },
+    { requiredKeys: [] },
+  ),
+  action: fc.constantFrom(...actions),
+});
+const rules = fc.array(rule, { maxLength: 4 });
+const call = fc.record({
+  tool: fc.constantFrom('edit', 'bash', 'read_file'),
+  effect: fc.constantFrom('read', 'workspace', 'external'),
+  risk: fc.constantFrom('low', 'medium', 'high'),
+});
+const operator = rules.map((some) => operatorPolicySchema.parse({ rules: some }));
+
+test('a call is allowed only if the policy of the run and every one of the operator allow it', () => {
+  fc.assert(
+    fc.property(rules, fc.array(operator, { maxLength: 3 }), fc.option(operator), call, (own, recorded, now, one) => {
+      const policy = policySchema.parse({ rules: own });
+      const { action } = judgeCall({ policy, operator: recorded }, now ?? undefined, one);
+      expect(strictness(action)).toBeGreaterThanOrEqual(strictness(judge(policy, one).action));
+      for (const each of [...recorded, ...(now === null ? [] : [now])]) {
+        // The verdict of one operator policy alone: the run allows everything.
+        const all = policySchema.parse({ rules: [{ match: {}, action: 'allow' }] });
+        expect(strictness(action)).toBeGreaterThanOrEqual(strictness(judgeCall({ policy: all }, each, one).action));
+      }
+    }),
+  );
+});
+
+test('without a matching rule the policy of the run decides', () => {
+  const policy = policySchema.parse({ rules: [{ match: {}, action: 'allow' }] });
+  const operatorPolicy = operatorPolicySchema.parse({ rules: [{ match: { tool: 'bash' }, action: 'hold' }] });
+  const judged = (tool: string) => judgeCall({ policy }, operatorPolicy, { tool, effect: 'workspace', risk: 'low' });
+  expect(judged('edit').action).toBe('allow');
+  expect(judged('bash')).toEqual({ action: 'hold', reason: "rule 1 of the operator's policy: hold" });
+});
+
+test('any policy can hold a publish, and the result names it', () => {
+  const policy = policySchema.parse({});
+  const hold = operatorPolicySchema.parse({ publish: 'hold' });
+  expect(holdsPublish({ policy }, undefined)).toBe(undefined);
+  expect(holdsPublish({ policy: { ...policy, publish: 'hold' } }, undefined)).toBe('run');
+  expect(holdsPublish({ policy }, hold)).toBe('operator');
+  expect(holdsPublish({ policy, operator: [hold] }, undefined)).toBe('operator');
+});
+
+test('a run records each policy once, with those of the run that it continues', () => {
+  const [a, b] = ['a', 'b'].map((reason): OperatorPolicy => {
+    return operatorPolicySchema.parse({ rules: [{ match: {}, action: 'hold', reason }] });
+  });
+  expect(boundBy(undefined)).toEqual({});
+  expect(boundBy(a)).toEqual({ operator: [a] });
+  expect(boundBy(structuredClone(a), { operator: a && [a] })).toEqual({ operator: [a] });
+  expect(boundBy(b, { operator: a && [a] })).toEqual({ operator: [a, b] });
+});
+
+test.each([
+  [{ rules: [{ match: { tol: 'bash' }, action: 'hold' }] }],
+  [{ rules: [{ match: {}, action: 'park' }] }],
+  [{ publsh: 'hold' }],
+])('%j is not a policy', (value) => {
+  expect(operatorPolicySchema.safeParse(value).success).toBe(false);
+});

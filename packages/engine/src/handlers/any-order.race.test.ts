@@ -1,0 +1,233 @@
+import { isTerminal } from '@holdpoint/contract';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { z } from 'zod';
+import { decideApproval } from '../approvals/decide-approval.ts';
+import { listPendingApprovals } from '../approvals/list-approvals.ts';
+import { forkRun } from '../commands/fork-run.ts';
+import { retryRun } from '../commands/retry-run.ts';
+import { sendMessage } from '../commands/send-message.ts';
+import { requestCancel, requestPause, requestResume } from '../commands/steer-run.ts';
+import { submitRun } from '../commands/submit-run.ts';
+import { undoSteps } from '../commands/undo-run.ts';
+import { noUsage } from '../domain/agent-report.ts';
+import type { RunState } from '../domain/state.ts';
+import { EngineError } from '../errors.ts';
+import { listRuns } from '../queries/list-runs.ts';
+import { listSteps } from '../queries/list-steps.ts';
+import { listAgents } from '../queries/list-tree.ts';
+import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
+import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
+import { soundLog } from '../testing/sound-log.ts';
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startTestEngine();
+});
+afterAll(() => engine.stop());
+
+/** A sub-agent that begins another. */
+const nested = {
+  effect: 'read',
+  agent: {
+    groups: [
+      { steps: [{ tool: 'count', args: { effect: 'workspace' } }] },
+      {
+        steps: [
+          {
+            tool: 'count',
+            args: { effect: 'read', agent: { groups: [{ steps: [{ tool: 'count', args: { effect: 'external' } }] }] } },
+          },
+        ],
+      },
+    ],
+  },
+};
+
+const call: fc.Arbitrary<{ args: Record<string, z.core.util.JSONType> }> = fc.record({
+  args: fc.oneof<fc.MaybeWeightedArbitrary<Record<string, z.core.util.JSONType>>[]>(
+    {
+      weight: 8,
+      arbitrary: fc.record({ effect: fc.constantFrom('read', 'workspace', 'external'), fail: fc.boolean() }),
+    },
+    { weight: 1, arbitrary: fc.constant({ effect: 'read', background: 'beside' }) },
+    { weight: 1, arbitrary: fc.constant(nested) },
+    {
+      weight: 1,
+      arbitrary: fc.constant({
+        effect: 'read',
+        agent: { groups: [{ steps: [{ tool: 'count', args: { effect: 'workspace' } }] }] },
+      }),
+    },
+  ),
+});
+const groups = fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 4 });
+const rules = fc.array(
+  fc.record({
+    match: fc.record({ effect: fc.constantFrom('read', 'workspace', 'external') }),
+    action: fc.constantFrom('allow', 'hold', 'deny'),
+  }),
+  { maxLength: 3 },
+);
+
+/** The run itself, or a sub-agent beneath it. */
+const who = fc.integer({ min: 0, max: 3 });
+
+/** Things that happen to a run, in any order. */
+const happenings = fc.array(
+  fc.oneof(
+    fc.record({ kind: fc.constant('deliver' as const) }),
+    fc.record({ kind: fc.constant('die' as const), at: fc.integer({ min: 1, max: 40 }), after: fc.boolean() }),
+    fc.record({
+      kind: fc.constant('decide' as const),
+      who,
+      decision: fc.constantFrom('approve' as const, 'reject' as const, 'respond' as const, 'edit' as const),
+      deciders: fc.integer({ min: 1, max: 3 }),
+    }),
+    fc.record({ kind: fc.constant('sweep' as const) }),
+    fc.record({ kind: fc.constant('pause' as const), who }),
+    fc.record({ kind: fc.constant('resume' as const), who }),
+    fc.record({ kind: fc.constant('expire' as const) }),
+    fc.record({ kind: fc.constant('undo' as const), to: fc.integer({ min: 0, max: 6 }) }),
+    fc.record({ kind: fc.constant('fork' as const), from: fc.integer({ min: 0, max: 6 }) }),
+    fc.record({ kind: fc.constant('retry' as const), from: fc.integer({ min: 1, max: 6 }) }),
+    fc.record({ kind: fc.constant('say' as const) }),
+    fc.record({ kind: fc.constant('cancel' as const), who }),
+  ),
+  { maxLength: 12 },
+);
+type Happening = typeof happenings extends fc.Arbitrary<(infer Item)[]> ? Item : never;
+
+test('whatever happens to a run and in whatever order, its log folds to its state, and it can be brought to an end', async () => {
+  await fc.assert(
+    fc.asyncProperty(groups, rules, happenings, fc.boolean(), async (plan, policy, all, cancel) => {
+      await engine.deps.redis.flushall();
+      const { deps, treeOf } = inMemoryWorker(engine);
+      const spec = specOf(plan, { policy: { rules: policy }, onError: 'continue' });
+      const { runId } = await submitRun(deps, { spec, by: 'test' });
+      for (const happening of all) {
+        await happen(deps, runId, happening);
+        for (const { id } of (await listRuns(deps, {}, { limit: 50 })).items) await soundLog(deps, id);
+      }
+      if (cancel) await requestCancel(deps, runId, { by: 'test' }).catch(unlessEngineError);
+      await bringToAnEnd(deps, runId);
+      await soundLog(deps, runId);
+      // The run, and every run that was forked from it or from one of those.
+      for (const { id } of (await listRuns(deps, {}, { limit: 50 })).items) {
+        if (id !== runId) await bringToAnEnd(deps, id);
+        await soundLog(deps, id);
+        const { run, steps } = await listSteps(deps, id);
+        expect(isTerminal(run.status)).toBe(true);
+        await countsItsAgents(deps, run);
+        if (run.status !== 'succeeded') continue;
+        const alive = steps.filter((step) => step.status !== 'undone');
+        const wrote = alive.filter((step) => step.effect === 'workspace' && step.outcome?.attempt != null);
+        const tree = treeOf(id);
+        // Nothing of the workspace is there twice, nothing that was recorded is missing, and nothing undone is left.
+        // Writes are there in the order in which they were planned.
+        const found = tree.filter((step) => wrote.some(({ id }) => id === step));
+        expect(found).toEqual(wrote.map((step) => step.id));
+        for (const step of steps) if (step.status === 'undone') expect(tree).not.toContain(step.id);
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
+/** What the log of a run says of its sub-agents is what theirs say. */
+async function countsItsAgents(deps: InMemoryWorker['deps'], run: RunState): Promise<void> {
+  const all = await listAgents(deps, run);
+  const { waiting = 0, approvals = 0, paused = 0, used = noUsage } = run.agents_total ?? {};
+  expect([waiting, approvals, paused]).toEqual([0, 0, 0]);
+  expect(used.steps).toBe(all.reduce((sum, { steps }) => sum + steps, 0));
+  expect(run.agents + used.agents).toBeGreaterThanOrEqual(all.length);
+}
+
+async function happen(deps: InMemoryWorker['deps'], runId: string, happening: Happening): Promise<void> {
+  switch (happening.kind) {
+    case 'deliver':
+      return deliverAll(deps);
+    case 'sweep':
+      return sweepOnce(deps);
+    case 'die': {
+      const dying = dyingAt(deps, happening.at, happening.after ? 'after' : 'before');
+      return deliverAll(deps, () => (dying.died() ? deps : dying.deps));
+    }
+    case 'pause':
+      return requestPause(deps, await idOf(deps, runId, happening.who), 'test').catch(unlessEngineError);
+    case 'resume':
+      return requestResume(deps, await idOf(deps, runId, happening.who), { by: 'ann' }).catch(unlessEngineError);
+    case 'expire': {
+      const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
+      if (view?.subject !== 'step') return;
+      await deps.queues.wakeStep({ id: runId, header: {} }, view.step.id);
+      return deliverAll({ ...deps, now: () => Date.now() + 8 * 24 * 3_600_000 });
+    }
+    case 'undo':
+      await undoSteps(deps, runId, { toStep: happening.to, keepExternalEffects: true, by: 'test' }).catch(
+        unlessEngineError,
+      );
+      return;
+    case 'retry':
+      await retryRun(deps, runId, { fromStep: happening.from, keepExternalEffects: true, by: 'test' }).catch(
+        unlessEngineError,
+      );
+      return;
+    case 'say':
+      await sendMessage(deps, runId, { text: 'words', by: 'test' }).catch(unlessEngineError);
+      return;
+    case 'cancel':
+      return requestCancel(deps, await idOf(deps, runId, happening.who), { by: 'test' }).catch(unlessEngineError);
+    case 'fork':
+      await forkRun(deps, runId, { fromStep: happening.from, changes: {}, by: 'test' }).catch(unlessEngineError);
+      return;
+    case 'decide': {
+      const run_id = await idOf(deps, runId, happening.who);
+      const [view] = (await listPendingApprovals(deps, { run_id }, { limit: 1 })).items;
+      if (!view) return;
+      const deciders = Array.from({ length: happening.deciders }, (_, index) =>
+        decideApproval(deps, view.approval.id, {
+          decision: happening.decision,
+          action_digest: view.digest,
+          message: `decider ${index}`,
+          by: 'test',
+          ...(happening.decision === 'edit' ? { args: { effect: 'workspace' } } : {}),
+        }).catch(unlessEngineError),
+      );
+      await Promise.all(deciders);
+      return;
+    }
+    default:
+      return happening satisfies never;
+  }
+}
+
+/** In the newest tree. */
+async function idOf(deps: InMemoryWorker['deps'], runId: string, who: number): Promise<string> {
+  const { run } = await listSteps(deps, runId);
+  return [run, ...(await listAgents(deps, run))][who]?.id ?? runId;
+}
+
+async function bringToAnEnd(deps: InMemoryWorker['deps'], runId: string): Promise<void> {
+  for (let round = 0; round < 60; round++) {
+    await sweepOnce(deps);
+    await deliverAll(deps);
+    const { run } = await listSteps(deps, runId);
+    if (isTerminal(run.status)) return;
+    // A sub-agent may pause and wait like any other run.
+    for (const { id } of (await listRuns(deps, { status: ['paused'] }, { limit: 50 })).items) {
+      await requestResume(deps, id, { by: 'ann' });
+    }
+    for (const view of (await listPendingApprovals(deps, {}, { limit: 50 })).items) {
+      await decideApproval(deps, view.approval.id, {
+        decision: 'approve',
+        action_digest: view.digest,
+        by: 'test',
+      }).catch(unlessEngineError);
+    }
+  }
+}
+
+function unlessEngineError(error: unknown): void {
+  if (!(error instanceof EngineError)) throw error;
+}

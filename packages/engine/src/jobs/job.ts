@@ -1,0 +1,40 @@
+import { EngineError } from '../errors.ts';
+
+/** What a handler knows of the job that woke it. */
+export interface JobContext {
+  /** Aborted with one of the `AbortReason`s. */
+  signal: AbortSignal;
+  /** No retry of the queue is left after this one. */
+  lastTry: boolean;
+}
+
+/** Why a running attempt is interrupted. `canceled`: its run is; `lock-lost`: another worker has the job; `shutdown`: this worker is ending. */
+export type AbortReason = 'canceled' | 'lock-lost' | 'shutdown';
+
+/** What becomes of the job: it is done, or it sleeps (delayed) until a time or a wake-up. */
+export type JobEnd = { kind: 'done' } | { kind: 'sleep'; until: number };
+
+export const done: JobEnd = { kind: 'done' };
+
+/** Thrown by a handler to give its job back to the queue at once: nothing was decided here. */
+export class HandBack extends Error {
+  override name = 'HandBack';
+}
+
+/** BullMQ aborts with the reason as a string, or as the message of an error. */
+export function abortReason(signal: AbortSignal): AbortReason | undefined {
+  if (!signal.aborted) return undefined;
+  const reason: unknown = signal.reason;
+  const text = reason instanceof Error ? reason.message : String(reason);
+  if (text === 'canceled' || text === 'shutdown') return text;
+  return 'lock-lost';
+}
+
+/** Throws when the worker is ending or has lost the job: nothing may be recorded then. */
+export function leaveIfAborted(signal: AbortSignal): void {
+  const reason = abortReason(signal);
+  if (reason === 'shutdown') throw new HandBack();
+  if (reason === 'lock-lost') throw lockLost();
+}
+
+export const lockLost = () => new EngineError('superseded', 'the lock of the job was lost; another worker has it');

@@ -1,0 +1,177 @@
+import type { EventOf, Grant, LoggedEvent, RunSpec, StepStatus } from '@holdpoint/contract';
+import { fromPayload } from '../blobs/blob-store.ts';
+import type { EngineDeps } from '../deps.ts';
+import { namedField } from '../domain/fields/run.ts';
+import { toGrant } from '../domain/grants.ts';
+import type { RunState, StepState } from '../domain/state.ts';
+import { ownerOf } from '../log/indexes.ts';
+import { readWholeLog } from '../log/read-log.ts';
+import { readFields, readStep, readTurnSteps } from '../log/read-state.ts';
+import type { PastTurn, PlannerInput, RunDecision, SettledStep } from '../ports.ts';
+
+type Deps = Pick<EngineDeps, 'redis' | 'blobs'>;
+
+/**
+ * The run as a planner may look at it. Each look reads only what it needs.
+ * @param just a step whose outcome is about to be recorded
+ */
+export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: SettledStep): PlannerInput {
+  return {
+    runId: run.id,
+    spec,
+    turn: run.turn + 1,
+    async named(name) {
+      if (just !== undefined && just.name === name) return just;
+      const field = namedField(name).name;
+      const id = (await readFields(deps.redis, run.id, [field]))[field];
+      // A step of the run that this one was forked from lies there.
+      const owner = id && run.forked_from?.names[name] === id ? await ownerOf(deps.redis, id) : run.id;
+      const found = id && owner ? await readStep(deps.redis, owner, id) : undefined;
+      return found && settledStep(deps, found.step);
+    },
+    async previous() {
+      if (just !== undefined && run.turn_steps.length === 1) return [just];
+      const steps = await readTurnSteps(deps.redis, run);
+      return Promise.all(steps.map((step) => (step.id === just?.id ? just : settledStep(deps, step))));
+    },
+    async history() {
+      const past = await history(deps, run);
+      return { turns: past.turns, unread: past.heard };
+    },
+    unattended: run.parent !== undefined,
+  };
+}
+
+async function settledStep(deps: Deps, step: StepState): Promise<SettledStep> {
+  const { outcome, call } = step;
+  return {
+    id: step.id,
+    ...(call.name === undefined ? {} : { name: call.name }),
+    ...(call.call_id === undefined ? {} : { call_id: call.call_id }),
+    tool: call.tool,
+    args: await fromPayload(deps.blobs, step.args),
+    status: step.status,
+    ...(outcome?.value === undefined ? {} : { value: await fromPayload(deps.blobs, outcome.value) }),
+    ...(outcome?.error === undefined ? {} : { error: outcome.error }),
+  };
+}
+
+type Settled = EventOf<
+  | 'step.succeeded'
+  | 'step.failed'
+  | 'step.killed'
+  | 'step.timed_out'
+  | 'step.rejected'
+  | 'step.expired'
+  | 'step.canceled'
+>;
+
+/** Turns, and the messages since the last turn. */
+interface History {
+  turns: PastTurn[];
+  heard: string[];
+}
+
+/** The turns so far, in the log: a fork's past is the other run's, up to where it left it. */
+async function history(deps: Deps, run: Past): Promise<History> {
+  const turns: PastTurn[] = [];
+  const steps = new Map<string, SettledStep>();
+  const isIndeterminate = new Set<string>();
+  const messages: string[] = [];
+  let read = 0;
+  // Messages of an undone turn stay.
+  let carried: string[] = [];
+  for await (const event of readWholeLog(deps.redis, run.id)) {
+    if (run.until !== undefined && event.seq > run.until) break;
+    if (event.type === 'run.created' && event.data.forked_from !== undefined) {
+      const { run_id, seq, turn } = event.data.forked_from;
+      const past = await history(deps, { id: run_id, until: seq });
+      turns.push(...past.turns.filter((one) => one.turn <= turn));
+    } else if (event.type === 'message.received') {
+      messages.push(event.data.text);
+    } else if (event.type === 'run.rewound') {
+      carried.push(...rewind(turns, event.data));
+    } else if (event.type === 'turn.planned') {
+      const { turn, message, answer, messages_read = read } = event.data;
+      const recorded = answer === undefined ? {} : { answer: await fromPayload(deps.blobs, answer) };
+      turns.push({
+        turn,
+        message,
+        ...recorded,
+        ...(event.data.refused && { refused: event.data.refused.error }),
+        steps: [],
+        heard: [...carried, ...messages.slice(read, messages_read)],
+      });
+      carried = [];
+      read = messages_read;
+    } else if (event.type === 'step.created') {
+      const { name, call_id, tool } = event.data;
+      const step: SettledStep = {
+        id: event.step_id,
+        ...(name === undefined ? {} : { name }),
+        ...(call_id === undefined ? {} : { call_id }),
+        tool,
+        args: await fromPayload(deps.blobs, event.data.args),
+        status: 'pending',
+      };
+      steps.set(step.id, step);
+      turns.at(-1)?.steps.push(step);
+    } else if (event.type === 'approval.requested') {
+      if (event.data.kind === 'indeterminate') isIndeterminate.add(event.data.approval_id);
+    } else if (event.type === 'approval.decided') {
+      const grant = toGrant(event.data, isIndeterminate.has(event.data.approval_id));
+      await addDecisions(deps, event.step_id === undefined ? undefined : steps.get(event.step_id), grant && [grant]);
+    } else if (isSettledEvent(event)) {
+      const step = steps.get(event.step_id);
+      if (!step) continue;
+      step.status = event.type.slice('step.'.length) as StepStatus;
+      if (event.data.value !== undefined) step.value = await fromPayload(deps.blobs, event.data.value);
+      if (event.data.error !== undefined) step.error = event.data.error;
+      await addDecisions(deps, step, event.data.grants);
+    }
+  }
+  return { turns, heard: [...carried, ...messages.slice(read)] };
+}
+
+async function addDecisions(deps: Deps, step: SettledStep | undefined, grants: readonly Grant[] = []): Promise<void> {
+  if (step === undefined) return;
+  for (const { decision, args, message, indeterminate } of grants) {
+    const known: RunDecision = {
+      decision,
+      ...(args === undefined ? {} : { args: await fromPayload(deps.blobs, args) }),
+      ...(message === undefined ? {} : { message }),
+      isIndeterminate: indeterminate === true,
+    };
+    step.decided = [...(step.decided ?? []), known];
+  }
+}
+
+interface Past {
+  id: string;
+  /** Sequence number of the last event that counts; when absent, all events count. */
+  until?: number;
+}
+
+/**
+ * Undone turns are no part of the conversation; steps that run again follow as events of their own.
+ * @returns the messages of the removed turns
+ */
+function rewind(turns: PastTurn[], { to_step, turn, steps }: EventOf<'run.rewound'>['data']): string[] {
+  const gone = turns.filter((one) => one.turn > turn);
+  turns.splice(0, turns.length, ...turns.filter((one) => one.turn <= turn));
+  const last = turns.at(-1);
+  if (to_step !== null && last?.turn === turn) last.steps = last.steps.filter((step) => steps.includes(step.id));
+  return gone.flatMap(({ heard }) => heard);
+}
+
+const isSettledEvent = (event: LoggedEvent): event is Settled & { seq: number } => settledTypes.has(event.type);
+
+const settledTypes: ReadonlySet<string> = new Set<Settled['type']>([
+  'step.succeeded',
+  'step.failed',
+  'step.killed',
+  'step.timed_out',
+  'step.rejected',
+  'step.expired',
+  'step.canceled',
+]);

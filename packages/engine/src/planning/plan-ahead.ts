@@ -1,0 +1,49 @@
+import { fromPayload } from '../blobs/blob-store.ts';
+import type { WorkerDeps } from '../deps.ts';
+import { runField } from '../domain/fields/run.ts';
+import type { RunState, StepState } from '../domain/state.ts';
+import { openIs, type Transition } from '../domain/transition.ts';
+import type { AttemptResult } from '../domain/transitions/attempt.ts';
+import type { JobContext } from '../jobs/job.ts';
+import { readSpec } from '../log/read-spec.ts';
+import type { SettledStep } from '../ports.ts';
+import { plannerInput } from './history.ts';
+import { type Planned, planNext } from './plan-next.ts';
+
+/**
+ * For scripted runs the next group is known once the last open step settles, so both are recorded in one append. Model runs enqueue a turn
+ * job.
+ */
+export async function planAhead(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  result: AttemptResult,
+  { signal }: JobContext,
+): Promise<Planned | undefined> {
+  if (run.header.planner !== 'scripted' || run.status !== 'running' || run.open !== 1 || signal.aborted)
+    return undefined;
+  try {
+    const spec = await readSpec(deps, run);
+    const { status, value, error } = result;
+    const just: SettledStep = {
+      id: step.id,
+      ...(step.call.name === undefined ? {} : { name: step.call.name }),
+      tool: step.call.tool,
+      args: await fromPayload(deps.blobs, step.args),
+      status,
+      ...(value === undefined ? {} : { value: await fromPayload(deps.blobs, value) }),
+      ...(error === undefined ? {} : { error }),
+    };
+    return await planNext(deps, run, spec, plannerInput(deps, run, spec, just), signal);
+  } catch (error) {
+    deps.logger.warn({ run_id: run.id, err: error }, 'the next turn could not be planned ahead; a job of its own will');
+    return undefined;
+  }
+}
+
+/** The outcome of the last open step and the next turn as one append. */
+export const mergeTransitions = (outcome: Transition, next: Transition): Transition => ({
+  if: [...outcome.if, ...next.if.filter(({ field }) => field !== runField.open.name), openIs(1)],
+  events: [...outcome.events, ...next.events],
+});

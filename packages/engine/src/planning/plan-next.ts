@@ -1,0 +1,212 @@
+import { hasNetwork, type Problem, type RefusedCalls, type RunSpec } from '@holdpoint/contract';
+import { reportToAll } from '../agents/report-agent.ts';
+import { limitReachedAbove, roomForCalls } from '../agents/tree-limits.ts';
+import { toPayload } from '../blobs/blob-store.ts';
+import type { WorkerDeps } from '../deps.ts';
+import { judgeCall } from '../domain/judge-call.ts';
+import { limitReached } from '../domain/limits-reached.ts';
+import { isLooping, trackRepetition } from '../domain/loop-detection.ts';
+import type { RunState } from '../domain/state.ts';
+import { changedTools, toolsChanged } from '../domain/tool-versions.ts';
+import type { Transition } from '../domain/transition.ts';
+import { type PlannerOutput, planTurn, type TurnStep } from '../domain/transitions/plan-turn.ts';
+import { closeRun, endRun, pauseRun, type RunEnd } from '../domain/transitions/run-life.ts';
+import { unblocked } from '../domain/turn-order.ts';
+import { type Appended, append } from '../log/append.ts';
+import { claimOwner } from '../log/indexes.ts';
+import { prime } from '../log/primed-steps.ts';
+import { fieldsOfStep } from '../log/read-state.ts';
+import type { PlannedCall, PlannerDecision, PlannerInput } from '../ports.ts';
+import type { JobOwner } from '../queues/queues.ts';
+
+/** A planner's decision as a transition, with the steps that it starts. */
+export interface Planned {
+  transition: Transition;
+  /** Every step that is new. */
+  steps: string[];
+  /** Those that pass the gate with it. */
+  begin: string[];
+  /** No other part of the run needs a wake-up. */
+  nothingElsePending: boolean;
+  /** Appended instead of the end when a message arrived during planning. */
+  unlessHeard?: Transition;
+}
+
+/** Asks the planner for the next turn, unless a limit, changed tools or a model that gets nowhere stop the run. Records nothing. */
+export async function planNext(
+  deps: WorkerDeps,
+  run: RunState,
+  spec: RunSpec,
+  input: PlannerInput,
+  signal: AbortSignal,
+): Promise<Planned> {
+  const isModel = spec.goal.planner === 'model';
+  // A plan is asked before the limits, because that is free: a completed plan ends even when its last step reached a limit.
+  const scripted = isModel ? undefined : await deps.planners.scripted.next(input, signal);
+  if (scripted === undefined || scripted.kind === 'calls') {
+    const versions = deps.catalog.versions(spec.toolset);
+    if (run.parent !== undefined) await reportToAll(deps, run.id);
+    const next = scripted?.calls.length;
+    const reason =
+      limitReached(run, spec, deps.now(), next) ??
+      (await limitReachedAbove(deps, run, next)) ??
+      toolsChanged(changedTools(run, spec, versions));
+    if (reason !== undefined) return pausing(run, reason);
+  }
+  // A plan may repeat a call on purpose; only a model loops.
+  const repetition = isModel ? trackRepetition(run.repetition, await input.previous()) : undefined;
+  const lost = isLooping(repetition, spec.limits.loop_after);
+  if (lost !== undefined) return pausing(run, lost);
+  const decision = scripted ?? (await deps.planners.model.next(input, signal));
+  const { usage } = decision;
+  if (spec.limits.max_cost_usd !== undefined && usage !== undefined && usage.cost_micros === undefined) {
+    return pausing(run, costUnknown(spec));
+  }
+  const output = {
+    message: decision.message,
+    ...(decision.answer === undefined ? {} : { answer: await toPayload(deps.blobs, decision.answer) }),
+    ...(usage === undefined ? {} : { usage }),
+    ...(repetition === undefined ? {} : { repetition }),
+    ...(isModel ? { messages_read: run.messages } : {}),
+  };
+  return planned(deps, run, spec, decision, output);
+}
+
+const nothing = { steps: [], begin: [], nothingElsePending: false };
+const pausing = (run: RunState, reason: Problem): Planned => ({ transition: pauseRun(run, reason), ...nothing });
+
+const costUnknown = ({ goal }: RunSpec): Problem => ({
+  code: 'cost_unknown',
+  message: `The run has a limit in dollars, but no price is known of ${goal.planner === 'model' ? goal.model : 'its model'}.`,
+  next: 'Have the operator set its price (HOLDPOINT_MODEL_PRICES), or fork the run with a limit in tokens.',
+});
+
+async function planned(
+  deps: WorkerDeps,
+  run: RunState,
+  spec: RunSpec,
+  decision: PlannerDecision,
+  output: PlannerOutput,
+): Promise<Planned> {
+  switch (decision.kind) {
+    case 'finish':
+      return ending(run, { as: 'succeeded', message: decision.message }, output);
+    case 'give_up':
+      return ending(run, { as: 'failed', message: decision.message, reason: decision.reason }, output);
+    case 'calls': {
+      const { calls, refused } = await withinRoom(deps, run, decision.calls, spec);
+      const all = await Promise.all(calls.map((call) => turnStep(deps, run, spec, call)));
+      const { steps, nothingElsePending } = autoApprove(deps, all, spec);
+      const hasTasks = run.open_tasks > 0;
+      return {
+        transition: planTurn(run, { ...output, ...(refused && { refused }), steps }),
+        steps: steps.map(({ id }) => id),
+        begin: steps.flatMap(({ id, passes }) => (passes === undefined ? [] : [id])),
+        nothingElsePending: nothingElsePending && !hasTasks,
+      };
+    }
+    default:
+      return decision satisfies never;
+  }
+}
+
+/** The calls of a model that its turn has room for. A plan is bounded when it is submitted. */
+async function withinRoom(
+  deps: WorkerDeps,
+  run: RunState,
+  calls: PlannedCall[],
+  { goal }: RunSpec,
+): Promise<{ calls: PlannedCall[]; refused?: RefusedCalls }> {
+  if (goal.planner !== 'model') return { calls };
+  const room = await roomForCalls(deps, run);
+  const above = calls.length - room.calls;
+  if (above <= 0) return { calls };
+  return { calls: calls.slice(0, room.calls), refused: { calls: above, error: room.error } };
+}
+
+/** Open tasks end before the run does. */
+const ending = (run: RunState, end: RunEnd, output: PlannerOutput): Planned => ({
+  transition: run.open_tasks > 0 ? closeRun(run, end, output) : endRun(run, end, output),
+  ...nothing,
+  ...(output.answer === undefined ? {} : { unlessHeard: planTurn(run, { ...output, steps: [] }) }),
+});
+
+/** A call as it enters the log: with validated arguments, or with the error it settles with. */
+async function turnStep(deps: WorkerDeps, run: RunState, spec: RunSpec, call: PlannedCall): Promise<TurnStep> {
+  const { error, args, ...named } = call;
+  const asked = {
+    ...{ toolset: spec.toolset, tool: call.tool, args },
+    ...{ network: hasNetwork(spec.network), unattended: run.parent !== undefined },
+  };
+  const described = error ? ({ ok: false, error } as const) : deps.catalog.describe(asked);
+  const id = deps.newId('step');
+  if (!described.ok) {
+    const written = await toPayload(deps.blobs, args);
+    return { id, ...named, args: written, effect: 'read', risk: 'low', error: described.error };
+  }
+  const { effect, risk, gate, sequential } = described;
+  const checked = await toPayload(deps.blobs, described.args);
+  return {
+    id,
+    ...named,
+    args: checked,
+    effect,
+    risk,
+    ...(gate === undefined ? {} : { gate }),
+    ...(sequential && { sequential }),
+  };
+}
+
+/**
+ * Lets through what the policy simply allows, in the entry that records the turn, as far as the order of its calls lets them begin. What
+ * is held or denied, and whatever waits for another call, is for the gate.
+ */
+function autoApprove(
+  { operatorPolicy }: WorkerDeps,
+  all: readonly TurnStep[],
+  spec: RunSpec,
+): { steps: TurnStep[]; nothingElsePending: boolean } {
+  const verdictOf = (step: TurnStep) => judgeCall(spec, operatorPolicy, step);
+  const ready = new Set(
+    unblocked(all, (step) => ({
+      isSettled: step.error !== undefined,
+      writes: step.effect !== 'read' || step.sequential === true,
+      isDenied: verdictOf(step).action === 'deny',
+    })),
+  );
+  let nothingElsePending = true;
+  const steps = all.map((step) => {
+    if (!ready.has(step)) return step;
+    const { action, reason } = verdictOf(step);
+    if (action === 'allow' && step.gate === undefined) return { ...step, passes: reason };
+    nothingElsePending = false;
+    return step;
+  });
+  return { steps, nothingElsePending: nothingElsePending && steps.some(({ passes }) => passes !== undefined) };
+}
+
+/**
+ * Records it. When that is all that can begin now, its jobs go out with it, on the same connection and so after it: a job finds its step,
+ * or that there is none because the condition did not hold.
+ */
+export async function recordPlan(
+  deps: WorkerDeps,
+  run: JobOwner & Pick<RunState, 'parent'>,
+  { steps, begin, nothingElsePending, transition }: Planned,
+): Promise<Appended> {
+  const addJobs = () => Promise.all(begin.map((id) => deps.queues.addStep(run, id)));
+  const [only, ...others] = nothingElsePending ? begin : [];
+  const next = others.length === 0 ? only : undefined;
+  const returning = next === undefined ? [] : fieldsOfStep(next);
+  const [, appended] = await Promise.all([
+    claimOwner(deps.redis, run.id, steps),
+    append(deps, run.id, transition, { returning }),
+    ...(nothingElsePending ? [addJobs()] : []),
+  ]);
+  if (appended.ok && next !== undefined) prime(deps.redis, next, appended.returned);
+  // The server did not know the script, and the jobs were there before their steps.
+  if (appended.ok && appended.late && nothingElsePending) await addJobs();
+  // The usage of a turn counts for the runs above before any of them plans another turn.
+  if (appended.ok && run.parent !== undefined) await reportToAll(deps, run.id);
+  return appended;
+}

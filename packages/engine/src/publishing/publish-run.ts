@@ -1,0 +1,104 @@
+import { type ConflictSummary, resolutionSchema } from '@holdpoint/contract';
+import { requestApproval } from '../approvals/request-approval.ts';
+import { fromPayload, toPayload } from '../blobs/blob-store.ts';
+import type { WorkerDeps } from '../deps.ts';
+import { holdsPublish } from '../domain/judge-call.ts';
+import type { RunState } from '../domain/state.ts';
+import {
+  type Hold,
+  parkPublish,
+  recordConflict,
+  recordPublished,
+  recordPublishFailed,
+} from '../domain/transitions/publication.ts';
+import { readError } from '../jobs/infrastructure-error.ts';
+import { abortReason, type JobContext } from '../jobs/job.ts';
+import { append } from '../log/append.ts';
+import { readSpec } from '../log/read-spec.ts';
+import type { PlannedPublish, PublishCall } from '../ports.ts';
+import { validateCandidate } from './validate-candidate.ts';
+
+/**
+ * Brings a publish as far as possible now: plan, validators, approval, and only then the source. Each part is recorded before the next. When
+ * the source has changed, the publish is planned again: only what was validated and approved is published.
+ */
+export async function publishRun(deps: WorkerDeps, run: RunState, context: JobContext): Promise<void> {
+  try {
+    await publish(deps, run, context);
+  } catch (error) {
+    const reason = abortReason(context.signal);
+    if (reason === 'lock-lost' || reason === 'shutdown') return;
+    const { problem, retryable } = readError(error);
+    if (retryable && !context.lastTry) throw error;
+    deps.logger.error({ run_id: run.id, err: error }, 'a publish failed');
+    await append(deps, run.id, recordPublishFailed(run, problem));
+  }
+}
+
+async function publish(deps: WorkerDeps, run: RunState, context: JobContext): Promise<void> {
+  const call = await callOf(deps, run);
+  const planned = await deps.workspaces.planPublish(call);
+  if (planned.conflicts.length > 0) return meetConflicts(deps, run, planned);
+  if (!(await validateCandidate(deps, run, planned.candidate, context))) return;
+  const reason = await reasonToHold(deps, run, planned);
+  if (reason !== undefined && run.publish_release?.approved !== planned.digest) {
+    return park(deps, run, planned, { kind: 'publish', reason });
+  }
+  const result = await deps.workspaces.publish({ ...call, expect: planned.digest });
+  // The source has moved: nothing was changed, and the caller looks again.
+  if (result.status === 'moved') return;
+  const outcome =
+    result.status === 'published' ? recordPublished(run, result.published) : recordConflict(run, result.conflicts);
+  await append(deps, run.id, outcome);
+}
+
+/** Why a person has to decide first. A publish never leaves a file out silently. */
+async function reasonToHold(
+  deps: WorkerDeps,
+  run: RunState,
+  { unpublishable }: PlannedPublish,
+): Promise<string | undefined> {
+  const spec = await readSpec(deps, run);
+  if (unpublishable.length > 0) {
+    const [first, ...more] = unpublishable;
+    const others = more.length === 0 ? '' : ` and ${more.length} more`;
+    return `the run made or changed what cannot be published: ${first}${others}. Approve to publish without it`;
+  }
+  const by = holdsPublish(spec, deps.operatorPolicy);
+  return by && `the ${by}'s policy holds a publish`;
+}
+
+async function callOf(deps: WorkerDeps, run: RunState): Promise<PublishCall> {
+  const { publish_request: request, publish_release: release } = run;
+  if (request === undefined) throw new TypeError(`the run ${run.id} has no publish request`);
+  const { snapshot, ...target } = request;
+  const resolutions =
+    release?.resolutions === undefined
+      ? []
+      : resolutionSchema.array().parse(await fromPayload(deps.blobs, release.resolutions));
+  return { runId: run.id, snapshot, target, resolutions };
+}
+
+/** Conflicts that a person can settle file by file wait for a decision. Any other conflict ends the publish. */
+async function meetConflicts(deps: WorkerDeps, run: RunState, planned: PlannedPublish): Promise<void> {
+  const conflicts = planned.conflicts.map(({ resolvable, ...conflict }) => conflict);
+  if (planned.conflicts.some(({ resolvable }) => !resolvable)) {
+    await append(deps, run.id, recordConflict(run, conflicts));
+    return;
+  }
+  const files = conflicts.length === 1 ? 'one file' : `${conflicts.length} files`;
+  const reason = `${files} changed at the source since the run began`;
+  await park(deps, run, planned, { kind: 'conflict', reason, conflicts });
+}
+
+async function park(
+  deps: WorkerDeps,
+  run: RunState,
+  { digest, plan }: PlannedPublish,
+  hold: Pick<Hold, 'kind' | 'reason'> & { conflicts?: readonly ConflictSummary[] },
+): Promise<void> {
+  const preview = await toPayload(deps.blobs, plan);
+  await requestApproval(deps, run, async (open) =>
+    parkPublish(run, { conflicts: [], ...hold, ...(await open()), digest, preview }),
+  );
+}

@@ -1,0 +1,115 @@
+import { type EventOf, isSettled, isTaskOver, isTerminal } from '@holdpoint/contract';
+import type { Job } from 'bullmq';
+import type { WorkerDeps } from '../deps.ts';
+import { isSameBlockage } from '../domain/agent-report.ts';
+import { reportOf } from '../domain/limits-reached.ts';
+import type { RunState, StepState } from '../domain/state.ts';
+import { isApprovalListed } from '../log/indexes.ts';
+import { lastEventAt } from '../log/read-log.ts';
+import { readApproval, readStep, readTask, readTasks, readTurnSteps } from '../log/read-state.ts';
+import { isInBackoff, jobIds, type StepJob } from '../queues/queues.ts';
+import { isDue } from './ensure-tasks.ts';
+import { isWorkspaceDue } from './release-run.ts';
+import { isWaitOver } from './wait-over.ts';
+
+export type Finding = EventOf<'run.repaired'>['data'];
+
+/**
+ * Finds what is stuck in a run: its state requires work that no job will do. A process died between two writes, or Redis lost a queue.
+ */
+export async function diagnose(deps: WorkerDeps, run: RunState): Promise<Finding[]> {
+  if (!(await isQuiet(deps, run.id))) return [];
+  const isOpen = run.status === 'running' || run.status === 'waiting';
+  const found: Finding[] = [];
+  if (run.status === 'queued' && !(await hasTurnJob(deps, run))) found.push({ class: 'queued_without_job' });
+  if (isWorkspaceDue(run) && !(await deps.queues.workspaces.getJob(jobIds.workspace(run.id)))) {
+    found.push({ class: 'workspace_without_job' });
+  }
+  if (isOpen && run.restore !== 'due') {
+    if (run.open === 0 && run.closing === undefined && !(await hasTurnJob(deps, run))) {
+      found.push({ class: 'turn_without_successor' });
+    }
+    for (const step of await readTurnSteps(deps.redis, run)) found.push(...(await lookAtStep(deps, run, step)));
+  }
+  if (run.open_tasks > 0 && run.status !== 'paused') {
+    for (const task of await readTasks(deps.redis, run.id)) {
+      if (isDue(run, task) && !(await deps.queues.tasks.getJob(jobIds.task(task.id)))) {
+        found.push({ class: 'task_without_job', subject: task.id });
+      }
+    }
+  }
+  if (run.parent !== undefined && isTerminal(run.status)) {
+    const task = await readTask(deps.redis, run.parent.run_id, run.parent.task_id);
+    if (task && !isTaskOver(task.status)) found.push({ class: 'parent_not_notified', subject: task.id });
+  } else if (run.parent !== undefined) {
+    const task = await readTask(deps.redis, run.parent.run_id, run.parent.task_id);
+    const isReported =
+      task === undefined || isTaskOver(task.status) || isSameBlockage(task.report, reportOf(run, deps.now()));
+    if (!isReported) found.push({ class: 'wait_not_reported', subject: task.id });
+  }
+  return found;
+}
+
+const hasTurnJob = async (deps: WorkerDeps, run: RunState): Promise<boolean> =>
+  (await deps.queues.turns.getJob(jobIds.turn(run.id, run.turn + 1))) !== undefined;
+
+async function lookAtStep(deps: WorkerDeps, run: RunState, step: StepState): Promise<Finding[]> {
+  const job: Job | undefined = await deps.queues.steps.getJob(jobIds.step(step.id));
+  const subject = step.id;
+  switch (step.status) {
+    case 'queued':
+      if (!job) return [{ class: 'queued_without_job', subject }];
+      return (await isAsleep(job)) ? [{ class: 'decided_but_parked', subject }] : [];
+    case 'running':
+      return job ? [] : [{ class: 'running_without_heartbeat', subject }];
+    case 'deferred':
+      if (!job) return [{ class: 'queued_without_job', subject }];
+      return (await isWaitOver(deps, run, step)) && (await isAsleep(job))
+        ? [{ class: 'decided_but_parked', subject }]
+        : [];
+    case 'parked':
+    case 'indeterminate': {
+      if (!job) return [{ class: 'queued_without_job', subject }];
+      const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
+      if (approval?.status !== 'pending') return [];
+      if (!(await isApprovalListed(deps.redis, approval.id))) return [{ class: 'approval_not_indexed', subject }];
+      const expires = Date.parse(approval.request.expires_at);
+      return expires < deps.now() - graceMs ? [{ class: 'expired', subject }] : [];
+    }
+    default:
+      return [];
+  }
+}
+
+const isAsleep = async (job: Job): Promise<boolean> => !isInBackoff(job) && (await job.isDelayed());
+
+const page = 200;
+
+/**
+ * Jobs that sleep until a deadline although their step is settled: the process that decided or undid the step died before the wake-up.
+ * Promoting a job shifts the page, so a scan may skip some; the next sweep catches them.
+ */
+export async function* orphanedJobs(
+  deps: WorkerDeps,
+  signal: AbortSignal,
+): AsyncGenerator<{ runId: string; stepId: string }> {
+  for (let from = 0; !signal.aborted; from += page) {
+    const jobs = await deps.queues.steps.getDelayed(from, from + page - 1);
+    // A job that was removed during the scan is a gap in the list.
+    const there: Job<StepJob>[] = jobs.filter((job) => job !== undefined);
+    const asleep = there.filter((job) => deps.now() - job.timestamp >= graceMs && !isInBackoff(job));
+    const found = await Promise.all(asleep.map(({ data }) => readStep(deps.redis, data.run_id, data.step_id)));
+    for (const { run, step } of found.filter((one) => one !== undefined)) {
+      if (isSettled(step.status) && (await isQuiet(deps, run.id))) yield { runId: run.id, stepId: step.id };
+    }
+    if (jobs.length < page) return;
+  }
+}
+
+/** A wake-up follows its append within milliseconds. A run without events for this long and without a wake-up is stuck. */
+const graceMs = 5000;
+
+async function isQuiet(deps: WorkerDeps, runId: string): Promise<boolean> {
+  const changedAt = await lastEventAt(deps.redis, runId);
+  return changedAt !== undefined && deps.now() - changedAt >= graceMs;
+}

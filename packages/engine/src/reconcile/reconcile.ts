@@ -1,0 +1,181 @@
+import { isSettled, isTerminal, type RunSpec } from '@holdpoint/contract';
+import { reportToParent } from '../agents/report-agent.ts';
+import { reportEnd } from '../agents/report-end.ts';
+import { judgeStep } from '../approvals/judge-step.ts';
+import { previewCall } from '../approvals/preview-call.ts';
+import { pendingApproval, requestApproval } from '../approvals/request-approval.ts';
+import type { WorkerDeps } from '../deps.ts';
+import { isAbandoned } from '../domain/id-time.ts';
+import type { RunState, StepState } from '../domain/state.ts';
+import { cancelStep } from '../domain/transitions/attempt.ts';
+import { type Gate, gateSteps, releasable } from '../domain/transitions/gate-steps.ts';
+import { finishCancel, finishClosing, type RunEnd } from '../domain/transitions/run-life.ts';
+import { EngineError } from '../errors.ts';
+import { append } from '../log/append.ts';
+import { claimOwner, untrackActive, untrackApproval } from '../log/indexes.ts';
+import { readSpec } from '../log/read-spec.ts';
+import { readApproval, readRun, readTurnSteps } from '../log/read-state.ts';
+import { judgeTree } from '../trees/inspect-tree.ts';
+import { endTasks, ensureTasks } from './ensure-tasks.ts';
+import { isWorkspaceDue, releaseUnlessDue } from './release-run.ts';
+import { settleWaiting } from './settle-waiting.ts';
+import { isWaitOver } from './wait-over.ts';
+
+const mostRounds = 50;
+
+/**
+ * Looks at a run and makes sure that its next work is under way: pending steps pass the gate, queued steps have a job that will run, parked
+ * steps a job that sleeps, a settled turn has its successor, a canceled run ends. Idempotent: handlers call it after they recorded an outcome,
+ * and the sweeper calls it for every active run.
+ */
+export async function reconcile(deps: WorkerDeps, runId: string, signal: AbortSignal): Promise<void> {
+  for (let round = 0; round < mostRounds; round++) {
+    const run = await readRun(deps.redis, runId);
+    if (!run) {
+      if (isAbandoned(runId, deps.now())) await untrackActive(deps.redis, runId);
+      return;
+    }
+    if ((await advance(deps, run, signal)) === 'settled') return reportUp(deps, run, signal);
+  }
+  throw new EngineError('contended', `other writers kept changing the run ${runId}`);
+}
+
+/** Reports to the run above, which may have to act on the report. */
+async function reportUp(deps: WorkerDeps, { id, status, parent }: RunState, signal: AbortSignal): Promise<void> {
+  if (parent === undefined || isTerminal(status)) return;
+  const isNews = await reportToParent(deps, id);
+  // A command may have reported before, and commands do not reconcile: the run above is reconciled here.
+  if (isNews || status === 'waiting' || status === 'paused') await reconcile(deps, parent.run_id, signal);
+}
+
+/** One round. `again`: something was appended, here or by another writer. */
+async function advance(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<'settled' | 'again'> {
+  switch (run.status) {
+    case 'queued':
+      await deps.queues.addTurn(run, run.turn + 1);
+      return 'settled';
+    case 'running':
+    case 'waiting':
+      // The tree is not yet at the snapshot in the log: nothing starts on it.
+      if (run.restore === 'due') return ensureWorkspaceJob(deps, run);
+      await ensureTasks(deps, run);
+      return openTurn(deps, run, signal);
+    case 'canceling':
+      return closeTurn(deps, run);
+    case 'paused':
+      return run.restore === 'due' ? ensureWorkspaceJob(deps, run) : 'settled';
+    case 'succeeded':
+    case 'failed':
+    case 'canceled':
+      if (run.parent !== undefined && (await reportEnd(deps, run))) await reconcile(deps, run.parent.run_id, signal);
+      if (isWorkspaceDue(run)) return ensureWorkspaceJob(deps, run);
+      return (await releaseUnlessDue(deps, run)) ? 'settled' : 'again';
+    default:
+      return run.status satisfies never;
+  }
+}
+
+/** Due work runs soon; a publish that waits for a decision has a job that sleeps. */
+async function ensureWorkspaceJob(deps: WorkerDeps, run: RunState): Promise<'settled'> {
+  const approval = run.publication === 'parked' ? await pendingApproval(deps, run, run.publish_approval) : undefined;
+  if (approval) await deps.queues.addWorkspace(run.id, approval.expiresAt);
+  else await deps.queues.wakeWorkspace(run.id);
+  return 'settled';
+}
+
+async function openTurn(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<'settled' | 'again'> {
+  const steps = run.open === 0 ? [] : await readTurnSteps(deps.redis, run);
+  if (await settleWaiting(deps, run, steps)) return 'again';
+  if (run.open === 0) {
+    if (run.closing !== undefined) return close(deps, run, run.closing);
+    await deps.queues.addTurn(run, run.turn + 1);
+    return 'settled';
+  }
+  if (steps.some((step) => step.status === 'pending')) {
+    const spec = await readSpec(deps, run);
+    const ready = releasable(steps, (step) => judgeStep(deps, spec, step).action);
+    if (ready.length > 0) {
+      await openGates(deps, run, spec, ready, signal);
+      return 'again';
+    }
+  }
+  await Promise.all(steps.map((step) => ensureJob(deps, run, step)));
+  return 'settled';
+}
+
+/** The planner is done. The run ends when no task is open. */
+async function close(deps: WorkerDeps, run: RunState, end: RunEnd): Promise<'settled' | 'again'> {
+  if (run.open_tasks === 0) {
+    await append(deps, run.id, finishClosing(run, end));
+    return 'again';
+  }
+  await endTasks(deps, run);
+  return 'settled';
+}
+
+async function openGates(
+  deps: WorkerDeps,
+  run: RunState,
+  spec: RunSpec,
+  steps: StepState[],
+  signal: AbortSignal,
+): Promise<void> {
+  // A preview shows the files of the tree: on a wrong tree a person would see other files than the decision is bound to.
+  const isHeld = steps.some((step) => judgeStep(deps, spec, step).action === 'hold');
+  if (isHeld && (await judgeTree(deps, run)) !== 'sound') return;
+  await requestApproval(deps, run, async (open) => {
+    const gates = await Promise.all(
+      steps.map(async (step): Promise<Gate> => {
+        const { action, reason } = judgeStep(deps, spec, step);
+        if (action !== 'hold') return { step, action, reason };
+        return { step, action, reason, ...(await open()), ...(await previewCall(deps, run, step, signal)) };
+      }),
+    );
+    return gateSteps(run, gates);
+  });
+}
+
+/** The job that a step's state calls for. */
+async function ensureJob(deps: WorkerDeps, run: RunState, step: StepState): Promise<void> {
+  switch (step.status) {
+    case 'queued':
+    case 'running':
+      await claimOwner(deps.redis, run.id, [step.id]);
+      return deps.queues.wakeStep(run, step.id);
+    case 'deferred':
+      if (await isWaitOver(deps, run, step)) return deps.queues.wakeStep(run, step.id);
+      return deps.queues.addStep(run, step.id, Date.parse(step.deferred?.until ?? ''));
+    case 'parked':
+    case 'indeterminate': {
+      const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
+      const expiresAt = approval === undefined ? undefined : Date.parse(approval.request.expires_at);
+      // A wrong clock may have delayed its job.
+      if (expiresAt !== undefined && expiresAt <= deps.now()) return deps.queues.wakeStep(run, step.id);
+      return deps.queues.addStep(run, step.id, expiresAt);
+    }
+    default:
+      return;
+  }
+}
+
+/** Settles the steps that will not run any more. A running attempt settles itself when its worker receives the cancel. */
+async function closeTurn(deps: WorkerDeps, run: RunState): Promise<'settled' | 'again'> {
+  await ensureTasks(deps, run);
+  if (run.open === 0) {
+    if (run.open_tasks > 0) return 'settled';
+    await append(deps, run.id, finishCancel());
+    return 'again';
+  }
+  const steps = (await readTurnSteps(deps.redis, run)).filter((step) => !isSettled(step.status));
+  const idle = steps.filter((step) => step.status !== 'running');
+  for (const step of idle) {
+    const approval = await pendingApproval(deps, run, step.approval);
+    const appended = await append(deps, run.id, cancelStep(step, approval !== undefined));
+    if (!appended.ok) continue;
+    if (step.approval !== undefined) await untrackApproval(deps.redis, step.approval);
+    await deps.queues.wakeStep(run, step.id);
+  }
+  if (idle.length > 0) return 'again';
+  await Promise.all(steps.map((step) => deps.queues.wakeStep(run, step.id)));
+  return 'settled';
+}

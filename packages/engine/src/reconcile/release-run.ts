@@ -1,0 +1,26 @@
+import { isTerminal } from '@holdpoint/contract';
+import type { EngineDeps } from '../deps.ts';
+import type { RunState } from '../domain/state.ts';
+import { trackActive, untrackActive } from '../log/indexes.ts';
+import { readRun } from '../log/read-state.ts';
+
+/** Whether the workspace job of a run has work or waits for a decision. */
+export const isWorkspaceDue = (run: RunState): boolean =>
+  run.restore === 'due' ||
+  run.publication === 'requested' ||
+  run.publication === 'parked' ||
+  run.publication === 'discarding';
+
+/**
+ * Removes an ended run from the index of active runs, unless a request arrived at the same moment. It reads the run again afterwards, because
+ * a request adds the run to the index before its append.
+ * @returns whether nothing is due
+ */
+export async function releaseUnlessDue(deps: Pick<EngineDeps, 'redis'>, run: RunState): Promise<boolean> {
+  if (!isTerminal(run.status)) return !isWorkspaceDue(run);
+  await untrackActive(deps.redis, run.id);
+  const now = await readRun(deps.redis, run.id);
+  if (!now || !isWorkspaceDue(now)) return true;
+  await trackActive(deps.redis, run.id);
+  return false;
+}

@@ -1,0 +1,19 @@
+import { isTaskOver } from '@holdpoint/contract';
+import type { WorkerDeps } from '../deps.ts';
+import type { RunState, StepState } from '../domain/state.ts';
+import { readTask } from '../log/read-state.ts';
+
+/** Whether a deferred step may continue: the task that it waits for has ended, or its deadline has passed. */
+export async function isWaitOver(
+  deps: Pick<WorkerDeps, 'redis' | 'now'>,
+  run: RunState,
+  { deferred }: StepState,
+): Promise<boolean> {
+  if (deferred === undefined) return true;
+  const isBeginning = deferred.begins !== undefined;
+  if (!isBeginning && Date.parse(deferred.until) <= deps.now()) return true;
+  const task = await readTask(deps.redis, run.id, deferred.task_id);
+  // The task's worker settles the call when the command has begun. Here only a command that has ended is known to have.
+  if (isBeginning && task?.status === 'capturing') return true;
+  return task === undefined || isTaskOver(task.status);
+}

@@ -1,0 +1,78 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { WorkerDeps } from '../deps.ts';
+import type { RunState } from '../domain/state.ts';
+import { distrustTree } from '../domain/transitions/take-over.ts';
+import type { JobContext } from '../jobs/job.ts';
+import { pauseOrRetry } from '../jobs/pause-or-retry.ts';
+import { append } from '../log/append.ts';
+import { countRepair } from '../log/count-repair.ts';
+import { readRun, readStep } from '../log/read-state.ts';
+import type { TreeState } from '../ports.ts';
+
+/** A writer changes the head of the tree right after the append that records it: until then the two differ for a moment. */
+const patienceMs = 1000;
+const lookEveryMs = 10;
+
+/**
+ * Compares the tree with the log. A difference counts when it persists while the log does not change.
+ * @param forWriter the step that is about to use the tree
+ * @returns `moved`: the log changed, so the caller has to look at the run again
+ */
+export async function inspectTree(
+  deps: WorkerDeps,
+  run: RunState,
+  forWriter?: string,
+): Promise<TreeState | { status: 'moved' }> {
+  const isShared = run.open_tasks > 0 || (await isWriting(deps, run, forWriter));
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const { id: runId, lease: epoch, head: writer, snapshot = '' } = run;
+    const state = await deps.workspaces.inspect({ runId, epoch, writer, snapshot, isShared });
+    if (state.status === 'sound' || state.reason !== 'log_went_back') return state;
+    const now = await readRun(deps.redis, run.id);
+    if (now?.head !== run.head || now.lease !== run.lease) return { status: 'moved' };
+    if (performance.now() > deadline) return state;
+    await delay(lookEveryMs);
+  }
+}
+
+/** Whether a step, any other than this one, may be changing the files now. A decided step has the place of the writer before it starts. */
+async function isWriting(deps: WorkerDeps, run: RunState, forWriter: string | undefined): Promise<boolean> {
+  if (run.writer === '' || run.writer === forWriter) return false;
+  return (await readStep(deps.redis, run.id, run.writer))?.step.status === 'running';
+}
+
+/**
+ * Whether the tree may be used. When it may not, the log records why: then a new tree is due, and nothing starts before it is made.
+ * @returns `moved`: look at the run again
+ */
+export async function judgeTree(
+  deps: WorkerDeps,
+  run: RunState,
+  forWriter?: string,
+): Promise<'sound' | 'moved' | 'lost'> {
+  const state = await inspectTree(deps, run, forWriter);
+  if (state.status !== 'lost') return state.status;
+  const { reason, detail } = state;
+  const appended = await append(deps, run.id, distrustTree(run, { reason, detail }));
+  if (appended.ok) {
+    const fields = { run_id: run.id, epoch: run.lease, reason, detail };
+    deps.logger.warn(fields, 'the tree of a run differs from its log: a new tree is made from the snapshot');
+    await countRepair(deps, reason);
+  }
+  return 'lost';
+}
+
+/** The same for a job: when the tree cannot be inspected and a retry makes no sense, the run pauses. */
+export async function guardTree(
+  deps: WorkerDeps,
+  run: RunState,
+  forWriter: string,
+  context: JobContext,
+): Promise<'sound' | 'moved' | 'lost'> {
+  try {
+    return await judgeTree(deps, run, forWriter);
+  } catch (error) {
+    return pauseOrRetry(deps, run, error, context);
+  }
+}

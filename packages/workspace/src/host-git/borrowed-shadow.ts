@@ -1,0 +1,33 @@
+import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Deps, RunFolder } from '../deps.ts';
+import { removeFolder } from '../files/remove-folder.ts';
+import { temporaryPath } from '../run/create-run-folder.ts';
+import { createRunStates } from '../run/run-state.ts';
+import { createShadow } from './shadow.ts';
+
+/**
+ * Works on a repository that reads the objects of a run's shadow repository and writes its own. The repository is removed afterwards; when
+ * the process dies, the next process removes it together with unfinished workspaces.
+ */
+export async function withBorrowedShadow<Result>(
+  deps: Deps,
+  folder: RunFolder,
+  act: (deps: Deps, folder: RunFolder) => Promise<Result>,
+): Promise<Result> {
+  const path = temporaryPath(deps, folder.runId);
+  const borrowed = { ...folder, shadow: join(path, 'shadow.git') };
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  try {
+    await createShadow(deps.git, borrowed);
+    mkdirSync(join(borrowed.shadow, 'objects', 'info'), { recursive: true });
+    writeFileSync(join(borrowed.shadow, 'objects', 'info', 'alternates'), `${join(folder.shadow, 'objects')}\n`);
+    for (const name of ['refs', 'shallow'].filter((one) => existsSync(join(folder.shadow, one)))) {
+      cpSync(join(folder.shadow, name), join(borrowed.shadow, name), { recursive: true });
+    }
+    // The run's own state must not list objects that disappear with this repository.
+    return await act({ ...deps, states: createRunStates() }, borrowed);
+  } finally {
+    await removeFolder(path);
+  }
+}
