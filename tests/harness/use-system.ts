@@ -1,5 +1,5 @@
 import { LLMock } from '@copilotkit/aimock';
-import type { Client } from '@holdpoint/client/client';
+import type { Client } from '@holdpoint/client';
 import { afterAll, beforeAll } from 'vitest';
 import { type System, startSystem } from './system.ts';
 
