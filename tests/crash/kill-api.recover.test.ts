@@ -4,15 +4,14 @@ import { connect } from '@holdpoint/engine/redis';
 import { decideApproval } from '@holdpoint/engine/testing';
 import pino from 'pino';
 import { expect, test } from 'vitest';
-import { approve, bash, finished, nextApproval, plan } from '../harness/runs.ts';
-import { useSystem } from '../harness/use-system.ts';
+import { approve, bash, finished, nextApproval, plan, useSystem } from '../harness/index.ts';
 
 const system = useSystem();
+const { client } = system;
 
 const held = { rules: [{ match: { tool: 'bash' as const }, action: 'hold' as const }] };
 
 test('a stream survives kill -9 of the API and gets each event once', async () => {
-  const { client } = system;
   const { run } = await client.createRun({ plan: plan([bash('echo one')], [bash('echo two')]), policy: held });
   const seen: number[] = [];
   const following = (async () => {
@@ -23,8 +22,7 @@ test('a stream survives kill -9 of the API and gets each event once', async () =
   await system.api.kill();
   await system.api.start();
   await approve(client, first);
-  const second = await nextApproval(client, run.id);
-  await approve(client, second);
+  await approve(client, await nextApproval(client, run.id));
   expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded' });
   await following;
   expect(seen).toEqual(seen.map((_, index) => index + 1));
@@ -33,7 +31,6 @@ test('a stream survives kill -9 of the API and gets each event once', async () =
 });
 
 test('a decision takes effect when its writer died before the wake-up', async () => {
-  const { client } = system;
   const { run } = await client.createRun({ plan: plan([bash('echo decided')]), policy: held });
   const approval = await nextApproval(client, run.id);
 

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { bash, finished, plan, readiness } from '../harness/runs.ts';
-import { until } from '../harness/until.ts';
-import { useSystem } from '../harness/use-system.ts';
+import { bash, finished, plan, readiness, until, useSystem } from '../harness/index.ts';
 
 const system = useSystem();
 

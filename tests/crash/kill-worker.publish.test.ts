@@ -1,39 +1,28 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { git } from '../harness/repositories.ts';
-import { bash, finished, plan } from '../harness/runs.ts';
-import { processesWith } from '../harness/system.ts';
-import { until } from '../harness/until.ts';
-import { useSystem } from '../harness/use-system.ts';
+import { bash, finish, finished, git, plan, processesWith, published, until, useSystem } from '../harness/index.ts';
 
 const system = useSystem({ workers: 0 });
-
-const published = (runId: string) =>
-  system.client.waitForRun(runId, {
-    until: ({ publication }) => publication.status === 'published',
-    signal: AbortSignal.timeout(30_000),
-  });
+const { client } = system;
 
 test('a validator whose worker is killed runs again, and the source gets one commit', async () => {
-  const { client } = system;
   const path = await system.repositoryWith({ 'a.txt': 'a\n' });
   const first = await system.startWorker();
-  const { run } = await client.createRun({
+  const run = await finish(client, {
     plan: plan([bash('echo b >> a.txt')]),
     workspace: { source: { type: 'git', path } },
     validators: [
       { name: 'slow', command: 'test ! -e litter && touch litter && sleep 3 && test "$(wc -l < a.txt)" = 2' },
     ],
   });
-  await finished(client, run.id);
   const publishing = client.publish(run.id).catch(() => undefined);
   await until('the validator runs', async () => (await processesWith('sleep 3')).length > 0);
   await first.signal('SIGKILL');
   await until('its sandbox is gone', async () => (await processesWith(system.folder(run.id))).length === 0);
   expect(await git(path, 'branch', '--list', 'holdpoint/*')).toBe('');
   const second = await system.startWorker();
-  expect((await published(run.id)).publication.published).toMatchObject({ type: 'git' });
+  expect((await published(client, run.id)).publication.published).toMatchObject({ type: 'git' });
   await publishing;
   expect(await git(path, 'rev-list', '--count', `holdpoint/${run.id}`)).toBe('2');
   expect(await git(path, 'show', `holdpoint/${run.id}:a.txt`)).toBe('a\nb');
@@ -42,7 +31,6 @@ test('a validator whose worker is killed runs again, and the source gets one com
 });
 
 test('publishes killed at random moments leave every source complete', async () => {
-  const { client } = system;
   const runs = 6;
   const paths = await Promise.all(
     Array.from({ length: runs }, () =>
@@ -68,7 +56,7 @@ test('publishes killed at random moments leave every source complete', async () 
     await worker.signal('SIGKILL');
     worker = await system.startWorker();
   }
-  for (const { run } of made) await published(run.id);
+  for (const { run } of made) await published(client, run.id);
   await Promise.all(publishing);
   for (const path of paths) {
     expect(await readFile(join(path, 'd1/new'), 'utf8')).toBe('new\n');
@@ -81,21 +69,19 @@ test('publishes killed at random moments leave every source complete', async () 
 });
 
 async function allPublished(ids: string[]): Promise<boolean> {
-  const runs = await Promise.all(ids.map((id) => system.client.getRun(id)));
+  const runs = await Promise.all(ids.map((id) => client.getRun(id)));
   return runs.every(({ publication }) => publication.status === 'published');
 }
 
 test('a fork whose worker is killed is finished by the next worker', async () => {
-  const { client } = system;
   const path = await system.directoryWith(
     Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`d${n % 40}/f${n}`, `${n}\n`])),
   );
   const first = await system.startWorker();
-  const { run } = await client.createRun({
+  const run = await finish(client, {
     plan: plan([bash('echo one > one')], [bash('cat one; echo two > two')]),
     workspace: { source: { type: 'directory', path } },
   });
-  await finished(client, run.id);
   await writeFile(join(path, 'unrelated'), '');
   const { run: fork } = await client.forkRun(run.id, { from_step: 1 });
   await until(

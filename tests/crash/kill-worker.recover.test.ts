@@ -2,13 +2,19 @@ import { existsSync } from 'node:fs';
 import { chown, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { AppProcess } from '../harness/processes.ts';
-import { bash, finished, nextApproval, plan } from '../harness/runs.ts';
-import { processesWith } from '../harness/system.ts';
-import { until } from '../harness/until.ts';
-import { useSystem } from '../harness/use-system.ts';
+import {
+  type AppProcess,
+  bash,
+  finished,
+  nextApproval,
+  plan,
+  processesWith,
+  until,
+  useSystem,
+} from '../harness/index.ts';
 
 const system = useSystem({ workers: 0 });
+const { client } = system;
 
 /** Counts in the workspace, reports that it runs, and waits for the file `go`. */
 const countAndHold = (marker: string) =>
@@ -27,7 +33,7 @@ async function takeOver(runId: string, marker: string): Promise<AppProcess> {
   const before = system.tree(runId);
   const worker = await system.startWorker();
   await until('attempt 2 runs', async () => {
-    const steps = (await system.client.listSteps(runId)).data;
+    const steps = (await client.listSteps(runId)).data;
     const tree = system.tree(runId);
     return tree !== before && steps.some((step) => step.attempts === 2) && existsSync(join(tree, `started-${marker}`));
   });
@@ -35,7 +41,6 @@ async function takeOver(runId: string, marker: string): Promise<AppProcess> {
 }
 
 test('a step whose worker is killed leaves no process and one effect', async () => {
-  const { client } = system;
   const first = await system.startWorker();
   const { run } = await client.createRun({
     plan: plan([bash('echo before > base')], [countAndHold('a')], [bash('cat counter')]),
@@ -58,7 +63,6 @@ test('a step whose worker is killed leaves no process and one effect', async () 
 });
 
 test('a worker that gets SIGTERM returns its step to the next worker at once', async () => {
-  const { client } = system;
   const first = await system.startWorker();
   const { run } = await client.createRun({ plan: plan([countAndHold('b')]) });
   await until('the step runs', () => existsSync(join(system.tree(run.id), 'started-b')));
@@ -73,7 +77,6 @@ test('a worker that gets SIGTERM returns its step to the next worker at once', a
 });
 
 test('a worker stopped past its lock and resumed changes nothing', async () => {
-  const { client } = system;
   const stopped = await system.startWorker();
   const { run } = await client.createRun({ plan: plan([countAndHold('c')]) });
   await until('the step runs', () => existsSync(join(system.tree(run.id), 'started-c')));
@@ -91,7 +94,6 @@ test('a worker stopped past its lock and resumed changes nothing', async () => {
 });
 
 test('a cancel kills the whole process tree of a running command', async () => {
-  const { client } = system;
   const worker = await system.startWorker();
   const { run } = await client.createRun({
     plan: plan([bash('trap "" TERM; setsid sleep 1000 & touch started-d; wait')], [bash('touch never')]),
@@ -106,7 +108,6 @@ test('a cancel kills the whole process tree of a running command', async () => {
 });
 
 test('a parked step survives all kills, and exactly one of 8 racing decisions wins', async () => {
-  const { client } = system;
   const worker = await system.startWorker();
   const { run } = await client.createRun({
     plan: plan([bash('echo once >> counter')]),

@@ -2,8 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { projectDir } from '../harness/processes.ts';
-import { type System, startSystem } from '../harness/system.ts';
+import { projectDir, type System, startSystem } from '../harness/index.ts';
 
 let system: System;
 beforeAll(async () => {

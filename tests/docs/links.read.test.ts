@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { projectDir } from '../harness/processes.ts';
+import { projectDir } from '../harness/index.ts';
 import { markdownFiles } from './markdown-files.ts';
 
 /** Targets of inline links outside of code, without those to other sites. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { projectDir } from '../harness/processes.ts';
+import { projectDir } from '../harness/index.ts';
 import { markdownFiles } from './markdown-files.ts';
 
 const read = (file: string): string => readFileSync(join(projectDir, file), 'utf8');

@@ -1,11 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { whyNoDisk } from '../harness/disk.ts';
-import { bash, finished, plan, readiness } from '../harness/runs.ts';
-import { mountSmallDisk, type SmallDisk } from '../harness/small-disk.ts';
-import { until } from '../harness/until.ts';
-import { startUp, type Up } from '../harness/up.ts';
+import {
+  bash,
+  finished,
+  mountSmallDisk,
+  plan,
+  readiness,
+  type SmallDisk,
+  startUp,
+  type Up,
+  until,
+  whyNoDisk,
+} from '../harness/index.ts';
 
 const mebibyte = 1024 * 1024;
 const floor = 96 * mebibyte;

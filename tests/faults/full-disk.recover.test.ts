@@ -5,11 +5,21 @@ import { startPlainRedis } from '@holdpoint/embedded-redis/testing';
 import { openWorkspaces } from '@holdpoint/workspace';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type AppProcess, startApp } from '../harness/processes.ts';
-import { approve, bash, finished, nextApproval, plan, readiness } from '../harness/runs.ts';
-import { mountSmallDisk, type SmallDisk } from '../harness/small-disk.ts';
-import { until } from '../harness/until.ts';
-import { startUp, type Up } from '../harness/up.ts';
+import {
+  type AppProcess,
+  approve,
+  bash,
+  finished,
+  mountSmallDisk,
+  nextApproval,
+  plan,
+  readiness,
+  type SmallDisk,
+  startApp,
+  startUp,
+  type Up,
+  until,
+} from '../harness/index.ts';
 
 const mebibyte = 1024 * 1024;
 let disk: SmallDisk | undefined;

@@ -8,10 +8,7 @@ import type { EmbeddedRedis } from '@holdpoint/embedded-redis';
 import { startTestRedis } from '@holdpoint/embedded-redis/testing';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { projectDir } from '../harness/processes.ts';
-import { approve, bash, finished, nextApproval, plan } from '../harness/runs.ts';
-import { until } from '../harness/until.ts';
-import { useSystem } from '../harness/use-system.ts';
+import { approve, bash, finished, nextApproval, plan, projectDir, until, useSystem } from '../harness/index.ts';
 
 const execute = promisify(execFile);
 
@@ -59,8 +56,7 @@ test('a worker refuses an empty Redis, says what to do, and removes nothing', as
 
   // With the right Redis the run continues.
   await system.startWorker();
-  const approval = await nextApproval(system.client, run.id);
-  await approve(system.client, approval);
+  await approve(system.client, await nextApproval(system.client, run.id));
   expect(await finished(system.client, run.id)).toMatchObject({ status: 'succeeded' });
 });
 

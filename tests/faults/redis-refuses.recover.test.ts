@@ -2,9 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bash, finished, nextApproval, plan } from '../harness/runs.ts';
-import { until } from '../harness/until.ts';
-import { useSystem } from '../harness/use-system.ts';
+import { bash, finished, nextApproval, plan, until, useSystem } from '../harness/index.ts';
 
 const system = useSystem();
 let admin: Redis;

@@ -5,42 +5,27 @@ import path from 'node:path';
 import type { ICruiseResult } from 'dependency-cruiser';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
+/** A package, one that it may not import, one that its tests may not import, and a file of its tests. */
+const layers = [
+  ['contract', 'process', 'process', 'a.test.ts'],
+  ['process', 'egress', 'egress', 'a.test.ts'],
+  ['telemetry', 'process', 'process', 'a.test.ts'],
+  ['egress', 'sandbox', 'sandbox', 'a.test.ts'],
+  ['embedded-redis', 'engine', 'engine', 'a.test.ts'],
+  ['sandbox', 'workspace', 'engine', 'a.test.ts'],
+  ['workspace', 'sandbox', 'sandbox', 'testing/a.ts'],
+  ['models', 'tools', 'tools', 'a.test.ts'],
+  ['tools', 'sandbox', 'engine', 'a.test.ts'],
+  ['engine', 'tools', 'tools', 'testing/a.ts'],
+  ['client', 'engine', 'engine', 'a.test.ts'],
+  ['runtime', 'client', 'client', 'a.test.ts'],
+];
+const door = (name = '') => [`@holdpoint/${name}`, `packages/${name}/src/index.ts`] as const;
+
 /** A rule, a file, what the file imports, and the file that this resolves to. */
-const planted: [string, string, string, string][] = [
-  ['layer-contract', 'packages/contract/src/a.ts', '@holdpoint/process', 'packages/process/src/index.ts'],
-  ['layer-process', 'packages/process/src/a.ts', '@holdpoint/egress', 'packages/egress/src/index.ts'],
-  ['layer-telemetry', 'packages/telemetry/src/a.ts', '@holdpoint/process', 'packages/process/src/index.ts'],
-  ['layer-egress', 'packages/egress/src/a.ts', '@holdpoint/sandbox', 'packages/sandbox/src/index.ts'],
-  ['layer-embedded-redis', 'packages/embedded-redis/src/a.ts', '@holdpoint/engine', 'packages/engine/src/index.ts'],
-  ['layer-sandbox', 'packages/sandbox/src/a.ts', '@holdpoint/workspace', 'packages/workspace/src/index.ts'],
-  ['layer-workspace', 'packages/workspace/src/a.ts', '@holdpoint/sandbox', 'packages/sandbox/src/index.ts'],
-  ['layer-models', 'packages/models/src/a.ts', '@holdpoint/tools', 'packages/tools/src/index.ts'],
-  ['layer-tools', 'packages/tools/src/a.ts', '@holdpoint/sandbox', 'packages/sandbox/src/index.ts'],
-  ['layer-engine', 'packages/engine/src/a.ts', '@holdpoint/tools', 'packages/tools/src/index.ts'],
-  ['layer-client', 'packages/client/src/a.ts', '@holdpoint/engine', 'packages/engine/src/index.ts'],
-  ['layer-runtime', 'packages/runtime/src/a.ts', '@holdpoint/client', 'packages/client/src/index.ts'],
-  ['layer-contract-tests', 'packages/contract/src/a.test.ts', '@holdpoint/process', 'packages/process/src/index.ts'],
-  ['layer-process-tests', 'packages/process/src/a.test.ts', '@holdpoint/egress', 'packages/egress/src/index.ts'],
-  ['layer-telemetry-tests', 'packages/telemetry/src/a.test.ts', '@holdpoint/process', 'packages/process/src/index.ts'],
-  ['layer-egress-tests', 'packages/egress/src/a.test.ts', '@holdpoint/sandbox', 'packages/sandbox/src/index.ts'],
-  [
-    'layer-embedded-redis-tests',
-    'packages/embedded-redis/src/a.test.ts',
-    '@holdpoint/engine',
-    'packages/engine/src/index.ts',
-  ],
-  ['layer-sandbox-tests', 'packages/sandbox/src/a.test.ts', '@holdpoint/engine', 'packages/engine/src/index.ts'],
-  [
-    'layer-workspace-tests',
-    'packages/workspace/src/testing/a.ts',
-    '@holdpoint/sandbox',
-    'packages/sandbox/src/index.ts',
-  ],
-  ['layer-models-tests', 'packages/models/src/a.test.ts', '@holdpoint/tools', 'packages/tools/src/index.ts'],
-  ['layer-tools-tests', 'packages/tools/src/a.test.ts', '@holdpoint/engine', 'packages/engine/src/index.ts'],
-  ['layer-engine-tests', 'packages/engine/src/testing/a.ts', '@holdpoint/tools', 'packages/tools/src/index.ts'],
-  ['layer-client-tests', 'packages/client/src/a.test.ts', '@holdpoint/engine', 'packages/engine/src/index.ts'],
-  ['layer-runtime-tests', 'packages/runtime/src/a.test.ts', '@holdpoint/client', 'packages/client/src/index.ts'],
+const planted: (readonly [string, string, string, string])[] = [
+  ...layers.map(([from, to]) => [`layer-${from}`, `packages/${from}/src/a.ts`, ...door(to)] as const),
+  ...layers.map(([from, , to, file]) => [`layer-${from}-tests`, `packages/${from}/src/${file}`, ...door(to)] as const),
   ['apps-apart', 'apps/cli/src/a.ts', '@holdpoint/api', 'apps/api/src/index.ts'],
   [
     'package-through-door',

@@ -40,6 +40,26 @@ export function readiness(client: Client): Promise<string | undefined> {
   );
 }
 
+/** Creates a run and waits for its end. */
+export async function finish(client: Client, request: Parameters<Client['createRun']>[0]): Promise<RunDetail> {
+  const { run } = await client.createRun(request);
+  return finished(client, run.id);
+}
+
+/** Creates a run and waits for its end. @throws unless it succeeds */
+export async function succeed(...request: Parameters<typeof finish>): Promise<RunDetail> {
+  const run = await finish(...request);
+  if (run.status !== 'succeeded') throw new Error(`the run ${run.id} is ${run.status}: ${run.reason?.message}`);
+  return run;
+}
+
+export function published(client: Client, runId: string): Promise<RunDetail> {
+  return client.waitForRun(runId, {
+    until: ({ publication }) => publication.status === 'published',
+    signal: AbortSignal.timeout(waitMs),
+  });
+}
+
 export async function finished(client: Client, runId: string): Promise<RunDetail> {
   return client.waitForRun(runId, { signal: AbortSignal.timeout(waitMs) });
 }

@@ -1,12 +1,16 @@
 import { LLMock } from '@copilotkit/aimock';
+import type { Client } from '@holdpoint/client';
 import { afterAll, beforeAll } from 'vitest';
 import { type System, startSystem } from './system.ts';
 
-/** One system for all tests of a file, which starts before the first test and is removed after the last. It is empty until then. */
+/** One system for all tests of a file, which starts before the first test and is removed after the last. Until then it has only `client`. */
 export function useSystem({ env, workers = 1 }: { env?: () => Record<string, string>; workers?: number } = {}): System {
-  const system = {} as System;
+  let started: System | undefined;
+  const client = new Proxy({} as Client, { get: (_, name) => Reflect.get(started?.client ?? {}, name) });
+  const system = { client } as System;
   beforeAll(async () => {
-    Object.assign(system, await startSystem(env?.()));
+    started = await startSystem(env?.());
+    Object.assign(system, started, { client });
     for (let started = 0; started < workers; started++) await system.startWorker();
   });
   afterAll(() => system[Symbol.asyncDispose]());

@@ -1,14 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { dangerousLines } from './host/dangerous-lines.ts';
-import { form } from './host/form.ts';
-import { processesIn } from './host/process-table.ts';
-import { openScene, type Scene } from './host/scene.ts';
-import { users } from './host/users.ts';
-
-const mib = 1024 * 1024;
+import { form, mib, processesIn, users, useScene } from './host/index.ts';
 
 interface Row {
   command?: string;
@@ -53,18 +48,8 @@ const guarded =
   '[[ -d /workspace && $HOSTNAME == sandbox && ! -e $CANARY && ! -e $PROJECT && ! -w /usr ]] || exit 99; exec "$@"';
 
 describe.each(users)('dangerous commands, with a worker of $name', (user) => {
-  let scene: Scene;
-  beforeAll(async () => {
-    const limits = {
-      wall_ms: 3000,
-      processes: 64,
-      output_bytes: mib,
-      workspace_bytes: 64 * mib,
-      memory_bytes: 256 * mib,
-    };
-    scene = await openScene(user, { limits });
-  });
-  afterAll(() => scene[Symbol.asyncDispose]());
+  const limits = { processes: 64, output_bytes: mib, workspace_bytes: 64 * mib, memory_bytes: 256 * mib };
+  const { scene } = useScene(user, { limits: { ...limits, wall_ms: 3000 } });
 
   test('the guard runs no command outside a sandbox', () => {
     const { status, stdout } = spawnSync('/bin/bash', ['-c', guarded, 'guard', 'echo', 'ran'], {

@@ -1,10 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { WorkspaceMount } from '@holdpoint/sandbox';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { form } from './host/form.ts';
-import { openScene, type Scene } from './host/scene.ts';
-import { users } from './host/users.ts';
+import { describe, expect, test } from 'vitest';
+import { form, type Scene, users, useScene } from './host/index.ts';
 
 const swap = readFileSync(new URL('inside/swap.py', import.meta.url), 'utf8');
 const raceMs = form === 'full' ? 5000 : 500;
@@ -19,13 +16,7 @@ const targets = [
 const ownName = /^hostile-\d$|^\.holdpoint-[0-9a-f]{16}\.tmp$/;
 
 describe.each(users)('a directory that is swapped for a link, with a worker of $name', (user) => {
-  let scene: Scene;
-  let workspace: WorkspaceMount;
-  beforeAll(async () => {
-    scene = await openScene(user, { limits: { wall_ms: 60_000 } });
-    workspace = scene.makeWorkspace();
-  });
-  afterAll(() => scene[Symbol.asyncDispose]());
+  const { scene, workspace } = useScene(user, { limits: { wall_ms: 60_000 } });
 
   test.each(form === 'full' ? targets : targets.slice(0, 1))('to $name: no escape', async ({ of, file }) => {
     const target = of(scene);

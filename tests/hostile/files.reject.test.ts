@@ -3,160 +3,102 @@ import { linkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import type { CommandEnd } from '@holdpoint/contract';
-import type { WorkspaceMount } from '@holdpoint/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { inForm } from './host/form.ts';
-import { openScene, type Scene } from './host/scene.ts';
-import { users } from './host/users.ts';
+import { type Cases, exited, type InScene, inForm, inScene, timedOut, users, useScene } from './host/index.ts';
 
-interface PathCase {
-  name: string;
-  path(scene: Scene): string;
-  /** Codes of stat, read, list, glob and write, or one code for all. `ok`: the operation is harmless. */
-  expected: string | [stat: string, read: string, list: string, glob: string, write: string];
-  bounded?: boolean;
-}
-
-const pathCases: PathCase[] = [
-  { name: 'the parent directory', path: () => '../canary', expected: 'EOUTSIDE', bounded: true },
-  { name: 'a file of the host', path: ({ canary }) => canary, expected: 'EOUTSIDE', bounded: true },
-  { name: 'an absolute path of the system', path: () => '/etc/passwd', expected: 'EOUTSIDE', bounded: true },
-  { name: 'a new file in /usr', path: ({ word }) => `/usr/bin/${word}`, expected: 'EOUTSIDE', bounded: true },
-  { name: 'a link to /etc/passwd', path: () => 'passwd', expected: 'EOUTSIDE', bounded: true },
-  { name: 'a link to a file of the host', path: () => 'to-canary', expected: 'EOUTSIDE', bounded: true },
-  { name: 'a linked directory of the host', path: () => 'to-outside/canary', expected: 'EOUTSIDE', bounded: true },
-  { name: 'a new file in a linked directory', path: ({ word }) => `to-outside/${word}`, expected: 'EOUTSIDE' },
-  { name: 'a chain of links', path: () => 'chain', expected: 'EOUTSIDE' },
-  { name: 'a link upwards', path: () => 'up/canary', expected: 'EOUTSIDE' },
-  {
-    name: "another run's workspace",
-    path: ({ neighbour }) => `${neighbour.path}/api-key`,
-    expected: 'EOUTSIDE',
-    bounded: true,
-  },
-  { name: "a link to another run's workspace", path: () => 'neighbour/api-key', expected: 'EOUTSIDE' },
-  { name: '/proc/1/root', path: ({ canary }) => `/proc/1/root${canary}`, expected: 'EOUTSIDE', bounded: true },
-  { name: 'a link to /proc/1/root', path: () => 'first-root/etc/passwd', expected: 'EOUTSIDE' },
-  { name: 'a link to /proc/self/cwd', path: () => 'own-directory/canary', expected: 'EOUTSIDE' },
-  { name: 'a link to /proc/self/fd', path: () => 'own-descriptors/0', expected: 'EOUTSIDE' },
-  { name: 'a name that begins like the root', path: () => '/workspace-1/api-key', expected: 'EOUTSIDE' },
-  { name: 'a climb through the root', path: () => '/workspace/../etc/passwd', expected: 'EOUTSIDE' },
-  { name: 'a climb from below', path: () => 'plain/../../canary', expected: 'EOUTSIDE' },
-  { name: 'a cycle of links', path: () => 'circle-a', expected: 'ELOOP', bounded: true },
-  { name: 'a link to itself', path: () => 'itself/x', expected: 'ELOOP' },
-  { name: 'a NUL byte', path: () => 'plain/a\0b', expected: 'EINVAL', bounded: true },
-  { name: 'a lone surrogate, which has no UTF-8', path: () => 'a\ud800b', expected: 'EINVAL' },
-  { name: 'an empty path', path: () => '', expected: 'EINVAL' },
-  { name: 'an overlong name', path: () => 'x'.repeat(256), expected: 'ENAMETOOLONG', bounded: true },
-  { name: 'an overlong path', path: () => `${'d/'.repeat(2100)}x`, expected: 'ENAMETOOLONG' },
-  { name: 'a FIFO', path: () => 'fifo', expected: ['ok', 'ESPECIAL', 'ENOTDIR', 'ENOTDIR', 'ESPECIAL'], bounded: true },
-  {
-    name: 'a socket',
-    path: () => 'socket',
-    expected: ['ok', 'ESPECIAL', 'ENOTDIR', 'ENOTDIR', 'ESPECIAL'],
-    bounded: true,
-  },
-  { name: 'a link to a FIFO', path: () => 'to-fifo', expected: ['ok', 'ESPECIAL', 'ENOTDIR', 'ENOTDIR', 'ESPECIAL'] },
-  { name: 'a hard link to a file of the host', path: () => 'hard', expected: ['ok', 'ok', 'ENOTDIR', 'ENOTDIR', 'ok'] },
+/** `expected`: codes of stat, read, list, glob and write, or one code for all. `ok`: the operation is harmless. */
+type PathCase = [
+  name: string,
+  path: InScene,
+  expected: string | [stat: string, read: string, list: string, glob: string, write: string],
 ];
 
-const exited = (exit_code: number): CommandEnd => ({ status: 'exited', exit_code, signal: null });
+const pathCases: Cases<PathCase> = {
+  bounded: [
+    ['the parent directory', '../canary', 'EOUTSIDE'],
+    ['a file of the host', ({ canary }) => canary, 'EOUTSIDE'],
+    ['an absolute path of the system', '/etc/passwd', 'EOUTSIDE'],
+    ['a new file in /usr', ({ word }) => `/usr/bin/${word}`, 'EOUTSIDE'],
+    ['a link to /etc/passwd', 'passwd', 'EOUTSIDE'],
+    ['a link to a file of the host', 'to-canary', 'EOUTSIDE'],
+    ['a linked directory of the host', 'to-outside/canary', 'EOUTSIDE'],
+    ["another run's workspace", ({ neighbour }) => `${neighbour.path}/api-key`, 'EOUTSIDE'],
+    ['/proc/1/root', ({ canary }) => `/proc/1/root${canary}`, 'EOUTSIDE'],
+    ['a cycle of links', 'circle-a', 'ELOOP'],
+    ['a NUL byte', 'plain/a\0b', 'EINVAL'],
+    ['an overlong name', 'x'.repeat(256), 'ENAMETOOLONG'],
+    ['a FIFO', 'fifo', ['ok', 'ESPECIAL', 'ENOTDIR', 'ENOTDIR', 'ESPECIAL']],
+    ['a socket', 'socket', ['ok', 'ESPECIAL', 'ENOTDIR', 'ENOTDIR', 'ESPECIAL']],
+  ],
+  full: [
+    ['a new file in a linked directory', ({ word }) => `to-outside/${word}`, 'EOUTSIDE'],
+    ['a chain of links', 'chain', 'EOUTSIDE'],
+    ['a link upwards', 'up/canary', 'EOUTSIDE'],
+    ["a link to another run's workspace", 'neighbour/api-key', 'EOUTSIDE'],
+    ['a link to /proc/1/root', 'first-root/etc/passwd', 'EOUTSIDE'],
+    ['a link to /proc/self/cwd', 'own-directory/canary', 'EOUTSIDE'],
+    ['a link to /proc/self/fd', 'own-descriptors/0', 'EOUTSIDE'],
+    ['a name that begins like the root', '/workspace-1/api-key', 'EOUTSIDE'],
+    ['a climb through the root', '/workspace/../etc/passwd', 'EOUTSIDE'],
+    ['a climb from below', 'plain/../../canary', 'EOUTSIDE'],
+    ['a link to itself', 'itself/x', 'ELOOP'],
+    ['a lone surrogate, which has no UTF-8', 'a\ud800b', 'EINVAL'],
+    ['an empty path', '', 'EINVAL'],
+    ['an overlong path', `${'d/'.repeat(2100)}x`, 'ENAMETOOLONG'],
+    ['a link to a FIFO', 'to-fifo', ['ok', 'ESPECIAL', 'ENOTDIR', 'ENOTDIR', 'ESPECIAL']],
+    ['a hard link to a file of the host', 'hard', ['ok', 'ok', 'ENOTDIR', 'ENOTDIR', 'ok']],
+  ],
+};
 
-interface LineCase {
-  name: string;
-  line(scene: Scene): string;
-  /** Pattern of stderr. */
-  expected: RegExp;
-  end?: CommandEnd;
-  wall_ms?: number;
-  bounded?: boolean;
-}
+/** `expected`: pattern of stderr. */
+type LineCase = [name: string, line: InScene, expected: RegExp, more?: { end: CommandEnd; wall_ms: number }];
 
 const readOnly = /Read-only file system/;
 const lent = /Read-only file system|Permission denied/;
 const missing = /No such file or directory/;
-const lineCases: LineCase[] = [
-  { name: 'a file in ../', line: ({ word }) => `echo x > ../${word}`, expected: readOnly, bounded: true },
-  { name: 'a file in /usr', line: ({ word }) => `echo x > /usr/bin/${word}`, expected: readOnly, bounded: true },
-  { name: 'a file in /etc', line: ({ word }) => `echo x > /etc/${word}`, expected: readOnly },
-  { name: 'a file in /dev', line: ({ word }) => `echo x > /dev/${word}`, expected: readOnly },
-  { name: 'a program of /usr', line: () => 'echo x >> /usr/bin/env', expected: lent },
-  { name: 'a link to /etc/passwd', line: () => 'echo x >> passwd', expected: lent, bounded: true },
-  {
-    name: 'a script of the read-only mounts',
-    line: () => 'echo x >> /opt/holdpoint/inside/enter.sh',
-    expected: lent,
-    bounded: true,
-  },
-  { name: 'a file of the host', line: ({ canary }) => `echo x > ${canary}`, expected: missing, bounded: true },
-  { name: 'a link to a file of the host', line: () => 'echo x > to-canary', expected: missing },
-  { name: 'a linked directory of the host', line: ({ word }) => `echo x > to-outside/${word}`, expected: missing },
-  {
-    name: "another run's workspace",
-    line: ({ neighbour, word }) => `echo x > ${neighbour.path}/${word}`,
-    expected: missing,
-    bounded: true,
-  },
-  {
-    name: '/proc/1/root',
-    line: ({ canary }) => `echo x > /proc/1/root${canary}`,
-    expected: /No such file|Permission denied/,
-    bounded: true,
-  },
-  {
-    name: '/proc/1/cwd',
-    line: ({ word }) => `echo x > /proc/1/cwd/../${word}`,
-    expected: /Read-only|Permission denied/,
-  },
-  { name: '/proc/self/cwd', line: ({ word }) => `echo x > /proc/self/cwd/../${word}`, expected: readOnly },
-  {
-    name: 'a hard link to a file of the host',
-    line: ({ canary }) => `ln ${canary} stolen`,
-    expected: missing,
-    bounded: true,
-  },
-  { name: 'a hard link to a program', line: () => 'ln /usr/bin/env stolen', expected: /cross-device|not permitted/ },
-  {
-    name: 'a hard link out',
-    line: ({ word }) => `ln hard /usr/${word}`,
-    expected: /cross-device|Read-only|not permitted/,
-  },
-  { name: 'a move out', line: ({ word }) => `mv plain /${word}`, expected: readOnly },
-  { name: 'a block device', line: () => 'mknod disk b 254 0', expected: /not permitted/, bounded: true },
-  { name: 'a character device', line: () => 'mknod memory c 1 1', expected: /not permitted/ },
-  { name: "the host's disk", line: () => 'head -c 1 /dev/vda /dev/sda /dev/mem /dev/kmsg', expected: missing },
-  { name: 'a cycle of links', line: () => 'cat circle-a', expected: /Too many levels/, bounded: true },
-  { name: 'an overlong name', line: () => `touch ${'x'.repeat(256)}`, expected: /File name too long/, bounded: true },
-  { name: 'a socket', line: () => 'cat socket', expected: /No such device or address/ },
-  {
-    name: 'a FIFO without a writer',
-    line: () => 'exec cat fifo',
-    expected: /^$/,
-    end: { status: 'timed_out', after_ms: 400 },
-    wall_ms: 400,
-    bounded: true,
-  },
-  { name: 'a new root', line: () => '/usr/sbin/chroot . /bin/true', expected: /not permitted/ },
-  {
-    name: 'a writable /usr',
-    line: () => 'mount -o remount,rw /usr',
-    expected: /not permitted|superuser|permission denied/i,
-  },
-  {
-    name: "the kernel's settings",
-    line: () =>
+const lineCases: Cases<LineCase> = {
+  bounded: [
+    ['a file in ../', ({ word }) => `echo x > ../${word}`, readOnly],
+    ['a file in /usr', ({ word }) => `echo x > /usr/bin/${word}`, readOnly],
+    ['a link to /etc/passwd', 'echo x >> passwd', lent],
+    ['a script of the read-only mounts', 'echo x >> /opt/holdpoint/inside/enter.sh', lent],
+    ['a file of the host', ({ canary }) => `echo x > ${canary}`, missing],
+    ["another run's workspace", ({ neighbour, word }) => `echo x > ${neighbour.path}/${word}`, missing],
+    ['/proc/1/root', ({ canary }) => `echo x > /proc/1/root${canary}`, /No such file|Permission denied/],
+    ['a hard link to a file of the host', ({ canary }) => `ln ${canary} stolen`, missing],
+    ['a block device', 'mknod disk b 254 0', /not permitted/],
+    ['a cycle of links', 'cat circle-a', /Too many levels/],
+    ['an overlong name', `touch ${'x'.repeat(256)}`, /File name too long/],
+    ['a FIFO without a writer', 'exec cat fifo', /^$/, { end: timedOut(400), wall_ms: 400 }],
+  ],
+  full: [
+    ['a file in /etc', ({ word }) => `echo x > /etc/${word}`, readOnly],
+    ['a file in /dev', ({ word }) => `echo x > /dev/${word}`, readOnly],
+    ['a program of /usr', 'echo x >> /usr/bin/env', lent],
+    ['a link to a file of the host', 'echo x > to-canary', missing],
+    ['a linked directory of the host', ({ word }) => `echo x > to-outside/${word}`, missing],
+    ['/proc/1/cwd', ({ word }) => `echo x > /proc/1/cwd/../${word}`, /Read-only|Permission denied/],
+    ['/proc/self/cwd', ({ word }) => `echo x > /proc/self/cwd/../${word}`, readOnly],
+    ['a hard link to a program', 'ln /usr/bin/env stolen', /cross-device|not permitted/],
+    ['a hard link out', ({ word }) => `ln hard /usr/${word}`, /cross-device|Read-only|not permitted/],
+    ['a move out', ({ word }) => `mv plain /${word}`, readOnly],
+    ['a character device', 'mknod memory c 1 1', /not permitted/],
+    ["the host's disk", 'head -c 1 /dev/vda /dev/sda /dev/mem /dev/kmsg', missing],
+    ['a socket', 'cat socket', /No such device or address/],
+    ['a new root', '/usr/sbin/chroot . /bin/true', /not permitted/],
+    ['a writable /usr', 'mount -o remount,rw /usr', /not permitted|superuser|permission denied/i],
+    [
+      "the kernel's settings",
       'for f in core_pattern modprobe sysrq; do test -w /proc/sys/kernel/$f && exit 0; done; test -w /proc/sysrq-trigger',
-    expected: /^$/,
-  },
-];
+      /^$/,
+    ],
+  ],
+};
 
 describe.each(users)('files, with a worker of $name', (user) => {
-  let scene: Scene;
-  let workspace: WorkspaceMount;
+  const { scene, workspace } = useScene(user);
   let socket: Server;
   beforeAll(async () => {
-    scene = await openScene(user);
-    workspace = scene.makeWorkspace();
     const traps = [
       ...[
         'mkdir plain',
@@ -186,14 +128,11 @@ describe.each(users)('files, with a worker of $name', (user) => {
     writeFileSync(linked, 'untouched', { mode: 0o666 });
     linkSync(linked, join(workspace.path, 'hard'));
   });
-  afterAll(async () => {
-    socket?.close();
-    await scene[Symbol.asyncDispose]();
-  });
+  afterAll(() => void socket?.close());
 
-  test.each(inForm(pathCases))('the tool host refuses $name', async ({ path: pathOf, expected }) => {
+  test.each(inForm(pathCases))('the tool host refuses %s', async (_, pathOf, expected) => {
     const files = scene.worker.files(workspace);
-    const path = pathOf(scene);
+    const path = inScene(pathOf, scene);
     const answers = await Promise.allSettled([
       ...[files.stat(path), files.read(path), files.list(path), files.glob({ patterns: ['*'], cwd: path })],
       files.write(path, Buffer.from('hostile'), { expect: { any: true } }),
@@ -204,16 +143,11 @@ describe.each(users)('files, with a worker of $name', (user) => {
     await scene.expectIntact();
   });
 
-  test.each(inForm(lineCases))('a command cannot use or make $name', async ({ line, expected, end, wall_ms }) => {
-    const {
-      end: ended,
-      stdout,
-      stderr,
-    } = await scene.worker.run(workspace, line(scene), {
-      ...(wall_ms === undefined ? {} : { limits: { wall_ms } }),
-    });
-    if (end) expect(ended).toEqual(end);
-    else expect(ended).toEqual(exited(expect.toSatisfy((code: number) => code !== 0) as number));
+  test.each(inForm(lineCases))('a command cannot use or make %s', async (_, line, expected, more) => {
+    const limits = more && { wall_ms: more.wall_ms };
+    const { end, stdout, stderr } = await scene.worker.run(workspace, inScene(line, scene), { limits });
+    if (more) expect(end).toEqual(more.end);
+    else expect(end).toEqual(exited(expect.toSatisfy((code: number) => code !== 0) as number));
     expect(stdout.text).toBe('');
     expect(stderr.text).toMatch(expected);
     await scene.expectIntact();

@@ -1,12 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
-import { chmodSync, chownSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { form, inForm } from './host/form.ts';
 import { heavyAnswers, heavyWork } from './host/heavy-work.ts';
-import { startAs, users } from './host/users.ts';
+import { form, inForm, makeDirectory, runProgram, users } from './host/index.ts';
 
 interface Outcome {
   status: string;
@@ -20,7 +15,7 @@ interface Outcome {
 /** Only the thread's own CPU time counts: a loop that is late because this machine runs other tests is not delayed by a tool or model. */
 const longestMs = 100;
 
-const names = inForm([...heavyWork, ...heavyAnswers]).map(({ name }) => name);
+const names = [...inForm(heavyWork), ...inForm(heavyAnswers)].map(({ name }) => name);
 /** One user in the bounded form: each starts a whole system. */
 const chosen = form === 'full' ? users : users.slice(-1);
 
@@ -28,23 +23,8 @@ describe.each(chosen)('heavy work, with the whole system run by $name', (user) =
   let directory: string;
   let report: Record<string, Outcome>;
   beforeAll(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'hp-heavy-'));
-    chmodSync(directory, 0o755);
-    chownSync(directory, user.uid, user.gid);
-    const child = startAs(user, 'tests/hostile/host/heavy-process.ts', [JSON.stringify(names)], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env.PATH ?? '', HOME: directory },
-      cwd: '/',
-    });
-    let log = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream?.setEncoding('utf8').on('data', (chunk: string) => {
-        log += chunk;
-      });
-    }
-    const [code] = await once(child, 'close');
-    expect(code, log).toBe(0);
-    report = JSON.parse(log.trim().split('\n').at(-1) ?? '');
+    directory = makeDirectory(user);
+    report = await runProgram(user, 'heavy-process.ts', [JSON.stringify(names)], { HOME: directory });
   }, 900_000);
   afterAll(() => {
     execFileSync('rm', ['-rf', directory]);

@@ -1,11 +1,17 @@
 import { readFileSync } from 'node:fs';
-import type { WorkspaceMount } from '@holdpoint/sandbox';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { until } from '../harness/until.ts';
-import { inForm } from './host/form.ts';
-import { argumentsOf, descriptorsOf, processesIn } from './host/process-table.ts';
-import { openScene, type Scene } from './host/scene.ts';
-import { users } from './host/users.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../harness/index.ts';
+import {
+  argumentsOf,
+  type Cases,
+  descriptorsOf,
+  type InScene,
+  inForm,
+  inScene,
+  processesIn,
+  users,
+  useScene,
+} from './host/index.ts';
 
 const eperm = 1;
 const einval = 22;
@@ -110,55 +116,36 @@ status = os.waitpid(pid, 0)[1]
 print(os.WIFSIGNALED(status) and os.WTERMSIG(status))
 `;
 
-interface KillCase {
-  name: string;
-  line(scene: Scene): string;
-  expected: RegExp;
-  bounded?: boolean;
-}
+type KillCase = [name: string, line: InScene, expected: RegExp];
 
-const killCases: KillCase[] = [
-  {
-    name: 'kill -9 -1',
-    line: () => 'sleep 100 & kill -9 -1; echo still here',
-    expected: /^still here\n$/,
-    bounded: true,
-  },
-  {
-    name: 'a process of its own user outside',
-    line: ({ bystander }) => `kill -9 ${bystander} 2>&1`,
-    expected: /No such process/,
-  },
-  {
-    name: 'the worker',
-    line: ({ worker }) => `kill -9 ${worker.pid} 2>&1`,
-    expected: /No such process/,
-    bounded: true,
-  },
-  { name: 'the first process inside', line: () => 'kill -9 1; echo still here', expected: /^still here\n$/ },
-  {
-    name: 'every pid',
-    line: () => 'for p in {2..40000}; do [ $p = $$ ] || kill -9 $p; done 2>/dev/null; echo still here',
-    expected: /^still here\n$/,
-  },
-];
+const killCases: Cases<KillCase> = {
+  bounded: [
+    ['kill -9 -1', 'sleep 100 & kill -9 -1; echo still here', /^still here\n$/],
+    ['the worker', ({ worker }) => `kill -9 ${worker.pid} 2>&1`, /No such process/],
+  ],
+  full: [
+    ['a process of its own user outside', ({ bystander }) => `kill -9 ${bystander} 2>&1`, /No such process/],
+    ['the first process inside', 'kill -9 1; echo still here', /^still here\n$/],
+    [
+      'every pid',
+      'for p in {2..40000}; do [ $p = $$ ] || kill -9 $p; done 2>/dev/null; echo still here',
+      /^still here\n$/,
+    ],
+  ],
+};
 
 const program = readFileSync(new URL('inside/system-calls.py', import.meta.url), 'utf8');
 
 describe.each(users)('the kernel, with a worker of $name', (user) => {
-  let scene: Scene;
-  let workspace: WorkspaceMount;
+  const { scene, workspace } = useScene(user);
   let found: Record<string, { result?: number; errno?: number; signal?: number }>;
   beforeAll(async () => {
-    scene = await openScene(user);
-    workspace = scene.makeWorkspace();
     const { stdout, stderr } = await scene.worker.run(workspace, '/usr/bin/python3 -c "$PROGRAM"', {
       env: { PROGRAM: program, CALLS: JSON.stringify(calls.map(([name, number, args]) => [name, number, ...args])) },
     });
     expect(stderr.text).toBe('');
     found = JSON.parse(stdout.text);
   });
-  afterAll(() => scene[Symbol.asyncDispose]());
 
   describe.runIf(process.arch === 'x64')('system calls of x86-64', () => {
     test.each(calls)('%s', (name, _number, _args, errno) => {
@@ -176,9 +163,9 @@ describe.each(users)('the kernel, with a worker of $name', (user) => {
     test('the system calls changed no state outside', () => scene.expectIntact());
   });
 
-  test.each(inForm(killCases))('no process outside dies: $name', async ({ line, expected }) => {
+  test.each(inForm(killCases))('no process outside dies: %s', async (_, line, expected) => {
     // As the bystander's user.
-    const { end, stdout } = await scene.worker.run(scene.neighbour, line(scene));
+    const { end, stdout } = await scene.worker.run(scene.neighbour, inScene(line, scene));
     expect(end.status).toBe('exited');
     expect(stdout.text).toMatch(expected);
     expect(processesIn(scene.neighbour.path)).toEqual([]);

@@ -1,22 +1,13 @@
 import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { WorkspaceMount } from '@holdpoint/sandbox';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { until } from '../harness/until.ts';
-import { processesIn } from './host/process-table.ts';
-import { openScene, type Scene } from './host/scene.ts';
-import { users } from './host/users.ts';
+import { describe, expect, test } from 'vitest';
+import { until } from '../harness/index.ts';
+import { processesIn, users, useScene } from './host/index.ts';
 
 const change = readFileSync(new URL('inside/links.py', import.meta.url), 'utf8');
 
 describe.each(users)('links of processes, with a worker of $name', (user) => {
-  let scene: Scene;
-  let workspace: WorkspaceMount;
-  beforeAll(async () => {
-    scene = await openScene(user);
-    workspace = scene.makeWorkspace();
-  });
-  afterAll(() => scene[Symbol.asyncDispose]());
+  const { scene, workspace } = useScene(user);
 
   test('bubblewrap belongs to the user of the worker', () => {
     expect(statSync(scene.bwrap)).toMatchObject({ uid: user.uid, mode: 0o100755 });

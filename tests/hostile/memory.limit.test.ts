@@ -1,36 +1,31 @@
 import { readFileSync } from 'node:fs';
-import type { CommandEnd } from '@holdpoint/contract';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { inForm } from './host/form.ts';
-import { openScene, type Scene } from './host/scene.ts';
-import { users } from './host/users.ts';
+import { describe, expect, test } from 'vitest';
+import { type Cases, exited, inForm, mib, quota, users, useScene } from './host/index.ts';
 
-const mib = 1024 * 1024;
 const limit = 192 * mib;
 const program = readFileSync(new URL('inside/hold-memory.py', import.meta.url), 'utf8');
-const exited = (exit_code: number): CommandEnd => ({ status: 'exited', exit_code, signal: null });
 
 /** Each takes at least 320 MiB, except `everywhere`: 220 MiB. */
-const ways = [
-  { name: 'open files in memory', way: 'open', bounded: true },
-  { name: 'files in memory with one mapped page', way: 'mapped-page' },
-  { name: 'files in memory in flight', way: 'in-flight', bounded: true },
-  { name: 'shared pages that no page table maps any more', way: 'forgotten-pages' },
-  { name: 'shared memory with one page still mapped', way: 'rest-of-mapping', bounded: true },
-  { name: 'children, each within the limit', way: 'children', bounded: true },
-  { name: '/tmp, /dev/shm and private memory together', way: 'everywhere' },
-  { name: 'page tables', way: 'page-tables', bounded: true },
-  { name: 'names of empty files in memory', way: 'names' },
-  { name: 'unread data in sockets', way: 'sockets', bounded: true },
-  { name: 'unread data in pipes', way: 'pipes' },
-];
+const ways: Cases<[name: string, way: string]> = {
+  bounded: [
+    ['open files in memory', 'open'],
+    ['files in memory in flight', 'in-flight'],
+    ['shared memory with one page still mapped', 'rest-of-mapping'],
+    ['children, each within the limit', 'children'],
+    ['page tables', 'page-tables'],
+    ['unread data in sockets', 'sockets'],
+  ],
+  full: [
+    ['files in memory with one mapped page', 'mapped-page'],
+    ['shared pages that no page table maps any more', 'forgotten-pages'],
+    ['/tmp, /dev/shm and private memory together', 'everywhere'],
+    ['names of empty files in memory', 'names'],
+    ['unread data in pipes', 'pipes'],
+  ],
+};
 
 describe.each(users)('the memory limit, with a worker of $name', (user) => {
-  let scene: Scene;
-  beforeAll(async () => {
-    scene = await openScene(user);
-  });
-  afterAll(() => scene[Symbol.asyncDispose]());
+  const { scene } = useScene(user);
 
   const run = (way: string) =>
     scene.worker.run(scene.makeWorkspace(), `exec /usr/bin/python3 -c "$PROGRAM" ${way}`, {
@@ -38,16 +33,16 @@ describe.each(users)('the memory limit, with a worker of $name', (user) => {
       limits: { memory_bytes: limit, wall_ms: 60_000 },
     });
 
-  test.each(inForm(ways))('$name', async ({ way }) => {
+  test.each(inForm(ways))('%s', async (_, way) => {
     const { end, stderr } = await run(way);
-    expect([end, stderr.text]).toEqual([{ status: 'quota', quota: 'memory', limit: limit }, '']);
+    expect([end, stderr.text]).toEqual([quota('memory', limit), '']);
   });
 
   test('unread data in TCP sockets', async () => {
     const { end, stdout } = await run('tcp');
     // Control groups of version 1 slow the sender down.
     if (end.status === 'exited') expect(Number(stdout.text)).toBeLessThan(limit + 64 * mib);
-    else expect(end).toEqual({ status: 'quota', quota: 'memory', limit: limit });
+    else expect(end).toEqual(quota('memory', limit));
   });
 
   test.each([

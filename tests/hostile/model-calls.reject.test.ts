@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openWireServer, type WireServer } from '@holdpoint/models/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { finished, nextApproval } from '../harness/runs.ts';
-import { type System, startSystem } from '../harness/system.ts';
+import { finished, nextApproval, type System, startSystem } from '../harness/index.ts';
 
 const calls = [
   use('call_0', 'write_file', { path: 'held.txt', content: 'x' }),

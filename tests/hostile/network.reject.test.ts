@@ -6,11 +6,9 @@ import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { installedBinaries } from '@holdpoint/embedded-redis/testing';
-import type { WorkspaceMount } from '@holdpoint/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { until } from '../harness/until.ts';
-import { openScene, type Scene } from './host/scene.ts';
-import { users } from './host/users.ts';
+import { until } from '../harness/index.ts';
+import { users, useScene } from './host/index.ts';
 
 const [afUnix, afInet, afInet6, afNetlink, afPacket, afAlg, afVsock] = [1, 2, 10, 16, 17, 38, 40];
 const [sockStream, sockDatagram, sockRaw] = [1, 2, 3];
@@ -70,16 +68,13 @@ function targets(at: Listening): [Target, expected: string][] {
 const program = readFileSync(new URL('inside/connect.py', import.meta.url), 'utf8');
 
 describe.each(users)('the network, with a worker of $name', (user) => {
-  let scene: Scene;
-  let workspace: WorkspaceMount;
+  const { scene, workspace } = useScene(user);
   const servers: Server[] = [];
   let reached = 0;
   let results: [string, string, string | undefined][] = [];
   let redis: Awaited<ReturnType<typeof startRedis>>;
 
   beforeAll(async () => {
-    scene = await openScene(user);
-    workspace = scene.makeWorkspace();
     const listen = async (where: string | { port: number; host: string }) => {
       const server = createServer((socket) => {
         reached++;
@@ -101,14 +96,13 @@ describe.each(users)('the network, with a worker of $name', (user) => {
     const ownAddresses = Object.values(networkInterfaces()).flatMap((list) =>
       (list ?? []).filter(({ family, internal }) => family === 'IPv4' && !internal).map(({ address }) => address),
     );
+    const { directory } = scene;
     const table = targets({
-      ...{
-        redisPort: redis.port,
-        tcpPort: port,
-        udpPort: udp.address().port,
-        directory: scene.directory,
-        ownAddresses,
-      },
+      redisPort: redis.port,
+      tcpPort: port,
+      udpPort: udp.address().port,
+      directory,
+      ownAddresses,
     });
     const { stdout, stderr } = await scene.worker.run(workspace, '/usr/bin/python3 -c "$PROGRAM"', {
       env: { PROGRAM: program, TARGETS: JSON.stringify(table.map(([target]) => target)) },
@@ -120,7 +114,6 @@ describe.each(users)('the network, with a worker of $name', (user) => {
   afterAll(async () => {
     for (const server of servers) server.close();
     await redis.stop();
-    await scene[Symbol.asyncDispose]();
   });
 
   test('outside, the listeners answer', async () => {

@@ -2,41 +2,45 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandEnd } from '@holdpoint/contract';
 import type { WorkspaceMount } from '@holdpoint/sandbox';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { until } from '../harness/until.ts';
-import { inForm } from './host/form.ts';
-import { descendants, processesIn, processesWith } from './host/process-table.ts';
-import { openScene, type Scene } from './host/scene.ts';
-import { users } from './host/users.ts';
+import { describe, expect, test } from 'vitest';
+import { until } from '../harness/index.ts';
+import {
+  type Cases,
+  descendants,
+  exited,
+  inForm,
+  processesIn,
+  processesWith,
+  timedOut,
+  users,
+  useScene,
+} from './host/index.ts';
 import type { Worker } from './host/worker.ts';
 
 /** Ways to leave a process behind, with open or closed streams. */
-const ways = [
-  { name: 'setsid', line: (sleep: string) => `setsid ${sleep} &` },
-  { name: 'nohup', line: (sleep: string) => `nohup ${sleep} >/dev/null 2>&1 &` },
-  { name: 'a double fork', line: (sleep: string) => `( ( ${sleep} & ) & )` },
-  { name: 'disown', line: (sleep: string) => `${sleep} & disown` },
-  {
-    name: 'ignored signals',
-    line: (sleep: string) => `(trap '' TERM INT HUP QUIT PIPE; exec ${sleep}) &`,
-  },
-  { name: 'closed streams', line: (sleep: string) => `(exec >&- 2>&- <&-; setsid ${sleep} &) &` },
-  {
-    name: 'a new session that forks on',
-    line: (sleep: string) => `setsid bash -c 'while :; do ${sleep} & sleep 1; done' &`,
-  },
-  {
-    name: 'a stopped process',
-    line: (sleep: string) => `(exec ${sleep}) & until pgrep -xf '${sleep}' >/dev/null; do :; done; kill -STOP $!`,
-  },
-  { name: 'a separate process group', line: (sleep: string) => `set -m; ${sleep} & set +m` },
-  {
-    name: 'all ways at once',
-    line: (sleep: string) =>
-      `setsid ${sleep} & nohup ${sleep} >/dev/null 2>&1 & (trap '' TERM; ${sleep}) & ( ( ${sleep} & ) & ); (exec >&- 2>&- <&-; setsid ${sleep} &) &`,
-    bounded: true,
-  },
-];
+const ways: Cases<[name: string, line: (sleep: string) => string]> = {
+  bounded: [
+    [
+      'all ways at once',
+      (sleep: string) =>
+        `setsid ${sleep} & nohup ${sleep} >/dev/null 2>&1 & (trap '' TERM; ${sleep}) & ( ( ${sleep} & ) & ); (exec >&- 2>&- <&-; setsid ${sleep} &) &`,
+    ],
+  ],
+  full: [
+    ['setsid', (sleep: string) => `setsid ${sleep} &`],
+    ['nohup', (sleep: string) => `nohup ${sleep} >/dev/null 2>&1 &`],
+    ['a double fork', (sleep: string) => `( ( ${sleep} & ) & )`],
+    ['disown', (sleep: string) => `${sleep} & disown`],
+    ['ignored signals', (sleep: string) => `(trap '' TERM INT HUP QUIT PIPE; exec ${sleep}) &`],
+    ['closed streams', (sleep: string) => `(exec >&- 2>&- <&-; setsid ${sleep} &) &`],
+    ['a new session that forks on', (sleep: string) => `setsid bash -c 'while :; do ${sleep} & sleep 1; done' &`],
+    [
+      'a stopped process',
+      (sleep: string) => `(exec ${sleep}) & until pgrep -xf '${sleep}' >/dev/null; do :; done; kill -STOP $!`,
+    ],
+    ['a separate process group', (sleep: string) => `set -m; ${sleep} & set +m`],
+  ],
+};
 
 interface Ending {
   name: string;
@@ -47,19 +51,15 @@ interface Ending {
 }
 
 const endings: Ending[] = [
-  { name: 'its normal end', last: 'exit 7', end: { status: 'exited', exit_code: 7, signal: null } },
-  { name: 'a time-out', last: 'wait; sleep 100', wall_ms: 700, end: { status: 'timed_out', after_ms: 700 } },
+  { name: 'its normal end', last: 'exit 7', end: exited(7) },
+  { name: 'a time-out', last: 'wait; sleep 100', wall_ms: 700, end: timedOut(700) },
   { name: 'an abort', last: 'wait; sleep 100', abort: true, end: { status: 'killed', reason: 'cancelled' } },
 ];
 
-const cases = inForm(ways).flatMap((way) => endings.map((ending) => ({ way, ending })));
+const cases = inForm(ways).flatMap(([name, line]) => endings.map((ending) => ({ name, line, ending })));
 
 describe.each(users)('what a command leaves behind, with a worker of $name', (user) => {
-  let scene: Scene;
-  beforeAll(async () => {
-    scene = await openScene(user);
-  });
-  afterAll(() => scene[Symbol.asyncDispose]());
+  const { scene } = useScene(user);
 
   /** A unique word in its arguments makes the process findable. */
   const sleepOf = (word: string) => `sleep 3${word}`;
@@ -67,12 +67,12 @@ describe.each(users)('what a command leaves behind, with a worker of $name', (us
   const nextWord = () => `${process.pid}000${++words}`;
   const left = (at: WorkspaceMount, word: string) => [...processesIn(at.path), ...processesWith(`sleep\x003${word}`)];
 
-  test.each(cases)('$way.name: no process is left after $ending.name', async ({ way, ending }) => {
+  test.each(cases)('$name: no process is left after $ending.name', async ({ line, ending }) => {
     const workspace = scene.makeWorkspace();
     const word = nextWord();
     const controller = new AbortController();
     const started = `until pgrep -f '^sleep 3${word}$' >/dev/null; do :; done; touch started`;
-    const running = scene.worker.run(workspace, `${way.line(sleepOf(word))}\n${started}; ${ending.last}`, {
+    const running = scene.worker.run(workspace, `${line(sleepOf(word))}\n${started}; ${ending.last}`, {
       signal: controller.signal,
       ...(ending.wall_ms && { limits: { wall_ms: ending.wall_ms } }),
     });
@@ -87,7 +87,7 @@ describe.each(users)('what a command leaves behind, with a worker of $name', (us
     await scene.expectIntact();
   });
 
-  test.each(inForm(ways))('$name: no process is left when the worker is killed', async ({ line }) => {
+  test.each(inForm(ways))('%s: no process is left when the worker is killed', async (_, line) => {
     const workspace = scene.makeWorkspace();
     const word = nextWord();
     const doomed: Worker = await scene.startWorker();

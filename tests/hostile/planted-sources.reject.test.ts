@@ -1,13 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { form } from './host/form.ts';
+import { form, makeDirectory, runProgram, users } from './host/index.ts';
 import { picture } from './host/outside.ts';
 import { plantHome } from './host/plants.ts';
-import { startAs, users } from './host/users.ts';
 
 interface Outcome {
   status: string;
@@ -30,32 +27,18 @@ describe.each(chosen)('traps in sources and trees, with the whole system run by 
   let directory: string;
   let fired: string;
   let report: Report;
-  let log = '';
   let hooksBefore: Record<string, string>;
   beforeAll(async () => {
-    directory = mkdtempSync(join(tmpdir(), 'hp-planted-'));
+    directory = makeDirectory(user);
     fired = join(directory, 'fired');
     const home = join(directory, 'home');
-    for (const path of [directory, fired, home]) {
-      mkdirSync(path, { recursive: true });
+    for (const path of [fired, home]) {
+      mkdirSync(path);
       chmodSync(path, path === fired ? 0o777 : 0o755);
     }
     plantHome(home, (name) => `touch ${join(fired, name)}`);
-    chownSync(directory, user.uid, user.gid);
     chownSync(home, user.uid, user.gid);
-    const child = startAs(user, 'tests/hostile/host/planted-process.ts', [directory, fired], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env.PATH ?? '', HOME: home },
-      cwd: '/',
-    });
-    for (const stream of [child.stdout, child.stderr]) {
-      stream?.setEncoding('utf8').on('data', (chunk: string) => {
-        log += chunk;
-      });
-    }
-    const [code] = await once(child, 'close');
-    expect(code, log).toBe(0);
-    report = JSON.parse(log.trim().split('\n').at(-1) ?? '');
+    report = await runProgram(user, 'planted-process.ts', [directory, fired], { HOME: home });
     hooksBefore = picture(join(directory, 'repository/.git/hooks'));
   }, 120_000);
   afterAll(() => {

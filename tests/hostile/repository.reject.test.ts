@@ -1,9 +1,8 @@
 import { isDotGit } from '@holdpoint/sandbox/testing';
 import { fromPlain, isDotGit as isDotGitInBytes } from '@holdpoint/workspace/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { form } from './host/form.ts';
+import { form, users } from './host/index.ts';
 import { at, openRepositoryScene, type RepositoryScene } from './host/repository-scene.ts';
-import { users } from './host/users.ts';
 
 const spellings = [
   ...['.git', '.GIT', '.Git', 'git~1', 'GIT~1', '.git.', '.git ', '.git. .', '.git::$INDEX_ALLOCATION', '.git:x'],

@@ -4,14 +4,22 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { CommandEnd, CommandResult, ProcessLimits } from '@holdpoint/contract';
 import type { WorkspaceMount } from '@holdpoint/sandbox';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { form, inForm } from './host/form.ts';
-import { processesIn } from './host/process-table.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  type Cases,
+  exited,
+  form,
+  inForm,
+  mib,
+  processesIn,
+  quota,
+  type Scene,
+  timedOut,
+  users,
+  useScene,
+} from './host/index.ts';
 import { startPulse } from './host/pulse.ts';
-import { openScene, type Scene } from './host/scene.ts';
-import { users } from './host/users.ts';
 
-const mib = 1024 * 1024;
 /** Maximum growth of the worker's memory, whatever a command does. */
 const maxGrowth = 64 * mib;
 /** Far above the delay of a busy machine, far below that of a host that hangs. */
@@ -33,20 +41,7 @@ interface ResourceCase {
   /** Allowed ends. With control groups the first is expected. */
   ends: CommandEnd[] | ((bounded: boolean) => CommandEnd[]);
   also?(outcome: Outcome): void;
-  bounded?: boolean;
 }
-
-const exited = (exit_code: number, signal: string | null = null): CommandEnd => ({
-  status: 'exited',
-  exit_code,
-  signal,
-});
-const quota = (name: Extract<CommandEnd, { status: 'quota' }>['quota'], limit: number): CommandEnd => ({
-  status: 'quota',
-  quota: name,
-  limit,
-});
-const timedOut = (after_ms: number): CommandEnd => ({ status: 'timed_out', after_ms });
 
 const sizeOf = ({ workspace }: Outcome, path: string) =>
   lstatSync(join(workspace.path, path), { throwIfNoEntry: false })?.size ?? 0;
@@ -58,208 +53,197 @@ const staysNear =
   ({ workspace }: Outcome) =>
     expect(diskOf(workspace.path)).toBeLessThan(limit + 3000 * mib);
 
-const cases: ResourceCase[] = [
-  {
-    name: 'a fork bomb',
-    line: 'b() { b | b & }; b; wait; sleep 100',
-    limits: { processes: 64, wall_ms: 1500 },
-    ends: (bounded) => (bounded ? [quota('processes', 64), timedOut(1500)] : [timedOut(1500), exited(254)]),
-    bounded: true,
-  },
-  {
-    name: 'a fork bomb that retries',
-    line: hostile('fork'),
-    limits: { wall_ms: 20_000 },
-    ends: (bounded) => (bounded ? [quota('processes', 512)] : [timedOut(20_000)]),
-  },
-  {
-    name: '10 GB of output',
-    line: 'exec head -c 10G /dev/zero',
-    ends: [quota('output', 10 * mib)],
-    also: ({ result }) => expect([result.stdout.bytes, result.stdout.truncated]).toEqual([10 * mib, true]),
-    bounded: true,
-  },
-  {
-    name: '10 GB of errors, line by line',
-    line: 'yes the same again >&2',
-    ends: [quota('output', 10 * mib)],
-    also: ({ result }) => expect(result.stderr.bytes).toBe(10 * mib),
-  },
-  {
-    name: '1 GB of output where that is allowed',
-    line: 'exec head -c 1G /dev/zero',
-    limits: { output_bytes: 2048 * mib },
-    ends: [exited(0)],
-    also: ({ result }) => {
-      expect(result.stdout.bytes).toBe(1024 * mib);
-      expect(result.stdout.text.length).toBeLessThan(70_000);
+const cases: Cases<ResourceCase> = {
+  bounded: [
+    {
+      name: 'a fork bomb',
+      line: 'b() { b | b & }; b; wait; sleep 100',
+      limits: { processes: 64, wall_ms: 1500 },
+      ends: (bounded) => (bounded ? [quota('processes', 64), timedOut(1500)] : [timedOut(1500), exited(254)]),
     },
-  },
-  {
-    name: 'output of a thousand processes',
-    line: 'for i in {1..300}; do yes $i & done; wait',
-    limits: { wall_ms: 20_000 },
-    ends: [quota('output', 10 * mib)],
-  },
-  {
-    name: 'a sparse file of 1 TB',
-    line: 'exec truncate -s 1T sparse',
-    ends: [quota('file_size', 1024 * mib)],
-    also: (outcome) => expect(sizeOf(outcome, 'sparse')).toBe(0),
-    bounded: true,
-  },
-  {
-    name: 'a sparse file of 1 TB with ignored signals',
-    line: hostile('sparse'),
-    ends: [exited(0)],
-    also: (outcome) => {
-      expect(outcome.result.stdout.text).toBe('EFBIG\nEFBIG\nEFBIG\n');
-      expect(sizeOf(outcome, 'sparse')).toBe(0);
+    {
+      name: '10 GB of output',
+      line: 'exec head -c 10G /dev/zero',
+      ends: [quota('output', 10 * mib)],
+      also: ({ result }) => expect([result.stdout.bytes, result.stdout.truncated]).toEqual([10 * mib, true]),
     },
-  },
-  {
-    name: 'a full /tmp and /dev/shm',
-    line: 'for d in /tmp /dev/shm; do head -c 1G /dev/zero > $d/fill; stat -c %s $d/fill; done; exit 3',
-    ends: [exited(3)],
-    also: ({ result }) => {
-      expect(result.stdout.text).toBe(`${64 * mib}\n${16 * mib}\n`);
-      expect(result.stderr.text).toMatch(/No space left on device[\s\S]*No space left on device/);
+    {
+      name: 'a sparse file of 1 TB',
+      line: 'exec truncate -s 1T sparse',
+      ends: [quota('file_size', 1024 * mib)],
+      also: (outcome) => expect(sizeOf(outcome, 'sparse')).toBe(0),
     },
-    bounded: true,
-  },
-  {
-    name: 'more files in /tmp than there is memory for their names',
-    line: `cd /tmp; ${hostile('many 300000')}`,
-    limits: { memory_bytes: 96 * mib, wall_ms: 20_000 },
-    // Without control groups kernel memory of a command is not counted. The report says so.
-    ends: (bounded) => (bounded ? [quota('memory', 96 * mib)] : [exited(0), timedOut(20_000)]),
-  },
-  {
-    name: 'a busy loop',
-    line: 'while :; do :; done',
-    limits: { cpu_seconds: 1 },
-    ends: [quota('cpu', 1)],
-  },
-  {
-    name: 'a busy loop with a time limit',
-    line: 'while :; do :; done',
-    limits: { wall_ms: 1000 },
-    ends: [timedOut(1000)],
-  },
-  {
-    name: 'a busy loop that ignores SIGXCPU',
-    line: "trap '' XCPU; while :; do :; done",
-    limits: { cpu_seconds: 1 },
-    ends: [exited(137, 'SIGKILL')],
-  },
-  {
-    name: 'many busy loops',
-    line: 'for i in {1..8}; do (while :; do :; done) & done; wait',
-    limits: { cpu_total_seconds: 1, cpu_seconds: 2, wall_ms: 15_000 },
-    ends: (bounded) => (bounded ? [quota('cpu', 1)] : [exited(0), timedOut(15_000)]),
-  },
-  {
-    name: 'a memory hog',
-    line: hostile('memory'),
-    limits: { memory_bytes: 192 * mib, wall_ms: 20_000 },
-    ends: (bounded) => (bounded ? [quota('memory', 192 * mib)] : [exited(1)]),
-    bounded: true,
-  },
-  {
-    name: 'a memory hog of many processes',
-    line: hostile('memory-of-many'),
-    limits: { memory_bytes: 192 * mib, wall_ms: 5000 },
-    ends: [quota('memory', 192 * mib)],
-  },
-  {
-    name: 'endless small files',
-    line: 'for ((i = 0; ; i++)); do echo x > f$i; done',
-    limits: { workspace_bytes: 4 * mib, wall_ms: 30_000 },
-    ends: [quota('workspace', 4 * mib)],
-    also: staysNear(4 * mib),
-    bounded: true,
-  },
-  {
-    name: 'endless small writes to one file',
-    line: 'while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done > f',
-    limits: { file_bytes: 4 * mib, wall_ms: 30_000 },
-    ends: [quota('file_size', 4 * mib)],
-    also: (outcome) => expect(sizeOf(outcome, 'f')).toBe(4 * mib),
-  },
-  {
-    name: 'many large files',
-    line: 'for ((i = 0; ; i++)); do head -c 8M /dev/zero > f$i; done',
-    limits: { workspace_bytes: 64 * mib, wall_ms: 30_000 },
-    ends: [quota('workspace', 64 * mib)],
-    also: staysNear(64 * mib),
-  },
-  {
-    name: 'a file without a name',
-    line: 'exec 3>f; rm f; while :; do head -c 1M /dev/zero >&3; done',
-    limits: { workspace_bytes: 64 * mib, wall_ms: 10_000 },
-    ends: [quota('workspace', 64 * mib), quota('file_size', 1024 * mib)],
-  },
-  {
-    name: 'files below a path that is too long',
-    line: hostile('hidden'),
-    limits: { workspace_bytes: 64 * mib, wall_ms: 10_000 },
-    ends: [quota('workspace', 64 * mib)],
-    bounded: true,
-  },
-  {
-    name: 'thousands of open files',
-    line: hostile('descriptors'),
-    ends: [exited(0)],
-    also: ({ result }) => expect(result.stdout.text).toMatch(/^10[0-9]{2} EMFILE\n$/),
-    bounded: true,
-  },
-  {
-    name: 'a higher limit for itself',
-    line: 'ulimit -n 100000 || ulimit -u unlimited || ulimit -f unlimited',
-    ends: [exited(1)],
-  },
-  {
-    name: '10,000 directories in each other',
-    line: hostile('deep 10000'),
-    limits: { wall_ms: 60_000 },
-    ends: [exited(0)],
-    also: ({ result }) => expect(result.stdout.text).toBe('10000\n'),
-  },
-  {
-    name: 'a million files in one directory',
-    line: hostile('many 1000000'),
-    limits: { wall_ms: 30_000, workspace_bytes: 128 * mib },
-    ends: [quota('workspace', 128 * mib)],
-  },
-  {
-    name: 'an archive of 10 GB in some megabytes, to a file',
-    line: 'exec gunzip -c bomb.gz > out',
-    ends: [quota('file_size', 1024 * mib)],
-    also: (outcome) => expect(sizeOf(outcome, 'out')).toBe(1024 * mib),
-  },
-  {
-    name: 'an archive of 10 GB in some megabytes, to the output',
-    line: 'exec gunzip -c bomb.gz',
-    ends: [quota('output', 10 * mib)],
-  },
-  {
-    name: 'an archive of 10 GB in some megabytes, to many files',
-    line: 'gunzip -c bomb.gz | split -b 16M',
-    limits: { workspace_bytes: 256 * mib },
-    ends: [quota('workspace', 256 * mib)],
-    also: staysNear(256 * mib),
-  },
-];
+    {
+      name: 'a full /tmp and /dev/shm',
+      line: 'for d in /tmp /dev/shm; do head -c 1G /dev/zero > $d/fill; stat -c %s $d/fill; done; exit 3',
+      ends: [exited(3)],
+      also: ({ result }) => {
+        expect(result.stdout.text).toBe(`${64 * mib}\n${16 * mib}\n`);
+        expect(result.stderr.text).toMatch(/No space left on device[\s\S]*No space left on device/);
+      },
+    },
+    {
+      name: 'a memory hog',
+      line: hostile('memory'),
+      limits: { memory_bytes: 192 * mib, wall_ms: 20_000 },
+      ends: (bounded) => (bounded ? [quota('memory', 192 * mib)] : [exited(1)]),
+    },
+    {
+      name: 'endless small files',
+      line: 'for ((i = 0; ; i++)); do echo x > f$i; done',
+      limits: { workspace_bytes: 4 * mib, wall_ms: 30_000 },
+      ends: [quota('workspace', 4 * mib)],
+      also: staysNear(4 * mib),
+    },
+    {
+      name: 'files below a path that is too long',
+      line: hostile('hidden'),
+      limits: { workspace_bytes: 64 * mib, wall_ms: 10_000 },
+      ends: [quota('workspace', 64 * mib)],
+    },
+    {
+      name: 'thousands of open files',
+      line: hostile('descriptors'),
+      ends: [exited(0)],
+      also: ({ result }) => expect(result.stdout.text).toMatch(/^10[0-9]{2} EMFILE\n$/),
+    },
+  ],
+  full: [
+    {
+      name: 'a fork bomb that retries',
+      line: hostile('fork'),
+      limits: { wall_ms: 20_000 },
+      ends: (bounded) => (bounded ? [quota('processes', 512)] : [timedOut(20_000)]),
+    },
+    {
+      name: '10 GB of errors, line by line',
+      line: 'yes the same again >&2',
+      ends: [quota('output', 10 * mib)],
+      also: ({ result }) => expect(result.stderr.bytes).toBe(10 * mib),
+    },
+    {
+      name: '1 GB of output where that is allowed',
+      line: 'exec head -c 1G /dev/zero',
+      limits: { output_bytes: 2048 * mib },
+      ends: [exited(0)],
+      also: ({ result }) => {
+        expect(result.stdout.bytes).toBe(1024 * mib);
+        expect(result.stdout.text.length).toBeLessThan(70_000);
+      },
+    },
+    {
+      name: 'output of a thousand processes',
+      line: 'for i in {1..300}; do yes $i & done; wait',
+      limits: { wall_ms: 20_000 },
+      ends: [quota('output', 10 * mib)],
+    },
+    {
+      name: 'a sparse file of 1 TB with ignored signals',
+      line: hostile('sparse'),
+      ends: [exited(0)],
+      also: (outcome) => {
+        expect(outcome.result.stdout.text).toBe('EFBIG\nEFBIG\nEFBIG\n');
+        expect(sizeOf(outcome, 'sparse')).toBe(0);
+      },
+    },
+    {
+      name: 'more files in /tmp than there is memory for their names',
+      line: `cd /tmp; ${hostile('many 300000')}`,
+      limits: { memory_bytes: 96 * mib, wall_ms: 20_000 },
+      // Without control groups kernel memory of a command is not counted. The report says so.
+      ends: (bounded) => (bounded ? [quota('memory', 96 * mib)] : [exited(0), timedOut(20_000)]),
+    },
+    { name: 'a busy loop', line: 'while :; do :; done', limits: { cpu_seconds: 1 }, ends: [quota('cpu', 1)] },
+    {
+      name: 'a busy loop with a time limit',
+      line: 'while :; do :; done',
+      limits: { wall_ms: 1000 },
+      ends: [timedOut(1000)],
+    },
+    {
+      name: 'a busy loop that ignores SIGXCPU',
+      line: "trap '' XCPU; while :; do :; done",
+      limits: { cpu_seconds: 1 },
+      ends: [exited(137, 'SIGKILL')],
+    },
+    {
+      name: 'many busy loops',
+      line: 'for i in {1..8}; do (while :; do :; done) & done; wait',
+      limits: { cpu_total_seconds: 1, cpu_seconds: 2, wall_ms: 15_000 },
+      ends: (bounded) => (bounded ? [quota('cpu', 1)] : [exited(0), timedOut(15_000)]),
+    },
+    {
+      name: 'a memory hog of many processes',
+      line: hostile('memory-of-many'),
+      limits: { memory_bytes: 192 * mib, wall_ms: 5000 },
+      ends: [quota('memory', 192 * mib)],
+    },
+    {
+      name: 'endless small writes to one file',
+      line: 'while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done > f',
+      limits: { file_bytes: 4 * mib, wall_ms: 30_000 },
+      ends: [quota('file_size', 4 * mib)],
+      also: (outcome) => expect(sizeOf(outcome, 'f')).toBe(4 * mib),
+    },
+    {
+      name: 'many large files',
+      line: 'for ((i = 0; ; i++)); do head -c 8M /dev/zero > f$i; done',
+      limits: { workspace_bytes: 64 * mib, wall_ms: 30_000 },
+      ends: [quota('workspace', 64 * mib)],
+      also: staysNear(64 * mib),
+    },
+    {
+      name: 'a file without a name',
+      line: 'exec 3>f; rm f; while :; do head -c 1M /dev/zero >&3; done',
+      limits: { workspace_bytes: 64 * mib, wall_ms: 10_000 },
+      ends: [quota('workspace', 64 * mib), quota('file_size', 1024 * mib)],
+    },
+    {
+      name: 'a higher limit for itself',
+      line: 'ulimit -n 100000 || ulimit -u unlimited || ulimit -f unlimited',
+      ends: [exited(1)],
+    },
+    {
+      name: '10,000 directories in each other',
+      line: hostile('deep 10000'),
+      limits: { wall_ms: 60_000 },
+      ends: [exited(0)],
+      also: ({ result }) => expect(result.stdout.text).toBe('10000\n'),
+    },
+    {
+      name: 'a million files in one directory',
+      line: hostile('many 1000000'),
+      limits: { wall_ms: 30_000, workspace_bytes: 128 * mib },
+      ends: [quota('workspace', 128 * mib)],
+    },
+    {
+      name: 'an archive of 10 GB in some megabytes, to a file',
+      line: 'exec gunzip -c bomb.gz > out',
+      ends: [quota('file_size', 1024 * mib)],
+      also: (outcome) => expect(sizeOf(outcome, 'out')).toBe(1024 * mib),
+    },
+    {
+      name: 'an archive of 10 GB in some megabytes, to the output',
+      line: 'exec gunzip -c bomb.gz',
+      ends: [quota('output', 10 * mib)],
+    },
+    {
+      name: 'an archive of 10 GB in some megabytes, to many files',
+      line: 'gunzip -c bomb.gz | split -b 16M',
+      limits: { workspace_bytes: 256 * mib },
+      ends: [quota('workspace', 256 * mib)],
+      also: staysNear(256 * mib),
+    },
+  ],
+};
 
 describe.each(users)('resources, with a worker of $name', (user) => {
-  let scene: Scene;
+  const { scene } = useScene(user);
   let bomb: Buffer;
-  beforeAll(async () => {
-    scene = await openScene(user);
+  beforeAll(() => {
     const member = gzipSync(Buffer.alloc(16 * mib));
     bomb = Buffer.concat(Array.from({ length: 640 }, () => member));
   });
-  afterAll(() => scene[Symbol.asyncDispose]());
 
   test.each(inForm(cases))('$name', async ({ line, limits, ends, also }) => {
     const { worker } = scene;
@@ -268,7 +252,7 @@ describe.each(users)('resources, with a worker of $name', (user) => {
     const shared = statfsSync('/dev/shm').bfree;
     const held = worker.resetPeak();
     const pulse = startPulse();
-    const running = worker.run(workspace, line, { env: { PROGRAM: program }, ...(limits && { limits }) });
+    const running = worker.run(workspace, line, { env: { PROGRAM: program }, limits });
     await worker.ping();
     const result = await running;
     const silence = pulse.stop();

@@ -2,120 +2,81 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import type { WorkspaceMount } from '@holdpoint/sandbox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { until } from '../harness/until.ts';
-import { inForm } from './host/form.ts';
-import { argumentsOf, pids } from './host/process-table.ts';
-import { openScene, type Scene } from './host/scene.ts';
-import { users } from './host/users.ts';
+import { until } from '../harness/index.ts';
+import { argumentsOf, type Cases, type InScene, inForm, inScene, pids, quota, users, useScene } from './host/index.ts';
 
-interface SecretCase {
-  name: string;
-  line(scene: Scene): string;
-  /** Pattern of stdout. */
-  expected: RegExp;
-  bounded?: boolean;
-}
+/** `expected`: pattern of stdout. */
+type SecretCase = [name: string, line: InScene, expected: RegExp];
 
 const nothing = /^$/;
-const secretCases: SecretCase[] = [
-  {
-    name: 'the environment of the first process',
-    line: () => 'tr "\\0" "," < /proc/1/environ',
-    expected: /^PWD=\/workspace,$/,
-    bounded: true,
-  },
-  {
-    name: 'the environment of every visible process',
-    line: () => 'cat /proc/[0-9]*/environ | tr "\\0" "\\n" | grep -E "API_KEY|swordfish|REDIS_URL"',
-    expected: nothing,
-    bounded: true,
-  },
-  {
-    name: 'its own environment',
-    line: () => 'env -0 | tr "\\0" "\\n" | cut -d= -f1 | LC_ALL=C sort | tr "\\n" " "',
-    expected:
-      /^GIT_ATTR_NOSYSTEM GIT_CONFIG_COUNT (GIT_CONFIG_KEY_\d )+GIT_CONFIG_SYSTEM (GIT_CONFIG_VALUE_\d )+GIT_EDITOR GIT_PAGER GIT_SEQUENCE_EDITOR GIT_TERMINAL_PROMPT HOME LANG PATH PWD SHLVL TMPDIR _ $/,
-  },
-  {
-    name: 'the arguments of every visible process',
-    line: () =>
+const secretCases: Cases<SecretCase> = {
+  bounded: [
+    ['the environment of the first process', 'tr "\\0" "," < /proc/1/environ', /^PWD=\/workspace,$/],
+    [
+      'the environment of every visible process',
+      'cat /proc/[0-9]*/environ | tr "\\0" "\\n" | grep -E "API_KEY|swordfish|REDIS_URL"',
+      nothing,
+    ],
+    [
+      'the arguments of every visible process',
       '[[ $(cat /proc/[0-9]*/cmdline | tr "\\0" " ") =~ sword"fish"|--"bind"|work"space-" ]] && echo "$BASH_REMATCH"; true',
-    expected: nothing,
-    bounded: true,
-  },
-  {
-    name: 'more processes than its own',
-    line: () => 'ls -d /proc/[0-9]* | wc -l',
-    expected: /^[1-6]\n$/,
-    bounded: true,
-  },
-  {
-    name: 'the file with the API key',
-    line: ({ neighbour }) => `cat ${neighbour.path}/api-key /proc/1/root${neighbour.path}/api-key`,
-    expected: nothing,
-    bounded: true,
-  },
-  { name: 'the directory that holds everything', line: ({ directory }) => `ls -A ${directory}`, expected: nothing },
-  {
-    name: "the sandbox's own records",
-    line: ({ stateDir }) => `ls -A ${stateDir}; cat ${stateDir}/*`,
-    expected: nothing,
-  },
-  {
-    name: "the queue's socket",
-    line: ({ directory }) => `stat ${directory}/redis.sock`,
-    expected: nothing,
-    bounded: true,
-  },
-  { name: 'homes, logs and mail', line: () => 'ls -A /root /home /var /run /mnt /srv /boot /sys', expected: nothing },
-  {
-    name: "the host's users",
-    line: () => 'cut -d: -f1 /etc/passwd | tr "\\n" " "; cat /etc/shadow',
-    expected: /^(root )?(nobody )?(sandbox )?(nobody )?$/,
-  },
-  {
-    name: 'a secret anywhere',
-    line: () => 'grep -rIls swordfish / --exclude-dir=proc --exclude-dir=usr --exclude-dir=opt',
-    expected: nothing,
-  },
-  {
-    name: 'a secret in what processes map',
-    line: () => 'for f in /proc/[0-9]*/{mountinfo,maps,status,cgroup,mountstats}; do grep -l swordfish $f; done',
-    expected: nothing,
-  },
-  { name: 'the memory of the first process', line: () => 'cat /proc/1/mem /proc/kcore /dev/mem', expected: nothing },
-  { name: 'keys of the kernel', line: () => 'grep -c . /proc/keys', expected: /^0\n$|^$/ },
-  { name: "the host's name", line: () => 'uname -n', expected: /^sandbox\n$/ },
-  {
-    name: 'processes outside, by their number',
-    line: ({ worker, bystander }) => `ls /proc/${worker.pid}/ /proc/${bystander}/`,
-    expected: nothing,
-  },
-];
+      nothing,
+    ],
+    ['more processes than its own', 'ls -d /proc/[0-9]* | wc -l', /^[1-6]\n$/],
+    [
+      'the file with the API key',
+      ({ neighbour }) => `cat ${neighbour.path}/api-key /proc/1/root${neighbour.path}/api-key`,
+      nothing,
+    ],
+    ["the queue's socket", ({ directory }) => `stat ${directory}/redis.sock`, nothing],
+  ],
+  full: [
+    [
+      'its own environment',
+      'env -0 | tr "\\0" "\\n" | cut -d= -f1 | LC_ALL=C sort | tr "\\n" " "',
+      /^GIT_ATTR_NOSYSTEM GIT_CONFIG_COUNT (GIT_CONFIG_KEY_\d )+GIT_CONFIG_SYSTEM (GIT_CONFIG_VALUE_\d )+GIT_EDITOR GIT_PAGER GIT_SEQUENCE_EDITOR GIT_TERMINAL_PROMPT HOME LANG PATH PWD SHLVL TMPDIR _ $/,
+    ],
+    ['the directory that holds everything', ({ directory }) => `ls -A ${directory}`, nothing],
+    ["the sandbox's own records", ({ stateDir }) => `ls -A ${stateDir}; cat ${stateDir}/*`, nothing],
+    ['homes, logs and mail', 'ls -A /root /home /var /run /mnt /srv /boot /sys', nothing],
+    [
+      "the host's users",
+      'cut -d: -f1 /etc/passwd | tr "\\n" " "; cat /etc/shadow',
+      /^(root )?(nobody )?(sandbox )?(nobody )?$/,
+    ],
+    ['a secret anywhere', 'grep -rIls swordfish / --exclude-dir=proc --exclude-dir=usr --exclude-dir=opt', nothing],
+    [
+      'a secret in what processes map',
+      'for f in /proc/[0-9]*/{mountinfo,maps,status,cgroup,mountstats}; do grep -l swordfish $f; done',
+      nothing,
+    ],
+    ['the memory of the first process', 'cat /proc/1/mem /proc/kcore /dev/mem', nothing],
+    ['keys of the kernel', 'grep -c . /proc/keys', /^0\n$|^$/],
+    ["the host's name", 'uname -n', /^sandbox\n$/],
+    [
+      'processes outside, by their number',
+      ({ worker, bystander }) => `ls /proc/${worker.pid}/ /proc/${bystander}/`,
+      nothing,
+    ],
+  ],
+};
 
 describe.each(users)('secrets, with a worker of $name', (user) => {
-  let scene: Scene;
-  let workspace: WorkspaceMount;
+  const { scene, workspace } = useScene(user);
   let redis: Server;
   beforeAll(async () => {
-    scene = await openScene(user);
-    workspace = scene.makeWorkspace();
     redis = createServer().listen(join(scene.directory, 'redis.sock'));
     await once(redis, 'listening');
   });
-  afterAll(async () => {
-    redis.close();
-    await scene[Symbol.asyncDispose]();
-  });
+  afterAll(() => void redis.close());
 
   test('outside, the secret is visible', () => {
     expect(argumentsOf(scene.bystander)).toContain(scene.secret);
   });
 
-  test.each(inForm(secretCases))('a command does not see $name', async ({ line, expected }) => {
-    const { end, stdout } = await scene.worker.run(workspace, line(scene));
+  test.each(inForm(secretCases))('a command does not see %s', async (_, line, expected) => {
+    const { end, stdout } = await scene.worker.run(workspace, inScene(line, scene));
     expect(end.status).toBe('exited');
     expect(stdout.text).toMatch(expected);
     expect(stdout.text).not.toContain(scene.secret);
@@ -135,7 +96,7 @@ describe.each(users)('secrets, with a worker of $name', (user) => {
       const loud = await scene.worker.run(workspace, 'yes swordfish & yes swordfish >&2', {
         limits: { output_bytes: 100_000 },
       });
-      expect(loud.end).toEqual({ status: 'quota', quota: 'output', limit: 100_000 });
+      expect(loud.end).toEqual(quota('output', 100_000));
       const heard = await Promise.all(
         Array.from({ length: 3 }, () => scene.worker.run(other, 'echo out; echo err >&2')),
       );

@@ -1,8 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type ModelServer, openModelServer, tokensPerAnswer } from '../harness/model-server.ts';
-import { finished } from '../harness/runs.ts';
-import { until } from '../harness/until.ts';
-import { useSystem } from '../harness/use-system.ts';
+import { finished, type ModelServer, openModelServer, tokensPerAnswer, until, useSystem } from '../harness/index.ts';
 
 const model = 'openai-compatible/fake';
 type Answer = Parameters<typeof openModelServer>[0];

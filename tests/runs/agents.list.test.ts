@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { finished } from '../harness/runs.ts';
-import { useSystem } from '../harness/use-system.ts';
+import { finished, useSystem } from '../harness/index.ts';
 
 const system = useSystem();
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { bash, finished, plan } from '../harness/runs.ts';
-import { useSystem } from '../harness/use-system.ts';
+import { bash, finished, plan, succeed, useSystem } from '../harness/index.ts';
 
 const system = useSystem();
+const { client } = system;
 
 const mebibyte = 1024 * 1024;
 
@@ -15,13 +15,11 @@ test.each([
     command: 'for i in $(seq 4000); do head -c 16384 /dev/zero > f$i; done',
   },
 ])('a limit of the run on $what ends a command with EQUOTA, and the run continues', async ({ limits, command }) => {
-  const { client } = system;
   const groups = [
     { on_error: 'continue' as const, steps: [bash(command)] },
     { steps: [bash('rm -f f* big; echo after')] },
   ];
-  const { run } = await client.createRun({ plan: { groups }, limits: { command: limits } });
-  expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded' });
+  const run = await succeed(client, { plan: { groups }, limits: { command: limits } });
   const steps = (await client.listSteps(run.id)).data;
   expect(steps.map((step) => [step.status, step.error?.code])).toEqual([
     ['failed', 'EQUOTA'],
@@ -30,7 +28,6 @@ test.each([
 });
 
 test('the wall time of the run bounds a call that asks for more', async () => {
-  const { client } = system;
   const sleep = { tool: 'bash', args: { command: 'sleep 1000', timeout_s: 600 } };
   const { run } = await client.createRun({ plan: plan([sleep]), limits: { step_wall_s: 1 } });
   expect(await finished(client, run.id)).toMatchObject({ status: 'failed', reason: { code: 'ETIMEOUT' } });

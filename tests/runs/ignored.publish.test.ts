@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { git } from '../harness/repositories.ts';
-import { approve, bash, finished, nextApproval, plan } from '../harness/runs.ts';
-import { useSystem } from '../harness/use-system.ts';
+import { approve, bash, finished, git, nextApproval, plan, published, succeed, useSystem } from '../harness/index.ts';
 
 const system = useSystem();
+const { client } = system;
 
 async function digestOf(path: string): Promise<string> {
   const hash = createHash('sha256');
@@ -15,15 +14,13 @@ async function digestOf(path: string): Promise<string> {
 }
 
 test('ignored files are in no diff, preview or commit; validators have them', async () => {
-  const { client } = system;
   const path = await system.repositoryWith({ '.gitignore': 'node_modules/\ndist/\n', 'src/add.ts': 'one\n' });
   const build = 'mkdir -p node_modules/left-pad dist; echo 1 > node_modules/left-pad/index.js; echo b > dist/out.js';
-  const { run } = await client.createRun({
+  const run = await succeed(client, {
     plan: plan([bash(`${build}; echo two > src/add.ts`)]),
     validators: [{ command: 'test -f node_modules/left-pad/index.js' }],
     workspace: { source: { type: 'git', path } },
   });
-  expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded' });
   const left_out = [
     { path: 'dist/', reason: 'ignored', files: 1, bytes: 2 },
     { path: 'node_modules/', reason: 'ignored', files: 1, bytes: 2 },
@@ -46,7 +43,6 @@ test('ignored files are in no diff, preview or commit; validators have them', as
 });
 
 test('a run may publish ignored files when it was created that way', async () => {
-  const { client } = system;
   const path = await system.repositoryWith({ '.gitignore': 'dist/\n', 'src/add.ts': 'one\n' });
   const { run } = await client.createRun({
     plan: plan([bash('mkdir dist; echo b > dist/out.js')]),
@@ -60,7 +56,6 @@ test('a run may publish ignored files when it was created that way', async () =>
 });
 
 test('a file of 80 MB reaches a directory byte for byte', async () => {
-  const { client } = system;
   const path = await system.directoryWith({ 'a.txt': 'a\n' });
   const { run } = await client.createRun({
     plan: plan([bash('head -c 80000000 /dev/zero | tr "\\0" x > big; echo b > a.txt')]),
@@ -77,7 +72,6 @@ test('a file of 80 MB reaches a directory byte for byte', async () => {
 });
 
 test('a pipe cannot be published, so the publish waits for an approval that names it', async () => {
-  const { client } = system;
   const path = await system.directoryWith({ 'a.txt': 'a\n' });
   const { run } = await client.createRun({
     plan: plan([bash('mkfifo pipe; echo b > a.txt')]),
@@ -92,6 +86,6 @@ test('a pipe cannot be published, so the publish waits for an approval that name
   expect(approval).toMatchObject({ kind: 'publish', preview: { left_out: [pipe] } });
   expect(approval.reason).toContain('pipe');
   await approve(client, approval);
-  const done = await client.waitForRun(run.id, { until: ({ publication }) => publication.status === 'published' });
+  const done = await published(client, run.id);
   expect(done.publication.published).toMatchObject({ files_written: 1, left_out: [pipe] });
 });

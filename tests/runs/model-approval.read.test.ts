@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { approve, finished, nextApproval } from '../harness/runs.ts';
-import { useModelSystem } from '../harness/use-system.ts';
+import { approve, finished, nextApproval, useModelSystem } from '../harness/index.ts';
 
 const { mock, system } = useModelSystem();
+const { client } = system;
 
 const call = (id: string, name: string, args: object) => ({ id, name, arguments: JSON.stringify(args) });
 
@@ -17,7 +17,6 @@ function resultsSent(topic: string): Record<string, string> {
 }
 
 test('calls with one id each run once, in order, and get their own result', async () => {
-  const { client } = system;
   mock.on(
     { userMessage: 'one id for all', hasToolResult: false },
     {
@@ -49,7 +48,6 @@ test('calls with one id each run once, in order, and get their own result', asyn
 });
 
 test('the model reads the edited call; the approval keeps the original', async () => {
-  const { client } = system;
   mock.on(
     { userMessage: 'change my words', hasToolResult: false },
     {

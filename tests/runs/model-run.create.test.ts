@@ -2,16 +2,14 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { approve, finished, nextApproval } from '../harness/runs.ts';
-import { until } from '../harness/until.ts';
-import { useModelSystem } from '../harness/use-system.ts';
+import { approve, finished, nextApproval, until, useModelSystem } from '../harness/index.ts';
 
 const { mock, system } = useModelSystem({ workers: 0 });
+const { client } = system;
 
 const call = (id: string, name: string, args: object) => ({ id, name, arguments: JSON.stringify(args) });
 
 test('a prompt becomes turns of tool calls and ends with the model’s message', async () => {
-  const { client } = system;
   const worker = await system.startWorker();
   mock.on(
     { userMessage: 'write a haiku', hasToolResult: false },
@@ -51,7 +49,6 @@ test('a prompt becomes turns of tool calls and ends with the model’s message',
 });
 
 test('a recorded answer is never requested again when the worker is killed', async () => {
-  const { client } = system;
   const first = await system.startWorker();
   const hold = 'echo once >> counter; touch started; until [ -e go ]; do sleep 0.02; done';
   mock.on(
@@ -73,7 +70,6 @@ test('a recorded answer is never requested again when the worker is killed', asy
 });
 
 test('a provider that rejects the key pauses the run with its reason', async () => {
-  const { client } = system;
   const worker = await system.startWorker();
   mock.on(
     { userMessage: 'locked out' },

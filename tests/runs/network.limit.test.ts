@@ -2,11 +2,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { RunEvent } from '@holdpoint/contract/wire';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bash, finished, nextApproval, plan } from '../harness/runs.ts';
-import { useSystem } from '../harness/use-system.ts';
+import { bash, finish, finished, nextApproval, plan, succeed, useSystem } from '../harness/index.ts';
 
 // The operator allows loopback addresses; a run must name each host all the same.
 const system = useSystem({ env: () => ({ HOLDPOINT_ALLOW_ADDRESSES: '127.0.0.1/32' }) });
+const { client } = system;
 const visits: string[] = [];
 let site: Server;
 let host: string;
@@ -29,17 +29,15 @@ afterAll(() => {
 const allowed = { rules: [{ match: {}, action: 'allow' as const }] };
 const connections = (events: RunEvent[]) =>
   events.flatMap((event) => (event.type === 'network.connected' ? [event.data] : []));
-const eventsOf = async (runId: string) => (await system.client.listEvents(runId, { limit: 500 })).data;
+const eventsOf = async (runId: string) => (await client.listEvents(runId, { limit: 500 })).data;
 
 test('a command reaches only the hosts of its run, and the log has each connection', async () => {
-  const { client } = system;
   const command = `curl -sS http://${host}/from-bash; curl -s -o /dev/null -w ' %{http_code}' http://${elsewhere}/; curl -s --noproxy '*' -m 2 http://${host}/around || echo ' shut'`;
-  const { run } = await client.createRun({
+  const run = await succeed(client, {
     plan: plan([bash(command, 'curl')]),
     network: { allow: [host] },
     policy: allowed,
   });
-  expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded' });
   const [step] = (await client.listSteps(run.id)).data;
   expect(step?.effect).toBe('external');
   const { result } = await client.getStep(step?.id ?? '');
@@ -54,13 +52,11 @@ test('a command reaches only the hosts of its run, and the log has each connecti
 });
 
 test('web_fetch reads a page of an allowed host as Markdown, and no other', async () => {
-  const { client } = system;
   const fetch = (at: string) => ({ tool: 'web_fetch', args: { url: `http://${at}/page` } });
-  const { run } = await client.createRun({
+  const run = await finish(client, {
     plan: { groups: [{ on_error: 'continue', steps: [fetch(host), fetch(elsewhere)] }] },
     network: { allow: [host] },
   });
-  await finished(client, run.id);
   const steps = (await client.listSteps(run.id)).data;
   expect(steps.map((step) => [step.status, step.error?.code])).toEqual([
     ['succeeded', undefined],
@@ -72,9 +68,8 @@ test('web_fetch reads a page of an allowed host as Markdown, and no other', asyn
 });
 
 test('a run without an allowlist has no network', async () => {
-  const { client } = system;
   const before = visits.length;
-  const { run } = await client.createRun({
+  const run = await finish(client, {
     plan: {
       groups: [
         {
@@ -87,7 +82,6 @@ test('a run without an allowlist has no network', async () => {
       ],
     },
   });
-  await finished(client, run.id);
   const steps = (await client.listSteps(run.id)).data;
   expect(steps.map((step) => step.error?.code)).toEqual(['ENETWORKOFF', 'EEXIT']);
   expect(steps.map((step) => step.effect)).toEqual(['read', 'workspace']);
@@ -96,7 +90,6 @@ test('a run without an allowlist has no network', async () => {
 });
 
 test('a command with a network is held by default', async () => {
-  const { client } = system;
   const { run } = await client.createRun({ plan: plan([bash('true')]), network: { allow: [host] } });
   const approval = await nextApproval(client, run.id);
   expect(approval).toMatchObject({
@@ -108,7 +101,6 @@ test('a command with a network is held by default', async () => {
 });
 
 test('the first 100 connections are recorded one by one, the others are counted', async () => {
-  const { client } = system;
   const command = `curl -s -o /dev/null http://${elsewhere}/[1-400]; echo done`;
   const { run } = await client.createRun({
     plan: plan([bash(command, 'flood')]),

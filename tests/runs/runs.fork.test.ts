@@ -1,16 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { git } from '../harness/repositories.ts';
-import { approve, bash, finished, nextApproval, plan } from '../harness/runs.ts';
-import { useSystem } from '../harness/use-system.ts';
+import { approve, bash, finished, git, nextApproval, plan, useSystem } from '../harness/index.ts';
 
 const system = useSystem();
+const { client } = system;
 
 const inTree = (runId: string, name: string) => readFile(join(system.tree(runId), name), 'utf8');
 
 test('a fork from before the failed step, with another plan, is published', async () => {
-  const { client } = system;
   const path = await system.repositoryWith({ 'a.txt': 'a\n' });
   const kept = [bash('echo first >> a.txt; head -c 40000 /dev/zero | tr "\\0" x > large')];
   const { run } = await client.createRun({
@@ -40,7 +38,6 @@ test('a fork from before the failed step, with another plan, is published', asyn
 });
 
 test('undo removes all changes of the steps, and the steps run again', async () => {
-  const { client } = system;
   const path = await system.directoryWith({ 'a.txt': 'a\n' });
   const policy = { rules: [{ match: { tool: 'write_file' }, action: 'hold' as const }] };
   const last = { tool: 'write_file', args: { path: 'last.txt', content: 'last' } };
@@ -62,8 +59,7 @@ test('undo removes all changes of the steps, and the steps run again', async () 
   await expect(inTree(run.id, 'stamp')).rejects.toThrow('ENOENT');
   await expect(inTree(run.id, 'deep/er/file')).rejects.toThrow('ENOENT');
   await client.resumeRun(run.id);
-  const approval = await nextApproval(client, run.id);
-  await approve(client, approval);
+  await approve(client, await nextApproval(client, run.id));
   expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded' });
   expect(await inTree(run.id, 'stamp')).not.toBe(stamp);
   const statuses = (await client.listSteps(run.id)).data.map((step) => step.status);

@@ -1,17 +1,15 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { git } from '../harness/repositories.ts';
-import { finished, plan } from '../harness/runs.ts';
-import { useSystem } from '../harness/use-system.ts';
+import { finished, git, plan, useSystem } from '../harness/index.ts';
 
 const system = useSystem();
+const { client } = system;
 
 const edit = { tool: 'edit', args: { path: 'src/a.txt', old_string: 'two', new_string: 'zwei' } };
 const files = { 'src/a.txt': 'one\ntwo\nthree\n', 'README.md': 'read me\n' };
 
 test('a git source gets a new branch; HEAD, index and work tree do not change', async () => {
-  const { client } = system;
   const path = await system.repositoryWith(files);
   await writeFile(join(path, 'README.md'), 'the user is writing\n');
   const head = await git(path, 'rev-parse', 'HEAD');
@@ -37,7 +35,6 @@ test('a git source gets a new branch; HEAD, index and work tree do not change', 
 });
 
 test('git applies the patch', async () => {
-  const { client } = system;
   const path = await system.repositoryWith(files);
   const { run } = await client.createRun({ plan: plan([edit]), workspace: { source: { type: 'git', path } } });
   await finished(client, run.id);
@@ -48,7 +45,6 @@ test('git applies the patch', async () => {
 });
 
 test('a directory gets all files or none; a file that its user changed is a conflict', async () => {
-  const { client } = system;
   const path = await system.directoryWith(files);
   const source = { type: 'directory' as const, path };
   const { run: first } = await client.createRun({ plan: plan([edit]), workspace: { source } });
@@ -71,7 +67,6 @@ test('a directory gets all files or none; a file that its user changed is a conf
 });
 
 test('a failed run is not published', async () => {
-  const { client } = system;
   const path = await system.directoryWith(files);
   const missing = { tool: 'edit', args: { path: 'src/a.txt', old_string: 'four', new_string: 'vier' } };
   const { run } = await client.createRun({

@@ -3,11 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CreateRun, Task } from '@holdpoint/contract/wire';
 import { beforeAll, expect, test } from 'vitest';
-import type { AppProcess } from '../harness/processes.ts';
-import { finished } from '../harness/runs.ts';
-import { processesWith } from '../harness/system.ts';
-import { until } from '../harness/until.ts';
-import { useSystem } from '../harness/use-system.ts';
+import { type AppProcess, finished, processesWith, until, useSystem } from '../harness/index.ts';
 
 const system = useSystem({ workers: 0 });
 let worker: AppProcess;

@@ -2,11 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { git } from '../harness/repositories.ts';
-import { approve, bash, finished, nextApproval, plan } from '../harness/runs.ts';
-import { useSystem } from '../harness/use-system.ts';
+import { approve, bash, finish, finished, git, nextApproval, plan, published, useSystem } from '../harness/index.ts';
 
 const system = useSystem();
+const { client } = system;
 
 const files = { 'a.txt': 'one\ntwo\nthree\nfour\nfive\nsix\n', 'check.sh': 'grep -q zwei a.txt\n' };
 
@@ -19,9 +18,8 @@ async function repository(): Promise<string> {
 const translate = [bash('sed -i s/two/zwei/ a.txt')];
 
 test('a failed validator publishes nothing; a fork that passes is published', async () => {
-  const { client } = system;
   const path = await repository();
-  const { run } = await client.createRun({
+  const run = await finish(client, {
     plan: plan([bash('sed -i s/three/drei/ a.txt')]),
     workspace: { source: { type: 'git', path } },
     validators: [
@@ -30,7 +28,6 @@ test('a failed validator publishes nothing; a fork that passes is published', as
       { name: 'never', command: 'true' },
     ],
   });
-  await finished(client, run.id);
   const before = await git(path, 'for-each-ref');
   await expect(client.publish(run.id)).rejects.toMatchObject({ status: 409, code: 'validator_failed' });
   expect(await git(path, 'for-each-ref')).toBe(before);
@@ -55,14 +52,12 @@ test('a failed validator publishes nothing; a fork that passes is published', as
 });
 
 test('a branch that moved gets a merge, and the validators see the merged files', async () => {
-  const { client } = system;
   const path = await repository();
-  const { run } = await client.createRun({
+  const run = await finish(client, {
     plan: plan(translate),
     workspace: { source: { type: 'git', path, ref: 'main' } },
     validators: [{ command: 'sh check.sh && grep -q sechs a.txt && test -e theirs.txt' }],
   });
-  await finished(client, run.id);
   await git(path, 'checkout', '-q', 'main');
   await writeFile(join(path, 'a.txt'), files['a.txt'].replace('six', 'sechs'));
   await writeFile(join(path, 'theirs.txt'), 'theirs\n');
@@ -89,10 +84,8 @@ test('a branch that moved gets a merge, and the validators see the merged files'
 });
 
 test('a conflict becomes an approval with three versions, which a person resolves', async () => {
-  const { client } = system;
   const path = await system.directoryWith(files);
-  const { run } = await client.createRun({ plan: plan(translate), workspace: { source: { type: 'directory', path } } });
-  await finished(client, run.id);
+  const run = await finish(client, { plan: plan(translate), workspace: { source: { type: 'directory', path } } });
   await writeFile(join(path, 'a.txt'), 'the user wrote this\n');
   await expect(client.publish(run.id)).rejects.toMatchObject({ code: 'publish_conflict' });
   const approval = await nextApproval(client, run.id);
@@ -113,23 +106,18 @@ test('a conflict becomes an approval with three versions, which a person resolve
       ],
     },
   });
-  const published = await client.waitForRun(run.id, {
-    until: (now) => now.publication.status === 'published',
-    signal: AbortSignal.timeout(20_000),
-  });
-  expect(published.publication.status).toBe('published');
+  const done = await published(client, run.id);
+  expect(done.publication.status).toBe('published');
   expect(await readFile(join(path, 'a.txt'), 'utf8')).toBe('both wrote this\n');
 });
 
 test('a held publish shows its changes, and makes them when it is approved', async () => {
-  const { client } = system;
   const path = await system.directoryWith(files);
-  const { run } = await client.createRun({
+  const run = await finish(client, {
     plan: plan(translate),
     workspace: { source: { type: 'directory', path } },
     policy: { publish: 'hold' },
   });
-  await finished(client, run.id);
   const asked = await client.publish(run.id);
   expect(asked).toMatchObject({ status: 'parked', published: null });
   const approval = await client.getApproval(asked.approval_id ?? '');
@@ -137,15 +125,11 @@ test('a held publish shows its changes, and makes them when it is approved', asy
   expect(approval.preview).toMatchObject({ files: [{ path: 'a.txt', status: 'modified' }] });
   expect(await readFile(join(path, 'a.txt'), 'utf8')).toBe(files['a.txt']);
   await approve(client, approval);
-  await client.waitForRun(run.id, {
-    until: (now) => now.publication.status === 'published',
-    signal: AbortSignal.timeout(20_000),
-  });
+  await published(client, run.id);
   expect(await readFile(join(path, 'a.txt'), 'utf8')).toContain('zwei');
 });
 
 test('an archive is a source, globs exclude files, and changed files are downloaded', async () => {
-  const { client } = system;
   const path = await system.directoryWith({ ...files, 'secret/key': 'key' });
   const archive = join(path, 'source.tar.gz');
   execFileSync('tar', ['-C', path, '-czf', archive, 'a.txt', 'check.sh', 'secret']);

@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { bash, finished, plan } from '../harness/runs.ts';
-import { startSystem } from '../harness/system.ts';
+import { bash, plan, startSystem, succeed } from '../harness/index.ts';
 
 test('queue and job spans reach an OTLP endpoint; API and worker share one trace', async () => {
   const bodies: string[] = [];
@@ -23,8 +22,7 @@ test('queue and job spans reach an OTLP endpoint; API and worker share one trace
       OTEL_LOGS_EXPORTER: 'none',
     });
     const worker = await system.startWorker();
-    const { run } = await system.client.createRun({ plan: plan([bash('echo traced')]) });
-    expect(await finished(system.client, run.id)).toMatchObject({ status: 'succeeded' });
+    await succeed(system.client, { plan: plan([bash('echo traced')]) });
     await worker.signal('SIGTERM');
     await system.api.kill('SIGTERM');
     expect(await readFile(`${system.directory}/api.log`, 'utf8')).not.toContain('"level":50');

@@ -1,56 +1,41 @@
 import { describe, expect, test } from 'vitest';
-import { apiKey, asking, continued, openProviderMock, persisted, readFile } from './testing/ask.ts';
-import { testFaults } from './testing/faults.ts';
+import { apiKey, asking, askServer, continued, readFile } from './testing/ask.ts';
+import { testFaults, testParallelCalls } from './testing/faults.ts';
 import { openWireServer } from './testing/wire-server.ts';
 
 const modelName = 'anthropic/claude-sonnet-4-5';
 
-test('two parallel calls get their results under their ids in the next request', async () => {
-  const mock = await openProviderMock();
-  try {
-    const ask = asking(modelName, mock.url);
-    const answer = await ask();
-    expect(answer).toMatchObject({ model: modelName, text: 'Reading both.', finish: 'tool_calls' });
-    expect(answer.calls).toEqual([
-      { id: 'call_a', tool: 'read_file', args: { path: 'a.txt' } },
-      { id: 'call_b', tool: 'read_file', args: { path: 'b.txt' } },
-    ]);
-    expect(persisted(answer)).toEqual(answer);
-
-    await expect(ask(continued(answer))).resolves.toMatchObject({ text: 'They differ.', calls: [], finish: 'stop' });
-    expect(ask.sent).toHaveLength(2);
-    expect(ask.sent[0]?.url).toBe(`${mock.url}/v1/messages`);
-    expect(ask.sent[0]?.headers.get('x-api-key')).toBe(apiKey);
-    const { name, description, parameters } = readFile;
-    expect(ask.sent[1]?.body).toMatchObject({
-      max_tokens: 8192,
-      system: [{ type: 'text', text: 'Work carefully.' }],
-      tools: [{ name, description, input_schema: parameters }],
-      messages: [
-        { role: 'user' },
-        {
-          role: 'assistant',
-          content: [
-            { type: 'text', text: 'Reading both.' },
-            { type: 'tool_use', id: 'call_a', name: 'read_file', input: { path: 'a.txt' } },
-            { type: 'tool_use', id: 'call_b', name: 'read_file', input: { path: 'b.txt' } },
-          ],
-        },
-        {
-          role: 'user',
-          content: [
-            { type: 'tool_result', tool_use_id: 'call_a', content: 'alpha' },
-            {
-              ...{ type: 'tool_result', tool_use_id: 'call_b', is_error: true },
-              content: 'Error: Denied by a reviewer: not this file.',
-            },
-          ],
-        },
-      ],
-    });
-  } finally {
-    await mock.stop();
-  }
+const { name, description, parameters } = readFile;
+testParallelCalls({
+  model: modelName,
+  url: '/v1/messages',
+  headers: (headers) => expect(headers.get('x-api-key')).toBe(apiKey),
+  body: () => ({
+    max_tokens: 8192,
+    system: [{ type: 'text', text: 'Work carefully.' }],
+    tools: [{ name, description, input_schema: parameters }],
+    messages: [
+      { role: 'user' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'Reading both.' },
+          { type: 'tool_use', id: 'call_a', name: 'read_file', input: { path: 'a.txt' } },
+          { type: 'tool_use', id: 'call_b', name: 'read_file', input: { path: 'b.txt' } },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'call_a', content: 'alpha' },
+          {
+            ...{ type: 'tool_result', tool_use_id: 'call_b', is_error: true },
+            content: 'Error: Denied by a reviewer: not this file.',
+          },
+        ],
+      },
+    ],
+  }),
 });
 
 describe('faults', () => testFaults(modelName, message([use('toolu_1', { path: 'a.txt' })])));
@@ -62,8 +47,7 @@ test('signed and redacted thinking goes back unchanged before its call', async (
     { type: 'redacted_thinking', data: 'EmwKsealed==' },
     use('toolu_1', { path: 'a.txt' }),
   ];
-  await using server = await openWireServer({ body: JSON.stringify(message(content)) });
-  const ask = asking(modelName, server.url);
+  await using ask = await askServer(modelName, message(content));
   const answer = await ask();
   expect(answer.text).toBe('');
   await ask(continued(answer));
@@ -71,9 +55,10 @@ test('signed and redacted thinking goes back unchanged before its call', async (
 });
 
 test('arguments that are no object are data, and go back as an empty object', async () => {
-  const body = JSON.stringify(message([use('toolu_1', '{"path": a.txt'), use('toolu_2', { x: 1 }, 'fly_away')]));
-  await using server = await openWireServer({ body });
-  const ask = asking(modelName, server.url);
+  await using ask = await askServer(
+    modelName,
+    message([use('toolu_1', '{"path": a.txt'), use('toolu_2', { x: 1 }, 'fly_away')]),
+  );
   const answer = await ask();
   expect(answer.calls).toEqual([
     {

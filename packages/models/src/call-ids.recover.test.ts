@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asking, continued, question } from './testing/ask.ts';
+import { asking, askServer, continued } from './testing/ask.ts';
 import { openWireServer } from './testing/wire-server.ts';
 
 /** An answer with these calls of `read_file` in order, in each wire format. */
@@ -57,8 +57,7 @@ test.for(models)('%s: the same answer to the same conversation gets the same ids
 test.for(models)(
   '%s: ids stay unique over the conversation, and each result goes back to its own call',
   async (model) => {
-    await using server = await openWireServer({ body: JSON.stringify(formats[model]?.(['call_0', 'call_0'])) });
-    const ask = asking(model, server.url);
+    await using ask = await askServer(model, formats[model]?.(['call_0', 'call_0']));
     const first = await ask();
     const second = await ask(continued(first));
     const third = await ask([...continued(first), ...continued(second).slice(1)]);
@@ -88,11 +87,8 @@ test('ids of the provider are kept in any form: some models read them again', as
 });
 
 test('our id is replaced when the provider uses it later', async () => {
-  await using server = await openWireServer(
-    { body: JSON.stringify(completion([null])) },
-    { body: JSON.stringify(completion(['call00001', 'call00002', null])) },
-  );
-  const ask = asking('openai-chat/gpt-4.1', server.url);
+  const answers = [completion([null]), completion(['call00001', 'call00002', null])];
+  await using ask = await askServer('openai-chat/gpt-4.1', ...answers);
   const first = await ask();
   const second = await ask(continued(first));
   expect(first.calls.map(({ id }) => id)).toEqual(['call00001']);
@@ -118,8 +114,8 @@ test('an answer of another model is rebuilt with unique ids', async () => {
 });
 
 async function exchange(model: string, ids: readonly (string | null)[]) {
-  await using server = await openWireServer({ body: JSON.stringify(formats[model]?.(ids)) });
-  return { answer: await asking(model, server.url)([question]) };
+  await using ask = await askServer(model, formats[model]?.(ids));
+  return { answer: await ask() };
 }
 
 function args(index: number) {

@@ -1,5 +1,4 @@
 import { ModelError, type ModelErrorCode, unusableNext } from './errors.ts';
-import { hideKeys } from './hide-keys.ts';
 import { type Problem, readProblem } from './read-problem.ts';
 import { readRetryAfter } from './retry-after.ts';
 import type { ModelSettings } from './settings.ts';
@@ -91,3 +90,13 @@ const nextSteps: Readonly<Record<ModelErrorCode, string>> = {
   EMODELUNUSABLE: unusableNext,
   EMODELUNKNOWN: 'Read the cause in the log of the worker.',
 };
+
+/** Removes keys from a provider's error, which repeats a refused key: keys must not reach a log. */
+function hideKeys(settings: ModelSettings, text: string): string {
+  const { openai, anthropic, google, openaiCompatible } = settings;
+  return [openai, anthropic, google, openaiCompatible].reduce(
+    // A short key for a local server is no secret, and its letters may be part of other words.
+    (hidden, of) => (of?.apiKey && of.apiKey.length >= 8 ? hidden.replaceAll(of.apiKey, '[key]') : hidden),
+    text,
+  );
+}

@@ -1,55 +1,39 @@
 import { describe, expect, test } from 'vitest';
-import { apiKey, asking, continued, failure, openProviderMock, persisted, readFile } from './testing/ask.ts';
-import { testFaults } from './testing/faults.ts';
+import { apiKey, asking, askServer, continued, failure, readFile } from './testing/ask.ts';
+import { testFaults, testParallelCalls } from './testing/faults.ts';
 import { openWireServer } from './testing/wire-server.ts';
 
 const modelName = 'google/gemini-3-pro-preview';
 
-test('two parallel calls get their results under their ids in the next request', async () => {
-  const mock = await openProviderMock();
-  try {
-    const ask = asking(modelName, mock.url);
-    const answer = await ask();
-    expect(answer).toMatchObject({ model: modelName, text: 'Reading both.', finish: 'tool_calls' });
-    expect(answer.calls).toMatchObject([
-      { tool: 'read_file', args: { path: 'a.txt' } },
-      { tool: 'read_file', args: { path: 'b.txt' } },
-    ]);
-    const [a, b] = answer.calls.map(({ id }) => id);
-    expect(a).not.toBe(b);
-    expect(persisted(answer)).toEqual(answer);
-
-    await expect(ask(continued(answer))).resolves.toMatchObject({ text: 'They differ.', calls: [], finish: 'stop' });
-    expect(ask.sent).toHaveLength(2);
-    expect(ask.sent[0]?.url).toBe(`${mock.url}/v1beta/models/gemini-3-pro-preview:generateContent`);
-    expect(ask.sent[0]?.headers.get('x-goog-api-key')).toBe(apiKey);
-    const { name, description, parameters } = readFile;
-    expect(ask.sent[1]?.body).toMatchObject({
-      generationConfig: { maxOutputTokens: 8192 },
-      systemInstruction: { parts: [{ text: 'Work carefully.' }] },
-      tools: [{ functionDeclarations: [{ name, description, parametersJsonSchema: parameters }] }],
-      contents: [
-        { role: 'user' },
-        {
-          role: 'model',
-          parts: [
-            { text: 'Reading both.' },
-            { functionCall: { id: a, name: 'read_file', args: { path: 'a.txt' } } },
-            { functionCall: { id: b, name: 'read_file', args: { path: 'b.txt' } } },
-          ],
-        },
-        {
-          role: 'user',
-          parts: [
-            { functionResponse: { id: a, name: 'read_file', response: { content: 'alpha' } } },
-            { functionResponse: { id: b, response: { error: 'Error: Denied by a reviewer: not this file.' } } },
-          ],
-        },
-      ],
-    });
-  } finally {
-    await mock.stop();
-  }
+const { name, description, parameters } = readFile;
+testParallelCalls({
+  model: modelName,
+  url: '/v1beta/models/gemini-3-pro-preview:generateContent',
+  ids: [expect.any(String), expect.any(String)],
+  headers: (headers) => expect(headers.get('x-goog-api-key')).toBe(apiKey),
+  body: (ids) => ({
+    generationConfig: { maxOutputTokens: 8192 },
+    systemInstruction: { parts: [{ text: 'Work carefully.' }] },
+    tools: [{ functionDeclarations: [{ name, description, parametersJsonSchema: parameters }] }],
+    contents: [
+      { role: 'user' },
+      {
+        role: 'model',
+        parts: [
+          { text: 'Reading both.' },
+          { functionCall: { id: ids[0], name: 'read_file', args: { path: 'a.txt' } } },
+          { functionCall: { id: ids[1], name: 'read_file', args: { path: 'b.txt' } } },
+        ],
+      },
+      {
+        role: 'user',
+        parts: [
+          { functionResponse: { id: ids[0], name: 'read_file', response: { content: 'alpha' } } },
+          { functionResponse: { id: ids[1], response: { error: 'Error: Denied by a reviewer: not this file.' } } },
+        ],
+      },
+    ],
+  }),
 });
 
 describe('faults', () => testFaults(modelName, candidate([call({ path: 'a.txt' })])));
@@ -61,8 +45,7 @@ test('a thought signature stays on its part, and a call without an id gets one',
     { ...call({ path: 'a.txt' }), thoughtSignature: 'CpcBsigned==' },
     call({ path: 'b.txt' }),
   ];
-  await using server = await openWireServer({ body: JSON.stringify(candidate(parts)) });
-  const ask = asking(modelName, server.url);
+  await using ask = await askServer(modelName, candidate(parts));
   const answer = await ask();
   const [a, b] = answer.calls.map(({ id }) => id);
   expect(new Set([a, b, '', undefined]).size).toBe(4);
@@ -78,9 +61,7 @@ test('a thought signature stays on its part, and a call without an id gets one',
 });
 
 test('arguments that are no object are data', async () => {
-  const body = JSON.stringify(candidate([call('a.txt'), call({ x: 1 }, 'fly_away')]));
-  await using server = await openWireServer({ body });
-  const ask = asking(modelName, server.url);
+  await using ask = await askServer(modelName, candidate([call('a.txt'), call({ x: 1 }, 'fly_away')]));
   const answer = await ask();
   expect(answer.calls).toMatchObject([
     { tool: 'read_file', args: 'a.txt', invalid: 'The arguments must be a JSON object, not a string.' },
@@ -93,9 +74,9 @@ test('arguments that are no object are data', async () => {
 
 test('a call that Gemini could not read is invalid, and its result becomes text', async () => {
   const finishMessage = 'Malformed function call: print(default_api.read_file(path=';
-  const body = JSON.stringify({ candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage, index: 0 }] });
-  await using server = await openWireServer({ body });
-  const ask = asking(modelName, server.url);
+  await using ask = await askServer(modelName, {
+    candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage, index: 0 }],
+  });
   const answer = await ask();
   expect(answer).toMatchObject({ finish: 'tool_calls', calls: [{ invalid: expect.stringContaining(finishMessage) }] });
   expect(answer.calls[0]?.id).not.toBe('');

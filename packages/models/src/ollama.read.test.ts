@@ -1,50 +1,36 @@
 import { describe, expect, test } from 'vitest';
-import { asking, continued, failure, openProviderMock, persisted, readFile } from './testing/ask.ts';
-import { testFaults } from './testing/faults.ts';
+import { asking, askServer, continued, failure, readFile } from './testing/ask.ts';
+import { testFaults, testParallelCalls } from './testing/faults.ts';
 import { openWireServer } from './testing/wire-server.ts';
 
 describe.each(['ollama/qwen3:8b', 'openai-compatible/qwen/qwen3'])('%s', (model) => {
   // Only Ollama has a default path.
   const path = model.startsWith('ollama') ? '' : '/v1';
 
-  test('two parallel calls get their results under their ids in the next request', async () => {
-    const mock = await openProviderMock();
-    try {
-      const ask = asking(model, mock.url + path);
-      const answer = await ask();
-      expect(answer).toMatchObject({ model, text: 'Reading both.', finish: 'tool_calls' });
-      expect(answer.calls).toEqual([
-        { id: 'call_a', tool: 'read_file', args: { path: 'a.txt' } },
-        { id: 'call_b', tool: 'read_file', args: { path: 'b.txt' } },
-      ]);
-      expect(persisted(answer)).toEqual(answer);
-
-      await expect(ask(continued(answer))).resolves.toMatchObject({ text: 'They differ.', calls: [], finish: 'stop' });
-      expect(ask.sent).toHaveLength(2);
-      expect(ask.sent[0]?.url).toBe(`${mock.url}/v1/chat/completions`);
-      expect(ask.sent[0]?.headers.has('authorization')).toBe(path !== '');
-      const { name, description, parameters } = readFile;
-      expect(ask.sent[1]?.body).toMatchObject({
-        ...{ model: model.slice(model.indexOf('/') + 1), max_tokens: 8192 },
-        tools: [{ type: 'function', function: { name, description, parameters } }],
-        messages: [
-          { role: 'system', content: 'Work carefully.' },
-          { role: 'user' },
-          {
-            ...{ role: 'assistant', content: 'Reading both.' },
-            tool_calls: [
-              { id: 'call_a', function: { name: 'read_file', arguments: '{"path":"a.txt"}' } },
-              { id: 'call_b', function: { name: 'read_file', arguments: '{"path":"b.txt"}' } },
-            ],
-          },
-          { role: 'tool', tool_call_id: 'call_a', content: 'alpha' },
-          // This format has no error flag, so the text names the error.
-          { role: 'tool', tool_call_id: 'call_b', content: 'Error: Denied by a reviewer: not this file.' },
-        ],
-      });
-    } finally {
-      await mock.stop();
-    }
+  const { name, description, parameters } = readFile;
+  testParallelCalls({
+    model,
+    path,
+    url: '/v1/chat/completions',
+    headers: (headers) => expect(headers.has('authorization')).toBe(path !== ''),
+    body: () => ({
+      ...{ model: model.slice(model.indexOf('/') + 1), max_tokens: 8192 },
+      tools: [{ type: 'function', function: { name, description, parameters } }],
+      messages: [
+        { role: 'system', content: 'Work carefully.' },
+        { role: 'user' },
+        {
+          ...{ role: 'assistant', content: 'Reading both.' },
+          tool_calls: [
+            { id: 'call_a', function: { name: 'read_file', arguments: '{"path":"a.txt"}' } },
+            { id: 'call_b', function: { name: 'read_file', arguments: '{"path":"b.txt"}' } },
+          ],
+        },
+        { role: 'tool', tool_call_id: 'call_a', content: 'alpha' },
+        // This format has no error flag, so the text names the error.
+        { role: 'tool', tool_call_id: 'call_b', content: 'Error: Denied by a reviewer: not this file.' },
+      ],
+    }),
   });
 });
 
@@ -55,8 +41,7 @@ describe('faults', () => testFaults(modelName, completion([call('call_1', '{"pat
 // The bytes below are those of Ollama, with reasoning beside the text; aimock writes no malformed arguments.
 test('malformed arguments are data, and thinking goes back beside its call', async () => {
   const calls = [call('call_1', '{"path": a.txt'), call('call_2', '{"x":1}', 'fly_away')];
-  await using server = await openWireServer({ body: JSON.stringify(completion(calls)) });
-  const ask = asking(modelName, server.url);
+  await using ask = await askServer(modelName, completion(calls));
   const answer = await ask();
   expect(answer).toMatchObject({ text: '', finish: 'tool_calls', usage: { input_tokens: 11, output_tokens: 7 } });
   expect(answer.calls).toMatchObject([

@@ -1,48 +1,33 @@
 import { describe, expect, test } from 'vitest';
-import { apiKey, asking, continued, failure, openProviderMock, persisted, readFile } from './testing/ask.ts';
-import { testFaults } from './testing/faults.ts';
+import { apiKey, asking, askServer, continued, failure, readFile } from './testing/ask.ts';
+import { testFaults, testParallelCalls } from './testing/faults.ts';
 import { openWireServer } from './testing/wire-server.ts';
 
 const modelName = 'openai-chat/gpt-4.1';
 
-test('two parallel calls get their results under their ids in the next request', async () => {
-  const mock = await openProviderMock();
-  try {
-    const ask = asking(modelName, mock.url);
-    const answer = await ask();
-    expect(answer).toMatchObject({ model: modelName, text: 'Reading both.', finish: 'tool_calls' });
-    expect(answer.calls).toEqual([
-      { id: 'call_a', tool: 'read_file', args: { path: 'a.txt' } },
-      { id: 'call_b', tool: 'read_file', args: { path: 'b.txt' } },
-    ]);
-    expect(persisted(answer)).toEqual(answer);
-
-    await expect(ask(continued(answer))).resolves.toMatchObject({ text: 'They differ.', calls: [], finish: 'stop' });
-    expect(ask.sent).toHaveLength(2);
-    expect(ask.sent[0]?.url).toBe(`${mock.url}/v1/chat/completions`);
-    expect(ask.sent[0]?.headers.get('authorization')).toBe(`Bearer ${apiKey}`);
-    const { name, description, parameters } = readFile;
-    expect(ask.sent[1]?.body).toMatchObject({
-      max_tokens: 8192,
-      tools: [{ type: 'function', function: { name, description, parameters } }],
-      messages: [
-        { role: 'system', content: 'Work carefully.' },
-        { role: 'user', content: 'compare the two files' },
-        {
-          role: 'assistant',
-          content: 'Reading both.',
-          tool_calls: [
-            { id: 'call_a', function: { name: 'read_file', arguments: '{"path":"a.txt"}' } },
-            { id: 'call_b', function: { name: 'read_file', arguments: '{"path":"b.txt"}' } },
-          ],
-        },
-        { role: 'tool', tool_call_id: 'call_a', content: 'alpha' },
-        { role: 'tool', tool_call_id: 'call_b', content: '{"error":"Error: Denied by a reviewer: not this file."}' },
-      ],
-    });
-  } finally {
-    await mock.stop();
-  }
+const { name, description, parameters } = readFile;
+testParallelCalls({
+  model: modelName,
+  url: '/v1/chat/completions',
+  headers: (headers) => expect(headers.get('authorization')).toBe(`Bearer ${apiKey}`),
+  body: () => ({
+    max_tokens: 8192,
+    tools: [{ type: 'function', function: { name, description, parameters } }],
+    messages: [
+      { role: 'system', content: 'Work carefully.' },
+      { role: 'user', content: 'compare the two files' },
+      {
+        role: 'assistant',
+        content: 'Reading both.',
+        tool_calls: [
+          { id: 'call_a', function: { name: 'read_file', arguments: '{"path":"a.txt"}' } },
+          { id: 'call_b', function: { name: 'read_file', arguments: '{"path":"b.txt"}' } },
+        ],
+      },
+      { role: 'tool', tool_call_id: 'call_a', content: 'alpha' },
+      { role: 'tool', tool_call_id: 'call_b', content: '{"error":"Error: Denied by a reviewer: not this file."}' },
+    ],
+  }),
 });
 
 describe('faults', () => testFaults(modelName, completion([call('c1', '{"path":"a.txt"}')])));
@@ -57,8 +42,7 @@ test('unusable arguments and unknown tools are data and get a result', async () 
     call('c6', '{nope', 'fly_away'),
   ];
   // aimock refuses to write malformed arguments.
-  await using server = await openWireServer({ body: JSON.stringify(completion(calls)) });
-  const ask = asking(modelName, server.url);
+  await using ask = await askServer(modelName, completion(calls));
   const answer = await ask();
   expect(answer.calls).toMatchObject([
     { id: 'c1', tool: 'read_file', args: '{"path": a.txt', invalid: expect.stringContaining('not JSON') },
@@ -84,8 +68,7 @@ test('unusable arguments and unknown tools are data and get a result', async () 
 test('missing and repeated ids are replaced by unique ids, which go back', async () => {
   // Some servers number their calls from zero in every answer, or leave the id out.
   const calls = [call('call_0', '{"path":"a"}'), call('call_0', '{"path":"b"}'), call(null, '{"path":"c"}')];
-  await using server = await openWireServer({ body: JSON.stringify(completion(calls, 'stop')) });
-  const ask = asking(modelName, server.url);
+  await using ask = await askServer(modelName, completion(calls, 'stop'));
   const first = await ask();
   const second = await ask(continued(first));
   const ids = [...first.calls, ...second.calls].map(({ id }) => id);
@@ -102,8 +85,7 @@ test('missing and repeated ids are replaced by unique ids, which go back', async
 
 test('an answer at the output limit keeps its complete calls and marks the cut one', async () => {
   const calls = [call('c1', '{"path":"a.txt"}'), call('c2', '{"path":"b.t')];
-  await using server = await openWireServer({ body: JSON.stringify(completion(calls, 'length')) });
-  const ask = asking(modelName, server.url);
+  await using ask = await askServer(modelName, completion(calls, 'length'));
   const answer = await ask(undefined, { maxOutputTokens: 64 });
   expect(ask.sent[0]?.body).toMatchObject({ max_tokens: 64 });
   expect(answer.finish).toBe('length');
@@ -117,8 +99,7 @@ test('an answer without any choice is no answer', async () => {
 });
 
 test('a conversation with a call without a result is refused before any request', async () => {
-  await using server = await openWireServer({ body: JSON.stringify(completion([call('c1', '{}')])) });
-  const ask = asking(modelName, server.url);
+  await using ask = await askServer(modelName, completion([call('c1', '{}')]));
   const conversation = continued(await ask()).slice(0, 2);
   const refused = await failure(ask([...conversation, { role: 'user', text: 'continue' }]));
   expect(refused).toMatchObject({ code: 'EMODELREQUEST', retryable: false, status: undefined });

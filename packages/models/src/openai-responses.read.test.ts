@@ -1,47 +1,32 @@
 import { describe, expect, test } from 'vitest';
-import { asking, continued, failure, openProviderMock, persisted, readFile } from './testing/ask.ts';
-import { testFaults } from './testing/faults.ts';
+import { asking, askServer, continued, failure, readFile } from './testing/ask.ts';
+import { testFaults, testParallelCalls } from './testing/faults.ts';
 import { openWireServer } from './testing/wire-server.ts';
 
 const modelName = 'openai/gpt-5';
 
-test('two parallel calls get their results under their ids in the next request', async () => {
-  const mock = await openProviderMock();
-  try {
-    const ask = asking(modelName, mock.url);
-    const answer = await ask();
-    expect(answer).toMatchObject({ model: modelName, text: 'Reading both.', finish: 'tool_calls' });
-    expect(answer.calls).toEqual([
-      { id: 'call_a', tool: 'read_file', args: { path: 'a.txt' } },
-      { id: 'call_b', tool: 'read_file', args: { path: 'b.txt' } },
-    ]);
-    expect(persisted(answer)).toEqual(answer);
-
-    await expect(ask(continued(answer))).resolves.toMatchObject({ text: 'They differ.', calls: [], finish: 'stop' });
-    expect(ask.sent).toHaveLength(2);
-    expect(ask.sent[0]?.url).toBe(`${mock.url}/v1/responses`);
-    const { name, description, parameters } = readFile;
-    expect(ask.sent[1]?.body).toMatchObject({
-      max_output_tokens: 8192,
-      // The provider stores nothing; `strict` would rewrite the schema.
-      store: false,
-      include: ['reasoning.encrypted_content'],
-      tools: [{ type: 'function', name, description, parameters, strict: false }],
-      input: [
-        { role: 'developer', content: 'Work carefully.' },
-        { role: 'user' },
-        // aimock encrypts some reasoning for this model.
-        { type: 'reasoning', id: expect.any(String), encrypted_content: expect.any(String), summary: [] },
-        { role: 'assistant', content: 'Reading both.' },
-        { type: 'function_call', call_id: 'call_a', name: 'read_file', arguments: '{"path":"a.txt"}' },
-        { type: 'function_call', call_id: 'call_b', name: 'read_file', arguments: '{"path":"b.txt"}' },
-        { type: 'function_call_output', call_id: 'call_a', output: 'alpha' },
-        { type: 'function_call_output', call_id: 'call_b', output: expect.stringContaining('Denied by a reviewer') },
-      ],
-    });
-  } finally {
-    await mock.stop();
-  }
+const { name, description, parameters } = readFile;
+testParallelCalls({
+  model: modelName,
+  url: '/v1/responses',
+  body: () => ({
+    max_output_tokens: 8192,
+    // The provider stores nothing; `strict` would rewrite the schema.
+    store: false,
+    include: ['reasoning.encrypted_content'],
+    tools: [{ type: 'function', name, description, parameters, strict: false }],
+    input: [
+      { role: 'developer', content: 'Work carefully.' },
+      { role: 'user' },
+      // aimock encrypts some reasoning for this model.
+      { type: 'reasoning', id: expect.any(String), encrypted_content: expect.any(String), summary: [] },
+      { role: 'assistant', content: 'Reading both.' },
+      { type: 'function_call', call_id: 'call_a', name: 'read_file', arguments: '{"path":"a.txt"}' },
+      { type: 'function_call', call_id: 'call_b', name: 'read_file', arguments: '{"path":"b.txt"}' },
+      { type: 'function_call_output', call_id: 'call_a', output: 'alpha' },
+      { type: 'function_call_output', call_id: 'call_b', output: expect.stringContaining('Denied by a reviewer') },
+    ],
+  }),
 });
 
 describe('faults', () => testFaults(modelName, response([call('c1', '{"path":"a.txt"}')])));
@@ -49,10 +34,7 @@ describe('faults', () => testFaults(modelName, response([call('c1', '{"path":"a.
 // aimock writes neither given encrypted reasoning nor malformed arguments.
 test('encrypted reasoning goes back unchanged before its call', async () => {
   const reasoning = { type: 'reasoning', id: 'rs_1', encrypted_content: 'gAAAA+sealed==', summary: [] };
-  await using server = await openWireServer({
-    body: JSON.stringify(response([reasoning, call('c1', '{"path":"a.txt"}')])),
-  });
-  const ask = asking(modelName, server.url);
+  await using ask = await askServer(modelName, response([reasoning, call('c1', '{"path":"a.txt"}')]));
   await ask(continued(await ask()));
   expect(ask.list(1, 'input').slice(2)).toEqual([
     reasoning,
@@ -62,10 +44,10 @@ test('encrypted reasoning goes back unchanged before its call', async () => {
 });
 
 test('malformed arguments are data, and their result keeps the id of the call', async () => {
-  await using server = await openWireServer({
-    body: JSON.stringify(response([call('c1', '{"path": a.txt'), call('c2', '{"path":"b"}', 'fly_away')])),
-  });
-  const ask = asking(modelName, server.url);
+  await using ask = await askServer(
+    modelName,
+    response([call('c1', '{"path": a.txt'), call('c2', '{"path":"b"}', 'fly_away')]),
+  );
   const answer = await ask();
   expect(answer.calls).toMatchObject([
     { id: 'c1', args: '{"path": a.txt', invalid: expect.stringContaining('not JSON') },

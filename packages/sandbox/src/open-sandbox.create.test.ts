@@ -9,17 +9,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findHostTools } from './bubblewrap/host-tools.ts';
 import { openCgroups } from './cgroup/cgroups.ts';
 import { openSandbox } from './open-sandbox.ts';
-import { bwrapCandidates, isRoot, marker, openTestHost, processesWith, type TestHost } from './testing/host.ts';
+import { bwrapCandidates, isRoot, marker, processesWith, runLine, useTestHost } from './testing/host.ts';
 
-let host: TestHost;
-beforeAll(async () => {
-  host = await openTestHost();
-});
-afterAll(() => host[Symbol.asyncDispose]());
+const host = useTestHost();
 
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
@@ -155,7 +151,7 @@ testReachable('commands run unsandboxed only when allowed, and the report says s
   const signal = new AbortController().signal;
   const word = marker();
   const line = `sleep 3${word} & pwd; echo out > made; exit 4`;
-  const { end, stdout } = await sandbox.run({ workspace, argv: ['/bin/bash', '-c', line], signal });
+  const { end, stdout } = await runLine(sandbox, workspace, line);
   expect(end).toEqual({ status: 'exited', exit_code: 4, signal: null });
   expect(stdout.text).toBe(`${workspace.path}\n`);
   expect(processesWith(`sleep\x003${word}`)).toEqual([]);
@@ -181,11 +177,7 @@ test('toolchains are mounted read-only at their own path and put on PATH', async
   writeFileSync(join(toolchain, 'bin/greet'), '#!/bin/sh\necho hello from "$0"\n', { mode: 0o755 });
   await using sandbox = await openSandbox({ ...host.options, toolchains: [toolchain] });
   const workspace = host.makeWorkspace();
-  const { stdout } = await sandbox.run({
-    workspace,
-    argv: ['/bin/bash', '-c', `greet; touch ${toolchain}/x 2>/dev/null || echo read-only`],
-    signal: new AbortController().signal,
-  });
+  const { stdout } = await runLine(sandbox, workspace, `greet; touch ${toolchain}/x 2>/dev/null || echo read-only`);
   expect(stdout.text).toBe(`hello from ${toolchain}/bin/greet\nread-only\n`);
   await expect(openSandbox({ ...host.options, toolchains: ['/etc'] })).rejects.toMatchObject({
     code: 'ESANDBOXMISSING',

@@ -3,16 +3,12 @@ import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { EgressProxy } from '@holdpoint/egress';
 import { listen, loopbackGuard, makeCertificate, openCanary, recorder, stop } from '@holdpoint/egress/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { marker, openTestHost, processesWith, type TestHost } from './testing/host.ts';
+import { expect, test } from 'vitest';
+import { marker, processesWith, useTestHost } from './testing/host.ts';
 
 const token = 'token-of-this-run-0123456789abcdefghij';
 
-let host: TestHost;
-beforeAll(async () => {
-  host = await openTestHost();
-});
-afterAll(() => host[Symbol.asyncDispose]());
+const host = useTestHost();
 
 function open(rules: readonly string[]) {
   const { connections, onConnection } = recorder();

@@ -1,15 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openTestHost, type TestHost } from './testing/host.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { useTestHost } from './testing/host.ts';
 
-let host: TestHost;
+const host = useTestHost();
 beforeAll(async () => {
   process.env.HOLDPOINT_TEST_SECRET = 'swordfish-of-the-worker';
-  host = await openTestHost();
 });
-afterAll(() => host[Symbol.asyncDispose]());
 
 test('a file that a command writes belongs to the workspace owner', async () => {
   const workspace = host.makeWorkspace();
@@ -83,8 +81,9 @@ test('a command inherits only the standard fds, even when the worker has others'
 });
 
 test('/dev/stdout, /dev/stderr and /dev/stdin can be opened', async () => {
-  const workspace = host.makeWorkspace();
-  const result = await host.run(workspace, 'cat /dev/stdin > /dev/stdout; echo err > /dev/stderr', { stdin: 'grüße' });
+  const result = await host.run(host.makeWorkspace(), 'cat /dev/stdin > /dev/stdout; echo err > /dev/stderr', {
+    stdin: 'grüße',
+  });
   expect(result.stdout.text).toBe('grüße');
   expect(result.stderr.text).toBe('err\n');
 });
@@ -113,13 +112,12 @@ test("the host's loopback is unreachable, and no packet arrives there", async ()
 });
 
 test('a server and a client inside still reach each other by name', async () => {
-  const workspace = host.makeWorkspace();
   const script = `
     const server = require('node:net').createServer((s) => s.end('hi')).listen(0, 'localhost', () => {
       require('node:net').connect(server.address().port, 'localhost').on('data', (d) => { console.log(String(d)); server.close(); });
     });
   `;
-  const { stdout } = await host.run(workspace, 'node -e "$SCRIPT"', { env: { SCRIPT: script } });
+  const { stdout } = await host.run(host.makeWorkspace(), 'node -e "$SCRIPT"', { env: { SCRIPT: script } });
   expect(stdout.text).toBe('hi\n');
 });
 

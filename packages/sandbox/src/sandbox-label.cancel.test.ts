@@ -5,18 +5,14 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { bootId, identify } from '@holdpoint/process';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { resolveLimits } from './limits.ts';
 import { openSandbox } from './open-sandbox.ts';
 import type { WorkspaceMount } from './port.ts';
 import { ProcessRecords } from './process/records.ts';
-import { marker, openTestDriver, openTestHost, processesWith, type TestHost, until } from './testing/host.ts';
+import { marker, openTestDriver, processesWith, until, useTestHost } from './testing/host.ts';
 
-let host: TestHost;
-beforeAll(async () => {
-  host = await openTestHost();
-});
-afterAll(() => host[Symbol.asyncDispose]());
+const host = useTestHost();
 
 test('the output writer gets all chunks in order, without a size limit', async () => {
   const chunks: Record<'stdout' | 'stderr', Buffer[]> = { stdout: [], stderr: [] };

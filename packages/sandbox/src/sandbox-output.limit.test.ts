@@ -2,17 +2,13 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findHostTools } from './bubblewrap/host-tools.ts';
-import { bwrapCandidates, openTestHost, type TestHost } from './testing/host.ts';
+import { bwrapCandidates, useTestHost } from './testing/host.ts';
 
 const mib = 1024 * 1024;
 
-let host: TestHost;
-beforeAll(async () => {
-  host = await openTestHost();
-});
-afterAll(() => host[Symbol.asyncDispose]());
+const host = useTestHost();
 
 /** Runs in a separate process, so that only the output uses its memory. */
 async function flood(line: string, limit: number, way: 'result' | 'writer' = 'result') {

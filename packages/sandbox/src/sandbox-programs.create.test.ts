@@ -1,13 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openTestHost, type TestHost } from './testing/host.ts';
+import { expect, test } from 'vitest';
+import { useTestHost } from './testing/host.ts';
 
-let host: TestHost;
-beforeAll(async () => {
-  host = await openTestHost();
-});
-afterAll(() => host[Symbol.asyncDispose]());
+const host = useTestHost();
 
 /** Makes the calls that the runtimes of Go and Rust make, and prints what these would do next. */
 const c = `
@@ -76,7 +72,6 @@ test.skipIf(!existsSync('/usr/bin/gcc'))(
 );
 
 test('git, npm, node with threads, python with a pool, and shells work', async () => {
-  const workspace = host.makeWorkspace();
   const line = `
     set -e
     git -c init.defaultBranch=main init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m one && git log --oneline | wc -l
@@ -98,7 +93,7 @@ print("python", total, length, subprocess.run(["true"]).returncode, os.cpu_count
     perl -e 'print "perl\\n"'; seq 3 | xargs -P 3 -n 1 echo | sort | tr '\\n' ' '; timeout 5 sleep 0.01; nproc > count; df . > df; ps -e > ps
     mkfifo fifo; (echo through > fifo &) ; cat fifo; tar c fifo | tar t; time true
   `;
-  const { stdout, stderr, end } = await host.run(workspace, line);
+  const { stdout, stderr, end } = await host.run(host.makeWorkspace(), line);
   expect(stderr.text.replace(/\n(real|user|sys).*/g, '').trim()).toBe('');
   expect(end).toMatchObject({ exit_code: 0 });
   expect(stdout.text).toBe('1\nnpm\nnode lo child\npython 50 [3] 0 True\nperl\n1 2 3 through\nfifo\n');

@@ -5,17 +5,13 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { bootId, identify } from '@holdpoint/process';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { bwrapArguments } from './bubblewrap/command-line.ts';
 import { findHostTools } from './bubblewrap/host-tools.ts';
 import { openSandbox } from './open-sandbox.ts';
-import { bwrapCandidates, marker, openTestHost, processesWith, type TestHost, until } from './testing/host.ts';
+import { bwrapCandidates, marker, processesWith, runLine, until, useTestHost } from './testing/host.ts';
 
-let host: TestHost;
-beforeAll(async () => {
-  host = await openTestHost();
-});
-afterAll(() => host[Symbol.asyncDispose]());
+const host = useTestHost();
 
 /** Leaves background processes of every kind: sessions, ignored signals, double forks, with open or closed pipes. */
 function litter(word: string): string {
@@ -154,11 +150,7 @@ test('killAll ends one workspace in all workers and spares other workspaces', as
   const word = marker();
   await using second = await openSandbox(host.options);
   const start = (sandbox: typeof second, workspaceId: string) =>
-    sandbox.run({
-      workspace: { ...workspace, id: workspaceId },
-      argv: ['/bin/bash', '-c', `touch up-$BASHPID-$RANDOM; sleep 3${word}`],
-      signal: new AbortController().signal,
-    });
+    runLine(sandbox, { ...workspace, id: workspaceId }, `touch up-$BASHPID-$RANDOM; sleep 3${word}`);
   writeFileSync(join(workspace.path, 'there'), '');
   const mine = start(host.sandbox, workspace.id);
   const theirs = start(second, workspace.id);
@@ -223,11 +215,7 @@ test('closing the sandbox ends its commands', async () => {
   const workspace = host.makeWorkspace();
   const word = marker();
   const second = await openSandbox(host.options);
-  const running = second.run({
-    workspace,
-    argv: ['/bin/bash', '-c', `touch up; sleep 3${word}`],
-    signal: new AbortController().signal,
-  });
+  const running = runLine(second, workspace, `touch up; sleep 3${word}`);
   await second.files(workspace).list('.');
   await until(() => existsSync(join(workspace.path, 'up')));
   await second[Symbol.asyncDispose]();

@@ -1,14 +1,10 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { gitEnvironment } from './git-environment.ts';
-import { openTestHost, type TestHost } from './testing/host.ts';
+import { useTestHost } from './testing/host.ts';
 
-let host: TestHost;
-beforeAll(async () => {
-  host = await openTestHost();
-});
-afterAll(() => host[Symbol.asyncDispose]());
+const host = useTestHost();
 
 test("the exit code is the command's own", async () => {
   const workspace = host.makeWorkspace();
@@ -79,8 +75,7 @@ test('the environment is the base plus the given variables, whatever the values'
 });
 
 test('a preloaded library runs only after the limits are set', async () => {
-  const workspace = host.makeWorkspace();
-  const { stdout, stderr } = await host.run(workspace, 'ulimit -n', {
+  const { stdout, stderr } = await host.run(host.makeWorkspace(), 'ulimit -n', {
     env: { LD_PRELOAD: '/workspace/none.so' },
     limits: { open_files: 77 },
   });

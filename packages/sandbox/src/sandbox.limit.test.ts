@@ -1,22 +1,17 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openSandbox } from './open-sandbox.ts';
-import { marker, openTestHost, processesWith, type TestHost } from './testing/host.ts';
+import { marker, processesWith, useTestHost } from './testing/host.ts';
 
 const mib = 1024 * 1024;
 
-let host: TestHost;
-beforeAll(async () => {
-  host = await openTestHost();
-});
-afterAll(() => host[Symbol.asyncDispose]());
+const host = useTestHost();
 
 test('endless output ends at the limit, and the command with it', async () => {
-  const workspace = host.makeWorkspace();
   const word = marker();
   const before = process.memoryUsage().rss;
-  const { end, stdout } = await host.run(workspace, `yes ${word}`);
+  const { end, stdout } = await host.run(host.makeWorkspace(), `yes ${word}`);
   expect(processesWith(word)).toEqual([]);
   expect(end).toEqual({ status: 'quota', quota: 'output', limit: 10 * mib });
   expect(stdout.bytes).toBe(10 * mib);
@@ -27,35 +22,34 @@ test('endless output ends at the limit, and the command with it', async () => {
 });
 
 test('the output limit counts both streams together', async () => {
-  const workspace = host.makeWorkspace();
   const line = 'head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2; sleep 1000';
-  const { end, stdout, stderr } = await host.run(workspace, line, { limits: { output_bytes: 500_000 } });
+  const { end, stdout, stderr } = await host.run(host.makeWorkspace(), line, { limits: { output_bytes: 500_000 } });
   expect(end).toEqual({ status: 'quota', quota: 'output', limit: 500_000 });
   expect(stdout.bytes + stderr.bytes).toBe(500_000);
 });
 
 test('output of exactly the limit is allowed', async () => {
-  const workspace = host.makeWorkspace();
-  const { end, stdout } = await host.run(workspace, 'head -c 100000 /dev/zero', { limits: { output_bytes: 100_000 } });
+  const { end, stdout } = await host.run(host.makeWorkspace(), 'head -c 100000 /dev/zero', {
+    limits: { output_bytes: 100_000 },
+  });
   expect(end).toEqual({ status: 'exited', exit_code: 0, signal: null });
   expect(stdout.bytes).toBe(100_000);
 });
 
 test('a busy loop ends at its CPU limit', async () => {
-  const workspace = host.makeWorkspace();
-  const { end } = await host.run(workspace, 'while :; do :; done', { limits: { cpu_seconds: 1 } });
+  const { end } = await host.run(host.makeWorkspace(), 'while :; do :; done', { limits: { cpu_seconds: 1 } });
   expect(end).toEqual({ status: 'quota', quota: 'cpu', limit: 1 });
 });
 
 test('a busy loop that ignores SIGXCPU ends too', async () => {
-  const workspace = host.makeWorkspace();
-  const { end } = await host.run(workspace, "trap '' XCPU; while :; do :; done", { limits: { cpu_seconds: 1 } });
+  const { end } = await host.run(host.makeWorkspace(), "trap '' XCPU; while :; do :; done", {
+    limits: { cpu_seconds: 1 },
+  });
   expect(end).toEqual({ status: 'exited', exit_code: 137, signal: 'SIGKILL' });
 });
 
 test('an exit code that looks like SIGXCPU is reported as an exit', async () => {
-  const workspace = host.makeWorkspace();
-  const { end } = await host.run(workspace, 'exit 152');
+  const { end } = await host.run(host.makeWorkspace(), 'exit 152');
   expect(end).toMatchObject({ status: 'exited', exit_code: 152 });
 });
 
@@ -71,10 +65,9 @@ test('no file grows past its limit', async () => {
 });
 
 test('/tmp and /dev/shm are limited, and the rest of /dev is read-only', async () => {
-  const workspace = host.makeWorkspace();
   const line =
     'for d in /tmp /dev/shm /dev; do head -c 200000000 /dev/zero > $d/fill; stat -c %s $d/fill; done 2>/dev/null';
-  const { stdout } = await host.run(workspace, line);
+  const { stdout } = await host.run(host.makeWorkspace(), line);
   expect(stdout.text).toBe(`${64 * mib}\n${16 * mib}\n`);
 });
 

@@ -1,8 +1,7 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { ToolsError } from './errors.ts';
 import { isZod4, type JsonSchema, toJsonSchema, type Zod3Schema } from './json-schema.ts';
 import type { Tool } from './tool.ts';
-import { fromZod3, type Zod3Tool } from './zod3.ts';
 
 /**
  * Checks a tool when the program starts and returns it typed.
@@ -58,4 +57,29 @@ function invalid(name: string, reason: string, options?: ErrorOptions): ToolsErr
     'Correct the definition.',
     options,
   );
+}
+
+interface Zod3Tool<Output = unknown> extends Omit<Tool, 'input' | 'effect' | 'execute' | 'preview'> {
+  input: Zod3Schema<Output>;
+  effect: ReturnType<EffectOf> | ((args: Output) => ReturnType<EffectOf>);
+  execute(context: ContextOf, args: Output): ReturnType<Tool['execute']>;
+  preview?(context: ContextOf, args: Output): ReturnType<NonNullable<Tool['preview']>>;
+}
+
+type EffectOf = Extract<Tool['effect'], (...args: never[]) => unknown>;
+type ContextOf = Parameters<Tool['execute']>[0];
+
+/** A zod 4 schema that parses with the zod 3 schema and has its JSON Schema. Only `defineTool` sees two kinds. */
+function fromZod3<Output>(schema: Zod3Schema<Output>): z.ZodType<Output> {
+  const adapted = z.unknown().transform((input, context): Output => {
+    const result = schema.safeParse(input);
+    if (result.success) return result.data;
+    for (const { path, message } of result.error.issues) {
+      context.issues.push({ code: 'custom', message, path: [...path], input });
+    }
+    return z.NEVER;
+  });
+  const jsonSchema = toJsonSchema(schema);
+  adapted._zod.toJSONSchema = () => structuredClone(jsonSchema);
+  return adapted;
 }

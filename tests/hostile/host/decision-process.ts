@@ -1,17 +1,17 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { createWorkspacePort } from '@holdpoint/runtime';
 import { openSandbox } from '@holdpoint/sandbox';
 import { openWorkspaces } from '@holdpoint/workspace';
+import { until } from '../../harness/until.ts';
+import { projectDir } from './users.ts';
 
 /*
  * Program: the worker's part of a decision, in a separate process that can run as another user. A user is shown a snapshot, a background
  * command changes the tree, and the worker compares the tree before it would run the call.
  */
 
-const projectDir = resolve(fileURLToPath(new URL('.', import.meta.url)), '../../..');
 const [directory = '', cases = '[]'] = process.argv.slice(2);
 
 export interface DecisionCase {
@@ -62,12 +62,12 @@ async function main(): Promise<void> {
     const wait = 'until [ -e go ]; do sleep 0.02; done';
     const line = `${first}; touch ready; ${wait}; ${after}; rm -f go; sleep 1000`;
     const running = run(after.startsWith('python3') ? after : line, { label: 'task_1' });
-    await until(() => existsSync(join(path, 'ready')));
+    await until('the command is ready', () => existsSync(join(path, 'ready')), { withinMs: 30_000 });
     const shown = await port.snapshot({ runId, epoch: 1, parent: begun.snapshot, message: 'shown' });
     const look = { runId, epoch: 1, parent: shown.snapshot, message: 'look' };
     const same = await port.differenceFrom({ ...look, decided: shown.snapshot });
     writeFileSync(join(path, 'go'), '');
-    await until(() => !existsSync(join(path, 'go')));
+    await until('the command has changed its files', () => !existsSync(join(path, 'go')), { withinMs: 30_000 });
     const versions = new Set<string>();
     const found = await port.withFrozen(runId, async () => {
       const difference = await port.differenceFrom({ ...look, decided: shown.snapshot });
@@ -85,8 +85,7 @@ async function main(): Promise<void> {
       ...{ isStable: same === undefined, versions: versions.size },
     });
   }
-  process.send?.(results);
-  process.disconnect?.();
+  process.stdout.write(`\n${JSON.stringify(results)}\n`);
 }
 
 function contentOf(path: string): string {
@@ -95,14 +94,6 @@ function contentOf(path: string): string {
     return lstatSync(path).isFile() ? readFileSync(path, 'latin1').slice(0, 1000) : 'no file';
   } catch (error) {
     return String((error as NodeJS.ErrnoException).code);
-  }
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + 30_000;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error('it did not happen within 30 s');
-    await delay(5);
   }
 }
 

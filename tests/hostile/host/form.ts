@@ -1,7 +1,11 @@
 /** `bounded` is part of every test run and takes seconds. `full` is the command `npm run test:hostile`. */
 export const form: 'bounded' | 'full' = process.env.HOLDPOINT_HOSTILE === 'full' ? 'full' : 'bounded';
 
-/** The cases of this form: all, or those marked `bounded`. */
-export function inForm<Case extends { bounded?: boolean }>(cases: readonly Case[]): Case[] {
-  return cases.filter((one) => form === 'full' || one.bounded === true);
+/** Cases of every test run, and those that only the full form adds. */
+export interface Cases<Case> {
+  bounded: readonly Case[];
+  full: readonly Case[];
 }
+
+export const allOf = <Case>({ bounded, full }: Cases<Case>): Case[] => [...bounded, ...full];
+export const inForm = <Case>(cases: Cases<Case>): Case[] => (form === 'full' ? allOf(cases) : [...cases.bounded]);

@@ -8,13 +8,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { startSystem } from '../../harness/system.ts';
+import { allOf } from './form.ts';
 import { heavyAnswers, heavyWork } from './heavy-work.ts';
 
 const names: string[] = JSON.parse(process.argv[2] ?? '[]');
 /** A provider whose first answer to a prompt is the heavy answer of that name. */
 const provider = createServer(async (request, response) => {
   const asked = JSON.parse(Buffer.concat(await request.toArray()).toString());
-  const heavy = heavyAnswers.find(({ name }) =>
+  const heavy = allOf(heavyAnswers).find(({ name }) =>
     asked.messages.some((one: { content: unknown }) => one.content === name),
   );
   const call = heavy && { name: heavy.tool, arguments: heavy.args() };
@@ -46,7 +47,7 @@ const delays = () =>
       }),
   );
 
-for (const { name, plan, hold, look } of heavyWork) {
+for (const { name, plan, hold, look } of allOf(heavyWork)) {
   if (names.length > 0 && !names.includes(name)) continue;
   const before = delays().length;
   const began = performance.now();
@@ -75,7 +76,7 @@ for (const { name, plan, hold, look } of heavyWork) {
   };
   if (process.argv[3] === 'verbose') process.stderr.write(`${name} ${JSON.stringify(report[name])}\n`);
 }
-for (const { name } of heavyAnswers) {
+for (const { name } of allOf(heavyAnswers)) {
   if (names.length > 0 && !names.includes(name)) continue;
   const before = delays().length;
   const { run } = await client.createRun({ prompt: name });

@@ -14,7 +14,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ProcessLimits } from '@holdpoint/contract';
 import type { WorkspaceMount } from '@holdpoint/sandbox';
-import { expect } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { exited } from './ends.ts';
 import { namesWith, picture, systemPicture } from './outside.ts';
 import { processesIn } from './process-table.ts';
 import { removeTree } from './remove-tree.ts';
@@ -45,6 +46,21 @@ export interface Scene extends AsyncDisposable {
   startWorker(): Promise<Worker>;
   /** Fails unless everything outside is unchanged, commands left no files, and the worker works. */
   expectIntact(): Promise<void>;
+}
+
+/** Text that may name parts of the scene. */
+export type InScene = string | ((scene: Scene) => string);
+export const inScene = (text: InScene, scene: Scene): string => (typeof text === 'string' ? text : text(scene));
+
+/** One scene for the tests of a `describe`, and a workspace that they share. Both are empty until the first test. */
+export function useScene(user: User, options?: Parameters<typeof openScene>[1]) {
+  const [scene, workspace] = [{} as Scene, {} as WorkspaceMount];
+  beforeAll(async () => {
+    Object.assign(scene, await openScene(user, options));
+    Object.assign(workspace, scene.makeWorkspace());
+  });
+  afterAll(() => scene[Symbol.asyncDispose]());
+  return { scene, workspace };
 }
 
 export async function openScene(user: User, options: { limits?: Partial<ProcessLimits> } = {}): Promise<Scene> {
@@ -118,10 +134,7 @@ export async function openScene(user: User, options: { limits?: Partial<ProcessL
       expect(bystander.exitCode ?? bystander.signalCode, 'the bystander lives').toBeNull();
       expect(worker.alive(), 'the worker lives').toBe(true);
       const { end, stdout } = await worker.run(calm, 'echo well');
-      expect({ end, text: stdout.text }).toEqual({
-        end: { status: 'exited', exit_code: 0, signal: null },
-        text: 'well\n',
-      });
+      expect({ end, text: stdout.text }).toEqual({ end: exited(0), text: 'well\n' });
       expect(worker.openDescriptors(), 'descriptors of the worker').toBeLessThan(descriptors + 32);
     },
     async [Symbol.asyncDispose]() {

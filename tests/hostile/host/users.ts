@@ -1,4 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findHostTools, planMountRemap, remapScript } from '@holdpoint/sandbox/testing';
@@ -26,6 +29,32 @@ export const users: readonly User[] =
         { name: 'an unprivileged user', uid: firstFreeUid, gid: firstFreeUid, root: false },
       ]
     : [{ name: 'an unprivileged user', uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, root: false }];
+
+/** A temporary directory of a user. */
+export function makeDirectory(user: User, mode = 0o755): string {
+  const directory = mkdtempSync(join(tmpdir(), 'hp-hostile-'));
+  chmodSync(directory, mode);
+  chownSync(directory, user.uid, user.gid);
+  return directory;
+}
+
+/** Runs a program of this suite as a user to its end. The last line of its output is the result, as JSON. */
+export async function runProgram<Result>(user: User, entry: string, args: string[], env: object): Promise<Result> {
+  const child = startAs(user, `tests/hostile/host/${entry}`, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, ...env },
+    cwd: '/',
+  });
+  let log = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (chunk: string) => {
+      log += chunk;
+    });
+  }
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`${entry} ended with ${code}: ${log}`);
+  return JSON.parse(log.trim().split('\n').at(-1) ?? '');
+}
 
 /** Starts a program of this suite as a user, through a mount remap where that user cannot reach the project. The child is the program itself. */
 export function startAs(user: User, entry: string, args: readonly string[], options: SpawnOptions): ChildProcess {

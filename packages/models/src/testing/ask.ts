@@ -3,6 +3,7 @@ import { ModelError } from '../errors.ts';
 import { openModels } from '../open-models.ts';
 import { type ModelAnswer, type ModelMessage, type ModelTool, modelAnswerSchema, modelMessageSchema } from '../port.ts';
 import { modelSettingsFrom } from '../settings.ts';
+import { openWireServer } from './wire-server.ts';
 
 export const readFile: ModelTool = {
   name: 'read_file',
@@ -15,7 +16,7 @@ export const readFile: ModelTool = {
   },
 };
 
-export const question: ModelMessage = { role: 'user', text: 'compare the two files' };
+const question: ModelMessage = { role: 'user', text: 'compare the two files' };
 
 export interface Ask {
   (messages?: ModelMessage[], options?: { maxOutputTokens?: number; signal?: AbortSignal }): Promise<ModelAnswer>;
@@ -45,7 +46,7 @@ export function asking(model: string, url: string): Ask {
       messages,
       tools: [readFile],
       signal: options.signal ?? AbortSignal.timeout(20_000),
-      ...(options.maxOutputTokens === undefined ? {} : { maxOutputTokens: options.maxOutputTokens }),
+      maxOutputTokens: options.maxOutputTokens,
     });
   const list: Ask['list'] = (request, field) => {
     const value = sent[request]?.body[field];
@@ -70,6 +71,12 @@ export async function failure(answer: Promise<unknown>): Promise<ModelError> {
   );
   if (error instanceof ModelError) return error;
   throw error;
+}
+
+/** Asks a model whose provider sends these answers in order, as JSON. A later question gets the last one again. */
+export async function askServer(model: string, ...answers: unknown[]) {
+  const server = await openWireServer(...answers.map((answer) => ({ body: JSON.stringify(answer) })));
+  return Object.assign(asking(model, server.url), { [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() });
 }
 
 /** A value after serialisation, as a worker on another machine reads it. */

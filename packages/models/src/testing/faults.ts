@@ -1,6 +1,46 @@
 import { expect, test } from 'vitest';
-import { asking, failure, openProviderMock } from './ask.ts';
+import { asking, continued, failure, openProviderMock, persisted } from './ask.ts';
 import { openWireServer } from './wire-server.ts';
+
+interface ParallelCalls {
+  model: string;
+  /** What the base URL has beside the server. */
+  path?: string;
+  url: string;
+  /** Ids of the calls: those of aimock, unless the format has none. */
+  ids?: string[];
+  /** The body of the second request. */
+  body: (ids: string[]) => object;
+  /** Looks at the headers of the first request. */
+  headers?: (headers: Headers) => void;
+}
+
+/** The test of two parallel calls that is equal in every format. */
+export function testParallelCalls({ model, path = '', url, ids, body, headers }: ParallelCalls): void {
+  test('two parallel calls get their results under their ids in the next request', async () => {
+    const mock = await openProviderMock();
+    try {
+      const ask = asking(model, mock.url + path);
+      const answer = await ask();
+      expect(answer).toMatchObject({ model, text: 'Reading both.', finish: 'tool_calls' });
+      const given = answer.calls.map(({ id }) => id);
+      expect(given).toEqual(ids ?? ['call_a', 'call_b']);
+      expect(answer.calls).toEqual(
+        given.map((id, index) => ({ id, tool: 'read_file', args: { path: `${'ab'[index]}.txt` } })),
+      );
+      expect(given[0]).not.toBe(given[1]);
+      expect(persisted(answer)).toEqual(answer);
+
+      await expect(ask(continued(answer))).resolves.toMatchObject({ text: 'They differ.', calls: [], finish: 'stop' });
+      expect(ask.sent).toHaveLength(2);
+      expect(ask.sent[0]?.url).toBe(mock.url + url);
+      headers?.(ask.sent[0]?.headers ?? new Headers());
+      expect(ask.sent[1]?.body).toMatchObject(body(given));
+    } finally {
+      await mock.stop();
+    }
+  });
+}
 
 /** Tests of the faults that are equal in every format. `whole` is a valid answer of the format, as JSON. */
 export function testFaults(model: string, whole: unknown): void {

@@ -1,11 +1,13 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { isAlive, type ProcessIdentity } from '@holdpoint/process';
 import { freezeDescendants, thawDescendants } from '../process/freeze.ts';
 import type { Driver } from '../tree.ts';
+import type { WalkUnreadable } from '../workspace-size/sizes.ts';
 import { type LaunchDeps, launch } from './launch.ts';
 import { holdpointDirectory } from './mounts.ts';
 import { findOrphans } from './orphans.ts';
-import { walkUnreadableWith } from './walk-unreadable.ts';
 
 export function bubblewrapDriver(input: Omit<LaunchDeps, 'scripts'>): Driver {
   const script = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
@@ -32,4 +34,30 @@ export function bubblewrapDriver(input: Omit<LaunchDeps, 'scripts'>): Driver {
 /** The sandbox's first process, which reaps the others. A tree recorded without it is still in its set-up and waits there. */
 function firstInside([, first]: readonly ProcessIdentity[]): ProcessIdentity[] {
   return first && isAlive(first) ? [first] : [];
+}
+
+/** A tree that takes longer counts as larger than any limit. */
+const timeoutMs = 10_000;
+const program = fileURLToPath(new URL('../workspace-size/print-walk.ts', import.meta.url));
+
+/**
+ * Measures a tree in a separate user namespace, where the worker's user may pass every directory that it owns, whatever the mode. A chmod
+ * of the directories would disturb a command that relies on their modes.
+ */
+function walkUnreadableWith(tools: { bwrap: string }): WalkUnreadable {
+  return (path, enough) =>
+    new Promise((resolve) => {
+      const namespace = ['--unshare-user', '--uid', '0', '--gid', '0', '--cap-drop', 'ALL'];
+      const rights = ['--cap-add', 'CAP_DAC_READ_SEARCH', '--die-with-parent', '--ro-bind', '/', '/', '--'];
+      execFile(
+        tools.bwrap,
+        [...namespace, ...rights, process.execPath, program, path, String(enough)],
+        { env: {}, timeout: timeoutMs, killSignal: 'SIGKILL' },
+        (error, stdout) => {
+          const [bytes, unreadable] = stdout.split(' ');
+          if (error?.killed) resolve(Number.POSITIVE_INFINITY);
+          else resolve(error || unreadable !== 'false' ? null : Number(bytes));
+        },
+      );
+    });
 }

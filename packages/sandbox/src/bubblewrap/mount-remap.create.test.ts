@@ -3,17 +3,13 @@ import { chmodSync, chownSync, copyFileSync, mkdirSync, mkdtempSync, readFileSyn
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rgPath } from '@vscode/ripgrep';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openSandbox } from '../open-sandbox.ts';
-import { bwrapCandidates, isRoot, openTestHost, projectRoot, type TestHost } from '../testing/host.ts';
+import { bwrapCandidates, isRoot, projectRoot, runLine, useTestHost } from '../testing/host.ts';
 import { findHostTools } from './host-tools.ts';
 import { planMountRemap } from './mount-remap.ts';
 
-let host: TestHost;
-beforeAll(async () => {
-  host = await openTestHost();
-});
-afterAll(() => host[Symbol.asyncDispose]());
+const host = useTestHost();
 
 const tools = findHostTools({ bwrapCandidates, path: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' });
 const remapScript = readFileSync(new URL('mount-remap.sh', import.meta.url), 'utf8');
@@ -34,11 +30,8 @@ test.runIf(isRoot).each([
   mkdirSync(data, { recursive: true, mode: 0o700 });
   await using sandbox = await openSandbox({ ...host.options, bwrapPath, ripgrepPath, stateDir: join(data, 'state') });
   const workspaces = Array.from({ length: 4 }, () => host.makeWorkspace(data));
-  const signal = new AbortController().signal;
   const line = `echo made > made; ${sandbox.ripgrep} -l made; ls -A / | tr '\\n' ' '; ls -A /mnt ${home} 2>&1 | grep -c 'No such file'`;
-  const results = await Promise.all(
-    workspaces.map((workspace) => sandbox.run({ workspace, argv: ['/bin/bash', '-c', line], signal })),
-  );
+  const results = await Promise.all(workspaces.map((workspace) => runLine(sandbox, workspace, line)));
   for (const [index, { end, stdout }] of results.entries()) {
     const workspace = workspaces[index] ?? expect.fail();
     expect(end).toEqual({ status: 'exited', exit_code: 0, signal: null });

@@ -3,23 +3,19 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { identify, pidNamespace } from '@holdpoint/process';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { resolveLimits } from '../limits.ts';
 import { openSandbox } from '../open-sandbox.ts';
 import type { WorkspaceMount } from '../port.ts';
 import { probeCgroupLimits } from '../probe-cgroup-limits.ts';
-import { openTestDriver, openTestHost, type TestHost, until } from '../testing/host.ts';
+import { openTestDriver, until, useTestHost } from '../testing/host.ts';
 import { type CgroupDir, makeCgroupDirs } from './cgroup-dir.ts';
 import { openCgroups } from './cgroups.ts';
 import { locateHierarchies } from './locate.ts';
 
 const mib = 1024 * 1024;
 
-let host: TestHost;
-beforeAll(async () => {
-  host = await openTestHost();
-});
-afterAll(() => host[Symbol.asyncDispose]());
+const host = useTestHost();
 
 const enforced = openCgroups()?.limits;
 /** Skipped, with the reason in its name, where this host allows no control groups. */
@@ -97,9 +93,8 @@ except BlockingIOError:
 });
 
 inCgroup('one CPU time limit applies to all processes together', async () => {
-  const workspace = host.makeWorkspace();
   const line = 'for i in 1 2 3 4; do (while :; do :; done) & done; wait';
-  const { end } = await host.run(workspace, line, { limits: { cpu_total_seconds: 1 } });
+  const { end } = await host.run(host.makeWorkspace(), line, { limits: { cpu_total_seconds: 1 } });
   expect(end).toEqual({ status: 'quota', quota: 'cpu', limit: 1 });
 });
 

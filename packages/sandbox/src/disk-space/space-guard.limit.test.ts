@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openTestHost, type TestHost } from '../testing/host.ts';
+import { expect, test } from 'vitest';
+import { useTestHost } from '../testing/host.ts';
 
 /** More than any disk has, so every disk counts as too full. */
 const minFreeBytes = Number.MAX_SAFE_INTEGER;
 const seen: number[] = [];
-let host: TestHost;
-beforeAll(async () => {
-  host = await openTestHost({ freeBytes: minFreeBytes, onLowSpace: (free) => seen.push(free) });
-});
-afterAll(() => host[Symbol.asyncDispose]());
+const host = useTestHost({ freeBytes: minFreeBytes, onLowSpace: (free) => seen.push(free) });
 
 test.each([
   ['to a file', 'head -c 32M /dev/zero > fill; sleep 1000'],

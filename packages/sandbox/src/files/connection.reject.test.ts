@@ -1,20 +1,18 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorkspaceFiles } from '@holdpoint/contract';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { WorkspaceMount } from '../port.ts';
-import { openTestDriver, openTestHost, processesWith, type TestHost, until } from '../testing/host.ts';
+import { openTestDriver, processesWith, until, useTestHost } from '../testing/host.ts';
 import type { Driver } from '../tree.ts';
 import { Connection } from './connection.ts';
 import { toolHostFiles } from './tool-host-files.ts';
 
-let host: TestHost;
+const host = useTestHost();
 let driver: Driver;
 beforeAll(async () => {
-  host = await openTestHost();
   driver = openTestDriver(join(host.directory, 'hostile'));
 });
-afterAll(() => host[Symbol.asyncDispose]());
 
 /** A real sandbox with a hostile program as its tool host. `answer` is the body of its request handler. */
 function hostile(answer: string, more: { fileRequestMs?: number; toolHostIdleMs?: number } = {}) {

@@ -1,7 +1,6 @@
 import { type FileErrorCode, fileErrorCodes } from '@holdpoint/contract';
 import { z } from 'zod';
 import type { OperationName, Operations } from '../inside/tool-host/protocol.ts';
-import { countValues } from './count-values.ts';
 
 const size = z.int().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -53,4 +52,25 @@ export function parseOutput<Name extends OperationName>(
 ): Operations[Name]['output'] | null {
   const parsed = (outputs[name] as z.ZodType<Operations[Name]['output']>).safeParse(output);
   return parsed.success ? parsed.data : null;
+}
+
+const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
+const openers: ReadonlySet<number> = new Set([0x5b, 0x7b]);
+
+/**
+ * Estimates the number of values in a JSON text without parsing it: commas and opening brackets outside strings. 2 MiB take 4 ms. Parsing
+ * and validating 2 MiB of empty objects takes seconds.
+ */
+function countValues(json: Uint8Array): number {
+  let values = 1;
+  let quoted = false;
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at] ?? 0;
+    if (quoted) {
+      if (byte === backslash) at++;
+      else if (byte === quote) quoted = false;
+    } else if (byte === quote) quoted = true;
+    else if (byte === comma || openers.has(byte)) values++;
+  }
+  return values;
 }

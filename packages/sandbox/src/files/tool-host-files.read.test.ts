@@ -17,11 +17,11 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { FileErrorCode, WorkspaceFiles } from '@holdpoint/contract';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { WorkspaceMount } from '../port.ts';
-import { isRoot, openTestHost, type TestHost } from '../testing/host.ts';
+import { isRoot, useTestHost } from '../testing/host.ts';
 
-let host: TestHost;
+const host = useTestHost();
 let workspace: WorkspaceMount;
 let files: WorkspaceFiles;
 /** Host path of a file in the workspace. */
@@ -30,14 +30,12 @@ const sha256 = (data: string) => createHash('sha256').update(data).digest('hex')
 const any = { expect: { any: true } } as const;
 
 beforeAll(async () => {
-  host = await openTestHost();
   workspace = host.makeWorkspace();
   files = host.sandbox.files(workspace);
 });
 beforeEach(() => {
   for (const name of readdirSync(workspace.path)) rmSync(at(name), { recursive: true });
 });
-afterAll(() => host[Symbol.asyncDispose]());
 
 /** Creates a file that belongs to the workspace's owner. */
 function put(path: string, content: string, mode = 0o644): void {

@@ -4,16 +4,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { identify } from '@holdpoint/process';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openSandbox } from '../open-sandbox.ts';
 import type { Sandbox, WorkspaceMount } from '../port.ts';
-import { marker, openTestHost, processesWith, type TestHost, until } from '../testing/host.ts';
+import { marker, processesWith, until, useTestHost } from '../testing/host.ts';
 
-let host: TestHost;
-beforeAll(async () => {
-  host = await openTestHost();
-});
-afterAll(() => host[Symbol.asyncDispose]());
+const host = useTestHost();
 
 /** Starts a labelled command that appends to the file `count` for ever. */
 async function startCounting(workspace: WorkspaceMount, line = 'while :; do echo -n x >> count; done') {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CommandResult } from '@holdpoint/contract';
 import { rgPath } from '@vscode/ripgrep';
+import { afterAll, beforeAll } from 'vitest';
 import { bubblewrapDriver } from '../bubblewrap/driver.ts';
 import { findHostTools } from '../bubblewrap/host-tools.ts';
 import { collectMounts } from '../bubblewrap/mounts.ts';
@@ -33,6 +34,14 @@ export interface TestHost extends AsyncDisposable {
   makeWorkspace(parent?: string): WorkspaceMount;
   /** Runs a shell line. */
   run(workspace: WorkspaceMount, line: string, more?: Partial<Command>): Promise<CommandResult>;
+}
+
+/** A host for all tests of a file, which opens before the first test. It is empty until then. */
+export function useTestHost(more?: Partial<OpenSandboxOptions>): TestHost {
+  const host = {} as TestHost;
+  beforeAll(async () => void Object.assign(host, await openTestHost(more)));
+  afterAll(() => host[Symbol.asyncDispose]());
+  return host;
 }
 
 export async function openTestHost(more: Partial<OpenSandboxOptions> = {}): Promise<TestHost> {
@@ -64,13 +73,17 @@ export async function openTestHost(more: Partial<OpenSandboxOptions> = {}): Prom
       chownSync(path, owner.uid, owner.gid);
       return { id: `run_test_${made}`, path, ...owner };
     },
-    run: (workspace, line, rest) =>
-      sandbox.run({ workspace, argv: ['/bin/bash', '-c', line], signal: new AbortController().signal, ...rest }),
+    run: (workspace, line, rest) => runLine(sandbox, workspace, line, rest),
     async [Symbol.asyncDispose]() {
       await sandbox[Symbol.asyncDispose]();
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Runs a shell line in any sandbox. */
+export function runLine(sandbox: Sandbox, workspace: WorkspaceMount, line: string, more?: Partial<Command>) {
+  return sandbox.run({ workspace, argv: ['/bin/bash', '-c', line], signal: new AbortController().signal, ...more });
 }
 
 /** The driver itself, for tests that replace the tool host with another program. */

@@ -1,16 +1,12 @@
 import { linkSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openTestHost, type TestHost } from '../testing/host.ts';
+import { expect, test } from 'vitest';
+import { useTestHost } from '../testing/host.ts';
 import { walk } from './walk.ts';
 
 const mib = 1024 * 1024;
 
-let host: TestHost;
-beforeAll(async () => {
-  host = await openTestHost();
-});
-afterAll(() => host[Symbol.asyncDispose]());
+const host = useTestHost();
 
 const quota = (limit: number) => ({ status: 'quota', quota: 'workspace', limit });
 const clean = { status: 'exited', exit_code: 0, signal: null };
@@ -53,9 +49,8 @@ test('holes of a sparse file do not count, and one of 1 TB is refused', async ()
 });
 
 test('an open file without a name counts', async () => {
-  const workspace = host.makeWorkspace();
   const line = 'exec 3> f; rm f; head -c 12M /dev/zero >&3; sleep 1000';
-  const { end } = await host.run(workspace, line, { limits: { workspace_bytes: 8 * mib, wall_ms: 20_000 } });
+  const { end } = await host.run(host.makeWorkspace(), line, { limits: { workspace_bytes: 8 * mib, wall_ms: 20_000 } });
   expect(end).toEqual(host.sandbox.capabilities.memory === 'enforced' ? quota(8 * mib) : expect.anything());
 });
 

@@ -2,7 +2,6 @@ import type { ToolOutcome } from '@holdpoint/contract';
 import type { NetworkResponse } from '../network.ts';
 import type { ToolContext } from '../tool.ts';
 import type { PageBody, ReadPage } from '../web/read-page.ts';
-import { cutPage } from './cut-page.ts';
 import { failure } from './failure.ts';
 import { networkFetch } from './network-fetch.ts';
 
@@ -92,4 +91,39 @@ function next(status: number): string {
   return status >= 500
     ? 'The server failed; try again later, or choose another source.'
     : 'Read the message of the server in content.';
+}
+
+interface PageCut {
+  content: string;
+  /** UTF-16 code units of the whole text, the unit of `start_char`. */
+  total_chars: number;
+  truncated: boolean;
+  next_start?: number;
+}
+
+/** A part of a text. The parts from `next_start` to `next_start` are the whole text; none begins or ends within a character. */
+function cutPage(text: string, start: number, length: number): PageCut {
+  const from = splits(text, start) ? start - 1 : start;
+  const wanted = Math.min(from + length, text.length);
+  const end = splits(text, wanted) ? wanted - 1 : wanted;
+  const truncated = end < text.length;
+  return {
+    content: text.slice(from, end),
+    total_chars: text.length,
+    truncated,
+    ...(truncated && { next_start: end }),
+  };
+}
+
+/** Whether a position lies between the two halves of a character. */
+function splits(text: string, at: number): boolean {
+  return isHigh(text.charCodeAt(at - 1)) && isLow(text.charCodeAt(at));
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLow(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
 }

@@ -2,7 +2,6 @@ import { diffWritten, type EditInput, editText, type WrittenInput } from '../ope
 import { type ExcerptInput, excerptOf } from '../operations/excerpt.ts';
 import type { PageBody } from '../web/read-page.ts';
 import type { ResultsPage } from '../web/search/read-results.ts';
-import { weighJson } from './weigh-json.ts';
 
 /** All work on texts of unknown size. The functions are pure: their input and output cross into a thread and back. */
 export const textTasks = {
@@ -25,4 +24,45 @@ export type TextTasks = typeof textTasks;
 /** A Buffer arrives in a thread as a Uint8Array. */
 function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+const mostValues = 50_000;
+const deepest = 200;
+const longestUnreadable = 64 * 1024;
+
+/** `reason` completes a sentence: "its answer …". */
+type Weighed = { ok: true } | { ok: false; reason: string };
+
+/**
+ * Whether a worker can process the answer of a provider: parsing, checking and copying half a million values takes seconds. The
+ * arguments of calls count too, as JSON or as a text that holds JSON.
+ */
+function weighJson({ text }: { text: string }): Weighed {
+  const parsed = parse(text);
+  // The caller reports the syntax error.
+  if (parsed === undefined) return { ok: true };
+  let values = 0;
+  const level: { value: unknown; depth: number }[] = [{ value: parsed.value, depth: 0 }];
+  for (let next = level.pop(); next !== undefined; next = level.pop()) {
+    const { value, depth } = next;
+    if (typeof value !== 'object' || value === null) continue;
+    if (depth > deepest) return { ok: false, reason: `is nested more than ${deepest} deep` };
+    for (const [key, inner] of Object.entries(value)) {
+      values += 1;
+      if (values > mostValues) return { ok: false, reason: `has more than ${mostValues} values` };
+      const held = key === 'arguments' && typeof inner === 'string' ? parse(inner) : { value: inner };
+      if (held !== undefined) level.push({ value: held.value, depth: depth + 1 });
+      else if (String(inner).length > longestUnreadable)
+        return { ok: false, reason: 'has long arguments that are not JSON' };
+    }
+  }
+  return { ok: true };
+}
+
+function parse(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
 }

@@ -1,0 +1,10 @@
+export { whyNoDisk } from './disk.ts';
+export { type ModelServer, openModelServer, tokensPerAnswer } from './model-server.ts';
+export { type AppProcess, projectDir, startApp } from './processes.ts';
+export { git } from './repositories.ts';
+export { approve, bash, finish, finished, nextApproval, plan, published, readiness, succeed } from './runs.ts';
+export { mountSmallDisk, type SmallDisk } from './small-disk.ts';
+export { processesWith, type System, startSystem } from './system.ts';
+export { until } from './until.ts';
+export { startUp, type Up } from './up.ts';
+export { useModelSystem, useSystem } from './use-system.ts';
