@@ -21,11 +21,18 @@ import { undoSteps } from './commands/undo-run.ts';
 import type { EngineDeps } from './deps.ts';
 import type { RunState } from './domain/state.ts';
 import { isOverdue, lastDone, type PeriodicWork, timeOf } from './handlers/periodic-work.ts';
-import { ownerOf } from './log/indexes.ts';
-import { activeIndex, repairsKey } from './log/keys.ts';
-import { readLog, readWholeLog } from './log/read-log.ts';
-import { readSpec } from './log/read-spec.ts';
-import { readApproval, readRun, readTask, readTasks } from './log/read-state.ts';
+import {
+  activeIndex,
+  ownerOf,
+  readApproval,
+  readLog,
+  readRun,
+  readSpec,
+  readTask,
+  readTasks,
+  readWholeLog,
+  repairsKey,
+} from './log/index.ts';
 import { listAttempts } from './queries/list-attempts.ts';
 import { listRuns } from './queries/list-runs.ts';
 import { listSnapshots } from './queries/list-snapshots.ts';

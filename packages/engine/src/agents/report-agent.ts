@@ -3,9 +3,7 @@ import type { EngineDeps } from '../deps.ts';
 import { atLeast, isSameReport } from '../domain/agent-report.ts';
 import { reportOf } from '../domain/limits-reached.ts';
 import { reportAgent } from '../domain/transitions/tasks.ts';
-import { append } from '../log/append.ts';
-import { readRun, readTask } from '../log/read-state.ts';
-import { retryWhileContended } from '../log/retry-while-contended.ts';
+import { append, readRun, readTask, retryWhileContended } from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis' | 'newId' | 'now'>;
 

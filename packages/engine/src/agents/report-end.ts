@@ -4,9 +4,7 @@ import { atLeast } from '../domain/agent-report.ts';
 import { reportOf } from '../domain/limits-reached.ts';
 import type { RunState } from '../domain/state.ts';
 import { endAgent, killedOutcome } from '../domain/transitions/tasks.ts';
-import { append } from '../log/append.ts';
-import { readRun, readTask } from '../log/read-state.ts';
-import { retryWhileContended } from '../log/retry-while-contended.ts';
+import { append, readRun, readTask, retryWhileContended } from '../log/index.ts';
 
 /** Records the end of a sub-agent's run in the log of the run that it works for. @returns whether the log changed */
 export async function reportEnd(deps: WorkerDeps, child: RunState): Promise<boolean> {

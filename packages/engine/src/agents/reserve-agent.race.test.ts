@@ -5,7 +5,7 @@ import { forkRun } from '../commands/fork-run.ts';
 import { requestCancel } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import type { RunState } from '../domain/state.ts';
-import { readRun, readStep } from '../log/read-state.ts';
+import { readRun, readStep } from '../log/index.ts';
 import { listRuns } from '../queries/list-runs.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { listAgents } from '../queries/list-tree.ts';

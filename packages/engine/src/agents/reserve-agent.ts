@@ -4,10 +4,7 @@ import { atLeast } from '../domain/agent-report.ts';
 import { reportOf } from '../domain/limits-reached.ts';
 import type { RunState } from '../domain/state.ts';
 import { reserveAgentFor } from '../domain/transitions/tasks.ts';
-import { ancestorsOf } from '../log/ancestors.ts';
-import { append } from '../log/append.ts';
-import { isReserved, readRun, readTask } from '../log/read-state.ts';
-import { retryWhileContended } from '../log/retry-while-contended.ts';
+import { ancestorsOf, append, isReserved, readRun, readTask, retryWhileContended } from '../log/index.ts';
 import { agentsUsedUp } from './tree-limits.ts';
 
 /**

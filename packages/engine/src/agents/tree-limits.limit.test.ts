@@ -2,7 +2,7 @@ import { limitsSchema, type RunSpec } from '@holdpoint/contract';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
-import { readTasks } from '../log/read-state.ts';
+import { readTasks } from '../log/index.ts';
 import type { Planner, PlannerDecision, PlannerInput } from '../ports.ts';
 import { listRuns } from '../queries/list-runs.ts';
 import { listSteps } from '../queries/list-steps.ts';

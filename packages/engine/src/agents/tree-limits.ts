@@ -2,9 +2,7 @@ import { mostCalls, type Problem } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { budgetReached, usedSinceResume } from '../domain/limits-reached.ts';
 import type { RunState } from '../domain/state.ts';
-import { ancestorsOf } from '../log/ancestors.ts';
-import { readSpec } from '../log/read-spec.ts';
-import { isReserved } from '../log/read-state.ts';
+import { ancestorsOf, isReserved, readSpec } from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'now' | 'ceilings'>;
 

@@ -6,7 +6,7 @@ import { listPendingApprovals } from '../approvals/list-approvals.ts';
 import { requestCancel, requestPause, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import type { RunState } from '../domain/state.ts';
-import { repairsKey } from '../log/keys.ts';
+import { repairsKey } from '../log/index.ts';
 import { listRuns } from '../queries/list-runs.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { listAgents } from '../queries/list-tree.ts';

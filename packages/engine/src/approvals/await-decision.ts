@@ -2,8 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import type { ApprovalState, RunState } from '../domain/state.ts';
 import type { Transition } from '../domain/transition.ts';
 import type { JobEnd } from '../jobs/job.ts';
-import { append } from '../log/append.ts';
-import { untrackApproval } from '../log/indexes.ts';
+import { append, untrackApproval } from '../log/index.ts';
 import { pendingApproval } from './request-approval.ts';
 
 /**

@@ -8,10 +8,7 @@ import type { Transition } from '../domain/transition.ts';
 import { type Decision, decide, expire } from '../domain/transitions/decide.ts';
 import { decidePublish, expirePublish } from '../domain/transitions/publication.ts';
 import { EngineError } from '../errors.ts';
-import { append } from '../log/append.ts';
-import { untrackApproval } from '../log/indexes.ts';
-import { readSpec } from '../log/read-spec.ts';
-import { retryWhileContended } from '../log/retry-while-contended.ts';
+import { append, readSpec, retryWhileContended, untrackApproval } from '../log/index.ts';
 import { describeEdit } from './describe-edit.ts';
 import { type ApprovalView, type PublishApproval, type StepApproval, viewApproval } from './view-approval.ts';
 

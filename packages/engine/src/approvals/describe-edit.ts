@@ -1,6 +1,6 @@
 import { hasNetwork } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import { readSpec } from '../log/read-spec.ts';
+import { readSpec } from '../log/index.ts';
 import type { Description } from '../ports.ts';
 import type { StepApproval } from './view-approval.ts';
 

@@ -1,7 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../errors.ts';
-import { ownerOf } from '../log/indexes.ts';
-import { approvalIndex } from '../log/keys.ts';
+import { approvalIndex, ownerOf } from '../log/index.ts';
 import { type Page, walkBack } from '../queries/list-runs.ts';
 import { type ApprovalView, viewApproval } from './view-approval.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { forkRun } from '../commands/fork-run.ts';
 import { requestPublication } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
-import { readSpec } from '../log/read-spec.ts';
+import { readSpec } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';

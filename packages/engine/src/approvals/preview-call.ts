@@ -4,7 +4,7 @@ import { previewMerge } from '../attempts/task-handle.ts';
 import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/state.ts';
-import { readSpec } from '../log/read-spec.ts';
+import { readSpec } from '../log/index.ts';
 
 /** A preview of a call that uses what another run made: the call is bound to that as well. */
 const mergeSchema = z.object({ kind: z.literal('merge'), run_id: z.string(), snapshot: z.string() });

@@ -1,10 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import type { ApprovalState, RunState } from '../domain/state.ts';
 import type { Transition } from '../domain/transition.ts';
-import { append } from '../log/append.ts';
-import { trackApproval, untrackApproval } from '../log/indexes.ts';
-import { readSpec } from '../log/read-spec.ts';
-import { readApproval } from '../log/read-state.ts';
+import { append, readApproval, readSpec, trackApproval, untrackApproval } from '../log/index.ts';
 
 export interface NewApproval {
   approvalId: string;

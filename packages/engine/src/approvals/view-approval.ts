@@ -4,8 +4,7 @@ import type { EngineDeps } from '../deps.ts';
 import { actionDigest } from '../domain/digest.ts';
 import type { ApprovalState, RunState, StepState } from '../domain/state.ts';
 import { EngineError } from '../errors.ts';
-import { ownerOf } from '../log/indexes.ts';
-import { readApproval, readRun, readStep } from '../log/read-state.ts';
+import { ownerOf, readApproval, readRun, readStep } from '../log/index.ts';
 
 interface Subject {
   run: RunState;

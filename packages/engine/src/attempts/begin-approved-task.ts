@@ -3,8 +3,7 @@ import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState, TaskState } from '../domain/state.ts';
 import { type AttemptResult, deferAttempt, settleBegun } from '../domain/transitions/attempt.ts';
 import { endTask } from '../domain/transitions/tasks.ts';
-import { append } from '../log/append.ts';
-import { readStep } from '../log/read-state.ts';
+import { append, readStep } from '../log/index.ts';
 import { isBound } from './begin-approved.ts';
 import { appendWithTask } from './begin-task.ts';
 

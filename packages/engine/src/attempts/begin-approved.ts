@@ -5,7 +5,7 @@ import type { RunState, StepState } from '../domain/state.ts';
 import { askAgain } from '../domain/transitions/ask-again.ts';
 import type { JobContext } from '../jobs/job.ts';
 import { pauseOrRetry } from '../jobs/pause-or-retry.ts';
-import { readApproval } from '../log/read-state.ts';
+import { readApproval } from '../log/index.ts';
 import type { Difference } from '../ports.ts';
 
 /** Whether a person decided that the call runs, on files that were shown. A call that only reads changes nothing, and runs on the files as they are. */

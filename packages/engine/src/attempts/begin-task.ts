@@ -9,10 +9,7 @@ import type { RunState, StepState } from '../domain/state.ts';
 import type { Transition } from '../domain/transition.ts';
 import { agentsAre, openTasksAre } from '../domain/transition.ts';
 import { totalIs } from '../domain/transitions/waiting.ts';
-import { type Appended, append } from '../log/append.ts';
-import { claimOwner } from '../log/indexes.ts';
-import { readSpec } from '../log/read-spec.ts';
-import { readRun, readTasks } from '../log/read-state.ts';
+import { type Appended, append, claimOwner, readRun, readSpec, readTasks } from '../log/index.ts';
 
 /** A sub-agent asks only models that its run names. @returns the error for the planner */
 export async function modelRefused(deps: WorkerDeps, run: RunState, task: NewTask): Promise<Problem | undefined> {

@@ -4,8 +4,7 @@ import { fromPayload, toPayload } from '../blobs/blob-store.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { recordIndeterminate, retryAttempt } from '../domain/transitions/attempt.ts';
-import { append } from '../log/append.ts';
-import { readWholeLog } from '../log/read-log.ts';
+import { append, readWholeLog } from '../log/index.ts';
 
 /** An attempt that ended without an outcome, and why. */
 export interface Interruption {

@@ -3,10 +3,7 @@ import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import type { Transition } from '../domain/transition.ts';
 import { gateSteps, mayWrite, releasable } from '../domain/transitions/gate-steps.ts';
-import { append } from '../log/append.ts';
-import { prime } from '../log/primed-steps.ts';
-import { readSpec } from '../log/read-spec.ts';
-import { fieldsOfStep, readTurnSteps } from '../log/read-state.ts';
+import { append, fieldsOfStep, prime, readSpec, readTurnSteps } from '../log/index.ts';
 
 /**
  * Records the outcome of a write, and lets through the gate in the same entry the calls of the turn that only waited for it; their jobs go

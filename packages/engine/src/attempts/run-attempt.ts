@@ -7,7 +7,7 @@ import type { RunState, StepState } from '../domain/state.ts';
 import type { AttemptResult } from '../domain/transitions/attempt.ts';
 import { readError } from '../jobs/infrastructure-error.ts';
 import { abortReason, HandBack, type JobContext, leaveIfAborted } from '../jobs/job.ts';
-import { readSpec } from '../log/read-spec.ts';
+import { readSpec } from '../log/index.ts';
 import { beginTask, modelRefused } from './begin-task.ts';
 import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
 import type { Interruption } from './recover-attempt.ts';

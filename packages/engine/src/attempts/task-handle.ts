@@ -11,7 +11,7 @@ import {
 import { requestTaskKill } from '../commands/kill-task.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState, TaskState } from '../domain/state.ts';
-import { readRun, readTask, readTasks } from '../log/read-state.ts';
+import { readRun, readTask, readTasks } from '../log/index.ts';
 
 const killPatienceMs = 10_000;
 const lookEveryMs = 20;

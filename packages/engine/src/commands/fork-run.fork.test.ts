@@ -1,6 +1,6 @@
 import type { RunSpec } from '@holdpoint/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readLog } from '../log/read-log.ts';
+import { readLog } from '../log/index.ts';
 import type { PastTurn, Planner } from '../ports.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { Died, deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';

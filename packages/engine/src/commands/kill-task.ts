@@ -2,10 +2,7 @@ import { isTaskOver } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { requestKill } from '../domain/transitions/tasks.ts';
 import { EngineError } from '../errors.ts';
-import { append } from '../log/append.ts';
-import { controlChannel } from '../log/keys.ts';
-import { readTask } from '../log/read-state.ts';
-import { retryWhileContended } from '../log/retry-while-contended.ts';
+import { append, controlChannel, readTask, retryWhileContended } from '../log/index.ts';
 
 /**
  * Records that a task has to end. The whole process tree of a background command dies soon after; a sub-agent is canceled. No-op for a task

@@ -3,7 +3,7 @@ import type { EngineDeps } from '../deps.ts';
 import type { StepState } from '../domain/state.ts';
 import type { TurnStep } from '../domain/transitions/plan-turn.ts';
 import { EngineError } from '../errors.ts';
-import { readWholeLog } from '../log/read-log.ts';
+import { readWholeLog } from '../log/index.ts';
 
 /** A turn as its planner decided it, with the arguments of every step as they were before an edit. */
 export interface RecordedTurn {

@@ -4,7 +4,7 @@ import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
 import { resumed } from '../domain/transitions/run-life.ts';
 import { EngineError } from '../errors.ts';
-import { retryWhileContended } from '../log/retry-while-contended.ts';
+import { retryWhileContended } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { toolsToAccept } from './tools-to-accept.ts';
 import { prepareRewind, recordRewind } from './undo-run.ts';

@@ -2,10 +2,7 @@ import { createHash } from 'node:crypto';
 import type { EngineDeps } from '../deps.ts';
 import { recordMessage } from '../domain/transitions/message.ts';
 import { EngineError } from '../errors.ts';
-import { append } from '../log/append.ts';
-import { idempotencyKey } from '../log/keys.ts';
-import { readFields } from '../log/read-state.ts';
-import { retryWhileContended } from '../log/retry-while-contended.ts';
+import { append, idempotencyKey, readFields, retryWhileContended } from '../log/index.ts';
 import { getRun } from './steer-run.ts';
 
 /**

@@ -9,12 +9,16 @@ import type { Transition } from '../domain/transition.ts';
 import { requestDiscard, requestPublish } from '../domain/transitions/publication.ts';
 import { cancelRun, pauseByHand } from '../domain/transitions/run-life.ts';
 import { EngineError } from '../errors.ts';
-import { append } from '../log/append.ts';
-import { trackActive, untrackApproval } from '../log/indexes.ts';
-import { controlChannel } from '../log/keys.ts';
-import { readSpec } from '../log/read-spec.ts';
-import { readAll, readRun } from '../log/read-state.ts';
-import { retryWhileContended } from '../log/retry-while-contended.ts';
+import {
+  append,
+  controlChannel,
+  readAll,
+  readRun,
+  readSpec,
+  retryWhileContended,
+  trackActive,
+  untrackApproval,
+} from '../log/index.ts';
 import { resumeTree } from './resume-tree.ts';
 import { wakeRun } from './submit-run.ts';
 

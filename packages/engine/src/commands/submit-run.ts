@@ -6,10 +6,7 @@ import { canonicalJson } from '../domain/digest.ts';
 import { boundBy } from '../domain/judge-call.ts';
 import { createRun } from '../domain/transitions/create-run.ts';
 import { EngineError } from '../errors.ts';
-import { append } from '../log/append.ts';
-import { trackRun } from '../log/indexes.ts';
-import { idempotencyKey } from '../log/keys.ts';
-import { readRun } from '../log/read-state.ts';
+import { append, idempotencyKey, readRun, trackRun } from '../log/index.ts';
 import type { JobOwner } from '../queues/queues.ts';
 
 const idempotencyWindow = 24 * 3600;

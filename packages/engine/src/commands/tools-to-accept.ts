@@ -2,7 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
 import { changedTools, toolsChanged } from '../domain/tool-versions.ts';
 import { EngineError } from '../errors.ts';
-import { readSpec } from '../log/read-spec.ts';
+import { readSpec } from '../log/index.ts';
 
 /** The versions that are to be recorded, when they are others. @throws EngineError `tools_changed` */
 export async function toolsToAccept(

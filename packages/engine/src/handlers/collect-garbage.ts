@@ -4,11 +4,7 @@ import type { WorkerDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
 import { leaseToDrop } from '../domain/transitions/take-over.ts';
 import { EngineError } from '../errors.ts';
-import { append } from '../log/append.ts';
-import { ownerOf, trackActive } from '../log/indexes.ts';
-import { runIndex } from '../log/keys.ts';
-import { readRawLog } from '../log/read-log.ts';
-import { readRun } from '../log/read-state.ts';
+import { append, ownerOf, readRawLog, readRun, runIndex, trackActive } from '../log/index.ts';
 import { walkBack } from '../queries/list-runs.ts';
 
 const day = 24 * 3_600_000;

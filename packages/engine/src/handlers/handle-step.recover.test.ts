@@ -12,9 +12,7 @@ import {
 } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { startAttempt } from '../domain/transitions/attempt.ts';
-import { append } from '../log/append.ts';
-import { readLog } from '../log/read-log.ts';
-import { readStep } from '../log/read-state.ts';
+import { append, readLog, readStep } from '../log/index.ts';
 import type { Planner } from '../ports.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { Died, deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';

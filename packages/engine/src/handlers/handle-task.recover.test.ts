@@ -7,7 +7,7 @@ import { requestTaskKill } from '../commands/kill-task.ts';
 import { requestCancel, requestPause, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { undoSteps } from '../commands/undo-run.ts';
-import { readTasks } from '../log/read-state.ts';
+import { readTasks } from '../log/index.ts';
 import { listRuns } from '../queries/list-runs.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';

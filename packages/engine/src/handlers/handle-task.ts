@@ -20,9 +20,7 @@ import {
 import { EngineError } from '../errors.ts';
 import { readError } from '../jobs/infrastructure-error.ts';
 import { abortReason, done, type JobContext, type JobEnd, lockLost } from '../jobs/job.ts';
-import { append } from '../log/append.ts';
-import { readSpec } from '../log/read-spec.ts';
-import { readRun, readStep, readTask } from '../log/read-state.ts';
+import { append, readRun, readSpec, readStep, readTask } from '../log/index.ts';
 import type { TaskJob } from '../queues/queues.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { guardTree } from '../trees/inspect-tree.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { healthKey } from '../log/keys.ts';
+import { healthKey } from '../log/index.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { isOverdue, lastDone, openPeriodicWork, timeOf } from './periodic-work.ts';
 

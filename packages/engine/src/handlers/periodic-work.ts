@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { healthKey, lockKey } from '../log/keys.ts';
+import { healthKey, lockKey } from '../log/index.ts';
 import { openRedisLock } from '../redis/redis-lock.ts';
 
 /** Work that one worker of all does again and again: the sweep, and maintenance. */

@@ -1,11 +1,19 @@
 import type { WorkerDeps } from '../deps.ts';
 import { isAbandoned } from '../domain/id-time.ts';
 import { recordRepair } from '../domain/transitions/run-life.ts';
-import { append } from '../log/append.ts';
-import { countRepair } from '../log/count-repair.ts';
-import { idsAfter, ownerOf, trackApproval, untrackApproval } from '../log/indexes.ts';
-import { activeIndex, approvalIndex } from '../log/keys.ts';
-import { readApproval, readRun, readStep } from '../log/read-state.ts';
+import {
+  activeIndex,
+  append,
+  approvalIndex,
+  countRepair,
+  idsAfter,
+  ownerOf,
+  readApproval,
+  readRun,
+  readStep,
+  trackApproval,
+  untrackApproval,
+} from '../log/index.ts';
 import { diagnose, type Finding, orphanedJobs } from '../reconcile/diagnose.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 

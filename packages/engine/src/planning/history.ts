@@ -4,9 +4,7 @@ import type { EngineDeps } from '../deps.ts';
 import { namedField } from '../domain/fields/run.ts';
 import { toGrant } from '../domain/grants.ts';
 import type { RunState, StepState } from '../domain/state.ts';
-import { ownerOf } from '../log/indexes.ts';
-import { readWholeLog } from '../log/read-log.ts';
-import { readFields, readStep, readTurnSteps } from '../log/read-state.ts';
+import { ownerOf, readFields, readStep, readTurnSteps, readWholeLog } from '../log/index.ts';
 import type { PastTurn, PlannerInput, RunDecision, SettledStep } from '../ports.ts';
 
 type Deps = Pick<EngineDeps, 'redis' | 'blobs'>;

@@ -5,7 +5,7 @@ import type { RunState, StepState } from '../domain/state.ts';
 import { openIs, type Transition } from '../domain/transition.ts';
 import type { AttemptResult } from '../domain/transitions/attempt.ts';
 import type { JobContext } from '../jobs/job.ts';
-import { readSpec } from '../log/read-spec.ts';
+import { readSpec } from '../log/index.ts';
 import type { SettledStep } from '../ports.ts';
 import { plannerInput } from './history.ts';
 import { type Planned, planNext } from './plan-next.ts';

@@ -12,10 +12,7 @@ import type { Transition } from '../domain/transition.ts';
 import { type PlannerOutput, planTurn, type TurnStep } from '../domain/transitions/plan-turn.ts';
 import { closeRun, endRun, pauseRun, type RunEnd } from '../domain/transitions/run-life.ts';
 import { unblocked } from '../domain/turn-order.ts';
-import { type Appended, append } from '../log/append.ts';
-import { claimOwner } from '../log/indexes.ts';
-import { prime } from '../log/primed-steps.ts';
-import { fieldsOfStep } from '../log/read-state.ts';
+import { type Appended, append, claimOwner, fieldsOfStep, prime } from '../log/index.ts';
 import type { PlannedCall, PlannerDecision, PlannerInput } from '../ports.ts';
 import type { JobOwner } from '../queues/queues.ts';
 

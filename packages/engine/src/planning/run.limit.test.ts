@@ -8,8 +8,7 @@ import { requestCancel, requestPause, requestResume } from '../commands/steer-ru
 import { submitRun } from '../commands/submit-run.ts';
 import { handleStep } from '../handlers/handle-step.ts';
 import { handleTurn } from '../handlers/handle-turn.ts';
-import { repairsKey } from '../log/keys.ts';
-import { readLog } from '../log/read-log.ts';
+import { readLog, repairsKey } from '../log/index.ts';
 import type { PastTurn, Planner, PlannerDecision } from '../ports.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';

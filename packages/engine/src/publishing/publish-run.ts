@@ -13,8 +13,7 @@ import {
 } from '../domain/transitions/publication.ts';
 import { readError } from '../jobs/infrastructure-error.ts';
 import { abortReason, type JobContext } from '../jobs/job.ts';
-import { append } from '../log/append.ts';
-import { readSpec } from '../log/read-spec.ts';
+import { append, readSpec } from '../log/index.ts';
 import type { PlannedPublish, PublishCall } from '../ports.ts';
 import { validateCandidate } from './validate-candidate.ts';
 

@@ -5,8 +5,7 @@ import { heads } from '../domain/heads.ts';
 import type { RunState } from '../domain/state.ts';
 import { recordValidating, recordValidation } from '../domain/transitions/publication.ts';
 import { abortReason, type JobContext } from '../jobs/job.ts';
-import { append } from '../log/append.ts';
-import { readSpec } from '../log/read-spec.ts';
+import { append, readSpec } from '../log/index.ts';
 import { inspectTree } from '../trees/inspect-tree.ts';
 import { takeTree } from '../trees/take-tree.ts';
 

@@ -1,6 +1,6 @@
 import type { CapabilityReport, EventOf, LoggedEvent } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import { readWholeLog } from '../log/read-log.ts';
+import { readWholeLog } from '../log/index.ts';
 
 /** One attempt at a step. */
 export interface Attempt {

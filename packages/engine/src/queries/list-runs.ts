@@ -1,9 +1,7 @@
 import type { RunStatus } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
-import { idsBefore } from '../log/indexes.ts';
-import { runIndex } from '../log/keys.ts';
-import { readRun } from '../log/read-state.ts';
+import { idsBefore, readRun, runIndex } from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;
 

@@ -1,7 +1,7 @@
 import type { LoggedEvent } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
-import { readWholeLog } from '../log/read-log.ts';
+import { readWholeLog } from '../log/index.ts';
 
 /** A state that the files of a run were in. */
 export interface RunSnapshot {

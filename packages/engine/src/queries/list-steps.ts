@@ -11,8 +11,7 @@ import {
   type TaskState,
 } from '../domain/state.ts';
 import { EngineError } from '../errors.ts';
-import { ownerOf } from '../log/indexes.ts';
-import { readAll, readStep } from '../log/read-state.ts';
+import { ownerOf, readAll, readStep } from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;
 

@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
-import { readRun, readTasks } from '../log/read-state.ts';
+import { readRun, readTasks } from '../log/index.ts';
 
 /** The sub-agents beneath a run, those of sub-agents included; each comes after the run that it works for. Reads whole hashes. */
 export async function listAgents(deps: Pick<EngineDeps, 'redis'>, run: RunState): Promise<RunState[]> {

@@ -4,9 +4,15 @@ import type { WorkerDeps } from '../deps.ts';
 import { isSameBlockage } from '../domain/agent-report.ts';
 import { reportOf } from '../domain/limits-reached.ts';
 import type { RunState, StepState } from '../domain/state.ts';
-import { isApprovalListed } from '../log/indexes.ts';
-import { lastEventAt } from '../log/read-log.ts';
-import { readApproval, readStep, readTask, readTasks, readTurnSteps } from '../log/read-state.ts';
+import {
+  isApprovalListed,
+  lastEventAt,
+  readApproval,
+  readStep,
+  readTask,
+  readTasks,
+  readTurnSteps,
+} from '../log/index.ts';
 import { isInBackoff, jobIds, type StepJob } from '../queues/queues.ts';
 import { isDue } from './ensure-tasks.ts';
 import { isWorkspaceDue } from './release-run.ts';

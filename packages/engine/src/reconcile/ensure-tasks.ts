@@ -2,7 +2,7 @@ import { isTaskOver } from '@holdpoint/contract';
 import { requestTaskKill } from '../commands/kill-task.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, TaskState } from '../domain/state.ts';
-import { readTasks } from '../log/read-state.ts';
+import { readTasks } from '../log/index.ts';
 
 /** Adds the jobs that a run's open tasks need. */
 export async function ensureTasks(deps: WorkerDeps, run: RunState): Promise<void> {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { decideApproval } from '../approvals/decide-approval.ts';
 import { listPendingApprovals } from '../approvals/list-approvals.ts';
 import { submitRun } from '../commands/submit-run.ts';
-import { approvalIndex, repairsKey } from '../log/keys.ts';
+import { approvalIndex, repairsKey } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { queuePrefix } from '../queues/queues.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';

@@ -11,10 +11,16 @@ import { cancelStep } from '../domain/transitions/attempt.ts';
 import { type Gate, gateSteps, releasable } from '../domain/transitions/gate-steps.ts';
 import { finishCancel, finishClosing, type RunEnd } from '../domain/transitions/run-life.ts';
 import { EngineError } from '../errors.ts';
-import { append } from '../log/append.ts';
-import { claimOwner, untrackActive, untrackApproval } from '../log/indexes.ts';
-import { readSpec } from '../log/read-spec.ts';
-import { readApproval, readRun, readTurnSteps } from '../log/read-state.ts';
+import {
+  append,
+  claimOwner,
+  readApproval,
+  readRun,
+  readSpec,
+  readTurnSteps,
+  untrackActive,
+  untrackApproval,
+} from '../log/index.ts';
 import { judgeTree } from '../trees/inspect-tree.ts';
 import { endTasks, ensureTasks } from './ensure-tasks.ts';
 import { isWorkspaceDue, releaseUnlessDue } from './release-run.ts';

@@ -1,8 +1,7 @@
 import { isTerminal } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
-import { trackActive, untrackActive } from '../log/indexes.ts';
-import { readRun } from '../log/read-state.ts';
+import { readRun, trackActive, untrackActive } from '../log/index.ts';
 
 /** Whether the workspace job of a run has work or waits for a decision. */
 export const isWorkspaceDue = (run: RunState): boolean =>

@@ -2,8 +2,7 @@ import { isSettled, isTaskOver } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/state.ts';
 import { stopWaiting, waitForAgents } from '../domain/transitions/waiting.ts';
-import { append } from '../log/append.ts';
-import { readTask } from '../log/read-state.ts';
+import { append, readTask } from '../log/index.ts';
 
 /**
  * A run is `waiting` while all that is left of its turn waits for sub-agents that wait or are paused themselves. Background commands and

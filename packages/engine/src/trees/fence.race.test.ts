@@ -15,9 +15,7 @@ import { captureTask, holdForCapture, loseTask, startTask } from '../domain/tran
 import { handleStep } from '../handlers/handle-step.ts';
 import { handleTurn } from '../handlers/handle-turn.ts';
 import { handleWorkspace } from '../handlers/handle-workspace.ts';
-import { append } from '../log/append.ts';
-import { readLog } from '../log/read-log.ts';
-import { readRun, readStep, readTasks } from '../log/read-state.ts';
+import { append, readLog, readRun, readStep, readTasks } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { type InMemoryWorker, inMemoryWorker, specOf } from '../testing/drive.ts';
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';

@@ -4,9 +4,7 @@ import type { RunState } from '../domain/state.ts';
 import { distrustTree } from '../domain/transitions/take-over.ts';
 import type { JobContext } from '../jobs/job.ts';
 import { pauseOrRetry } from '../jobs/pause-or-retry.ts';
-import { append } from '../log/append.ts';
-import { countRepair } from '../log/count-repair.ts';
-import { readRun, readStep } from '../log/read-state.ts';
+import { append, countRepair, readRun, readStep } from '../log/index.ts';
 import type { TreeState } from '../ports.ts';
 
 /** A writer changes the head of the tree right after the append that records it: until then the two differ for a moment. */

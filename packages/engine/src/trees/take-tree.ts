@@ -1,7 +1,7 @@
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState } from '../domain/state.ts';
 import { takeLease } from '../domain/transitions/take-over.ts';
-import { append } from '../log/append.ts';
+import { append } from '../log/index.ts';
 
 /**
  * Gives the run a new tree at a snapshot, under an epoch that no tree had before: also none that the log has forgotten.

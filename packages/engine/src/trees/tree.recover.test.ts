@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { decideApproval } from '../approvals/decide-approval.ts';
 import { listPendingApprovals } from '../approvals/list-approvals.ts';
 import { submitRun } from '../commands/submit-run.ts';
-import { repairsKey } from '../log/keys.ts';
+import { repairsKey } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/drive.ts';
 import { copyingAt } from '../testing/lagging-copy.ts';

@@ -1,0 +1,41 @@
+export { ancestorsOf } from './ancestors.ts';
+export { type Appended, append } from './append.ts';
+export { countRepair } from './count-repair.ts';
+export {
+  claimOwner,
+  idsAfter,
+  idsBefore,
+  isApprovalListed,
+  ownerOf,
+  trackActive,
+  trackApproval,
+  trackRun,
+  untrackActive,
+  untrackApproval,
+} from './indexes.ts';
+export {
+  activeIndex,
+  approvalIndex,
+  controlChannel,
+  healthKey,
+  idempotencyKey,
+  lockKey,
+  repairsKey,
+  runIndex,
+} from './keys.ts';
+export { prime, takePrimed } from './primed-steps.ts';
+export { lastEventAt, readLog, readRawLog, readWholeLog } from './read-log.ts';
+export { readSpec } from './read-spec.ts';
+export {
+  fieldsOfStep,
+  isReserved,
+  readAll,
+  readApproval,
+  readFields,
+  readRun,
+  readStep,
+  readTask,
+  readTasks,
+  readTurnSteps,
+} from './read-state.ts';
+export { retryWhileContended } from './retry-while-contended.ts';
